@@ -1,0 +1,46 @@
+import tseslint from 'typescript-eslint'
+
+const clockOnly = 'Time comes from the Clock port (src/domain/clock.ts), so that tests and the simulator can own it.'
+const bannedTime = [
+  ...['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval'].map((name) => ({ name, message: clockOnly })),
+]
+const bannedTimeMembers = [
+  { object: 'Date', property: 'now', message: clockOnly },
+  { object: 'performance', property: 'now', message: clockOnly },
+  { object: 'AbortSignal', property: 'timeout', message: clockOnly },
+]
+
+export default tseslint.config(
+  { ignores: ['dist', 'node_modules', 'test/lab', 'coverage'] },
+  ...tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true, allowNullish: true }],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: true }],
+      '@typescript-eslint/no-non-null-assertion': 'error',
+      '@typescript-eslint/prefer-promise-reject-errors': 'off',
+      'no-console': 'error',
+      eqeqeq: ['error', 'always'],
+    },
+  },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/daemon/system-clock.ts'],
+    rules: {
+      'no-restricted-globals': ['error', ...bannedTime],
+      'no-restricted-properties': ['error', ...bannedTimeMembers],
+      'no-restricted-syntax': [
+        'error',
+        { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: clockOnly },
+        { selector: "ImportDeclaration[source.value=/^(node:)?timers/]", message: clockOnly },
+      ],
+    },
+  },
+  { files: ['test/**/*.ts'], rules: { 'no-console': 'off', '@typescript-eslint/no-non-null-assertion': 'off', '@typescript-eslint/require-await': 'off' } },
+  { files: ['**/*.mjs', '**/*.cjs'], ...tseslint.configs.disableTypeChecked },
+)

@@ -1,0 +1,52 @@
+/**
+ * The clock port. Owns what time it is and waiting; nothing else in the daemon may read a clock or set a timer.
+ *
+ * Two times on purpose: `now` never jumps and is what every decision and time limit uses; `wall` is for people and for
+ * comparing with a cloud's own time stamps, and may jump when an administrator or NTP sets it.
+ */
+export interface Clock {
+  /** Monotonic milliseconds since an arbitrary point. Only differences mean anything. */
+  now(): number
+  /** Wall-clock milliseconds since the epoch. */
+  wall(): number
+  /** Calls `fire` once after `delayMs`; the returned function cancels it. */
+  after(delayMs: number, fire: () => void): () => void
+}
+
+/** Resolves after `delayMs`, or at once when `signal` aborts (never rejects: the caller looks at its signal). */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) {
+      resolve()
+      return
+    }
+    const finish = (): void => {
+      cancel()
+      signal?.removeEventListener('abort', finish)
+      resolve()
+    }
+    const cancel = clock.after(delayMs, finish)
+    signal?.addEventListener('abort', finish, { once: true })
+  })
+}
+
+/** A signal that aborts after `delayMs` or with `parent`; call `release` when the guarded work is over. */
+export function deadline(clock: Clock, delayMs: number, parent?: AbortSignal): { signal: AbortSignal; expired: () => boolean; release: () => void } {
+  const controller = new AbortController()
+  let expired = false
+  const cancel = clock.after(delayMs, () => {
+    expired = true
+    controller.abort()
+  })
+  const follow = (): void => controller.abort()
+  if (parent?.aborted) controller.abort()
+  else parent?.addEventListener('abort', follow, { once: true })
+  return {
+    signal: controller.signal,
+    expired: () => expired,
+    release: () => {
+      cancel()
+      parent?.removeEventListener('abort', follow)
+    },
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Journal entries: the only truth. Everything else (tables, pages, what a restarted daemon knows) is derived from them.
+ * An entry never changes once written; a new release may add kinds and optional fields, never take one away.
+ */
+import type { ErrorRecord } from './errors.ts'
+import type { FenceAttempt, ProofRecord } from './fencing.ts'
+import type { HoldCode, IncidentPhase } from './incident-phases.ts'
+import type { InstanceId } from './instance.ts'
+import type { Outcome } from './outcome.ts'
+import type { HostStepKind, InstancePlan, StepKind } from './plan.ts'
+import type { HostName } from './service.ts'
+import type { Evidence, Verdict, VerdictKind } from './verdict.ts'
+
+export type IncidentId = string
+
+export interface EntryData {
+  'daemon.started': { version: string; mode: 'observe' | 'armed'; pid: number }
+  'daemon.stopped': { reason: string }
+  'workflow.pinned': { name: string; revision: number; digest: string; source: string }
+
+  'monitor.frozen': { reason: string; message: string }
+  'monitor.thawed': { reason: string; frozenForMs: number }
+  'verdict.changed': Verdict & { from: VerdictKind }
+  'alarm.raised': { code: string; message: string; evidence?: Evidence }
+
+  'incident.opened': { verdict: Verdict | null; segment: string; failure: 'host'; mode: 'observe' | 'armed'; openedBy: string; workflowDigest: string }
+  'incident.phase': { from: IncidentPhase; to: IncidentPhase }
+  'incident.held': { code: HoldCode; message: string; error?: ErrorRecord }
+  'incident.continued': { because: string }
+  'incident.closed': { outcome: 'done' | 'returned' | 'cancelled' | 'observed'; message: string; counts: Record<string, number> }
+
+  'fence.attempt': FenceAttempt
+  'proof.recorded': { proof: ProofRecord }
+  /** Our own writes on the service, to be undone by us alone (law L6). `before` is how we found it. */
+  'service.marked': { serviceId: string; before: { forcedDown: boolean; status: string; disabledReason: string | null }; reason: string; updatedAt: string | null }
+
+  'plan.made': InstancePlan
+  'step.intended': { kind: StepKind | HostStepKind; attempt: number; before: unknown; request: unknown }
+  'step.issued': { requestId: string | null }
+  'step.confirmed': { result: unknown }
+  'step.failed': { error: ErrorRecord }
+  /** The recovery of one instance goes on with another recipe. */
+  'recipe.entered': { recipe: string; because: string }
+  'outcome.recorded': Outcome
+  'debt.recorded': { code: string; message: string }
+
+  'operator.statement': { by: string; statement: string }
+  'operator.override': { by: string; reason: string }
+  'operator.cancelled': { by: string; reason: string }
+  'operator.paused': { by: string; reason: string; until: string | null }
+  'operator.resumed': { by: string; reason: string }
+}
+
+export type EntryKind = keyof EntryData
+
+/** What a writer gives. `step` is the step's key within the instance (or host) part of the incident. */
+export type NewEntry = {
+  [K in EntryKind]: {
+    kind: K
+    data: EntryData[K]
+    /** `daemon`, or `operator:NAME`. Default: daemon. */
+    actor?: string
+    incident?: IncidentId
+    host?: HostName
+    instance?: InstanceId
+    step?: string
+  }
+}[EntryKind]
+
+/** What is read back. */
+export type Entry = {
+  [K in EntryKind]: {
+    seq: number
+    /** ISO, our wall clock. For people; order is `seq`. */
+    at: string
+    actor: string
+    incident: IncidentId | null
+    host: HostName | null
+    instance: InstanceId | null
+    step: string | null
+    kind: K
+    data: EntryData[K]
+    prevHash: string
+    hash: string
+  }
+}[EntryKind]

@@ -1,0 +1,106 @@
+/**
+ * The error taxonomy. Every failure that crosses a module boundary is a LifeboatError.
+ *
+ * The property that matters for a recovery is `certainty`: after a failed call, did the cloud act or not? `unknown` is
+ * settled by reading the cloud back, never by sending again (docs/nova.md fact 11).
+ */
+
+/** not-applied: the cloud did nothing. applied: it acted, and the result is bad. unknown: only reading back can tell. */
+export type Certainty = 'not-applied' | 'applied' | 'unknown'
+
+/** never: trying again cannot help. backoff: try again with growing pauses. after: try again once something else has changed. */
+export type Retry = 'never' | 'backoff' | 'after'
+
+/** Each code once, with the sentence that docs and people read. */
+export const errorCodes = {
+  CONFIG_INVALID: 'The configuration file is not valid; nothing was started',
+  WORKFLOW_INVALID: 'A recovery workflow is not valid; nothing was started',
+  USAGE: 'The command line is not valid',
+  AUTH_FAILED: 'Keystone refused the credentials, or a token was refused twice',
+  AUTH_FORBIDDEN: 'The credentials are valid but lack the role for this call',
+  CATALOG_MISSING: 'The service catalogue has no such service in this region and interface',
+  MICROVERSION_UNSUPPORTED: 'The cloud does not speak the microversion that this call needs',
+  API_UNAVAILABLE: 'The service could not be reached or said that it is not available',
+  API_THROTTLED: 'The service asked us to slow down',
+  API_FAULT: 'The service failed inside (500, 502, 504); on a write nobody knows whether it acted',
+  API_TIMEOUT: 'No answer within the time limit; on a write nobody knows whether it acted',
+  CONNECTION_LOST: 'The connection broke before the answer; on a write nobody knows whether it acted',
+  API_MALFORMED: 'The answer is not what this API is documented to give',
+  API_REFUSED: 'The service refused the request as wrong',
+  HOST_STILL_UP: 'Nova still takes the host for up and refuses to evacuate from it',
+  INSTANCE_BUSY: 'The instance is in a state that does not allow this call',
+  INSTANCE_GONE: 'The instance no longer exists',
+  NOT_FOUND: 'No such resource',
+  NO_VALID_HOST: 'The scheduler found no destination (or Placement could not be asked: both look alike)',
+  EVACUATION_FAILED: 'The destination could not take the instance',
+  EVACUATION_STALLED: 'The evacuation did not end within its time limit',
+  EVACUATION_LOST: 'Nova accepted the evacuation and then forgot it',
+  GUEST_ON_DESTINATION: 'The evacuation failed after its guest had started on the destination, where it may still run',
+  DESTINATION_DIED: 'The destination died while it was taking the instance',
+  STATE_MISMATCH: 'The instance did not end in the state that was asked for',
+  STEP_TIMEOUT: 'The step did not end within its time limit',
+  FENCE_FAILED: 'The host could not be fenced',
+  FENCE_UNVERIFIED: 'The fence was accepted but the host was not seen to be off',
+  FENCING_MISSING: 'No fencing method is configured for this host',
+  PROOF_INVALID: 'The proof of death is missing, for another host, or not genuine',
+  HOST_ALIVE: 'The host showed life when it was looked at again',
+  BRAKE_HELD: 'Too many hosts failed at once: the brake holds',
+  MONITOR_FROZEN: 'The control plane cannot be trusted at the moment: all verdicts are frozen',
+  PAUSED: 'A person paused recoveries',
+  OBSERVING: 'The daemon observes only: nothing is sent',
+  CANCELLED: 'A person cancelled this',
+  SHUTDOWN: 'The daemon is stopping',
+  JOURNAL_UNAVAILABLE: 'The journal cannot be written; nothing is done without a record',
+  JOURNAL_CORRUPT: 'The journal does not verify',
+  INVARIANT: 'A bug in Lifeboat: something happened that cannot',
+} as const
+
+export type ErrorCode = keyof typeof errorCodes
+
+export interface ErrorOptions {
+  certainty?: Certainty
+  retry?: Retry
+  cause?: unknown
+  /** Facts for the log and the journal. Never secrets. */
+  details?: Record<string, unknown>
+}
+
+export class LifeboatError extends Error {
+  readonly code: ErrorCode
+  readonly certainty: Certainty
+  readonly retry: Retry
+  readonly details: Record<string, unknown>
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'LifeboatError'
+    this.code = code
+    this.certainty = options.certainty ?? 'not-applied'
+    this.retry = options.retry ?? 'never'
+    this.details = options.details ?? {}
+  }
+}
+
+/** What the journal keeps of an error: the same fields as plain data, with the messages of the whole chain. */
+export interface ErrorRecord {
+  code: ErrorCode
+  message: string
+  certainty: Certainty
+  retry: Retry
+  chain: string[]
+  details: Record<string, unknown>
+}
+
+/** Turns anything thrown into the family. A stranger is a bug of ours, and what it did is unknown. */
+export function ensureError(thrown: unknown): LifeboatError {
+  if (thrown instanceof LifeboatError) return thrown
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  return new LifeboatError('INVARIANT', message, { certainty: 'unknown', cause: thrown })
+}
+
+export function errorRecord(thrown: unknown): ErrorRecord {
+  const error = ensureError(thrown)
+  const chain: string[] = []
+  for (let at: unknown = error.cause; at instanceof Error && chain.length < 8; at = at.cause) chain.push(at.message)
+  return { code: error.code, message: error.message, certainty: error.certainty, retry: error.retry, chain, details: error.details }
+}

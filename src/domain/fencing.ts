@@ -1,0 +1,52 @@
+/**
+ * Fencing and its proof (law L1: no evacuation without proof of death). domain states the shape; only fencing/ can make a
+ * FencingProof, and it can tell its own from a forgery at run time.
+ */
+import type { HostName } from './service.ts'
+
+declare const proofBrand: unique symbol
+
+/** How a host is known to be dead, strongest first. */
+export type ProofStrength = 'power-off' | 'agent-verified' | 'command-verified' | 'statement'
+
+/** What the journal keeps of a proof. */
+export interface ProofRecord {
+  host: HostName
+  /** The configured method's name, or "operator". */
+  method: string
+  strength: ProofStrength
+  /** ISO time at which the host was seen dead for the last time. */
+  provenAt: string
+  /** For a statement: who states it. */
+  statedBy: string | null
+  /** What was read, in the order it was read; for people. */
+  evidence: string[]
+}
+
+export interface FencingProof extends ProofRecord {
+  readonly [proofBrand]: true
+}
+
+/** Fences hosts. Each method is tried in the order that the segment lists them. */
+export interface Fencer {
+  /**
+   * Fences `host` and verifies it. `onAttempt` is told of each method before it is tried and after, for the journal.
+   * Throws FENCING_MISSING, FENCE_FAILED, FENCE_UNVERIFIED.
+   */
+  fence(host: HostName, methods: string[], onAttempt: (attempt: FenceAttempt) => void, signal?: AbortSignal): Promise<FencingProof>
+  /**
+   * A proof from the journal after a restart. A method that can read the host's state reads it once more; throws
+   * HOST_ALIVE when the host is on again, FENCE_UNVERIFIED when it cannot be read. A statement stays valid.
+   */
+  restore(record: ProofRecord, signal?: AbortSignal): Promise<FencingProof>
+  /** A person states that the host is dead. Throws PROOF_INVALID on an empty statement or name. */
+  statement(host: HostName, statedBy: string, statement: string): FencingProof
+  /** Throws PROOF_INVALID unless this very object was made here for this host. */
+  verify(proof: FencingProof, host: HostName): void
+}
+
+export interface FenceAttempt {
+  method: string
+  phase: 'trying' | 'succeeded' | 'failed'
+  message: string
+}

@@ -1,0 +1,38 @@
+/**
+ * The life of an incident as a table: each phase with its sentence and the phases that may follow. `advance` is the one
+ * function that changes a phase; everything else writes the entry it returns.
+ */
+export const incidentPhases = {
+  confirming: { means: 'Looking once more before anything is done', next: ['fencing', 'surveying', 'closed'] },
+  fencing: { means: 'Making sure that the host is dead', next: ['isolating', 'closed'] },
+  isolating: { means: 'Telling Nova: service forced down, scheduler kept off', next: ['surveying', 'closed'] },
+  surveying: { means: 'Recording the original state of every instance and deciding for each', next: ['recovering', 'closed'] },
+  recovering: { means: 'Running the plan of each instance', next: ['sweeping', 'closed'] },
+  sweeping: { means: 'Looking for instances that turned up on the host since', next: ['surveying', 'closed'] },
+  closed: { means: 'Every instance has its line', next: [] },
+} as const satisfies Record<string, { means: string; next: readonly string[] }>
+
+export type IncidentPhase = keyof typeof incidentPhases
+
+export const terminalPhases: readonly IncidentPhase[] = ['closed']
+
+/** Why an incident waits. A held incident keeps its phase; it goes on from there. */
+export const holdCodes = {
+  BRAKE: 'Too many hosts failed at once',
+  FROZEN: 'The control plane cannot be trusted at the moment',
+  PAUSED: 'A person paused recoveries',
+  FENCE_FAILED: 'No fencing method could prove the host dead',
+  FENCING_MISSING: 'No fencing method is configured: a person must state that the host is dead',
+  HOST_ALIVE: 'The host showed life when it was looked at again',
+  CLOUD_UNAVAILABLE: 'Nova does not answer: nothing can be read or done safely',
+  JOURNAL_UNAVAILABLE: 'The journal cannot be written',
+} as const
+
+export type HoldCode = keyof typeof holdCodes
+
+/** Throws on a change that the table does not allow: that would be a bug, and going on would act on a wrong belief. */
+export function advance(from: IncidentPhase, to: IncidentPhase): { from: IncidentPhase; to: IncidentPhase } {
+  const next: readonly IncidentPhase[] = incidentPhases[from].next
+  if (!next.includes(to)) throw new Error(`an incident cannot go from ${from} to ${to}`)
+  return { from, to }
+}

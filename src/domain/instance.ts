@@ -1,0 +1,98 @@
+/** Instances and what hangs on them, in our words. Filled by openstack/; the originals in the journal have this shape. */
+import type { HostName } from './service.ts'
+
+export type InstanceId = string
+
+/** Nova's power states. */
+export const powerState = { none: 0, running: 1, paused: 3, shutdown: 4, crashed: 6, suspended: 7 } as const
+
+export interface Flavor {
+  name: string
+  vcpus: number
+  ramMb: number
+  diskGb: number
+  ephemeralGb: number
+  swapMb: number
+  extraSpecs: Record<string, string>
+}
+
+export interface Instance {
+  id: InstanceId
+  name: string
+  projectId: string
+  userId: string
+  host: HostName | null
+  /** Nova's `status`, e.g. ACTIVE, SHUTOFF, VERIFY_RESIZE, REBUILD. For people; decisions use the three below. */
+  status: string
+  vmState: string
+  taskState: string | null
+  powerState: number
+  locked: boolean
+  lockedReason: string | null
+  /** Null: never launched, and Nova will not evacuate it. */
+  launchedAt: string | null
+  createdAt: string
+  updatedAt: string
+  metadata: Record<string, string>
+  tags: string[]
+  flavor: Flavor
+  /** Null: boot from volume. */
+  imageId: string | null
+  volumeIds: string[]
+  availabilityZone: string | null
+  fault: string | null
+}
+
+/** One os-migrations record. `uuid` is also the Placement consumer of what the migration still holds. */
+export interface Migration {
+  id: number
+  uuid: string
+  instanceId: InstanceId
+  type: 'evacuation' | 'resize' | 'migration' | 'live-migration'
+  status: string
+  sourceHost: HostName | null
+  destHost: HostName | null
+  createdAt: string
+  updatedAt: string | null
+}
+
+export interface InstanceActionEvent {
+  event: string
+  /** Null while open. */
+  result: string | null
+  host: HostName | null
+  details: string | null
+  startedAt: string
+  finishedAt: string | null
+}
+
+export interface InstanceAction {
+  action: string
+  requestId: string
+  /** Null user and project on a `stop`: nova-compute's own power sync did it, not a person (docs/nova.md §1.5). */
+  userId: string | null
+  projectId: string | null
+  startedAt: string
+  message: string | null
+  /** Only when one action was asked for. */
+  events: InstanceActionEvent[]
+}
+
+export interface ServerGroup {
+  id: string
+  name: string
+  policy: string
+  members: InstanceId[]
+}
+
+export interface Aggregate {
+  name: string
+  availabilityZone: string | null
+  hosts: HostName[]
+  metadata: Record<string, string>
+}
+
+export interface Volume {
+  id: string
+  encrypted: boolean
+}

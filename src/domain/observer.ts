@@ -1,0 +1,33 @@
+/** The one observation surface: what happens in the daemon, told to whoever watches (telemetry). Listeners must not throw. */
+import type { Entry } from './entry.ts'
+import type { Incident } from './incident.ts'
+import type { Verdict } from './verdict.ts'
+
+export interface RequestSeen {
+  service: 'identity' | 'compute' | 'volume' | 'bmc'
+  method: string
+  /** The path with ids replaced, so that it can be a label: /servers/{id}/action. */
+  route: string
+  /** HTTP status, or an error code when there was no answer. */
+  result: string
+  tookMs: number
+  requestId: string | null
+}
+
+export interface PollSeen {
+  tookMs: number
+  ok: boolean
+  hosts: number
+  frozen: string | null
+  verdicts: Verdict[]
+}
+
+export interface Observer {
+  request?(seen: RequestSeen): void
+  poll?(seen: PollSeen): void
+  entry?(entry: Entry): void
+  /** Told after each entry that changed an open incident. */
+  incidents?(open: Incident[]): void
+  /** A thing worth a log line that is no journal entry. `event` is a stable dotted id. */
+  log?(level: 'debug' | 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>, error?: unknown): void
+}

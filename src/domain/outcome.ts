@@ -1,0 +1,18 @@
+/** How an instance's recovery ended (law L9: every instance of a failed host ends with a line). */
+export const outcomes = {
+  recovered: 'It is on another host in the state that was asked for, read back from Nova',
+  left: 'It was left where it is, for the reason given',
+  failed: 'It could not be recovered; nothing more is tried by itself',
+  stuck: 'Nobody knows enough to go on safely: a person must look',
+} as const
+
+export type OutcomeKind = keyof typeof outcomes
+
+export interface Outcome {
+  outcome: OutcomeKind
+  /** Stable code: the plan's reason, or the error's code. */
+  code: string
+  message: string
+  /** What Nova showed at the end. Null when nothing was done or it could not be read. */
+  after: { host: string | null; vmState: string; taskState: string | null; powerState: number; locked: boolean } | null
+}

@@ -1,0 +1,105 @@
+/** Plans: what the engine decided for each instance, with the reason. Journaled before anything is done. */
+import type { Landing } from './cloud.ts'
+import type { ErrorCode } from './errors.ts'
+import type { InstanceId } from './instance.ts'
+import type { Segment } from './segment.ts'
+import type { Original, Survey } from './survey.ts'
+
+/** The step kinds of an instance's recipe, each with what it does. */
+export const stepKinds = {
+  lock: 'Lock the instance against its owner while it moves',
+  unlock: 'Take our own lock back',
+  'reset-state': 'os-resetState active: frees a stuck task and a state that Nova would not evacuate',
+  'confirm-resize': 'Confirm the pending resize on its source host and wait for it',
+  evacuate: 'Evacuate and follow the migration to its end',
+  start: 'Start the instance on its new host',
+  stop: 'Stop the instance on its new host',
+} as const
+
+export type StepKind = keyof typeof stepKinds
+
+/** Host steps, in the order they run. */
+export const hostStepKinds = {
+  fence: 'Fence the host and verify it',
+  'force-down': 'Tell Nova that the service is down, and keep the scheduler off it',
+  survey: 'List instances and everything that decides about them',
+} as const
+
+export type HostStepKind = keyof typeof hostStepKinds
+
+export interface RecipeStep {
+  /** Unique in the recipe. */
+  id: string
+  do: StepKind
+  /** Only for evacuate. `original` = as-before if it ran, stopped if not. */
+  landing?: Landing | 'original'
+  deadlineMs: number
+  /** CEL over `original` and `policy`; false skips the step. Decided by the engine when the plan is made. */
+  when?: string
+  retry?: RetryPolicy
+  /** Error code (or `default`) -> recipe to go on with, or `fail` / `stuck`. */
+  onError?: Partial<Record<ErrorCode | 'default', string>>
+}
+
+export interface RetryPolicy {
+  on: ErrorCode[]
+  /** All tries together, the first included. */
+  attempts: number
+  firstMs: number
+  capMs: number
+}
+
+export interface Recipe {
+  name: string
+  steps: RecipeStep[]
+  /** Run whatever happened, e.g. to take our lock back. */
+  finally: RecipeStep[]
+}
+
+/** A decision for one instance. Skipped steps are already taken out; what stands here is what will be tried. */
+export interface InstancePlan {
+  instanceId: InstanceId
+  name: string
+  projectId: string
+  /** The rule of the workflow that matched. */
+  rule: string
+  decision: 'recover' | 'leave' | 'hold'
+  /** Stable code, e.g. RUNNING, STOPPED, RESIZED_LOCAL_DISK. */
+  reason: string
+  message: string
+  original: Original
+  /** Null unless decision is recover. */
+  recipe: string | null
+  /** Every recipe that can be reached from `recipe` through onError, by name, with landing `original` resolved. */
+  recipes: Record<string, Recipe>
+  /** The power state the instance must end in. */
+  expected: 'running' | 'stopped' | null
+  /** Evacuate and start with a token of the instance's own project. */
+  asProject: string | null
+  /** Higher goes first. */
+  priority: number
+  /** Instances with the same key go one after another (anti-affinity groups). */
+  exclusive: string | null
+  /** Debts this plan will leave behind, said before they are made. */
+  debts: { code: string; message: string }[]
+  /** Things a person should be told when it is over, e.g. that memory was lost. */
+  notes: string[]
+}
+
+export interface HostPlan {
+  host: string
+  workflow: { name: string; revision: number; digest: string }
+  instances: InstancePlan[]
+}
+
+/** The pure planner, implemented by engine/ for one pinned workflow document. */
+export interface Workflow {
+  name: string
+  revision: number
+  /** sha256 of the document's text. */
+  digest: string
+  /** The document as it was read: the journal keeps it, so that a run always ends under the document it began with. */
+  source: string
+  hostDeadlineMs: Record<HostStepKind, number>
+  plan(survey: Survey, segment: Segment): HostPlan
+}

@@ -1,0 +1,40 @@
+/** A segment: the hosts that are recovered under one set of rules. */
+import type { HostName } from './service.ts'
+
+/** Knobs of the instance table (design: which instance, how). Conditions in the workflows read them as `policy.*`. */
+export interface InstancePolicy {
+  /** An instance that was stopped: bring it elsewhere stopped, or leave it where it is. */
+  stopped: 'evacuate' | 'leave'
+  /** An instance that was in ERROR before the host died. */
+  errorBefore: 'leave' | 'evacuate'
+  /** Paused, suspended and rescued instances lose their memory: leave them stopped, or start them. */
+  memoryLost: 'stopped' | 'start'
+  /** Instances without any wish of their owner's. */
+  unasked: 'recover' | 'leave'
+}
+
+export interface Segment {
+  name: string
+  /** Where disks that are not volumes live. `local` is the safe default: evacuation would rebuild them from the image. */
+  storage: 'shared' | 'local'
+  /** Names of fencing methods, tried in this order. Empty: only a person's statement. */
+  fencing: string[]
+  /** Names of probes. */
+  probes: string[]
+  onDeclaredDown: 'recover' | 'hold' | 'ignore'
+  /** A host that a person disabled and that then falls silent. */
+  onDisabledDown: 'hold' | 'recover'
+  policy: InstancePolicy
+  brake: BrakeLimits
+  /** Evacuations in flight at once from one host of this segment. */
+  maxParallelPerHost: number
+}
+
+export interface BrakeLimits {
+  maxHosts: number
+  /** 0 to 1: share of the segment's hosts. One host is always within the share: a segment of three must be recoverable. */
+  maxShare: number
+}
+
+/** Which segment a host belongs to. Built from the configuration by daemon/. */
+export type SegmentOf = (host: HostName, zone: string | null, aggregates: string[]) => Segment

@@ -1,0 +1,32 @@
+/** What Nova says of its services (os-services), in our words. Filled by openstack/, read by monitor/. */
+
+export type HostName = string
+
+export interface ServiceRecord {
+  /** Null in the records of an unreachable cell (microversion 2.69: status UNKNOWN, nothing else known). */
+  id: string | null
+  binary: string
+  host: HostName
+  zone: string | null
+  status: 'enabled' | 'disabled' | 'unknown'
+  state: 'up' | 'down' | null
+  /** The row's last write, cloud time, ISO. Heartbeats move it, and so does every PUT (docs/nova.md §1.2). */
+  updatedAt: string | null
+  forcedDown: boolean
+  disabledReason: string | null
+}
+
+/** One complete answer of GET /os-services. */
+export interface ServicesReading {
+  services: ServiceRecord[]
+  /** The `Date` header as epoch ms, or null: the API's own clock, to be compared with `updatedAt`. */
+  serverTimeMs: number | null
+  tookMs: number
+}
+
+export interface ServiceChange {
+  forcedDown?: boolean
+  status?: 'enabled' | 'disabled'
+  /** Only with status disabled, 1 to 255 characters. */
+  disabledReason?: string
+}

@@ -1,0 +1,61 @@
+/** Verdicts: what the monitor concludes about a host, with evidence and a reason. */
+import type { HostName } from './service.ts'
+
+/** Each verdict with the sentence that says what it means. */
+export const verdictKinds = {
+  unknown: 'Not seen long enough to say anything',
+  healthy: 'The heartbeat is beating',
+  suspect: 'Heartbeats are missing, not enough of them to act',
+  'host-down': 'The host is dead: heartbeats are silent and every probe that could tell says dead',
+  'service-down': 'nova-compute is silent but the host lives: no evacuation',
+  maintenance: 'The service was disabled by a person and is silent: hold',
+  'declared-down': 'Somebody else forced the host down while we watched, and it is silent',
+  'forced-down-before': 'The host was forced down before we started watching: a person decides',
+  contradiction: 'The host is forced down, yet its nova-compute is beating: a live host, never evacuate',
+  recovering: 'The host is under an incident of ours',
+} as const
+
+export type VerdictKind = keyof typeof verdictKinds
+
+export interface ProbeReading {
+  probe: string
+  kind: 'tcp' | 'ping' | 'command' | 'redfish'
+  answer: 'alive' | 'dead' | 'unknown'
+  detail: string
+  /** ISO time of the reading. */
+  at: string
+}
+
+/** One witness of a host's life beside Nova. Answers within its own time limit; a failure is `unknown`, never `dead`. */
+export interface Probe {
+  name: string
+  kind: ProbeReading['kind']
+  read(host: HostName, signal?: AbortSignal): Promise<ProbeReading>
+}
+
+export interface Evidence {
+  status: string
+  state: string | null
+  forcedDown: boolean
+  /** The heartbeat stamp that was seen last, cloud time. */
+  updatedAt: string | null
+  /** Time since we saw the heartbeat move, by our own clock. */
+  silentMs: number
+  /** The host's learnt heartbeat interval. */
+  intervalMs: number
+  missedBeats: number
+  probes: ProbeReading[]
+}
+
+export interface Verdict {
+  host: HostName
+  segment: string
+  kind: VerdictKind
+  /** A stable code for machines, e.g. SILENT_AND_PROBES_DEAD. */
+  reason: string
+  /** A sentence for people. */
+  message: string
+  /** ISO time of this verdict. */
+  at: string
+  evidence: Evidence
+}

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config'
+
+// `npm test` runs everything that needs neither root nor a real cloud. The real-Nova suite has its own configuration.
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/nova/**', 'node_modules/**'],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    pool: 'forks',
+  },
+})
