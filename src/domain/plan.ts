@@ -51,6 +51,8 @@ export interface RetryPolicy {
 
 export interface Recipe {
   name: string
+  /** How many times it may be entered for one instance, when its errors lead back to itself. */
+  rounds?: number
   steps: RecipeStep[]
   /** Run whatever happened, e.g. to take our lock back. */
   finally: RecipeStep[]

@@ -1,0 +1,61 @@
+/** What both listeners share: limits against hostile or broken clients, and one shape for every error. */
+import Fastify, { type FastifyInstance } from 'fastify'
+import { ensureError, LifeboatError, type ErrorCode } from '../domain/errors.ts'
+
+/** The longest body: an act is a name and a sentence. Too small: long proofs are refused; too large: memory for nothing. */
+export const bodyLimitBytes = 16_384
+
+/** A client that does not finish its request in this time is cut off. Too short: a person on a slow link; too long: sockets pile up. */
+const requestTimeoutMs = 10_000
+
+export interface ErrorBody {
+  error: { code: string; message: string; details: unknown }
+}
+
+/** Codes not listed are our own failures: 500. */
+const httpStatus: Partial<Record<ErrorCode, number>> = {
+  USAGE: 400,
+  NOT_FOUND: 404,
+  INSTANCE_GONE: 404,
+  HOST_ALIVE: 409,
+  BRAKE_HELD: 409,
+  MONITOR_FROZEN: 409,
+  PAUSED: 409,
+  OBSERVING: 409,
+  FENCING_MISSING: 409,
+  PROOF_INVALID: 422,
+  API_UNAVAILABLE: 503,
+  JOURNAL_UNAVAILABLE: 503,
+  SHUTDOWN: 503,
+}
+
+export function createServer(): FastifyInstance {
+  const server = Fastify({
+    logger: false,
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: requestTimeoutMs,
+    forceCloseConnections: true,
+  })
+  server.setNotFoundHandler((request, reply) => {
+    const message = `There is no ${request.method} ${request.url.split('?')[0]?.slice(0, 200) ?? ''}`
+    return reply.code(404).send(errorBody('NOT_FOUND', message))
+  })
+  server.setErrorHandler((thrown, _request, reply) => {
+    const framework = frameworkRefusal(thrown)
+    if (framework !== null) return reply.code(framework.status).send(errorBody('USAGE', framework.message))
+    const error = ensureError(thrown)
+    return reply.code(httpStatus[error.code] ?? 500).send(errorBody(error.code, error.message, error.details))
+  })
+  return server
+}
+
+export function errorBody(code: string, message: string, details: unknown = {}): ErrorBody {
+  return { error: { code, message, details } }
+}
+
+/** What fastify itself refuses (bad JSON, too large, wrong media type) is the client's fault and says so. */
+function frameworkRefusal(thrown: unknown): { status: number; message: string } | null {
+  if (thrown instanceof LifeboatError || !(thrown instanceof Error) || !('statusCode' in thrown)) return null
+  const status = Number(thrown.statusCode)
+  return status >= 400 && status < 500 ? { status, message: thrown.message } : null
+}

@@ -1,0 +1,96 @@
+/** Live data from the running daemon: status, host list. */
+import type { Command } from 'commander'
+import type { DaemonStatus, HostStatus } from '../../domain/operations.ts'
+import type { Column } from '../output/formats.ts'
+import type { Session } from '../session.ts'
+import { clockTime, span, tally } from '../wording.ts'
+
+const statusColumns: Column<DaemonStatus>[] = [
+  {
+    title: 'Mode',
+    value: (it) => it.mode,
+    text: (it) => (it.mode === 'observe' ? 'observe: decides and journals, sends nothing' : 'armed'),
+  },
+  {
+    title: 'Paused',
+    value: (it) => it.paused,
+    text: ({ paused }) =>
+      paused === null
+        ? 'no'
+        : `by ${paused.by} since ${clockTime(paused.since)}, ${paused.until === null ? 'until resumed' : `until ${clockTime(paused.until)}`}: ${paused.reason}`,
+  },
+  {
+    title: 'Frozen',
+    value: (it) => it.frozen,
+    text: ({ frozen }) =>
+      frozen === null ? 'no' : `${frozen.reason} since ${clockTime(frozen.since)}: ${frozen.message}`,
+  },
+  { title: 'Cloud', value: (it) => it.cloud, text: (it) => it.cloud ?? 'from the environment' },
+  {
+    title: 'Last Poll',
+    value: (it) => it.lastPoll,
+    text: ({ lastPoll }) =>
+      lastPoll === null
+        ? 'none yet'
+        : `${clockTime(lastPoll.at)}, ${lastPoll.ok ? 'answered' : `failed: ${lastPoll.error ?? 'unknown'}`}, took ${Math.round(lastPoll.tookMs)} ms`,
+  },
+  { title: 'Hosts', value: (it) => it.hosts, text: (it) => tally(it.hosts) || 'none seen' },
+  {
+    title: 'Incidents',
+    value: (it) => it.incidents,
+    text: ({ incidents }) => `${incidents.open} open, ${incidents.held} of them held`,
+  },
+  {
+    title: 'Workflow',
+    value: (it) => it.workflow,
+    text: ({ workflow }) => `${workflow.name} revision ${workflow.revision} (${workflow.digest.slice(0, 12)})`,
+  },
+  { title: 'Journal', value: (it) => it.journal, text: ({ journal }) => `${journal.path}, ${journal.entries} entries` },
+  { title: 'Version', value: (it) => it.version },
+  { title: 'PID', value: (it) => it.pid },
+  { title: 'Started', value: (it) => it.startedAt, text: (it) => clockTime(it.startedAt) },
+]
+
+const hostColumns: Column<HostStatus>[] = [
+  { title: 'Host', value: (it) => it.host },
+  { title: 'Segment', value: (it) => it.segment },
+  { title: 'Zone', value: (it) => it.zone },
+  { title: 'Verdict', value: (it) => it.verdict },
+  { title: 'Status', value: (it) => it.status },
+  {
+    title: 'State',
+    value: (it) => it.state,
+    text: (it) => `${it.state ?? 'unknown'}${it.forcedDown ? ' (forced)' : ''}`,
+  },
+  {
+    title: 'Silent',
+    value: (it) => it.silentMs,
+    text: (it) => `${span(it.silentMs)} (${it.missedBeats.toFixed(1)} beats)`,
+  },
+  {
+    title: 'Probes',
+    value: (it) => it.probes,
+    text: (it) => it.probes.map(({ probe, answer }) => `${probe} ${answer}`).join(', '),
+  },
+  { title: 'Incident', value: (it) => it.incident },
+  { title: 'Message', value: (it) => it.message },
+]
+
+export function addLookCommands(program: Command, session: Session): void {
+  program
+    .command('status')
+    .description('the running daemon: mode, pause, last poll, hosts, incidents')
+    .action(async () => session.one(await session.daemon().status(), statusColumns))
+  program
+    .command('host')
+    .description('hosts')
+    .command('list')
+    .description('every host with its verdict and why')
+    .action(async () => {
+      const hosts = await session.daemon().hosts()
+      session.list(
+        hosts.toSorted((a, b) => a.host.localeCompare(b.host, 'en', { numeric: true })),
+        hostColumns,
+      )
+    })
+}

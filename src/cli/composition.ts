@@ -1,0 +1,68 @@
+/**
+ * What the command line needs of the rest of the program, stated here and implemented by the composition root. So the
+ * commands can be tested without a cloud, and cli/ knows neither OpenStack nor SQL.
+ */
+import type { Config } from '../daemon/config/index.ts'
+import type { Clock } from '../domain/clock.ts'
+import type { Entry, IncidentId } from '../domain/entry.ts'
+import type { EntryFilter, JournalReader } from '../domain/journal.ts'
+import type { IncidentDetail, IncidentFilter, IncidentSummary } from '../domain/operations.ts'
+import type { HostPlan } from '../domain/plan.ts'
+
+/** One thing that `check` looked at. */
+export interface CheckLine {
+  /** What was looked at, e.g. "compute API", "fencing bmc on cmp01". */
+  what: string
+  result: 'ok' | 'warn' | 'fail'
+  /** What was found. */
+  message: string
+  /** What to do about it; null when there is nothing to do. */
+  advice: string | null
+}
+
+export interface WorkflowCheck {
+  file: string
+  /** Null when the document could not be read. */
+  name: string | null
+  revision: number | null
+  digest: string | null
+  /** file:line:col: what is wrong. Empty: the workflow is good. */
+  problems: string[]
+}
+
+/** The journal beside a running daemon, or without one. */
+export interface JournalAccess extends JournalReader {
+  /** Oldest first, one by one: a journal may be bigger than memory. */
+  each(filter?: Omit<EntryFilter, 'newestFirst' | 'limit'>): Iterable<Entry>
+  incidents(filter: IncidentFilter): IncidentSummary[]
+  /** Throws NOT_FOUND. */
+  incident(id: IncidentId): IncidentDetail
+  /** The entry as one sentence; null when its kind says it all. */
+  sentence(entry: Entry): string | null
+  /** The pieces of an export, in order: JSON lines with the hashes, or a report for people. Null: the whole journal. */
+  export(format: 'json' | 'markdown', incident: IncidentId | null): Iterable<string>
+}
+
+export interface Commands {
+  version: string
+  clock: Clock
+  /** Runs until it is told to stop by a signal; rejects when it cannot start. `reload` reads the same file anew (SIGHUP). */
+  runDaemon(config: Config, reload: () => Config): Promise<void>
+  /** Looks at everything the daemon will need, without side effects; each line as soon as it is known. */
+  check(config: Config): AsyncIterable<CheckLine>
+  /** What would happen if the host died now. Reads only. */
+  planHost(config: Config, host: string): Promise<HostPlan>
+  /** Throws JOURNAL_UNAVAILABLE when there is none. */
+  openReader(config: Config): JournalAccess
+  /** Of the given files, or of all in the configured directory. */
+  checkWorkflows(config: Config, files: string[]): Promise<WorkflowCheck[]>
+  /** A simulated cloud, a dying host, a recovery; writes what happens as it happens. */
+  demo(write: (text: string) => void, options: DemoOptions): Promise<void>
+}
+
+export interface DemoOptions {
+  hosts: number
+  instances: number
+  /** Keep the state directory of the demo, to look at its journal afterwards. */
+  keep: boolean
+}

@@ -1,0 +1,64 @@
+/** Exit codes of the command line, and which failure has which. Scripts and systemd depend on them: they never change. */
+import { LifeboatError, type ErrorCode } from '../domain/errors.ts'
+
+export const exitCodes = {
+  ok: { code: 0, means: 'done' },
+  failed: { code: 1, means: 'not done, or something that was checked is not in order' },
+  usage: { code: 2, means: 'the command line is wrong' },
+  daemonDown: { code: 69, means: 'no daemon answers' },
+  journal: { code: 74, means: 'the journal cannot be read' },
+  noPermission: { code: 77, means: 'not permitted' },
+  config: { code: 78, means: 'the configuration or a workflow is not valid (systemd does not restart on it)' },
+} as const
+
+export type ExitName = keyof typeof exitCodes
+
+/** A failure that only the command line knows. */
+export class CliFailure extends Error {
+  readonly exit: ExitName
+  readonly hints: string[]
+
+  constructor(exit: ExitName, message: string, hints: string[] = [], options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'CliFailure'
+    this.exit = exit
+    this.hints = hints
+  }
+}
+
+const exitOf: Partial<Record<ErrorCode, ExitName>> = {
+  USAGE: 'usage',
+  CONFIG_INVALID: 'config',
+  WORKFLOW_INVALID: 'config',
+  AUTH_FAILED: 'noPermission',
+  AUTH_FORBIDDEN: 'noPermission',
+  JOURNAL_UNAVAILABLE: 'journal',
+  JOURNAL_CORRUPT: 'journal',
+}
+
+export interface Report {
+  exit: number
+  /** The one line. */
+  line: string
+  details: string[]
+}
+
+/** What to print for a failure, and with which code to end. */
+export function reportOf(thrown: unknown): Report {
+  if (thrown instanceof CliFailure)
+    return { exit: exitCodes[thrown.exit].code, line: thrown.message, details: thrown.hints }
+  if (!(thrown instanceof LifeboatError)) {
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+    const stack = error.stack?.split('\n').slice(1, 8) ?? []
+    return {
+      exit: exitCodes.failed.code,
+      line: `a bug in Lifeboat: ${error.message}`,
+      details: stack.map((line) => line.trim()),
+    }
+  }
+  const problems = thrown.details['problems']
+  const details = Array.isArray(problems) ? problems.map(String) : []
+  for (let at: unknown = thrown.cause; at instanceof Error && details.length < 20; at = at.cause)
+    details.push(`because: ${at.message}`)
+  return { exit: exitCodes[exitOf[thrown.code] ?? 'failed'].code, line: `${thrown.message} [${thrown.code}]`, details }
+}

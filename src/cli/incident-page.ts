@@ -1,0 +1,132 @@
+/** `incident show` for people: what died, how we know, how it was fenced, and every instance from its original to its end. */
+import { powerState } from '../domain/instance.ts'
+import { incidentPhases } from '../domain/incident-phases.ts'
+import type { IncidentDetail, InstanceSummary } from '../domain/operations.ts'
+import { outcomes } from '../domain/outcome.ts'
+import { verdictKinds } from '../domain/verdict.ts'
+import { grid } from './output/table.ts'
+import { printable } from './output/width.ts'
+import { between, clockTime, span, tally } from './wording.ts'
+
+export function incidentPage(incident: IncidentDetail): string {
+  return [head(incident), evidence(incident), fencing(incident), instances(incident), closing(incident)]
+    .filter((part) => part !== '')
+    .join('\n')
+}
+
+function head(incident: IncidentDetail): string {
+  const { ended, held, phase } = incident
+  const rows = [
+    ['Incident', incident.id],
+    ['Host', `${incident.host} (segment ${incident.segment})`],
+    ['Opened', `${clockTime(incident.openedAt)} by ${incident.openedBy}`],
+    ['Mode', incident.mode === 'observe' ? 'observe: decided and recorded, nothing was sent' : 'armed'],
+    ended === null
+      ? ['State', `${phase}: ${incidentPhases[phase].means}`]
+      : [
+          'Ended',
+          `${clockTime(ended.at)}, ${ended.outcome}, after ${between(incident.openedAt, ended.at)}: ${ended.message}`,
+        ],
+  ]
+  if (held !== null) rows.push(['Held', `${held.code} since ${clockTime(held.since)}: ${held.message}`])
+  if (incident.override !== null)
+    rows.push(['Override', `${incident.override.by} let it past the brake: ${incident.override.reason}`])
+  if (incident.cancelled !== null) rows.push(['Cancelled', `by ${incident.cancelled.by}: ${incident.cancelled.reason}`])
+  rows.push(['Instances', `${incident.instances}${incident.instances === 0 ? '' : `: ${tally(incident.outcomes)}`}`])
+  return grid(['Field', 'Value'], rows)
+}
+
+function evidence({ verdict, openedBy, statement }: IncidentDetail): string {
+  const said = statement === null ? '' : line(`${statement.by} stated: "${statement.statement}"`)
+  if (verdict === null) return `How we know\n${line(`No verdict: ${openedBy} opened this incident`)}${said}`
+  const { status, state, forcedDown, updatedAt, silentMs, missedBeats, intervalMs, probes } = verdict.evidence
+  const lines = [
+    `${verdict.kind} (${verdict.reason}) at ${clockTime(verdict.at)}: ${verdict.message}`,
+    verdictKinds[verdict.kind],
+    `Nova said ${status}, ${state ?? 'no state'}${forcedDown ? ', forced down' : ''}; its last heartbeat was at ${updatedAt ?? 'an unknown time'} (cloud time)`,
+    `Silent for ${span(silentMs)}: ${missedBeats.toFixed(1)} heartbeats of ${(intervalMs / 1000).toFixed(1)} s missed`,
+    ...probes.map((reading) => `Probe ${reading.probe} (${reading.kind}) says ${reading.answer}: ${reading.detail}`),
+    ...(probes.length === 0 ? ['No probe was asked: Nova alone says so'] : []),
+  ]
+  return `How we know\n${lines.map(line).join('')}${said}`
+}
+
+function fencing({ proof, fenceAttempts, ended }: IncidentDetail): string {
+  const lines = fenceAttempts.map(({ at, method, phase, message }) => `${clockTime(at)} ${method} ${phase}: ${message}`)
+  if (proof === null)
+    lines.push(
+      ended === null ? 'No proof of death yet: nothing is evacuated' : 'No proof of death: nothing was evacuated',
+    )
+  else {
+    const by = proof.statedBy === null ? '' : ` of ${proof.statedBy}`
+    lines.push(`Proven dead at ${clockTime(proof.provenAt)} by ${proof.method} (${proof.strength}${by})`)
+    lines.push(...proof.evidence.map((read) => `  ${read}`))
+  }
+  return `Fencing\n${lines.map(line).join('')}`
+}
+
+function instances({ instanceList }: IncidentDetail): string {
+  if (instanceList.length === 0) return ''
+  const rows = instanceList.map((it) => [`${it.name}\n${it.id}`, originalText(it), decisionText(it), outcomeText(it)])
+  return `Instances\n${grid(['Instance', 'Original', 'Decision', 'Outcome'], rows)}`
+}
+
+function originalText({ original }: InstanceSummary): string {
+  const power =
+    Object.entries(powerState).find(([, number]) => number === original.powerState)?.[0] ?? String(original.powerState)
+  const marks = [
+    original.taskState,
+    original.locked ? 'locked' : null,
+    original.flagged ? `sources disagreed: ${original.wantedBecause}` : null,
+  ]
+  return [`${original.vmState}, power ${power}, wanted ${original.wanted}`, ...marks.filter((mark) => mark !== null)]
+    .map((text) => wrapped(text))
+    .join('\n')
+}
+
+function decisionText({ decision, reason, message, recipe }: InstanceSummary): string {
+  return `${decision}${recipe === null ? '' : ` by ${recipe}`} (${reason})\n${wrapped(message)}`
+}
+
+function outcomeText({ outcome, steps }: InstanceSummary): string {
+  if (outcome === null) {
+    const step = steps.at(-1)
+    return step === undefined ? 'not begun' : `under way: ${step.kind}, ${step.status}`
+  }
+  const where =
+    outcome.after?.host === undefined || outcome.after.host === null
+      ? ''
+      : ` on ${outcome.after.host}, ${outcome.after.vmState}`
+  return `${outcome.outcome}${where} (${outcome.code})\n${wrapped(outcome.message)}`
+}
+
+/** What a person still has to do or know, with the requests to look for in Nova's logs. */
+function closing({ instanceList }: IncidentDetail): string {
+  const lines: string[] = []
+  for (const { name, id, notes, debts, outcome, steps } of instanceList) {
+    lines.push(
+      ...notes.map((note) => `${name}: ${note}`),
+      ...debts.map(({ code, message }) => `${name} leaves behind ${code}: ${message}`),
+    )
+    if (outcome === null || (outcome.outcome !== 'stuck' && outcome.outcome !== 'failed')) continue
+    const requests = steps.flatMap(({ kind, requestId }) => (requestId === null ? [] : [`${kind} ${requestId}`]))
+    const found = requests.length === 0 ? 'nothing was sent for it' : `look in Nova's logs for ${requests.join(', ')}`
+    lines.push(`${name} (${id}) is ${outcome.outcome}. ${outcomes[outcome.outcome]}; ${found}`)
+  }
+  return lines.length === 0 ? '' : `For you to know\n${lines.map(line).join('')}`
+}
+
+function line(text: string): string {
+  return `  ${printable(text)}\n`
+}
+
+/** Sentences in a table must not make it wider than a screen. */
+function wrapped(text: string, width = 44): string {
+  const lines: string[] = ['']
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) ?? ''
+    if (last !== '' && last.length + word.length + 1 > width) lines.push(word)
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
+  }
+  return lines.join('\n')
+}

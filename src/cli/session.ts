@@ -1,0 +1,100 @@
+/** One call of the command line: where it writes, which configuration and format it was given, and who gave it. */
+import { existsSync } from 'node:fs'
+import type { Config } from '../daemon/config/index.ts'
+import { loadConfig } from '../daemon/config/index.ts'
+import type { Commands, JournalAccess } from './composition.ts'
+import { CliFailure, exitCodes, type ExitName } from './exit-codes.ts'
+import { formats, renderList, renderOne, type Column, type Format, type Shape } from './output/formats.ts'
+import { daemonClient, type DaemonClient } from './socket-client.ts'
+
+export interface Terminal {
+  env: Record<string, string | undefined>
+  stdout(text: string): void
+  stderr(text: string): void
+}
+
+export interface GlobalOptions {
+  config?: string
+  format?: string
+  column?: string[]
+}
+
+/** Where the packages put it; a checkout has none and runs on defaults and --config. */
+export const installedConfig = '/etc/lifeboat/lifeboat.yaml'
+
+export class Session {
+  readonly commands: Commands
+  readonly terminal: Terminal
+  readonly #options: () => GlobalOptions
+  #exit: ExitName = 'ok'
+
+  /** @param options read late: the command line is parsed after the session is made */
+  constructor(commands: Commands, terminal: Terminal, options: () => GlobalOptions) {
+    this.commands = commands
+    this.terminal = terminal
+    this.#options = options
+  }
+
+  get exitCode(): number {
+    return exitCodes[this.#exit].code
+  }
+
+  /** The command did its work, and what it found is not in order. */
+  endsAs(exit: ExitName): void {
+    this.#exit = exit
+  }
+
+  /** --config, $LIFEBOAT_CONFIG, the installed file, or null: all defaults. */
+  configPath(): string | null {
+    const named = this.#options().config ?? this.terminal.env['LIFEBOAT_CONFIG']
+    if (named !== undefined && named !== '') return named
+    return existsSync(installedConfig) ? installedConfig : null
+  }
+
+  /** Throws CONFIG_INVALID. Secrets only for commands that reach the cloud or a BMC themselves. */
+  config(options: { withSecrets: boolean }): Config {
+    return loadConfig(this.configPath(), this.terminal.env, options)
+  }
+
+  daemon(): DaemonClient {
+    return daemonClient(this.config({ withSecrets: false }).socket, this.commands.clock)
+  }
+
+  /** Hands the journal to `use` and closes it, whatever happens. */
+  withJournal<T>(use: (journal: JournalAccess) => T): T {
+    const journal = this.commands.openReader(this.config({ withSecrets: false }))
+    try {
+      return use(journal)
+    } finally {
+      journal.close()
+    }
+  }
+
+  /** The person who acts, for the journal: through sudo the one behind it. */
+  by(): string {
+    const { SUDO_USER, USER, LOGNAME } = this.terminal.env
+    const name = SUDO_USER || USER || LOGNAME
+    if (name !== undefined && name !== '') return name
+    throw new CliFailure('usage', 'nobody knows who you are', ['set USER: the journal keeps the name of whoever acts'])
+  }
+
+  shape(): Shape {
+    const { format = 'table', column = [] } = this.#options()
+    if (!(formats as readonly string[]).includes(format))
+      throw new CliFailure('usage', `there is no format "${format}" here`, [`formats: ${formats.join(', ')}`])
+    return { format: format as Format, columns: column }
+  }
+
+  /** The format as given, for commands that have formats of their own. */
+  namedFormat(): string | undefined {
+    return this.#options().format
+  }
+
+  list<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void {
+    this.terminal.stdout(renderList(rows, columns, this.shape()))
+  }
+
+  one<Row>(row: Row, columns: readonly Column<Row>[]): void {
+    this.terminal.stdout(renderOne(row, columns, this.shape()))
+  }
+}

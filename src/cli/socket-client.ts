@@ -1,0 +1,108 @@
+/** Speaks to the daemon through its Unix socket. Only the command line uses it; it never falls back to acting itself. */
+import { request } from 'node:http'
+import { z } from 'zod'
+import type { Clock } from '../domain/clock.ts'
+import { errorCodes, LifeboatError, type ErrorCode } from '../domain/errors.ts'
+import type { DaemonStatus, HostStatus, PauseState } from '../domain/operations.ts'
+import { CliFailure } from './exit-codes.ts'
+
+/** The daemon answers from memory and the journal. Longer than any disk needs; shorter, and a busy daemon seems dead. */
+const answerLimitMs = 15_000
+
+const errorShape = z.object({ error: z.object({ code: z.string(), message: z.string(), details: z.unknown() }) })
+
+export interface DaemonClient {
+  status(): Promise<DaemonStatus>
+  hosts(): Promise<HostStatus[]>
+  recover(order: { host: string; by: string; proof: string }): Promise<{ incident: string }>
+  pause(order: { by: string; reason: string; until: string | null }): Promise<PauseState>
+  resume(order: { by: string; reason: string }): Promise<void>
+  override(id: string, order: { by: string; reason: string }): Promise<void>
+  cancel(id: string, order: { by: string; reason: string }): Promise<void>
+}
+
+/** Each call throws CliFailure when no daemon answers, and the daemon's own LifeboatError when it refuses. */
+export function daemonClient(socketPath: string, clock: Clock): DaemonClient {
+  const call = (method: string, path: string, body?: unknown): Promise<unknown> =>
+    ask(socketPath, clock, method, path, body)
+  // The answers are made by the same release of the same program: their shape is Operations'.
+  return {
+    status: () => call('GET', '/v1/status') as Promise<DaemonStatus>,
+    hosts: () => call('GET', '/v1/hosts') as Promise<HostStatus[]>,
+    recover: (order) => call('POST', '/v1/recover', order) as Promise<{ incident: string }>,
+    pause: (order) => call('POST', '/v1/pause', order) as Promise<PauseState>,
+    resume: (order) => call('POST', '/v1/resume', order) as Promise<void>,
+    override: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/override`, order) as Promise<void>,
+    cancel: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/cancel`, order) as Promise<void>,
+  }
+}
+
+async function ask(socketPath: string, clock: Clock, method: string, path: string, body: unknown): Promise<unknown> {
+  const { status, text } = await exchange(socketPath, clock, method, path, body)
+  const answer = text === '' ? undefined : jsonOf(text)
+  if (status < 300) return answer
+  const refusal = errorShape.safeParse(answer)
+  if (!refusal.success) throw new CliFailure('failed', `the daemon answered ${status} with something unreadable`)
+  const { code, message, details } = refusal.data.error
+  if (!(code in errorCodes)) throw new CliFailure('failed', `${message} [${code}]`)
+  throw new LifeboatError(code as ErrorCode, message, { details: (details ?? {}) as Record<string, unknown> })
+}
+
+function exchange(
+  socketPath: string,
+  clock: Clock,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const payload = body === undefined ? null : JSON.stringify(body)
+    const headers =
+      payload === null ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }
+    const sent = request({ socketPath, method, path, headers }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', fail)
+      response.on('end', () => {
+        cancel()
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') })
+      })
+    })
+    const cancel = clock.after(answerLimitMs, () =>
+      sent.destroy(new Error(`no answer within ${answerLimitMs / 1000} s`)),
+    )
+    function fail(error: NodeJS.ErrnoException): void {
+      cancel()
+      reject(unreachable(socketPath, error, method))
+    }
+    sent.on('error', fail)
+    sent.end(payload ?? undefined)
+  })
+}
+
+function unreachable(socketPath: string, error: NodeJS.ErrnoException, method: string): CliFailure {
+  if (error.code === 'EACCES' || error.code === 'EPERM') {
+    return new CliFailure('noPermission', `you may not talk to the daemon (${socketPath})`, [
+      'join the group that owns the socket, or use sudo',
+    ])
+  }
+  if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') {
+    return new CliFailure('daemonDown', `no daemon answers on ${socketPath}`, [
+      'start it with `lifeboat run` or `systemctl start lifeboat`',
+      'if it runs with another configuration, name that with --config',
+    ])
+  }
+  const hint =
+    method === 'GET'
+      ? []
+      : ['nobody knows whether the daemon took the order: look with `lifeboat status` and `lifeboat journal list`']
+  return new CliFailure('daemonDown', `the connection to the daemon failed: ${error.message}`, hint)
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * What the executor may ask of the rest of the daemon: above all, whether the next write may be sent. Every reason to wait
+ * is here, in the order in which a person would want to hear it.
+ */
+import type { Clock } from '../domain/clock.ts'
+import type { Incident } from '../domain/incident.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { Workflow } from '../domain/plan.ts'
+import type { Segment } from '../domain/segment.ts'
+import type { Bridge, Permission } from '../executor/context.ts'
+import { brakeHolds, type BrakeWatchParts } from './brake-watch.ts'
+import type { IncidentBook } from './incident-book.ts'
+import type { Monitor } from '../monitor/monitor.ts'
+
+export function createBridge(parts: {
+  clock: Clock
+  book: IncidentBook
+  monitor: Monitor
+  brake: BrakeWatchParts
+  segmentNamed: (incident: Incident) => Segment
+  workflows: ReadonlyMap<string, Workflow>
+}): Bridge {
+  const { clock, book, monitor, brake } = parts
+  return {
+    incident: (id) => book.get(id),
+    permission,
+    lookAgain: async (host, signal) => {
+      const { verdict, frozen } = await monitor.lookAgain(host, signal)
+      return { verdict, frozen: frozen?.message ?? null }
+    },
+    isFenced: (host) => {
+      const incident = book.openOn(host)
+      return incident !== undefined && incident.proof !== null && incident.marked !== null
+    },
+    segment: parts.segmentNamed,
+    workflow: (digest) => {
+      const workflow = parts.workflows.get(digest)
+      if (workflow === undefined)
+        throw new LifeboatError('WORKFLOW_INVALID', `the journal has no workflow ${digest.slice(0, 12)}`)
+      return workflow
+    },
+    noteOurWrite: (service) => monitor.noteOurWrite(service.host, service.updatedAt),
+  }
+
+  function permission(incident: Incident): Permission {
+    if (incident.cancelled !== null)
+      return { allowed: false, cancelled: `cancelled by ${incident.cancelled.by}: ${incident.cancelled.reason}` }
+    const pause = book.pause(clock.wall())
+    if (pause !== null) {
+      return {
+        allowed: false,
+        hold: 'PAUSED',
+        message: `paused by ${pause.by}${pause.until === null ? '' : ` until ${pause.until}`}: ${pause.reason}`,
+      }
+    }
+    const frozen = monitor.frozen
+    if (frozen !== null) return { allowed: false, hold: 'FROZEN', message: frozen.message }
+    const verdict = monitor.verdict(incident.host)
+    if (verdict?.kind === 'contradiction') return { allowed: false, hold: 'HOST_ALIVE', message: verdict.message }
+    // Once a host is proven dead its recovery goes on; the brake decides before that.
+    if (incident.proof === null) {
+      const held = brakeHolds(incident, brake)
+      if (held !== null) return { allowed: false, hold: 'BRAKE', message: held }
+    }
+    return { allowed: true }
+  }
+}

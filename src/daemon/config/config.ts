@@ -1,0 +1,90 @@
+/** The configuration as the program uses it: resolved, durations in milliseconds, secrets read. Types only. */
+import type { BrakeLimits, Segment } from '../../domain/segment.ts'
+import type { ConfiguredSegment } from './segments.ts'
+
+export interface RedfishConfig {
+  kind: 'redfish'
+  /** URL template of the ComputerSystem. */
+  system: string
+  username: string
+  password: string
+  /** Path, or null for the system's certificates. */
+  caFile: string | null
+  verify: boolean
+  requestTimeoutMs: number
+}
+
+/** Texts called template take the variables of `hosts`; expand them with hostVariable. */
+export type ProbeConfig =
+  | { kind: 'tcp'; address: string; port: number; timeoutMs: number }
+  | { kind: 'ping'; address: string; timeoutMs: number }
+  | { kind: 'command'; argv: string[]; timeoutMs: number }
+  | RedfishConfig
+
+export type FencingConfig =
+  | (RedfishConfig & { offTimeoutMs: number })
+  | {
+      kind: 'fence-agent'
+      agent: string
+      options: Record<string, string>
+      secretOptions: Record<string, string>
+      timeoutMs: number
+    }
+  | { kind: 'command'; fence: string[]; verify: string[]; timeoutMs: number }
+
+export interface Config {
+  /** The file it was read from, or null when there was none and everything is the default. */
+  path: string | null
+  mode: 'observe' | 'armed'
+  /** Name in clouds.yaml, or null: OS_CLOUD, else the OS_* variables. */
+  cloud: string | null
+  stateDir: string
+  journal: string
+  socket: string
+  /** Null: no TCP listener. */
+  http: { host: string; port: number } | null
+  logLevel: 'debug' | 'info' | 'warn' | 'error'
+  workflows: string
+  api: { readTimeoutMs: number; writeTimeoutMs: number }
+  /** Has the shape of the monitor's own settings. */
+  monitor: {
+    pollIntervalMs: number
+    defaultIntervalMs: number
+    suspectAfterBeats: number
+    confirmAfterBeats: number
+    minDeadProbeKinds: number
+    quietAfterFreezeMs: number
+    maxClockSkewMs: number
+    massSilenceShare: number
+    startSilenceMs: number
+    /** The longest time limit of any probe: no probe is cut off before its own. */
+    probeLimitMs: number
+    maxParallelProbes: number
+    aggregatesEveryMs: number
+  }
+  /** Cloud-wide; each segment has its own beside it. */
+  brake: BrakeLimits
+  executor: { maxParallel: number; tickMs: number; settleQuietMs: number }
+  fenceRetryMs: number
+  wishes: { key: string; priorityKey: string; masakariKey: string }
+  hosts: Record<string, Record<string, string>>
+  probes: Record<string, ProbeConfig>
+  fencing: Record<string, FencingConfig>
+  defaults: Omit<Segment, 'name'>
+  segments: ConfiguredSegment[]
+}
+
+/** The configuration as it may be shown or logged. */
+export function withoutSecrets(config: Config): Config {
+  const hide = <T extends ProbeConfig | FencingConfig>(witness: T): T => {
+    if (witness.kind === 'redfish') return { ...witness, password: '***' }
+    if (witness.kind !== 'fence-agent') return witness
+    return {
+      ...witness,
+      secretOptions: Object.fromEntries(Object.keys(witness.secretOptions).map((key) => [key, '***'])),
+    }
+  }
+  const hideAll = <T extends ProbeConfig | FencingConfig>(named: Record<string, T>): Record<string, T> =>
+    Object.fromEntries(Object.entries(named).map(([name, witness]) => [name, hide(witness)]))
+  return { ...config, probes: hideAll(config.probes), fencing: hideAll(config.fencing) }
+}

@@ -1,0 +1,210 @@
+/**
+ * Every option of the configuration file: its type, default and what it is for. The one source of what the loader accepts,
+ * of config/lifeboat.schema.json and of the check that the annotated example is complete.
+ *
+ * Descriptions of times say what breaks when they are wrong. Nothing here reads a file or the environment (load.ts does).
+ */
+import { z } from 'zod'
+import { count, duration, names, optionalSection, section, share, text } from './pieces.ts'
+import { fencingMethod, probe } from './witness-schema.ts'
+
+const policy = {
+  stopped: z.enum(['evacuate', 'leave']).describe('A stopped instance: bring it elsewhere stopped, or leave it'),
+  error_before: z.enum(['leave', 'evacuate']).describe('An instance that was in ERROR before its host died'),
+  memory_lost: z
+    .enum(['stopped', 'start'])
+    .describe('Paused, suspended and rescued instances lose their memory: leave them stopped, or start them'),
+  unasked: z.enum(['recover', 'leave']).describe('Instances whose owners expressed no wish'),
+}
+
+const brake = {
+  max_hosts: count().describe(
+    'More dead hosts than this at once are held until a person decides. Too high: a control-plane fault that looks like dead hosts evacuates a cloud; too low: a failed rack waits',
+  ),
+  max_share: share().describe('The same as a share of the hosts; one host is always within it'),
+}
+
+function optional<S extends Record<string, z.ZodType>>(shape: S): { [K in keyof S]: z.ZodOptional<S[K]> } {
+  return Object.fromEntries(Object.entries(shape).map(([key, type]) => [key, type.optional()])) as {
+    [K in keyof S]: z.ZodOptional<S[K]>
+  }
+}
+
+/** What `defaults` and each segment can say. All optional: segment, then defaults, then the built-in value. */
+const segmentSettings = {
+  storage: z
+    .enum(['shared', 'local'])
+    .optional()
+    .describe(
+      'Where disks that are not volumes live. `shared` said of local disks destroys them: evacuation rebuilds them from the image',
+    ),
+  fencing: names()
+    .optional()
+    .describe('Fencing methods, tried in this order. Empty: a person must state that the host is dead'),
+  probes: names()
+    .optional()
+    .describe('Witnesses beside Nova. Without any, a host counts as dead only when Nova says down'),
+  on_declared_down: z
+    .enum(['recover', 'hold', 'ignore'])
+    .optional()
+    .describe('A host that someone else forced down while we watched; fencing is still needed'),
+  on_disabled_down: z
+    .enum(['hold', 'recover'])
+    .optional()
+    .describe('A host that a person disabled and that then falls silent'),
+  policy: section(optional(policy)).optional(),
+  brake: section(optional(brake)).optional(),
+  max_parallel_per_host: count()
+    .optional()
+    .describe(
+      'Evacuations in flight at once from one host. Too high: image downloads and claims collide on the destinations; too low: recovery takes longer',
+    ),
+}
+
+const match = section({
+  hosts: names().optional().describe('Exact names, or globs with * and ?'),
+  zones: names().optional().describe('Availability zones'),
+  aggregates: names().optional().describe('Host aggregates'),
+})
+
+const segment = section({
+  name: text().describe('What people, metrics and the journal call it'),
+  match: match.describe('A host belongs when it fits every list given here; the first segment that fits wins'),
+  ...segmentSettings,
+})
+
+const listen = z.union([z.literal(false), z.string().regex(/^(\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/)], {
+  error: 'must be ADDRESS:PORT, e.g. 127.0.0.1:9393 or [::1]:9393, or false for no listener',
+})
+
+export const configSchema = section({
+  mode: z
+    .enum(['observe', 'armed'])
+    .default('observe')
+    .describe('observe: decide and journal everything, send nothing. armed: act'),
+  cloud: text().optional().describe('Name in clouds.yaml; default $OS_CLOUD, else the OS_* variables'),
+  state_dir: text()
+    .optional()
+    .describe("Where the journal lives. Default $LIFEBOAT_STATE_DIR, systemd's $STATE_DIRECTORY, else ./.lifeboat"),
+  socket: text().optional().describe('Unix socket for the command line. Default: lifeboat.sock in state_dir'),
+  http: optionalSection({
+    listen: listen
+      .default('127.0.0.1:9393')
+      .describe('Metrics and health, read-only and without login; false switches it off'),
+  }),
+  log: optionalSection({
+    level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('The least level that is logged'),
+  }),
+  workflows: text().optional().describe('Directory of recovery workflows. Default: those that ship with Lifeboat'),
+  api: optionalSection({
+    read_timeout: duration('100ms', '10m')
+      .prefault('30s')
+      .describe(
+        'Time limit of a read. Too short: a slow Nova freezes all verdicts; too long: a hung API node delays them',
+      ),
+    write_timeout: duration('100ms', '10m')
+      .prefault('60s')
+      .describe(
+        'Time limit of a write; after it nobody knows whether Nova acted, and it is settled by reading. Too short: needless settling',
+      ),
+  }),
+  monitor: optionalSection({
+    poll_interval: duration('100ms', '5m')
+      .prefault('5s')
+      .describe(
+        'Pause between two readings of os-services. Longer: every verdict comes later; shorter: more load on Nova',
+      ),
+    default_beat_interval: duration('500ms', '5m')
+      .prefault('10s')
+      .describe(
+        "Nova's report_interval, used until each host's own is learnt. Too short: hosts are suspected at start for nothing",
+      ),
+    suspect_after_beats: z
+      .number()
+      .min(1)
+      .max(100)
+      .default(1.5)
+      .describe('Missed heartbeats after which a host is suspect and probed'),
+    confirm_after_beats: z
+      .number()
+      .min(1)
+      .max(100)
+      .default(2.5)
+      .describe(
+        'Missed heartbeats after which dead probes confirm it. Too low: one slow heartbeat and a failed probe fence a live host',
+      ),
+    min_dead_probe_kinds: count()
+      .default(2)
+      .describe('Kinds of probes that must say dead to confirm before Nova says down. 1 trusts a single network path'),
+    quiet_after_freeze: duration('0s', '1h')
+      .prefault('150s')
+      .describe(
+        "No new verdicts this long after a control-plane fault. Shorter than Nova's service_down_time + its RPC timeout (60 s) + report_interval: hosts still reconnecting are taken for dead",
+      ),
+    max_clock_skew: duration('1s', '10m')
+      .prefault('30s')
+      .describe('API clock against heartbeat stamps. Beyond it Nova misjudges up and down, and verdicts freeze'),
+    start_silence: duration('1s', '10m')
+      .prefault('60s')
+      .describe(
+        "Silence needed, beyond confirmation, for a host that never beat since we started: Nova's service_down_time. Too short: a host that was just starting is taken for dead",
+      ),
+    max_parallel_probes: count()
+      .max(10_000)
+      .default(64)
+      .describe('Probes running at once. Too few: with many suspects some are not asked in time and count as unknown'),
+    aggregates_interval: duration('1s', '1d')
+      .prefault('60s')
+      .describe('How often aggregates are read. Too long: a moved host is judged by the rules of its old segment'),
+    mass_silence_share: share()
+      .default(0.5)
+      .describe(
+        'When more than this share of the hosts falls silent at once, the control plane is to blame and verdicts freeze',
+      ),
+  }),
+  brake: optionalSection({
+    max_hosts: brake.max_hosts.default(4),
+    max_share: brake.max_share.default(0.25),
+  }).describe("Over the whole cloud, beside each segment's own"),
+  executor: optionalSection({
+    max_parallel: count()
+      .max(1000)
+      .default(32)
+      .describe(
+        'Writes in flight in all recoveries together. Too high: Nova answers 429 and 503; too low: recovery takes longer',
+      ),
+    tick: duration('50ms', '1m')
+      .prefault('500ms')
+      .describe('How often a running recovery reads Nova. Shorter: more load; longer: each step ends later'),
+    settle_quiet: duration('1s', '10m')
+      .prefault('10s')
+      .describe(
+        'How long a write whose answer was lost may still show up in Nova. Too short: a late write is taken for none and done twice',
+      ),
+  }),
+  fence_retry: duration('1s', '1h')
+    .prefault('60s')
+    .describe('Pause before a held incident tries its fencing methods again'),
+  wishes: optionalSection({
+    key: text().default('lifeboat').describe('Metadata key by which owners and operators ask: recover, leave, stopped'),
+    priority_key: text()
+      .default('lifeboat_priority')
+      .describe('Metadata key with a number: higher is recovered earlier'),
+    masakari_key: text().default('HA_Enabled').describe("Masakari's key, understood as it is"),
+  }),
+  hosts: z
+    .record(
+      z.string(),
+      z.record(z.string().regex(/^[A-Za-z_]\w*$/), z.union([z.string(), z.number()]).transform(String)),
+    )
+    .default({})
+    .describe('Variables of each host, usable in templates as {name}; {host} is always there'),
+  probes: z.record(text(), probe).default({}).describe('Witnesses of life, by name'),
+  fencing: z.record(text(), fencingMethod).default({}).describe('Fencing methods, by name'),
+  defaults: optionalSection(segmentSettings).describe('What segments do not say, and hosts of no segment'),
+  segments: z.array(segment).default([]).describe('Hosts under one set of rules; the first that fits wins'),
+})
+
+export type ConfigFile = z.output<typeof configSchema>
+export type SegmentRule = z.output<typeof segment>
+export type SegmentSettings = ConfigFile['defaults']

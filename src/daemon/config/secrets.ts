@@ -1,0 +1,74 @@
+/** Reads passwords from where the file says they are. A secret that cannot be read is a problem of the configuration. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Path } from './yaml-source.ts'
+
+export type Environment = Record<string, string | undefined>
+/** Reports a problem at a place of the file. */
+export type Report = (path: Path, message: string) => void
+
+export interface SecretOptions {
+  password?: string | undefined
+  passwordFile?: string | undefined
+  passwordEnv?: string | undefined
+}
+
+export class Secrets {
+  readonly #baseDir: string
+  readonly #env: Environment
+  readonly #report: Report
+
+  readonly #read: boolean
+
+  /** @param read false: nothing is read and every secret is empty */
+  constructor(baseDir: string, env: Environment, report: Report, read: boolean) {
+    this.#read = read
+    this.#baseDir = baseDir
+    this.#env = env
+    this.#report = report
+  }
+
+  /** Exactly one of the three ways must be used; "" after a reported problem. */
+  password(options: SecretOptions, path: Path): string {
+    const ways = Object.values(options).filter((value) => value !== undefined).length
+    if (ways !== 1) {
+      this.#report(
+        path,
+        `${ways === 0 ? 'has no password' : 'has several passwords'} (give exactly one of password, password_file, password_env)`,
+      )
+      return ''
+    }
+    if (!this.#read) return ''
+    if (options.password !== undefined) return options.password
+    if (options.passwordFile !== undefined) return this.file(options.passwordFile, [...path, 'password_file'])
+    const name = options.passwordEnv ?? ''
+    const value = this.#env[name]
+    if (value === undefined || value === '')
+      this.#report([...path, 'password_env'], `environment variable ${name} is not set (the password is taken from it)`)
+    return value ?? ''
+  }
+
+  /** The first line of the file: editors end files with a newline that is no part of a password. */
+  file(name: string, path: Path): string {
+    if (!this.#read) return ''
+    const file = this.locate(name)
+    try {
+      const [line = ''] = readFileSync(file, 'utf8').split(/\r?\n/)
+      if (line === '') this.#report(path, `${file} is empty (the secret is its first line)`)
+      return line
+    } catch (thrown) {
+      this.#report(path, `${file} cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+      return ''
+    }
+  }
+
+  /** systemd's LoadCredential= puts secrets in a directory of its own, whose name only the environment knows. */
+  private locate(name: string): string {
+    const credentials = this.#env['CREDENTIALS_DIRECTORY']
+    if (credentials !== undefined && !name.includes('/')) {
+      const file = join(credentials, name)
+      if (existsSync(file)) return file
+    }
+    return resolve(this.#baseDir, name)
+  }
+}

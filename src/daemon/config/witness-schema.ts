@@ -1,0 +1,71 @@
+/** The options of probes and fencing methods, by kind. Templates such as {address} take the variables of `hosts`. */
+import { z } from 'zod'
+import { argv, duration, section, text } from './pieces.ts'
+
+const redfish = {
+  system: text().describe('URL template of the ComputerSystem, e.g. https://{bmc}/redfish/v1/Systems/1'),
+  username: text(),
+  password: text().optional().describe('Better: password_file or password_env'),
+  password_file: text()
+    .optional()
+    .describe("File with the password; a bare name is looked for in systemd's credentials directory first"),
+  password_env: text().optional().describe('Environment variable with the password'),
+  ca_file: text().optional().describe("Certificates that sign the BMC's"),
+  verify: z.boolean().default(true).describe('false: anybody in the network can pose as the BMC and say "off"'),
+  request_timeout: duration('100ms', '5m')
+    .prefault('10s')
+    .describe('Time limit of one request. BMCs are slow: too short and a living BMC counts as silent'),
+}
+
+export const probe = z.discriminatedUnion('kind', [
+  section({
+    kind: z.literal('tcp'),
+    address: text().default('{host}').describe('Template of the address'),
+    port: z.number().int().min(1).max(65_535),
+    timeout: duration('10ms', '1m')
+      .prefault('1s')
+      .describe('Silence this long is dead. Too short: a busy host counts as dead'),
+  }),
+  section({
+    kind: z.literal('ping'),
+    address: text().default('{host}'),
+    timeout: duration('10ms', '1m').prefault('1s').describe('As for tcp'),
+  }),
+  section({
+    kind: z.literal('command'),
+    argv: argv().describe('Program and arguments, templates allowed. Exit code 0 alive, 1 dead, anything else unknown'),
+    timeout: duration('10ms', '5m').prefault('5s').describe('A program that takes longer is killed and says unknown'),
+  }),
+  section({ kind: z.literal('redfish'), ...redfish }),
+])
+
+export const fencingMethod = z.discriminatedUnion('kind', [
+  section({
+    kind: z.literal('redfish'),
+    ...redfish,
+    off_timeout: duration('1s', '10m')
+      .prefault('60s')
+      .describe('The host must read Off within this time. Too short: a slow power-off counts as not fenced'),
+  }),
+  section({
+    kind: z.literal('fence-agent'),
+    agent: z.string().regex(/^(\/\S+\/)?fence_[a-z0-9_]+$/, {
+      error: 'is not a ClusterLabs fence agent (fence_NAME, or its full path)',
+    }),
+    options: z
+      .record(text(), z.union([z.string(), z.number(), z.boolean()]).transform(String))
+      .default({})
+      .describe('Options of the agent, templates allowed'),
+    secret_options_files: z
+      .record(text(), text())
+      .default({})
+      .describe('Options whose value is in a file: {password: /etc/lifeboat/bmc-password}'),
+    timeout: duration('1s', '10m').prefault('90s').describe('Time limit of one call of the agent'),
+  }),
+  section({
+    kind: z.literal('command'),
+    fence: argv().describe('Powers the host off; exit code 0 accepted'),
+    verify: argv().describe('Exit code 0: the host is off. Anything else: not proven'),
+    timeout: duration('1s', '10m').prefault('60s').describe('Time limit of each of the two'),
+  }),
+])

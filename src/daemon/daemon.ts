@@ -1,0 +1,186 @@
+/**
+ * The composition root of a running daemon: monitor, incident book, executor and people's acts, wired to each other. Takes
+ * its adapters ready-made, so that the demo and the tests run exactly this with a simulated cloud.
+ */
+import type PQueue from 'p-queue'
+import type { Clock } from '../domain/clock.ts'
+import type { Cloud } from '../domain/cloud.ts'
+import type { IncidentId } from '../domain/entry.ts'
+import { ensureError } from '../domain/errors.ts'
+import type { Fencer } from '../domain/fencing.ts'
+import type { Incident } from '../domain/incident.ts'
+import type { Journal } from '../domain/journal.ts'
+import type { Observer } from '../domain/observer.ts'
+import type { Operations } from '../domain/operations.ts'
+import type { Workflow } from '../domain/plan.ts'
+import type { BrakeLimits, Segment, SegmentOf } from '../domain/segment.ts'
+import type { Probe } from '../domain/verdict.ts'
+import type { ExecutorContext, ExecutorSettings } from '../executor/context.ts'
+import { runIncident } from '../executor/incident-runner.ts'
+import { Slots } from '../executor/slots.ts'
+import { Monitor } from '../monitor/monitor.ts'
+import type { MonitorSettings } from '../monitor/settings.ts'
+import { createBridge } from './bridge.ts'
+import { IncidentBook } from './incident-book.ts'
+import { createOperations } from './operations.ts'
+import { WatchLoop } from './watch-loop.ts'
+
+export interface DaemonParts {
+  clock: Clock
+  cloud: Cloud
+  fencer: Fencer
+  journal: Journal
+  journalPath: string
+  observer: Observer
+  probes: ReadonlyMap<string, Probe>
+  segmentOf: SegmentOf
+  mode: 'observe' | 'armed'
+  /** The workflow of new incidents. */
+  workflow: Workflow
+  /** Reads a workflow that an earlier run pinned in the journal. */
+  parsePinned: (source: string) => Workflow
+  monitorSettings: MonitorSettings
+  cloudBrake: BrakeLimits
+  executorSettings: ExecutorSettings
+  version: string
+  cloudName: string | null
+}
+
+/** Pause before an incident whose run broke (journal full, a bug) is picked up again. Shorter would spin on a full disk. */
+const rerunAfterMs = 10_000
+
+export class Daemon {
+  readonly book: IncidentBook
+  readonly monitor: Monitor
+  readonly operations: Operations
+  readonly #parts: DaemonParts
+  readonly #context: ExecutorContext
+  readonly #queue: PQueue
+  readonly #watch: WatchLoop
+  readonly #stopping = new AbortController()
+  readonly #running = new Map<IncidentId, Promise<void>>()
+  #polling: Promise<void> | null = null
+
+  constructor(parts: DaemonParts) {
+    this.#parts = parts
+    const { clock, cloud, journal, fencer, observer, workflow, mode } = parts
+    this.book = new IncidentBook(journal)
+    journal.onAppend((entry) => {
+      observer.entry?.(entry)
+      if (entry.incident !== null) observer.incidents?.(this.book.open())
+    })
+    this.monitor = new Monitor({
+      cloud,
+      clock,
+      segmentOf: parts.segmentOf,
+      probes: parts.probes,
+      settings: parts.monitorSettings,
+      ours: (host) => this.book.openOn(host) !== undefined || this.book.isMarked(host),
+      observer,
+    })
+    const workflows = this.#pinWorkflows()
+    const bridge = createBridge({
+      clock,
+      book: this.book,
+      monitor: this.monitor,
+      brake: {
+        openIncidents: () => this.book.open(),
+        verdicts: () => this.monitor.verdicts(),
+        segmentLimits: (name) => this.monitor.segments().find((segment) => segment.name === name)?.brake,
+        cloudLimits: parts.cloudBrake,
+      },
+      segmentNamed: (incident) => this.#segmentFor(incident.host),
+      workflows,
+    })
+    this.#context = { cloud, journal, fencer, clock, observer, bridge, settings: parts.executorSettings }
+    this.#queue = Slots.shared(parts.executorSettings.maxParallel)
+    this.#watch = new WatchLoop({
+      clock,
+      journal,
+      monitor: this.monitor,
+      book: this.book,
+      observer,
+      pollIntervalMs: parts.monitorSettings.pollIntervalMs,
+      mode,
+      workflowDigest: workflow.digest,
+      segmentFor: (host) => this.#segmentFor(host),
+      run: (id) => this.#run(id),
+    })
+    const startedAt = new Date(clock.wall()).toISOString()
+    const { name, revision, digest } = workflow
+    const about = {
+      version: parts.version,
+      mode,
+      pid: process.pid,
+      startedAt,
+      cloud: parts.cloudName,
+      workflow: { name, revision, digest },
+    }
+    this.operations = createOperations({
+      clock,
+      journal,
+      journalPath: parts.journalPath,
+      book: this.book,
+      monitor: this.monitor,
+      watch: this.#watch,
+      about,
+    })
+  }
+
+  /** Picks up what is unfinished, then watches. */
+  start(): void {
+    const { journal, version, mode } = this.#parts
+    journal.append([{ kind: 'daemon.started', data: { version, mode, pid: process.pid } }])
+    for (const incident of this.book.open()) this.#run(incident.id)
+    this.#polling = this.#watch.run(this.#stopping.signal)
+  }
+
+  /** Stops new work, lets writes in flight be answered and recorded, and leaves open incidents for the next start. */
+  async stop(reason: string): Promise<void> {
+    if (this.#stopping.signal.aborted) return
+    this.#stopping.abort()
+    await Promise.allSettled([this.#polling, ...this.#running.values()])
+    this.#parts.journal.append([{ kind: 'daemon.stopped', data: { reason } }])
+  }
+
+  /** Resolves when no incident is being run. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running.values())
+  }
+
+  #segmentFor(host: string): Segment {
+    return this.monitor.segment(host)
+  }
+
+  #run(id: IncidentId): void {
+    if (this.#running.has(id) || this.#stopping.signal.aborted) return
+    const run = runIncident(this.#context, id, this.#queue, this.#stopping.signal).then(
+      () => void this.#running.delete(id),
+      (thrown: unknown) => {
+        this.#running.delete(id)
+        this.#parts.observer.log?.('error', 'incident.broke', { incident: id }, ensureError(thrown))
+        // The rows say where it stands; a run that broke is picked up like one that crashed.
+        const cancel = this.#parts.clock.after(rerunAfterMs, () => this.#run(id))
+        this.#stopping.signal.addEventListener('abort', cancel, { once: true })
+      },
+    )
+    this.#running.set(id, run)
+  }
+
+  /** The document of new incidents goes into the journal once; those of open incidents come from there. */
+  #pinWorkflows(): Map<string, Workflow> {
+    const { journal, workflow, parsePinned } = this.#parts
+    const workflows = new Map([[workflow.digest, workflow]])
+    const pinned = journal
+      .read({ kinds: ['workflow.pinned'] })
+      .flatMap((entry) => (entry.kind === 'workflow.pinned' ? [entry.data] : []))
+    const needed = new Set(this.book.open().map((incident: Incident) => incident.workflowDigest))
+    for (const { digest, source } of pinned)
+      if (needed.has(digest) && !workflows.has(digest)) workflows.set(digest, parsePinned(source))
+    if (!pinned.some(({ digest }) => digest === workflow.digest)) {
+      const { name, revision, digest, source } = workflow
+      journal.append([{ kind: 'workflow.pinned', data: { name, revision, digest, source } }])
+    }
+    return workflows
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * The open incidents as the journal tells them, kept current as entries are appended: the only state of a running daemon.
+ * Closed ones of earlier runs stay in the journal and are read when somebody asks.
+ */
+import { applyEntry, foldIncidents, type Incident } from '../domain/incident.ts'
+import type { Entry, EntryData, IncidentId } from '../domain/entry.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { Journal } from '../domain/journal.ts'
+
+export class IncidentBook {
+  readonly #journal: Journal
+  readonly #incidents: Map<IncidentId, Incident>
+  /** Hosts whose service we marked, with the incident that did. */
+  readonly #marked = new Map<string, IncidentId>()
+  #pause: EntryData['operator.paused'] | null = null
+
+  /** Reads what is open and follows the journal from then on. */
+  constructor(journal: Journal) {
+    this.#journal = journal
+    const closed = new Set(journal.read({ kinds: ['incident.closed'] }).map((entry) => entry.incident))
+    const opened = journal.read({ kinds: ['incident.opened'] }).filter((entry) => !closed.has(entry.incident))
+    this.#incidents = foldIncidents(
+      opened.flatMap((entry) => (entry.incident === null ? [] : journal.read({ incident: entry.incident }))),
+    )
+    for (const entry of journal.read({ kinds: ['operator.paused', 'operator.resumed', 'service.marked'] }))
+      this.#follow(entry)
+    journal.onAppend((entry) => {
+      applyEntry(this.#incidents, entry)
+      this.#follow(entry)
+    })
+  }
+
+  /** Whether the flags on the host's service are ours, set by an incident that is open or over. */
+  isMarked(host: string): boolean {
+    return this.#marked.has(host)
+  }
+
+  /** Throws INVARIANT for an id that was never opened. */
+  get(id: IncidentId): Incident {
+    const incident = this.#incidents.get(id)
+    if (incident === undefined) throw new LifeboatError('INVARIANT', `there is no incident ${id}`)
+    return incident
+  }
+
+  /** Any incident, open or closed, or undefined. */
+  find(id: IncidentId): Incident | undefined {
+    return this.#incidents.get(id) ?? foldIncidents(this.#journal.read({ incident: id })).get(id)
+  }
+
+  open(): Incident[] {
+    return [...this.#incidents.values()].filter((incident) => incident.closed === null)
+  }
+
+  openOn(host: string): Incident | undefined {
+    return this.open().find((incident) => incident.host === host)
+  }
+
+  /** The pause in force at a wall time (ms), or null. */
+  pause(wallMs: number): EntryData['operator.paused'] | null {
+    const until = this.#pause?.until ?? null
+    return until !== null && Date.parse(until) <= wallMs ? null : this.#pause
+  }
+
+  #follow(entry: Entry): void {
+    if (entry.kind === 'service.marked' && entry.host !== null && entry.incident !== null)
+      this.#marked.set(entry.host, entry.incident)
+    else if (entry.kind === 'operator.paused') this.#pause = entry.data
+    else if (entry.kind === 'operator.resumed') this.#pause = null
+  }
+}

@@ -1,0 +1,54 @@
+/** An incident as people and the API read it: plain JSON made from what the journal tells. */
+import type { Entry } from '../domain/entry.ts'
+import type { Incident, InstanceRecovery, StepRecord } from '../domain/incident.ts'
+import type { IncidentDetail, IncidentSummary, InstanceSummary, StepSummary } from '../domain/operations.ts'
+import type { OutcomeKind } from '../domain/outcome.ts'
+import type { StepKind } from '../domain/plan.ts'
+
+export function incidentSummary(incident: Incident): IncidentSummary {
+  const { id, host, segment, mode, openedAt, openedBy, phase, held, closed, instances } = incident
+  const outcomes: Partial<Record<OutcomeKind | 'open', number>> = {}
+  for (const { outcome } of instances.values()) {
+    const name = outcome?.outcome ?? 'open'
+    outcomes[name] = (outcomes[name] ?? 0) + 1
+  }
+  const ended = closed === null ? null : { outcome: closed.outcome, message: closed.message, at: closed.at }
+  return { id, host, segment, mode, openedAt, openedBy, phase, held, ended, instances: instances.size, outcomes }
+}
+
+/** @param attempts the incident's `fence.attempt` entries */
+export function incidentDetail(incident: Incident, attempts: Entry[]): IncidentDetail {
+  const { verdict, proof, statement, override, cancelled } = incident
+  const fenceAttempts = attempts.flatMap((entry) =>
+    entry.kind === 'fence.attempt' ? [{ at: entry.at, ...entry.data }] : [],
+  )
+  const instanceList = [...incident.instances.values()].map(instanceSummary)
+  return { ...incidentSummary(incident), verdict, proof, statement, override, cancelled, fenceAttempts, instanceList }
+}
+
+function instanceSummary({ plan, recipe, steps, outcome, debts }: InstanceRecovery): InstanceSummary {
+  const { original, instanceId: id, name, projectId, decision, rule, reason, message, notes } = plan
+  const { wanted, wantedBecause, flagged, locked, instance } = original
+  const { vmState, powerState, taskState } = instance
+  return {
+    id,
+    name,
+    projectId,
+    decision,
+    rule,
+    reason,
+    message,
+    original: { vmState, powerState, taskState, wanted, wantedBecause, flagged, locked },
+    recipe,
+    steps: [...steps.values()].map(stepSummary),
+    outcome,
+    notes,
+    debts,
+  }
+}
+
+function stepSummary({ key, kind, attempt, status, requestId, intendedAt, endedAt, error }: StepRecord): StepSummary {
+  const failure = error === null ? null : { code: error.code, message: error.message }
+  // An instance's own steps are never host steps.
+  return { key, kind: kind as StepKind, attempt, status, requestId, intendedAt, endedAt, error: failure }
+}

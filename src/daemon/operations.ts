@@ -1,0 +1,163 @@
+/**
+ * What a person can ask of the running daemon, done: reads from the monitor and the incident book, acts through the
+ * journal, each with the name of who acted (laws L8, L10).
+ */
+import type { Clock } from '../domain/clock.ts'
+import type { IncidentId, NewEntry } from '../domain/entry.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import { foldIncidents, type Incident } from '../domain/incident.ts'
+import type { Journal } from '../domain/journal.ts'
+import type { DaemonStatus, HostStatus, IncidentFilter, Operations, PauseState } from '../domain/operations.ts'
+import type { Verdict, VerdictKind } from '../domain/verdict.ts'
+import type { Monitor } from '../monitor/monitor.ts'
+import type { IncidentBook } from './incident-book.ts'
+import { incidentDetail, incidentSummary } from './incident-views.ts'
+import type { WatchLoop } from './watch-loop.ts'
+
+/** Incidents listed when nobody says how many. */
+const defaultLimit = 100
+
+export interface OperationsParts {
+  clock: Clock
+  journal: Journal
+  journalPath: string
+  book: IncidentBook
+  monitor: Monitor
+  watch: WatchLoop
+  about: Pick<DaemonStatus, 'version' | 'mode' | 'pid' | 'startedAt' | 'cloud' | 'workflow'>
+}
+
+export function createOperations(parts: OperationsParts): Operations {
+  const { clock, journal, book, monitor, watch } = parts
+  const openIncident = (id: IncidentId): Incident => {
+    const incident = book.find(id)
+    if (incident === undefined) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
+    if (incident.closed !== null)
+      throw new LifeboatError('USAGE', `Incident ${id} is over (${incident.closed.outcome})`)
+    return incident
+  }
+  const act = (incident: Incident, by: string, entry: Pick<NewEntry, 'kind' | 'data'>): void => {
+    journal.append([{ ...entry, actor: `operator:${by}`, incident: incident.id, host: incident.host } as NewEntry])
+  }
+  return {
+    status: () => statusOf(parts),
+    hosts: () => monitor.verdicts().map((verdict) => hostStatus(verdict, monitor.zone(verdict.host), book)),
+    incidents: (filter) => listIncidents(journal, book, filter).map(incidentSummary),
+    incident: (id) => {
+      const incident = book.find(id)
+      if (incident === undefined) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
+      return incidentDetail(incident, journal.read({ incident: id, kinds: ['fence.attempt'] }))
+    },
+    recover: (order) => Promise.resolve(recover(order)),
+    pause: ({ by, reason, until }) => {
+      journal.append([{ kind: 'operator.paused', actor: `operator:${by}`, data: { by, reason, until } }])
+      return Promise.resolve({ by, reason, until, since: new Date(clock.wall()).toISOString() })
+    },
+    resume: ({ by, reason }) => {
+      journal.append([{ kind: 'operator.resumed', actor: `operator:${by}`, data: { by, reason } }])
+      return Promise.resolve()
+    },
+    override: (id, { by, reason }) => {
+      act(openIncident(id), by, { kind: 'operator.override', data: { by, reason } })
+      return Promise.resolve()
+    },
+    cancel: (id, { by, reason }) => {
+      act(openIncident(id), by, { kind: 'operator.cancelled', data: { by, reason } })
+      return Promise.resolve()
+    },
+  }
+
+  /** A person's word that the host is dead: continues its incident, or opens one. A beating host is refused. */
+  function recover({ host, by, proof }: { host: string; by: string; proof: string }): { incident: IncidentId } {
+    if (proof.trim() === '') throw new LifeboatError('PROOF_INVALID', 'Say how you know that the host is dead')
+    const verdict = monitor.verdict(host)
+    if (verdict === undefined) throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
+    if (verdict.kind === 'healthy' || verdict.kind === 'contradiction') {
+      throw new LifeboatError('HOST_ALIVE', `${host} is beating (${verdict.message}); a living host is never evacuated`)
+    }
+    const statement: NewEntry = {
+      kind: 'operator.statement',
+      actor: `operator:${by}`,
+      host,
+      data: { by, statement: proof },
+    }
+    const open = book.openOn(host)
+    if (open === undefined) return { incident: watch.open(host, verdict, by, (id) => [{ ...statement, incident: id }]) }
+    journal.append([{ ...statement, incident: open.id }])
+    return { incident: open.id }
+  }
+}
+
+/** Newest first. */
+export function listIncidents(journal: Journal, book: IncidentBook, { open, host, limit }: IncidentFilter): Incident[] {
+  if (open === true) {
+    return book
+      .open()
+      .filter((incident) => host === undefined || incident.host === host)
+      .toReversed()
+  }
+  const opened = journal.read({
+    kinds: ['incident.opened'],
+    newestFirst: true,
+    limit: limit ?? defaultLimit,
+    ...(host !== undefined && { host }),
+  })
+  return opened.flatMap(({ incident }) =>
+    incident === null ? [] : [...foldIncidents(journal.read({ incident })).values()],
+  )
+}
+
+function statusOf({ clock, journal, journalPath, book, monitor, about }: OperationsParts): DaemonStatus {
+  const hosts: Partial<Record<VerdictKind, number>> = {}
+  for (const { kind } of monitor.verdicts()) hosts[kind] = (hosts[kind] ?? 0) + 1
+  const open = book.open()
+  const newest = journal.read({ newestFirst: true, limit: 1 })[0]
+  const { frozen, lastPoll } = monitor
+  return {
+    ...about,
+    lastPoll:
+      lastPoll === null
+        ? null
+        : { at: isoAt(clock, lastPoll.at), ok: lastPoll.ok, tookMs: lastPoll.tookMs, error: lastPoll.error },
+    frozen:
+      frozen === null ? null : { reason: frozen.reason, message: frozen.message, since: isoAt(clock, frozen.since) },
+    paused: pauseState(journal, book, clock),
+    hosts,
+    incidents: { open: open.length, held: open.filter((incident) => incident.held !== null).length },
+    journal: { path: journalPath, entries: newest?.seq ?? 0, head: newest?.hash ?? '' },
+  }
+}
+
+function pauseState(journal: Journal, book: IncidentBook, clock: Clock): PauseState | null {
+  const pause = book.pause(clock.wall())
+  if (pause === null) return null
+  const entry = journal.read({ kinds: ['operator.paused'], newestFirst: true, limit: 1 })[0]
+  return { ...pause, since: entry?.at ?? '' }
+}
+
+function isoAt(clock: Clock, monotonicMs: number): string {
+  return new Date(clock.wall() - (clock.now() - monotonicMs)).toISOString()
+}
+
+function hostStatus(verdict: Verdict, zone: string | null, book: IncidentBook): HostStatus {
+  const { host, segment, kind, reason, message, at, evidence } = verdict
+  const { status, state, forcedDown, silentMs, intervalMs, missedBeats, probes } = evidence
+  const incident = book.openOn(host)?.id ?? null
+  return {
+    host,
+    segment,
+    zone,
+    verdict: kind,
+    reason,
+    message,
+    status,
+    state,
+    forcedDown,
+    silentMs,
+    intervalMs,
+    missedBeats,
+    probes,
+    incident,
+    at,
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * The daemon as a process: builds everything from the configuration, runs until a signal, and takes it all down again in
+ * reverse. Straight-line on purpose: each part registers how it ends right where it begins, so that a start that fails half
+ * way leaves nothing behind.
+ */
+import { join } from 'node:path'
+import { listenForOperators, listenPublicly } from '../api/index.ts'
+import { ensureError } from '../domain/errors.ts'
+import { parseWorkflow } from '../engine/workflow.ts'
+import { openJournal } from '../journal/journal.ts'
+import { createSystemdNotify } from '../telemetry/systemd-notify.ts'
+import { createTelemetry } from '../telemetry/telemetry.ts'
+import { buildAdapters } from './adapters.ts'
+import type { Config } from './config/index.ts'
+import { Daemon } from './daemon.ts'
+import { startSchedules } from './schedules.ts'
+import { systemClock as clock } from './system-clock.ts'
+import { Teardown } from './teardown.ts'
+import { loadHostFailure } from './workflow-files.ts'
+
+/**
+ * Longest time for an orderly stop. A write in flight may take its whole time limit to be answered; shorter would leave it
+ * to be settled at the next start. The unit's TimeoutStopSec must be longer.
+ */
+const stopLimitMs = 75_000
+
+/** Runs until SIGTERM or SIGINT. Rejects when it cannot start; then nothing is left running. */
+export async function runDaemon(config: Config, version: string): Promise<void> {
+  const teardown = new Teardown(clock)
+  const stopped = stopSignal()
+  const telemetry = createTelemetry({ level: config.logLevel, clock, version })
+  const { observer } = telemetry
+  const systemd = createSystemdNotify({
+    clock,
+    environment: process.env,
+    progress: () => telemetry.health.progress(),
+    onError: (error) => observer.log('warn', 'systemd.notify_failed', {}, error),
+  })
+  try {
+    const workflow = loadHostFailure(config)
+    const journal = openJournal(config.journal, {
+      clock,
+      onWrite: (seen) => telemetry.journalWrite(seen),
+      onListenerError: (thrown) => observer.log('error', 'journal.listener_failed', {}, ensureError(thrown)),
+    })
+    teardown.add('journal', () => journal.close())
+    const adapters = buildAdapters(config, { clock, observer, env: process.env })
+    teardown.add('connections', () => adapters.cloud.close())
+    const daemon = new Daemon({
+      clock,
+      ...adapters,
+      journal,
+      journalPath: config.journal,
+      observer,
+      mode: config.mode,
+      workflow,
+      parsePinned: (source) => parseWorkflow(source, 'journal', { wishes: config.wishes }),
+      monitorSettings: config.monitor,
+      cloudBrake: config.brake,
+      executorSettings: { ...config.executor, fenceRetryMs: config.fenceRetryMs },
+      version,
+      cloudName: config.cloud,
+    })
+    teardown.add('recoveries', () => daemon.stop(stopped.why()))
+    const operators = await listenForOperators(daemon.operations, config.socket, () => clock.wall())
+    teardown.add('socket', () => operators.close())
+    if (config.http !== null) {
+      const machines = await listenPublicly(telemetry, config.http)
+      teardown.add('http', () => machines.close())
+    }
+    teardown.add('schedules', startSchedules({ clock, journal, book: daemon.book, observer, backupDirectory: join(config.stateDir, 'backups') }))
+    daemon.start()
+    systemd.ready(`Watching, ${config.mode}`)
+    systemd.startWatchdog()
+    await stopped.signal
+    systemd.stopping('Stopping; recoveries go on at the next start')
+  } finally {
+    for (const problem of await teardown.run(stopLimitMs)) observer.log('error', 'stop.incomplete', { message: problem })
+    stopped.release()
+  }
+}
+
+/** Resolves at the first SIGTERM or SIGINT. Later ones are ignored: an orderly stop has its own time limit. */
+function stopSignal(): { signal: Promise<void>; why: () => string; release: () => void } {
+  let why = 'start failed'
+  let listener: (name: NodeJS.Signals) => void = () => undefined
+  const signal = new Promise<void>((resolve) => {
+    listener = (name) => {
+      why = name
+      resolve()
+    }
+    process.on('SIGTERM', listener)
+    process.on('SIGINT', listener)
+  })
+  return {
+    signal,
+    why: () => why,
+    release: () => {
+      process.off('SIGTERM', listener)
+      process.off('SIGINT', listener)
+    },
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * The poll loop: observation -> verdict -> incident. Waits for each poll to end before the next one begins, journals what
+ * changed, opens an incident for each host that is found dead, and hands it to the executor.
+ */
+import { sleep, type Clock } from '../domain/clock.ts'
+import type { IncidentId, NewEntry } from '../domain/entry.ts'
+import { ensureError } from '../domain/errors.ts'
+import type { Journal } from '../domain/journal.ts'
+import type { Observer } from '../domain/observer.ts'
+import type { Segment } from '../domain/segment.ts'
+import type { Verdict, VerdictKind } from '../domain/verdict.ts'
+import type { Monitor, PollReport } from '../monitor/monitor.ts'
+import type { IncidentBook } from './incident-book.ts'
+
+/** Verdicts that a host was dead or alive for sure; only life ends an episode. */
+const alive = new Set<VerdictKind>(['healthy', 'contradiction'])
+
+export interface WatchLoopParts {
+  clock: Clock
+  journal: Journal
+  monitor: Monitor
+  book: IncidentBook
+  observer: Observer
+  pollIntervalMs: number
+  mode: 'observe' | 'armed'
+  workflowDigest: string
+  segmentFor: (host: string) => Segment
+  /** Runs an incident; called once for each that is opened. */
+  run: (id: IncidentId) => void
+}
+
+export class WatchLoop {
+  readonly #parts: WatchLoopParts
+  /** Hosts whose present death already has (or had) its incident: cancelled and observed ones are not opened again. */
+  readonly #handled = new Set<string>()
+
+  constructor(parts: WatchLoopParts) {
+    this.#parts = parts
+    for (const incident of parts.book.open()) this.#handled.add(incident.host)
+  }
+
+  /** Polls until `signal` aborts. A poll that fails to be recorded is told to the observer; the loop goes on. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, monitor, observer, pollIntervalMs } = this.#parts
+    while (!signal.aborted) {
+      try {
+        const report = await monitor.poll(signal)
+        if (signal.aborted) return
+        this.#record(report)
+        observer.poll?.({
+          tookMs: report.tookMs,
+          ok: report.ok,
+          hosts: report.verdicts.length,
+          frozen: report.frozen?.reason ?? null,
+          verdicts: report.verdicts,
+        })
+      } catch (thrown) {
+        observer.log?.('error', 'poll.not_recorded', {}, ensureError(thrown))
+      }
+      await sleep(clock, pollIntervalMs, signal)
+    }
+  }
+
+  #record(report: PollReport): void {
+    const entries: NewEntry[] = []
+    if (report.froze !== undefined)
+      entries.push({ kind: 'monitor.frozen', data: { reason: report.froze.reason, message: report.froze.message } })
+    if (report.thawed !== undefined)
+      entries.push({
+        kind: 'monitor.thawed',
+        data: { reason: report.thawed.reason, frozenForMs: report.thawed.frozenForMs },
+      })
+    for (const verdict of report.changed) entries.push({ kind: 'verdict.changed', host: verdict.host, data: verdict })
+    for (const { host, ...alarm } of report.alarms)
+      entries.push({ kind: 'alarm.raised', ...(host !== undefined && { host }), data: alarm })
+    if (entries.length > 0) this.#parts.journal.append(entries)
+    for (const verdict of report.verdicts) this.#consider(verdict, report)
+  }
+
+  #consider(verdict: Verdict, report: PollReport): void {
+    if (alive.has(verdict.kind)) this.#handled.delete(verdict.host)
+    if (report.frozen !== null || this.#handled.has(verdict.host) || !this.#opens(verdict)) return
+    this.#handled.add(verdict.host)
+    if (this.#parts.book.openOn(verdict.host) !== undefined) return
+    this.open(verdict.host, verdict, 'daemon')
+  }
+
+  #opens(verdict: Verdict): boolean {
+    if (verdict.kind === 'host-down') return true
+    return verdict.kind === 'declared-down' && this.#parts.segmentFor(verdict.host).onDeclaredDown === 'recover'
+  }
+
+  /** Opens an incident, with `before` rows (a person's statement, say) in the same transaction, and starts it. */
+  open(
+    host: string,
+    verdict: Verdict | null,
+    openedBy: string,
+    also: (id: IncidentId) => NewEntry[] = () => [],
+  ): IncidentId {
+    const { journal, book, mode, workflowDigest, segmentFor, clock } = this.#parts
+    const id = incidentId(host, clock.wall(), (taken) => book.find(taken) !== undefined)
+    const segment = segmentFor(host).name
+    const data = { verdict, segment, failure: 'host' as const, mode, openedBy, workflowDigest }
+    const actor = openedBy === 'daemon' ? 'daemon' : `operator:${openedBy}`
+    journal.append([{ kind: 'incident.opened', actor, incident: id, host, data }, ...also(id)])
+    this.#handled.add(host)
+    this.#parts.run(id)
+    return id
+  }
+}
+
+/** Readable and unique: when, and which host. */
+function incidentId(host: string, wallMs: number, taken: (id: string) => boolean): IncidentId {
+  const stamp = new Date(wallMs).toISOString().replace(/[-:]/g, '').slice(0, 15)
+  const base = `${stamp}Z-${host}`
+  for (let n = 1; ; n++) {
+    const id = n === 1 ? base : `${base}-${n}`
+    if (!taken(id)) return id
+  }
+}

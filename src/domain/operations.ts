@@ -1,0 +1,148 @@
+/**
+ * What a person can ask of a running daemon, as plain JSON. api/ serves it, cli/ shows it, daemon/ implements it.
+ *
+ * Times are ISO text of our wall clock. Every act names a person and a reason: both end in the journal (law L10).
+ */
+import type { IncidentId } from './entry.ts'
+import type { ProofRecord } from './fencing.ts'
+import type { HoldCode, IncidentPhase } from './incident-phases.ts'
+import type { InstanceId } from './instance.ts'
+import type { Outcome, OutcomeKind } from './outcome.ts'
+import type { InstancePlan, StepKind } from './plan.ts'
+import type { StepStatus } from './step-states.ts'
+import type { ProbeReading, Verdict, VerdictKind } from './verdict.ts'
+
+export interface PauseState {
+  by: string
+  reason: string
+  since: string
+  /** Null: until a person resumes. */
+  until: string | null
+}
+
+export interface DaemonStatus {
+  version: string
+  mode: 'observe' | 'armed'
+  pid: number
+  startedAt: string
+  /** Name in clouds.yaml, or null when the environment names the cloud. */
+  cloud: string | null
+  /** Null before the first complete poll. */
+  lastPoll: { at: string; ok: boolean; tookMs: number; error: string | null } | null
+  /** Why all verdicts are frozen, or null. */
+  frozen: { reason: string; message: string; since: string } | null
+  paused: PauseState | null
+  /** How many hosts have each verdict; verdicts without hosts may be missing. */
+  hosts: Partial<Record<VerdictKind, number>>
+  incidents: { open: number; held: number }
+  journal: { path: string; entries: number; head: string }
+  workflow: { name: string; revision: number; digest: string }
+}
+
+export interface HostStatus {
+  host: string
+  segment: string
+  zone: string | null
+  verdict: VerdictKind
+  reason: string
+  message: string
+  /** Nova's words. */
+  status: string
+  state: string | null
+  forcedDown: boolean
+  /** Since our clock last saw the heartbeat move. */
+  silentMs: number
+  /** The learnt heartbeat interval. */
+  intervalMs: number
+  missedBeats: number
+  probes: ProbeReading[]
+  /** The open incident of this host. */
+  incident: IncidentId | null
+  at: string
+}
+
+export interface IncidentSummary {
+  id: IncidentId
+  host: string
+  segment: string
+  mode: 'observe' | 'armed'
+  openedAt: string
+  openedBy: string
+  phase: IncidentPhase
+  held: { code: HoldCode; message: string; since: string } | null
+  /** How it ended, or null while it is open. */
+  ended: { outcome: 'done' | 'returned' | 'cancelled' | 'observed'; message: string; at: string } | null
+  instances: number
+  /** How many instances ended how; `open` are those without a line yet. */
+  outcomes: Partial<Record<OutcomeKind | 'open', number>>
+}
+
+export interface StepSummary {
+  key: string
+  kind: StepKind
+  attempt: number
+  status: StepStatus
+  requestId: string | null
+  intendedAt: string
+  endedAt: string | null
+  error: { code: string; message: string } | null
+}
+
+export interface InstanceSummary {
+  id: InstanceId
+  name: string
+  projectId: string
+  decision: InstancePlan['decision']
+  /** The workflow's rule and reason code. */
+  rule: string
+  reason: string
+  message: string
+  original: {
+    vmState: string
+    powerState: number
+    taskState: string | null
+    wanted: string
+    wantedBecause: string
+    flagged: boolean
+    locked: boolean
+  }
+  recipe: string | null
+  steps: StepSummary[]
+  outcome: Outcome | null
+  notes: string[]
+  debts: { code: string; message: string }[]
+}
+
+export interface IncidentDetail extends IncidentSummary {
+  verdict: Verdict | null
+  proof: ProofRecord | null
+  /** Weaker than a proof that a machine read: shown wherever the incident is shown. */
+  statement: { by: string; statement: string } | null
+  override: { by: string; reason: string } | null
+  cancelled: { by: string; reason: string } | null
+  fenceAttempts: { at: string; method: string; phase: string; message: string }[]
+  instanceList: InstanceSummary[]
+}
+
+export interface IncidentFilter {
+  open?: boolean
+  host?: string
+  /** The newest first; default 100. */
+  limit?: number
+}
+
+/** Each act throws LifeboatError: NOT_FOUND for an unknown host or incident, USAGE when it makes no sense now. */
+export interface Operations {
+  status(): DaemonStatus
+  hosts(): HostStatus[]
+  incidents(filter: IncidentFilter): IncidentSummary[]
+  incident(id: IncidentId): IncidentDetail
+  /** Recovers a host on a person's word. Answers as soon as the incident is in the journal, not when it is over. */
+  recover(order: { host: string; by: string; proof: string }): Promise<{ incident: IncidentId }>
+  pause(order: { by: string; reason: string; until: string | null }): Promise<PauseState>
+  resume(order: { by: string; reason: string }): Promise<void>
+  /** Lets one held incident past the brake. */
+  override(id: IncidentId, order: { by: string; reason: string }): Promise<void>
+  /** Ends an incident after the writes in flight are settled. */
+  cancel(id: IncidentId, order: { by: string; reason: string }): Promise<void>
+}

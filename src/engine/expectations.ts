@@ -1,0 +1,258 @@
+/**
+ * Expected plans: a workflow's tests, kept beside it as YAML (`lifeboat workflow test`). Each case describes one instance
+ * of a dead host by how it differs from a plain running one, and what must be decided about it. Pure.
+ */
+import { LineCounter, parseDocument } from 'yaml'
+import { z } from 'zod'
+import { LifeboatError } from '../domain/errors.ts'
+import type { Instance } from '../domain/instance.ts'
+import type { InstancePlan, RecipeStep, Workflow } from '../domain/plan.ts'
+import type { Segment } from '../domain/segment.ts'
+import type { Survey } from '../domain/survey.ts'
+import { Positions } from './positions.ts'
+
+const texts = z.record(z.string(), z.string())
+
+const caseSchema = z.strictObject({
+  name: z.string(),
+  instance: z
+    .strictObject({
+      vmState: z.string(),
+      taskState: z.string(),
+      powerState: z.int(),
+      locked: z.boolean(),
+      launched: z.boolean(),
+      volumeBacked: z.boolean(),
+      metadata: texts,
+      tags: z.array(z.string()),
+      extraSpecs: texts,
+      ephemeralGb: z.int(),
+      fault: z.string(),
+    })
+    .partial()
+    .optional(),
+  /** Its volumes: encrypted or not; `unknown` ones could not be read. */
+  volumes: z.array(z.enum(['plain', 'encrypted', 'unknown'])).optional(),
+  mayActForProject: z.boolean().optional(),
+  /** Newest first. `by: nova` is the power sync; `minutesAgo` counts back from the survey. */
+  actions: z
+    .array(
+      z.strictObject({ action: z.string(), by: z.enum(['user', 'nova']).optional(), minutesAgo: z.int() }),
+    )
+    .optional(),
+  actionsUnread: z.boolean().optional(),
+  /** Hosts: `dead` is the one that died, `alive` is up, `gone` is down as well. */
+  migrations: z
+    .array(
+      z.strictObject({
+        type: z.enum(['evacuation', 'resize', 'migration', 'live-migration']),
+        status: z.string(),
+        from: z.enum(['dead', 'alive', 'gone']),
+        to: z.enum(['dead', 'alive', 'gone']).optional(),
+      }),
+    )
+    .optional(),
+  serverGroup: z.string().optional(),
+  aggregate: texts.optional(),
+  landsStopped: z.boolean().optional(),
+  storage: z.enum(['shared', 'local']).optional(),
+  policy: z
+    .strictObject({
+      stopped: z.enum(['evacuate', 'leave']),
+      errorBefore: z.enum(['leave', 'evacuate']),
+      memoryLost: z.enum(['stopped', 'start']),
+      unasked: z.enum(['recover', 'leave']),
+    })
+    .partial()
+    .optional(),
+  expect: z.strictObject({
+    decision: z.enum(['recover', 'leave', 'hold']),
+    reason: z.string(),
+    rule: z.string().optional(),
+    recipe: z.string().optional(),
+    /** What is tried first, e.g. "evacuate as-before"; final steps come last, as "finally unlock". */
+    steps: z.array(z.string()).optional(),
+    ends: z.enum(['running', 'stopped']).optional(),
+    asProject: z.boolean().optional(),
+    exclusive: z.boolean().optional(),
+    priority: z.int().optional(),
+    debts: z.array(z.string()).optional(),
+    says: z.string().optional(),
+    notes: z.array(z.string()).optional(),
+  }),
+})
+
+const fileSchema = z.strictObject({
+  apiVersion: z.literal('lifeboat/v1'),
+  kind: z.literal('WorkflowTest'),
+  workflow: z.string(),
+  cases: z.array(caseSchema),
+})
+
+type Case = z.infer<typeof caseSchema>
+
+export interface ExpectationResult {
+  name: string
+  line: number
+  /** Empty when the plan is as expected. */
+  differences: string[]
+}
+
+/** Runs the cases of a test file against the workflow. Throws WORKFLOW_INVALID when the file itself is wrong. */
+export function checkExpectations(source: string, fileName: string, workflow: Workflow): ExpectationResult[] {
+  const lines = new LineCounter()
+  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false })
+  const positions = new Positions(document, lines)
+  const parsed = fileSchema.safeParse(document.errors.length === 0 ? document.toJS() : undefined)
+  if (!parsed.success) {
+    const yaml = document.errors.map((error) => ({ ...lines.linePos(error.pos[0]), message: error.message }))
+    const shape = parsed.error.issues.map((issue) => ({ ...positions.value(issue.path), message: issue.message }))
+    const problems = yaml.length > 0 ? yaml : shape
+    const said = problems.map(({ line, col, message }) => `${fileName}:${line}:${col}: ${message}`)
+    throw new LifeboatError('WORKFLOW_INVALID', said.join('\n'), { details: { problems } })
+  }
+  return parsed.data.cases.map((one, index) => {
+    const [plan] = workflow.plan(surveyOf(one), segmentOf(one)).instances
+    const differences = plan === undefined ? ['the plan is empty'] : compare(one.expect, plan)
+    return { name: one.name, line: positions.value(['cases', index]).line, differences }
+  })
+}
+
+function compare(expect: Case['expect'], plan: InstancePlan): string[] {
+  const differences: string[] = []
+  const same = (what: string, wanted: unknown, found: unknown): void => {
+    if (wanted !== undefined && JSON.stringify(wanted) !== JSON.stringify(found))
+      differences.push(`${what}: expected ${JSON.stringify(wanted)}, the plan has ${JSON.stringify(found)}`)
+  }
+  same('decision', expect.decision, plan.decision)
+  same('reason', expect.reason, plan.reason)
+  same('rule', expect.rule, plan.rule)
+  same('recipe', expect.recipe, plan.recipe)
+  same('steps', expect.steps, stepsOf(plan))
+  same('ends', expect.ends, plan.expected)
+  same('asProject', expect.asProject, plan.asProject !== null)
+  same('exclusive', expect.exclusive, plan.exclusive !== null)
+  same('priority', expect.priority, plan.priority)
+  same('debts', expect.debts, plan.debts.map(({ code }) => code))
+  if (expect.says !== undefined && !plan.message.includes(expect.says))
+    differences.push(`says: expected "${expect.says}" in "${plan.message}"`)
+  for (const note of expect.notes ?? [])
+    if (!plan.notes.some((said) => said.includes(note)))
+      differences.push(`notes: expected "${note}" in ${JSON.stringify(plan.notes)}`)
+  return differences
+}
+
+function stepsOf({ recipe, recipes }: InstancePlan): string[] {
+  const first = recipe === null ? undefined : recipes[recipe]
+  const said = ({ do: kind, landing }: RecipeStep): string => (landing === undefined ? kind : `${kind} ${landing}`)
+  return [...(first?.steps ?? []).map(said), ...(first?.finally ?? []).map((step) => `finally ${said(step)}`)]
+}
+
+const takenAt = '2030-01-01T12:00:00.000Z'
+const id = '11111111-1111-4111-8111-111111111111'
+
+function surveyOf(one: Case): Survey {
+  const volumes = one.volumes ?? []
+  const action = (each: NonNullable<Case['actions']>[number], index: number): Survey['actions'][string][number] => ({
+    action: each.action,
+    requestId: `req-${index}`,
+    userId: each.by === 'nova' ? null : 'user',
+    projectId: each.by === 'nova' ? null : 'project',
+    startedAt: minutesBefore(each.minutesAgo),
+    message: null,
+    events: [],
+  })
+  return {
+    host: 'dead',
+    takenAt,
+    capabilities: { computeMaxMicroversion: one.landsStopped === false ? '2.94' : '2.100', landsStopped: one.landsStopped ?? true },
+    instances: [instanceOf(one)],
+    migrations: (one.migrations ?? []).map((each, index, all) => ({
+      id: all.length - index,
+      uuid: `migration-${all.length - index}`,
+      instanceId: id,
+      type: each.type,
+      status: each.status,
+      sourceHost: each.from,
+      destHost: each.to ?? null,
+      createdAt: minutesBefore(30),
+      updatedAt: null,
+    })),
+    services: [service('dead', 'down'), service('alive', 'up'), service('gone', 'down')],
+    serverGroups: one.serverGroup === undefined ? [] : [{ id: 'group', name: 'group', policy: one.serverGroup, members: [id] }],
+    aggregates:
+      one.aggregate === undefined
+        ? []
+        : [{ name: 'aggregate', availabilityZone: null, hosts: ['dead'], metadata: one.aggregate }],
+    volumes: Object.fromEntries(
+      volumes.flatMap((kind, index) => (kind === 'unknown' ? [] : [[`volume-${index}`, { id: `volume-${index}`, encrypted: kind === 'encrypted' }]])),
+    ),
+    actions: one.actionsUnread === true ? {} : { [id]: (one.actions ?? []).map(action) },
+    mayActFor: one.mayActForProject === undefined ? {} : { project: one.mayActForProject },
+    missing: one.actionsUnread === true ? { actions: 'not read' } : {},
+  }
+}
+
+function instanceOf(one: Case): Instance {
+  const { instance = {} } = one
+  const vmState = instance.vmState ?? 'active'
+  return {
+    id,
+    name: 'instance',
+    projectId: 'project',
+    userId: 'user',
+    host: 'dead',
+    status: vmState.toUpperCase(),
+    vmState,
+    taskState: instance.taskState ?? null,
+    powerState: instance.powerState ?? (vmState === 'stopped' ? 4 : 1),
+    locked: instance.locked ?? false,
+    lockedReason: null,
+    launchedAt: instance.launched === false ? null : '2029-01-01T00:00:00Z',
+    createdAt: '2029-01-01T00:00:00Z',
+    updatedAt: '2029-01-01T00:00:00Z',
+    metadata: instance.metadata ?? {},
+    tags: instance.tags ?? [],
+    flavor: {
+      name: 'flavor',
+      vcpus: 1,
+      ramMb: 512,
+      diskGb: 1,
+      ephemeralGb: instance.ephemeralGb ?? 0,
+      swapMb: 0,
+      extraSpecs: instance.extraSpecs ?? {},
+    },
+    imageId: instance.volumeBacked === true ? null : 'image',
+    volumeIds: (one.volumes ?? []).map((_, index) => `volume-${index}`),
+    availabilityZone: 'nova',
+    fault: instance.fault ?? null,
+  }
+}
+
+function segmentOf({ storage, policy }: Case): Segment {
+  return {
+    name: 'segment',
+    storage: storage ?? 'shared',
+    fencing: [],
+    probes: [],
+    onDeclaredDown: 'recover',
+    onDisabledDown: 'hold',
+    policy: {
+      stopped: policy?.stopped ?? 'evacuate',
+      errorBefore: policy?.errorBefore ?? 'leave',
+      memoryLost: policy?.memoryLost ?? 'stopped',
+      unasked: policy?.unasked ?? 'recover',
+    },
+    brake: { maxHosts: 1, maxShare: 1 },
+    maxParallelPerHost: 1,
+  }
+}
+
+function service(host: string, state: 'up' | 'down'): Survey['services'][number] {
+  const updatedAt = minutesBefore(state === 'up' ? 0 : 2)
+  return { id: host, binary: 'nova-compute', host, zone: 'nova', status: 'enabled', state, updatedAt, forcedDown: false, disabledReason: null }
+}
+
+function minutesBefore(minutes: number): string {
+  return new Date(Date.parse(takenAt) - minutes * 60_000).toISOString()
+}

@@ -1,0 +1,194 @@
+/**
+ * Facts: what a workflow's conditions may ask about one instance. Pure; computed from the survey and the segment.
+ *
+ * What the survey could not read is taken in the careful way: unread volumes count as encrypted, an unread history as a
+ * disagreement. `declarations` and the values below must name the same facts; the type checks that.
+ */
+import type { Instance, Migration } from '../domain/instance.ts'
+import type { Segment } from '../domain/segment.ts'
+import type { Original, Survey } from '../domain/survey.ts'
+import type { Declarations } from './conditions.ts'
+import { finishedResizes, hostUp } from './original.ts'
+import type { Wish } from './wishes.ts'
+
+/** Group -> fact -> CEL type. recovery-workflows/README.md says what each means; a test compares the two. */
+export const declarations = {
+  instance: {
+    id: 'string',
+    name: 'string',
+    project: 'string',
+    flavor: 'string',
+    availability_zone: 'string',
+    vm_state: 'string',
+    task_state: 'string',
+    power_state: 'int',
+    locked: 'bool',
+    launched: 'bool',
+    volume_backed: 'bool',
+    volumes: 'int',
+    local_disk: 'bool',
+    local_extra: 'bool',
+    encrypted: 'bool',
+    encryption_unknown: 'bool',
+    encrypted_key_available: 'bool',
+    vtpm: 'bool',
+    accelerators: 'bool',
+    user_rebuild: 'bool',
+    group_policy: 'string',
+    metadata: 'map<string, string>',
+    tags: 'list<string>',
+    extra_specs: 'map<string, string>',
+    fault: 'string',
+  },
+  original: { wanted: 'string', because: 'string', flagged: 'bool', locked: 'bool' },
+  resize: {
+    pending: 'bool',
+    known: 'bool',
+    source: 'string',
+    source_up: 'bool',
+    same_host: 'bool',
+    type: 'string',
+    stale_records: 'int',
+  },
+  migration: { live: 'bool', status: 'string', destination: 'string', destination_up: 'bool', leftover_accepted: 'bool' },
+  evacuation: { under_way: 'bool', destination: 'string' },
+  wish: { value: 'string', from: 'string', priority: 'int' },
+  policy: { stopped: 'string', error_before: 'string', memory_lost: 'string', unasked: 'string' },
+  segment: { name: 'string', storage: 'string' },
+  cloud: { lands_stopped: 'bool' },
+} as const satisfies Declarations
+
+type ValueOf<T> = T extends 'string'
+  ? string
+  : T extends 'bool'
+    ? boolean
+    : T extends 'int'
+      ? number
+      : T extends 'list<string>'
+        ? string[]
+        : Record<string, string>
+
+export type Facts = {
+  [G in keyof typeof declarations]: { [F in keyof (typeof declarations)[G]]: ValueOf<(typeof declarations)[G][F]> }
+}
+
+/** Live migrations that are not at their end. */
+const liveUnderWay = new Set(['accepted', 'queued', 'preparing', 'running', 'running (post-copy)', 'post-migrating'])
+
+/** The facts of one instance. */
+export function factsOf(instance: Instance, original: Original, wish: Wish, survey: Survey, segment: Segment): Facts {
+  const { policy } = segment
+  return {
+    instance: instanceFacts(instance, survey, segment),
+    original: {
+      wanted: original.wanted,
+      because: original.wantedBecause,
+      flagged: original.flagged,
+      locked: original.locked,
+    },
+    resize: resizeFacts(instance, original, survey),
+    ...migrationFacts(instance, survey),
+    wish: { value: wish.value, from: wish.from, priority: wish.priority },
+    policy: {
+      stopped: policy.stopped,
+      error_before: policy.errorBefore,
+      memory_lost: policy.memoryLost,
+      unasked: policy.unasked,
+    },
+    segment: { name: segment.name, storage: segment.storage },
+    cloud: { lands_stopped: survey.capabilities.landsStopped },
+  }
+}
+
+function instanceFacts(instance: Instance, survey: Survey, segment: Segment): Facts['instance'] {
+  const { flavor } = instance
+  const volumeBacked = instance.imageId === null
+  const unread = instance.volumeIds.some((id) => !Object.hasOwn(survey.volumes, id))
+  const encrypted = instance.volumeIds.some((id) => Object.hasOwn(survey.volumes, id) && survey.volumes[id]?.encrypted)
+  const specs = Object.entries(flavor.extraSpecs)
+  return {
+    id: instance.id,
+    name: instance.name,
+    project: instance.projectId,
+    flavor: flavor.name,
+    availability_zone: instance.availabilityZone ?? '',
+    vm_state: instance.vmState,
+    task_state: instance.taskState ?? '',
+    power_state: instance.powerState,
+    locked: instance.locked,
+    launched: instance.launchedAt !== null,
+    volume_backed: volumeBacked,
+    volumes: instance.volumeIds.length,
+    local_disk: !volumeBacked && segment.storage !== 'shared',
+    local_extra: segment.storage !== 'shared' && (flavor.ephemeralGb > 0 || flavor.swapMb > 0),
+    encrypted: encrypted || unread,
+    encryption_unknown: unread && !encrypted,
+    encrypted_key_available:
+      Object.hasOwn(survey.mayActFor, instance.projectId) && survey.mayActFor[instance.projectId] === true,
+    vtpm: specs.some(([key, value]) => key.startsWith('hw:tpm_version') && value !== ''),
+    accelerators: specs.some(([key]) => key === 'accel:device_profile'),
+    user_rebuild: isUserRebuild(instance, survey),
+    group_policy: groupOf(instance, survey)?.policy ?? '',
+    metadata: instance.metadata,
+    tags: instance.tags,
+    extra_specs: flavor.extraSpecs,
+    fault: instance.fault ?? '',
+  }
+}
+
+/** The server group of the instance, or null. An instance is in one at most. */
+export function groupOf(instance: Instance, survey: Survey): Survey['serverGroups'][number] | null {
+  return survey.serverGroups.find((group) => group.members.includes(instance.id)) ?? null
+}
+
+/** A rebuild that a user asked for. Unread history: not said to be one, so that a disk is never called unwanted by guess. */
+function isUserRebuild(instance: Instance, survey: Survey): boolean {
+  if (!isRebuilding(instance)) return false
+  const actions = Object.hasOwn(survey.actions, instance.id) ? (survey.actions[instance.id] ?? []) : []
+  const newest = actions.find(({ action }) => action === 'rebuild' || action === 'evacuate')
+  return newest?.action === 'rebuild'
+}
+
+function isRebuilding({ taskState }: Instance): boolean {
+  return taskState === 'rebuilding' || taskState?.startsWith('rebuild_') === true
+}
+
+function resizeFacts(instance: Instance, original: Original, survey: Survey): Facts['resize'] {
+  const { resize } = original
+  const record = survey.migrations.find(({ uuid }) => uuid === resize?.migrationUuid)
+  const waiting = finishedResizes(instance, survey).length
+  return {
+    pending: instance.vmState === 'resized',
+    known: resize !== null,
+    source: resize?.sourceHost ?? '',
+    source_up: resize?.sourceUp ?? false,
+    same_host: resize !== null && resize.sourceHost === survey.host,
+    type: record?.type ?? '',
+    stale_records: resize === null ? waiting : waiting - 1,
+  }
+}
+
+function migrationFacts(instance: Instance, survey: Survey): Pick<Facts, 'migration' | 'evacuation'> {
+  const own = survey.migrations
+    .filter(({ instanceId }) => instanceId === instance.id)
+    .toSorted((a: Migration, b: Migration) => b.id - a.id)
+  const live = own.find(({ type, status }) => type === 'live-migration' && liveUnderWay.has(status))
+  const evacuation = own.find(
+    ({ type, status }) => type === 'evacuation' && (status === 'accepted' || status === 'pre-migrating'),
+  )
+  // A record left at pre-migrating by a destination that died long ago stays for ever: it means something only while
+  // the instance is being rebuilt, or its destination is alive and may still finish.
+  const underWay =
+    evacuation !== undefined &&
+    (evacuation.status === 'accepted' || isRebuilding(instance) || hostUp(survey, evacuation.destHost))
+  return {
+    migration: {
+      live: live !== undefined,
+      status: live?.status ?? '',
+      destination: live?.destHost ?? '',
+      destination_up: hostUp(survey, live?.destHost ?? null),
+      leftover_accepted: own.some(({ type, status }) => type !== 'evacuation' && status === 'accepted'),
+    },
+    evacuation: { under_way: underWay, destination: underWay ? (evacuation.destHost ?? '') : '' },
+  }
+}

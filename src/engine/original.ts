@@ -1,0 +1,178 @@
+/**
+ * The original of an instance: what it was before we touched it, and whether its owner had it running. Pure.
+ *
+ * Must be taken once, before the first write (law L4): a failed evacuation overwrites vm_state and power_state, and
+ * nothing in the API can rebuild them (docs/nova.md fact 3).
+ */
+import { cloudTimeMs } from '../domain/cloud-time.ts'
+import type { Instance, InstanceAction, Migration } from '../domain/instance.ts'
+import { powerState } from '../domain/instance.ts'
+import type { Original, Survey } from '../domain/survey.ts'
+
+interface Wanted {
+  wanted: Original['wanted']
+  because: string
+  flagged: boolean
+}
+
+/**
+ * A stop by Nova's power sync counts as the host's own shutdown when it came this shortly before the last sign of the
+ * host. Too short leaves guests off that an orderly shutdown of the dying host switched off; too long would start guests
+ * that had long shut themselves down. Nova's power sync looks every ten minutes by default.
+ */
+const hostShutdownMs = 15 * 60_000
+
+/** Tasks that say what their user last wanted (docs/nova.md §2.6). Shelving ends switched off as well. */
+const wantedByTask: Record<string, 'running' | 'stopped'> = {
+  'powering-off': 'stopped',
+  'powering-on': 'running',
+  shelving: 'stopped',
+  shelving_image_pending_upload: 'stopped',
+  shelving_image_uploading: 'stopped',
+}
+
+/** The original of one instance of the survey. */
+export function originalOf(instance: Instance, survey: Survey): Original {
+  const resize = resizeOf(instance, survey)
+  const { wanted, because, flagged } = wantedOf(instance, survey, resize)
+  return {
+    instance,
+    wanted,
+    wantedBecause: because,
+    flagged,
+    locked: instance.locked,
+    lockedReason: instance.lockedReason,
+    knownEvacuations: survey.migrations
+      .filter((migration) => migration.type === 'evacuation' && migration.instanceId === instance.id)
+      .map((migration) => migration.uuid)
+      .sort(),
+    resize,
+  }
+}
+
+/** Resizes and cold migrations of the instance that wait for a confirmation, newest first. Nova takes the oldest (fact 8). */
+export function finishedResizes(instance: Instance, survey: Survey): Migration[] {
+  return survey.migrations
+    .filter(({ type }) => type === 'resize' || type === 'migration')
+    .filter(({ instanceId, status }) => instanceId === instance.id && status === 'finished')
+    .sort((a, b) => b.id - a.id)
+}
+
+/** Whether Nova sees that host's nova-compute up, and nobody forced it down. A host that is not listed is not up. */
+export function hostUp(survey: Survey, host: string | null): boolean {
+  if (host === null || host === survey.host) return false
+  return survey.services.some(
+    (service) =>
+      service.binary === 'nova-compute' && service.host === host && service.state === 'up' && !service.forcedDown,
+  )
+}
+
+function resizeOf(instance: Instance, survey: Survey): Original['resize'] {
+  if (instance.vmState !== 'resized') return null
+  const newest = finishedResizes(instance, survey).find(({ destHost }) => destHost === survey.host)
+  if (newest?.sourceHost == null) return null
+  const sourceUp = hostUp(survey, newest.sourceHost)
+  return { migrationUuid: newest.uuid, sourceHost: newest.sourceHost, destHost: survey.host, sourceUp }
+}
+
+function wantedOf(instance: Instance, survey: Survey, resize: Original['resize']): Wanted {
+  const byTask = Object.hasOwn(wantedByTask, instance.taskState ?? '') ? wantedByTask[instance.taskState ?? ''] : undefined
+  const actions = Object.hasOwn(survey.actions, instance.id) ? (survey.actions[instance.id] ?? null) : null
+  switch (instance.vmState) {
+    case 'active':
+      if (byTask !== undefined) return sure(byTask, `its task was ${instance.taskState}`)
+      return sure('running', 'Nova shows it active')
+    case 'stopped':
+      if (byTask !== undefined) return sure(byTask, `its task was ${instance.taskState}`)
+      return stoppedBy(actions, survey)
+    case 'resized':
+      return beforeResize(instance, actions, resize, survey)
+    case 'paused':
+    case 'suspended':
+    case 'rescued':
+      return sure('running', `it was ${instance.vmState}, so its owner had it in use`)
+    case 'error':
+      return beforeError(instance, actions)
+    default:
+      return { wanted: 'unknown', because: `Nova shows it ${instance.vmState}`, flagged: false }
+  }
+}
+
+/** Who stopped it: a person, or nova-compute's power sync that saw the guest go down with its host (docs/nova.md §1.5). */
+function stoppedBy(actions: InstanceAction[] | null, survey: Survey): Wanted {
+  if (actions === null)
+    return { wanted: 'stopped', because: 'Nova shows it stopped; its history could not be read', flagged: true }
+  const newest = powerActions(actions)[0]
+  if (newest === undefined || newest.action === 'start')
+    return { wanted: 'stopped', because: 'Nova shows it stopped; its history does not say who did it', flagged: true }
+  if (!byPowerSync(newest)) return sure('stopped', `a user stopped it at ${newest.startedAt}`)
+  const earlier = powerActions(actions).find((action) => !byPowerSync(action))
+  if (earlier?.action === 'stop') return sure('stopped', `a user stopped it at ${earlier.startedAt}`)
+  const agoMs = lastSignOf(survey) - cloudTimeMs(newest.startedAt)
+  if (agoMs <= hostShutdownMs)
+    return sure('running', `Nova's power sync stopped it at ${newest.startedAt}, as its host went down; no user did`)
+  return sure('stopped', `its guest had switched itself off by ${newest.startedAt}, long before its host died`)
+}
+
+/** The last write of the host's service record, or the survey's time: ms since the epoch, whichever is earlier. */
+function lastSignOf(survey: Survey): number {
+  const service = survey.services.find(({ binary, host }) => binary === 'nova-compute' && host === survey.host)
+  const times = [cloudTimeMs(service?.updatedAt ?? survey.takenAt), cloudTimeMs(survey.takenAt)]
+  return Math.min(...times.filter((time) => !Number.isNaN(time)))
+}
+
+/**
+ * docs/nova.md §3.1: power_state still shows what it was before the resize; the history must agree. Where they disagree
+ * the history counts, and it is flagged.
+ */
+function beforeResize(
+  instance: Instance,
+  actions: InstanceAction[] | null,
+  resize: Original['resize'],
+  survey: Survey,
+): Wanted {
+  const byPower = wantedByPower(instance.powerState)
+  const power = `its power state was ${instance.powerState}`
+  if (actions === null) return { wanted: byPower, because: `${power}; its history could not be read`, flagged: true }
+  const started = survey.migrations.find((migration) => migration.uuid === resize?.migrationUuid)?.createdAt ?? null
+  const move = newestFirst(actions).find(({ action }) => action === 'resize' || action === 'migrate')?.startedAt ?? started
+  if (move === null) return { wanted: byPower, because: `${power}; its history shows no resize`, flagged: true }
+  const earlier = actions.filter((action) => cloudTimeMs(action.startedAt) < cloudTimeMs(move))
+  const last = powerActions(earlier).find((action) => !byPowerSync(action))
+  const byHistory = last?.action === 'stop' ? 'stopped' : 'running'
+  const history = last === undefined ? 'no user had stopped it before the resize' : `the last user action before the resize was ${last.action}`
+  if (byHistory === byPower) return sure(byHistory, `${power}, and ${history}`)
+  return { wanted: byHistory, because: `${history}, although ${power}`, flagged: true }
+}
+
+function beforeError(instance: Instance, actions: InstanceAction[] | null): Wanted {
+  const last = actions === null ? undefined : powerActions(actions).find((action) => !byPowerSync(action))
+  if (last !== undefined)
+    return { wanted: last.action === 'stop' ? 'stopped' : 'running', because: `the last user action was ${last.action}`, flagged: true }
+  const byPower = wantedByPower(instance.powerState)
+  const because = byPower === 'unknown' ? 'neither its history nor its power state tells' : `its power state was ${instance.powerState}`
+  return { wanted: byPower, because, flagged: true }
+}
+
+function wantedByPower(power: number): Original['wanted'] {
+  if (power === powerState.running) return 'running'
+  return power === powerState.shutdown ? 'stopped' : 'unknown'
+}
+
+/** Starts and stops that came through, newest first. One that failed did not change what the owner had. */
+function powerActions(actions: InstanceAction[]): InstanceAction[] {
+  return newestFirst(actions).filter(({ action, message }) => (action === 'start' || action === 'stop') && message !== 'Error')
+}
+
+function newestFirst(actions: InstanceAction[]): InstanceAction[] {
+  return actions.toSorted((a, b) => (cloudTimeMs(b.startedAt) || 0) - (cloudTimeMs(a.startedAt) || 0))
+}
+
+/** Only a stop: a start with a null user is no sign of a power sync. */
+function byPowerSync({ action, userId, projectId }: InstanceAction): boolean {
+  return action === 'stop' && userId === null && projectId === null
+}
+
+function sure(wanted: 'running' | 'stopped', because: string): Wanted {
+  return { wanted, because, flagged: false }
+}

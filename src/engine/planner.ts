@@ -1,0 +1,157 @@
+/**
+ * The planner: survey in, one decision for every instance out (law L9). Pure: the same survey always gives the same
+ * plan, in the same order, and no instance, whatever Nova says of it, can make it throw.
+ */
+import type { Instance } from '../domain/instance.ts'
+import type { HostPlan, InstancePlan } from '../domain/plan.ts'
+import type { Segment } from '../domain/segment.ts'
+import type { Original, Survey } from '../domain/survey.ts'
+import type { CompiledNote, CompiledRule, CompiledWorkflow } from './compiled.ts'
+import { factsOf, type Facts } from './facts.ts'
+import { originalOf } from './original.ts'
+import { recipesFor } from './recipes.ts'
+import { wishOf, type Wish, type WishSettings } from './wishes.ts'
+
+/** Plans every instance of the survey, in the order in which they are to be recovered. */
+export function planHost(
+  workflow: CompiledWorkflow,
+  digest: string,
+  wishes: WishSettings,
+  survey: Survey,
+  segment: Segment,
+): HostPlan {
+  const { name, revision } = workflow.document.metadata
+  const aggregates = survey.aggregates.filter(({ hosts }) => hosts.includes(survey.host))
+  const planned = survey.instances.map((instance) => {
+    const original = originalOf(instance, survey)
+    const wish = wishOf(instance, aggregates, wishes)
+    const facts = factsOf(instance, original, wish, survey, segment)
+    return { facts, plan: planInstance(workflow, survey, instance, original, wish, facts) }
+  })
+  return {
+    host: survey.host,
+    workflow: { name, revision, digest },
+    instances: inOrder(workflow, planned).map(({ plan }) => plan),
+  }
+}
+
+function planInstance(
+  workflow: CompiledWorkflow,
+  survey: Survey,
+  instance: Instance,
+  original: Original,
+  wish: Wish,
+  facts: Facts,
+): InstancePlan {
+  const blank: InstancePlan = {
+    instanceId: instance.id,
+    name: instance.name,
+    projectId: instance.projectId,
+    rule: '',
+    decision: 'hold',
+    reason: 'CONDITION_FAILED',
+    message: '',
+    original,
+    recipe: null,
+    recipes: {},
+    expected: null,
+    asProject: null,
+    priority: wish.priority,
+    exclusive: null,
+    debts: [],
+    notes: [],
+  }
+  let rule: CompiledRule | undefined
+  try {
+    for (rule of workflow.rules) if (rule.when(facts)) return decided(blank, rule, workflow, survey, wish, facts)
+  } catch (error) {
+    // Only when the plan itself cannot be made, e.g. a condition asks for a metadata key that the instance lacks.
+    const said = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
+    return { ...blank, rule: rule?.rule.id ?? '', message: `rule ${rule?.rule.id ?? ''} could not be evaluated: ${said}` }
+  }
+  return { ...blank, reason: 'NO_RULE', message: 'no rule of the workflow takes this instance' }
+}
+
+function decided(
+  blank: InstancePlan,
+  compiled: CompiledRule,
+  workflow: CompiledWorkflow,
+  survey: Survey,
+  wish: Wish,
+  facts: Facts,
+): InstancePlan {
+  const { rule } = compiled
+  const message = compiled.because(facts)
+  const priority = Math.max(-1_000, Math.min(1_000, wish.priority + (rule.priority ?? 0)))
+  const base = { ...blank, rule: rule.id, reason: rule.reason, message, priority }
+  const spoken = [...wish.notes, ...said(compiled.notes, facts)]
+  if (rule.recover === undefined) {
+    return { ...base, decision: rule.leave === true ? 'leave' : 'hold', notes: spoken }
+  }
+  const expected = expectedOf(rule.expect, facts)
+  return {
+    ...base,
+    decision: 'recover',
+    recipe: rule.recover,
+    recipes: recipesFor(rule.recover, workflow, { ...facts, expected: expected ?? 'any' }),
+    expected,
+    asProject: facts.instance.encrypted && facts.instance.encrypted_key_available ? facts.instance.project : null,
+    exclusive: exclusiveOf(facts.instance.id, survey),
+    debts: compiled.debts.filter(({ when }) => when(facts)).map(({ code, say }) => ({ code, message: say(facts) })),
+    notes: [...spoken, ...said(workflow.notes, facts), ...missingNotes(survey)],
+  }
+}
+
+function said(notes: CompiledNote[], facts: Facts): string[] {
+  return notes.filter(({ when }) => when(facts)).map(({ say }) => say(facts))
+}
+
+/** The owner's wish for `stopped` counts. Unknown stays off: a guest that nobody knows to be wanted must not be started, and can be started by its owner. */
+function expectedOf(expect: CompiledRule['rule']['expect'], facts: Facts): InstancePlan['expected'] {
+  if (expect !== 'original') return expect ?? null
+  return facts.original.wanted === 'running' && facts.wish.value !== 'stopped' ? 'running' : 'stopped'
+}
+
+/**
+ * Nova checks the hard policies again on the destination, late: two members under way at once can fail each other
+ * (docs/nova.md §1.7). The soft ones are only weighed when a host is chosen, and lose nothing by going side by side.
+ */
+function exclusiveOf(instanceId: string, survey: Survey): string | null {
+  const group = survey.serverGroups.find(({ members }) => members.includes(instanceId))
+  return group !== undefined && (group.policy === 'anti-affinity' || group.policy === 'affinity') ? group.id : null
+}
+
+function missingNotes({ missing }: Survey): string[] {
+  const parts = Object.keys(missing).filter((part) => part === 'serverGroups' || part === 'aggregates')
+  return parts.sort().map((part) => `${part} could not be read: ${missing[part]}; what they ask for was not taken into account`)
+}
+
+/** By the document's keys, then by name and id, so that the order never depends on how Nova listed them. */
+function inOrder<T extends { facts: Facts; plan: InstancePlan }>(workflow: CompiledWorkflow, planned: T[]): T[] {
+  const keyed = planned.map((item) => ({ item, keys: workflow.order.map(({ key }) => safely(() => key(item.facts))) }))
+  keyed.sort((a, b) => {
+    if (a.item.plan.priority !== b.item.plan.priority) return b.item.plan.priority - a.item.plan.priority
+    for (const [index, { descending }] of workflow.order.entries()) {
+      const order = compared(a.keys[index], b.keys[index])
+      if (order !== 0) return descending ? -order : order
+    }
+    return compared(a.item.plan.name, b.item.plan.name) || compared(a.item.plan.instanceId, b.item.plan.instanceId)
+  })
+  return keyed.map(({ item }) => item)
+}
+
+/** A key that cannot be evaluated for an instance sorts as if it were not there: order is no reason to lose a plan. */
+function safely(evaluate: () => unknown): unknown {
+  try {
+    return evaluate()
+  } catch {
+    return undefined
+  }
+}
+
+function compared(a: unknown, b: unknown): number {
+  if (a === b) return 0
+  if (a === undefined || a === null) return 1
+  if (b === undefined || b === null) return -1
+  return a < b ? -1 : 1
+}

@@ -1,0 +1,73 @@
+/** Where things stand in a YAML file: turns a path in the document into a line and a column. */
+import { isAlias, isMap, isPair, isScalar, isSeq, Scalar, type Document, type LineCounter, type Node } from 'yaml'
+
+export type Path = readonly PropertyKey[]
+
+export interface Position {
+  line: number
+  col: number
+}
+
+export class Positions {
+  readonly #document: Document
+  readonly #lines: LineCounter
+
+  constructor(document: Document, lines: LineCounter) {
+    this.#document = document
+    this.#lines = lines
+  }
+
+  /** Of the value at the path, or of the nearest thing around it that exists. `offset` counts characters into a text. */
+  value(path: Path, offset: number | null = null): Position {
+    let node: unknown = this.#document.contents
+    let start = rangeStart(node) ?? 0
+    for (const step of path) {
+      const next = childOf(this.#resolved(node), step)
+      if (next === undefined) break
+      node = next
+      start = rangeStart(node) ?? start
+    }
+    return this.#at(start + (offset === null ? 0 : inText(node, offset)))
+  }
+
+  /** Of the key itself, for keys that should not be there. */
+  key(path: Path, key: string): Position {
+    let node: unknown = this.#document.contents
+    for (const step of path) node = childOf(this.#resolved(node), step)
+    const map = this.#resolved(node)
+    const pair = isMap(map) ? map.items.find((item) => isPair(item) && keyText(item.key) === key) : undefined
+    const start = rangeStart(pair?.key)
+    return start === null ? this.value(path) : this.#at(start)
+  }
+
+  #at(offset: number): Position {
+    const { line, col } = this.#lines.linePos(offset)
+    return { line: Math.max(1, line), col: Math.max(1, col) }
+  }
+
+  #resolved(node: unknown): unknown {
+    return isAlias(node) ? node.resolve(this.#document) : node
+  }
+}
+
+function childOf(node: unknown, step: PropertyKey): unknown {
+  if (isMap(node)) return node.items.find((item) => keyText(item.key) === String(step))?.value ?? undefined
+  return isSeq(node) && typeof step === 'number' ? node.items[step] : undefined
+}
+
+function keyText(key: unknown): string {
+  return isScalar(key) ? String(key.value) : String(key)
+}
+
+function rangeStart(node: unknown): number | null {
+  return (node as Node | null | undefined)?.range?.[0] ?? null
+}
+
+/** Only in a plain or quoted text on one line is a character of the value also one of the file. */
+function inText(node: unknown, offset: number): number {
+  if (!isScalar(node) || typeof node.value !== 'string') return 0
+  const [start, end] = node.range ?? [0, 0]
+  const quoted = node.type === Scalar.QUOTE_DOUBLE || node.type === Scalar.QUOTE_SINGLE
+  if (!quoted && node.type !== Scalar.PLAIN) return 0
+  return end - start === node.value.length + (quoted ? 2 : 0) ? offset + (quoted ? 1 : 0) : 0
+}

@@ -1,0 +1,69 @@
+/** What the executor works with. Everything comes in through ports; nothing here decides whether to recover. */
+import type { Clock } from '../domain/clock.ts'
+import type { Cloud } from '../domain/cloud.ts'
+import type { IncidentId } from '../domain/entry.ts'
+import type { ErrorRecord } from '../domain/errors.ts'
+import type { Fencer, FencingProof } from '../domain/fencing.ts'
+import type { HoldCode } from '../domain/incident-phases.ts'
+import type { Incident } from '../domain/incident.ts'
+import type { Journal } from '../domain/journal.ts'
+import type { Observer } from '../domain/observer.ts'
+import type { Workflow } from '../domain/plan.ts'
+import type { Segment } from '../domain/segment.ts'
+import type { ServiceRecord } from '../domain/service.ts'
+import type { Verdict } from '../domain/verdict.ts'
+
+export interface ExecutorSettings {
+  /** Steps under way at once over all incidents. Too high: Nova's conductor queues grow; too low: recovery is slow. */
+  maxParallel: number
+  /** Pause between two readings of Nova while a recovery runs. Too long adds to every recovery; too short costs requests. */
+  tickMs: number
+  /**
+   * How long a write whose answer was lost may still show up in Nova. Too short: it is sent twice, and two evacuations
+   * of one instance destroy each other (docs/nova.md fact 1).
+   */
+  settleQuietMs: number
+  /** Pause before fencing is tried again after every method failed. Too short hammers a BMC that is rebooting. */
+  fenceRetryMs: number
+}
+
+/** What must be true for the next write to be sent. Asked before every single one. */
+export type Permission =
+  | { allowed: true }
+  /** Wait here, and say so. */
+  | { allowed: false; hold: HoldCode; message: string; error?: ErrorRecord }
+  /** A person cancelled the incident. */
+  | { allowed: false; cancelled: string }
+
+/** What the executor asks of the rest of the daemon. */
+export interface Bridge {
+  incident(id: IncidentId): Incident
+  permission(incident: Incident): Permission
+  /** A fresh look at one host, right before acting. */
+  lookAgain(host: string, signal: AbortSignal): Promise<{ verdict: Verdict; frozen: string | null }>
+  /** Whether a host that was taking an instance is known to be fenced by now. */
+  isFenced(host: string): boolean
+  segment(incident: Incident): Segment
+  workflow(digest: string): Workflow
+  /** Our own PUT moved the service's updated_at: no heartbeat. */
+  noteOurWrite(service: ServiceRecord): void
+}
+
+export interface ExecutorContext {
+  cloud: Cloud
+  journal: Journal
+  fencer: Fencer
+  clock: Clock
+  observer: Observer
+  bridge: Bridge
+  settings: ExecutorSettings
+}
+
+/** One incident being run. */
+export interface Run extends ExecutorContext {
+  id: IncidentId
+  host: string
+  /** Aborts when the daemon stops. Reads end at once; a write that was sent is always waited for. */
+  signal: AbortSignal
+  proof: FencingProof | null
+}

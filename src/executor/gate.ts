@@ -1,0 +1,62 @@
+/**
+ * The gate every write goes through. While something forbids acting (pause, frozen control plane, brake, the host shows
+ * life) the incident is held here with its reason on record, and goes on by itself when the reason is gone (law L10).
+ */
+import { sleep } from '../domain/clock.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { Run } from './context.ts'
+
+/** How often a held incident looks whether it may go on. Longer delays a recovery after its pause ends by as much. */
+const lookAgainMs = 500
+
+export class Gate {
+  readonly #run: Run
+  #waiting: Promise<void> | null = null
+
+  constructor(run: Run) {
+    this.#run = run
+  }
+
+  /**
+   * Resolves when the next write may be sent. Throws SHUTDOWN and CANCELLED; a closing step, which takes back what is
+   * ours, passes also when cancelled.
+   */
+  pass(closing = false): Promise<void> {
+    if (closing && this.#run.bridge.incident(this.#run.id).cancelled !== null) return Promise.resolve()
+    this.#stopIfEnded()
+    const permission = this.#run.bridge.permission(this.#run.bridge.incident(this.#run.id))
+    if (permission.allowed && this.#waiting === null) return Promise.resolve()
+    this.#waiting ??= this.#wait().finally(() => (this.#waiting = null))
+    return this.#waiting
+  }
+
+  async #wait(): Promise<void> {
+    const { bridge, journal, id, host, clock, signal } = this.#run
+    for (;;) {
+      this.#stopIfEnded()
+      const incident = bridge.incident(id)
+      const permission = bridge.permission(incident)
+      if (permission.allowed) {
+        if (incident.held !== null)
+          journal.append([
+            { kind: 'incident.continued', incident: id, host, data: { because: `${incident.held.code} is over` } },
+          ])
+        return
+      }
+      if ('cancelled' in permission) throw new LifeboatError('CANCELLED', permission.cancelled)
+      if (incident.held?.code !== permission.hold) {
+        const { hold: code, message, error } = permission
+        journal.append([
+          { kind: 'incident.held', incident: id, host, data: { code, message, ...(error && { error }) } },
+        ])
+      }
+      await sleep(clock, lookAgainMs, signal)
+    }
+  }
+
+  #stopIfEnded(): void {
+    if (this.#run.signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
+    const cancelled = this.#run.bridge.incident(this.#run.id).cancelled
+    if (cancelled !== null) throw new LifeboatError('CANCELLED', `cancelled by ${cancelled.by}: ${cancelled.reason}`)
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * The steps on the host itself: fence it, tell Nova, survey it. Each leaves the same rows as an instance's steps. Fencing
+ * and forcing down may be repeated, so after a crash they are settled by reading and, where needed, done once more.
+ */
+import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
+import type { FencingProof } from '../domain/fencing.ts'
+import type { HostStepKind } from '../domain/plan.ts'
+import type { ServiceRecord } from '../domain/service.ts'
+import type { Run } from './context.ts'
+import { patiently } from './patience.ts'
+
+/** Nova allows 255 characters. */
+const disabledReason = (incident: string): string => `lifeboat: incident ${incident}`
+
+/**
+ * Fences the host by its segment's methods, or takes a person's statement, and records the proof. Throws FENCING_MISSING,
+ * FENCE_FAILED, FENCE_UNVERIFIED: then nothing is proven and the incident must wait.
+ */
+export async function fenceHost(run: Run): Promise<FencingProof> {
+  const incident = run.bridge.incident(run.id)
+  const base = { incident: run.id, host: run.host }
+  return hostStep(
+    run,
+    'fence',
+    { verdict: incident.verdict?.kind ?? null },
+    { methods: run.bridge.segment(incident).fencing },
+    async () => {
+      const { statement } = incident
+      const proof =
+        statement === null
+          ? await run.fencer.fence(
+              run.host,
+              run.bridge.segment(incident).fencing,
+              (attempt) => run.journal.append([{ kind: 'fence.attempt', ...base, data: attempt }]),
+              run.signal,
+            )
+          : run.fencer.statement(run.host, statement.by, statement.statement)
+      const { host, method, strength, provenAt, statedBy, evidence } = proof
+      run.journal.append([
+        { kind: 'proof.recorded', ...base, data: { proof: { host, method, strength, provenAt, statedBy, evidence } } },
+      ])
+      return { value: proof, result: { method, strength } }
+    },
+  )
+}
+
+/**
+ * Forces the service down, so that Nova evacuates at once, and disables it, so that nothing is scheduled there when it
+ * returns: one PUT. What others set stays as found (law L6).
+ */
+export async function forceDown(run: Run): Promise<void> {
+  const service = await readService(run)
+  const { id } = service
+  if (id === null)
+    throw new LifeboatError('API_UNAVAILABLE', `the cell of ${run.host} does not answer`, { retry: 'after' })
+  const before = { forcedDown: service.forcedDown, status: service.status, disabledReason: service.disabledReason }
+  const reason = disabledReason(run.id)
+  if (service.forcedDown && (service.status === 'disabled' || run.bridge.incident(run.id).marked !== null)) return
+  const change = {
+    forcedDown: true,
+    ...(service.status === 'enabled' && { status: 'disabled' as const, disabledReason: reason }),
+  }
+  await hostStep(run, 'force-down', before, change, async () => {
+    run.journal.append([
+      {
+        kind: 'service.marked',
+        incident: run.id,
+        host: run.host,
+        data: { serviceId: id, before, reason, updatedAt: service.updatedAt },
+      },
+    ])
+    // Setting the same flags again changes nothing, so a lost answer is cured by reading and, if need be, sending again.
+    const after = await patiently(run.clock, run.signal, () => run.cloud.updateService(id, change))
+    run.bridge.noteOurWrite(after)
+    if (!after.forcedDown)
+      throw new LifeboatError('STATE_MISMATCH', 'Nova answered, but the service is not forced down', {
+        certainty: 'applied',
+        retry: 'backoff',
+      })
+    return {
+      value: undefined,
+      result: {
+        forcedDown: after.forcedDown,
+        status: after.status,
+        disabledReason: after.disabledReason,
+        updatedAt: after.updatedAt,
+      },
+    }
+  })
+}
+
+async function readService(run: Run): Promise<ServiceRecord> {
+  const { services } = await patiently(run.clock, run.signal, () => run.cloud.listServices({ signal: run.signal }))
+  const service = services.find((row) => row.binary === 'nova-compute' && row.host === run.host)
+  if (service === undefined) throw new LifeboatError('NOT_FOUND', `Nova knows no nova-compute on ${run.host}`)
+  return service
+}
+
+/** Writes the rows of one host step around `work`. An attempt that a crash left open is closed first. */
+async function hostStep<T>(
+  run: Run,
+  kind: HostStepKind,
+  before: unknown,
+  request: unknown,
+  work: () => Promise<{ value: T; result: unknown }>,
+): Promise<T> {
+  const base = { incident: run.id, host: run.host }
+  const steps = [...run.bridge.incident(run.id).hostSteps.values()].filter((step) => step.kind === kind)
+  for (const open of steps.filter((step) => step.status === 'intended' || step.status === 'issued')) {
+    const error = errorRecord(
+      new LifeboatError('SHUTDOWN', 'the daemon stopped in the middle; it is done once more', { certainty: 'unknown' }),
+    )
+    run.journal.append([{ kind: 'step.failed', ...base, step: open.key, data: { error } }])
+  }
+  const attempt = steps.length + 1
+  const step = `host.${kind}.${attempt}`
+  run.journal.append([{ kind: 'step.intended', ...base, step, data: { kind, attempt, before, request } }])
+  try {
+    const { value, result } = await work()
+    run.journal.append([{ kind: 'step.confirmed', ...base, step, data: { result } }])
+    return value
+  } catch (thrown) {
+    const error = ensureError(thrown)
+    if (error.code !== 'SHUTDOWN' && error.code !== 'JOURNAL_UNAVAILABLE')
+      run.journal.append([{ kind: 'step.failed', ...base, step, data: { error: errorRecord(error) } }])
+    throw error
+  }
+}

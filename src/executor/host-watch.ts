@@ -1,0 +1,204 @@
+/**
+ * Reads Nova for one running recovery: one os-migrations listing a tick for the whole host, and one listing of changed
+ * instances when somebody needs to see one. However many instances are under way, a tick costs one or two requests.
+ *
+ * Owns what was read last; decides nothing.
+ */
+import { sleep, type Clock } from '../domain/clock.ts'
+import type { Cloud } from '../domain/cloud.ts'
+import { ensureError, LifeboatError } from '../domain/errors.ts'
+import type { Instance, InstanceId, Migration } from '../domain/instance.ts'
+import type { Observer } from '../domain/observer.ts'
+
+/** What a check over the readings says: the value waited for, or what must be read before looking again. */
+export type Look<T> = { found: T } | { wait: 'migrations' | 'instances' }
+
+interface Waiter {
+  id: InstanceId
+  look: () => boolean
+  needs: 'migrations' | 'instances'
+  reject: (error: unknown) => void
+}
+
+/**
+ * Margin before the survey from which changes are asked for: Nova's stamps come from conductors and computes, whose
+ * clocks may differ from the API's. Too small: a change is not listed, and is then read one by one.
+ */
+const changesMarginMs = 60_000
+
+/** Longest pause between readings while Nova does not answer. Longer would notice its return late. */
+const slowestTickMs = 5_000
+
+export class HostWatch {
+  readonly #cloud: Cloud
+  readonly #clock: Clock
+  readonly #observer: Observer
+  readonly #host: string
+  readonly #tickMs: number
+  readonly #signal: AbortSignal
+  readonly #since: string
+  readonly #cloudOffsetMs: number
+  readonly #migrations = new Map<InstanceId, Migration[]>()
+  readonly #instances = new Map<InstanceId, Instance>()
+  readonly #waiters = new Set<Waiter>()
+  #reading = false
+  #migrationsReadAt = -Infinity
+
+  constructor(options: {
+    cloud: Cloud
+    clock: Clock
+    observer: Observer
+    host: string
+    tickMs: number
+    signal: AbortSignal
+    /** Cloud time (ms since the epoch) of the survey. */
+    cloudTimeMs: number
+  }) {
+    this.#cloud = options.cloud
+    this.#clock = options.clock
+    this.#observer = options.observer
+    this.#host = options.host
+    this.#tickMs = options.tickMs
+    this.#signal = options.signal
+    this.#cloudOffsetMs = options.cloudTimeMs - options.clock.now()
+    this.#since = new Date(options.cloudTimeMs - changesMarginMs).toISOString().slice(0, 19)
+  }
+
+  /** The cloud's own time, ms since the epoch, as far as its survey told. */
+  cloudNow(): number {
+    return this.#clock.now() + this.#cloudOffsetMs
+  }
+
+  /** The evacuations from this host of one instance, as last read, oldest first. */
+  evacuations(id: InstanceId): Migration[] {
+    return this.#migrations.get(id) ?? []
+  }
+
+  /** The instance as last read, or undefined. */
+  instance(id: InstanceId): Instance | undefined {
+    return this.#instances.get(id)
+  }
+
+  /** Takes in an instance that was read elsewhere. */
+  saw(instance: Instance): void {
+    this.#instances.set(instance.id, instance)
+  }
+
+  /** Monotonic time at which the migrations were last read whole. */
+  get migrationsReadAt(): number {
+    return this.#migrationsReadAt
+  }
+
+  /** Reads one instance now. Throws INSTANCE_GONE and what the cloud throws. */
+  async read(id: InstanceId): Promise<Instance> {
+    const instance = await this.#cloud.getInstance(id, { signal: this.#signal })
+    this.saw(instance)
+    return instance
+  }
+
+  /** Calls `look` after every reading until it finds something. Rejects with SHUTDOWN when `signal` aborts, or with what `look` throws. */
+  until<T>(id: InstanceId, signal: AbortSignal, look: () => Look<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const waiter: Waiter = {
+        id,
+        needs: 'migrations',
+        reject,
+        look: () => {
+          const seen = look()
+          if ('found' in seen) {
+            resolve(seen.found)
+            return true
+          }
+          waiter.needs = seen.wait
+          return false
+        },
+      }
+      this.#waiters.add(waiter)
+      signal.addEventListener('abort', () => this.#end(waiter, () => reject(stopping())), { once: true })
+      if (!this.#reading) {
+        this.#reading = true
+        void this.#readWhileAwaited()
+      }
+    })
+  }
+
+  async #readWhileAwaited(): Promise<void> {
+    let pauseMs = this.#tickMs
+    while (this.#waiters.size > 0) {
+      await sleep(this.#clock, pauseMs, this.#signal)
+      if (this.#signal.aborted) break
+      try {
+        await this.#tick()
+        pauseMs = this.#tickMs
+      } catch (error) {
+        // Silence proves nothing (law L7): the waiters keep waiting, their own time limits bound it.
+        pauseMs = Math.min(pauseMs * 2, slowestTickMs)
+        this.#observer.log?.('warn', 'watch.read_failed', { host: this.#host }, error)
+      }
+    }
+    this.#reading = false
+    for (const waiter of this.#waiters) waiter.reject(stopping())
+    this.#waiters.clear()
+  }
+
+  async #tick(): Promise<void> {
+    const migrations = await this.#cloud.listMigrations(
+      { sourceHost: this.#host, type: 'evacuation' },
+      { signal: this.#signal },
+    )
+    this.#take(migrations)
+    this.#ask()
+    const needing = [...this.#waiters].filter((waiter) => waiter.needs === 'instances').map((waiter) => waiter.id)
+    if (needing.length === 0) return
+    await this.#readInstances(needing)
+    this.#ask()
+  }
+
+  #take(migrations: Migration[]): void {
+    this.#migrations.clear()
+    for (const migration of migrations.toSorted((a, b) => a.id - b.id)) {
+      const known = this.#migrations.get(migration.instanceId)
+      if (known === undefined) this.#migrations.set(migration.instanceId, [migration])
+      else known.push(migration)
+    }
+    this.#migrationsReadAt = this.#clock.now()
+  }
+
+  async #readInstances(needed: InstanceId[]): Promise<void> {
+    const changed = new Set<InstanceId>()
+    for (const instance of await this.#cloud.listChangedInstances(this.#since, { signal: this.#signal })) {
+      this.saw(instance)
+      changed.add(instance.id)
+    }
+    for (const id of needed) if (!changed.has(id)) await this.#readMissing(id)
+  }
+
+  async #readMissing(id: InstanceId): Promise<void> {
+    try {
+      await this.read(id)
+    } catch (thrown) {
+      const error = ensureError(thrown)
+      if (error.code !== 'INSTANCE_GONE') throw error
+      for (const waiter of this.#waiters) if (waiter.id === id) this.#end(waiter, () => waiter.reject(error))
+    }
+  }
+
+  #ask(): void {
+    for (const waiter of this.#waiters) {
+      try {
+        if (waiter.look()) this.#waiters.delete(waiter)
+      } catch (error) {
+        this.#end(waiter, () => waiter.reject(error))
+      }
+    }
+  }
+
+  #end(waiter: Waiter, finish: () => void): void {
+    this.#waiters.delete(waiter)
+    finish()
+  }
+}
+
+function stopping(): LifeboatError {
+  return new LifeboatError('SHUTDOWN', 'no longer waited for', { certainty: 'unknown' })
+}

@@ -1,0 +1,318 @@
+/**
+ * Runs one incident from wherever its journal stands to its end. There is one code path for a first run and for a run
+ * picked up after a crash: look at the phase, do what it asks, advance.
+ *
+ * Never decides whether a host is dead or what an instance needs: the verdict and the plan come from elsewhere.
+ */
+import type PQueue from 'p-queue'
+import { sleep } from '../domain/clock.ts'
+import { cloudTimeMs } from '../domain/cloud-time.ts'
+import type { NewEntry } from '../domain/entry.ts'
+import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
+import { advance, type HoldCode, type IncidentPhase } from '../domain/incident-phases.ts'
+import type { Incident, InstanceRecovery } from '../domain/incident.ts'
+import type { ExecutorContext, Run } from './context.ts'
+import { Gate } from './gate.ts'
+import { fenceHost, forceDown } from './host-steps.ts'
+import { HostWatch } from './host-watch.ts'
+import { runInstance } from './instance-runner.ts'
+import { patiently } from './patience.ts'
+import { Exclusives, Slots } from './slots.ts'
+import { takeSurvey, type SurveyTaken } from './survey.ts'
+
+/**
+ * How old a survey taken during fencing may be when it is used. Older ones miss what users did since; the sweep at the
+ * end finds instances that came later, but an original is taken once.
+ */
+const surveyGoodForMs = 15_000
+
+/** How often an incident that waits looks again. */
+const lookAgainMs = 500
+
+/** Runs `id` until it is closed. Resolves early, with the incident still open, when the daemon stops. */
+export async function runIncident(
+  context: ExecutorContext,
+  id: string,
+  slots: PQueue,
+  signal: AbortSignal,
+): Promise<void> {
+  const run: Run = { ...context, id, host: context.bridge.incident(id).host, signal, proof: null }
+  const runner = new IncidentRunner(run, slots)
+  try {
+    await runner.run()
+  } catch (thrown) {
+    const error = ensureError(thrown)
+    if (error.code !== 'SHUTDOWN') throw error
+  }
+}
+
+class IncidentRunner {
+  readonly #run: Run
+  readonly #gate: Gate
+  readonly #queue: PQueue
+  /** A survey begun while the host was being fenced. */
+  #early: Promise<{ taken: SurveyTaken; at: number } | null> | null = null
+  #watch: HostWatch | null = null
+
+  constructor(run: Run, queue: PQueue) {
+    this.#run = run
+    this.#gate = new Gate(run)
+    this.#queue = queue
+  }
+
+  get #incident(): Incident {
+    return this.#run.bridge.incident(this.#run.id)
+  }
+
+  async run(): Promise<void> {
+    try {
+      if (this.#incident.proof !== null) await this.#restoreProof()
+      while (this.#incident.phase !== 'closed') await this.#doPhase(this.#incident.phase)
+    } catch (thrown) {
+      const error = ensureError(thrown)
+      if (error.code !== 'CANCELLED') throw error
+      this.#close('cancelled', error.message)
+    }
+  }
+
+  async #doPhase(phase: Exclude<IncidentPhase, 'closed'>): Promise<void> {
+    switch (phase) {
+      case 'confirming':
+        return this.#confirm()
+      case 'fencing':
+        return this.#fence()
+      case 'isolating':
+        return this.#isolate()
+      case 'surveying':
+        return this.#survey()
+      case 'recovering':
+        return this.#recover()
+      case 'sweeping':
+        return this.#sweep()
+    }
+  }
+
+  /** One more look right before anything is done: a host that shows life ends its incident, or holds it. */
+  async #confirm(): Promise<void> {
+    if (this.#incident.mode === 'observe') return this.#to('surveying')
+    await this.#gate.pass()
+    for (;;) {
+      const { verdict, frozen } = await patiently(this.#run.clock, this.#run.signal, () =>
+        this.#run.bridge.lookAgain(this.#run.host, this.#run.signal),
+      )
+      if (frozen === null && verdict.kind === 'healthy')
+        return this.#close('returned', `the host is back: ${verdict.message}`)
+      const alive = verdict.kind === 'contradiction' || verdict.kind === 'service-down'
+      if (frozen === null && (!alive || (this.#incident.statement !== null && verdict.kind !== 'contradiction'))) break
+      this.#hold(frozen === null ? 'HOST_ALIVE' : 'FROZEN', frozen ?? verdict.message)
+      await this.#wait(lookAgainMs)
+    }
+    this.#continue('looked again')
+    this.#to('fencing')
+  }
+
+  /** Until a method proves the host dead or a person states it. Nothing is evacuated before (law L1). */
+  async #fence(): Promise<void> {
+    for (;;) {
+      await this.#gate.pass()
+      this.#early ??= this.#surveyEarly()
+      try {
+        this.#run.proof = await fenceHost(this.#run)
+        this.#continue('the host is proven dead')
+        return this.#to('isolating')
+      } catch (thrown) {
+        const error = ensureError(thrown)
+        const code: HoldCode | null =
+          error.code === 'FENCING_MISSING' ? 'FENCING_MISSING' : error.code.startsWith('FENCE_') ? 'FENCE_FAILED' : null
+        if (code === null) throw error
+        this.#hold(
+          code,
+          `${error.message}. Nothing is evacuated without a proof; a person can give it: lifeboat recover ${this.#run.host} --proof "…"`,
+          error,
+        )
+      }
+      this.#early = null
+      if (await this.#hostReturned()) return this.#close('returned', 'the host is beating again; nothing was evacuated')
+    }
+  }
+
+  async #isolate(): Promise<void> {
+    await this.#gate.pass()
+    await forceDown(this.#run)
+    this.#to('surveying')
+  }
+
+  /** Originals and decisions go into the journal, all of them, before the first instance is touched (laws L2, L4). */
+  async #survey(): Promise<void> {
+    const early = await this.#early
+    this.#early = null
+    const fresh = early !== null && this.#run.clock.now() - early.at <= surveyGoodForMs
+    const taken = fresh ? early.taken : await patiently(this.#run.clock, this.#run.signal, () => this.#takeSurvey())
+    const incident = this.#incident
+    const plan = this.#run.bridge
+      .workflow(incident.workflowDigest)
+      .plan(taken.survey, this.#run.bridge.segment(incident))
+    const added = plan.instances.filter((instance) => !incident.instances.has(instance.instanceId))
+    const base = { incident: this.#run.id, host: this.#run.host }
+    const entries: NewEntry[] = added.map((data) => ({ kind: 'plan.made', ...base, instance: data.instanceId, data }))
+    this.#run.journal.append([
+      ...entries,
+      { kind: 'incident.phase', ...base, data: advance(incident.phase, 'recovering') },
+    ])
+    this.#watch ??= this.#newWatch(taken.cloudTimeMs)
+    for (const instance of taken.survey.instances) this.#watch.saw(instance)
+  }
+
+  async #recover(): Promise<void> {
+    const incident = this.#incident
+    if (incident.mode === 'observe') return this.#closeObserved()
+    const watch = (this.#watch ??= this.#newWatch(await this.#cloudTime()))
+    const slots = new Slots(this.#queue, this.#run.bridge.segment(incident).maxParallelPerHost)
+    const exclusives = new Exclusives()
+    const open = [...incident.instances.values()].filter((recovery) => recovery.outcome === null)
+    const work = open
+      .toSorted(byPriority)
+      .map((recovery) =>
+        exclusives.run(recovery.plan.exclusive, () => runInstance(this.#run, watch, recovery, this.#gate, slots)),
+      )
+    const ended = await Promise.allSettled(work)
+    const broken = ended.find((result) => result.status === 'rejected')
+    if (broken !== undefined) throw ensureError(broken.reason)
+    this.#to('sweeping')
+  }
+
+  /** Instances that were not in the survey: scheduled or finished in its very moment. Each needs its line too (law L9). */
+  async #sweep(): Promise<void> {
+    if (this.#incident.cancelled !== null)
+      return this.#close('cancelled', `cancelled by ${this.#incident.cancelled.by}: ${this.#incident.cancelled.reason}`)
+    const here = await patiently(this.#run.clock, this.#run.signal, () =>
+      this.#run.cloud.listInstances(this.#run.host, { signal: this.#run.signal }),
+    )
+    if (here.some((instance) => !this.#incident.instances.has(instance.id))) return this.#to('surveying')
+    this.#close('done', 'every instance has its line')
+  }
+
+  async #restoreProof(): Promise<void> {
+    const record = this.#incident.proof
+    while (record !== null && this.#run.proof === null) {
+      try {
+        this.#run.proof = await this.#run.fencer.restore(record, this.#run.signal)
+        this.#continue('the proof still holds')
+      } catch (thrown) {
+        const error = ensureError(thrown)
+        if (error.code === 'SHUTDOWN') throw error
+        this.#hold(
+          error.code === 'HOST_ALIVE' ? 'HOST_ALIVE' : 'FENCE_FAILED',
+          `the proof of death could not be renewed: ${error.message}`,
+          error,
+        )
+        if (this.#incident.statement !== null)
+          this.#run.proof = this.#run.fencer.statement(
+            this.#run.host,
+            this.#incident.statement.by,
+            this.#incident.statement.statement,
+          )
+        else await this.#waitForFenceRetry()
+      }
+    }
+  }
+
+  /** Whether the host beats again while it waits for a proof. Also waits until fencing should be tried again. */
+  async #hostReturned(): Promise<boolean> {
+    await this.#waitForFenceRetry()
+    if (this.#incident.statement !== null) return false
+    const { verdict, frozen } = await patiently(this.#run.clock, this.#run.signal, () =>
+      this.#run.bridge.lookAgain(this.#run.host, this.#run.signal),
+    )
+    return frozen === null && verdict.kind === 'healthy'
+  }
+
+  async #waitForFenceRetry(): Promise<void> {
+    const until = this.#run.clock.now() + this.#run.settings.fenceRetryMs
+    while (this.#run.clock.now() < until && this.#incident.statement === null) await this.#wait(lookAgainMs)
+  }
+
+  async #wait(pauseMs: number): Promise<void> {
+    await sleep(this.#run.clock, pauseMs, this.#run.signal)
+    if (this.#run.signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
+    const { cancelled } = this.#incident
+    if (cancelled !== null) throw new LifeboatError('CANCELLED', `cancelled by ${cancelled.by}: ${cancelled.reason}`)
+  }
+
+  #takeSurvey(): Promise<SurveyTaken> {
+    return takeSurvey(this.#run.cloud, this.#run.host, () => this.#run.clock.wall(), { signal: this.#run.signal })
+  }
+
+  /** A failure here is no failure: the survey is then taken in its own phase. */
+  async #surveyEarly(): Promise<{ taken: SurveyTaken; at: number } | null> {
+    const at = this.#run.clock.now()
+    try {
+      return { taken: await this.#takeSurvey(), at }
+    } catch (error) {
+      this.#run.observer.log?.('warn', 'survey.early_failed', { incident: this.#run.id, host: this.#run.host }, error)
+      return null
+    }
+  }
+
+  async #cloudTime(): Promise<number> {
+    const reading = await patiently(this.#run.clock, this.#run.signal, () =>
+      this.#run.cloud.listServices({ signal: this.#run.signal }),
+    )
+    // After a restart: changes since the incident began must be listed, whatever the time is now.
+    return Math.min(reading.serverTimeMs ?? this.#run.clock.wall(), cloudTimeMs(this.#incident.openedAt))
+  }
+
+  #newWatch(cloudTime: number): HostWatch {
+    const { cloud, clock, observer, host, signal, settings } = this.#run
+    return new HostWatch({ cloud, clock, observer, host, signal, tickMs: settings.tickMs, cloudTimeMs: cloudTime })
+  }
+
+  #to(phase: IncidentPhase): void {
+    this.#append({ kind: 'incident.phase', data: advance(this.#incident.phase, phase) })
+  }
+
+  #hold(code: HoldCode, message: string, error?: LifeboatError): void {
+    if (this.#incident.held?.code === code) return
+    this.#append({ kind: 'incident.held', data: { code, message, ...(error && { error: errorRecord(error) }) } })
+  }
+
+  #continue(because: string): void {
+    if (this.#incident.held !== null) this.#append({ kind: 'incident.continued', data: { because } })
+  }
+
+  #closeObserved(): void {
+    const { instances } = this.#incident
+    const would = [...instances.values()].filter((recovery) => recovery.plan.decision === 'recover').length
+    this.#close(
+      'observed',
+      `observed only, nothing was sent: ${would} of ${instances.size} instances would have been recovered`,
+    )
+  }
+
+  #close(outcome: 'done' | 'returned' | 'cancelled' | 'observed', message: string): void {
+    const counts: Record<string, number> = {}
+    for (const { outcome: ended } of this.#incident.instances.values()) {
+      const name = ended?.outcome ?? 'none'
+      counts[name] = (counts[name] ?? 0) + 1
+    }
+    this.#append({ kind: 'incident.closed', data: { outcome, message, counts } })
+  }
+
+  #append(
+    entry: Pick<
+      Extract<NewEntry, { kind: 'incident.phase' | 'incident.held' | 'incident.continued' | 'incident.closed' }>,
+      'kind' | 'data'
+    >,
+  ): void {
+    this.#run.journal.append([{ ...entry, incident: this.#run.id, host: this.#run.host } as NewEntry])
+  }
+}
+
+/** Higher priority first, then by name, so that the same host is always recovered in the same order. */
+function byPriority(a: InstanceRecovery, b: InstanceRecovery): number {
+  return (
+    b.plan.priority - a.plan.priority ||
+    a.plan.name.localeCompare(b.plan.name) ||
+    a.plan.instanceId.localeCompare(b.plan.instanceId)
+  )
+}

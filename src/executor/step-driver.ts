@@ -1,0 +1,44 @@
+/**
+ * A step driver knows one kind of step: how to send it, how to follow it to its end, and how to find out after a crash or
+ * a lost answer whether it was sent. It never journals: step-runner.ts does, in one place, for all kinds.
+ */
+import type { Accepted } from '../domain/cloud.ts'
+import type { StepRecord } from '../domain/incident.ts'
+import type { InstanceRecovery } from '../domain/incident.ts'
+import type { InstancePlan, RecipeStep } from '../domain/plan.ts'
+import type { Run } from './context.ts'
+import type { HostWatch } from './host-watch.ts'
+
+/** One step of one instance under way. */
+export interface StepScene {
+  run: Run
+  watch: HostWatch
+  plan: InstancePlan
+  recovery: InstanceRecovery
+  step: RecipeStep
+  /** Aborts when the daemon stops or the step's time is over. */
+  signal: AbortSignal
+  /** One of the recipe's last steps, run also when a person cancelled: it takes back what is ours. */
+  closing: boolean
+}
+
+export type Prepared =
+  | { before: unknown; request: unknown }
+  /** The state asked for is already there. */
+  | { nothingToDo: unknown }
+  /** An earlier write of ours, given up as lost, was taken after all: follow that one instead of sending again. */
+  | { before: unknown; request: unknown; adopt: string }
+
+export interface StepDriver {
+  /** The state right before the write, for the journal; null when there is nothing to do. Reads, never writes. */
+  before(scene: StepScene): Promise<Prepared>
+  /** Sends the write. Throws LifeboatError with its certainty. */
+  send(scene: StepScene): Promise<Accepted>
+  /** Follows the write to its end by reading back. Throws LifeboatError (certainty applied) when it ended badly. */
+  follow(scene: StepScene, record: StepRecord): Promise<unknown>
+  /**
+   * Nobody knows whether the write was taken: reads until it is certain, or until nothing has shown up for the settle
+   * time. Gives the request id when one was found.
+   */
+  settle(scene: StepScene, record: StepRecord): Promise<{ applied: boolean; requestId: string | null }>
+}

@@ -1,0 +1,173 @@
+/**
+ * Runs one step: intended row, write, issued row, follow, confirmed or failed row, and again while its retry policy allows.
+ * The same code runs a step for the first time and picks it up after a crash: what is done next depends only on the rows
+ * that are there (laws L2, L3).
+ */
+import { deadline, sleep } from '../domain/clock.ts'
+import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
+import type { StepRecord } from '../domain/incident.ts'
+import type { RetryPolicy } from '../domain/plan.ts'
+import type { Gate } from './gate.ts'
+import type { Slots } from './slots.ts'
+import type { StepDriver, StepScene } from './step-driver.ts'
+
+/**
+ * Runs a step to its end. Throws the LifeboatError of the last attempt; SHUTDOWN when the daemon stops in the middle
+ * (the rows stay open and are settled at the next start).
+ */
+export async function runStep(driver: StepDriver, scene: StepScene, gate: Gate, slots: Slots): Promise<unknown> {
+  for (let attempt = 1; ; attempt++) {
+    const key = stepKey(scene, attempt)
+    const known = scene.recovery.steps.get(key)
+    if (known?.status === 'confirmed') return known.result
+    const failure =
+      known?.status === 'failed'
+        ? known.error
+        : await slots.run(scene.plan, () => tryOnce(driver, scene, gate, key, attempt))
+    if (failure === null) return scene.recovery.steps.get(key)?.result ?? null
+    if (!mayRetry(scene.step.retry, failure.code, failure.certainty, attempt)) {
+      throw new LifeboatError(failure.code, failure.message, {
+        certainty: failure.certainty,
+        retry: failure.retry,
+        details: failure.details,
+      })
+    }
+    if (known?.status !== 'failed') await sleep(scene.run.clock, pauseMs(scene.step.retry, attempt), scene.run.signal)
+    stopIfAborted(scene)
+  }
+}
+
+/** A step's key: never used twice within an instance's recovery. */
+export function stepKey(scene: StepScene, attempt: number): string {
+  return `${scene.recovery.round}.${scene.recovery.recipe ?? 'none'}.${scene.step.id}.${attempt}`
+}
+
+/** One attempt, from wherever its rows stand. Gives null when it was confirmed, else how it failed. */
+async function tryOnce(
+  driver: StepDriver,
+  scene: StepScene,
+  gate: Gate,
+  key: string,
+  attempt: number,
+): Promise<ReturnType<typeof errorRecord> | null> {
+  const { run, plan } = scene
+  const base = { incident: run.id, host: run.host, instance: plan.instanceId, step: key }
+  const fail = (thrown: unknown): ReturnType<typeof errorRecord> => {
+    const error = ensureError(thrown)
+    if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
+    const record = errorRecord(error)
+    run.journal.append([{ kind: 'step.failed', ...base, data: { error: record } }])
+    return record
+  }
+  const now = (): StepRecord => {
+    const record = scene.recovery.steps.get(key)
+    if (record === undefined) throw new LifeboatError('INVARIANT', `step ${key} has no rows`)
+    return record
+  }
+
+  const send = async (): Promise<ReturnType<typeof errorRecord> | null> => {
+    try {
+      const accepted = await driver.send(scene)
+      run.journal.append([{ kind: 'step.issued', ...base, data: { requestId: accepted.requestId } }])
+    } catch (thrown) {
+      const error = ensureError(thrown)
+      if (error.certainty !== 'unknown' && error.code !== 'API_UNAVAILABLE') return fail(error)
+      if (error.code === 'JOURNAL_UNAVAILABLE') throw error
+      // A proxy's 503 claims that nothing was applied; with a write that must never be doubled we look all the same.
+      if (!(await settleInto(driver, scene, now, base)))
+        return fail(error.certainty === 'unknown' ? settledAsNotApplied(error) : error)
+    }
+    return null
+  }
+
+  if (!scene.recovery.steps.has(key)) {
+    await gate.pass(scene.closing)
+    let prepared
+    try {
+      prepared = await driver.before(scene)
+    } catch (thrown) {
+      // Nothing was intended yet: the row says what could not be prepared.
+      run.journal.append([
+        { kind: 'step.intended', ...base, data: { kind: scene.step.do, attempt, before: null, request: null } },
+      ])
+      return fail(thrown)
+    }
+    const { before, request } = 'nothingToDo' in prepared ? { before: prepared.nothingToDo, request: null } : prepared
+    run.journal.append([{ kind: 'step.intended', ...base, data: { kind: scene.step.do, attempt, before, request } }])
+    if ('nothingToDo' in prepared) {
+      run.journal.append([{ kind: 'step.confirmed', ...base, data: { result: { nothingToDo: prepared.nothingToDo } } }])
+      return null
+    }
+    if (!('adopt' in prepared)) {
+      const failure = await send()
+      if (failure !== null) return failure
+    } else run.journal.append([{ kind: 'step.issued', ...base, data: { requestId: null } }])
+  } else if (now().status === 'intended') {
+    if (!(await settleInto(driver, scene, now, base))) {
+      return fail(
+        new LifeboatError('API_UNAVAILABLE', 'the write had not been taken when the daemon came back', {
+          retry: 'backoff',
+        }),
+      )
+    }
+  }
+
+  const limit = deadline(run.clock, scene.step.deadlineMs, run.signal)
+  try {
+    const result = await Promise.race([driver.follow({ ...scene, signal: limit.signal }, now()), aborted(limit.signal)])
+    run.journal.append([{ kind: 'step.confirmed', ...base, data: { result } }])
+    return null
+  } catch (thrown) {
+    return fail(limit.expired() ? tooLate(scene) : thrown)
+  } finally {
+    limit.release()
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const stop = (): void => reject(new LifeboatError('SHUTDOWN', 'the daemon is stopping', { certainty: 'unknown' }))
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })
+}
+
+function tooLate({ step }: StepScene): LifeboatError {
+  const message = `${step.do} did not end within ${Math.round(step.deadlineMs / 1000)} s`
+  return new LifeboatError(step.do === 'evacuate' ? 'EVACUATION_STALLED' : 'STEP_TIMEOUT', message, {
+    certainty: 'unknown',
+  })
+}
+
+/** Settles an intended step; writes the issued row when the write turns out to have been taken. */
+async function settleInto(
+  driver: StepDriver,
+  scene: StepScene,
+  now: () => StepRecord,
+  base: { incident: string; host: string; instance: string; step: string },
+): Promise<boolean> {
+  const settled = await driver.settle(scene, now())
+  if (settled.applied)
+    scene.run.journal.append([{ kind: 'step.issued', ...base, data: { requestId: settled.requestId } }])
+  return settled.applied
+}
+
+function settledAsNotApplied(error: LifeboatError): LifeboatError {
+  return new LifeboatError('API_UNAVAILABLE', `no answer, and Nova shows no trace of the request (${error.message})`, {
+    retry: 'backoff',
+    cause: error,
+  })
+}
+
+function mayRetry(policy: RetryPolicy | undefined, code: string, certainty: string, attempt: number): boolean {
+  if (policy === undefined || certainty === 'unknown') return false
+  return policy.on.some((retried) => retried === code) && attempt < policy.attempts
+}
+
+function pauseMs(policy: RetryPolicy | undefined, attempt: number): number {
+  return policy === undefined ? 0 : Math.min(policy.firstMs * 2 ** (attempt - 1), policy.capMs)
+}
+
+function stopIfAborted(scene: StepScene): void {
+  if (scene.run.signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
+}

@@ -1,0 +1,72 @@
+/**
+ * Confirms a pending resize. The call goes to the resize's source host, which is alive; the dead one is its destination
+ * (docs/nova.md fact 7). Only after it may the instance be evacuated.
+ */
+import { LifeboatError } from '../../domain/errors.ts'
+import type { Instance, Migration } from '../../domain/instance.ts'
+import { patiently, pause } from '../patience.ts'
+import type { StepDriver, StepScene } from '../step-driver.ts'
+
+export const confirmResize: StepDriver = {
+  before: async ({ run, watch, plan, signal }) => {
+    const seen = await patiently(run.clock, signal, () => watch.read(plan.instanceId))
+    const before = {
+      vmState: seen.vmState,
+      taskState: seen.taskState,
+      powerState: seen.powerState,
+      resize: plan.original.resize,
+    }
+    return isConfirmed(seen, null)
+      ? { nothingToDo: before }
+      : { before, request: { confirm: plan.original.resize?.migrationUuid ?? null } }
+  },
+
+  send: ({ run, plan }) => run.cloud.confirmResize(plan.instanceId),
+
+  follow: async (scene) => {
+    for (;;) {
+      const { instance, resize } = await readBoth(scene)
+      if (isConfirmed(instance, resize))
+        return { vmState: instance.vmState, powerState: instance.powerState, migration: resize?.status ?? null }
+      if (instance.vmState === 'error' || resize?.status === 'error') {
+        throw new LifeboatError(
+          'STATE_MISMATCH',
+          `the source could not finish the resize: ${instance.fault ?? 'no reason given'}`,
+          { certainty: 'applied' },
+        )
+      }
+      await pause(scene.run.clock, scene.run.settings.tickMs, scene.signal)
+    }
+  },
+
+  settle: async (scene) => {
+    const askedAt = scene.run.clock.now()
+    for (;;) {
+      const { instance, resize } = await readBoth(scene)
+      if (instance.vmState !== 'resized' || (resize !== null && resize.status !== 'finished'))
+        return { applied: true, requestId: null }
+      if (scene.run.clock.now() - askedAt >= scene.run.settings.settleQuietMs)
+        return { applied: false, requestId: null }
+      await pause(scene.run.clock, scene.run.settings.tickMs, scene.signal)
+    }
+  },
+}
+
+async function readBoth({
+  run,
+  watch,
+  plan,
+  signal,
+}: StepScene): Promise<{ instance: Instance; resize: Migration | null }> {
+  const records = await patiently(run.clock, signal, () =>
+    run.cloud.listMigrations({ instanceId: plan.instanceId }, { signal }),
+  )
+  const resize = records.find((record) => record.uuid === plan.original.resize?.migrationUuid) ?? null
+  return { instance: await patiently(run.clock, signal, () => watch.read(plan.instanceId)), resize }
+}
+
+/** vm_state alone is not enough: it changes while the record is still `confirming`. */
+function isConfirmed(instance: Instance, resize: Migration | null): boolean {
+  const moved = instance.vmState === 'active' || instance.vmState === 'stopped'
+  return moved && instance.taskState === null && (resize === null || resize.status === 'confirmed')
+}

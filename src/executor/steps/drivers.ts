@@ -1,0 +1,17 @@
+/** Every step kind with its driver. */
+import type { StepKind } from '../../domain/plan.ts'
+import type { StepDriver } from '../step-driver.ts'
+import { confirmResize } from './confirm-resize.ts'
+import { evacuate } from './evacuate.ts'
+import { lock, resetState, unlock } from './marks.ts'
+import { start, stop } from './power.ts'
+
+export const drivers: Record<StepKind, StepDriver> = {
+  lock,
+  unlock,
+  'reset-state': resetState,
+  'confirm-resize': confirmResize,
+  evacuate,
+  start,
+  stop,
+}

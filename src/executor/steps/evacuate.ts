@@ -1,0 +1,216 @@
+/**
+ * The evacuation of one instance: the write that must never be sent twice (law L5, docs/nova.md fact 1).
+ *
+ * Success is not "task_state is null" (fact 4) but: the attempt's own migration is done, the instance's host is its
+ * destination, and no task is left (docs/nova.md §2.4).
+ */
+import { cloudTimeMs } from '../../domain/cloud-time.ts'
+import { LifeboatError } from '../../domain/errors.ts'
+import type { Instance, InstanceAction, Migration } from '../../domain/instance.ts'
+import type { StepRecord } from '../../domain/incident.ts'
+import type { Look } from '../host-watch.ts'
+import { patiently, pause } from '../patience.ts'
+import type { StepDriver, StepScene } from '../step-driver.ts'
+
+interface Before {
+  vmState: string | null
+  taskState: string | null
+  powerState: number | null
+  host: string | null
+  /** Evacuation records that existed before this attempt and are at their end: anything else is this attempt's. */
+  spentEvacuations: string[]
+  /** Request ids of evacuations that are known not to be this one. */
+  knownRequests: string[]
+  /** ISO, by the cloud's clock: an evacuate action that began earlier is not this attempt's. */
+  cloudTime: string
+}
+
+/** A migration in one of these moves no more. */
+const ended = new Set(['done', 'completed', 'failed', 'error', 'cancelled'])
+
+/**
+ * How long Nova may take to show a migration for an evacuate that it answered with 200. The API writes it before it
+ * answers; much longer means that the request was dropped. Too short would call a slow database a lost evacuation.
+ */
+const mustShowWithinMs = 120_000
+
+/** Nova stamps actions in whole seconds, by the API's clock. Too large would take an older evacuation for this one. */
+const clockMarginMs = 5_000
+
+export const evacuate: StepDriver = {
+  before: async (scene) => {
+    const { run, watch, plan, recovery, step } = scene
+    if (run.proof === null) throw new LifeboatError('PROOF_INVALID', `no proof that ${run.host} is dead`)
+    run.fencer.verify(run.proof, run.host)
+    const earlier = [...recovery.steps.values()].filter((record) => record.kind === 'evacuate')
+    const spent = [...plan.original.knownEvacuations, ...earlier.flatMap(migrationOf)]
+    // A first attempt starts from the survey; a later one looks again: one that was given up as lost may have come through.
+    const records = earlier.length === 0 ? [] : await listEvacuations(scene)
+    const underWay = records.filter(
+      (record) => earlier.flatMap(migrationOf).includes(record.uuid) && !ended.has(record.status),
+    )
+    if (underWay.some((record) => !run.bridge.isFenced(record.destHost ?? ''))) {
+      throw new LifeboatError('EVACUATION_STALLED', 'an earlier evacuation of this instance is still under way', {
+        certainty: 'unknown',
+      })
+    }
+    const seen = watch.instance(plan.instanceId) ?? plan.original.instance
+    const before: Before = {
+      vmState: seen.vmState,
+      taskState: seen.taskState,
+      powerState: seen.powerState,
+      host: seen.host,
+      spentEvacuations: spent,
+      knownRequests: earlier.flatMap((record) => record.requestId ?? []),
+      cloudTime: new Date(watch.cloudNow()).toISOString(),
+    }
+    const request = { landing: step.landing ?? 'stopped', asProject: plan.asProject, fencedBy: run.proof.method }
+    const late = records.find((record) => !spent.includes(record.uuid))
+    return late === undefined ? { before, request } : { before, request, adopt: late.uuid }
+  },
+
+  send: ({ run, plan, step }) => {
+    if (run.proof === null) throw new LifeboatError('PROOF_INVALID', `no proof that ${run.host} is dead`)
+    run.fencer.verify(run.proof, run.host)
+    const landing = step.landing === 'as-before' ? 'as-before' : 'stopped'
+    return run.cloud.evacuate(plan.instanceId, {
+      landing,
+      ...(plan.asProject !== null && { asProject: plan.asProject }),
+    })
+  },
+
+  follow: async (scene, record) => {
+    const acceptedAt = scene.run.clock.now()
+    const ended = await scene.watch.until(scene.plan.instanceId, scene.signal, () => look(scene, record, acceptedAt))
+    if ('instance' in ended) {
+      const { migration, instance } = ended
+      return {
+        migration: migration.uuid,
+        host: instance.host,
+        vmState: instance.vmState,
+        powerState: instance.powerState,
+      }
+    }
+    throw await explainFailure(scene, record, ended.migration)
+  },
+
+  settle: async (scene, record) => {
+    const { run } = scene
+    const askedAt = run.clock.now()
+    for (;;) {
+      const found = ours(await listEvacuations(scene), beforeOf(record)).at(-1)
+      if (found !== undefined) return { applied: true, requestId: (await findAction(scene, record))?.requestId ?? null }
+      const action = await findAction(scene, record)
+      if (action !== undefined) return { applied: true, requestId: action.requestId }
+      if (run.clock.now() - askedAt >= run.settings.settleQuietMs) break
+      await pause(run.clock, run.settings.tickMs, scene.signal)
+    }
+    return { applied: false, requestId: null }
+  },
+}
+
+type Ended = { migration: Migration; instance: Instance } | { migration: Migration }
+
+function look({ run, watch, plan }: StepScene, record: StepRecord, acceptedAt: number): Look<Ended> {
+  const migration = ours(watch.evacuations(plan.instanceId), beforeOf(record)).at(-1)
+  if (migration === undefined) {
+    const instance = watch.instance(plan.instanceId)
+    if (instance?.vmState === 'deleted' || instance?.status === 'DELETED')
+      throw new LifeboatError('INSTANCE_GONE', 'the instance was deleted while it was evacuated', {
+        certainty: 'applied',
+      })
+    if (run.clock.now() - acceptedAt > mustShowWithinMs && watch.migrationsReadAt > acceptedAt) {
+      throw new LifeboatError('EVACUATION_LOST', 'Nova accepted the evacuation but shows no migration for it', {
+        certainty: 'applied',
+        retry: 'backoff',
+      })
+    }
+    return { wait: run.clock.now() - acceptedAt > mustShowWithinMs / 10 ? 'instances' : 'migrations' }
+  }
+  if (migration.status === 'done' || migration.status === 'completed') {
+    const instance = watch.instance(plan.instanceId)
+    const arrived =
+      instance !== undefined &&
+      instance.host === migration.destHost &&
+      instance.host !== run.host &&
+      instance.taskState === null
+    // Two evacuations that met can end with one `done` and the instance in ERROR, its guest on both hosts.
+    if (arrived && instance.vmState === 'error') {
+      throw new LifeboatError('GUEST_ON_DESTINATION', `it arrived on ${instance.host} in ERROR: ${instance.fault ?? 'no reason given'}`, {
+        certainty: 'unknown',
+        details: { migration: migration.uuid, destination: migration.destHost },
+      })
+    }
+    return arrived ? { found: { migration, instance } } : { wait: 'instances' }
+  }
+  if (ended.has(migration.status)) return { found: { migration } }
+  if (migration.destHost !== null && run.bridge.isFenced(migration.destHost)) {
+    throw new LifeboatError('DESTINATION_DIED', `${migration.destHost} died while it was taking the instance`, {
+      certainty: 'applied',
+      details: { migration: migration.uuid },
+    })
+  }
+  return { wait: 'migrations' }
+}
+
+/** The records that can be this attempt's, oldest first. */
+function ours(records: Migration[], before: Before): Migration[] {
+  return records.filter((record) => !before.spentEvacuations.includes(record.uuid))
+}
+
+function beforeOf(record: StepRecord): Before {
+  return record.before as Before
+}
+
+async function listEvacuations({ run, plan, signal }: StepScene): Promise<Migration[]> {
+  const filter = { sourceHost: run.host, type: 'evacuation', instanceId: plan.instanceId } as const
+  const records = await patiently(run.clock, signal, () => run.cloud.listMigrations(filter, { signal }))
+  return records.toSorted((a, b) => a.id - b.id)
+}
+
+/** The evacuate action that this attempt made: the newest that no other attempt made and that began after it was intended. */
+async function findAction({ run, plan, signal }: StepScene, record: StepRecord): Promise<InstanceAction | undefined> {
+  const { knownRequests, cloudTime } = beforeOf(record)
+  const actions = await patiently(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
+  const newest = actions.find((action) => action.action === 'evacuate')
+  if (newest === undefined || knownRequests.includes(newest.requestId)) return undefined
+  return cloudTimeMs(newest.startedAt) < Date.parse(cloudTime) - clockMarginMs ? undefined : newest
+}
+
+function migrationOf(record: StepRecord): string[] {
+  const uuid = record.error?.details['migration']
+  return typeof uuid === 'string' ? [uuid] : []
+}
+
+/** Why the evacuation failed, and whether its guest may be running on the destination (docs/nova.md fact 5). */
+async function explainFailure(scene: StepScene, record: StepRecord, migration: Migration): Promise<LifeboatError> {
+  const { run, plan, signal } = scene
+  const instance = await patiently(run.clock, signal, () => scene.watch.read(plan.instanceId))
+  const reason = instance.fault ?? 'Nova gives no reason'
+  const details = { migration: migration.uuid, destination: migration.destHost, fault: instance.fault }
+  if (migration.status === 'error') {
+    return new LifeboatError('NO_VALID_HOST', `no destination: ${reason}`, {
+      certainty: 'applied',
+      retry: 'backoff',
+      details,
+    })
+  }
+  const requestId = record.requestId ?? (await findAction(scene, record))?.requestId ?? null
+  const events =
+    requestId === null
+      ? null
+      : (await patiently(run.clock, signal, () => run.cloud.getAction(plan.instanceId, requestId, { signal }))).events
+  const started = events === null || events.some((event) => event.event === 'compute_stop_instance')
+  if (started && !run.bridge.isFenced(migration.destHost ?? '')) {
+    return new LifeboatError(
+      'GUEST_ON_DESTINATION',
+      `the guest may be running on ${migration.destHost ?? 'an unknown host'}, where Nova could not finish: ${reason}`,
+      { certainty: 'unknown', details },
+    )
+  }
+  return new LifeboatError(
+    'EVACUATION_FAILED',
+    `${migration.destHost ?? 'the destination'} could not take it: ${reason}`,
+    { certainty: 'applied', retry: 'backoff', details },
+  )
+}

@@ -1,0 +1,83 @@
+/** Start and stop an instance on its new, living host. */
+import { LifeboatError } from '../../domain/errors.ts'
+import { powerState, type Instance } from '../../domain/instance.ts'
+import type { Look } from '../host-watch.ts'
+import { patiently, pause } from '../patience.ts'
+import type { StepDriver, StepScene } from '../step-driver.ts'
+
+interface Power {
+  vmState: string
+  power: number
+  task: string
+  send: (scene: StepScene) => ReturnType<StepDriver['send']>
+}
+
+export const start: StepDriver = powerStep({
+  vmState: 'active',
+  power: powerState.running,
+  task: 'powering-on',
+  send: ({ run, plan }) => run.cloud.start(plan.instanceId, plan.asProject ?? undefined),
+})
+
+export const stop: StepDriver = powerStep({
+  vmState: 'stopped',
+  power: powerState.shutdown,
+  task: 'powering-off',
+  send: ({ run, plan }) => run.cloud.stop(plan.instanceId),
+})
+
+function powerStep(wanted: Power): StepDriver {
+  const reached = (instance: Instance): boolean =>
+    instance.vmState === wanted.vmState && instance.taskState === null && instance.powerState === wanted.power
+  const taken = (instance: Instance): boolean => reached(instance) || instance.taskState === wanted.task
+  return {
+    before: async ({ watch, plan, run, signal }) => {
+      const seen =
+        watch.instance(plan.instanceId) ?? (await patiently(run.clock, signal, () => watch.read(plan.instanceId)))
+      // A write that must reach a host is never sent to the dead one: it would wait in its queue (docs/nova.md §1.4).
+      if (seen.host === run.host) throw new LifeboatError('STATE_MISMATCH', `it is still on ${run.host}`)
+      return reached(seen) ? { nothingToDo: state(seen) } : { before: state(seen), request: { power: wanted.vmState } }
+    },
+    send: wanted.send,
+    follow: async ({ watch, plan, signal }) => {
+      const instance = await watch.until<Instance>(plan.instanceId, signal, () =>
+        settled(watch.instance(plan.instanceId), reached, wanted.vmState),
+      )
+      return state(instance)
+    },
+    settle: async ({ run, watch, plan, signal }) => {
+      const askedAt = run.clock.now()
+      for (;;) {
+        if (taken(await patiently(run.clock, signal, () => watch.read(plan.instanceId))))
+          return { applied: true, requestId: null }
+        if (run.clock.now() - askedAt >= run.settings.settleQuietMs) return { applied: false, requestId: null }
+        await pause(run.clock, run.settings.tickMs, signal)
+      }
+    },
+  }
+}
+
+function settled(
+  instance: Instance | undefined,
+  reached: (instance: Instance) => boolean,
+  vmState: string,
+): Look<Instance> {
+  if (instance === undefined) return { wait: 'instances' }
+  if (instance.vmState === 'error')
+    throw new LifeboatError(
+      'STATE_MISMATCH',
+      `it went to ERROR instead of ${vmState}: ${instance.fault ?? 'no reason given'}`,
+      { certainty: 'applied' },
+    )
+  return reached(instance) ? { found: instance } : { wait: 'instances' }
+}
+
+function state(instance: Instance): {
+  vmState: string
+  taskState: string | null
+  powerState: number
+  host: string | null
+} {
+  const { vmState, taskState, powerState: power, host } = instance
+  return { vmState, taskState, powerState: power, host }
+}

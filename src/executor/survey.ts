@@ -1,0 +1,94 @@
+/**
+ * Takes the survey of a dead host: every instance, and what decides about it. Reads only; runs while the host is still
+ * being fenced, so that the first evacuation need not wait for it.
+ */
+import type { CallOptions, Cloud } from '../domain/cloud.ts'
+import { errorRecord } from '../domain/errors.ts'
+import type { Instance, InstanceAction, InstanceId, Volume } from '../domain/instance.ts'
+import type { Survey } from '../domain/survey.ts'
+
+/** Instance histories read at once. More would crowd out the evacuations of another host. */
+const parallelReads = 8
+
+export interface SurveyTaken {
+  survey: Survey
+  /** The API's own clock, ms since the epoch. */
+  cloudTimeMs: number
+}
+
+/**
+ * Surveys `host`. Throws when instances, migrations or services cannot be read: without them nothing can be decided.
+ * Everything else that cannot be read is named in `missing`.
+ */
+export async function takeSurvey(
+  cloud: Cloud,
+  host: string,
+  wall: () => number,
+  options: CallOptions = {},
+): Promise<SurveyTaken> {
+  const missing: Record<string, string> = {}
+  const optional = async <T>(part: string, read: Promise<T>, none: T): Promise<T> => {
+    try {
+      return await read
+    } catch (error) {
+      missing[part] = errorRecord(error).message
+      return none
+    }
+  }
+  const [capabilities, instances, migrations, services, serverGroups, aggregates] = await Promise.all([
+    cloud.capabilities(options),
+    cloud.listInstances(host, options),
+    cloud.listMigrations({ host }, options),
+    cloud.listServices(options),
+    optional('serverGroups', cloud.listServerGroups(options), []),
+    optional('aggregates', cloud.listAggregates(options), []),
+  ])
+  const volumeIds = [...new Set(instances.flatMap((instance) => instance.volumeIds))]
+  const [volumes, actions] = await Promise.all([
+    optional('volumes', cloud.getVolumes(volumeIds, options), new Map<string, Volume>()),
+    optional('actions', readActions(cloud, instances.filter(needsHistory), options), {}),
+  ])
+  const encryptedProjects = new Set(
+    instances
+      .filter((instance) => instance.volumeIds.some((id) => volumes.get(id)?.encrypted === true))
+      .map((instance) => instance.projectId),
+  )
+  const mayActFor: Record<string, boolean> = {}
+  for (const project of encryptedProjects)
+    mayActFor[project] = await optional(`mayActFor ${project}`, cloud.mayActFor(project, options), false)
+  const survey: Survey = {
+    host,
+    takenAt: new Date(wall()).toISOString(),
+    capabilities,
+    instances,
+    migrations,
+    services: services.services,
+    serverGroups,
+    aggregates,
+    volumes: Object.fromEntries(volumes),
+    actions,
+    mayActFor,
+    missing,
+  }
+  return { survey, cloudTimeMs: services.serverTimeMs ?? wall() }
+}
+
+/** Whether the owner's wish can only be told from the history: who stopped it, and what it was before a resize. */
+function needsHistory(instance: Instance): boolean {
+  return instance.vmState !== 'active' || instance.taskState !== null
+}
+
+async function readActions(
+  cloud: Cloud,
+  instances: Instance[],
+  options: CallOptions,
+): Promise<Record<InstanceId, InstanceAction[]>> {
+  const actions: Record<InstanceId, InstanceAction[]> = {}
+  const waiting = [...instances]
+  const reader = async (): Promise<void> => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+      actions[next.id] = await cloud.listActions(next.id, options)
+  }
+  await Promise.all(Array.from({ length: parallelReads }, reader))
+  return actions
+}

@@ -1,0 +1,240 @@
+/**
+ * The writer's journal: one process appends, every commit is on disk when `append` returns (law L2). Owns the connection, the
+ * lease and the order in which listeners hear of entries. Entries are never changed or deleted, by anybody.
+ *
+ * WAL with synchronous=FULL: each commit is one fsync of the write-ahead log. A crash of the machine loses nothing that
+ * `append` returned; it may keep an append that threw, which is harmless: an `intended` step is settled by reading the cloud.
+ */
+import Database from 'better-sqlite3'
+import type { Clock } from '../domain/clock.ts'
+import type { Entry, NewEntry } from '../domain/entry.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { Journal } from '../domain/journal.ts'
+import { backUp } from './backup.ts'
+import { canonicalJson, wellFormed } from './canonical.ts'
+import { entryHash, genesisHash, type EntryRow } from './chain.ts'
+import { derivation } from './derive.ts'
+import { toEntry } from './entries.ts'
+import { journalFailure, writeFailure } from './failure.ts'
+import { takeLease, type Lease } from './lease.ts'
+import { preparePlace } from './place.ts'
+import { journalView, type JournalView } from './reader.ts'
+import { checkSchema, migrate } from './schema.ts'
+
+/**
+ * Waiting for a lock that somebody holds with a tool of theirs (the sqlite3 shell). The whole daemon stands still meanwhile:
+ * longer than a second would delay heartbeats; much shorter would fail an append that could have been written.
+ */
+const defaultBusyTimeoutMs = 1_000
+
+/** The log is cut back to this after a checkpoint, so that one long-lived reader does not leave a huge file behind. */
+const walSizeLimitBytes = 64 * 1024 * 1024
+
+export interface JournalOptions {
+  clock: Clock
+  busyTimeoutMs?: number
+  /**
+   * Told what a listener threw: the entries are written all the same. Default: thrown outside of `append`, where it ends the
+   * process rather than pass unseen.
+   */
+  onListenerError?: (thrown: unknown) => void
+  /** Told of each attempt to append: how long it took, and why it failed or null. Must not throw. */
+  onWrite?: (seen: { tookMs: number; problem: string | null }) => void
+}
+
+export interface JournalWriter extends Journal, JournalView {
+  path: string
+  /** The newest entry: its sequence (0 when there is none) and hash. */
+  head(): { seq: number; hash: string }
+  /** Makes the derived tables anew from the entries, in one transaction. Returns how many entries were read. */
+  rebuild(): number
+  /** Copies the log into the database file and cuts the log back. False, at once, when a reader stands in the way. */
+  checkpoint(): boolean
+  /** A consistent copy of the whole journal, made while the daemon goes on. Throws JOURNAL_UNAVAILABLE. */
+  backup(file: string): Promise<void>
+}
+
+/**
+ * Opens the journal for writing: makes it where there is none, takes the lease, brings the schema up to date and looks it over.
+ * Throws JOURNAL_UNAVAILABLE (held by another daemon, newer schema, no access) or JOURNAL_CORRUPT.
+ */
+export function openJournal(path: string, options: JournalOptions): JournalWriter {
+  const file = preparePlace(path)
+  const at = new Date(options.clock.wall()).toISOString()
+  const lease = takeLease(file, at)
+  let db: Database.Database | null = null
+  try {
+    db = new Database(file, { timeout: options.busyTimeoutMs ?? defaultBusyTimeoutMs })
+    prepareConnection(db)
+    migrate(db, at)
+    lookOver(db)
+    return journalWriter(db, file, lease, options)
+  } catch (thrown) {
+    db?.close()
+    lease.release()
+    throw journalFailure(thrown, file, 'open the journal')
+  }
+}
+
+function prepareConnection(db: Database.Database): void {
+  // Before anything is written: a stranger's database must stay as it is.
+  if (db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() !== undefined) checkSchema(db)
+  db.pragma('journal_mode = WAL')
+  db.pragma('synchronous = FULL')
+  db.pragma(`journal_size_limit = ${walSizeLimitBytes}`)
+  db.pragma('trusted_schema = OFF')
+  db.pragma('cell_size_check = ON')
+}
+
+/** The look at start: the file's structure, and that the newest entry is what was hashed. `verify` walks the whole chain. */
+function lookOver(db: Database.Database): void {
+  const found = db.pragma('quick_check(1)', { simple: true })
+  if (found !== 'ok') throw new LifeboatError('JOURNAL_CORRUPT', `The journal ${db.name} is damaged: ${String(found)}`)
+  const last = db.prepare<[], EntryRow>('SELECT * FROM entries ORDER BY seq DESC LIMIT 1').get()
+  if (last !== undefined && entryHash(last) !== last.hash) {
+    throw new LifeboatError('JOURNAL_CORRUPT', `Entry ${last.seq}, the newest of ${db.name}, is not what was written`)
+  }
+}
+
+function journalWriter(db: Database.Database, path: string, lease: Lease, options: JournalOptions): JournalWriter {
+  const view = journalView(db)
+  const busyTimeoutMs = options.busyTimeoutMs ?? defaultBusyTimeoutMs
+  const tables = derivation(db)
+  const announce = announcer(options.onListenerError ?? rethrowLater)
+  const newest = db.prepare<[], { seq: number; hash: string }>(
+    'SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1',
+  )
+  const insert = db.prepare<[EntryRow]>(
+    `INSERT INTO entries VALUES (@seq, @at, @actor, @incident, @host, @instance, @step, @kind, @data, @prev_hash, @hash)`,
+  )
+  const head = (): { seq: number; hash: string } => newest.get() ?? { seq: 0, hash: genesisHash }
+
+  const appendAll = db.transaction((news: PreparedEntry[]): Entry[] => {
+    const at = new Date(options.clock.wall()).toISOString()
+    let previous = head()
+    return news.map((entry) => {
+      const row = { seq: previous.seq + 1, at, ...entry, prev_hash: previous.hash }
+      const complete: EntryRow = { ...row, hash: entryHash(row) }
+      insert.run(complete)
+      previous = complete
+      const written = toEntry(complete)
+      tables.apply(written)
+      return written
+    })
+  })
+  const rebuildAll = db.transaction((): number => {
+    tables.clear()
+    let last = 0
+    for (const entry of view.each()) {
+      tables.apply(entry)
+      last = entry.seq
+    }
+    return last
+  })
+  const write = <T>(work: () => T): T => {
+    try {
+      return work()
+    } catch (thrown) {
+      throw writeFailure(thrown, path)
+    }
+  }
+  const timed = <T>(work: () => T): T => {
+    const began = options.clock.now()
+    let problem: string | null = null
+    try {
+      return work()
+    } catch (thrown) {
+      problem = thrown instanceof Error ? thrown.message : String(thrown)
+      throw thrown
+    } finally {
+      options.onWrite?.({ tookMs: options.clock.now() - began, problem })
+    }
+  }
+
+  return {
+    ...view,
+    path,
+    head,
+    append: (entries) => {
+      if (entries.length === 0) return []
+      const prepared = entries.map(prepareEntry)
+      const written = timed(() => write(() => appendAll.immediate(prepared)))
+      announce.tell(written)
+      return written
+    },
+    onAppend: (listen) => announce.add(listen),
+    rebuild: () => write(() => rebuildAll.immediate()),
+    checkpoint: () => write(() => cutLogBack(db, busyTimeoutMs)),
+    backup: (file) => backUp(db, file),
+    close: () => {
+      db.close()
+      lease.release()
+    },
+  }
+}
+
+/** Without waiting: the whole daemon would stand still for a reader that is in no hurry. */
+function cutLogBack(db: Database.Database, busyTimeoutMs: number): boolean {
+  db.pragma('busy_timeout = 0')
+  try {
+    const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[]
+    return result?.busy === 0
+  } finally {
+    db.pragma(`busy_timeout = ${busyTimeoutMs}`)
+  }
+}
+
+type PreparedEntry = Omit<EntryRow, 'seq' | 'at' | 'prev_hash' | 'hash'>
+
+/** The columns that the writer gives. Throws INVARIANT when the data has no JSON form: before anything is written. */
+function prepareEntry(entry: NewEntry): PreparedEntry {
+  const column = (value: string | undefined): string | null => (value === undefined ? null : wellFormed(value))
+  return {
+    actor: wellFormed(entry.actor ?? 'daemon'),
+    incident: column(entry.incident),
+    host: column(entry.host),
+    instance: column(entry.instance),
+    step: column(entry.step),
+    kind: entry.kind,
+    data: canonicalJson(entry.data),
+  }
+}
+
+/**
+ * Tells listeners of entries in the order of their sequence, each after its commit. An append that a listener makes is told
+ * when everybody has heard of the one before it.
+ */
+function announcer(onError: (thrown: unknown) => void): {
+  add(listen: (entry: Entry) => void): void
+  tell(entries: Entry[]): void
+} {
+  const listeners: ((entry: Entry) => void)[] = []
+  const waiting: Entry[] = []
+  let telling = false
+  return {
+    add: (listen) => {
+      listeners.push(listen)
+    },
+    tell: (entries) => {
+      waiting.push(...entries)
+      if (telling) return
+      telling = true
+      for (let entry = waiting.shift(); entry !== undefined; entry = waiting.shift()) {
+        for (const listen of listeners) {
+          try {
+            listen(entry)
+          } catch (thrown) {
+            onError(thrown)
+          }
+        }
+      }
+      telling = false
+    },
+  }
+}
+
+function rethrowLater(thrown: unknown): void {
+  queueMicrotask(() => {
+    throw thrown
+  })
+}

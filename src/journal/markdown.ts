@@ -1,0 +1,49 @@
+/**
+ * Markdown without surprises. Names, reasons and messages come from tenants and clouds: nothing of them may break a table,
+ * make a link or become a heading in what an operator reads.
+ */
+
+/** Text from outside on one line, with everything escaped that Markdown or HTML would act on. */
+export function oneLine(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replace(/[\u202A-\u202E\u2066-\u2069]/g, '')
+    .replace(/[\\|*_[\]#~]/g, '\\$&')
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
+    .replace(/`/g, '&#96;')
+    .trim()
+}
+
+/** A table. Cells are escaped but for **bold** and `code` that wrap a whole cell: those are ours. */
+export function table(head: string[], rows: string[][]): string {
+  const line = (cells: string[]): string => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map((row) => line(row.map(cell)))].join('\n')
+}
+
+function cell(text: string): string {
+  const wrapped = /^(\*\*|`)([a-z0-9 :-]+)\1$/i.exec(text)
+  return wrapped === null ? oneLine(text) : text
+}
+
+export function bullets(lines: string[]): string {
+  return lines.map((line) => `- ${line}`).join('\n')
+}
+
+/** An ISO time for people: `2026-01-02 03:04:05.678 UTC`. Anything else as it is. */
+export function time(iso: string): string {
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(iso) ? `${iso.slice(0, 10)} ${iso.slice(11, -1)} UTC` : iso
+}
+
+/** The time between two ISO times, e.g. `4.2 s`, `3 min 5 s`, `1 h 12 min`. A wall clock that went back shows as negative. */
+export function duration(from: string, to: string): string {
+  const ms = Date.parse(to) - Date.parse(from)
+  if (!Number.isFinite(ms)) return 'unknown'
+  const size = Math.abs(ms)
+  const sign = ms < 0 ? '-' : ''
+  if (size < 60_000) return `${sign}${(size / 1000).toFixed(1)} s`
+  const minutes = Math.floor(size / 60_000)
+  if (minutes < 60) return `${sign}${minutes} min ${Math.round((size % 60_000) / 1000)} s`
+  return `${sign}${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}

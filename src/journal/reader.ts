@@ -1,0 +1,60 @@
+/**
+ * Reading a journal beside a running daemon. Never writes, never takes the lease, and blocks nobody: in WAL mode a reader
+ * sees the last committed entries while the daemon goes on appending.
+ */
+import { existsSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import type { Entry } from '../domain/entry.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { EntryFilter, JournalReader } from '../domain/journal.ts'
+import { entryQueries } from './entries.ts'
+import { journalFailure } from './failure.ts'
+import { incidentListing, type IncidentLine, type IncidentQuery } from './listing.ts'
+import { checkSchema } from './schema.ts'
+
+/** Waiting for a lock: a reader meets one only while the writer opens or closes the journal. Too short: a spurious failure. */
+export const readerBusyTimeoutMs = 2_000
+
+export interface JournalView extends JournalReader {
+  /** Entries one by one, oldest first, for exports that are too big to hold at once. */
+  each(filter?: Omit<EntryFilter, 'newestFirst' | 'limit'>): Generator<Entry>
+  incidents(query?: IncidentQuery): IncidentLine[]
+}
+
+/** Opens an existing journal read-only. Throws JOURNAL_UNAVAILABLE, JOURNAL_CORRUPT. */
+export function openJournalReader(path: string, options: { busyTimeoutMs?: number } = {}): JournalView {
+  if (!existsSync(path)) throw new LifeboatError('JOURNAL_UNAVAILABLE', `There is no journal at ${path}`)
+  let db: Database.Database | null = null
+  try {
+    db = new Database(path, {
+      readonly: true,
+      fileMustExist: true,
+      timeout: options.busyTimeoutMs ?? readerBusyTimeoutMs,
+    })
+    checkSchema(db)
+    return journalView(db)
+  } catch (thrown) {
+    db?.close()
+    throw journalFailure(thrown, path, 'open the journal')
+  }
+}
+
+/** The reading half over any connection; the writer uses it too. */
+export function journalView(db: Database.Database): JournalView {
+  const queries = entryQueries(db)
+  const incidents = incidentListing(db)
+  const guarded = <T>(read: () => T): T => {
+    try {
+      return read()
+    } catch (thrown) {
+      throw journalFailure(thrown, db.name, 'read the journal')
+    }
+  }
+  return {
+    read: (filter) => guarded(() => queries.read(filter)),
+    each: (filter) => queries.each(filter),
+    verify: () => guarded(() => queries.verify()),
+    incidents: (query) => guarded(() => incidents(query)),
+    close: () => db.close(),
+  }
+}

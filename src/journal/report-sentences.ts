@@ -1,0 +1,62 @@
+/** Each entry of an incident as one sentence of its timeline. The only place that words entries for reports. */
+import type { Entry } from '../domain/entry.ts'
+import { hostStepKinds, stepKinds } from '../domain/plan.ts'
+
+const means: Record<string, string> = { ...stepKinds, ...hostStepKinds }
+
+/** The sentence, unescaped; null for an entry that says nothing new to a reader. */
+export function sentenceOf(entry: Entry): string | null {
+  const who = entry.instance === null ? '' : `${entry.instance}: `
+  const step = entry.step === null ? '' : ` ${entry.step}`
+  switch (entry.kind) {
+    case 'incident.opened':
+      return `Incident opened for ${entry.host ?? 'no host'} by ${entry.data.openedBy}`
+    case 'incident.phase':
+      return `Phase ${entry.data.from} → ${entry.data.to}`
+    case 'incident.held':
+      return `Held (${entry.data.code}): ${entry.data.message}`
+    case 'incident.continued':
+      return `Went on: ${entry.data.because}`
+    case 'incident.closed':
+      return `Closed (${entry.data.outcome}): ${entry.data.message}`
+    case 'fence.attempt':
+      return `Fencing by ${entry.data.method}, ${entry.data.phase}: ${entry.data.message}`
+    case 'proof.recorded':
+      return `Proof of death recorded: ${entry.data.proof.strength} by ${entry.data.proof.method}`
+    case 'service.marked':
+      return `Service ${entry.data.serviceId} marked: ${entry.data.reason}`
+    case 'plan.made':
+      return `${who}${entry.data.decision} (${entry.data.reason}): ${entry.data.message}`
+    case 'step.intended':
+      return `${who}step${step} intended, attempt ${entry.data.attempt}: ${means[entry.data.kind] ?? entry.data.kind}`
+    case 'step.issued':
+      return `${who}step${step} issued, ${entry.data.requestId ?? 'no request id'}`
+    case 'step.confirmed':
+      return `${who}step${step} confirmed`
+    case 'step.failed':
+      return `${who}step${step} failed (${entry.data.error.code}): ${entry.data.error.message}`
+    case 'recipe.entered':
+      return `${who}goes on with recipe ${entry.data.recipe} because of ${entry.data.because}`
+    case 'outcome.recorded':
+      return `${who}${entry.data.outcome} (${entry.data.code}): ${entry.data.message}`
+    case 'debt.recorded':
+      return `${who}debt ${entry.data.code}: ${entry.data.message}`
+    case 'operator.statement':
+      return `${entry.data.by} stated: ${entry.data.statement}`
+    case 'operator.override':
+      return `${entry.data.by} let it past the brake: ${entry.data.reason}`
+    case 'operator.cancelled':
+      return `${entry.data.by} cancelled: ${entry.data.reason}`
+    case 'operator.paused':
+      return `${entry.data.by} paused recoveries: ${entry.data.reason}`
+    case 'operator.resumed':
+      return `${entry.data.by} resumed recoveries: ${entry.data.reason}`
+    case 'alarm.raised':
+      return `Alarm ${entry.data.code}: ${entry.data.message}`
+    case 'verdict.changed':
+      return `Verdict ${entry.data.from} → ${entry.data.kind}: ${entry.data.message}`
+    default:
+      // Kinds of the daemon as a whole, and of newer releases.
+      return entry.kind
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * The Markdown report of one incident: what an operator reviews the next morning. Owns the order of its parts and what each
+ * says; everything in it comes from the entries, nothing from a live cloud, so the same journal always gives the same report.
+ */
+import type { Entry, IncidentId } from '../domain/entry.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import { foldIncidents, type Incident } from '../domain/incident.ts'
+import { incidentPhases } from '../domain/incident-phases.ts'
+import { verdictKinds } from '../domain/verdict.ts'
+import { instancesPart } from './report-instances.ts'
+import { bullets, duration, oneLine, table, time } from './markdown.ts'
+import { sentenceOf } from './report-sentences.ts'
+
+/** The report. `entries` are all entries of the incident, oldest first. Throws NOT_FOUND when they do not open it. */
+export function incidentReport(id: IncidentId, entries: Entry[]): string {
+  const incident = foldIncidents(entries).get(id)
+  if (incident === undefined) throw new LifeboatError('NOT_FOUND', `The journal has no incident ${id}`)
+  const parts = [
+    summaryPart(incident, entries),
+    evidencePart(incident),
+    fencingPart(incident, entries),
+    holdsPart(entries),
+    instancesPart(incident),
+    debtsPart(incident),
+    timelinePart(entries),
+    recordPart(entries),
+  ]
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+}
+
+function summaryPart(incident: Incident, entries: Entry[]): string {
+  const last = entries.at(-1)
+  const end = incident.closed === null ? null : incident.closed.at
+  const rows = [
+    ['Host', incident.host],
+    ['Segment', incident.segment],
+    ['Opened', `${time(incident.openedAt)} by ${incident.openedBy}`],
+    ['Mode', incident.mode === 'armed' ? 'armed' : 'observe: everything was decided and recorded, nothing was sent'],
+    [
+      'Ended',
+      end === null
+        ? `still open, ${incident.phase}: ${incidentPhases[incident.phase].means}`
+        : `${time(end)}, ${incident.closed?.outcome}`,
+    ],
+    ['Took', duration(incident.openedAt, end ?? last?.at ?? incident.openedAt)],
+    ['Instances', countLine(incident)],
+    ['Workflow', `\`${incident.workflowDigest}\``],
+  ]
+  if (incident.closed !== null) rows.push(['Summary', incident.closed.message])
+  if (incident.held !== null)
+    rows.push(['Held', `since ${time(incident.held.since)}: ${incident.held.code}, ${incident.held.message}`])
+  if (incident.cancelled !== null) rows.push(['Cancelled', `by ${incident.cancelled.by}: ${incident.cancelled.reason}`])
+  return `# Incident ${oneLine(incident.id)}: host ${oneLine(incident.host)}\n\n${table(['', ''], rows)}`
+}
+
+function countLine(incident: Incident): string {
+  const counts = new Map<string, number>()
+  for (const recovery of incident.instances.values()) {
+    const end = recovery.outcome?.outcome ?? 'no line yet'
+    counts.set(end, (counts.get(end) ?? 0) + 1)
+  }
+  const parts = [...counts].map(([end, count]) => `${count} ${end}`)
+  return parts.length === 0 ? 'none were planned' : `${incident.instances.size} (${parts.join(', ')})`
+}
+
+function evidencePart(incident: Incident): string {
+  const { verdict } = incident
+  if (verdict === null)
+    return `## How we know that it died\n\nNo verdict: ${oneLine(incident.openedBy)} opened this incident.`
+  const { evidence } = verdict
+  const facts = [
+    `Verdict **${verdict.kind}** (${verdict.reason}) at ${time(verdict.at)}: ${oneLine(verdict.message)}.`,
+    `That means: ${verdictKinds[verdict.kind]}.`,
+    `Nova said: ${evidence.status}, ${evidence.state ?? 'no state'}, ${evidence.forcedDown ? 'forced down' : 'not forced down'}; last heartbeat ${evidence.updatedAt ?? 'unknown'} (cloud time).`,
+    `Silent for ${(evidence.silentMs / 1000).toFixed(1)} s by our own clock: ${evidence.missedBeats} heartbeats of ${(evidence.intervalMs / 1000).toFixed(1)} s were missed.`,
+  ]
+  const probes = evidence.probes.map((reading) => [
+    reading.probe,
+    reading.kind,
+    reading.answer,
+    time(reading.at),
+    reading.detail,
+  ])
+  const probePart =
+    probes.length === 0 ? 'No probe was configured.' : table(['Probe', 'Kind', 'Answer', 'At', 'Reading'], probes)
+  return `## How we know that it died\n\n${bullets(facts)}\n\n${probePart}`
+}
+
+function fencingPart(incident: Incident, entries: Entry[]): string {
+  const attempts = entries.flatMap((entry) =>
+    entry.kind === 'fence.attempt' ? [[time(entry.at), entry.data.method, entry.data.phase, entry.data.message]] : [],
+  )
+  const lines: string[] = []
+  const { proof, statement, marked } = incident
+  if (proof === null) lines.push('**No proof of death is on record**: nothing may have been evacuated.')
+  else {
+    const stated = proof.statedBy === null ? '' : `, stated by ${proof.statedBy}`
+    lines.push(`Proof: **${proof.strength}** by ${proof.method}${stated}, at ${time(proof.provenAt)}.`)
+    for (const reading of proof.evidence) lines.push(`Read: ${oneLine(reading)}`)
+  }
+  if (statement !== null) lines.push(`${oneLine(statement.by)} stated: ${oneLine(statement.statement)}`)
+  if (marked !== null) {
+    const { forcedDown, status, disabledReason } = marked.before
+    const reason = disabledReason === null ? '' : ` (${oneLine(disabledReason)})`
+    lines.push(
+      `Its service was found ${status}${reason}, ${forcedDown ? 'forced down' : 'not forced down'}, and marked by us: ${oneLine(marked.reason)}.`,
+    )
+  }
+  const tried = attempts.length === 0 ? '' : `\n\n${table(['At', 'Method', 'Phase', 'Message'], attempts)}`
+  return `## Fencing\n\n${bullets(lines)}${tried}`
+}
+
+function holdsPart(entries: Entry[]): string {
+  const rows: string[][] = []
+  let open: Extract<Entry, { kind: 'incident.held' }> | null = null
+  const end = (at: string, because: string): void => {
+    if (open !== null) rows.push([time(open.at), duration(open.at, at), open.data.code, open.data.message, because])
+    open = null
+  }
+  for (const entry of entries) {
+    if (entry.kind === 'incident.held') {
+      end(entry.at, 'held for another reason')
+      open = entry
+    } else if (entry.kind === 'incident.continued') end(entry.at, entry.data.because)
+    else if (entry.kind === 'incident.closed') end(entry.at, 'the incident was closed')
+  }
+  const last = entries.at(-1)
+  if (last !== undefined) end(last.at, 'still held')
+  if (rows.length === 0) return ''
+  return `## Held\n\n${table(['From', 'For', 'Code', 'Why', 'Went on because'], rows)}`
+}
+
+function debtsPart(incident: Incident): string {
+  const rows: string[][] = []
+  for (const [id, recovery] of incident.instances) {
+    for (const debt of recovery.debts) rows.push([recovery.plan.name, id, debt.code, debt.message])
+  }
+  if (rows.length === 0) return ''
+  return `## Debts: what is left for a person to clean up\n\n${table(['Instance', 'Id', 'Code', 'What'], rows)}`
+}
+
+function timelinePart(entries: Entry[]): string {
+  const first = entries[0]?.at ?? ''
+  const rows = entries.flatMap((entry) => {
+    const sentence = sentenceOf(entry)
+    return sentence === null
+      ? []
+      : [[time(entry.at), `+${duration(first, entry.at)}`, entry.actor, sentence, String(entry.seq)]]
+  })
+  return `## Timeline\n\n${table(['At', 'After', 'Who', 'What', 'Entry'], rows)}`
+}
+
+function recordPart(entries: Entry[]): string {
+  const first = entries[0]
+  const last = entries.at(-1)
+  return `## Record\n\nMade from ${entries.length} journal entries, ${first?.seq} to ${last?.seq}; the hash of the last one is \`${last?.hash}\`. \`lifeboat journal verify\` proves that none was changed.`
+}

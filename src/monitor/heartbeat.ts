@@ -1,0 +1,128 @@
+/**
+ * The heartbeat of one service row, as a value: each function takes a pulse and gives the next one. Pure.
+ *
+ * A beat is `updated_at` changing without a PUT that explains it, timed by our own clock (docs/nova.md §1.2, §4.1): no
+ * cloud clock matters. The stamps have a resolution of one second and polling sees them late, so silence is
+ * understated by up to one poll and never overstated.
+ */
+import type { ServiceRecord } from '../domain/service.ts'
+
+/** Gaps kept for learning. Fewer: one hiccup moves the interval. More: a changed report_interval is learnt late. */
+const gapsKept = 16
+/** Gaps before the learnt interval is used. */
+const gapsNeeded = 4
+/** Bounds of a learnt interval. Nova takes whole seconds; beyond five minutes nobody could be recovered in time. */
+const shortestIntervalMs = 1_000
+const longestIntervalMs = 300_000
+/** Stamps of our own writes to remember: a recovery makes two or three. */
+const ownStampsKept = 8
+
+export interface Pulse {
+  stamp: string | null
+  /** What a PUT changes: a stamp that moves together with one of these was moved by that PUT. */
+  status: ServiceRecord['status']
+  forcedDown: boolean
+  disabledReason: string | null
+  firstSeenAt: number
+  /** When we last saw a beat; the first sighting until there was one. Freezes do not touch it. */
+  lastBeatAt: number
+  everBeat: boolean
+  /** Where silence is counted from: the last beat, the first sighting, or the end of a freeze. */
+  silentSince: number
+  /** False from a restart of the silence timer until the next beat. */
+  beatSinceRestart: boolean
+  gaps: readonly number[]
+  /** Whether forced_down turned true while we watched. */
+  forcedWhileWatching: boolean
+  /** Beats since forced_down was first seen. */
+  beatsSinceForced: number
+  ownStamps: readonly string[]
+  /** Own writes whose stamp we were not told. */
+  ownMovesExpected: number
+  /** The pulse before the last beat, for the write of ours that is reported after the poll already saw it. */
+  beforeBeat: Omit<Pulse, 'beforeBeat'> | null
+}
+
+/** The first sighting arms the timer and concludes nothing. */
+export function firstSight(row: ServiceRecord, now: number): Pulse {
+  return {
+    stamp: row.updatedAt,
+    status: row.status,
+    forcedDown: row.forcedDown,
+    disabledReason: row.disabledReason,
+    firstSeenAt: now,
+    lastBeatAt: now,
+    everBeat: false,
+    silentSince: now,
+    beatSinceRestart: true,
+    gaps: [],
+    forcedWhileWatching: false,
+    beatsSinceForced: 0,
+    ownStamps: [],
+    ownMovesExpected: 0,
+    beforeBeat: null,
+  }
+}
+
+/** Takes in a row. `now` is when the answer was complete: a beat is never dated earlier than we knew of it. */
+export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
+  const forcedTurnedOn = row.forcedDown && !pulse.forcedDown
+  const forcedTurnedOff = !row.forcedDown && pulse.forcedDown
+  const written =
+    forcedTurnedOn ||
+    forcedTurnedOff ||
+    row.status !== pulse.status ||
+    (row.disabledReason ?? '') !== (pulse.disabledReason ?? '')
+  const seen: Pulse = {
+    ...pulse,
+    stamp: row.updatedAt,
+    status: row.status,
+    forcedDown: row.forcedDown,
+    disabledReason: row.disabledReason,
+    ...(forcedTurnedOn ? { forcedWhileWatching: true, beatsSinceForced: 0 } : {}),
+    ...(forcedTurnedOff ? { forcedWhileWatching: false, beatsSinceForced: 0 } : {}),
+  }
+  if (row.updatedAt === null || row.updatedAt === pulse.stamp || written) return seen
+  if (pulse.ownStamps.includes(row.updatedAt)) return seen
+  if (pulse.ownMovesExpected > 0) return { ...seen, ownMovesExpected: pulse.ownMovesExpected - 1 }
+  const { beforeBeat: _older, ...before } = seen
+  const gap = now - pulse.lastBeatAt
+  // The first gap began at an arbitrary moment, and a gap across a freeze holds the blind time: neither teaches anything.
+  const teaches = pulse.everBeat && pulse.beatSinceRestart && gap <= longestIntervalMs
+  return {
+    ...seen,
+    lastBeatAt: now,
+    silentSince: now,
+    everBeat: true,
+    beatSinceRestart: true,
+    gaps: teaches ? [...pulse.gaps, gap].slice(-gapsKept) : pulse.gaps,
+    beatsSinceForced: row.forcedDown ? seen.beatsSinceForced + 1 : 0,
+    beforeBeat: before,
+  }
+}
+
+/** A PUT of ours moved the stamp: no heartbeat, also when a poll has already taken it for one. */
+export function ownWrite(pulse: Pulse, updatedAt: string | null): Pulse {
+  if (updatedAt === null) return { ...pulse, ownMovesExpected: pulse.ownMovesExpected + 1 }
+  const ownStamps = [...pulse.ownStamps, updatedAt].slice(-ownStampsKept)
+  if (pulse.stamp === updatedAt && pulse.beforeBeat) return { ...pulse.beforeBeat, ownStamps, beforeBeat: null }
+  return { ...pulse, ownStamps }
+}
+
+/** Silence counts from `now` on: what we could not see is no silence. */
+export function restart(pulse: Pulse, now: number): Pulse {
+  return { ...pulse, silentSince: now, beatSinceRestart: false, beforeBeat: null }
+}
+
+/**
+ * The learnt interval in ms. The mean is unbiased under polling (a 5 s beat polled every 4 s shows as 4, 4, 4, 8), so it
+ * is the mean; gaps far above the median are pauses, not beats, and are left out.
+ */
+export function intervalOf(pulse: Pulse, settings: { defaultIntervalMs: number; pollIntervalMs: number }): number {
+  if (pulse.gaps.length < gapsNeeded) return settings.defaultIntervalMs
+  const sorted = [...pulse.gaps].sort((a, b) => a - b)
+  const median = sorted[Math.floor((sorted.length - 1) / 2)] ?? settings.defaultIntervalMs
+  const beats = sorted.filter((gap) => gap <= 2 * median + settings.pollIntervalMs)
+  const mean = beats.reduce((sum, gap) => sum + gap, 0) / beats.length
+  return Math.min(Math.max(mean, shortestIntervalMs), longestIntervalMs)
+}

@@ -1,0 +1,175 @@
+/**
+ * Finds the chosen cloud in clouds.yaml, secure.yaml and OS_*, by openstacksdk's rules (openstack/config/loader.py).
+ *
+ * Owns which files are read, how they merge and which cloud is meant. What the values mean is cloud-settings.ts.
+ * The environment comes in as a parameter, so that a test or a second cloud is never touched by the shell's own.
+ */
+import { join } from 'node:path'
+import { LifeboatError } from '../domain/errors.ts'
+import type { CloudConfig } from './cloud-config.ts'
+import { settle } from './cloud-settings.ts'
+import { parseLocated, readIfThere } from './located-yaml.ts'
+import type { LocatedYaml } from './located-yaml.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+export type Table = Record<string, unknown>
+
+export interface CloudChoice {
+  env: Environment
+  /** Where ./clouds.yaml is looked for. */
+  workDir: string
+  /** The cloud's name, from Lifeboat's configuration; beats OS_CLOUD. */
+  cloud?: string
+  /** The region's name, from Lifeboat's configuration. */
+  region?: string
+  /** An explicit clouds.yaml, looked at before all others; unlike OS_CLIENT_CONFIG_FILE it must exist. */
+  file?: string
+}
+
+/** One cloud's raw values, with a way to say where a value was written. */
+export interface RawCloud {
+  name: string
+  source: string
+  values: Table
+  /** A place for people: "file:line:col", "OS_PASSWORD in the environment", or the cloud's name. */
+  where(path: string[]): string
+}
+
+const suffixes = ['yaml', 'yml', 'json']
+/** Variables that only choose; with nothing else set there is no "envvars" cloud. */
+const selectors = new Set([
+  'OS_CLOUD',
+  'OS_REGION_NAME',
+  'OS_CLIENT_CONFIG_FILE',
+  'OS_CLIENT_SECURE_FILE',
+  'OS_CLOUD_NAME',
+])
+const foreign = ['OS_TEST', 'OS_STD', 'OS_LOG']
+
+/**
+ * Reads the configuration of one cloud.
+ *
+ * @throws LifeboatError CONFIG_INVALID naming the place and what is allowed; never a secret.
+ */
+export function loadCloudConfig(choice: CloudChoice): CloudConfig {
+  return settle(findCloud(choice), choice)
+}
+
+/** The chosen cloud's merged raw values, before they are understood. */
+export function findCloud(choice: CloudChoice): RawCloud {
+  const looked: string[] = []
+  const clouds = firstFile('clouds', choice, looked)
+  const secure = firstFile('secure', choice, looked)
+  const files = [clouds, secure].filter((file) => file !== null)
+  const merged = merge(cloudsOf(clouds), cloudsOf(secure))
+  const envName = choice.env['OS_CLOUD_NAME'] ?? 'envvars'
+  const env = fromEnvironment(choice.env)
+  if (envName in merged) {
+    throw new LifeboatError(
+      'CONFIG_INVALID',
+      `${placeOf(files, ['clouds', envName]) ?? 'clouds.yaml'}: the name "${envName}" is taken by the OS_* variables; ` +
+        'rename this cloud or set OS_CLOUD_NAME',
+    )
+  }
+  const all: Record<string, unknown> = env ? { ...merged, [envName]: env } : merged
+  const names = Object.keys(all)
+  const name = choice.cloud ?? choice.env['OS_CLOUD'] ?? (env ? envName : names.length === 1 ? names[0] : undefined)
+  if (name === undefined || name === '') {
+    const have =
+      names.length === 0 ? `no cloud was found (looked at ${looked.join(', ')})` : `choose one of ${names.join(', ')}`
+    throw new LifeboatError('CONFIG_INVALID', `no cloud is chosen: set its name, OS_CLOUD or OS_AUTH_URL; ${have}`)
+  }
+  if (!Object.hasOwn(all, name)) {
+    throw new LifeboatError(
+      'CONFIG_INVALID',
+      `cloud "${name}" was not found; there is: ${names.join(', ') || 'none'} (looked at ${looked.join(', ')})`,
+    )
+  }
+  const values = all[name]
+  const where = (path: string[]): string => placeOf(files, ['clouds', name, ...path]) ?? `cloud "${name}"`
+  if (!isTable(values)) throw new LifeboatError('CONFIG_INVALID', `${where([])}: a cloud must be a mapping`)
+  if (env && name === envName) {
+    return {
+      name,
+      source: 'environment',
+      values,
+      where: (path) => `OS_${(path.at(-1) ?? '').toUpperCase()} in the environment`,
+    }
+  }
+  return { name, source: files.map((file) => file.file).join(' + '), values, where }
+}
+
+/** openstacksdk's search path. The first file that can be read wins; it is not merged with later ones. */
+function firstFile(stem: 'clouds' | 'secure', choice: CloudChoice, looked: string[]): LocatedYaml | null {
+  const { env, workDir } = choice
+  const named = env[stem === 'clouds' ? 'OS_CLIENT_CONFIG_FILE' : 'OS_CLIENT_SECURE_FILE']
+  const home = env['SNAP_REAL_HOME'] ?? env['HOME']
+  const homes = [env['XDG_CONFIG_HOME'], home === undefined ? undefined : join(home, '.config')]
+  const folders = [
+    workDir,
+    ...homes.filter((at) => at !== undefined && at !== '').map((at) => join(String(at), 'openstack')),
+    '/etc/xdg/openstack',
+    '/etc/openstack',
+  ]
+  if (stem === 'clouds' && choice.file !== undefined) {
+    const text = readIfThere(choice.file)
+    if (text === null) throw new LifeboatError('CONFIG_INVALID', `${choice.file} does not exist or may not be read`)
+    return checked(parseLocated(choice.file, text))
+  }
+  const candidates = folders.flatMap((folder) => suffixes.map((suffix) => join(folder, `${stem}.${suffix}`)))
+  if (named) candidates.unshift(named)
+  for (const file of new Set(candidates)) {
+    if (stem === 'clouds') looked.push(file)
+    const text = readIfThere(file)
+    if (text !== null) return checked(parseLocated(file, text))
+  }
+  return null
+}
+
+function checked(file: LocatedYaml): LocatedYaml {
+  if (!isTable(file.data)) throw new LifeboatError('CONFIG_INVALID', `${file.file}:1:1 is empty or not a mapping`)
+  const clouds = file.data['clouds']
+  if (clouds !== undefined && clouds !== null && !isTable(clouds)) {
+    throw new LifeboatError(
+      'CONFIG_INVALID',
+      `${file.where(['clouds']) ?? file.file}: "clouds" must map names to clouds`,
+    )
+  }
+  return file
+}
+
+function cloudsOf(file: LocatedYaml | null): Table {
+  const clouds = isTable(file?.data) ? file.data['clouds'] : undefined
+  return isTable(clouds) ? clouds : {}
+}
+
+/** secure.yaml is looked at first: where both have the value, that one counts. */
+function placeOf(files: LocatedYaml[], path: string[]): string | null {
+  for (const file of files.toReversed()) {
+    const place = file.where(path)
+    if (place !== null) return place
+  }
+  return null
+}
+
+/** Deep: a table in both is merged, anything else in `over` replaces. */
+export function merge(base: Table, over: Table): Table {
+  const merged: Table = { ...base }
+  for (const [key, value] of Object.entries(over)) {
+    const old = merged[key]
+    merged[key] = isTable(value) && isTable(old) ? merge(old, value) : value
+  }
+  return merged
+}
+
+function fromEnvironment(env: Environment): Table | null {
+  const keys = Object.keys(env).filter(
+    (key) => key.startsWith('OS_') && env[key] !== undefined && !foreign.some((prefix) => key.startsWith(prefix)),
+  )
+  if (keys.every((key) => selectors.has(key))) return null
+  return Object.fromEntries(keys.map((key) => [key.slice('OS_'.length).toLowerCase(), env[key]]))
+}
+
+export function isTable(value: unknown): value is Table {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,141 @@
+/**
+ * What an HTTP status means for us: code, certainty and whether trying again makes sense (docs/errors.md).
+ *
+ * Nova's texts change between releases, so a text only ever refines a status, and always towards the more careful meaning.
+ */
+import { LifeboatError } from '../domain/errors.ts'
+import type { ErrorCode, Retry } from '../domain/errors.ts'
+import type { ApiCall } from './call-table.ts'
+import type { HttpAnswer } from './transport.ts'
+
+/** The longest piece of a service's own words that we repeat. */
+const longestText = 300
+
+export interface Refused {
+  call: ApiCall
+  answer: HttpAnswer
+  microversion: number | null
+  scrub: (text: string) => string
+}
+
+/** The error for an answer that is not 2xx. A 401 comes here only after a fresh token was refused as well. */
+export function refusal(refused: Refused): LifeboatError {
+  const { call, answer } = refused
+  const text = refused.scrub(serviceText(answer.text))
+  const meaning = meaningOf(refused, text)
+  const certainty = call.write && meaning.doubt ? 'unknown' : 'not-applied'
+  return new LifeboatError(
+    meaning.code,
+    `${call.method} ${call.route}: ${meaning.says}${text === '' ? '' : ` (${text})`}`,
+    {
+      certainty,
+      // After an unknown write only reading back may follow, so its retry is never "send again".
+      retry: certainty === 'unknown' ? 'never' : meaning.retry,
+      details: {
+        service: call.service,
+        status: answer.status,
+        requestId: answer.requestId,
+        ...(answer.retryAfterMs === null ? {} : { retryAfterMs: answer.retryAfterMs }),
+      },
+    },
+  )
+}
+
+interface Meaning {
+  code: ErrorCode
+  retry: Retry
+  says: string
+  /** Whether a write may have happened all the same. */
+  doubt?: boolean
+}
+
+function meaningOf({ call, answer, microversion }: Refused, text: string): Meaning {
+  const { status } = answer
+  const onInstance = call.route.startsWith('/servers/{id}')
+  switch (status) {
+    case 400:
+      return badRequest(call, microversion, text)
+    case 401:
+      return { code: 'AUTH_FAILED', retry: 'backoff', says: 'the token was refused twice' }
+    case 403:
+      return { code: 'AUTH_FORBIDDEN', retry: 'never', says: `not allowed; the policy is ${call.policy ?? 'unknown'}` }
+    case 404:
+      if (!fromOpenStack(answer)) {
+        // A proxy without a route must not make an instance "gone".
+        return {
+          code: 'API_MALFORMED',
+          retry: 'never',
+          says: '404 from something that is not this service',
+          doubt: true,
+        }
+      }
+      return onInstance && !call.route.includes('{request}')
+        ? { code: 'INSTANCE_GONE', retry: 'never', says: 'no such instance' }
+        : { code: 'NOT_FOUND', retry: 'never', says: 'no such resource' }
+    case 406:
+      return { code: 'MICROVERSION_UNSUPPORTED', retry: 'never', says: 'the microversion is not supported' }
+    case 409:
+      return onInstance
+        ? { code: 'INSTANCE_BUSY', retry: 'after', says: 'the instance is in a state that does not allow this' }
+        : { code: 'API_REFUSED', retry: 'after', says: 'refused as a conflict' }
+    case 413:
+    case 429:
+      return { code: 'API_THROTTLED', retry: 'after', says: 'asked to slow down' }
+    case 503:
+      return { code: 'API_UNAVAILABLE', retry: 'backoff', says: 'the service says that it is not available' }
+    default:
+      if (status >= 500)
+        return { code: 'API_FAULT', retry: 'backoff', says: `the service failed (${status})`, doubt: true }
+      if (status >= 300 && status < 400) {
+        return {
+          code: 'API_MALFORMED',
+          retry: 'never',
+          says: `answered with a redirect (${status}); is the endpoint right?`,
+        }
+      }
+      return { code: 'API_REFUSED', retry: 'never', says: `refused (${status})` }
+  }
+}
+
+/** The 400s of evacuate that a caller must tell apart (docs/nova.md §2.1). */
+function badRequest(call: ApiCall, microversion: number | null, text: string): Meaning {
+  if (call.policy === 'os_compute_api:os-evacuate') {
+    if (/service\b.*(still in use|still up)/i.test(text)) {
+      return { code: 'HOST_STILL_UP', retry: 'after', says: 'Nova takes the host for up' }
+    }
+    if (
+      microversion !== null &&
+      microversion >= 95 &&
+      /2\.95|compute[s]?\b.*(version|support|upgrade|older)|stopped state/i.test(text)
+    ) {
+      return {
+        code: 'MICROVERSION_UNSUPPORTED',
+        retry: 'after',
+        says: 'a nova-compute is too old to land instances stopped',
+      }
+    }
+  }
+  return { code: 'API_REFUSED', retry: 'never', says: 'refused as wrong' }
+}
+
+function fromOpenStack(answer: HttpAnswer): boolean {
+  return answer.requestId !== null || /^\s*\{/.test(answer.text)
+}
+
+/** The service's own message from any of OpenStack's fault shapes, shortened; nothing of a page that is not JSON. */
+function serviceText(body: string): string {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body)
+  } catch {
+    return ''
+  }
+  const queue: unknown[] = [parsed]
+  for (let at = queue.shift(), depth = 0; at !== undefined && depth < 20; at = queue.shift(), depth += 1) {
+    if (typeof at !== 'object' || at === null) continue
+    const message = (at as { message?: unknown }).message
+    if (typeof message === 'string') return message.replace(/\s+/g, ' ').slice(0, longestText)
+    queue.push(...(Object.values(at) as unknown[]))
+  }
+  return ''
+}

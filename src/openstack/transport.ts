@@ -1,0 +1,239 @@
+/**
+ * HTTP to OpenStack: one request in, one answer or one LifeboatError out.
+ *
+ * Owns sockets, TLS, deadlines, the size limit and the repetition of calls that change nothing. Knows no tokens' meaning
+ * and no JSON. A call that changes something is sent at most once from here (docs/nova.md fact 11).
+ */
+import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import https from 'node:https'
+import axios from 'axios'
+import type { AxiosInstance } from 'axios'
+import { sleep } from '../domain/clock.ts'
+import type { Clock } from '../domain/clock.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { Observer } from '../domain/observer.ts'
+import type { ApiCall } from './call-table.ts'
+import type { TlsChoice } from './cloud-config.ts'
+import { brokenConnection } from './broken-connection.ts'
+
+/** Time limit of a call together with its caller's signal (domain/clock.ts `deadline`). */
+export interface Guard {
+  signal: AbortSignal
+  expired(): boolean
+}
+
+export interface HttpAsk {
+  call: ApiCall
+  url: string
+  headers: Record<string, string>
+  body?: unknown
+  guard: Guard
+}
+
+export interface HttpAnswer {
+  status: number
+  text: string
+  /** Nova files the instance action under it (docs/nova.md §1.1). */
+  requestId: string | null
+  /** The service's clock from the Date header, epoch ms. */
+  serverTimeMs: number | null
+  retryAfterMs: number | null
+  /** Keystone's X-Subject-Token. A secret. */
+  subjectToken: string | null
+  tookMs: number
+}
+
+export interface TransportOptions {
+  clock: Clock
+  observer: Observer
+  tls: TlsChoice
+  userAgent: string
+  /** Larger answers are refused; too small and a listing of a large host cannot be read, too large and memory goes. */
+  largestAnswerBytes: number
+}
+
+/** Enough for a big recovery's read-backs without drowning a small API server. */
+const readSockets = 32
+/** Pauses before the second and third try of a read; longer and a poll would miss its own interval. */
+const pausesMs = [200, 800]
+/** Worth asking again: the first two mean "not now", the others come from a proxy that lost its backend. */
+const passing = new Set([429, 502, 503, 504])
+
+export class Transport {
+  readonly #options: TransportOptions
+  readonly #client: AxiosInstance
+  readonly #agents: Record<'read' | 'write', { http: http.Agent; https: https.Agent }>
+
+  constructor(options: TransportOptions) {
+    this.#options = options
+    const tls = tlsOptions(options.tls)
+    const pool = { keepAlive: true, maxSockets: readSockets, maxFreeSockets: 8 }
+    // A write takes a fresh connection: on a kept one, a server that just closed it for idleness looks exactly like a
+    // server that died while it acted, and every such race would have to be settled by reading back.
+    const fresh = { keepAlive: false }
+    this.#agents = {
+      read: { http: new http.Agent(pool), https: new https.Agent({ ...pool, ...tls }) },
+      write: { http: new http.Agent(fresh), https: new https.Agent({ ...fresh, ...tls }) },
+    }
+    this.#client = axios.create({
+      adapter: 'http',
+      proxy: false,
+      maxRedirects: 0,
+      validateStatus: () => true,
+      responseType: 'text',
+      transformRequest: [(data: unknown) => data],
+      transformResponse: [(data: unknown) => data],
+      maxContentLength: options.largestAnswerBytes,
+    })
+  }
+
+  /** Sends; reads are repeated on passing trouble within the guard. @throws LifeboatError for anything but an answer */
+  async send(ask: HttpAsk): Promise<HttpAnswer> {
+    for (let tries = 0; ; tries += 1) {
+      const pauseMs = ask.call.write ? undefined : pausesMs[tries]
+      const outcome = await this.#attempt(ask)
+      if (pauseMs === undefined || isOver(ask.guard)) return settled(outcome)
+      if (outcome instanceof LifeboatError) {
+        if (outcome.code !== 'API_UNAVAILABLE' && outcome.code !== 'CONNECTION_LOST') throw outcome
+      } else if (!passing.has(outcome.status)) {
+        return outcome
+      }
+      const asked = outcome instanceof LifeboatError ? null : outcome.retryAfterMs
+      // A service that wants more patience than that gets its answer passed on: the caller knows better what can wait.
+      if (asked !== null && asked > longestPauseMs) return settled(outcome)
+      await sleep(this.#options.clock, Math.max(asked ?? 0, pauseMs * (0.75 + Math.random() / 2)), ask.guard.signal)
+      if (isOver(ask.guard)) return settled(cancelledOr(outcome, ask))
+    }
+  }
+
+  /** Closes idle connections; calls under way still end. (An agent's own destroy would cut those off too.) */
+  close(): void {
+    for (const { http, https } of Object.values(this.#agents)) {
+      for (const agent of [http, https]) {
+        for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy()
+      }
+    }
+  }
+
+  async #attempt(ask: HttpAsk): Promise<HttpAnswer | LifeboatError> {
+    const { clock } = this.#options
+    const { call } = ask
+    const started = clock.now()
+    const agents = this.#agents[call.write ? 'write' : 'read']
+    const wire = watchedWire()
+    let outcome: HttpAnswer | LifeboatError
+    try {
+      const response = await this.#client.request<string>({
+        url: ask.url,
+        method: call.method,
+        headers: {
+          Accept: 'application/json',
+          'User-Agent': this.#options.userAgent,
+          ...(ask.body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...ask.headers,
+        },
+        ...(ask.body === undefined ? {} : { data: JSON.stringify(ask.body) }),
+        signal: ask.guard.signal,
+        httpAgent: agents.http,
+        httpsAgent: agents.https,
+        transport: wire.transport,
+      })
+      outcome = answerOf(response.status, response.headers, response.data, clock.now() - started)
+    } catch (thrown) {
+      outcome = brokenConnection(thrown, { call, sent: wire.sent(), guard: ask.guard, target: originOf(ask.url) })
+    }
+    this.#options.observer.request?.({
+      service: call.service,
+      method: call.method,
+      route: call.route,
+      result: outcome instanceof LifeboatError ? outcome.code : String(outcome.status),
+      tookMs: clock.now() - started,
+      requestId: outcome instanceof LifeboatError ? null : outcome.requestId,
+    })
+    return outcome
+  }
+}
+
+/** The longest Retry-After that is waited out here. */
+const longestPauseMs = 5_000
+
+function isOver(guard: Guard): boolean {
+  return guard.signal.aborted
+}
+
+/** A read given up during a pause: a person's cancel is told as such, a time limit as what the service last said. */
+function cancelledOr(outcome: HttpAnswer | LifeboatError, ask: HttpAsk): HttpAnswer | LifeboatError {
+  if (ask.guard.expired()) return outcome
+  return brokenConnection(outcome, { call: ask.call, sent: true, guard: ask.guard, target: originOf(ask.url) })
+}
+
+function settled(outcome: HttpAnswer | LifeboatError): HttpAnswer {
+  if (outcome instanceof LifeboatError) throw outcome
+  return outcome
+}
+
+/** Node's own request, watched: only once the connection stands can anything have reached the service. */
+function watchedWire(): { transport: unknown; sent: () => boolean } {
+  let sent = false
+  const watch = (request: http.ClientRequest): http.ClientRequest =>
+    request.once('socket', (socket) => {
+      const encrypted = 'encrypted' in socket
+      if (!socket.connecting && !('secureConnecting' in socket && socket.secureConnecting)) sent = true
+      else socket.once(encrypted ? 'secureConnect' : 'connect', () => (sent = true))
+    })
+  const transport = {
+    request: (
+      options: https.RequestOptions,
+      onResponse: (response: http.IncomingMessage) => void,
+    ): http.ClientRequest =>
+      watch(options.protocol === 'https:' ? https.request(options, onResponse) : http.request(options, onResponse)),
+  }
+  return { transport, sent: () => sent }
+}
+
+function answerOf(status: number, headers: Record<string, unknown>, text: unknown, tookMs: number): HttpAnswer {
+  const header = (name: string): string | null => {
+    const value = headers[name]
+    return typeof value === 'string' && value !== '' ? value : null
+  }
+  const date = Date.parse(header('date') ?? '')
+  const serverTimeMs = Number.isNaN(date) ? null : date
+  return {
+    status,
+    text: typeof text === 'string' ? text : '',
+    requestId: header('x-openstack-request-id') ?? header('x-compute-request-id'),
+    serverTimeMs,
+    retryAfterMs: retryAfter(header('retry-after'), serverTimeMs),
+    subjectToken: header('x-subject-token'),
+    tookMs,
+  }
+}
+
+/** Seconds, or a date: that one is measured against the service's own clock, never against ours. */
+function retryAfter(value: string | null, serverTimeMs: number | null): number | null {
+  if (value === null) return null
+  if (/^\d{1,6}$/.test(value.trim())) return Number(value) * 1000
+  const date = Date.parse(value)
+  return Number.isNaN(date) || serverTimeMs === null ? null : Math.max(0, date - serverTimeMs)
+}
+
+function tlsOptions(tls: TlsChoice): https.AgentOptions {
+  const read = (file: string | null, what: string): Buffer | undefined => {
+    if (file === null) return undefined
+    try {
+      return readFileSync(file)
+    } catch (cause) {
+      throw new LifeboatError('CONFIG_INVALID', `${what} ${file} cannot be read`, { cause })
+    }
+  }
+  const ca = tls.verify ? read(tls.cacert, 'cacert') : undefined
+  const cert = read(tls.cert, 'cert')
+  // openstacksdk takes a cert without key for a file that holds both.
+  const key = read(tls.key, 'key') ?? cert
+  return { rejectUnauthorized: tls.verify, ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
+}
+
+function originOf(url: string): string {
+  return URL.parse(url)?.host ?? 'an address that is no URL'
+}

@@ -1,0 +1,41 @@
+/**
+ * Heartbeats of the simulated services and what Nova concludes from them (docs/nova.md §4.1). Beats are computed from the
+ * clock when somebody looks, so that thousands of hosts cost nothing; every host has its own phase.
+ */
+import type { SimService } from './model.ts'
+
+export interface HeartbeatRules {
+  /** Nova's report_interval in milliseconds. */
+  reportIntervalMs: number
+  /** Nova's service_down_time in milliseconds: silence longer than this reads as down. */
+  serviceDownTimeMs: number
+}
+
+/** Wall time of the last heartbeat that reached the database. */
+export function lastBeat(service: SimService, rules: HeartbeatRules, wall: number): number {
+  if (service.beatingSince === null) return service.frozenAt
+  const beats = Math.floor((wall - service.beatingSince) / rules.reportIntervalMs)
+  return Math.max(service.frozenAt, service.beatingSince + beats * rules.reportIntervalMs)
+}
+
+export function startBeating(service: SimService, rules: HeartbeatRules, wall: number): void {
+  if (service.beatingSince !== null) return
+  service.frozenAt = lastBeat(service, rules, wall)
+  service.beatingSince = wall
+}
+
+export function stopBeating(service: SimService, rules: HeartbeatRules, wall: number): void {
+  if (service.beatingSince === null) return
+  service.frozenAt = lastBeat(service, rules, wall)
+  service.beatingSince = null
+}
+
+/** Nova's own answer: forced down first, then the age of the last beat. */
+export function isUp(service: SimService, rules: HeartbeatRules, wall: number): boolean {
+  return !service.forcedDown && wall - lastBeat(service, rules, wall) <= rules.serviceDownTimeMs
+}
+
+/** The row's last write: a beat or a PUT, whichever came later. */
+export function updatedAt(service: SimService, rules: HeartbeatRules, wall: number): number {
+  return Math.max(lastBeat(service, rules, wall), service.lastWrite)
+}

@@ -1,0 +1,139 @@
+/** Journal entries as log lines: level, sentence and fields. The whole entry stays in the journal; the log points at it. */
+import type { Entry, EntryKind } from '../domain/entry.ts'
+import type { Level } from './logger.ts'
+
+export interface Line {
+  level: Level
+  message: string
+  fields: Record<string, unknown>
+}
+
+const levels: Partial<Record<EntryKind, Level>> = {
+  'monitor.frozen': 'warn',
+  'alarm.raised': 'error',
+  'incident.opened': 'warn',
+  'incident.held': 'warn',
+  'step.failed': 'warn',
+  'debt.recorded': 'warn',
+}
+
+/** The line for an entry. */
+export function lineOf(entry: Entry): Line {
+  const { message, ...own } = describe(entry)
+  const fields: Record<string, unknown> = { seq: entry.seq, ...own }
+  for (const name of ['incident', 'host', 'instance', 'step'] as const)
+    if (entry[name] !== null) fields[name] = entry[name]
+  if (entry.actor !== 'daemon') fields['actor'] = entry.actor
+  return { level: levelOf(entry), message, fields }
+}
+
+function levelOf(entry: Entry): Level {
+  if (entry.kind === 'outcome.recorded' && (entry.data.outcome === 'failed' || entry.data.outcome === 'stuck'))
+    return 'error'
+  if (entry.kind === 'verdict.changed' && entry.data.kind === 'contradiction') return 'error'
+  return levels[entry.kind] ?? 'info'
+}
+
+function describe(entry: Entry): { message: string } & Record<string, unknown> {
+  switch (entry.kind) {
+    case 'daemon.started':
+      return { message: `Lifeboat ${entry.data.version} started`, mode: entry.data.mode, pid: entry.data.pid }
+    case 'daemon.stopped':
+      return { message: 'Lifeboat stopped', reason: entry.data.reason }
+    case 'workflow.pinned':
+      return { message: `Workflow ${entry.data.name} pinned`, revision: entry.data.revision, digest: entry.data.digest }
+    case 'monitor.frozen':
+      return { message: `Verdicts frozen: ${entry.data.message}`, reason: entry.data.reason }
+    case 'monitor.thawed':
+      return { message: 'Verdicts thawed', reason: entry.data.reason, frozenForMs: entry.data.frozenForMs }
+    case 'verdict.changed':
+      return {
+        message: entry.data.message,
+        reason: entry.data.reason,
+        from: entry.data.from,
+        verdict: entry.data.kind,
+        segment: entry.data.segment,
+      }
+    case 'alarm.raised':
+      return { message: entry.data.message, reason: entry.data.code }
+    case 'incident.opened':
+      return {
+        message: 'Incident opened',
+        segment: entry.data.segment,
+        mode: entry.data.mode,
+        openedBy: entry.data.openedBy,
+      }
+    case 'incident.phase':
+      return { message: `Incident went from ${entry.data.from} to ${entry.data.to}`, phase: entry.data.to }
+    case 'incident.held':
+      return { message: `Incident held: ${entry.data.message}`, reason: entry.data.code, err: entry.data.error }
+    case 'incident.continued':
+      return { message: 'Incident went on', reason: entry.data.because }
+    case 'incident.closed':
+      return {
+        message: `Incident closed: ${entry.data.message}`,
+        outcome: entry.data.outcome,
+        counts: entry.data.counts,
+      }
+    case 'fence.attempt':
+      return {
+        message: `Fencing by ${entry.data.method}: ${entry.data.message}`,
+        method: entry.data.method,
+        phase: entry.data.phase,
+      }
+    case 'proof.recorded':
+      return {
+        message: 'Proof of death recorded',
+        method: entry.data.proof.method,
+        strength: entry.data.proof.strength,
+      }
+    case 'service.marked':
+      return { message: 'Service marked as ours', reason: entry.data.reason }
+    case 'plan.made':
+      return {
+        message: `Plan made: ${entry.data.message}`,
+        reason: entry.data.reason,
+        decision: entry.data.decision,
+        recipe: entry.data.recipe,
+      }
+    case 'step.intended':
+      return { message: `Step ${entry.data.kind} intended`, attempt: entry.data.attempt, stepKind: entry.data.kind }
+    case 'step.issued':
+      return { message: 'Step issued', requestId: entry.data.requestId }
+    case 'step.confirmed':
+      return { message: 'Step confirmed' }
+    case 'step.failed':
+      return {
+        message: `Step failed: ${entry.data.error.message}`,
+        reason: entry.data.error.code,
+        err: entry.data.error,
+      }
+    case 'recipe.entered':
+      return { message: `Recovery goes on with recipe ${entry.data.recipe}`, reason: entry.data.because }
+    case 'outcome.recorded':
+      return {
+        message: `Instance ${entry.data.outcome}: ${entry.data.message}`,
+        outcome: entry.data.outcome,
+        reason: entry.data.code,
+      }
+    case 'debt.recorded':
+      return { message: `Debt left: ${entry.data.message}`, reason: entry.data.code }
+    case 'operator.statement':
+      return { message: 'A person stated that the host is dead', by: entry.data.by, reason: entry.data.statement }
+    case 'operator.override':
+      return { message: 'A person let the incident past the brake', by: entry.data.by, reason: entry.data.reason }
+    case 'operator.cancelled':
+      return { message: 'A person cancelled', by: entry.data.by, reason: entry.data.reason }
+    case 'operator.paused':
+      return {
+        message: 'A person paused recoveries',
+        by: entry.data.by,
+        reason: entry.data.reason,
+        until: entry.data.until,
+      }
+    case 'operator.resumed':
+      return { message: 'A person resumed recoveries', by: entry.data.by, reason: entry.data.reason }
+    default:
+      return { message: 'Journal entry written' }
+  }
+}

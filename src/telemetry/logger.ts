@@ -1,0 +1,86 @@
+/**
+ * The logger: JSON lines on stdout, for journald. Owns the field names and the redaction; nothing else makes a logger.
+ *
+ * Fields: time, level, event (a stable dotted id), msg (a sentence), host, instance, incident, step, attempt, requestId,
+ * reason, err {code, certainty, retry, message, chain}. Secrets never pass: a field whose name says that it holds one is
+ * replaced at any depth, and so is what looks like a token, a password or a URL's credentials within a text.
+ */
+import pino, { type DestinationStream, type Logger as PinoLogger } from 'pino'
+import type { Clock } from '../domain/clock.ts'
+import { errorRecord } from '../domain/errors.ts'
+
+export type Level = 'debug' | 'info' | 'warn' | 'error'
+
+export interface Logger {
+  log(level: Level, event: string, message: string, fields?: Record<string, unknown>, error?: unknown): void
+  setLevel(level: Level): void
+}
+
+export interface LoggerOptions {
+  level: Level
+  clock: Clock
+  /** Default: stdout. */
+  stream?: DestinationStream
+}
+
+/** Makes the daemon's logger. */
+export function createLogger(options: LoggerOptions): Logger {
+  const settings: pino.LoggerOptions = {
+    level: options.level,
+    base: null,
+    timestamp: () => `,"time":"${new Date(options.clock.wall()).toISOString()}"`,
+    formatters: { level: (label) => ({ level: label }) },
+  }
+  const logger: PinoLogger = options.stream === undefined ? pino(settings) : pino(settings, options.stream)
+  return {
+    log: (level, event, message, fields = {}, error) => {
+      if (!logger.isLevelEnabled(level)) return
+      const line: Record<string, unknown> = { event, ...(redact(fields) as Record<string, unknown>) }
+      if (error !== undefined) line['err'] = redact(errorFields(error))
+      logger[level](line, redactText(message))
+    },
+    setLevel: (level) => {
+      logger.level = level
+    },
+  }
+}
+
+function errorFields(error: unknown): Record<string, unknown> {
+  const { code, certainty, retry, message, chain, details } = errorRecord(error)
+  return { code, certainty, retry, message, chain, details }
+}
+
+const secretName =
+  /pass(word|wd|phrase)?$|secret|token|credential(?!Id$|_id$|Name$|_name$)|^authorization$|cookie|api_?key|private_?key|user_?data|admin_?pass|session_?key/i
+
+const removed = '[removed]'
+
+/** Deeper than anything we log; also ends cycles. */
+const maxDepth = 8
+
+/** A copy of the value without secrets. */
+export function redact(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return redactText(value)
+  if (value instanceof Error) return redact(errorFields(value), depth)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= maxDepth) return '[too deep]'
+  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, secretName.test(name) ? removed : redact(member, depth + 1)]),
+  )
+}
+
+/** Fernet tokens, `Bearer ...`, `password=...`, `"password": "..."`, and the credentials of a URL. */
+const secretTexts: [RegExp, string][] = [
+  [/gAAAAA[\w=-]{20,}/g, removed],
+  [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${removed}`],
+  [
+    /\b((?:x-(?:auth|subject)-)?(?:password|passwd|secret|token))(["']?\s*[:=]\s*["']?)[^\s"',;&}]+/gi,
+    `$1$2${removed}`,
+  ],
+  [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/:@]+:[^\s/@]+@/gi, `$1${removed}@`],
+]
+
+function redactText(text: string): string {
+  return secretTexts.reduce((clean, [pattern, replacement]) => clean.replace(pattern, replacement), text)
+}

@@ -1,0 +1,195 @@
+/**
+ * The metric catalogue: the only place where metrics are made. Names carry `lifeboat_`, base units and `_total` for counters;
+ * labels come from closed sets, never from ids of instances, incidents or requests. `metricsPage` writes docs/metrics.md.
+ *
+ * A gauge that would freeze when its loop dies has a time stamp beside it (lifeboat_poll_timestamp_seconds).
+ */
+import { Counter, Gauge, Histogram, Registry, type MetricConfiguration } from 'prom-client'
+
+const apiSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const appendSeconds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1]
+const stepSeconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800]
+const recoverySeconds = [1, 2.5, 5, 10, 15, 20, 30, 45, 60, 120, 300, 600, 1800, 3600]
+
+export interface MetricEntry {
+  name: string
+  type: 'counter' | 'gauge' | 'histogram'
+  help: string
+  labels: readonly string[]
+  buckets?: readonly number[]
+}
+
+/** Every metric, in the order of the page. */
+export const catalogue = {
+  buildInfo: {
+    name: 'lifeboat_build_info',
+    type: 'gauge',
+    help: 'Always 1; the labels say which release runs',
+    labels: ['version', 'node'],
+  },
+  startTime: { name: 'lifeboat_start_timestamp_seconds', type: 'gauge', help: 'When this daemon started', labels: [] },
+  armed: { name: 'lifeboat_armed', type: 'gauge', help: '1 when the daemon acts, 0 when it only observes', labels: [] },
+  paused: { name: 'lifeboat_paused', type: 'gauge', help: '1 while a person has paused recoveries', labels: [] },
+  pollTimestamp: {
+    name: 'lifeboat_poll_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the last poll ended that Nova answered. Alert on its age: everything else stands still with it',
+    labels: [],
+  },
+  polls: { name: 'lifeboat_polls_total', type: 'counter', help: 'Polls of the compute services', labels: ['result'] },
+  pollDuration: {
+    name: 'lifeboat_poll_duration_seconds',
+    type: 'histogram',
+    help: 'How long a poll took, probes included',
+    labels: [],
+    buckets: apiSeconds,
+  },
+  hosts: {
+    name: 'lifeboat_hosts',
+    type: 'gauge',
+    help: 'Hosts by what the monitor concludes about them',
+    labels: ['segment', 'verdict'],
+  },
+  frozen: {
+    name: 'lifeboat_frozen',
+    type: 'gauge',
+    help: '1 while verdicts are frozen because the control plane cannot be trusted',
+    labels: [],
+  },
+  incidents: {
+    name: 'lifeboat_incidents',
+    type: 'gauge',
+    help: 'Open incidents by phase; held is the hold code, or none',
+    labels: ['phase', 'held'],
+  },
+  incidentsOpened: {
+    name: 'lifeboat_incidents_opened_total',
+    type: 'counter',
+    help: 'Incidents opened',
+    labels: ['segment', 'mode'],
+  },
+  incidentsClosed: {
+    name: 'lifeboat_incidents_closed_total',
+    type: 'counter',
+    help: 'Incidents closed, by how',
+    labels: ['segment', 'outcome'],
+  },
+  evacuations: {
+    name: 'lifeboat_evacuations_total',
+    type: 'counter',
+    help: 'Evacuations that were tried, by how the attempt ended',
+    labels: ['segment', 'outcome'],
+  },
+  instances: {
+    name: 'lifeboat_instances_total',
+    type: 'counter',
+    help: 'Instances by how their recovery ended; code is the reason or the error code',
+    labels: ['outcome', 'code'],
+  },
+  steps: {
+    name: 'lifeboat_step_duration_seconds',
+    type: 'histogram',
+    help: 'From intending a step to reading its end back from the cloud',
+    labels: ['kind', 'result'],
+    buckets: stepSeconds,
+  },
+  requests: {
+    name: 'lifeboat_api_request_duration_seconds',
+    type: 'histogram',
+    help: 'Requests to OpenStack and BMCs; status is the class of the answer, or none',
+    labels: ['service', 'method', 'status'],
+    buckets: apiSeconds,
+  },
+  fenceAttempts: {
+    name: 'lifeboat_fence_attempts_total',
+    type: 'counter',
+    help: 'Fencing attempts that ended',
+    labels: ['method', 'result'],
+  },
+  detection: {
+    name: 'lifeboat_detection_latency_seconds',
+    type: 'histogram',
+    help: 'From the last heartbeat seen of a host to the verdict that opened its incident',
+    labels: ['segment'],
+    buckets: recoverySeconds,
+  },
+  recovery: {
+    name: 'lifeboat_recovery_duration_seconds',
+    type: 'histogram',
+    help: 'From opening an incident to the last line of its instances',
+    labels: ['segment'],
+    buckets: recoverySeconds,
+  },
+  debts: {
+    name: 'lifeboat_debts_total',
+    type: 'counter',
+    help: 'Things left behind that a person has to clean up',
+    labels: ['code'],
+  },
+  alarms: { name: 'lifeboat_alarms_total', type: 'counter', help: 'Alarms raised', labels: ['code'] },
+  journalEntries: {
+    name: 'lifeboat_journal_entries_total',
+    type: 'counter',
+    help: 'Journal entries written by this daemon',
+    labels: [],
+  },
+  journalSequence: {
+    name: 'lifeboat_journal_sequence',
+    type: 'gauge',
+    help: 'The sequence of the newest journal entry',
+    labels: [],
+  },
+  journalTimestamp: {
+    name: 'lifeboat_journal_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the journal was last written or found writable',
+    labels: [],
+  },
+  journalAppend: {
+    name: 'lifeboat_journal_append_duration_seconds',
+    type: 'histogram',
+    help: 'How long it took to make entries durable',
+    labels: ['result'],
+    buckets: appendSeconds,
+  },
+} as const satisfies Record<string, MetricEntry>
+
+type Catalogue = typeof catalogue
+export type MetricName = keyof Catalogue
+type LabelOf<K extends MetricName> = Catalogue[K]['labels'][number]
+type Made<K extends MetricName> = Catalogue[K]['type'] extends 'counter'
+  ? Counter<LabelOf<K>>
+  : Catalogue[K]['type'] extends 'gauge'
+    ? Gauge<LabelOf<K>>
+    : Histogram<LabelOf<K>>
+
+export type Metrics = { [K in MetricName]: Made<K> }
+
+/** All metrics of the catalogue in a registry of their own: two daemons in one process (tests) do not meet. */
+export function createMetrics(): { metrics: Metrics; registry: Registry } {
+  const registry = new Registry()
+  const made = Object.entries(catalogue).map(([key, entry]) => [key, make(entry, registry)])
+  return { metrics: Object.fromEntries(made) as Metrics, registry }
+}
+
+function make(entry: MetricEntry, registry: Registry): Counter | Gauge | Histogram {
+  const settings: MetricConfiguration<string> = {
+    name: entry.name,
+    help: entry.help,
+    labelNames: [...entry.labels],
+    registers: [registry],
+  }
+  if (entry.type === 'counter') return new Counter(settings)
+  if (entry.type === 'gauge') return new Gauge(settings)
+  return new Histogram({ ...settings, buckets: [...(entry.buckets ?? apiSeconds)] })
+}
+
+/** docs/metrics.md. */
+export function metricsPage(): string {
+  const rows = Object.values(catalogue as Record<string, MetricEntry>).map(
+    ({ name, type, labels, help }) =>
+      `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
+  )
+  const head = '# Metrics\n\nWritten by `metricsPage` in `src/telemetry/metrics.ts`; change it there.\n\n'
+  return `${head}| Name | Type | Labels | Meaning |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`
+}

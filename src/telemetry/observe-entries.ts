@@ -1,0 +1,91 @@
+/** Journal entries as metrics. Keeps only what spans two entries: when a step or an incident began. */
+import type { Entry, IncidentId } from '../domain/entry.ts'
+import type { HostStepKind, StepKind } from '../domain/plan.ts'
+import type { Metrics } from './metrics.ts'
+
+interface OpenIncident {
+  segment: string
+  openedAt: string
+  lastOutcomeAt: string | null
+  steps: Map<string, { kind: StepKind | HostStepKind; at: string }>
+}
+
+/** Counts an entry. Entries of incidents that were opened before this daemon started count where they need no beginning. */
+export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
+  const open = new Map<IncidentId, OpenIncident>()
+
+  const endStep = (entry: Entry, result: 'confirmed' | 'failed', outcome: string): void => {
+    const incident = open.get(entry.incident ?? '')
+    const key = stepKey(entry)
+    const step = incident?.steps.get(key)
+    if (incident === undefined || step === undefined) return
+    incident.steps.delete(key)
+    metrics.steps.observe({ kind: step.kind, result }, seconds(step.at, entry.at))
+    if (step.kind === 'evacuate') metrics.evacuations.inc({ segment: incident.segment, outcome })
+  }
+
+  return (entry) => {
+    metrics.journalEntries.inc()
+    metrics.journalSequence.set(entry.seq)
+    const incident = open.get(entry.incident ?? '')
+    switch (entry.kind) {
+      case 'daemon.started':
+        metrics.armed.set(entry.data.mode === 'armed' ? 1 : 0)
+        break
+      case 'incident.opened': {
+        const { segment, mode, verdict } = entry.data
+        open.set(entry.incident ?? '', { segment, openedAt: entry.at, lastOutcomeAt: null, steps: new Map() })
+        metrics.incidentsOpened.inc({ segment, mode })
+        if (verdict !== null) metrics.detection.observe({ segment }, verdict.evidence.silentMs / 1000)
+        break
+      }
+      case 'incident.closed':
+        metrics.incidentsClosed.inc({ segment: incident?.segment ?? 'unknown', outcome: entry.data.outcome })
+        if (incident !== undefined && incident.lastOutcomeAt !== null) {
+          metrics.recovery.observe({ segment: incident.segment }, seconds(incident.openedAt, incident.lastOutcomeAt))
+        }
+        open.delete(entry.incident ?? '')
+        break
+      case 'step.intended':
+        incident?.steps.set(stepKey(entry), { kind: entry.data.kind, at: entry.at })
+        break
+      case 'step.confirmed':
+        endStep(entry, 'confirmed', 'confirmed')
+        break
+      case 'step.failed':
+        endStep(entry, 'failed', entry.data.error.code)
+        break
+      case 'outcome.recorded':
+        metrics.instances.inc({ outcome: entry.data.outcome, code: entry.data.code })
+        if (incident !== undefined) incident.lastOutcomeAt = entry.at
+        break
+      case 'fence.attempt':
+        if (entry.data.phase !== 'trying')
+          metrics.fenceAttempts.inc({ method: entry.data.method, result: entry.data.phase })
+        break
+      case 'debt.recorded':
+        metrics.debts.inc({ code: entry.data.code })
+        break
+      case 'alarm.raised':
+        metrics.alarms.inc({ code: entry.data.code })
+        break
+      case 'operator.paused':
+        metrics.paused.set(1)
+        break
+      case 'operator.resumed':
+        metrics.paused.set(0)
+        break
+      default:
+        break
+    }
+  }
+}
+
+function stepKey(entry: Entry): string {
+  return `${entry.instance ?? ''} ${entry.step ?? ''}`
+}
+
+/** Wall time: an administrator who sets the clock back must not make a negative observation. */
+function seconds(from: string, to: string): number {
+  return Math.max(0, Date.parse(to) - Date.parse(from)) / 1000
+}

@@ -1,0 +1,83 @@
+/**
+ * Notifications to systemd: ready, stopping, status and the watchdog. Without NOTIFY_SOCKET (not started by systemd) nothing
+ * is sent. Node cannot write to a datagram socket of the file system, so the systemd-notify program does it; the unit has
+ * NotifyAccess=all, because the message comes from a child of the daemon.
+ */
+import { execFile } from 'node:child_process'
+import type { Clock } from '../domain/clock.ts'
+import { live, type HealthLimits, type Progress } from './health.ts'
+
+export type RunNotify = (parameters: string[], done: (error: Error | null) => void) => void
+
+export interface NotifyOptions {
+  clock: Clock
+  /** The process's environment: NOTIFY_SOCKET and WATCHDOG_USEC come from there. */
+  environment: Record<string, string | undefined>
+  progress: () => Progress
+  limits?: HealthLimits
+  /** Told when a notification could not be sent. */
+  onError: (error: Error) => void
+  run?: RunNotify
+}
+
+export interface SystemdNotify {
+  ready(status: string): void
+  status(text: string): void
+  /** Also ends the watchdog's feeding: systemd's stop time limit takes over. */
+  stopping(status: string): void
+  /** Starts feeding the watchdog, if the unit has one. */
+  startWatchdog(): void
+}
+
+/** The program must not outlive its use: a hung one would pile up at every feeding. */
+const notifyTimeoutMs = 5_000
+
+/** Whether the watchdog may be fed: only progress counts. A journal that fails is an alarm, not a reason to be killed. */
+export function shouldFeed(progress: Progress, nowMs: number, limits?: HealthLimits): boolean {
+  return live(progress, nowMs, limits).ok
+}
+
+/** How often to feed: a third of what systemd allows, so that one lost feeding kills nobody. Null without a watchdog. */
+export function feedEveryMs(environment: Record<string, string | undefined>): number | null {
+  const allowed = Number(environment['WATCHDOG_USEC'] ?? '')
+  return Number.isFinite(allowed) && allowed > 0 ? Math.max(1_000, Math.floor(allowed / 3_000)) : null
+}
+
+export function createSystemdNotify(options: NotifyOptions): SystemdNotify {
+  const { clock, environment, progress, limits, onError } = options
+  const run = options.run ?? runSystemdNotify
+  let stopFeeding = (): void => undefined
+  const send = (...assignments: string[]): void => {
+    if ((environment['NOTIFY_SOCKET'] ?? '') === '') return
+    run(assignments, (error) => {
+      if (error !== null) onError(error)
+    })
+  }
+  const feedLater = (everyMs: number): void => {
+    stopFeeding = clock.after(everyMs, () => {
+      if (shouldFeed(progress(), clock.now(), limits)) send('WATCHDOG=1')
+      feedLater(everyMs)
+    })
+  }
+  return {
+    ready: (status) => send('READY=1', `STATUS=${flat(status)}`),
+    status: (text) => send(`STATUS=${flat(text)}`),
+    stopping: (status) => {
+      stopFeeding()
+      send('STOPPING=1', `STATUS=${flat(status)}`)
+    },
+    startWatchdog: () => {
+      const everyMs = feedEveryMs(environment)
+      if (everyMs !== null && (environment['NOTIFY_SOCKET'] ?? '') !== '') feedLater(everyMs)
+    },
+  }
+}
+
+/** A line end would begin another assignment. */
+function flat(text: string): string {
+  return text.replace(/\s+/g, ' ')
+}
+
+function runSystemdNotify(parameters: string[], done: (error: Error | null) => void): void {
+  execFile('systemd-notify', parameters, { timeout: notifyTimeoutMs }, (error) => done(error))
+}

@@ -1,0 +1,121 @@
+/** The real daemon as its own process, as systemd would run it, for the tests against a real Nova. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Entry } from '../../src/domain/entry.ts'
+import { foldIncidents, type Incident } from '../../src/domain/incident.ts'
+import { openJournalReader } from '../../src/journal/reader.ts'
+
+export interface DaemonOptions {
+  stateDir?: string
+  /** Default: config/lab.yaml. */
+  config?: string
+  cloudsFile: string
+  env?: Record<string, string>
+}
+
+export class DaemonProcess {
+  readonly stateDir: string
+  readonly #options: DaemonOptions
+  #child: ChildProcess | null = null
+  #output = ''
+
+  constructor(options: DaemonOptions) {
+    this.#options = options
+    this.stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), 'lifeboat-nova-'))
+  }
+
+  /** Starts the daemon and waits until it has polled. */
+  async start(): Promise<this> {
+    const child = spawn(process.execPath, ['dist/main.js', 'run', '--config', this.config], { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] })
+    child.stdout.on('data', (chunk: Buffer) => (this.#output += chunk.toString()))
+    child.stderr.on('data', (chunk: Buffer) => (this.#output += chunk.toString()))
+    this.#child = child
+    await until('the daemon is ready', 30_000, async () => {
+      if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}: ${this.#output.slice(-2000)}`)
+      const answer = await fetch('http://127.0.0.1:9393/readyz').catch(() => null)
+      return answer?.ok === true
+    })
+    return this
+  }
+
+  get config(): string {
+    return this.#options.config ?? 'config/lab.yaml'
+  }
+
+  get env(): NodeJS.ProcessEnv {
+    return { ...process.env, OS_CLIENT_CONFIG_FILE: this.#options.cloudsFile, LIFEBOAT_STATE_DIR: this.stateDir, ...this.#options.env }
+  }
+
+  get output(): string {
+    return this.#output
+  }
+
+  /** Everything the journal holds; works while the daemon runs and after it died. */
+  entries(): Entry[] {
+    const reader = openJournalReader(join(this.stateDir, 'journal.db'))
+    try {
+      return reader.read()
+    } finally {
+      reader.close()
+    }
+  }
+
+  incidents(): Incident[] {
+    return [...foldIncidents(this.entries()).values()]
+  }
+
+  /** Waits for the incident on `host` to satisfy `wanted`. */
+  incident(host: string, wanted: (incident: Incident) => boolean, limitMs = 90_000): Promise<Incident> {
+    return until(`the incident on ${host}`, limitMs, () => Promise.resolve(this.incidents().findLast((incident) => incident.host === host && wanted(incident))))
+  }
+
+  /** Peak resident memory of the process in MiB. */
+  peakRssMiB(): number {
+    const status = readFileSync(`/proc/${this.#child?.pid}/status`, 'utf8')
+    return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024
+  }
+
+  /** SIGKILL, as a crash would. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL')
+  }
+
+  async stop(): Promise<void> {
+    await this.#end('SIGTERM')
+    writeFileSync(join(this.stateDir, 'daemon.log'), this.#output)
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child
+    this.#child = null
+    if (child === null || child.exitCode !== null) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill(signal)
+    await ended
+  }
+
+  /** Runs a command of the CLI beside the daemon. */
+  command(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+    return new Promise((resolve) => {
+      const child = spawn(process.execPath, ['dist/main.js', ...args, '--config', this.config], { env: this.env })
+      let stdout = ''
+      let stderr = ''
+      child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+      child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+      child.on('close', (code) => resolve({ code: code ?? -1, stdout, stderr }))
+    })
+  }
+}
+
+/** Asks until the answer is neither undefined nor false. */
+export async function until<T>(what: string, limitMs: number, ask: () => Promise<T | undefined | false>): Promise<T> {
+  const end = Date.now() + limitMs
+  for (;;) {
+    const answer = await ask()
+    if (answer !== undefined && answer !== false) return answer
+    if (Date.now() > end) throw new Error(`waited ${limitMs / 1000} s in vain for: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}

@@ -1,0 +1,116 @@
+/** Drives the lab's real Nova (test/lab): starts it when it does not answer, breaks its hosts, reads its truth, tidies up. */
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { nova, type CloudUnderTest } from '../contract/cloud-under-test.ts'
+
+const run = promisify(execFile)
+const command = fileURLToPath(new URL('../lab/lab', import.meta.url))
+
+export const labComputeUrl = 'http://127.0.0.1:18774/v2.1'
+export const labIdentityUrl = 'http://127.0.0.1:15000/v3'
+
+/** Runs one verb of the lab and gives what it printed. */
+export async function lab(...words: string[]): Promise<string> {
+  const { stdout } = await run(command, words, { maxBuffer: 64 * 1024 * 1024 })
+  return stdout
+}
+
+/** The daemon's access, in the words of clouds.yaml. */
+export const labAccess = {
+  auth_url: labIdentityUrl,
+  username: 'instanceha',
+  password: 'lab',
+  project_name: 'service',
+  user_domain_name: 'Default',
+  project_domain_name: 'Default',
+  region_name: 'RegionOne',
+}
+
+/** The BMC of a lab host; user and password are "lab". */
+export function labBmcUrl(host: string): string {
+  return `http://127.0.0.1:18090/redfish/v1/Systems/${host}`
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    await (await fetch(url, { signal: AbortSignal.timeout(5_000) })).text()
+    return true
+  } catch {
+    // Refused or silent: the lab is not up, which is what the caller asks.
+    return false
+  }
+}
+
+/** The lab as a cloud under test. `prefix` names the servers that are this run's own. */
+export async function labCloud(
+  prefix: string,
+  hosts: [string, string, string] = ['cmp01', 'cmp02', 'cmp03'],
+): Promise<CloudUnderTest> {
+  if (!(await answers(labComputeUrl)) || !(await answers(labIdentityUrl))) await lab('up', '4')
+  const root = (await (await fetch(`${labComputeUrl}/`)).json()) as { version: { version: string } }
+  const cloud: CloudUnderTest = {
+    name: `Nova with ${root.version.version}`,
+    computeUrl: labComputeUrl,
+    identityUrl: labIdentityUrl,
+    credentials: { username: labAccess.username, password: labAccess.password, project: labAccess.project_name },
+    plainCredentials: { username: 'demo', password: 'lab', project: 'demo' },
+    maxMinor: Number(root.version.version.split('.')[1]),
+    hosts,
+    pace: { pollMs: 100, limitMs: 90_000, downMs: 8_000 },
+    prefix,
+    crash: async (host) => {
+      await lab('crash', host)
+    },
+    isolate: async (host) => {
+      await lab('isolate', host)
+    },
+    start: async (host) => {
+      await lab('start', host)
+    },
+    fault: async (host, fault) => {
+      const { fail = null, stopFail = null, slowSeconds = null } = fault ?? {}
+      await lab('fault', host, `fail=${fail}`, `stop_fail=${stopFail}`, `slow=${slowSeconds}`)
+    },
+    truth: async () => JSON.parse(await lab('truth')),
+    tidy: () => tidy(cloud),
+  }
+  return cloud
+}
+
+/** Deletes this run's servers, then brings every host of the run back as docs/nova.md §4.4 orders it. */
+async function tidy(cloud: CloudUnderTest): Promise<void> {
+  const list = await nova(cloud, 'GET', `/servers/detail?all_tenants=1&name=^${cloud.prefix}-`)
+  for (const server of list.body.servers) await nova(cloud, 'DELETE', `/servers/${server.id}`)
+  for (const host of cloud.hosts) await bringBack(cloud, host)
+}
+
+/** A host is up and enabled afterwards. More than one start is needed when an instance left several records. */
+export async function bringBack(cloud: CloudUnderTest, host: string): Promise<void> {
+  await cloud.fault(host, null)
+  const service = async (): Promise<any> => (await nova(cloud, 'GET', `/os-services?host=${host}`)).body.services[0]
+  const remaining = `/os-migrations?source_compute=${host}&migration_type=evacuation&status=done`
+  for (let attempt = 0; attempt < 4; attempt++) {
+    const { updated_at: before, id, forced_down, state, status } = await service()
+    if (state === 'up' && !forced_down && status === 'enabled') return
+    await lab('start', host)
+    await until(async () => (await service()).updated_at > before, 60_000)
+    await until(async () => (await nova(cloud, 'GET', remaining)).body.migrations.length === 0, 5_000)
+    const reply = await nova(cloud, 'PUT', `/os-services/${id}`, { forced_down: false, status: 'enabled' })
+    if (reply.status === 200) {
+      await until(async () => (await service()).state === 'up', 60_000)
+      return
+    }
+    await lab('isolate', host)
+  }
+  throw new Error(`${host} does not come back`)
+}
+
+async function until(condition: () => Promise<boolean>, limitMs: number): Promise<boolean> {
+  const end = Date.now() + limitMs
+  while (Date.now() < end) {
+    if (await condition()) return true
+    await new Promise((resolve) => setTimeout(resolve, 300))
+  }
+  return false
+}

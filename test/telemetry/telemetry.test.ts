@@ -1,0 +1,291 @@
+import { describe, expect, test } from 'vitest'
+import { LifeboatError, type ErrorRecord } from '../../src/domain/errors.ts'
+import type { Incident } from '../../src/domain/incident.ts'
+import { redact } from '../../src/telemetry/logger.ts'
+import { catalogue, metricsPage, type MetricEntry } from '../../src/telemetry/metrics.ts'
+import { captured, entry, verdictOf } from './fixtures.ts'
+
+const all: MetricEntry[] = Object.values(catalogue)
+const of = { incident: 'i1', host: 'c1' }
+const opened = {
+  kind: 'incident.opened',
+  ...of,
+  data: {
+    verdict: verdictOf('c1', 'host-down'),
+    segment: 'az1',
+    failure: 'host',
+    mode: 'armed',
+    openedBy: 'monitor',
+    workflowDigest: 'd',
+  },
+} as const
+const error: ErrorRecord = {
+  code: 'NO_VALID_HOST',
+  message: 'No valid host',
+  certainty: 'applied',
+  retry: 'after',
+  chain: ['HTTP 400'],
+  details: {},
+}
+
+describe('log lines', () => {
+  test('an entry is a JSON line with the fields that operators search by', () => {
+    const { observer, lines } = captured()
+    observer.entry(
+      entry({ kind: 'step.issued', ...of, instance: 'a', step: 'evacuate#1', data: { requestId: 'req-1' } }),
+    )
+    expect(lines[0]).toMatchObject({
+      level: 'info',
+      event: 'step.issued',
+      msg: 'Step issued',
+      incident: 'i1',
+      host: 'c1',
+      instance: 'a',
+      step: 'evacuate#1',
+      requestId: 'req-1',
+    })
+    expect(lines[0]?.['time']).toBe('2026-01-02T00:00:00.000Z')
+  })
+
+  test('an error carries its code, certainty and chain', () => {
+    const { observer, lines } = captured()
+    observer.log(
+      'error',
+      'poll.failed',
+      { message: 'Poll failed', host: 'c1' },
+      new LifeboatError('API_TIMEOUT', 'No answer', { certainty: 'unknown', cause: new Error('socket hang up') }),
+    )
+    expect(lines[0]).toMatchObject({
+      level: 'error',
+      event: 'poll.failed',
+      msg: 'Poll failed',
+      err: { code: 'API_TIMEOUT', certainty: 'unknown', chain: ['socket hang up'] },
+    })
+  })
+
+  test('a failed instance is an error, a left one is not', () => {
+    const { observer, lines } = captured()
+    for (const outcome of ['failed', 'stuck', 'left', 'recovered'] as const) {
+      observer.entry(
+        entry({
+          kind: 'outcome.recorded',
+          ...of,
+          instance: 'a',
+          data: { outcome, code: 'X', message: 'm', after: null },
+        }),
+      )
+    }
+    expect(lines.map((line) => line['level'])).toEqual(['error', 'error', 'info', 'info'])
+  })
+
+  test('polls and requests that went well are silent above debug', () => {
+    const { observer, lines } = captured('info')
+    observer.poll({ tookMs: 5, ok: true, hosts: 1, frozen: null, verdicts: [] })
+    observer.request({
+      service: 'compute',
+      method: 'GET',
+      route: '/os-services',
+      result: '200',
+      tookMs: 5,
+      requestId: null,
+    })
+    expect(lines).toEqual([])
+    observer.poll({ tookMs: 5, ok: false, hosts: 0, frozen: 'API_UNAVAILABLE', verdicts: [] })
+    expect(lines).toHaveLength(1)
+  })
+})
+
+describe('secrets never reach the log', () => {
+  test.each([
+    [{ password: 'hunter2' }],
+    [{ auth: { identity: { application_credential: { secret: 'hunter2' } } } }],
+    [{ headers: { 'X-Auth-Token': 'hunter2', Authorization: 'Basic hunter2' } }],
+    [{ list: [{ user_data: 'hunter2' }, { adminPass: 'hunter2' }] }],
+    [{ url: 'https://admin:hunter2@bmc1/redfish' }],
+    [{ detail: 'sent {"auth": {"password": "hunter2"}}' }],
+    [{ detail: 'X-Auth-Token: hunter2' }],
+    [{ detail: 'Authorization: Bearer hunter2hunter2' }],
+    [{ detail: 'token gAAAAABhunter2hunter2hunter2hunter2 expired' }],
+    [{ args: ['--username=admin', '--password=hunter2'] }],
+    [{ nested: new Error('password: hunter2') }],
+  ])('%j', (fields) => {
+    const { observer, lines } = captured()
+    observer.log(
+      'info',
+      'test',
+      { message: 'Testing', ...fields },
+      new LifeboatError('AUTH_FAILED', 'password=hunter2', { cause: new Error('token=hunter2'), details: fields }),
+    )
+    expect(lines).toHaveLength(1)
+    expect(JSON.stringify(lines)).not.toContain('hunter2')
+  })
+
+  test('what only sounds alike stays', () => {
+    const fields = {
+      requestId: 'req-1',
+      message: 'The token was refused',
+      host: 'tokyo1',
+      url: 'http://c1:8774/v2.1',
+      passes: 3,
+    }
+    expect(redact(fields)).toEqual(fields)
+  })
+
+  test('a cycle ends', () => {
+    const cycle: Record<string, unknown> = {}
+    cycle['self'] = cycle
+    expect(JSON.stringify(redact(cycle))).toContain('too deep')
+  })
+})
+
+describe('the metric catalogue', () => {
+  test.each(all.map((metric) => [metric.name, metric] as const))(
+    '%s keeps the naming rules',
+    (name, { type, help, labels }) => {
+      expect(name).toMatch(/^lifeboat_[a-z_]+$/)
+      expect(name.endsWith('_total')).toBe(type === 'counter')
+      if (type === 'histogram') expect(name).toMatch(/_seconds$/)
+      expect(help).toMatch(/^[A-Z1].*[^.]$/)
+      for (const label of labels) expect(['host', 'instance', 'incident', 'request_id', 'route']).not.toContain(label)
+    },
+  )
+
+  test('names are unique, and the page has each of them', () => {
+    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length)
+    for (const { name } of all) expect(metricsPage()).toContain(`\`${name}\``)
+  })
+
+  test('everything that is served is in the catalogue', async () => {
+    const served = (await captured().metricsText()).split('\n').flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? [])
+    expect(served.sort()).toEqual(all.map(({ name }) => name).sort())
+  })
+})
+
+describe('metrics', () => {
+  test('hosts are counted by verdict, and a count that ended reads zero', async () => {
+    const { observer, sample } = captured()
+    const poll = (kinds: ('healthy' | 'host-down')[]) =>
+      observer.poll({
+        tookMs: 100,
+        ok: true,
+        hosts: 2,
+        frozen: null,
+        verdicts: kinds.map((kind, n) => verdictOf(`c${n}`, kind)),
+      })
+    poll(['healthy', 'host-down'])
+    expect(await sample('lifeboat_hosts{segment="az1",verdict="host-down"}')).toBe(1)
+    poll(['healthy', 'healthy'])
+    expect(await sample('lifeboat_hosts{segment="az1",verdict="host-down"}')).toBe(0)
+    expect(await sample('lifeboat_hosts{segment="az1",verdict="healthy"}')).toBe(2)
+  })
+
+  test('the poll time stamp moves only with polls that Nova answered', async () => {
+    const { observer, sample, clock } = captured()
+    clock.advance(10_000)
+    observer.poll({ tookMs: 1, ok: true, hosts: 0, frozen: null, verdicts: [] })
+    clock.advance(10_000)
+    observer.poll({ tookMs: 1, ok: false, hosts: 0, frozen: 'API_UNAVAILABLE', verdicts: [] })
+    expect(await sample('lifeboat_poll_timestamp_seconds')).toBe(Date.UTC(2026, 0, 2) / 1000 + 10)
+    expect(await sample('lifeboat_frozen')).toBe(1)
+    expect(await sample('lifeboat_polls_total{result="failed"}')).toBe(1)
+  })
+
+  test('an incident gives its detection latency, step durations, evacuations, outcomes and recovery time', async () => {
+    const { observer, sample } = captured()
+    const history = [
+      entry(opened, 0),
+      entry({ kind: 'fence.attempt', ...of, data: { method: 'bmc', phase: 'trying', message: '' } }, 1),
+      entry({ kind: 'fence.attempt', ...of, data: { method: 'bmc', phase: 'succeeded', message: '' } }, 2),
+      entry(
+        {
+          kind: 'step.intended',
+          ...of,
+          instance: 'a',
+          step: 'e#1',
+          data: { kind: 'evacuate', attempt: 1, before: null, request: null },
+        },
+        3,
+      ),
+      entry({ kind: 'step.failed', ...of, instance: 'a', step: 'e#1', data: { error } }, 5),
+      entry(
+        {
+          kind: 'step.intended',
+          ...of,
+          instance: 'a',
+          step: 'e#2',
+          data: { kind: 'evacuate', attempt: 2, before: null, request: null },
+        },
+        5,
+      ),
+      entry({ kind: 'step.confirmed', ...of, instance: 'a', step: 'e#2', data: { result: null } }, 9),
+      entry({ kind: 'debt.recorded', ...of, instance: 'a', data: { code: 'LEFTOVER_MIGRATION', message: '' } }, 9),
+      entry(
+        {
+          kind: 'outcome.recorded',
+          ...of,
+          instance: 'a',
+          data: { outcome: 'recovered', code: 'RUNNING', message: '', after: null },
+        },
+        11,
+      ),
+      entry({ kind: 'incident.closed', ...of, data: { outcome: 'done', message: '', counts: {} } }, 60),
+    ]
+    for (const one of history) observer.entry(one)
+    const expected = {
+      'lifeboat_detection_latency_seconds_sum{segment="az1"}': 6,
+      'lifeboat_fence_attempts_total{method="bmc",result="succeeded"}': 1,
+      'lifeboat_step_duration_seconds_sum{kind="evacuate",result="failed"}': 2,
+      'lifeboat_step_duration_seconds_sum{kind="evacuate",result="confirmed"}': 4,
+      'lifeboat_evacuations_total{segment="az1",outcome="NO_VALID_HOST"}': 1,
+      'lifeboat_evacuations_total{segment="az1",outcome="confirmed"}': 1,
+      'lifeboat_instances_total{outcome="recovered",code="RUNNING"}': 1,
+      'lifeboat_recovery_duration_seconds_sum{segment="az1"}': 11,
+      'lifeboat_incidents_closed_total{segment="az1",outcome="done"}': 1,
+      'lifeboat_debts_total{code="LEFTOVER_MIGRATION"}': 1,
+      lifeboat_journal_entries_total: history.length,
+    }
+    const found = await Promise.all(
+      Object.keys(expected).map(async (series) => [series, await sample(series)] as const),
+    )
+    expect(Object.fromEntries(found)).toEqual(expected)
+  })
+
+  test('open incidents are counted by phase and hold, and gone when closed', async () => {
+    const { observer, sample } = captured()
+    observer.incidents([
+      { phase: 'fencing', held: { code: 'BRAKE', message: '', since: '' } } as Incident,
+      { phase: 'recovering', held: null } as Incident,
+    ])
+    expect(await sample('lifeboat_incidents{phase="fencing",held="BRAKE"}')).toBe(1)
+    observer.incidents([])
+    expect(await sample('lifeboat_incidents{phase="fencing",held="BRAKE"}')).toBeUndefined()
+  })
+
+  test.each([
+    ['202', '2xx'],
+    ['409', '4xx'],
+    ['API_TIMEOUT', 'none'],
+  ])('a request that ended with %s counts under %s', async (result, status) => {
+    const { observer, sample } = captured()
+    observer.request({
+      service: 'compute',
+      method: 'POST',
+      route: '/servers/{id}/action',
+      result,
+      tookMs: 250,
+      requestId: 'r',
+    })
+    expect(
+      await sample(`lifeboat_api_request_duration_seconds_sum{service="compute",method="POST",status="${status}"}`),
+    ).toBe(0.25)
+  })
+
+  test('the build, the mode and a pause show', async () => {
+    const { observer, sample } = captured()
+    observer.entry(entry({ kind: 'daemon.started', data: { version: '0.1.0', mode: 'armed', pid: 1 } }))
+    observer.entry(entry({ kind: 'operator.paused', data: { by: 'ada', reason: 'x', until: null } }))
+    expect(await sample('lifeboat_armed')).toBe(1)
+    expect(await sample('lifeboat_paused')).toBe(1)
+    expect(await sample(`lifeboat_build_info{version="0.1.0",node="${process.version}"}`)).toBe(1)
+  })
+})

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config'
+
+// The suite against a real Nova (test/lab): needs root and minutes, and breaks hosts, so one file at a time.
+export default defineConfig({
+  test: {
+    include: ['test/nova/**/*.test.ts'],
+    testTimeout: 300_000,
+    hookTimeout: 600_000,
+    pool: 'forks',
+    fileParallelism: false,
+    sequence: { concurrent: false },
+  },
+})
