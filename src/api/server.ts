@@ -1,5 +1,5 @@
 /** What both listeners share: limits against hostile or broken clients, and one shape for every error. */
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { ensureError, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 
 /** The longest body: an act is a name and a sentence. Too small: long proofs are refused; too large: memory for nothing. */
@@ -35,6 +35,11 @@ export function createServer(): FastifyInstance {
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: true,
+    // Refusals before any route is found; they do not pass the error handler below.
+    frameworkErrors: (error, _request, reply) => {
+      // Its type follows the route's, and there is no route.
+      void (reply as unknown as FastifyReply).code(400).send(errorBody('USAGE', error.message))
+    },
   })
   server.setNotFoundHandler((request, reply) => {
     const message = `There is no ${request.method} ${request.url.split('?')[0]?.slice(0, 200) ?? ''}`

@@ -29,6 +29,10 @@ export async function runCli(argv: string[], terminal: Terminal, commands: Comma
   addIncidentCommands(program, session)
   addActCommands(program, session)
   addJournalCommands(program, session)
+  program.hook('preAction', (_program, action) => {
+    // Before anything is asked of a cloud or a daemon. Export has formats of its own.
+    if (action.name() !== 'export') session.shape()
+  })
   tame(program, terminal)
   try {
     await program.parseAsync(argv, { from: 'user' })

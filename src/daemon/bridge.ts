@@ -53,7 +53,7 @@ export function createBridge(parts: {
         message: `paused by ${pause.by}${pause.until === null ? '' : ` until ${pause.until}`}: ${pause.reason}`,
       }
     }
-    const frozen = monitor.frozen
+    const frozen = monitor.frozen()
     if (frozen !== null) return { allowed: false, hold: 'FROZEN', message: frozen.message }
     const verdict = monitor.verdict(incident.host)
     if (verdict?.kind === 'contradiction') return { allowed: false, hold: 'HOST_ALIVE', message: verdict.message }

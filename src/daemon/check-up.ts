@@ -6,7 +6,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { CheckLine } from '../cli/composition.ts'
 import type { Clock } from '../domain/clock.ts'
-import { ensureError } from '../domain/errors.ts'
+import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { ServiceRecord } from '../domain/service.ts'
 import { buildAdapters, type Adapters } from './adapters.ts'
 import type { Config } from './config/index.ts'
@@ -16,10 +16,20 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 const ok = (what: string, message: string): CheckLine => ({ what, result: 'ok', message, advice: null })
 const warn = (what: string, message: string, advice: string): CheckLine => ({ what, result: 'warn', message, advice })
-const fail = (what: string, thrown: unknown, advice: string): CheckLine => ({ what, result: 'fail', message: ensureError(thrown).message, advice })
+const fail = (what: string, thrown: unknown, advice: string): CheckLine => ({
+  what,
+  result: 'fail',
+  message: ensureError(thrown).message,
+  advice,
+})
 
-export async function* checkUp(config: Config, { clock, env }: { clock: Clock; env: Environment }): AsyncGenerator<CheckLine> {
-  yield config.mode === 'armed' ? ok('mode', 'armed: recoveries act') : warn('mode', 'observe: nothing is sent', 'Set mode: armed once the plans are what you want')
+export async function* checkUp(
+  config: Config,
+  { clock, env }: { clock: Clock; env: Environment },
+): AsyncGenerator<CheckLine> {
+  yield config.mode === 'armed'
+    ? ok('mode', 'armed: recoveries act')
+    : warn('mode', 'observe: nothing is sent', 'Set mode: armed once the plans are what you want')
   yield checkWorkflow(config)
   yield checkJournal(config)
   let adapters: Adapters
@@ -61,12 +71,26 @@ async function* checkCloud({ cloud }: Adapters): AsyncGenerator<CheckLine> {
   try {
     const { user, project, roles, authUrl, endpoints, compute } = await cloud.describe()
     yield ok('keystone', `${user.name} on project ${project.name} at ${authUrl}, roles ${roles.join(', ')}`)
-    if (!roles.includes('admin')) yield warn('roles', 'no admin role', "Nova's default policy asks for admin; with a policy of your own this may be right")
+    if (!roles.includes('admin'))
+      yield warn(
+        'roles',
+        'no admin role',
+        "Nova's default policy asks for admin; with a policy of your own this may be right",
+      )
     yield ok('compute', `${endpoints.compute}, ${compute.minMicroversion} to ${compute.maxMicroversion}`)
     yield compute.landsStopped
       ? ok('landing', 'evacuate can land stopped (2.95)')
-      : warn('landing', 'no 2.95: instances are evacuated as before and stopped afterwards', 'Nova 27 (2023.1) or newer lands them stopped')
-    if (endpoints.volume === null) yield warn('volumes', 'no volume service in the catalogue', 'Encrypted volumes cannot be told; instances with volumes are treated as if they were')
+      : warn(
+          'landing',
+          'no 2.95: instances are evacuated as before and stopped afterwards',
+          'Nova 27 (2023.1) or newer lands them stopped',
+        )
+    if (endpoints.volume === null)
+      yield warn(
+        'volumes',
+        'no volume service in the catalogue',
+        'Encrypted volumes cannot be told; instances with volumes are treated as if they were',
+      )
   } catch (thrown) {
     yield fail('cloud', thrown, 'Check clouds.yaml, OS_CLOUD and the region')
     return
@@ -88,7 +112,10 @@ async function* checkCloud({ cloud }: Adapters): AsyncGenerator<CheckLine> {
   }
 }
 
-async function* checkHosts(config: Config, { cloud, segmentOf, probes, readPower }: Adapters): AsyncGenerator<CheckLine> {
+async function* checkHosts(
+  config: Config,
+  { cloud, segmentOf, probes, readPower }: Adapters,
+): AsyncGenerator<CheckLine> {
   let services: ServiceRecord[]
   let aggregates: Awaited<ReturnType<typeof cloud.listAggregates>>
   try {
@@ -98,22 +125,45 @@ async function* checkHosts(config: Config, { cloud, segmentOf, probes, readPower
     return
   }
   for (const { host, zone } of services.filter((row) => row.binary === 'nova-compute')) {
-    const segment = segmentOf(host, zone, aggregates.filter((aggregate) => aggregate.hosts.includes(host)).map((aggregate) => aggregate.name))
-    if (segment.fencing.length === 0) yield warn(`fencing of ${host}`, `segment ${segment.name} has no fencing method`, 'A person must state the proof of every failure: lifeboat recover HOST --proof')
+    const segment = segmentOf(
+      host,
+      zone,
+      aggregates.filter((aggregate) => aggregate.hosts.includes(host)).map((aggregate) => aggregate.name),
+    )
+    if (segment.fencing.length === 0)
+      yield warn(
+        `fencing of ${host}`,
+        `segment ${segment.name} has no fencing method`,
+        'A person must state the proof of every failure: lifeboat recover HOST --proof',
+      )
     for (const method of segment.fencing) {
       try {
-        const power = await readPower(host, method)
-        yield power === null ? warn(`fencing of ${host}`, `${method} cannot be asked without acting`, 'Try it in a maintenance window') : ok(`fencing of ${host}`, `${method}: power ${power}`)
+        const { power, detail } = await readPower(host, method)
+        const what = `fencing of ${host}`
+        yield power === 'unknown'
+          ? fail(
+              what,
+              new LifeboatError('FENCE_FAILED', `${method}: ${detail}`),
+              `Check fencing.${method}: with this answer ${host} could not be fenced`,
+            )
+          : ok(what, `${method}: ${detail}`)
       } catch (thrown) {
         yield fail(`fencing of ${host}`, thrown, `Check fencing.${method} in ${config.path ?? 'the configuration'}`)
       }
     }
-    if (segment.probes.length === 0) yield warn(`probes of ${host}`, 'none: only Nova says whether it lives', 'Two kinds of probes confirm a death earlier and tell a dead agent from a dead host')
+    if (segment.probes.length === 0)
+      yield warn(
+        `probes of ${host}`,
+        'none: only Nova says whether it lives',
+        'Two kinds of probes confirm a death earlier and tell a dead agent from a dead host',
+      )
     for (const name of segment.probes) {
       const reading = await probes.get(name)?.read(host)
       if (reading === undefined) continue
       const line = `${reading.answer}: ${reading.detail}`
-      yield reading.answer === 'alive' || reading.kind === 'redfish' ? ok(`probe ${name} of ${host}`, line) : warn(`probe ${name} of ${host}`, line, 'A probe that does not see a living host as alive will call it dead')
+      yield reading.answer === 'alive' || reading.kind === 'redfish'
+        ? ok(`probe ${name} of ${host}`, line)
+        : warn(`probe ${name} of ${host}`, line, 'A probe that does not see a living host as alive will call it dead')
     }
   }
 }

@@ -25,7 +25,9 @@ export function demoLine(entry: Entry, name: string | null): string | null {
     case 'outcome.recorded':
       return `${entry.data.outcome.padEnd(10)} ${padded(name)} ${entry.data.message}`
     case 'incident.closed':
-      return `closed     ${entry.data.message}: ${Object.entries(entry.data.counts).map(([outcome, count]) => `${count} ${outcome}`).join(', ')}`
+      return `closed     ${entry.data.message}: ${Object.entries(entry.data.counts)
+        .map(([outcome, count]) => `${count} ${outcome}`)
+        .join(', ')}`
     default:
       return null
   }

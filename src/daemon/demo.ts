@@ -10,6 +10,7 @@ import type { DemoOptions } from '../cli/composition.ts'
 import { sleep } from '../domain/clock.ts'
 import type { Entry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
+import { defaultWishes } from '../engine/wishes.ts'
 import { parseWorkflow } from '../engine/workflow.ts'
 import { openJournal } from '../journal/journal.ts'
 import { incidentReport } from '../journal/report.ts'
@@ -45,14 +46,35 @@ const kinds: NewInstance[] = [
 /** Runs the demo. Throws STEP_TIMEOUT when the recovery does not end in time. */
 export async function runDemo(write: (text: string) => void, options: DemoOptions): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'lifeboat-demo-'))
-  const timings = { scheduleMs: 150, claimMs: 100, rebuildMs: 150, volumesMs: 100, spawnMs: 300, powerMs: 150, finishMs: 100, confirmMs: 250, agentStartMs: 200 }
-  const simulator = await startSimulator({ clock, hosts: options.hosts, reportIntervalMs: beatMs, serviceDownTimeMs: 4 * beatMs, timings })
+  const timings = {
+    scheduleMs: 150,
+    claimMs: 100,
+    rebuildMs: 150,
+    volumesMs: 100,
+    spawnMs: 300,
+    powerMs: 150,
+    finishMs: 100,
+    confirmMs: 250,
+    agentStartMs: 200,
+  }
+  const simulator = await startSimulator({
+    clock,
+    hosts: options.hosts,
+    reportIntervalMs: beatMs,
+    serviceDownTimeMs: 4 * beatMs,
+    timings,
+  })
   const journal = openJournal(join(directory, 'journal.db'), { clock })
-  const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), workflowFile, { wishes: { key: 'lifeboat', priorityKey: 'lifeboat_priority', masakariKey: 'HA_Enabled' } })
-  const daemon = new Daemon({ ...simulatedParts(simulator, { clock, journal, workflow, beatMs }), journalPath: join(directory, 'journal.db') })
+  const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), workflowFile, { wishes: defaultWishes })
+  const daemon = new Daemon({
+    ...simulatedParts(simulator, { clock, journal, workflow, beatMs }),
+    journalPath: join(directory, 'journal.db'),
+  })
   try {
     populate(simulator, options.instances)
-    write(`A simulated cloud of ${options.hosts} hosts with ${options.instances} instances on cmp01. Lifeboat is armed and watches.\n\n`)
+    write(
+      `A simulated cloud of ${options.hosts} hosts with ${options.instances} instances on cmp01. Lifeboat is armed and watches.\n\n`,
+    )
     const began = clock.now()
     journal.onAppend((entry) => show(write, entry, clock.now() - began, daemon))
     daemon.start()
@@ -62,7 +84,9 @@ export async function runDemo(write: (text: string) => void, options: DemoOption
     const id = await closedIncident(daemon)
     write(`\n${incidentReport(id, journal.read({ incident: id }))}\n`)
     const doubles = simulator.truth().doubles.length
-    write(`The simulated hypervisors' own log: ${doubles === 0 ? 'no guest ever ran on two hosts' : `${doubles} guests ran on two hosts`}.\n`)
+    write(
+      `The simulated hypervisors' own log: ${doubles === 0 ? 'no guest ever ran on two hosts' : `${doubles} guests ran on two hosts`}.\n`,
+    )
     if (options.keep) write(`The journal is kept: ${directory}\n`)
   } finally {
     await daemon.stop('the demo is over')
@@ -74,11 +98,15 @@ export async function runDemo(write: (text: string) => void, options: DemoOption
 
 function populate(simulator: Simulator, instances: number): void {
   for (const kind of kinds.slice(0, instances)) simulator.addInstance(kind)
-  for (let n = kinds.length; n < instances; n++) simulator.addInstance({ host: 'cmp01', name: `app-${n}`, state: 'active' })
+  for (let n = kinds.length; n < instances; n++)
+    simulator.addInstance({ host: 'cmp01', name: `app-${n}`, state: 'active' })
 }
 
 function show(write: (text: string) => void, entry: Entry, sinceMs: number, daemon: Daemon): void {
-  const name = entry.instance === null || entry.incident === null ? null : (daemon.book.find(entry.incident)?.instances.get(entry.instance)?.plan.name ?? null)
+  const name =
+    entry.instance === null || entry.incident === null
+      ? null
+      : (daemon.book.find(entry.incident)?.instances.get(entry.instance)?.plan.name ?? null)
   const line = demoLine(entry, name)
   if (line !== null) write(`${(sinceMs / 1000).toFixed(1).padStart(6)} s  ${line}\n`)
 }

@@ -5,6 +5,7 @@ import { foldIncidents } from '../domain/incident.ts'
 import { exportLines } from '../journal/export.ts'
 import { openJournalReader } from '../journal/reader.ts'
 import { incidentReport } from '../journal/report.ts'
+import { sentenceOf } from '../journal/report-sentences.ts'
 import { incidentDetail, incidentSummary } from './incident-views.ts'
 
 /** Throws JOURNAL_UNAVAILABLE when there is no journal at `path`. */
@@ -12,27 +13,38 @@ export function openJournalAccess(path: string): JournalAccess {
   const reader = openJournalReader(path)
   const entriesOf = (id: string): ReturnType<typeof reader.read> => {
     const entries = reader.read({ incident: id })
-    if (entries.length === 0) throw new LifeboatError('NOT_FOUND', `There is no incident ${id} (lifeboat incident list shows them)`)
+    if (entries.length === 0)
+      throw new LifeboatError('NOT_FOUND', `There is no incident ${id} (lifeboat incident list shows them)`)
     return entries
   }
   return {
     read: (filter) => reader.read(filter),
     each: (filter) => reader.each(filter),
     verify: () => reader.verify(),
+    sentence: sentenceOf,
     close: () => reader.close(),
     incidents: ({ open, host, limit }) => {
-      const lines = reader.incidents({ ...(host !== undefined && { host }), ...(limit !== undefined && { limit }), openOnly: open === true })
+      const lines = reader.incidents({
+        ...(host !== undefined && { host }),
+        ...(limit !== undefined && { limit }),
+        openOnly: open === true,
+      })
       return lines.flatMap(({ id }) => [...foldIncidents(entriesOf(id)).values()].map(incidentSummary))
     },
     incident: (id) => {
       const entries = entriesOf(id)
       const incident = foldIncidents(entries).get(id)
-      if (incident === undefined) throw new LifeboatError('JOURNAL_CORRUPT', `The journal does not say how incident ${id} began`)
+      if (incident === undefined)
+        throw new LifeboatError('JOURNAL_CORRUPT', `The journal does not say how incident ${id} began`)
       return incidentDetail(incident, entries)
     },
     *export(format, incident) {
       if (format === 'json') yield* exportLines(reader, incident === null ? {} : { incident })
-      else for (const { id } of incident === null ? reader.incidents({ limit: 1_000_000 }).toReversed() : [{ id: incident }]) yield `${incidentReport(id, entriesOf(id))}\n`
+      else
+        for (const { id } of incident === null
+          ? reader.incidents({ limit: 1_000_000 }).toReversed()
+          : [{ id: incident }])
+          yield `${incidentReport(id, entriesOf(id))}\n`
     },
   }
 }

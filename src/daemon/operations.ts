@@ -112,7 +112,8 @@ function statusOf({ clock, journal, journalPath, book, monitor, about }: Operati
   for (const { kind } of monitor.verdicts()) hosts[kind] = (hosts[kind] ?? 0) + 1
   const open = book.open()
   const newest = journal.read({ newestFirst: true, limit: 1 })[0]
-  const { frozen, lastPoll } = monitor
+  const frozen = monitor.frozen()
+  const lastPoll = monitor.lastPoll()
   return {
     ...about,
     lastPoll:

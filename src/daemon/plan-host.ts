@@ -7,7 +7,10 @@ import type { SegmentOf } from '../domain/segment.ts'
 import { takeSurvey } from '../executor/survey.ts'
 
 /** Throws NOT_FOUND for a host that Nova does not know, and what the cloud throws. */
-export async function planHost(parts: { cloud: Cloud; clock: Clock; workflow: Workflow; segmentOf: SegmentOf }, host: string): Promise<HostPlan> {
+export async function planHost(
+  parts: { cloud: Cloud; clock: Clock; workflow: Workflow; segmentOf: SegmentOf },
+  host: string,
+): Promise<HostPlan> {
   const { cloud, clock, workflow, segmentOf } = parts
   const { survey } = await takeSurvey(cloud, host, () => clock.wall())
   const service = survey.services.find((row) => row.binary === 'nova-compute' && row.host === host)
@@ -15,7 +18,9 @@ export async function planHost(parts: { cloud: Cloud; clock: Clock; workflow: Wo
     const known = survey.services.filter((row) => row.binary === 'nova-compute').map((row) => row.host)
     throw new LifeboatError('NOT_FOUND', `Nova knows no nova-compute on ${host} (it knows ${known.sort().join(', ')})`)
   }
-  const aggregates = survey.aggregates.filter((aggregate) => aggregate.hosts.includes(host)).map((aggregate) => aggregate.name)
+  const aggregates = survey.aggregates
+    .filter((aggregate) => aggregate.hosts.includes(host))
+    .map((aggregate) => aggregate.name)
   // The planner asks whether the other end of a resize lives; this host is taken for dead, as it would be.
   return workflow.plan(survey, segmentOf(host, service.zone, aggregates))
 }

@@ -68,14 +68,24 @@ export async function runDaemon(config: Config, version: string): Promise<void> 
       const machines = await listenPublicly(telemetry, config.http)
       teardown.add('http', () => machines.close())
     }
-    teardown.add('schedules', startSchedules({ clock, journal, book: daemon.book, observer, backupDirectory: join(config.stateDir, 'backups') }))
+    teardown.add(
+      'schedules',
+      startSchedules({
+        clock,
+        journal,
+        book: daemon.book,
+        observer,
+        backupDirectory: join(config.stateDir, 'backups'),
+      }),
+    )
     daemon.start()
     systemd.ready(`Watching, ${config.mode}`)
     systemd.startWatchdog()
     await stopped.signal
     systemd.stopping('Stopping; recoveries go on at the next start')
   } finally {
-    for (const problem of await teardown.run(stopLimitMs)) observer.log('error', 'stop.incomplete', { message: problem })
+    for (const problem of await teardown.run(stopLimitMs))
+      observer.log('error', 'stop.incomplete', { message: problem })
     stopped.release()
   }
 }

@@ -47,13 +47,6 @@ export class WatchLoop {
         const report = await monitor.poll(signal)
         if (signal.aborted) return
         this.#record(report)
-        observer.poll?.({
-          tookMs: report.tookMs,
-          ok: report.ok,
-          hosts: report.verdicts.length,
-          frozen: report.frozen?.reason ?? null,
-          verdicts: report.verdicts,
-        })
       } catch (thrown) {
         observer.log?.('error', 'poll.not_recorded', {}, ensureError(thrown))
       }

@@ -13,16 +13,23 @@ export function workflowFiles(directory: string): string[] {
     const names = readdirSync(directory).filter((name) => name.endsWith('.yaml'))
     if (names.length > 0) return names.sort().map((name) => join(directory, name))
   } catch (thrown) {
-    throw new LifeboatError('WORKFLOW_INVALID', `Cannot read the directory of workflows ${directory}: ${ensureError(thrown).message}`, { cause: thrown })
+    throw new LifeboatError(
+      'WORKFLOW_INVALID',
+      `Cannot read the directory of workflows ${directory}: ${ensureError(thrown).message}`,
+      { cause: thrown },
+    )
   }
   throw new LifeboatError('WORKFLOW_INVALID', `${directory} has no workflow (*.yaml)`)
 }
 
 /** The workflow for host failures. Throws WORKFLOW_INVALID with every problem of every document. */
 export function loadHostFailure(config: Config): Workflow {
-  const parsed = workflowFiles(config.workflows).map((file) => parseWorkflow(readText(file), file, { wishes: config.wishes }))
+  const parsed = workflowFiles(config.workflows).map((file) =>
+    parseWorkflow(readText(file), file, { wishes: config.wishes }),
+  )
   const found = parsed.find((workflow) => workflow.name === 'host-failure')
-  if (found === undefined) throw new LifeboatError('WORKFLOW_INVALID', `${config.workflows} has no workflow named host-failure`)
+  if (found === undefined)
+    throw new LifeboatError('WORKFLOW_INVALID', `${config.workflows} has no workflow named host-failure`)
   return found
 }
 

@@ -19,7 +19,7 @@ function checkRules(document: WorkflowDocument, report: Report): void {
   const ids = new Set<string>()
   const conditions = new Map<string, string>()
   let all: string | null = null
-  rules.forEach((rule, index) => {
+  for (const [index, rule] of rules.entries()) {
     const path = ['instances', 'rules', index]
     if (ids.has(rule.id)) report([...path, 'id'], `rule "${rule.id}" is there twice; ids are unique`)
     ids.add(rule.id)
@@ -28,29 +28,38 @@ function checkRules(document: WorkflowDocument, report: Report): void {
       report(path, `rule "${rule.id}" must say one of: recover: RECIPE, leave: true, hold: true`)
     if (rule.recover !== undefined) {
       checkRecipeExists(rule.recover, [...path, 'recover'], document, report)
-      if (rule.expect === undefined) report(path, `rule "${rule.id}" recovers, so it must say expect: running, stopped or original`)
+      if (rule.expect === undefined)
+        report(path, `rule "${rule.id}" recovers, so it must say expect: running, stopped or original`)
     } else {
-      if (rule.expect !== undefined) report([...path, 'expect'], `rule "${rule.id}" does not recover, so it cannot say expect`)
-      if (rule.debts !== undefined) report([...path, 'debts'], `rule "${rule.id}" does not recover, so it cannot leave debts`)
+      if (rule.expect !== undefined)
+        report([...path, 'expect'], `rule "${rule.id}" does not recover, so it cannot say expect`)
+      if (rule.debts !== undefined)
+        report([...path, 'debts'], `rule "${rule.id}" does not recover, so it cannot leave debts`)
     }
     const when = (rule.when ?? 'true').trim()
     const earlier = all ?? conditions.get(when) ?? null
-    if (earlier !== null) report(path, `rule "${rule.id}" is never reached: rule "${earlier}" takes all of its instances`)
-    else if (when === 'false') report([...path, 'when'], `rule "${rule.id}" is never reached: its condition is never true`)
+    if (earlier !== null)
+      report(path, `rule "${rule.id}" is never reached: rule "${earlier}" takes all of its instances`)
+    else if (when === 'false')
+      report([...path, 'when'], `rule "${rule.id}" is never reached: its condition is never true`)
     conditions.set(when, conditions.get(when) ?? rule.id)
     if (when === 'true') all ??= rule.id
-  })
+  }
   if (all === null)
-    report(['instances', 'rules', rules.length - 1], 'the last rule must take every instance that is left: a rule without when')
+    report(
+      ['instances', 'rules', rules.length - 1],
+      'the last rule must take every instance that is left: a rule without when',
+    )
 }
 
 function checkRecipe(name: string, recipe: RecipeDocument, document: WorkflowDocument, report: Report): void {
   const ids = new Set<string>()
   let returns = false
   for (const part of ['steps', 'finally'] as const) {
-    recipe[part]?.forEach((step, index) => {
+    for (const [index, step] of (recipe[part] ?? []).entries()) {
       const path = ['recipes', name, part, index]
-      if (ids.has(step.id)) report([...path, 'id'], `step "${step.id}" is there twice in recipe "${name}"; ids are unique`)
+      if (ids.has(step.id))
+        report([...path, 'id'], `step "${step.id}" is there twice in recipe "${name}"; ids are unique`)
       ids.add(step.id)
       checkStep(step, path, report)
       for (const [code, route] of Object.entries(step.onError ?? {})) {
@@ -59,10 +68,13 @@ function checkRecipe(name: string, recipe: RecipeDocument, document: WorkflowDoc
         if (route === name) returns = true
         if (part === 'finally') report([...path, 'onError', code], `a final step may only lead to: ${ends.join(', ')}`)
       }
-    })
+    }
   }
   if (returns && recipe.rounds === undefined)
-    report(['recipes', name], `recipe "${name}" leads to itself, so it must say rounds: how many times it may be entered`)
+    report(
+      ['recipes', name],
+      `recipe "${name}" leads to itself, so it must say rounds: how many times it may be entered`,
+    )
   if (!returns && recipe.rounds !== undefined)
     report(['recipes', name, 'rounds'], `recipe "${name}" never leads to itself, so rounds means nothing`)
 }
@@ -83,7 +95,13 @@ function checkStep(step: StepDocument, path: Path, report: Report): void {
     )
 }
 
-const needsReset = new Set<string>(['NO_VALID_HOST', 'EVACUATION_FAILED', 'DESTINATION_DIED', 'EVACUATION_LOST', 'GUEST_ON_DESTINATION'])
+const needsReset = new Set<string>([
+  'NO_VALID_HOST',
+  'EVACUATION_FAILED',
+  'DESTINATION_DIED',
+  'EVACUATION_LOST',
+  'GUEST_ON_DESTINATION',
+])
 
 function checkRecipeExists(name: string, path: Path, document: WorkflowDocument, report: Report): void {
   if (Object.hasOwn(document.recipes, name)) return
@@ -95,7 +113,10 @@ function checkCircles(document: WorkflowDocument, report: Report): void {
   const walk = (name: string, trail: string[]): void => {
     if (trail.includes(name)) {
       const circle = [...trail.slice(trail.indexOf(name)), name].join(' -> ')
-      report(['recipes', name], `recipes lead in a circle: ${circle}; only a recipe with rounds may lead back, to itself`)
+      report(
+        ['recipes', name],
+        `recipes lead in a circle: ${circle}; only a recipe with rounds may lead back, to itself`,
+      )
       return
     }
     if (done.has(name)) return
@@ -106,7 +127,10 @@ function checkCircles(document: WorkflowDocument, report: Report): void {
 }
 
 function checkReachable(document: WorkflowDocument, report: Report): void {
-  const reached = reachableFrom(document.instances.rules.flatMap((rule) => rule.recover ?? []), document.recipes)
+  const reached = reachableFrom(
+    document.instances.rules.flatMap((rule) => rule.recover ?? []),
+    document.recipes,
+  )
   for (const name of Object.keys(document.recipes))
     if (!reached.has(name)) report(['recipes', name], `recipe "${name}" is never used by a rule or an error route`)
 }

@@ -73,7 +73,11 @@ export function compile(document: WorkflowDocument, report: Report): CompiledWor
     order: instances.order.map(({ by, descending }, index) => {
       const checked = ruleConditions.compile(by, ['int', 'string', 'bool'])
       if (!('evaluate' in checked))
-        report(['instances', 'order', index, 'by'], `the key is wrong: ${checked.mistake.message}`, checked.mistake.offset)
+        report(
+          ['instances', 'order', index, 'by'],
+          `the key is wrong: ${checked.mistake.message}`,
+          checked.mistake.offset,
+        )
       return { key: 'evaluate' in checked ? checked.evaluate : () => 0, descending: descending ?? false }
     }),
     rules: instances.rules.map((rule, index) => {

@@ -40,8 +40,19 @@ export class Conditions {
       return { mistake: { message: `it gives ${type}, but must give ${wanted.join(' or ')}`, offset: null } }
     }
     const program = this.#environment.parse(expression)
-    return { evaluate: (facts) => program(celValue(facts) as Record<string, unknown>) as unknown }
+    return { evaluate: (facts) => program(celFacts(facts)) as unknown }
   }
+}
+
+/** Facts are asked by dozens of conditions: converted once for each instance. */
+const converted = new WeakMap<object, Record<string, unknown>>()
+
+function celFacts(facts: object): Record<string, unknown> {
+  const known = converted.get(facts)
+  if (known !== undefined) return known
+  const made = celValue(facts) as Record<string, unknown>
+  converted.set(facts, made)
+  return made
 }
 
 function celValue(value: unknown): unknown {

@@ -36,7 +36,9 @@ function wholeNumber(least: number, most: number) {
 }
 
 const reference = text('the name of a recipe')
-const id = z.string({ error: 'must be an id' }).regex(/^[a-z][a-z0-9-]*$/, { error: 'must be an id: lower case letters, digits and hyphens' })
+const id = z
+  .string({ error: 'must be an id' })
+  .regex(/^[a-z][a-z0-9-]*$/, { error: 'must be an id: lower case letters, digits and hyphens' })
 const condition = text('a condition (CEL), in quotes')
 const duration = z.string({ error: `must be ${durationForm}` }).transform((value, context) => {
   const ms = durationMs(value)
@@ -46,7 +48,9 @@ const duration = z.string({ error: `must be ${durationForm}` }).transform((value
 
 const codes = Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]
 const errorCode = z.enum(codes, { error: 'must be an error code of docs/errors.md' })
-const routeKey = z.enum([...codes, 'default'] as const, { error: 'must be an error code of docs/errors.md, or default' })
+const routeKey = z.enum([...codes, 'default'] as const, {
+  error: 'must be an error code of docs/errors.md, or default',
+})
 
 /** Where an error may lead besides a recipe. */
 export const ends = ['fail', 'stuck', 'left'] as const
@@ -58,7 +62,9 @@ const step = closed({
   deadline: duration,
   when: condition.optional(),
   retry: closed({
-    on: z.array(errorCode, { error: 'must be a list of error codes' }).min(1, { error: 'must name at least one error code' }),
+    on: z
+      .array(errorCode, { error: 'must be a list of error codes' })
+      .min(1, { error: 'must name at least one error code' }),
     attempts: wholeNumber(2, 1_000),
     first: duration,
     cap: duration,
@@ -66,7 +72,7 @@ const step = closed({
   onError: z
     .partialRecord(routeKey, text(`a recipe, or one of: ${ends.join(', ')}`), {
       error: (issue) =>
-        String(issue.code) === 'invalid_type'
+        issue.code === 'invalid_type'
           ? 'must be a mapping of error codes to recipes'
           : 'must be an error code of docs/errors.md, or default',
     })
@@ -76,7 +82,9 @@ const step = closed({
 const note = closed({ when: condition.optional(), say: text('a sentence; ${…} inserts a fact') })
 const debt = closed({
   when: condition.optional(),
-  code: z.string({ error: 'must be a code' }).regex(/^[A-Z][A-Z0-9_]*$/, { error: 'must be a code: upper case letters, digits and _' }),
+  code: z
+    .string({ error: 'must be a code' })
+    .regex(/^[A-Z][A-Z0-9_]*$/, { error: 'must be a code: upper case letters, digits and _' }),
   say: text('a sentence; ${…} inserts a fact'),
 })
 
@@ -105,10 +113,9 @@ export const documentSchema = closed({
   failure: oneOf(['host']),
   host: closed({ fence: hostStep, 'force-down': hostStep, survey: hostStep }),
   instances: closed({
-    order: z.array(
-      closed({ by: condition, descending: z.boolean({ error: 'must be true or false' }).optional() }),
-      { error: 'must be a list of keys to sort by' },
-    ),
+    order: z.array(closed({ by: condition, descending: z.boolean({ error: 'must be true or false' }).optional() }), {
+      error: 'must be a list of keys to sort by',
+    }),
     rules: z.array(rule, { error: 'must be a list of rules' }).min(1, { error: 'must hold at least one rule' }),
     notes: z.array(note, { error: 'must be a list of notes' }).optional(),
   }),
@@ -119,7 +126,12 @@ export const documentSchema = closed({
       steps: z.array(step, { error: 'must be a list of steps' }).min(1, { error: 'must hold at least one step' }),
       finally: z.array(step, { error: 'must be a list of steps' }).optional(),
     }),
-    { error: (issue) => (issue.code === 'invalid_key' ? 'must be an id: lower case letters, digits and hyphens' : 'must be a mapping of recipes') },
+    {
+      error: (issue) =>
+        issue.code === 'invalid_key'
+          ? 'must be an id: lower case letters, digits and hyphens'
+          : 'must be a mapping of recipes',
+    },
   ),
 })
 

@@ -36,9 +36,7 @@ const caseSchema = z.strictObject({
   mayActForProject: z.boolean().optional(),
   /** Newest first. `by: nova` is the power sync; `minutesAgo` counts back from the survey. */
   actions: z
-    .array(
-      z.strictObject({ action: z.string(), by: z.enum(['user', 'nova']).optional(), minutesAgo: z.int() }),
-    )
+    .array(z.strictObject({ action: z.string(), by: z.enum(['user', 'nova']).optional(), minutesAgo: z.int() }))
     .optional(),
   actionsUnread: z.boolean().optional(),
   /** Hosts: `dead` is the one that died, `alive` is up, `gone` is down as well. */
@@ -133,7 +131,11 @@ function compare(expect: Case['expect'], plan: InstancePlan): string[] {
   same('asProject', expect.asProject, plan.asProject !== null)
   same('exclusive', expect.exclusive, plan.exclusive !== null)
   same('priority', expect.priority, plan.priority)
-  same('debts', expect.debts, plan.debts.map(({ code }) => code))
+  same(
+    'debts',
+    expect.debts,
+    plan.debts.map(({ code }) => code),
+  )
   if (expect.says !== undefined && !plan.message.includes(expect.says))
     differences.push(`says: expected "${expect.says}" in "${plan.message}"`)
   for (const note of expect.notes ?? [])
@@ -165,7 +167,10 @@ function surveyOf(one: Case): Survey {
   return {
     host: 'dead',
     takenAt,
-    capabilities: { computeMaxMicroversion: one.landsStopped === false ? '2.94' : '2.100', landsStopped: one.landsStopped ?? true },
+    capabilities: {
+      computeMaxMicroversion: one.landsStopped === false ? '2.94' : '2.100',
+      landsStopped: one.landsStopped ?? true,
+    },
     instances: [instanceOf(one)],
     migrations: (one.migrations ?? []).map((each, index, all) => ({
       id: all.length - index,
@@ -179,13 +184,16 @@ function surveyOf(one: Case): Survey {
       updatedAt: null,
     })),
     services: [service('dead', 'down'), service('alive', 'up'), service('gone', 'down')],
-    serverGroups: one.serverGroup === undefined ? [] : [{ id: 'group', name: 'group', policy: one.serverGroup, members: [id] }],
+    serverGroups:
+      one.serverGroup === undefined ? [] : [{ id: 'group', name: 'group', policy: one.serverGroup, members: [id] }],
     aggregates:
       one.aggregate === undefined
         ? []
         : [{ name: 'aggregate', availabilityZone: null, hosts: ['dead'], metadata: one.aggregate }],
     volumes: Object.fromEntries(
-      volumes.flatMap((kind, index) => (kind === 'unknown' ? [] : [[`volume-${index}`, { id: `volume-${index}`, encrypted: kind === 'encrypted' }]])),
+      volumes.flatMap((kind, index) =>
+        kind === 'unknown' ? [] : [[`volume-${index}`, { id: `volume-${index}`, encrypted: kind === 'encrypted' }]],
+      ),
     ),
     actions: one.actionsUnread === true ? {} : { [id]: (one.actions ?? []).map(action) },
     mayActFor: one.mayActForProject === undefined ? {} : { project: one.mayActForProject },
@@ -250,7 +258,17 @@ function segmentOf({ storage, policy }: Case): Segment {
 
 function service(host: string, state: 'up' | 'down'): Survey['services'][number] {
   const updatedAt = minutesBefore(state === 'up' ? 0 : 2)
-  return { id: host, binary: 'nova-compute', host, zone: 'nova', status: 'enabled', state, updatedAt, forcedDown: false, disabledReason: null }
+  return {
+    id: host,
+    binary: 'nova-compute',
+    host,
+    zone: 'nova',
+    status: 'enabled',
+    state,
+    updatedAt,
+    forcedDown: false,
+    disabledReason: null,
+  }
 }
 
 function minutesBefore(minutes: number): string {

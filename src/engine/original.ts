@@ -70,13 +70,15 @@ export function hostUp(survey: Survey, host: string | null): boolean {
 function resizeOf(instance: Instance, survey: Survey): Original['resize'] {
   if (instance.vmState !== 'resized') return null
   const newest = finishedResizes(instance, survey).find(({ destHost }) => destHost === survey.host)
-  if (newest?.sourceHost == null) return null
+  if (newest === undefined || newest.sourceHost === null) return null
   const sourceUp = hostUp(survey, newest.sourceHost)
   return { migrationUuid: newest.uuid, sourceHost: newest.sourceHost, destHost: survey.host, sourceUp }
 }
 
 function wantedOf(instance: Instance, survey: Survey, resize: Original['resize']): Wanted {
-  const byTask = Object.hasOwn(wantedByTask, instance.taskState ?? '') ? wantedByTask[instance.taskState ?? ''] : undefined
+  const byTask = Object.hasOwn(wantedByTask, instance.taskState ?? '')
+    ? wantedByTask[instance.taskState ?? '']
+    : undefined
   const actions = Object.hasOwn(survey.actions, instance.id) ? (survey.actions[instance.id] ?? null) : null
   switch (instance.vmState) {
     case 'active':
@@ -135,12 +137,16 @@ function beforeResize(
   const power = `its power state was ${instance.powerState}`
   if (actions === null) return { wanted: byPower, because: `${power}; its history could not be read`, flagged: true }
   const started = survey.migrations.find((migration) => migration.uuid === resize?.migrationUuid)?.createdAt ?? null
-  const move = newestFirst(actions).find(({ action }) => action === 'resize' || action === 'migrate')?.startedAt ?? started
+  const move =
+    newestFirst(actions).find(({ action }) => action === 'resize' || action === 'migrate')?.startedAt ?? started
   if (move === null) return { wanted: byPower, because: `${power}; its history shows no resize`, flagged: true }
   const earlier = actions.filter((action) => cloudTimeMs(action.startedAt) < cloudTimeMs(move))
   const last = powerActions(earlier).find((action) => !byPowerSync(action))
   const byHistory = last?.action === 'stop' ? 'stopped' : 'running'
-  const history = last === undefined ? 'no user had stopped it before the resize' : `the last user action before the resize was ${last.action}`
+  const history =
+    last === undefined
+      ? 'no user had stopped it before the resize'
+      : `the last user action before the resize was ${last.action}`
   if (byHistory === byPower) return sure(byHistory, `${power}, and ${history}`)
   return { wanted: byHistory, because: `${history}, although ${power}`, flagged: true }
 }
@@ -148,9 +154,16 @@ function beforeResize(
 function beforeError(instance: Instance, actions: InstanceAction[] | null): Wanted {
   const last = actions === null ? undefined : powerActions(actions).find((action) => !byPowerSync(action))
   if (last !== undefined)
-    return { wanted: last.action === 'stop' ? 'stopped' : 'running', because: `the last user action was ${last.action}`, flagged: true }
+    return {
+      wanted: last.action === 'stop' ? 'stopped' : 'running',
+      because: `the last user action was ${last.action}`,
+      flagged: true,
+    }
   const byPower = wantedByPower(instance.powerState)
-  const because = byPower === 'unknown' ? 'neither its history nor its power state tells' : `its power state was ${instance.powerState}`
+  const because =
+    byPower === 'unknown'
+      ? 'neither its history nor its power state tells'
+      : `its power state was ${instance.powerState}`
   return { wanted: byPower, because, flagged: true }
 }
 
@@ -161,7 +174,9 @@ function wantedByPower(power: number): Original['wanted'] {
 
 /** Starts and stops that came through, newest first. One that failed did not change what the owner had. */
 function powerActions(actions: InstanceAction[]): InstanceAction[] {
-  return newestFirst(actions).filter(({ action, message }) => (action === 'start' || action === 'stop') && message !== 'Error')
+  return newestFirst(actions).filter(
+    ({ action, message }) => (action === 'start' || action === 'stop') && message !== 'Error',
+  )
 }
 
 function newestFirst(actions: InstanceAction[]): InstanceAction[] {

@@ -67,7 +67,11 @@ function planInstance(
   } catch (error) {
     // Only when the plan itself cannot be made, e.g. a condition asks for a metadata key that the instance lacks.
     const said = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
-    return { ...blank, rule: rule?.rule.id ?? '', message: `rule ${rule?.rule.id ?? ''} could not be evaluated: ${said}` }
+    return {
+      ...blank,
+      rule: rule?.rule.id ?? '',
+      message: `rule ${rule?.rule.id ?? ''} could not be evaluated: ${said}`,
+    }
   }
   return { ...blank, reason: 'NO_RULE', message: 'no rule of the workflow takes this instance' }
 }
@@ -123,7 +127,9 @@ function exclusiveOf(instanceId: string, survey: Survey): string | null {
 
 function missingNotes({ missing }: Survey): string[] {
   const parts = Object.keys(missing).filter((part) => part === 'serverGroups' || part === 'aggregates')
-  return parts.sort().map((part) => `${part} could not be read: ${missing[part]}; what they ask for was not taken into account`)
+  return parts
+    .sort()
+    .map((part) => `${part} could not be read: ${missing[part]}; what they ask for was not taken into account`)
 }
 
 /** By the document's keys, then by name and id, so that the order never depends on how Nova listed them. */

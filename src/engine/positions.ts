@@ -1,5 +1,5 @@
 /** Where things stand in a YAML file: turns a path in the document into a line and a column. */
-import { isAlias, isMap, isPair, isScalar, isSeq, Scalar, type Document, type LineCounter, type Node } from 'yaml'
+import { isAlias, isCollection, isMap, isScalar, isSeq, Scalar, type Document, type LineCounter, type Node } from 'yaml'
 
 export type Path = readonly PropertyKey[]
 
@@ -24,8 +24,11 @@ export class Positions {
     for (const step of path) {
       const next = childOf(this.#resolved(node), step)
       if (next === undefined) break
+      const key = this.#keyStart(node, step)
+      const value = rangeStart(next)
+      // What stands below its key is better found by the key.
+      start = (key !== null && isCollection(next) && this.#below(key, value) ? key : value) ?? start
       node = next
-      start = rangeStart(node) ?? start
     }
     return this.#at(start + (offset === null ? 0 : inText(node, offset)))
   }
@@ -34,10 +37,17 @@ export class Positions {
   key(path: Path, key: string): Position {
     let node: unknown = this.#document.contents
     for (const step of path) node = childOf(this.#resolved(node), step)
-    const map = this.#resolved(node)
-    const pair = isMap(map) ? map.items.find((item) => isPair(item) && keyText(item.key) === key) : undefined
-    const start = rangeStart(pair?.key)
+    const start = this.#keyStart(node, key)
     return start === null ? this.value(path) : this.#at(start)
+  }
+
+  #keyStart(node: unknown, step: PropertyKey): number | null {
+    const map = this.#resolved(node)
+    return rangeStart(isMap(map) ? map.items.find((item) => keyText(item.key) === String(step))?.key : null)
+  }
+
+  #below(key: number, value: number | null): boolean {
+    return value !== null && this.#lines.linePos(value).line > this.#lines.linePos(key).line
   }
 
   #at(offset: number): Position {

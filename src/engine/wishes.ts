@@ -20,8 +20,8 @@ export interface WishSettings {
   priorityKey: string
   /** Masakari's metadata key, or null to take no notice of it. */
   masakariKey: string | null
-  /** An owner's priority counts between minus this and this. */
-  ownerPriorityLimit: number
+  /** An owner's priority counts between minus this and this. Default: 100. */
+  ownerPriorityLimit?: number
 }
 
 /** The defaults that the configuration's documentation shows. */
@@ -29,7 +29,6 @@ export const defaultWishes: WishSettings = {
   key: 'lifeboat',
   priorityKey: 'lifeboat_priority',
   masakariKey: 'HA_Enabled',
-  ownerPriorityLimit: 100,
 }
 
 /** An operator's priority counts between minus this and this. */
@@ -74,15 +73,22 @@ function valueFrom(
       if (value === null) notes.push(`${place.from} says "${text}", which is none of ${allowed}: taken as nothing said`)
       else understood.add(value)
     }
-    if (understood.size > 1) notes.push(`${place.from} says ${[...understood].sort().join(' and ')}: taken as nothing said`)
+    if (understood.size > 1)
+      notes.push(`${place.from} says ${[...understood].sort().join(' and ')}: taken as nothing said`)
     return understood.size === 1 ? ([...understood][0] ?? null) : null
   }
   const places = [
     place(`instance metadata ${key}`, own(instance.metadata, key)),
     ...(masakariKey === null ? [] : [place(`instance metadata ${masakariKey}`, own(instance.metadata, masakariKey))]),
     place(`instance tag ${key}:`, suffixes(instance.tags, `${key}:`)),
-    place('flavor extra spec', [...own(instance.flavor.extraSpecs, `${key}:wish`), ...own(instance.flavor.extraSpecs, key)]),
-    place(`aggregate metadata ${key}`, aggregates.flatMap((aggregate) => own(aggregate.metadata, key))),
+    place('flavor extra spec', [
+      ...own(instance.flavor.extraSpecs, `${key}:wish`),
+      ...own(instance.flavor.extraSpecs, key),
+    ]),
+    place(
+      `aggregate metadata ${key}`,
+      aggregates.flatMap((aggregate) => own(aggregate.metadata, key)),
+    ),
   ]
   for (const at of places) {
     const masakari = masakariKey !== null && masakariKey !== key && at.from === `instance metadata ${masakariKey}`
@@ -105,10 +111,13 @@ function masakariMeaning(text: string): WishValue | null {
 }
 
 function priorityFrom(instance: Instance, aggregates: Aggregate[], settings: WishSettings, notes: string[]): number {
-  const { key, priorityKey, ownerPriorityLimit } = settings
+  const { key, priorityKey, ownerPriorityLimit = 100 } = settings
   const specs = instance.flavor.extraSpecs
   const flavor = place('flavor extra spec', [...own(specs, `${key}:priority`), ...own(specs, priorityKey)])
-  const aggregate = place(`aggregate metadata ${priorityKey}`, aggregates.flatMap(({ metadata }) => own(metadata, priorityKey)))
+  const aggregate = place(
+    `aggregate metadata ${priorityKey}`,
+    aggregates.flatMap(({ metadata }) => own(metadata, priorityKey)),
+  )
   const metadata = place(`instance metadata ${priorityKey}`, own(instance.metadata, priorityKey))
   const tags = place(`instance tag ${priorityKey}:`, suffixes(instance.tags, `${priorityKey}:`))
   for (const [at, limit] of [

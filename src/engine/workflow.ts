@@ -90,7 +90,9 @@ function ofIssue(issue: $ZodIssue, file: string, positions: Positions): Workflow
     return issue.keys.map((key) => ({
       file,
       ...positions.key(issue.path, key),
-      message: issue.message.replace(/^unknown key .*?; /, `unknown key "${key}"; `),
+      message: issue.message.startsWith('unknown key')
+        ? issue.message.replace(/^unknown key .*?; /, `unknown key "${key}"; `)
+        : `"${key}" ${issue.message}`,
     }))
   }
   if (issue.code === 'invalid_key') {

@@ -10,7 +10,8 @@ import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
 import { advance, type HoldCode, type IncidentPhase } from '../domain/incident-phases.ts'
-import type { Incident, InstanceRecovery } from '../domain/incident.ts'
+import type { Incident } from '../domain/incident.ts'
+import type { Verdict, VerdictKind } from '../domain/verdict.ts'
 import type { ExecutorContext, Run } from './context.ts'
 import { Gate } from './gate.ts'
 import { fenceHost, forceDown } from './host-steps.ts'
@@ -28,6 +29,9 @@ const surveyGoodForMs = 15_000
 
 /** How often an incident that waits looks again. */
 const lookAgainMs = 500
+
+const dead = new Set<VerdictKind>(['host-down', 'declared-down', 'recovering'])
+const alive = new Set<VerdictKind>(['contradiction', 'service-down'])
 
 /** Runs `id` until it is closed. Resolves early, with the incident still open, when the daemon stops. */
 export async function runIncident(
@@ -102,13 +106,26 @@ class IncidentRunner {
       )
       if (frozen === null && verdict.kind === 'healthy')
         return this.#close('returned', `the host is back: ${verdict.message}`)
-      const alive = verdict.kind === 'contradiction' || verdict.kind === 'service-down'
-      if (frozen === null && (!alive || (this.#incident.statement !== null && verdict.kind !== 'contradiction'))) break
-      this.#hold(frozen === null ? 'HOST_ALIVE' : 'FROZEN', frozen ?? verdict.message)
+      if (frozen === null && this.#isStillDead(verdict)) break
+      if (frozen !== null) this.#hold('FROZEN', frozen)
+      else if (alive.has(verdict.kind)) this.#hold('HOST_ALIVE', verdict.message)
       await this.#wait(lookAgainMs)
     }
     this.#continue('looked again')
     this.#to('fencing')
+  }
+
+  /**
+   * Whether a fresh look bears out that the host is dead. After a restart the monitor has not watched long enough to say so
+   * itself: then the heartbeat stamp of the recorded verdict, unmoved, says it.
+   */
+  #isStillDead(verdict: Verdict): boolean {
+    if (dead.has(verdict.kind)) return true
+    if (alive.has(verdict.kind)) return false
+    if (this.#incident.statement !== null) return true
+    const recorded = this.#incident.verdict?.evidence.updatedAt
+    const witness = verdict.evidence.probes.some((reading) => reading.answer === 'alive')
+    return recorded !== undefined && recorded !== null && recorded === verdict.evidence.updatedAt && !witness
   }
 
   /** Until a method proves the host dead or a person states it. Nothing is evacuated before (law L1). */
@@ -170,11 +187,10 @@ class IncidentRunner {
     const slots = new Slots(this.#queue, this.#run.bridge.segment(incident).maxParallelPerHost)
     const exclusives = new Exclusives()
     const open = [...incident.instances.values()].filter((recovery) => recovery.outcome === null)
-    const work = open
-      .toSorted(byPriority)
-      .map((recovery) =>
-        exclusives.run(recovery.plan.exclusive, () => runInstance(this.#run, watch, recovery, this.#gate, slots)),
-      )
+    // In the order of the plan: the workflow's document says who goes first.
+    const work = open.map((recovery) =>
+      exclusives.run(recovery.plan.exclusive, () => runInstance(this.#run, watch, recovery, this.#gate, slots)),
+    )
     const ended = await Promise.allSettled(work)
     const broken = ended.find((result) => result.status === 'rejected')
     if (broken !== undefined) throw ensureError(broken.reason)
@@ -306,13 +322,4 @@ class IncidentRunner {
   ): void {
     this.#run.journal.append([{ ...entry, incident: this.#run.id, host: this.#run.host } as NewEntry])
   }
-}
-
-/** Higher priority first, then by name, so that the same host is always recovered in the same order. */
-function byPriority(a: InstanceRecovery, b: InstanceRecovery): number {
-  return (
-    b.plan.priority - a.plan.priority ||
-    a.plan.name.localeCompare(b.plan.name) ||
-    a.plan.instanceId.localeCompare(b.plan.instanceId)
-  )
 }

@@ -57,7 +57,7 @@ async function recover(
     const ended = await runRecipe(run, watch, recovery, running, gate, slots)
     if (ended === null) return verified(recovery, await readBack(run, watch, recovery))
     const route = routeOf(ended.step, ended.error)
-    if (route === 'fail' || route === 'stuck' || route === 'left' || recovery.round >= mostRounds) {
+    if (route === 'fail' || route === 'stuck' || route === 'left' || recovery.round >= (running.rounds ?? mostRounds)) {
       return failure(recovery, route === 'left' || route === 'stuck' ? route : 'failed', ended.error, watch)
     }
     const because = `${ended.error.code}: ${ended.error.message}`

@@ -52,7 +52,8 @@ export function brakeDecision(question: BrakeQuestion): BrakeAnswer[] {
     const numbers = `${count} of ${fleet} hosts of segment ${segment} are down, ${most} may be; ${down.size} of ${all} in the cloud, ${cloudMost} may be`
     const within = count <= most && down.size <= cloudMost
     if (within) return { host, segment, allowed: true, reason: numbers }
-    if (question.overrides.has(host)) return { host, segment, allowed: true, reason: `let through by a person: ${numbers}` }
+    if (question.overrides.has(host))
+      return { host, segment, allowed: true, reason: `let through by a person: ${numbers}` }
     return { host, segment, allowed: false, reason: `held: ${numbers}` }
   })
 }

@@ -99,10 +99,7 @@ function workersFault(facts: ControlPlaneFacts, afterBeats: number): Fault | nul
  * hosts. A living host's beat is seen at the latest one interval and one poll after the one before, so once a silent
  * host has missed two beats and two polls, every living one has been seen to beat since.
  */
-function massSilence(
-  facts: ControlPlaneFacts,
-  limits: ControlPlaneLimits,
-): { fault: Fault; certain: boolean } | null {
+function massSilence(facts: ControlPlaneFacts, limits: ControlPlaneLimits): { fault: Fault; certain: boolean } | null {
   const missed = (host: ComputeFacts): number => (facts.now - host.lastBeatAt) / host.intervalMs
   const unexplained = facts.hosts.filter((host) => !host.explained)
   const references = unexplained

@@ -40,7 +40,7 @@ export interface Pulse {
   /** Own writes whose stamp we were not told. */
   ownMovesExpected: number
   /** The pulse before the last beat, for the write of ours that is reported after the poll already saw it. */
-  beforeBeat: Omit<Pulse, 'beforeBeat'> | null
+  beforeBeat: Pulse | null
 }
 
 /** The first sighting arms the timer and concludes nothing. */
@@ -85,7 +85,6 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
   if (row.updatedAt === null || row.updatedAt === pulse.stamp || written) return seen
   if (pulse.ownStamps.includes(row.updatedAt)) return seen
   if (pulse.ownMovesExpected > 0) return { ...seen, ownMovesExpected: pulse.ownMovesExpected - 1 }
-  const { beforeBeat: _older, ...before } = seen
   const gap = now - pulse.lastBeatAt
   // The first gap began at an arbitrary moment, and a gap across a freeze holds the blind time: neither teaches anything.
   const teaches = pulse.everBeat && pulse.beatSinceRestart && gap <= longestIntervalMs
@@ -97,7 +96,7 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
     beatSinceRestart: true,
     gaps: teaches ? [...pulse.gaps, gap].slice(-gapsKept) : pulse.gaps,
     beatsSinceForced: row.forcedDown ? seen.beatsSinceForced + 1 : 0,
-    beforeBeat: before,
+    beforeBeat: { ...seen, beforeBeat: null },
   }
 }
 

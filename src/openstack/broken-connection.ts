@@ -6,7 +6,7 @@
 import { LifeboatError } from '../domain/errors.ts'
 import type { Certainty } from '../domain/errors.ts'
 import type { ApiCall } from './call-table.ts'
-import type { Guard } from './transport.ts'
+import type { Guard } from './http-exchange.ts'
 
 export interface Broken {
   call: ApiCall

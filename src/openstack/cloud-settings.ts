@@ -6,7 +6,7 @@
 import { isAbsolute, join, resolve } from 'node:path'
 import { LifeboatError } from '../domain/errors.ts'
 import type { CloudConfig, EndpointChoice, ServiceKind, TlsChoice } from './cloud-config.ts'
-import type { CloudChoice, RawCloud, Table } from './clouds-file.ts'
+import type { CloudChoice, RawCloud, Table } from './raw-cloud.ts'
 import { readCredential } from './credential-settings.ts'
 import { SettingsReader } from './settings-reader.ts'
 

@@ -8,32 +8,12 @@ import { join } from 'node:path'
 import { LifeboatError } from '../domain/errors.ts'
 import type { CloudConfig } from './cloud-config.ts'
 import { settle } from './cloud-settings.ts'
+import { isTable } from './raw-cloud.ts'
+import type { CloudChoice, Environment, RawCloud, Table } from './raw-cloud.ts'
 import { parseLocated, readIfThere } from './located-yaml.ts'
 import type { LocatedYaml } from './located-yaml.ts'
 
-export type Environment = Readonly<Record<string, string | undefined>>
-export type Table = Record<string, unknown>
-
-export interface CloudChoice {
-  env: Environment
-  /** Where ./clouds.yaml is looked for. */
-  workDir: string
-  /** The cloud's name, from Lifeboat's configuration; beats OS_CLOUD. */
-  cloud?: string
-  /** The region's name, from Lifeboat's configuration. */
-  region?: string
-  /** An explicit clouds.yaml, looked at before all others; unlike OS_CLIENT_CONFIG_FILE it must exist. */
-  file?: string
-}
-
-/** One cloud's raw values, with a way to say where a value was written. */
-export interface RawCloud {
-  name: string
-  source: string
-  values: Table
-  /** A place for people: "file:line:col", "OS_PASSWORD in the environment", or the cloud's name. */
-  where(path: string[]): string
-}
+export type { CloudChoice, Environment } from './raw-cloud.ts'
 
 const suffixes = ['yaml', 'yml', 'json']
 /** Variables that only choose; with nothing else set there is no "envvars" cloud. */
@@ -168,8 +148,4 @@ function fromEnvironment(env: Environment): Table | null {
   )
   if (keys.every((key) => selectors.has(key))) return null
   return Object.fromEntries(keys.map((key) => [key.slice('OS_'.length).toLowerCase(), env[key]]))
-}
-
-export function isTable(value: unknown): value is Table {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

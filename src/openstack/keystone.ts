@@ -24,6 +24,9 @@ const refusedProjectPauseMs = 5 * 60_000
 /** After a failed early renewal the old token goes on being used; asking on every call would slow a recovery down. */
 const renewalPauseMs = 20_000
 
+/** A call holds a token for a minute at most, so an older one cannot come back in its answer. */
+const tokensHidden = 100
+
 interface Slot {
   token: Token | null
   underWay: Promise<Token> | null
@@ -40,6 +43,8 @@ export class Keystone {
   readonly #clock: Clock
   readonly #loginMs: number
   readonly #slots = new Map<string, Slot>()
+  /** The values of the latest tokens, refused ones included, to be kept out of texts. */
+  readonly #issued: string[] = []
 
   constructor(config: CloudConfig, transport: Transport, clock: Clock, loginMs: number) {
     this.#config = config
@@ -74,6 +79,11 @@ export class Keystone {
     for (const slot of this.#slots.values()) {
       if (slot.token === token) slot.token = null
     }
+  }
+
+  /** Blanks out our credential and tokens in a text that a service sent. */
+  scrub(text: string): string {
+    return scrubber([...secretsOf(this.#config.credential), ...this.#issued])(text)
   }
 
   #take(key: string): Promise<Token> {
@@ -139,7 +149,7 @@ export class Keystone {
       )
     }
     if (answer.status < 200 || answer.status > 299) {
-      throw refusal({ call: calls.login, answer, microversion: null, scrub: scrubber(secretsOf(credential)) })
+      throw refusal({ call: calls.login, answer, microversion: null, scrub: (text) => this.scrub(text) })
     }
     const { token: body } = readAnswer(calls.login, answer, tokenAnswer)
     const life = lifeOf(body, askedAtMs)
@@ -151,6 +161,8 @@ export class Keystone {
         'the token is not scoped to a project; Nova refuses its administrative calls with such a token',
       )
     }
+    this.#issued.unshift(answer.subjectToken)
+    this.#issued.splice(tokensHidden)
     return {
       value: answer.subjectToken,
       project: { id: body.project.id, name: body.project.name },

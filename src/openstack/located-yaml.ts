@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { LineCounter, isNode, parseDocument } from 'yaml'
+import type { Tags } from 'yaml'
 import { LifeboatError } from '../domain/errors.ts'
 
 export interface LocatedYaml {
@@ -26,10 +27,13 @@ export function readIfThere(file: string): string | null {
   }
 }
 
+/** Numbers stay text: a password of 0123 or 1e5 is what stands there, not what it would count to. */
+const asWritten = (tags: Tags): Tags => tags.filter((tag) => typeof tag === 'string' || !/:(int|float)$/.test(tag.tag))
+
 /** Parses `text`. Throws CONFIG_INVALID with file:line:col on a syntax error, without quoting the line. */
 export function parseLocated(file: string, text: string): LocatedYaml {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, customTags: asWritten })
   const at = (offset: number): string => {
     const { line, col } = lines.linePos(offset)
     return `${file}:${line}:${col}`

@@ -5,11 +5,13 @@
  */
 import { LifeboatError } from '../domain/errors.ts'
 import type { ErrorCode, Retry } from '../domain/errors.ts'
+import { calls } from './call-table.ts'
 import type { ApiCall } from './call-table.ts'
-import type { HttpAnswer } from './transport.ts'
+import type { HttpAnswer } from './http-exchange.ts'
 
 /** The longest piece of a service's own words that we repeat. */
 const longestText = 300
+const evacuatePolicy = calls.evacuate.policy
 
 export interface Refused {
   call: ApiCall
@@ -75,9 +77,7 @@ function meaningOf({ call, answer, microversion }: Refused, text: string): Meani
     case 406:
       return { code: 'MICROVERSION_UNSUPPORTED', retry: 'never', says: 'the microversion is not supported' }
     case 409:
-      return onInstance
-        ? { code: 'INSTANCE_BUSY', retry: 'after', says: 'the instance is in a state that does not allow this' }
-        : { code: 'API_REFUSED', retry: 'after', says: 'refused as a conflict' }
+      return onInstance ? busy(call, text) : { code: 'API_REFUSED', retry: 'after', says: 'refused as a conflict' }
     case 413:
     case 429:
       return { code: 'API_THROTTLED', retry: 'after', says: 'asked to slow down' }
@@ -97,9 +97,19 @@ function meaningOf({ call, answer, microversion }: Refused, text: string): Meani
   }
 }
 
+/**
+ * Nova checks the state before it acts, with one exception: an evacuation refused for its RPC version has already set the
+ * task state and written a migration (docs/nova.md §2.1). So an evacuate conflict that is not about the state is doubtful.
+ */
+function busy(call: ApiCall, text: string): Meaning {
+  const says = 'the instance is in a state that does not allow this'
+  const doubt = call.policy === evacuatePolicy && !/vm_state|task_state|launched_at|share|locked/i.test(text)
+  return { code: 'INSTANCE_BUSY', retry: 'after', says, doubt }
+}
+
 /** The 400s of evacuate that a caller must tell apart (docs/nova.md §2.1). */
 function badRequest(call: ApiCall, microversion: number | null, text: string): Meaning {
-  if (call.policy === 'os_compute_api:os-evacuate') {
+  if (call.policy === evacuatePolicy) {
     if (/service\b.*(still in use|still up)/i.test(text)) {
       return { code: 'HOST_STILL_UP', retry: 'after', says: 'Nova takes the host for up' }
     }

@@ -1,9 +1,15 @@
 /** Keeps secrets out of texts that services send back: some repeat the request in their errors. */
 
-/** Anything shorter would blank out ordinary words; the lab's three letters are no secret worth a ruined message. */
-const shortestSecret = 6
+/** Shorter secrets are hidden only as whole words: blanked out inside ordinary words they would be readable from the gaps. */
+const shortestPlain = 6
 
+/** A function that blanks out every one of `secrets`. */
 export function scrubber(secrets: readonly string[]): (text: string) => string {
-  const hidden = secrets.filter((secret) => secret.length >= shortestSecret)
-  return (text) => hidden.reduce((clean, secret) => clean.replaceAll(secret, '***'), text)
+  const patterns = secrets
+    .filter((secret) => secret !== '')
+    .map((secret) => {
+      const literal = secret.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      return new RegExp(secret.length < shortestPlain ? `(?<!\\w)${literal}(?!\\w)` : literal, 'g')
+    })
+  return (text) => patterns.reduce((clean, pattern) => clean.replace(pattern, '***'), text)
 }

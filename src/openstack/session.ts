@@ -12,16 +12,15 @@ import { readAnswer } from './answers.ts'
 import { calls, pathOf } from './call-table.ts'
 import type { ApiCall } from './call-table.ts'
 import { endpointOf } from './catalogue.ts'
-import { secretsOf } from './cloud-config.ts'
 import type { CloudConfig } from './cloud-config.ts'
 import { computeBase, rangeIn, versionAddresses, versionDocument } from './compute-root.ts'
 import type { Keystone } from './keystone.ts'
 import { checkFloor, forReads, formatMicroversion } from './microversions.ts'
 import type { MicroversionRange, Pick } from './microversions.ts'
 import { refusal } from './refusals.ts'
-import { scrubber } from './secrecy.ts'
 import type { Token } from './token.ts'
-import type { Guard, HttpAnswer, Transport } from './transport.ts'
+import type { Guard, HttpAnswer } from './http-exchange.ts'
+import type { Transport } from './transport.ts'
 
 export interface Ask {
   call: ApiCall
@@ -53,6 +52,7 @@ export class Session {
   readonly #keystone: Keystone
   readonly #clock: Clock
   readonly #limits: SessionLimits
+  readonly #scrub = (text: string): string => this.#keystone.scrub(text)
   #versions: { range: MicroversionRange; untilMs: number } | null = null
   #discovery: Promise<MicroversionRange> | null = null
 
@@ -73,10 +73,9 @@ export class Session {
         first.answer.status === 406 && ask.call.service === 'compute'
           ? await this.#renegotiated(ask, guard, first)
           : first
-      const { answer, token, microversion } = last
+      const { answer, microversion } = last
       if (answer.status >= 200 && answer.status <= 299) return { answer, microversion }
-      const scrub = scrubber([...secretsOf(this.#config.credential), token.value])
-      throw refusal({ call: ask.call, answer, microversion, scrub })
+      throw refusal({ call: ask.call, answer, microversion, scrub: this.#scrub })
     })
   }
 
@@ -122,7 +121,7 @@ export class Session {
       guard,
       ...(ask.body === undefined ? {} : { body: ask.body }),
     })
-    if (answer.status !== 401 || isSecond) return { answer, token, microversion }
+    if (answer.status !== 401 || isSecond) return { answer, microversion }
     // A refused token means that nothing was done, so even a write may go again, once, with a fresh one.
     this.#keystone.refused(token)
     return this.#once(ask, guard, true)
@@ -161,7 +160,7 @@ export class Session {
     for (const url of versionAddresses(endpointOf('compute', this.#config.endpoints.compute, token))) {
       const answer = await this.#transport.send({ call, url, headers: { 'X-Auth-Token': token.value }, guard })
       if (answer.status === 401) this.#keystone.refused(token)
-      if (answer.status >= 500) throw refusal({ call, answer, microversion: null, scrub: scrubber([token.value]) })
+      if (answer.status >= 500) throw refusal({ call, answer, microversion: null, scrub: this.#scrub })
       try {
         const range = answer.status < 400 ? rangeIn(readAnswer(call, answer, versionDocument)) : null
         if (range !== null) return checkFloor(range)
@@ -206,7 +205,6 @@ export class Session {
 
 interface Sent {
   answer: HttpAnswer
-  token: Token
   microversion: number
 }
 

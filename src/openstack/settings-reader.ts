@@ -4,8 +4,8 @@
  * Errors made here name the place and the rule, never the value: it may be a password.
  */
 import { LifeboatError } from '../domain/errors.ts'
-import { isTable } from './clouds-file.ts'
-import type { RawCloud, Table } from './clouds-file.ts'
+import { isTable } from './raw-cloud.ts'
+import type { RawCloud, Table } from './raw-cloud.ts'
 
 const aliases: [from: RegExp, to: string][] = [
   [/^tenant_(id|name)$/, 'project_$1'],

@@ -13,36 +13,9 @@ import { sleep } from '../domain/clock.ts'
 import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
-import type { ApiCall } from './call-table.ts'
 import type { TlsChoice } from './cloud-config.ts'
+import type { Guard, HttpAnswer, HttpAsk } from './http-exchange.ts'
 import { brokenConnection } from './broken-connection.ts'
-
-/** Time limit of a call together with its caller's signal (domain/clock.ts `deadline`). */
-export interface Guard {
-  signal: AbortSignal
-  expired(): boolean
-}
-
-export interface HttpAsk {
-  call: ApiCall
-  url: string
-  headers: Record<string, string>
-  body?: unknown
-  guard: Guard
-}
-
-export interface HttpAnswer {
-  status: number
-  text: string
-  /** Nova files the instance action under it (docs/nova.md §1.1). */
-  requestId: string | null
-  /** The service's clock from the Date header, epoch ms. */
-  serverTimeMs: number | null
-  retryAfterMs: number | null
-  /** Keystone's X-Subject-Token. A secret. */
-  subjectToken: string | null
-  tookMs: number
-}
 
 export interface TransportOptions {
   clock: Clock

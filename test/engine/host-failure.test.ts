@@ -16,7 +16,9 @@ describe('host-failure decides as expected:', () => {
   it('every rule but the last has a case of its own', () => {
     const reasons = [...shippedSource.matchAll(/^ {6}reason: (\w+)/gm)].map((found) => found[1])
     const tested = readShipped(file)
-    expect(reasons.filter((reason) => !tested.includes(`reason: ${reason},`) && !tested.includes(`reason: ${reason} `))).toEqual([])
+    expect(
+      reasons.filter((reason) => !tested.includes(`reason: ${reason},`) && !tested.includes(`reason: ${reason} `)),
+    ).toEqual([])
   })
 })
 
@@ -43,7 +45,12 @@ describe('error routes of the shipped workflow', () => {
     const evacuate = running.recipes['evacuate-running']!.steps[0]!
     for (const code of ['NO_VALID_HOST', 'EVACUATION_FAILED', 'DESTINATION_DIED', 'EVACUATION_LOST'] as const)
       expect(evacuate.onError![code]).toBe('retry-clean')
-    expect(running.recipes['retry-clean']!.steps.map((step) => step.do)).toEqual(['lock', 'reset-state', 'evacuate', 'start'])
+    expect(running.recipes['retry-clean']!.steps.map((step) => step.do)).toEqual([
+      'lock',
+      'reset-state',
+      'evacuate',
+      'start',
+    ])
     expect(running.recipes['retry-clean']!.rounds).toBeGreaterThan(20)
   })
 

@@ -54,6 +54,7 @@ describe('the unit', () => {
     const { status, stderr } = spawnSync('systemd-sysusers', ['--dry-run', join(directory, 'lifeboat.sysusers')], {
       encoding: 'utf8',
     })
-    expect([status, stderr]).toEqual([0, expect.stringMatching(/Would create user '?lifeboat'?|^$/)])
+    expect(status).toBe(0)
+    expect(stderr).not.toMatch(/fail|invalid|ignoring|unknown/i)
   })
 })

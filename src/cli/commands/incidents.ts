@@ -1,9 +1,8 @@
 /** Incidents, read from the journal itself: they can be reviewed while the daemon is down. */
 import { InvalidArgumentError, type Command } from 'commander'
-import { stringify } from 'yaml'
 import type { IncidentDetail, IncidentFilter, IncidentSummary } from '../../domain/operations.ts'
 import { incidentPage } from '../incident-page.ts'
-import { jsonText, type Column } from '../output/formats.ts'
+import { jsonText, yamlText, type Column } from '../output/formats.ts'
 import type { Session } from '../session.ts'
 import { clockTime, tally } from '../wording.ts'
 import { addIncidentActs } from './acts.ts'
@@ -56,7 +55,7 @@ export function addIncidentCommands(program: Command, session: Session): void {
       const { format, columns } = session.shape()
       if (columns.length > 0 || format === 'csv' || format === 'value') session.one(detail, detailColumns)
       else if (format === 'json') session.terminal.stdout(jsonText(detail))
-      else if (format === 'yaml') session.terminal.stdout(stringify(detail, { aliasDuplicateObjects: false }))
+      else if (format === 'yaml') session.terminal.stdout(yamlText(detail))
       else session.terminal.stdout(incidentPage(detail))
     })
   addIncidentActs(incident, session)

@@ -2,7 +2,7 @@
  * The output formats: what `-f` and `-c` mean, the same for every command. Titles are the contract: they are the columns of
  * the table, the keys of JSON and YAML and the heading of CSV, and what -c takes.
  */
-import { stringify } from 'yaml'
+import { Document, visit } from 'yaml'
 import { CliFailure } from '../exit-codes.ts'
 import { grid } from './table.ts'
 import { printable } from './width.ts'
@@ -35,7 +35,7 @@ export function renderList<Row>(rows: readonly Row[], columns: readonly Column<R
     case 'json':
       return jsonText(rows.map((row) => record(chosen, row)))
     case 'yaml':
-      return stringify(rows.map((row) => record(chosen, row)))
+      return yamlText(rows.map((row) => record(chosen, row)))
     case 'csv':
       return csv([titles, ...rows.map((row) => chosen.map(({ value }) => plainText(value(row))))])
     case 'value':
@@ -55,7 +55,7 @@ export function renderOne<Row>(row: Row, columns: readonly Column<Row>[], shape:
     case 'json':
       return jsonText(record(chosen, row))
     case 'yaml':
-      return stringify(record(chosen, row))
+      return yamlText(record(chosen, row))
     case 'csv':
       return csv([chosen.map(({ title }) => title), chosen.map(({ value }) => plainText(value(row)))])
     case 'value':
@@ -63,8 +63,26 @@ export function renderOne<Row>(row: Row, columns: readonly Column<Row>[], shape:
   }
 }
 
+// What JSON and YAML leave raw and a terminal obeys: C1 controls, line separators, direction marks.
+const stillRaw = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
+
 export function jsonText(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`
+  return `${JSON.stringify(value, null, 2).replace(stillRaw, unicodeEscape)}\n`
+}
+
+export function yamlText(value: unknown): string {
+  const document = new Document(value, { aliasDuplicateObjects: false })
+  visit(document, {
+    Scalar: (_key, node) => {
+      // Only between double quotes YAML knows escapes.
+      if (typeof node.value === 'string' && node.value.search(stillRaw) >= 0) node.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return document.toString().replace(stillRaw, unicodeEscape)
+}
+
+function unicodeEscape(char: string): string {
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 function record<Row>(columns: readonly Column<Row>[], row: Row): Record<string, unknown> {

@@ -66,7 +66,7 @@ export interface Config {
   brake: BrakeLimits
   executor: { maxParallel: number; tickMs: number; settleQuietMs: number }
   fenceRetryMs: number
-  wishes: { key: string; priorityKey: string; masakariKey: string }
+  wishes: { key: string; priorityKey: string; masakariKey: string | null; ownerPriorityLimit: number }
   hosts: Record<string, Record<string, string>>
   probes: Record<string, ProbeConfig>
   fencing: Record<string, FencingConfig>

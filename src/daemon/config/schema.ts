@@ -190,7 +190,20 @@ export const configSchema = section({
     priority_key: text()
       .default('lifeboat_priority')
       .describe('Metadata key with a number: higher is recovered earlier'),
-    masakari_key: text().default('HA_Enabled').describe("Masakari's key, understood as it is"),
+    masakari_key: z
+      .union([z.literal(false), text()], { error: 'must be a metadata key, or false to take no notice of it' })
+      .default('HA_Enabled')
+      .transform((key) => (key === false ? null : key))
+      .describe("Masakari's key, understood as it is; false takes no notice of it"),
+    owner_priority_limit: z
+      .number()
+      .int()
+      .min(0)
+      .max(1_000_000)
+      .default(100)
+      .describe(
+        'Priorities of owners count between minus this and this, so that no tenant can push itself before everybody',
+      ),
   }),
   hosts: z
     .record(

@@ -136,10 +136,14 @@ function look({ run, watch, plan }: StepScene, record: StepRecord, acceptedAt: n
       instance.taskState === null
     // Two evacuations that met can end with one `done` and the instance in ERROR, its guest on both hosts.
     if (arrived && instance.vmState === 'error') {
-      throw new LifeboatError('GUEST_ON_DESTINATION', `it arrived on ${instance.host} in ERROR: ${instance.fault ?? 'no reason given'}`, {
-        certainty: 'unknown',
-        details: { migration: migration.uuid, destination: migration.destHost },
-      })
+      throw new LifeboatError(
+        'GUEST_ON_DESTINATION',
+        `it arrived on ${instance.host} in ERROR: ${instance.fault ?? 'no reason given'}`,
+        {
+          certainty: 'unknown',
+          details: { migration: migration.uuid, destination: migration.destHost },
+        },
+      )
     }
     return arrived ? { found: { migration, instance } } : { wait: 'instances' }
   }

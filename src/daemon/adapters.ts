@@ -1,0 +1,184 @@
+/** Builds what the daemon reaches the world with, from the configuration. Nothing is sent by building. */
+import type { Clock } from '../domain/clock.ts'
+import { ensureError, LifeboatError } from '../domain/errors.ts'
+import type { Fencer } from '../domain/fencing.ts'
+import type { Observer } from '../domain/observer.ts'
+import type { SegmentOf } from '../domain/segment.ts'
+import type { HostName } from '../domain/service.ts'
+import type { Probe } from '../domain/verdict.ts'
+import { agentMethod } from '../fencing/agent.ts'
+import { commandMethod } from '../fencing/command.ts'
+import { createFencer } from '../fencing/fencer.ts'
+import type { FencingMethod, PowerReading } from '../fencing/method.ts'
+import { powerProbe } from '../fencing/power-probe.ts'
+import { redfishMethod } from '../fencing/redfish.ts'
+import type { RedfishSystem } from '../fencing/redfish-client.ts'
+import { commandProbe } from '../monitor/probes/command.ts'
+import { pingProbe } from '../monitor/probes/ping.ts'
+import { tcpProbe } from '../monitor/probes/tcp.ts'
+import { createCloud, type OpenStackCloud } from '../openstack/cloud-client.ts'
+import { loadCloudConfig, type Environment } from '../openstack/clouds-file.ts'
+import {
+  hostVariable,
+  segmentOf,
+  type Config,
+  type FencingConfig,
+  type ProbeConfig,
+  type RedfishConfig,
+} from './config/index.ts'
+
+export interface Adapters {
+  cloud: OpenStackCloud
+  fencer: Fencer
+  probes: ReadonlyMap<string, Probe>
+  segmentOf: SegmentOf
+  /** Reads a host's power by one fencing method, without any effect. Throws FENCING_MISSING. */
+  readPower: (host: HostName, method: string) => Promise<PowerReading>
+}
+
+export interface AdapterContext {
+  clock: Clock
+  observer: Observer
+  env: Environment
+}
+
+/** Throws CONFIG_INVALID. */
+export function buildAdapters(config: Config, { clock, observer, env }: AdapterContext): Adapters {
+  const cloud = createCloud({
+    config: loadCloudConfig({ env, workDir: process.cwd(), ...(config.cloud !== null && { cloud: config.cloud }) }),
+    clock,
+    observer,
+    readTimeoutMs: config.api.readTimeoutMs,
+    writeTimeoutMs: config.api.writeTimeoutMs,
+  })
+  const methods = new Map(
+    Object.entries(config.fencing).map(([name, method]) => [name, buildMethod(config, name, method, clock, observer)]),
+  )
+  const probes = new Map(
+    Object.entries(config.probes).map(([name, probe]) => [name, buildProbe(config, name, probe, clock, observer)]),
+  )
+  return {
+    cloud,
+    fencer: createFencer({ clock, methods, observer }),
+    probes,
+    segmentOf: segmentOf(config),
+    readPower: (host, name) => {
+      const method = methods.get(name)
+      if (method?.covers(host) !== true)
+        throw new LifeboatError('FENCING_MISSING', `fencing method ${name} is not configured for ${host}`)
+      return method.look(host)
+    },
+  }
+}
+
+/** Between two readings of the power after ForceOff. Too short: both fall into the same moment of a slow BMC. */
+const readAgainMs = 250
+
+function buildMethod(
+  config: Config,
+  name: string,
+  method: FencingConfig,
+  clock: Clock,
+  observer: Observer,
+): FencingMethod {
+  switch (method.kind) {
+    case 'redfish': {
+      const verify = { pauseMs: readAgainMs, limitMs: method.offTimeoutMs }
+      return redfishMethod({
+        name,
+        clock,
+        observer,
+        requestLimitMs: method.requestTimeoutMs,
+        system: systemOf(config, method),
+        verify,
+      })
+    }
+    case 'fence-agent': {
+      const verify = { pauseMs: readAgainMs, limitMs: method.timeoutMs }
+      const options = filled(config, (fill) => ({ ...mapValues(method.options, fill), ...method.secretOptions }))
+      return agentMethod({ name, clock, agent: method.agent, options, verify, runLimitMs: method.timeoutMs })
+    }
+    case 'command': {
+      const verify = { pauseMs: readAgainMs, limitMs: method.timeoutMs }
+      const { fence, verify: verifyCommand, timeoutMs } = method
+      return commandMethod({
+        name,
+        clock,
+        fence,
+        verifyCommand,
+        variables: (host) => ({ ...config.hosts[host], host }),
+        verify,
+        runLimitMs: timeoutMs,
+      })
+    }
+  }
+}
+
+function buildProbe(config: Config, name: string, probe: ProbeConfig, clock: Clock, observer: Observer): Probe {
+  switch (probe.kind) {
+    case 'tcp':
+      return tcpProbe({
+        name,
+        clock,
+        address: filled(config, (fill) => fill(probe.address)),
+        port: probe.port,
+        limitMs: probe.timeoutMs,
+      })
+    case 'ping':
+      return pingProbe({
+        name,
+        clock,
+        address: filled(config, (fill) => fill(probe.address)),
+        limitMs: probe.timeoutMs,
+      })
+    case 'command':
+      return commandProbe({
+        name,
+        clock,
+        argv: probe.argv,
+        address: (host) => config.hosts[host]?.['address'],
+        limitMs: probe.timeoutMs,
+      })
+    case 'redfish': {
+      const verify = { pauseMs: readAgainMs, limitMs: probe.requestTimeoutMs }
+      const method = redfishMethod({
+        name,
+        clock,
+        observer,
+        requestLimitMs: probe.requestTimeoutMs,
+        system: systemOf(config, probe),
+        verify,
+      })
+      return powerProbe({ name, method, clock })
+    }
+  }
+}
+
+function systemOf(
+  config: Config,
+  { system, username, password, caFile, verify }: RedfishConfig,
+): (host: HostName) => RedfishSystem | undefined {
+  return filled(config, (fill) => ({
+    url: fill(system),
+    username,
+    password,
+    verifyTls: verify,
+    ...(caFile !== null && { caFile }),
+  }))
+}
+
+/** What a host's variables make of a template; undefined for a host that lacks one: it is not covered. */
+function filled<T>(config: Config, make: (fill: (template: string) => string) => T): (host: HostName) => T | undefined {
+  return (host) => {
+    try {
+      return make((template) => hostVariable(config, template, host))
+    } catch (thrown) {
+      if (ensureError(thrown).code === 'CONFIG_INVALID') return undefined
+      throw thrown
+    }
+  }
+}
+
+function mapValues(options: Record<string, string>, change: (value: string) => string): Record<string, string> {
+  return Object.fromEntries(Object.entries(options).map(([key, value]) => [key, change(value)]))
+}

@@ -1,0 +1,23 @@
+/** What a fencing method must be able to do. Methods only take power away: nothing in fencing/ can turn a host on. */
+import type { ProofStrength } from '../domain/fencing.ts'
+import type { HostName } from '../domain/service.ts'
+
+/** on and off are what was read; unknown is everything else, with why. */
+export interface PowerReading {
+  power: 'on' | 'off' | 'unknown'
+  detail: string
+}
+
+export interface FencingMethod {
+  name: string
+  strength: ProofStrength
+  /** Whether this method is configured for the host. */
+  covers(host: HostName): boolean
+  /**
+   * Takes the host's power away and sees it off twice; a host that is off already is a success. Gives what was read, for
+   * people. Throws FENCE_FAILED (not done) or FENCE_UNVERIFIED (accepted, not seen off).
+   */
+  off(host: HostName, signal?: AbortSignal): Promise<string[]>
+  /** One reading, without any effect. Never throws for a host that cannot be read: that is `unknown`. */
+  look(host: HostName, signal?: AbortSignal): Promise<PowerReading>
+}

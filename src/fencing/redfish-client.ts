@@ -1,0 +1,140 @@
+/**
+ * A small Redfish client: read one system's power, and force it off. It knows no other action, so it can never turn a
+ * host on. Owns the HTTP of BMCs; decides nothing. Errors carry no request, for a request carries the password.
+ */
+import { readFileSync } from 'node:fs'
+import { Agent } from 'node:https'
+import axios, { isAxiosError } from 'axios'
+import { deadline, type Clock } from '../domain/clock.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { Observer } from '../domain/observer.ts'
+
+export interface RedfishSystem {
+  /** The system's own URL, e.g. https://bmc/redfish/v1/Systems/1 */
+  url: string
+  username: string
+  password: string
+  /** Path of a PEM bundle. */
+  caFile?: string
+  /** False accepts any certificate: most BMCs ship with a self-signed one. */
+  verifyTls?: boolean
+}
+
+export interface RedfishOptions {
+  clock: Clock
+  observer: Observer
+  /** Per request. Too short: slow BMCs (some take ten seconds) look unreachable. */
+  requestLimitMs: number
+}
+
+export interface SystemReading {
+  powerState: string
+  resetUrl: string
+}
+
+/** A BMC's answer is small; more is not a BMC. */
+const largestAnswer = 1_000_000
+
+export class RedfishClient {
+  readonly #system: RedfishSystem
+  readonly #options: RedfishOptions
+  readonly #agent: Agent | undefined
+
+  constructor(system: RedfishSystem, options: RedfishOptions) {
+    this.#system = { ...system, url: system.url.replace(/\/+$/, '') }
+    this.#options = options
+    if (system.url.startsWith('https:')) {
+      const ca = system.caFile === undefined ? {} : { ca: readFileSync(system.caFile) }
+      this.#agent = new Agent({ rejectUnauthorized: system.verifyTls ?? true, ...ca })
+    }
+  }
+
+  /** Throws API_UNAVAILABLE, AUTH_FAILED, API_REFUSED, API_TIMEOUT, API_MALFORMED. */
+  async read(signal?: AbortSignal): Promise<SystemReading> {
+    const { status, body } = await this.#send('GET', this.#system.url, undefined, signal)
+    if (status === 401 || status === 403) {
+      throw new LifeboatError('AUTH_FAILED', `The BMC refused the credentials (${status})`)
+    }
+    if (status >= 500) throw new LifeboatError('API_UNAVAILABLE', `The BMC answered ${status}`, { retry: 'backoff' })
+    if (status !== 200) throw new LifeboatError('API_REFUSED', `The BMC answered ${status}`)
+    const powerState = field(body, 'PowerState')
+    if (typeof powerState !== 'string') {
+      throw new LifeboatError('API_MALFORMED', 'The BMC gave no PowerState; is the URL that of a system?')
+    }
+    return { powerState, resetUrl: this.#resetUrl(body) }
+  }
+
+  /** Asks for ForceOff and gives the HTTP status. Any 2xx means accepted, not done. Throws as `read` does. */
+  async forceOff(resetUrl: string, signal?: AbortSignal): Promise<number> {
+    const { status } = await this.#send('POST', resetUrl, { ResetType: 'ForceOff' }, signal)
+    return status
+  }
+
+  /** The BMC names the address of its action; one on another origin would get our password, so it is refused. */
+  #resetUrl(body: unknown): string {
+    const usual = `${this.#system.url}/Actions/ComputerSystem.Reset`
+    const target = field(field(field(body, 'Actions'), '#ComputerSystem.Reset'), 'target')
+    if (typeof target !== 'string') return usual
+    const url = URL.canParse(target, this.#system.url) ? new URL(target, this.#system.url) : null
+    if (url?.origin !== new URL(this.#system.url).origin) {
+      throw new LifeboatError('API_MALFORMED', 'The BMC names a reset action at another address')
+    }
+    return url.href
+  }
+
+  async #send(
+    method: 'GET' | 'POST',
+    url: string,
+    data: unknown,
+    parent?: AbortSignal,
+  ): Promise<{ status: number; body: unknown }> {
+    const { clock, observer, requestLimitMs } = this.#options
+    const limit = deadline(clock, requestLimitMs, parent)
+    const startedAt = clock.now()
+    let result = 'failed'
+    try {
+      const answer = await axios.request<unknown>({
+        method,
+        url,
+        ...(data === undefined ? {} : { data }),
+        auth: { username: this.#system.username, password: this.#system.password },
+        headers: { accept: 'application/json' },
+        ...(this.#agent ? { httpsAgent: this.#agent } : {}),
+        signal: limit.signal,
+        // A redirect or a proxy would carry the password elsewhere.
+        maxRedirects: 0,
+        proxy: false,
+        maxContentLength: largestAnswer,
+        validateStatus: () => true,
+      })
+      result = String(answer.status)
+      return { status: answer.status, body: answer.data }
+    } catch (thrown) {
+      const error = connectionError(thrown, method, limit.expired(), requestLimitMs)
+      result = error.code
+      throw error
+    } finally {
+      limit.release()
+      const route =
+        method === 'GET' ? '/redfish/v1/Systems/{id}' : '/redfish/v1/Systems/{id}/Actions/ComputerSystem.Reset'
+      observer.request?.({ service: 'bmc', method, route, result, tookMs: clock.now() - startedAt, requestId: null })
+    }
+  }
+}
+
+/** A clean error in place of axios's own, which holds the request with its password. */
+function connectionError(thrown: unknown, method: string, late: boolean, limitMs: number): LifeboatError {
+  const certainty = method === 'GET' ? 'not-applied' : 'unknown'
+  if (late)
+    return new LifeboatError('API_TIMEOUT', `The BMC did not answer within ${limitMs} ms`, {
+      certainty,
+      retry: 'backoff',
+    })
+  const why = isAxiosError(thrown) ? (thrown.code ?? 'no connection') : 'no connection'
+  return new LifeboatError('API_UNAVAILABLE', `The BMC could not be reached (${why})`, { certainty, retry: 'backoff' })
+}
+
+function field(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  return Object.getOwnPropertyDescriptor(value, name)?.value as unknown
+}

@@ -1,0 +1,44 @@
+/**
+ * The freeze (law L7): begins with a control-plane fault, ends a quiet time after the last one. A value and one pure
+ * function; the monitor applies what it says.
+ */
+import type { Fault } from './control-plane.ts'
+
+export interface Freeze extends Fault {
+  /** Our clock, ms. */
+  since: number
+  /** When the fault was last seen to be over; null while it lasts. */
+  quietSince: number | null
+}
+
+export interface FreezeChange {
+  freeze: Freeze | null
+  began: boolean
+  /** The fault is over and the quiet time begins: silence counts from here. */
+  faultEnded: boolean
+  ended: { reason: string; frozenForMs: number } | null
+}
+
+/** A lost poll cannot have silenced heartbeats for longer than about itself: its quiet time is this many times as long. */
+const quietPerBlindTime = 2
+
+export function nextFreeze(freeze: Freeze | null, fault: Fault | null, now: number, quietMs: number): FreezeChange {
+  const same = { freeze, began: false, faultEnded: false, ended: null }
+  if (!freeze) {
+    if (!fault) return same
+    return { ...same, freeze: { ...fault, since: now, quietSince: null }, began: true }
+  }
+  // A worse reason replaces a lost poll: its quiet time is the longer one.
+  if (fault) {
+    const named = freeze.reason === 'API_FAILED' && fault.reason !== 'API_FAILED' ? { ...freeze, ...fault } : freeze
+    return { ...same, freeze: { ...named, quietSince: null } }
+  }
+  const quietSince = freeze.quietSince ?? now
+  const blind = freeze.reason === 'API_FAILED'
+  const quiet = blind ? Math.min(quietMs, quietPerBlindTime * (quietSince - freeze.since)) : quietMs
+  if (now - quietSince >= quiet) {
+    const ended = { reason: freeze.reason, frozenForMs: now - freeze.since }
+    return { freeze: null, began: false, faultEnded: freeze.quietSince === null, ended }
+  }
+  return { ...same, freeze: { ...freeze, quietSince }, faultEnded: freeze.quietSince === null }
+}

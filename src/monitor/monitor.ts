@@ -1,0 +1,475 @@
+/**
+ * The monitor: one reading of os-services per poll, probes of silent hosts beside it, verdicts out of both. Owns the
+ * pulses, the freeze and the last verdicts. Never writes to the cloud, and a failing cloud never makes it throw.
+ */
+import type { Clock } from '../domain/clock.ts'
+import type { Cloud } from '../domain/cloud.ts'
+import { ensureError } from '../domain/errors.ts'
+import type { Observer } from '../domain/observer.ts'
+import type { Segment, SegmentOf } from '../domain/segment.ts'
+import type { HostName, ServiceRecord, ServicesReading } from '../domain/service.ts'
+import type { Probe, ProbeReading, Verdict, VerdictKind } from '../domain/verdict.ts'
+import { assessControlPlane, type ComputeFacts, type Fault } from './control-plane.ts'
+import { nextFreeze, type Freeze } from './freezer.ts'
+import { firstSight, intervalOf, ownWrite, restart, take, type Pulse } from './heartbeat.ts'
+import { probeRound } from './probe-round.ts'
+import type { MonitorSettings } from './settings.ts'
+import { judge, whileFrozen, whileInDoubt, type Conclusion } from './verdict-rules.ts'
+
+export interface Frozen {
+  reason: string
+  message: string
+  /** Our monotonic clock, ms. */
+  since: number
+}
+
+export interface Alarm {
+  code: string
+  message: string
+  host?: HostName
+  evidence?: Verdict['evidence']
+}
+
+export interface PollReport {
+  /** Whether Nova gave a usable answer. */
+  ok: boolean
+  frozen: Frozen | null
+  /** The freeze began since the last report. */
+  froze?: Frozen
+  thawed?: { reason: string; frozenForMs: number }
+  changed: (Verdict & { from: VerdictKind })[]
+  verdicts: Verdict[]
+  alarms: Alarm[]
+  tookMs: number
+}
+
+interface Track {
+  host: HostName
+  row: ServiceRecord
+  pulse: Pulse
+  segment: Segment
+  /** False while its row is UNKNOWN or missing: nothing is concluded from what cannot be read. */
+  readable: boolean
+  missingSince: number | null
+  readings: ProbeReading[]
+  deadInARow: number
+  verdict: Verdict
+}
+
+interface Worker {
+  row: ServiceRecord
+  pulse: Pulse
+}
+
+/** A service that Nova no longer lists is forgotten after this. Shorter: a flapping cell loses what was learnt. */
+const forgetAfterMs = 600_000
+
+/** Readings further apart than this many polls (and two heartbeats) leave a hole: silence in it was not observed. */
+const holeAfterPolls = 5
+
+export class Monitor {
+  readonly #cloud: Pick<Cloud, 'listServices' | 'listAggregates'>
+  readonly #clock: Clock
+  readonly #segmentOf: SegmentOf
+  readonly #probes: ReadonlyMap<string, Probe>
+  readonly #settings: MonitorSettings
+  readonly #ours: (host: HostName) => boolean
+  readonly #observer: Observer
+  readonly #hosts = new Map<HostName, Track>()
+  readonly #workers = new Map<string, Worker>()
+  readonly #had = { computes: false, conductors: false, schedulers: false }
+  #aggregates: Map<HostName, string[]> | null = null
+  #aggregatesReadAt = -Infinity
+  #readAt: number | null = null
+  #freeze: Freeze | null = null
+  #lastPoll: { at: number; ok: boolean; tookMs: number; error: string | null } | null = null
+  #readError: string | null = null
+  #pending: Pick<PollReport, 'changed' | 'alarms' | 'froze' | 'thawed'> = { changed: [], alarms: [] }
+  /** Readings are taken in one after another: an older answer after a newer one would look like a beat. */
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(options: {
+    cloud: Pick<Cloud, 'listServices' | 'listAggregates'>
+    clock: Clock
+    segmentOf: SegmentOf
+    probes: ReadonlyMap<string, Probe>
+    settings: MonitorSettings
+    ours: (host: HostName) => boolean
+    observer: Observer
+  }) {
+    this.#cloud = options.cloud
+    this.#clock = options.clock
+    this.#segmentOf = options.segmentOf
+    this.#probes = options.probes
+    this.#settings = options.settings
+    this.#ours = options.ours
+    this.#observer = options.observer
+  }
+
+  /** Reads the cloud once. API failures do not throw: they freeze. What `lookAgain` found in between is in the report too. */
+  poll(signal?: AbortSignal): Promise<PollReport> {
+    return this.#inTurn(async () => {
+      const startedAt = this.#clock.now()
+      const ok = await this.#look(this.#silentHosts(startedAt), signal)
+      const { changed, alarms, froze, thawed } = this.#pending
+      this.#pending = { changed: [], alarms: [] }
+      const tookMs = this.#clock.now() - startedAt
+      this.#lastPoll = { at: this.#clock.now(), ok, tookMs, error: this.#readError }
+      const verdicts = this.verdicts()
+      const frozen = this.frozen()
+      this.#observer.poll?.({ tookMs, ok, hosts: verdicts.length, frozen: frozen?.reason ?? null, verdicts })
+      return { ok, frozen, ...(froze && { froze }), ...(thawed && { thawed }), changed, verdicts, alarms, tookMs }
+    })
+  }
+
+  /**
+   * A fresh reading with the probes of one host, right before something is done to it. A host that Nova does not list
+   * comes back as verdict `unknown`. Never throws for API failures.
+   */
+  lookAgain(host: HostName, signal?: AbortSignal): Promise<{ verdict: Verdict; frozen: Frozen | null }> {
+    return this.#inTurn(async () => {
+      await this.#look(new Set([host]), signal)
+      return { verdict: this.#hosts.get(host)?.verdict ?? this.#notListed(host), frozen: this.frozen() }
+    })
+  }
+
+  /** Our own PUT moved the row's stamp: no heartbeat. */
+  noteOurWrite(host: HostName, updatedAt: string | null): void {
+    const track = this.#hosts.get(host)
+    if (track) track.pulse = ownWrite(track.pulse, updatedAt)
+  }
+
+  verdicts(): Verdict[] {
+    return [...this.#hosts.values()].map((track) => track.verdict)
+  }
+
+  verdict(host: HostName): Verdict | undefined {
+    return this.#hosts.get(host)?.verdict
+  }
+
+  /** The rules a host is under, by what is known of its zone and aggregates. */
+  segment(host: HostName): Segment {
+    return this.#hosts.get(host)?.segment ?? this.#segmentOf(host, null, this.#aggregates?.get(host) ?? [])
+  }
+
+  /** Every segment that has hosts. */
+  segments(): Segment[] {
+    return [...new Map([...this.#hosts.values()].map(({ segment }) => [segment.name, segment])).values()]
+  }
+
+  zone(host: HostName): string | null {
+    return this.#hosts.get(host)?.row.zone ?? null
+  }
+
+  /** The last poll that ended, on our monotonic clock; null before the first. */
+  lastPoll(): { at: number; ok: boolean; tookMs: number; error: string | null } | null {
+    return this.#lastPoll
+  }
+
+  frozen(): Frozen | null {
+    return this.#freeze && { reason: this.#freeze.reason, message: this.#freeze.message, since: this.#freeze.since }
+  }
+
+  /** Hosts per segment, for the brake. */
+  fleet(): Map<string, number> {
+    const fleet = new Map<string, number>()
+    for (const { segment } of this.#hosts.values()) fleet.set(segment.name, (fleet.get(segment.name) ?? 0) + 1)
+    return fleet
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(work)
+    this.#queue = turn.catch(() => undefined)
+    return turn
+  }
+
+  /** Reading and probes side by side, so that probing costs no time of its own. */
+  async #look(hosts: ReadonlySet<HostName>, signal: AbortSignal | undefined): Promise<boolean> {
+    const options = signal ? { signal } : {}
+    const askedAt = this.#clock.now()
+    const [reading, readings] = await Promise.all([
+      this.#read(options).catch((thrown: unknown) => ensureError(thrown)),
+      this.#askProbes(hosts, signal),
+    ])
+    if (signal?.aborted) return false
+    const now = this.#clock.now()
+    const failed = reading instanceof Error
+    this.#readError = failed ? reading.message : null
+    if (failed) this.#observer.log?.('warn', 'monitor.read-failed', { code: reading.code }, reading)
+    else this.#takeIn(reading, askedAt, now)
+    this.#takeProbes(readings, askedAt)
+    this.#settle(failed ? reading.message : null, failed ? null : reading, askedAt, now)
+    return !failed && reading.services.length > 0
+  }
+
+  async #read(options: { signal?: AbortSignal }): Promise<ServicesReading> {
+    const due = this.#clock.now() - this.#aggregatesReadAt >= this.#settings.aggregatesEveryMs
+    const [reading] = await Promise.all([this.#cloud.listServices(options), due ? this.#readAggregates(options) : null])
+    return reading
+  }
+
+  /** Keeps the old membership when it cannot be read; without any, segments would be wrong, so the reading fails. */
+  async #readAggregates(options: { signal?: AbortSignal }): Promise<void> {
+    try {
+      const byHost = new Map<HostName, string[]>()
+      for (const aggregate of await this.#cloud.listAggregates(options)) {
+        for (const host of aggregate.hosts) byHost.set(host, [...(byHost.get(host) ?? []), aggregate.name])
+      }
+      this.#aggregates = byHost
+      this.#aggregatesReadAt = this.#clock.now()
+    } catch (thrown) {
+      if (!this.#aggregates) throw thrown
+      this.#observer.log?.('warn', 'monitor.aggregates-failed', {}, thrown)
+    }
+  }
+
+  #silentHosts(now: number): Set<HostName> {
+    const silent = new Set<HostName>()
+    for (const track of this.#hosts.values()) {
+      if (this.#missed(track.pulse, now) >= this.#settings.suspectAfterBeats) silent.add(track.host)
+    }
+    return silent
+  }
+
+  #askProbes(hosts: ReadonlySet<HostName>, signal: AbortSignal | undefined): Promise<Map<HostName, ProbeReading[]>> {
+    const orders = [...hosts].flatMap((host) => {
+      const track = this.#hosts.get(host)
+      if (!track) return []
+      const probes = track.segment.probes.flatMap((name) => this.#probes.get(name) ?? [])
+      return probes.length > 0 ? [{ host, probes }] : []
+    })
+    const { probeLimitMs, maxParallelProbes } = this.#settings
+    return probeRound(orders, { clock: this.#clock, limitMs: probeLimitMs, atOnce: maxParallelProbes, signal })
+  }
+
+  #takeIn(reading: ServicesReading, askedAt: number, now: number): void {
+    const hole = Math.max(holeAfterPolls * this.#settings.pollIntervalMs, 2 * this.#settings.defaultIntervalMs)
+    const blind = this.#readAt !== null && askedAt - this.#readAt > hole
+    this.#readAt = now
+    const seen = new Set<HostName>()
+    for (const row of reading.services) {
+      if (row.binary === 'nova-compute') {
+        seen.add(row.host)
+        this.#takeCompute(row, now, blind)
+      } else if (row.status !== 'disabled' && row.status !== 'unknown') {
+        const key = `${row.binary} ${row.host}`
+        const worker = this.#workers.get(key)
+        const pulse = worker ? take(blind ? restart(worker.pulse, now) : worker.pulse, row, now) : firstSight(row, now)
+        this.#workers.set(key, { row, pulse })
+      }
+    }
+    const listed = new Set(reading.services.map((row) => `${row.binary} ${row.host}`))
+    for (const key of this.#workers.keys()) if (!listed.has(key)) this.#workers.delete(key)
+    if (seen.size > 0) this.#missing(seen, now)
+  }
+
+  #takeCompute(row: ServiceRecord, now: number, blind: boolean): void {
+    const track = this.#hosts.get(row.host)
+    const readable = row.status !== 'unknown'
+    if (!track) {
+      const segment = this.#segmentOf(row.host, row.zone, this.#aggregates?.get(row.host) ?? [])
+      const verdict = this.#notListed(row.host, segment.name)
+      const pulse = firstSight(row, now)
+      const fresh = {
+        host: row.host,
+        row,
+        pulse,
+        segment,
+        readable,
+        missingSince: null,
+        readings: [],
+        deadInARow: 0,
+        verdict,
+      }
+      this.#hosts.set(row.host, fresh)
+      return
+    }
+    track.missingSince = null
+    if (!readable) {
+      track.readable = false
+      return
+    }
+    // The zone of a row that was UNKNOWN at first is learnt here, and aggregates may have changed.
+    track.segment = this.#segmentOf(row.host, row.zone, this.#aggregates?.get(row.host) ?? [])
+    const wasUnknown = track.pulse.status === 'unknown'
+    const before = blind || !track.readable ? restart(track.pulse, now) : track.pulse
+    track.pulse = wasUnknown ? firstSight(row, now) : take(before, row, now)
+    track.row = row
+    track.readable = true
+  }
+
+  #missing(seen: ReadonlySet<HostName>, now: number): void {
+    for (const track of this.#hosts.values()) {
+      if (seen.has(track.host)) continue
+      track.readable = false
+      track.missingSince ??= now
+      if (now - track.missingSince >= forgetAfterMs) this.#hosts.delete(track.host)
+    }
+  }
+
+  #takeProbes(readings: ReadonlyMap<HostName, ProbeReading[]>, now: number): void {
+    for (const track of this.#hosts.values()) {
+      const fresh = readings.get(track.host)
+      track.readings = fresh ?? []
+      const silent = this.#missed(track.pulse, now) >= this.#settings.suspectAfterBeats
+      const { alive, deadKinds } = summary(track)
+      const dead = silent && alive.length === 0 && deadKinds >= Math.max(1, this.#settings.minDeadProbeKinds)
+      track.deadInARow = dead ? track.deadInARow + 1 : 0
+    }
+  }
+
+  /** Control plane first, then host by host. `at` dates the silence: what a slow answer hides is not silence. */
+  #settle(apiError: string | null, reading: ServicesReading | null, at: number, now: number): void {
+    const { freeze: fault, doubt } = this.#assess(apiError, reading, at)
+    const change = nextFreeze(this.#freeze, fault, now, this.#settings.quietAfterFreezeMs)
+    this.#freeze = change.freeze
+    const frozen = this.frozen()
+    if (change.began && frozen) this.#pending.froze = frozen
+    if (change.ended) this.#pending.thawed = change.ended
+    if (change.faultEnded) this.#restartSilence(now)
+    if (reading === null) return
+    const atIso = new Date(this.#clock.wall()).toISOString()
+    for (const track of this.#hosts.values()) this.#conclude(track, doubt, at, atIso)
+  }
+
+  #restartSilence(now: number): void {
+    for (const track of this.#hosts.values())
+      if (track.pulse.lastBeatAt !== now) track.pulse = restart(track.pulse, now)
+    for (const worker of this.#workers.values())
+      if (worker.pulse.lastBeatAt !== now) worker.pulse = restart(worker.pulse, now)
+  }
+
+  #assess(
+    apiError: string | null,
+    reading: ServicesReading | null,
+    now: number,
+  ): { freeze: Fault | null; doubt: Fault | null } {
+    const services = reading?.services ?? []
+    const workers = [...this.#workers.values()].map(({ row, pulse }) => ({
+      binary: row.binary,
+      state: row.state,
+      missedBeats: this.#missed(pulse, now),
+    }))
+    const computes = services.filter((row) => row.binary === 'nova-compute').length
+    const facts = {
+      now,
+      apiError,
+      rows: services.length,
+      computes,
+      hadComputes: this.#had.computes,
+      hadConductors: this.#had.conductors,
+      hadSchedulers: this.#had.schedulers,
+      workers,
+      hosts: this.#comparable(),
+      skewMs: reading ? skewOf(reading) : null,
+    }
+    if (computes > 0) this.#had.computes = true
+    if (workers.some((worker) => worker.binary === 'nova-conductor')) this.#had.conductors = true
+    if (workers.some((worker) => worker.binary === 'nova-scheduler')) this.#had.schedulers = true
+    return assessControlPlane(facts, this.#settings)
+  }
+
+  #comparable(): ComputeFacts[] {
+    const facts: ComputeFacts[] = []
+    for (const { host, pulse, readable, ...track } of this.#hosts.values()) {
+      if (!readable || pulse.status !== 'enabled' || pulse.forcedDown) continue
+      const { alive, dead } = summary(track)
+      const explained = alive.length === 0 && dead.length > 0
+      facts.push({ host, lastBeatAt: pulse.lastBeatAt, intervalMs: this.#interval(pulse), explained })
+    }
+    return facts
+  }
+
+  #conclude(track: Track, doubt: Fault | null, now: number, at: string): void {
+    const { alive, dead, deadKinds } = summary(track)
+    const previous = track.verdict.kind
+    const silentMs = Math.max(0, now - track.pulse.silentSince)
+    const intervalMs = this.#interval(track.pulse)
+    let conclusion: Conclusion | null
+    if (!track.readable) {
+      const message = track.missingSince === null ? 'Nova cannot reach its cell' : 'Nova no longer lists it'
+      const reason = track.missingSince === null ? 'CELL_UNREACHABLE' : 'ROW_MISSING'
+      conclusion = { kind: 'unknown', reason, message }
+    } else {
+      conclusion = judge(
+        {
+          pulse: track.pulse,
+          state: track.row.state,
+          ours: this.#ours(track.host),
+          segment: track.segment,
+          silentMs,
+          intervalMs,
+          probes: { configured: track.segment.probes.length, alive, dead, deadKinds, deadInARow: track.deadInARow },
+          previous,
+        },
+        this.#settings,
+      )
+      if (doubt) conclusion = whileInDoubt(conclusion, previous, doubt.message)
+    }
+    if (this.#freeze) conclusion = whileFrozen(conclusion, previous)
+    const { kind, reason, message } = conclusion ?? track.verdict
+    const { status, state, forcedDown, updatedAt } = track.row
+    const missedBeats = silentMs / intervalMs
+    const probes = track.readings
+    const evidence = { status, state, forcedDown, updatedAt, silentMs, intervalMs, missedBeats, probes }
+    track.verdict = { host: track.host, segment: track.segment.name, kind, reason, message, at, evidence }
+    if (kind !== previous) this.#changed(track.verdict, previous)
+  }
+
+  #changed(verdict: Verdict, from: VerdictKind): void {
+    this.#pending.changed.push({ ...verdict, from })
+    const { host, kind, reason, message, evidence } = verdict
+    if (kind === 'contradiction')
+      this.#pending.alarms.push({ code: reason, message: `${host}: ${message}`, host, evidence })
+  }
+
+  #interval(pulse: Pulse): number {
+    return intervalOf(pulse, this.#settings)
+  }
+
+  #missed(pulse: Pulse, now: number): number {
+    return Math.max(0, now - pulse.silentSince) / this.#interval(pulse)
+  }
+
+  #notListed(host: HostName, segment = ''): Verdict {
+    const evidence = {
+      status: 'unknown',
+      state: null,
+      forcedDown: false,
+      updatedAt: null,
+      silentMs: 0,
+      intervalMs: this.#settings.defaultIntervalMs,
+    }
+    return {
+      host,
+      segment,
+      kind: 'unknown',
+      reason: 'NOT_LISTED',
+      message: 'Nova lists no such nova-compute',
+      at: new Date(this.#clock.wall()).toISOString(),
+      evidence: { ...evidence, missedBeats: 0, probes: [] },
+    }
+  }
+}
+
+function summary(track: Pick<Track, 'readings'>): { alive: string[]; dead: string[]; deadKinds: number } {
+  const said = (answer: ProbeReading['answer']): ProbeReading[] => track.readings.filter((one) => one.answer === answer)
+  const dead = said('dead')
+  return {
+    alive: said('alive').map((one) => one.probe),
+    dead: dead.map((one) => one.probe),
+    deadKinds: new Set(dead.map((one) => one.kind)).size,
+  }
+}
+
+/** API clock minus the newest stamp of all rows, or null. Nova's stamps are UTC without saying so. */
+function skewOf(reading: ServicesReading): number | null {
+  if (reading.serverTimeMs === null) return null
+  let newest = -Infinity
+  for (const { updatedAt } of reading.services) {
+    if (updatedAt === null) continue
+    const at = Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(updatedAt) ? updatedAt : `${updatedAt}Z`)
+    if (at > newest) newest = at
+  }
+  return newest === -Infinity ? null : reading.serverTimeMs - newest
+}

@@ -1,0 +1,34 @@
+/** The ping probe: one ICMP echo by the system's ping. Silence is dead; anything ping itself complains about is unknown. */
+import type { Clock } from '../../domain/clock.ts'
+import type { Probe } from '../../domain/verdict.ts'
+import { isPlainAddress, reader, type AddressOf } from './address.ts'
+import { runProgram } from './program.ts'
+
+/** Time ping needs beside its wait (start, output). Too small: a dead host reads as unknown. */
+const startMarginMs = 500
+
+export function pingProbe(options: {
+  name: string
+  address: AddressOf
+  limitMs: number
+  clock: Clock
+  /** Default: `ping` on the PATH. */
+  program?: string
+}): Probe {
+  const { name, clock, limitMs } = options
+  const say = reader(name, 'ping', clock)
+  const wait = Math.max(0.1, (limitMs - startMarginMs) / 1_000).toFixed(1)
+  return {
+    name,
+    kind: 'ping',
+    read: async (host, signal) => {
+      const address = options.address(host)
+      if (address === undefined) return say('unknown', 'no address is known for this host')
+      if (!isPlainAddress(address)) return say('unknown', 'its address is not a plain address')
+      const argv = [options.program ?? 'ping', '-c', '1', '-W', wait, '-n', '--', address]
+      const { exit, output } = await runProgram(argv, clock, limitMs, signal)
+      const answer = exit === 0 ? 'alive' : exit === 1 ? 'dead' : 'unknown'
+      return say(answer, `${address}: ${answer === 'alive' ? 'answered' : output || 'no answer'}`)
+    },
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * The verdict table as one pure function, row by row, first match wins. Owns the reason codes and the sentences people
+ * read. Silence alone never outvotes a living witness, and an unknown answer counts for neither side.
+ */
+import type { Segment } from '../domain/segment.ts'
+import type { VerdictKind } from '../domain/verdict.ts'
+import type { Pulse } from './heartbeat.ts'
+
+export interface HostFacts {
+  pulse: Pulse
+  state: 'up' | 'down' | null
+  /** An open incident of ours covers this host. */
+  ours: boolean
+  segment: Pick<Segment, 'onDisabledDown'>
+  silentMs: number
+  intervalMs: number
+  probes: {
+    configured: number
+    alive: string[]
+    dead: string[]
+    deadKinds: number
+    /** Consecutive readings, while silent, with enough kinds dead and none alive. */
+    deadInARow: number
+  }
+  previous: VerdictKind
+}
+
+export interface RuleLimits {
+  suspectAfterBeats: number
+  confirmAfterBeats: number
+  minDeadProbeKinds: number
+  startSilenceMs: number
+}
+
+export interface Conclusion {
+  kind: VerdictKind
+  reason: string
+  message: string
+}
+
+/** Readings in a row before probes alone may confirm: one lost packet is no death. */
+const deadReadingsNeeded = 2
+/** With every probe unknown, how many confirmation times Nova's `down` must stand: fencing is then the safety net. */
+const unknownPatience = 2
+
+export function judge(facts: HostFacts, limits: RuleLimits): Conclusion {
+  const missed = facts.silentMs / facts.intervalMs
+  const confirmed = missed >= limits.confirmAfterBeats
+  const { pulse } = facts
+  const silent = `silent for ${seconds(facts.silentMs)} (${missed.toFixed(1)} missed heartbeats)`
+  if (pulse.forcedDown) return forcedDown(facts, confirmed, silent)
+  if (pulse.status === 'disabled' && !facts.ours && facts.segment.onDisabledDown === 'hold') {
+    const idle = missed >= limits.suspectAfterBeats || !pulse.everBeat
+    if (facts.state === 'down' && idle) {
+      return say('maintenance', 'DISABLED_AND_SILENT', `Disabled by a person, and ${silent}: hold`)
+    }
+  }
+  if (missed < limits.suspectAfterBeats) return beating(facts)
+  return silence(facts, limits, confirmed, silent)
+}
+
+function forcedDown(facts: HostFacts, confirmed: boolean, silent: string): Conclusion {
+  const { pulse, probes } = facts
+  if (pulse.beatsSinceForced > 0 && !confirmed) {
+    const who = facts.ours ? 'we' : 'somebody else'
+    const reason = facts.ours ? 'OURS_FORCED_DOWN_BUT_BEATING' : 'FORCED_DOWN_BUT_BEATING'
+    return say('contradiction', reason, `Forced down by ${who}, yet its nova-compute is beating: it is alive`)
+  }
+  if (facts.ours) return say('recovering', 'OUR_INCIDENT', 'Forced down under an open incident of ours')
+  if (!pulse.forcedWhileWatching) {
+    return say(
+      'forced-down-before',
+      'FORCED_DOWN_BEFORE_START',
+      'Forced down before we started watching: a person decides',
+    )
+  }
+  if (!confirmed)
+    return say('suspect', 'FORCED_DOWN_WAITING', `Forced down by somebody else, ${silent}: waiting for a beat`)
+  if (probes.alive.length > 0) {
+    const message = `Forced down by somebody else and ${silent}, but ${list(probes.alive)} found it alive`
+    return say('service-down', 'FORCED_DOWN_BUT_PROBE_ALIVE', message)
+  }
+  return say(
+    'declared-down',
+    'FORCED_DOWN_AND_SILENT',
+    `Somebody else forced it down while we watched, and it is ${silent}`,
+  )
+}
+
+/** Below the suspect mark. */
+function beating(facts: HostFacts): Conclusion {
+  const { pulse, previous } = facts
+  if (!pulse.beatSinceRestart) {
+    // Nothing is known since the freeze ended; what was concluded before it must be concluded again.
+    if (previous === 'healthy') return say('healthy', 'WAITING_AFTER_FREEZE', 'Healthy before; watching again')
+    if (previous === 'unknown') return say('unknown', 'WAITING_AFTER_FREEZE', 'Watching again')
+    return say('suspect', 'WAITING_AFTER_FREEZE', 'Silent before verdicts were frozen; watching again')
+  }
+  if (!pulse.everBeat) {
+    return facts.state === 'down'
+      ? say('unknown', 'DOWN_AT_START', 'Already down when it was first seen; watching')
+      : say('unknown', 'FIRST_SIGHTING', 'Seen for the first time; waiting for a heartbeat')
+  }
+  return facts.state === 'down'
+    ? say('healthy', 'BEATING_THOUGH_NOVA_SAYS_DOWN', 'Its heartbeat is beating, although Nova says down')
+    : say('healthy', 'BEATING', 'Its heartbeat is beating')
+}
+
+/** At or beyond the suspect mark. */
+function silence(facts: HostFacts, limits: RuleLimits, confirmed: boolean, silent: string): Conclusion {
+  const { pulse, probes, state } = facts
+  if (probes.alive.length > 0) {
+    const witness = `${list(probes.alive)} found the host alive`
+    if (state === 'down' && confirmed) {
+      return say('service-down', 'SILENT_BUT_PROBE_ALIVE', `Nova says down, ${silent}, but ${witness}: no evacuation`)
+    }
+    return say('suspect', 'PROBE_ALIVE', `${silent}, but ${witness}`)
+  }
+  if (!confirmed) return say('suspect', 'MISSING_BEATS', silent)
+  if (state !== 'down') {
+    const early = probes.deadKinds >= limits.minDeadProbeKinds && probes.deadInARow >= deadReadingsNeeded
+    if (early && pulse.everBeat) {
+      return say(
+        'host-down',
+        'SILENT_AND_PROBES_DEAD',
+        `${silent}, and ${list(probes.dead)} found it dead, before Nova says down`,
+      )
+    }
+    return say('suspect', 'WAITING_FOR_NOVA', `${silent}; Nova still says up`)
+  }
+  const confirmMs = limits.confirmAfterBeats * facts.intervalMs
+  if (!pulse.everBeat && facts.silentMs < limits.startSilenceMs + confirmMs) {
+    return say('suspect', 'DOWN_SINCE_BEFORE_START', `Down since before we started, ${silent}: watching longer`)
+  }
+  const since = pulse.everBeat ? 'Nova says down' : 'Nova says down since before we started'
+  if (probes.dead.length > 0) {
+    return say('host-down', 'NOVA_DOWN_AND_PROBES_DEAD', `${since}, ${silent}, and ${list(probes.dead)} found it dead`)
+  }
+  if (probes.configured === 0) {
+    return say('host-down', 'NOVA_DOWN_NO_PROBES', `${since} and ${silent}; no probes are configured`)
+  }
+  if (facts.silentMs >= unknownPatience * confirmMs) {
+    return say('host-down', 'NOVA_DOWN_PROBES_UNKNOWN', `${since} and ${silent}; no probe could tell: fencing decides`)
+  }
+  return say('suspect', 'PROBES_UNKNOWN', `${since} and ${silent}; no probe could tell yet`)
+}
+
+/** Kinds that lead to a recovery or take hope away: none of them is entered while frozen (law L7). */
+const towardsDeath: ReadonlySet<VerdictKind> = new Set([
+  'suspect',
+  'host-down',
+  'service-down',
+  'declared-down',
+  'maintenance',
+])
+
+/** What a frozen monitor makes of a conclusion: signs of life pass, everything else waits. Null: the old verdict stands. */
+export function whileFrozen(conclusion: Conclusion, previous: VerdictKind): Conclusion | null {
+  if (conclusion.kind === previous) return null
+  return towardsDeath.has(conclusion.kind) ? null : conclusion
+}
+
+/** Keeps a host from being confirmed while the control plane is in doubt. */
+export function whileInDoubt(conclusion: Conclusion, previous: VerdictKind, why: string): Conclusion {
+  const confirms =
+    conclusion.kind === 'host-down' || conclusion.kind === 'service-down' || conclusion.kind === 'declared-down'
+  if (!confirms || conclusion.kind === previous) return conclusion
+  return say('suspect', 'CONTROL_PLANE_DOUBT', `${conclusion.message}; waiting: ${why}`)
+}
+
+function say(kind: VerdictKind, reason: string, message: string): Conclusion {
+  return { kind, reason, message }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`
+}
+
+function list(names: string[]): string {
+  return names.join(', ')
+}

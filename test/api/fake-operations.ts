@@ -1,0 +1,46 @@
+import { LifeboatError } from '../../src/domain/errors.ts'
+import type { DaemonStatus, Operations } from '../../src/domain/operations.ts'
+
+export const aStatus: DaemonStatus = {
+  version: '0.1.0',
+  mode: 'armed',
+  pid: 42,
+  startedAt: '2026-01-02T03:04:05.000Z',
+  cloud: 'lab',
+  lastPoll: { at: '2026-01-02T03:04:10.000Z', ok: true, tookMs: 12.4, error: null },
+  frozen: null,
+  paused: null,
+  hosts: { healthy: 3, 'host-down': 1 },
+  incidents: { open: 1, held: 0 },
+  journal: { path: '/tmp/journal.db', entries: 7, head: 'abc' },
+  workflow: { name: 'host-failure', revision: 1, digest: 'd1ge57d1ge57d1ge57' },
+}
+
+/** Operations that keep what they were asked for, in `asked`. */
+export function fakeOperations(replace: Partial<Operations> = {}): { operations: Operations; asked: unknown[][] } {
+  const asked: unknown[][] = []
+  const operations: Operations = {
+    status: () => aStatus,
+    hosts: () => [],
+    incidents: (filter) => {
+      asked.push(['incidents', filter])
+      return []
+    },
+    incident: (id) => {
+      throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
+    },
+    recover: async (order) => {
+      asked.push(['recover', order])
+      return { incident: 'i-1' }
+    },
+    pause: async (order) => {
+      asked.push(['pause', order])
+      return { ...order, since: '2026-01-02T03:04:05.000Z' }
+    },
+    resume: async (order) => void asked.push(['resume', order]),
+    override: async (id, order) => void asked.push(['override', id, order]),
+    cancel: async (id, order) => void asked.push(['cancel', id, order]),
+    ...replace,
+  }
+  return { operations, asked }
+}

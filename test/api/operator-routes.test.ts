@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+import { operatorRoutes } from '../../src/api/operator-routes.ts'
+import { LifeboatError } from '../../src/domain/errors.ts'
+import { aStatus, fakeOperations } from './fake-operations.ts'
+
+const now = Date.parse('2026-01-02T03:04:05Z')
+const by = 'alice'
+
+describe('acts', () => {
+  it.each([
+    [
+      '/v1/recover',
+      { host: 'cmp01', by, proof: 'pulled the cords' },
+      202,
+      ['recover', { host: 'cmp01', by, proof: 'pulled the cords' }],
+    ],
+    ['/v1/pause', { by, reason: 'work' }, 200, ['pause', { by, reason: 'work', until: null }]],
+    [
+      '/v1/pause',
+      { by, reason: 'work', until: '2026-01-02T05:00:00Z' },
+      200,
+      ['pause', { by, reason: 'work', until: '2026-01-02T05:00:00Z' }],
+    ],
+    ['/v1/resume', { by, reason: 'done' }, 204, ['resume', { by, reason: 'done' }]],
+    ['/v1/incidents/i-1/override', { by, reason: 'rack' }, 202, ['override', 'i-1', { by, reason: 'rack' }]],
+    ['/v1/incidents/i-1/cancel', { by, reason: 'rack' }, 202, ['cancel', 'i-1', { by, reason: 'rack' }]],
+  ])('POST %s %j', async (url, payload, status, expected) => {
+    const { operations, asked } = fakeOperations()
+    const answer = await operatorRoutes(operations, () => now).inject({ method: 'POST', url, payload })
+    expect([answer.statusCode, asked]).toEqual([status, [expected]])
+  })
+
+  it.each([
+    ['nobody acts', '/v1/resume', { reason: 'x' }],
+    ['a blank name', '/v1/resume', { by: '  ', reason: 'x' }],
+    ['no reason', '/v1/incidents/i-1/cancel', { by }],
+    ['no proof', '/v1/recover', { host: 'cmp01', by }],
+    ['a blank proof', '/v1/recover', { host: 'cmp01', by, proof: ' ' }],
+    ['a field that means nothing', '/v1/recover', { host: 'cmp01', by, proof: 'x', force: true }],
+    ['a pause until a time that is none', '/v1/pause', { by, reason: 'x', until: 'tomorrow' }],
+    ['a pause that is over before it begins', '/v1/pause', { by, reason: 'x', until: '2026-01-02T03:04:04Z' }],
+    ['a list for a body', '/v1/pause', []],
+    ['no body', '/v1/resume', undefined],
+  ])('%s is refused and nothing is done', async (_name, url, payload) => {
+    const { operations, asked } = fakeOperations()
+    const answer = await operatorRoutes(operations, () => now).inject({
+      method: 'POST',
+      url,
+      ...(payload !== undefined && { payload }),
+    })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({ error: { code: 'USAGE' } })
+    expect(asked).toEqual([])
+  })
+})
+
+describe('reads', () => {
+  it('status is what the daemon says', async () => {
+    const { operations } = fakeOperations()
+    expect((await operatorRoutes(operations, () => now).inject('/v1/status')).json()).toEqual(aStatus)
+  })
+
+  it('incident filters are typed, and unknown ones refused: a mistyped filter must not list everything', async () => {
+    const { operations, asked } = fakeOperations()
+    const server = operatorRoutes(operations, () => now)
+    expect((await server.inject('/v1/incidents?open=true&host=cmp01&limit=5')).statusCode).toBe(200)
+    expect((await server.inject('/v1/incidents?hots=cmp01')).statusCode).toBe(400)
+    expect(asked).toEqual([['incidents', { open: true, host: 'cmp01', limit: 5 }]])
+  })
+})
+
+describe('errors have one shape', () => {
+  it.each([
+    ['NOT_FOUND', 404],
+    ['HOST_ALIVE', 409],
+    ['PROOF_INVALID', 422],
+    ['JOURNAL_UNAVAILABLE', 503],
+    ['INVARIANT', 500],
+  ] as const)('%s is %i', async (code, status) => {
+    const { operations } = fakeOperations({
+      recover: () => Promise.reject(new LifeboatError(code, 'why', { details: { a: 1 } })),
+    })
+    const payload = { host: 'h', by, proof: 'p' }
+    const answer = await operatorRoutes(operations, () => now).inject({ method: 'POST', url: '/v1/recover', payload })
+    expect([answer.statusCode, answer.json()]).toEqual([status, { error: { code, message: 'why', details: { a: 1 } } }])
+  })
+
+  it('a bug says so without a stack', async () => {
+    const { operations } = fakeOperations({
+      status: () => {
+        throw new TypeError('x is not a function')
+      },
+    })
+    const answer = await operatorRoutes(operations, () => now).inject('/v1/status')
+    expect([answer.statusCode, answer.json()]).toEqual([
+      500,
+      { error: { code: 'INVARIANT', message: 'x is not a function', details: {} } },
+    ])
+  })
+})
+
+describe('hostile requests', () => {
+  const { operations, asked } = fakeOperations()
+  const server = operatorRoutes(operations, () => now)
+  const headers = { 'content-type': 'application/json' }
+
+  it.each([
+    [
+      'a body beyond the limit',
+      { method: 'POST', url: '/v1/resume', headers, payload: JSON.stringify({ by, reason: 'x'.repeat(20_000) }) },
+      413,
+    ],
+    ['bad JSON', { method: 'POST', url: '/v1/resume', headers, payload: '{"by":' }, 400],
+    [
+      '__proto__ in JSON',
+      { method: 'POST', url: '/v1/resume', headers, payload: '{"by":"a","reason":"b","__proto__":{"x":1}}' },
+      400,
+    ],
+    [
+      'another media type',
+      { method: 'POST', url: '/v1/resume', headers: { 'content-type': 'text/xml' }, payload: '<a/>' },
+      415,
+    ],
+    ['an unknown route', { method: 'GET', url: '/v1/secrets' }, 404],
+    ['an unknown method', { method: 'DELETE', url: '/v1/incidents/i-1' }, 404],
+    ['a path with bad escapes', { method: 'GET', url: '/v1/incidents/%zz' }, 400],
+  ] as const)('%s', async (_name, request, status) => {
+    const answer = await server.inject(request)
+    expect([answer.statusCode, Object.keys(answer.json())]).toEqual([status, ['error']])
+    expect(asked).toEqual([])
+  })
+})

@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest'
+import type { CheckLine } from '../../src/cli/index.ts'
+import { LifeboatError } from '../../src/domain/errors.ts'
+import { anEntry, fakeJournal, run } from './fake-commands.ts'
+
+describe('usage errors end with 2, say one line, and print nothing on stdout', () => {
+  it.each([
+    ['an unknown command', ['recovr', 'cmp01'], /^lifeboat: unknown command 'recovr'/],
+    ['an unknown option', ['status', '--fromat', 'json'], /^lifeboat: unknown option '--fromat'/],
+    ['recover without a proof', ['recover', 'cmp01'], /^lifeboat: required option '--proof <text>' not specified/],
+    ['recover with an empty proof', ['recover', 'cmp01', '--proof', ' '], /must not be empty/],
+    ['recover without a host', ['recover', '--proof', 'x'], /^lifeboat: missing required argument 'host'/],
+    ['pause without a reason', ['pause', '--for', '2h'], /--reason/],
+    ['pause for no duration', ['pause', '--for', '2', '--reason', 'x'], /It must be a duration such as 30m or 2h/],
+    ['two hosts at once', ['plan', 'cmp01', 'cmp02'], /too many arguments/],
+    [
+      'an unknown format',
+      ['incident', 'list', '-f', 'xml'],
+      /^lifeboat: there is no format "xml" here\n {2}formats: table/,
+    ],
+    [
+      'an unknown column',
+      ['incident', 'list', '-c', 'Hots'],
+      /^lifeboat: there is no column "Hots" here\n {2}columns: ID, Host/,
+    ],
+    ['a journal as a table', ['journal', 'export', '-f', 'table'], /formats: json, markdown/],
+    ['a limit that is no number', ['incident', 'list', '--limit', 'many'], /whole number/],
+    ['one host for a demo', ['demo', '--hosts', '1'], /at least 2/],
+  ])('%s', async (_name, argv, message) => {
+    const { exit, out, err } = await run(argv)
+    expect([exit, out]).toEqual([2, ''])
+    expect(err).toMatch(message)
+  })
+
+  it('a wrong format is said before anything is asked of the cloud', async () => {
+    const planHost = () => Promise.reject(new Error('asked'))
+    expect((await run(['plan', 'cmp01', '-f', 'xml'], { planHost })).exit).toBe(2)
+  })
+
+  it('nobody acts without a name', async () => {
+    const { exit, err } = await run(['resume', '--reason', 'x'], {}, { env: { USER: '' } })
+    expect([exit, err]).toEqual([
+      2,
+      'lifeboat: nobody knows who you are\n  set USER: the journal keeps the name of whoever acts\n',
+    ])
+  })
+})
+
+describe('exit codes', () => {
+  it('help and version are no failures', async () => {
+    expect(await run(['--version'])).toEqual({ exit: 0, out: '0.1.0\n', err: '' })
+    const help = await run(['--help'])
+    expect(help.exit).toBe(0)
+    expect(help.out).toMatch(/Exit codes:\n {2}0 +done\n {2}1 +[^\n]+\n {2}2 /)
+  })
+
+  it('a bad configuration is 78 and shows every problem', async () => {
+    const { exit, out, err } = await run(['run'], {}, { config: 'mode: amred\nmonitr: {}\n' })
+    expect([exit, out]).toEqual([78, ''])
+    expect(err).toMatch(
+      /^lifeboat: \S+ is not valid: 2 problems \[CONFIG_INVALID\]\n {2}\S+:2:7: mode: "amred" is wrong \(allowed: observe, armed\)\n {2}\S+:3:1: monitr is not an option/,
+    )
+  })
+
+  it.each([
+    ['JOURNAL_UNAVAILABLE', 74],
+    ['JOURNAL_CORRUPT', 74],
+    ['WORKFLOW_INVALID', 78],
+    ['AUTH_FAILED', 77],
+    ['API_UNAVAILABLE', 1],
+  ] as const)('%s is %i, with its causes', async (code, expected) => {
+    const runDaemon = () => Promise.reject(new LifeboatError(code, 'It did not work', { cause: new Error('deeper') }))
+    expect(await run(['run'], { runDaemon })).toEqual({
+      exit: expected,
+      out: '',
+      err: `lifeboat: It did not work [${code}]\n  because: deeper\n`,
+    })
+  })
+
+  it('a bug says that it is one', async () => {
+    const { exit, err } = await run(['run'], { runDaemon: () => Promise.reject(new TypeError('x is undefined')) })
+    expect(exit).toBe(1)
+    expect(err).toMatch(/^lifeboat: a bug in Lifeboat: x is undefined\n/)
+  })
+})
+
+describe('check', () => {
+  const lines: CheckLine[] = [
+    { what: 'compute API', result: 'ok', message: '2.100', advice: null },
+    { what: 'fencing', result: 'warn', message: 'none for cmp09', advice: 'Give its segment a method' },
+    { what: 'role', result: 'fail', message: 'os-evacuate is forbidden', advice: 'Grant admin' },
+  ]
+  const check = async function* () {
+    yield* lines
+  }
+
+  it('prints one line per check, with what to do, and fails when one failed', async () => {
+    expect(await run(['check'], { check })).toEqual({
+      exit: 1,
+      err: '',
+      out: [
+        'ok    compute API: 2.100',
+        'warn  fencing: none for cmp09',
+        '      → Give its segment a method',
+        'fail  role: os-evacuate is forbidden',
+        '      → Grant admin',
+        '',
+        '3 checks: 1 failed, 1 with a warning',
+        '',
+      ].join('\n'),
+    })
+  })
+
+  it('warnings alone do not fail', async () => {
+    expect(
+      (
+        await run(['check'], {
+          check: async function* () {
+            yield lines[1]!
+          },
+        })
+      ).exit,
+    ).toBe(0)
+  })
+
+  it('has every format', async () => {
+    expect(JSON.parse((await run(['check', '-f', 'json'], { check })).out)).toHaveLength(3)
+    expect((await run(['check', '-f', 'value', '-c', 'Result'], { check })).out).toBe('ok\nwarn\nfail\n')
+  })
+})
+
+describe('journal', () => {
+  it('list asks for the newest and shows them oldest first', async () => {
+    const asked: unknown[] = []
+    const read = (filter: unknown) => {
+      asked.push(filter)
+      return [{ ...anEntry, seq: 6 }, anEntry]
+    }
+    const { out } = await run(['journal', 'list', '--host', 'cmp01', '-f', 'value', '-c', 'Seq', '-c', 'Message'], {
+      openReader: () => fakeJournal({ read }),
+    })
+    expect(out).toBe('5 said incident.phase\n6 said incident.phase\n')
+    expect(asked).toEqual([{ host: 'cmp01', limit: 50, newestFirst: true }])
+  })
+
+  it('verify of a broken chain fails and says where', async () => {
+    const verify = () => ({ entries: 9, head: 'x', broken: { seq: 4, problem: 'its hash does not fit' } })
+    const { exit, out } = await run(['journal', 'verify'], { openReader: () => fakeJournal({ verify }) })
+    expect(exit).toBe(1)
+    expect(out).toContain('| Problem   | its hash does not fit |')
+  })
+
+  it('export: the whole journal as json, or one incident as a report', async () => {
+    expect((await run(['journal', 'export'])).out).toBe('json of everything\nend\n')
+    expect((await run(['journal', 'export', '--format', 'markdown', 'i-1'])).out).toBe('markdown of i-1\nend\n')
+  })
+
+  it('is closed whatever happens', async () => {
+    let closed = 0
+    const journal = fakeJournal({
+      close: () => void (closed += 1),
+      verify: () => {
+        throw new LifeboatError('JOURNAL_CORRUPT', 'no')
+      },
+    })
+    await run(['journal', 'verify'], { openReader: () => journal })
+    expect(closed).toBe(1)
+  })
+})
+
+describe('incident', () => {
+  it('list', async () => {
+    const { out } = await run(['incident', 'list'])
+    expect(out).toContain('| i-1 | cmp01 | ceph    | armed | 2026-01-02 03:00:00Z | done  | 2 ')
+    expect(out).toContain('1 recovered, 1 stuck')
+  })
+
+  it('show tells what died, how we know, what fenced it, and every instance with its end', async () => {
+    const { out } = await run(['incident', 'show', 'i-1'])
+    for (const said of [
+      'cmp01 (segment ceph)',
+      'host-down (SILENT_AND_PROBES_DEAD)',
+      'Probe ssh (tcp) says dead: no answer within 1 s',
+      'Proven dead at 2026-01-02 03:00:03Z by bmc (power-off)',
+      'PowerState Off',
+      'active, power running, wanted running',
+      'recovered on cmp02, active (RUNNING)',
+      'stuck (EVACUATION_STALLED)',
+      'Its memory was lost',
+      'leaves behind LEFTOVER_MIGRATION',
+      "look in Nova's logs for evacuate req-77",
+    ]) {
+      expect(out).toContain(said)
+    }
+    expect(out).not.toContain('\u001b')
+  })
+
+  it('show -f json is the whole incident; -c picks fields', async () => {
+    expect(JSON.parse((await run(['incident', 'show', 'i-1', '-f', 'json'])).out)).toMatchObject({
+      id: 'i-1',
+      instanceList: [{}, {}],
+    })
+    expect((await run(['incident', 'show', 'i-1', '-f', 'value', '-c', 'Host'])).out).toBe('cmp01\n')
+  })
+
+  it('one that does not exist fails', async () => {
+    expect(await run(['incident', 'show', 'nope'])).toEqual({
+      exit: 1,
+      out: '',
+      err: 'lifeboat: There is no incident nope [NOT_FOUND]\n',
+    })
+  })
+})
+
+describe('workflow check', () => {
+  it('an invalid workflow is 78', async () => {
+    const checkWorkflows = () =>
+      Promise.resolve([
+        {
+          file: 'a.yaml',
+          name: null,
+          revision: null,
+          digest: null,
+          problems: ['a.yaml:1:1: no', 'a.yaml:2:1: neither'],
+        },
+      ])
+    const { exit, out } = await run(['workflow', 'check'], { checkWorkflows })
+    expect(exit).toBe(78)
+    expect(out).toContain('| a.yaml:2:1: neither |')
+  })
+})

@@ -1,0 +1,109 @@
+import { readdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { loadConfig } from '../../src/daemon/config/index.ts'
+import { bad, problemsIn, problemsOf, problemsOfFile } from './configurations.ts'
+
+describe('a bad configuration file says every problem with its place and what is allowed', () => {
+  it('an unknown key, with the one that was meant', () => {
+    expect(problemsOfFile('unknown-key.yaml')).toEqual([
+      expect.stringMatching(
+        /^unknown-key\.yaml:3:3: monitor\.poll_intervall is not an option \(did you mean poll_interval\? allowed: poll_interval, /,
+      ),
+    ])
+  })
+
+  it('many problems at once, in the order of the file', () => {
+    const places = problemsOfFile('many.yaml').map((problem) => problem.split(': ').slice(0, 2).join(' '))
+    expect(places).toEqual([
+      'many.yaml:1:7 mode',
+      'many.yaml:3:18 monitor.poll_interval',
+      'many.yaml:4:23 monitor.quiet_after_freeze',
+      'many.yaml:5:25 monitor.min_dead_probe_kinds',
+      'many.yaml:6:24 monitor.confirm_after_beats',
+      'many.yaml:8:14 brake.max_share',
+      'many.yaml:10:11 http.listen',
+      'many.yaml:12:3 probes.ssh.port is missing',
+      'many.yaml:14:5 probes.ssh.prot is not an option (did you mean port? allowed',
+      'many.yaml:16:11 probes.pong.kind',
+      'many.yaml:18:5 segments[0].name is missing (What people, metrics and the journal call it)',
+      'many.yaml:19:14 segments[0].match.hosts',
+    ])
+  })
+
+  it('names that nothing defines, secrets that cannot be had, contradictions', () => {
+    const text = problemsOfFile('references.yaml').join('\n')
+    for (const expected of [
+      'references.yaml:2:3: monitor.confirm_after_beats: is 2.5, but a host is only suspect after 3',
+      'references.yaml:6:30: probes.ssh.address: no host has the variable {adress} (known: {host}, {address};',
+      'references.yaml:7:39: probes.odd.argv[1]: "a}b" has a stray }',
+      'references.yaml:9:33: fencing.bmc.system: no host has the variable {bmc}',
+      'references.yaml:9:81: fencing.bmc.password_env: environment variable BMC_PASSWORD is not set',
+      'references.yaml:13:39: fencing.ipmi.secret_options_files.password: ',
+      'references.yaml:14:9: fencing.none: has no password (give exactly one of',
+      'references.yaml:16:17: defaults.probes[1]: probes has no "ping" (defined: ssh, odd)',
+      'references.yaml:20:20: segments[0].fencing[1]: fencing has no "ilo" (defined: bmc, ipmi, none)',
+      'references.yaml:21:11: segments[1].name: there are two segments called "a"',
+      'references.yaml:22:12: segments[1].match: matches nothing',
+      'references.yaml:23:11: segments[2].name: "default:nova" is the name of hosts without a segment',
+    ]) {
+      expect(text).toContain(expected)
+    }
+    expect(text.split('\n')).toHaveLength(12)
+  })
+
+  it.each([
+    ['duplicate-key.yaml', 'duplicate-key.yaml:4:3: this key is here twice (each key once)'],
+    ['not-yaml.yaml', 'not-yaml.yaml:3:1: a tab indents here (YAML takes only spaces)'],
+    ['empty-section.yaml', 'empty-section.yaml:2:1: monitor is empty (give it a value, or remove the key)'],
+    ['list.yaml', 'list.yaml:1:1: the file: a list is wrong (must be a section with keys)'],
+  ])('%s', (name, problem) => {
+    expect(problemsOfFile(name)).toEqual([problem])
+  })
+
+  it('no fixture of this directory loads', () => {
+    for (const name of readdirSync(bad(''))) expect(problemsOfFile(name), name).not.toEqual([])
+  })
+
+  it('a file that is not there, and one that is not text', () => {
+    expect(problemsOf(() => loadConfig('/nonexistent/lifeboat.yaml', {}))[0]).toContain('ENOENT')
+  })
+})
+
+describe('durations', () => {
+  it.each(['30', '30 s', '1s1m', '5x', '-5s', '""', 's', '1h1h'])('%s is refused', (text) => {
+    expect(problemsIn(`fence_retry: ${text}`)[0]).toMatch(/^lifeboat\.yaml:1:14: fence_retry/)
+  })
+
+  it('out of range names the range', () => {
+    expect(problemsIn('monitor: { poll_interval: 1h }')[0]).toContain('"1h" is out of range (100ms to 5m)')
+  })
+})
+
+describe('hostile YAML', () => {
+  it('aliases that multiply are refused', () => {
+    const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
+    for (let level = 1; level < 8; level += 1)
+      lines.push(
+        `a${level}: &a${level} [${Array(10)
+          .fill(`*a${level - 1}`)
+          .join(', ')}]`,
+      )
+    expect(problemsIn(lines.join('\n'))[0]).toContain('is not valid YAML')
+  })
+
+  it('a second document is refused, not ignored', () => {
+    expect(problemsIn('mode: observe\n---\nmode: armed\n')).toEqual([
+      expect.stringMatching(/^lifeboat\.yaml:2:1: a second document/),
+    ])
+  })
+
+  it('keys such as __proto__ are unknown keys like any other', () => {
+    expect(problemsIn('constructor: 1\n')[0]).toContain('constructor is not an option')
+    expect(problemsIn('__proto__: { mode: armed }\n')[0]).toContain('__proto__')
+  })
+
+  it('a wrong value is named without being repeated when it is a secret', () => {
+    const problems = problemsIn('fencing: { bmc: { kind: redfish, system: x, username: y, password: [hunter2] } }')
+    expect(problems.join('\n')).not.toContain('hunter2')
+  })
+})

@@ -1,0 +1,132 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { hostVariable, loadConfig, segmentOf, withoutSecrets } from '../../src/daemon/config/index.ts'
+import { parse, problemsIn } from './configurations.ts'
+
+const bmc = (password: string): string =>
+  `fencing: { bmc: { kind: redfish, system: 'https://{host}/', username: u, ${password} } }`
+
+describe('defaults', () => {
+  it('an empty file observes and sends nothing', () => {
+    const config = parse('')
+    expect(config.mode).toBe('observe')
+    expect(config.defaults).toMatchObject({ storage: 'local', fencing: [], onDisabledDown: 'hold' })
+    expect(config.monitor).toMatchObject({ pollIntervalMs: 5000, quietAfterFreezeMs: 150_000, minDeadProbeKinds: 2 })
+    expect(config.http).toEqual({ host: '127.0.0.1', port: 9393 })
+  })
+
+  it('the state directory: the file, then LIFEBOAT_STATE_DIR, then the first of systemd, then ./.lifeboat', () => {
+    const env = { LIFEBOAT_STATE_DIR: '/own', STATE_DIRECTORY: '/var/lib/lifeboat:/other' }
+    expect(parse('state_dir: /file', env).stateDir).toBe('/file')
+    expect(parse('', env).stateDir).toBe('/own')
+    expect(parse('', { STATE_DIRECTORY: env.STATE_DIRECTORY }).stateDir).toBe('/var/lib/lifeboat')
+    expect(parse('').stateDir).toBe(resolve('.lifeboat'))
+    expect(parse('', env).socket).toBe('/own/lifeboat.sock')
+  })
+
+  it('a probe is never cut off before its own time limit', () => {
+    expect(parse('probes: { slow: { kind: command, argv: [a], timeout: 20s } }').monitor.probeLimitMs).toBe(20_000)
+  })
+
+  it('a socket path that the system would cut off is refused', () => {
+    expect(problemsIn(`socket: /${'x'.repeat(120)}`)[0]).toContain('is too long (at most 107 bytes')
+  })
+
+  it.each([
+    ['"[::1]:9393"', { host: '::1', port: 9393 }],
+    ['false', null],
+  ])('http.listen %s', (listen, expected) => expect(parse(`http: { listen: ${listen} }`).http).toEqual(expected))
+})
+
+describe('secrets', () => {
+  it('come from the environment, or the first line of a file beside the configuration', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'lifeboat-config-'))
+    writeFileSync(join(directory, 'pw'), 'from file\n')
+    writeFileSync(join(directory, 'c.yaml'), bmc('password_file: pw'))
+    expect(loadConfig(join(directory, 'c.yaml'), {}).fencing['bmc']).toMatchObject({ password: 'from file' })
+    expect(parse(bmc('password_env: PW'), { PW: 'from env' }).fencing['bmc']).toMatchObject({ password: 'from env' })
+  })
+
+  it("a bare name is looked for in systemd's credentials first", () => {
+    const directory = mkdtempSync(join(tmpdir(), 'lifeboat-credentials-'))
+    writeFileSync(join(directory, 'pw'), 'credential')
+    expect(parse(bmc('password_file: pw'), { CREDENTIALS_DIRECTORY: directory }).fencing['bmc']).toMatchObject({
+      password: 'credential',
+    })
+  })
+
+  it('two ways at once are refused: nobody would know which one holds', () => {
+    expect(problemsIn(bmc('password: a, password_env: B'))[0]).toContain('has several passwords')
+  })
+
+  it('are not needed by those who only talk to the daemon', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'lifeboat-config-'))
+    writeFileSync(join(directory, 'c.yaml'), bmc('password_file: /nonexistent'))
+    expect(loadConfig(join(directory, 'c.yaml'), {}, { withSecrets: false }).fencing['bmc']).toMatchObject({
+      password: '',
+    })
+  })
+
+  it('are not in what may be shown', () => {
+    const config = parse(bmc('password: hunter2'))
+    expect(JSON.stringify(config)).toContain('hunter2')
+    expect(JSON.stringify(withoutSecrets(config))).not.toContain('hunter2')
+  })
+})
+
+describe('segments', () => {
+  const config = parse(`
+defaults: { storage: shared, policy: { stopped: leave, memory_lost: start } }
+segments:
+  - { name: rack1, match: { hosts: [cmp0?, 'gpu.1'] }, policy: { stopped: evacuate }, brake: { max_hosts: 7 } }
+  - { name: both, match: { zones: [az1], aggregates: [ssd, nvme] } }
+  - { name: late, match: { hosts: ['cmp*'] } }
+`)
+  const of = segmentOf(config)
+
+  it('the first that fits wins', () => expect(of('cmp01', 'az1', []).name).toBe('rack1'))
+  it('a glob fits the whole name, and its dots are dots', () => {
+    expect(of('cmp001', null, []).name).toBe('late')
+    expect(of('gpux1', 'nova', []).name).toBe('default:nova')
+    expect(of('xcmp1', 'nova', []).name).toBe('default:nova')
+  })
+  it('every list that is given must fit', () => {
+    expect(of('h', 'az1', ['nvme']).name).toBe('both')
+    expect(of('h', 'az1', ['hdd']).name).toBe('default:az1')
+    expect(of('h', 'az2', ['ssd']).name).toBe('default:az2')
+  })
+  it('what a segment does not say comes from defaults, then from the built-in values', () => {
+    const { storage, policy, brake, onDeclaredDown } = of('cmp01', null, [])
+    expect({ storage, policy, brake, onDeclaredDown }).toEqual({
+      storage: 'shared',
+      policy: { stopped: 'evacuate', memoryLost: 'start', errorBefore: 'leave', unasked: 'recover' },
+      brake: { maxHosts: 7, maxShare: 0.25 },
+      onDeclaredDown: 'recover',
+    })
+  })
+  it('a host of no segment and no zone has the segment default', () => expect(of('h', null, []).name).toBe('default'))
+})
+
+describe('templates', () => {
+  const config = parse('hosts: { cmp01: { bmc: 10.0.0.1, slot: 3 }, constructor: {} }')
+
+  it('take the variables of the host, and {host}', () => {
+    expect(hostVariable(config, 'https://{bmc}/Systems/{slot}?h={host}', 'cmp01')).toBe(
+      'https://10.0.0.1/Systems/3?h=cmp01',
+    )
+  })
+  it('doubled braces are braces', () => expect(hostVariable(config, '{{"h": "{host}"}}', 'x')).toBe('{"h": "x"}'))
+  it('a host that lacks a variable is an error that names what it has, never an empty text', () => {
+    expect(() => hostVariable(config, 'https://{bmc}/', 'cmp02')).toThrow(
+      '"https://{bmc}/" needs {bmc}, which host cmp02 does not have (it has {host}; add it under hosts.cmp02)',
+    )
+  })
+  it('variables of a host named like a built-in property are only its own', () => {
+    expect(() => hostVariable(config, '{name}', 'constructor')).toThrow(/needs \{name\}/)
+  })
+  it('a value that looks like a template is not expanded again', () => {
+    expect(hostVariable(parse("hosts: { h: { a: '{host}' } }"), '{a}', 'h')).toBe('{host}')
+  })
+})

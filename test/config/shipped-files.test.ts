@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { configSchemaText, loadConfig, segmentOf } from '../../src/daemon/config/index.ts'
+import { configJsonSchema, type JsonSchema } from '../../src/daemon/config/json-schema.ts'
+import { parse, shipped, textOf } from './configurations.ts'
+
+/** Every option's path, e.g. monitor.poll_interval; kinds and user-given names are left out of it. */
+function optionPaths(schema: JsonSchema, path: string[] = []): string[] {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([key, inner]) => [
+    [...path, key].join('.'),
+    ...optionPaths(inner, [...path, key]),
+  ])
+  const inside = [schema.additionalProperties, schema.items, ...(schema.oneOf ?? []), ...(schema.anyOf ?? [])]
+  return [...own, ...inside.flatMap((inner) => (typeof inner === 'object' ? optionPaths(inner, path) : []))]
+}
+
+describe('config/lifeboat.schema.json', () => {
+  it('is what the loader accepts (npm run generate)', () => {
+    expect(textOf(shipped('lifeboat.schema.json'))).toBe(configSchemaText())
+  })
+})
+
+describe('config/lifeboat.example.yaml', () => {
+  const text = textOf(shipped('lifeboat.example.yaml'))
+  const config = loadConfig(shipped('lifeboat.example.yaml'), { BMC_PASSWORD: 'x' })
+
+  it('loads', () => expect(config.path).toBe(shipped('lifeboat.example.yaml')))
+
+  it('shows every option that there is', () => {
+    const missing = [...new Set(optionPaths(configJsonSchema()))].filter(
+      (path) => !new RegExp(`\\b${path.split('.').at(-1)}:`).test(text),
+    )
+    expect(missing).toEqual([])
+  })
+
+  it('shows the true defaults', () => {
+    const { api, monitor, brake, executor, fenceRetryMs, wishes, defaults, http, logLevel, mode } = parse('')
+    const sameMonitor = { ...monitor, probeLimitMs: config.monitor.probeLimitMs }
+    expect(config).toMatchObject({
+      api,
+      monitor: sameMonitor,
+      brake,
+      executor,
+      fenceRetryMs,
+      wishes,
+      defaults,
+      http,
+      logLevel,
+      mode,
+    })
+  })
+})
+
+describe('config/lab.yaml', () => {
+  it('recovers two of four hosts and holds the third', () => {
+    const config = loadConfig(shipped('lab.yaml'), {})
+    const segment = segmentOf(config)('cmp03', 'nova', [])
+    expect(config.mode).toBe('armed')
+    expect(segment).toMatchObject({ name: 'lab', storage: 'shared', brake: { maxHosts: 2, maxShare: 0.5 } })
+    expect(config.brake).toEqual({ maxHosts: 2, maxShare: 0.5 })
+  })
+})

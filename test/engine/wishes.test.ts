@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import type { Aggregate } from '../../src/domain/instance.ts'
+import { defaultWishes, wishOf } from '../../src/engine/wishes.ts'
+import { instance } from './shipped.ts'
+
+const flavor = (extraSpecs: Record<string, string>) => ({ ...instance().flavor, extraSpecs })
+const aggregate = (metadata: Record<string, string>): Aggregate => ({
+  name: 'a',
+  availabilityZone: null,
+  hosts: ['dead'],
+  metadata,
+})
+
+describe('the wish for an instance', () => {
+  it('is none when nobody says anything', () => {
+    expect(wishOf(instance(), [], defaultWishes)).toEqual({ value: 'none', from: '', priority: 0, notes: [] })
+  })
+
+  it('the nearest to the instance decides: metadata, tag, flavor, aggregate', () => {
+    const all = {
+      metadata: { lifeboat: 'leave' },
+      tags: ['lifeboat:stopped'],
+      flavor: flavor({ 'lifeboat:wish': 'recover' }),
+    }
+    const word = (changes: object) => wishOf(instance(changes), [aggregate({ lifeboat: 'stopped' })], defaultWishes)
+    expect(word(all)).toMatchObject({ value: 'leave', from: 'instance metadata lifeboat' })
+    expect(word({ ...all, metadata: {} })).toMatchObject({ value: 'stopped', from: 'instance tag lifeboat:' })
+    expect(word({ flavor: all.flavor })).toMatchObject({ value: 'recover', from: 'flavor extra spec' })
+    expect(word({})).toMatchObject({ value: 'stopped', from: 'aggregate metadata lifeboat' })
+  })
+
+  it('our own key counts before that of Masakari', () => {
+    const both = instance({ metadata: { lifeboat: 'stopped', HA_Enabled: 'false' } })
+    expect(wishOf(both, [], defaultWishes).value).toBe('stopped')
+  })
+
+  it.each(['True', 'true', '1', 'yes', 'on'])('HA_Enabled %s asks to be recovered', (value) => {
+    expect(wishOf(instance({ metadata: { HA_Enabled: value } }), [], defaultWishes).value).toBe('recover')
+  })
+
+  it.each(['False', '0', 'no', 'off'])('HA_Enabled %s asks to be left', (value) => {
+    expect(wishOf(instance({ metadata: { HA_Enabled: value } }), [], defaultWishes).value).toBe('leave')
+  })
+
+  it('takes no notice of HA_Enabled when the operator says so', () => {
+    expect(
+      wishOf(instance({ metadata: { HA_Enabled: 'false' } }), [], { ...defaultWishes, masakariKey: null }).value,
+    ).toBe('none')
+  })
+
+  it.each(['not_lifeboat', 'lifeboats', 'LIFEBOAT', 'not_evacuable', '__proto__', 'constructor'])(
+    'the key %s is no wish',
+    (key) => {
+      const other = instance({ metadata: Object.fromEntries([[key, 'recover']]), tags: [`${key}:recover`] })
+      expect(wishOf(other, [], defaultWishes)).toMatchObject({ value: 'none', notes: [] })
+    },
+  )
+
+  it.each(['', 'yes', 'evacuate', 'leave it'])('the value "%s" decides nothing, and is said', (value) => {
+    const wish = wishOf(instance({ metadata: { lifeboat: value } }), [], defaultWishes)
+    expect(wish.value).toBe('none')
+    expect(wish.notes).toHaveLength(1)
+  })
+
+  it('a bad value does not hide a good one farther off', () => {
+    const wish = wishOf(instance({ metadata: { lifeboat: 'x' }, tags: ['lifeboat:leave'] }), [], defaultWishes)
+    expect(wish).toMatchObject({ value: 'leave', notes: [expect.stringContaining('"x"')] })
+  })
+
+  it('two that contradict each other in one place decide nothing, and that is said', () => {
+    const wish = wishOf(instance({ tags: ['lifeboat:leave', 'lifeboat:recover'] }), [], defaultWishes)
+    expect(wish).toMatchObject({ value: 'none', notes: [expect.stringContaining('leave and recover')] })
+  })
+})
+
+describe('the priority of an instance', () => {
+  const priority = (changes: object, aggregates: Aggregate[] = []) =>
+    wishOf(instance(changes), aggregates, defaultWishes)
+
+  it("the operator's word stands before the owner's", () => {
+    const owner = { metadata: { lifeboat_priority: '50' } }
+    expect(priority(owner).priority).toBe(50)
+    expect(priority(owner, [aggregate({ lifeboat_priority: '-20' })]).priority).toBe(-20)
+    expect(
+      priority({ ...owner, flavor: flavor({ 'lifeboat:priority': '7' }) }, [aggregate({ lifeboat_priority: '9' })])
+        .priority,
+    ).toBe(7)
+  })
+
+  it('is bounded, for the owner more narrowly than for the operator', () => {
+    expect(priority({ metadata: { lifeboat_priority: '5000' } })).toMatchObject({
+      priority: 100,
+      notes: [expect.any(String)],
+    })
+    expect(priority({ tags: ['lifeboat_priority:-5000'] }).priority).toBe(-100)
+    expect(priority({}, [aggregate({ lifeboat_priority: '5000' })]).priority).toBe(1000)
+  })
+
+  it.each(['high', '1.5', '', '1e3', '0x10'])('"%s" is no priority, and that is said', (value) => {
+    expect(priority({ metadata: { lifeboat_priority: value } })).toMatchObject({
+      priority: 0,
+      notes: [expect.any(String)],
+    })
+  })
+})

@@ -1,0 +1,101 @@
+/** Documents are refused as a whole, with every mistake named by file, line and column. */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { LifeboatError } from '../../src/domain/errors.ts'
+import { defaultWishes } from '../../src/engine/wishes.ts'
+import { checkWorkflow, parseWorkflow } from '../../src/engine/workflow.ts'
+import { instance, segment, shipped, shippedSource, survey } from './shipped.ts'
+
+const bad = new URL('bad/', import.meta.url)
+
+describe('a bad document', () => {
+  // Each file names what is expected in its first lines: `# expected: LINE:COL message`.
+  for (const name of readdirSync(bad).sort()) {
+    it(name.replace('.yaml', '').replaceAll('-', ' '), () => {
+      const source = readFileSync(new URL(name, bad), 'utf8')
+      const expected = [...source.matchAll(/^# expected: (\d+):(\d+) (.*)$/gm)].map(([, line, col, message]) => ({
+        file: name,
+        line: Number(line),
+        col: Number(col),
+        message: expect.stringContaining(message!) as string,
+      }))
+      expect(expected.length).toBeGreaterThan(0)
+      expect(checkWorkflow(source, name)).toEqual(expected)
+    })
+  }
+
+  it('throws WORKFLOW_INVALID with one line for each mistake', () => {
+    const source = readFileSync(new URL('two-mistakes.yaml', bad), 'utf8')
+    let thrown: unknown
+    try {
+      parseWorkflow(source, 'two.yaml', { wishes: defaultWishes })
+    } catch (error) {
+      thrown = error
+    }
+    expect(thrown).toBeInstanceOf(LifeboatError)
+    expect((thrown as LifeboatError).code).toBe('WORKFLOW_INVALID')
+    expect((thrown as LifeboatError).message.split('\n')).toHaveLength(3)
+    expect((thrown as LifeboatError).message).toMatch(/^two\.yaml:\d+:\d+: the condition is wrong/)
+  })
+})
+
+describe('a good document', () => {
+  const source = readFileSync(new URL('good.yaml', import.meta.url), 'utf8')
+  const workflow = parseWorkflow(source, 'good.yaml', { wishes: defaultWishes })
+
+  it('has no problems, and neither has the shipped one', () => {
+    expect(checkWorkflow(source, 'good.yaml')).toEqual([])
+    expect(checkWorkflow(shippedSource, 'host-failure.yaml')).toEqual([])
+  })
+
+  it('is pinned by the digest of its very text', () => {
+    expect(workflow.digest).toBe(createHash('sha256').update(source).digest('hex'))
+    expect(workflow.source).toBe(source)
+    expect(parseWorkflow(`${source}# changed\n`, 'good.yaml', { wishes: defaultWishes }).digest).not.toBe(
+      workflow.digest,
+    )
+  })
+
+  it('gives its host deadlines in milliseconds', () => {
+    expect(workflow.hostDeadlineMs).toEqual({ fence: 600_000, 'force-down': 300_000, survey: 600_000 })
+  })
+
+  it('fills facts into its sentences', () => {
+    expect(workflow.plan(survey([instance({ id: 'abc' })]), segment()).instances[0]!.message).toBe('It ran on abc')
+  })
+
+  it('a condition that cannot be evaluated holds that instance, and only that one', () => {
+    const needsKey = parseWorkflow(
+      source.replace('instance.vm_state == "active"', 'instance.metadata["tier"] == "gold"'),
+      'needs-key.yaml',
+      { wishes: defaultWishes },
+    )
+    const plans = needsKey.plan(
+      survey([instance({ id: 'a', name: 'a' }), instance({ id: 'b', name: 'b', metadata: { tier: 'gold' } })]),
+      segment(),
+    ).instances
+    expect(plans.map(({ instanceId, decision, reason }) => [instanceId, decision, reason])).toEqual([
+      ['a', 'hold', 'CONDITION_FAILED'],
+      ['b', 'recover', 'RUNNING'],
+    ])
+    expect(plans[0]!.message).toContain('tier')
+  })
+})
+
+describe('the order of a plan', () => {
+  it('is by priority, then what ran before what did not, then by name', () => {
+    const stopped = instance({ id: '1', name: 'a-stopped', vmState: 'stopped', powerState: 4 })
+    const plan = shipped.plan(
+      survey([
+        stopped,
+        instance({ id: '2', name: 'c' }),
+        instance({ id: '3', name: 'b' }),
+        instance({ id: '4', name: 'z', metadata: { lifeboat_priority: '5' } }),
+        instance({ id: '5', name: 'a', metadata: { lifeboat_priority: '-5' } }),
+      ]),
+      segment(),
+    )
+    expect(plan.instances.map(({ name }) => name)).toEqual(['z', 'b', 'c', 'a-stopped', 'a'])
+  })
+})
