@@ -46,8 +46,8 @@ export interface JournalAccess extends JournalReader {
 export interface Commands {
   version: string
   clock: Clock
-  /** Runs until it is told to stop by a signal; rejects when it cannot start. `reload` reads the same file anew (SIGHUP). */
-  runDaemon(config: Config, reload: () => Config): Promise<void>
+  /** Runs until it is told to stop by a signal; rejects when it cannot start. */
+  runDaemon(config: Config): Promise<void>
   /** Looks at everything the daemon will need, without side effects; each line as soon as it is known. */
   check(config: Config): AsyncIterable<CheckLine>
   /** What would happen if the host died now. Reads only. */
@@ -56,6 +56,8 @@ export interface Commands {
   openReader(config: Config): JournalAccess
   /** Of the given files, or of all in the configured directory. */
   checkWorkflows(config: Config, files: string[]): Promise<WorkflowCheck[]>
+  /** Writes the files of a checkout that are made from its source; gives their paths. For developers: not in the help. */
+  generate(): Promise<string[]>
   /** A simulated cloud, a dying host, a recovery; writes what happens as it happens. */
   demo(write: (text: string) => void, options: DemoOptions): Promise<void>
 }

@@ -12,6 +12,9 @@ import { brakeHolds, type BrakeWatchParts } from './brake-watch.ts'
 import type { IncidentBook } from './incident-book.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 
+/** A poll that ended this recently is the fresh look itself. Longer would act on what was true before. */
+const justNowMs = 250
+
 export function createBridge(parts: {
   clock: Clock
   book: IncidentBook
@@ -25,6 +28,11 @@ export function createBridge(parts: {
     incident: (id) => book.get(id),
     permission,
     lookAgain: async (host, signal) => {
+      const last = monitor.lastPoll()
+      const known = monitor.verdict(host)
+      if (known !== undefined && last?.ok === true && clock.now() - last.at <= justNowMs) {
+        return { verdict: known, frozen: monitor.frozen()?.message ?? null }
+      }
       const { verdict, frozen } = await monitor.lookAgain(host, signal)
       return { verdict, frozen: frozen?.message ?? null }
     },

@@ -5,6 +5,7 @@ import type { Commands } from '../cli/composition.ts'
 import { buildAdapters } from './adapters.ts'
 import { checkUp } from './check-up.ts'
 import { runDemo } from './demo.ts'
+import { writeGeneratedFiles } from './generated-files.ts'
 import { openJournalAccess } from './journal-access.ts'
 import { planHost } from './plan-host.ts'
 import { runDaemon } from './run.ts'
@@ -32,5 +33,6 @@ export function createCommands(): Commands {
     openReader: (config) => openJournalAccess(config.journal),
     checkWorkflows: (config, files) => Promise.resolve(checkWorkflowFiles(config, files)),
     demo: (write, options) => runDemo(write, options),
+    generate: () => Promise.resolve(writeGeneratedFiles()),
   }
 }

@@ -2,7 +2,7 @@
  * The composition root of a running daemon: monitor, incident book, executor and people's acts, wired to each other. Takes
  * its adapters ready-made, so that the demo and the tests run exactly this with a simulated cloud.
  */
-import type PQueue from 'p-queue'
+import { setMaxListeners } from 'node:events'
 import type { Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import type { IncidentId } from '../domain/entry.ts'
@@ -17,7 +17,7 @@ import type { BrakeLimits, Segment, SegmentOf } from '../domain/segment.ts'
 import type { Probe } from '../domain/verdict.ts'
 import type { ExecutorContext, ExecutorSettings } from '../executor/context.ts'
 import { runIncident } from '../executor/incident-runner.ts'
-import { Slots } from '../executor/slots.ts'
+import { Slots, type SharedQueue } from '../executor/slots.ts'
 import { Monitor } from '../monitor/monitor.ts'
 import type { MonitorSettings } from '../monitor/settings.ts'
 import { createBridge } from './bridge.ts'
@@ -55,7 +55,7 @@ export class Daemon {
   readonly operations: Operations
   readonly #parts: DaemonParts
   readonly #context: ExecutorContext
-  readonly #queue: PQueue
+  readonly #queue: SharedQueue
   readonly #watch: WatchLoop
   readonly #stopping = new AbortController()
   readonly #running = new Map<IncidentId, Promise<void>>()
@@ -63,6 +63,8 @@ export class Daemon {
 
   constructor(parts: DaemonParts) {
     this.#parts = parts
+    // Every step under way listens for the stop: thousands are no leak.
+    setMaxListeners(0, this.#stopping.signal)
     const { clock, cloud, journal, fencer, observer, workflow, mode } = parts
     this.book = new IncidentBook(journal)
     journal.onAppend((entry) => {

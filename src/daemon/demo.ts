@@ -20,8 +20,11 @@ import { demoLine } from './demo-lines.ts'
 import { simulatedParts } from './simulated-parts.ts'
 import { systemClock as clock } from './system-clock.ts'
 
-/** Heartbeats of the simulated cloud: quick, so that the demo is. */
-const beatMs = 500
+/** Heartbeats of the simulated cloud. Nova's stamps have whole seconds: quicker ones could not be told apart. */
+const beatMs = 2_000
+
+/** How long the fleet is watched before the host dies: each host must have been seen to beat. */
+const watchedBeats = 3
 
 /** Longest time the demo may take; beyond it something is broken, and saying so beats waiting. */
 const limitMs = 55_000
@@ -78,7 +81,7 @@ export async function runDemo(write: (text: string) => void, options: DemoOption
     const began = clock.now()
     journal.onAppend((entry) => show(write, entry, clock.now() - began, daemon))
     daemon.start()
-    await sleep(clock, beatMs * 5)
+    await sleep(clock, beatMs * watchedBeats)
     write('\n*** cmp01 dies: its power fails, with everything on it.\n\n')
     simulator.crash('cmp01')
     const id = await closedIncident(daemon)

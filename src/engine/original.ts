@@ -137,11 +137,18 @@ function beforeResize(
   const power = `its power state was ${instance.powerState}`
   if (actions === null) return { wanted: byPower, because: `${power}; its history could not be read`, flagged: true }
   const started = survey.migrations.find((migration) => migration.uuid === resize?.migrationUuid)?.createdAt ?? null
-  const move =
-    newestFirst(actions).find(({ action }) => action === 'resize' || action === 'migrate')?.startedAt ?? started
-  if (move === null) return { wanted: byPower, because: `${power}; its history shows no resize`, flagged: true }
-  const earlier = actions.filter((action) => cloudTimeMs(action.startedAt) < cloudTimeMs(move))
+  const sorted = newestFirst(actions)
+  const move = sorted.findIndex(({ action }) => action === 'resize' || action === 'migrate')
+  if (move === -1 && started === null)
+    return { wanted: byPower, because: `${power}; its history shows no resize`, flagged: true }
+  // By place, not by time: Nova's stamps are whole seconds, and a stop may share one with the resize that follows it.
+  const earlier =
+    move === -1
+      ? sorted.filter((action) => cloudTimeMs(action.startedAt) <= cloudTimeMs(started ?? ''))
+      : sorted.slice(move + 1)
   const last = powerActions(earlier).find((action) => !byPowerSync(action))
+  if (last === undefined && !earlier.some(({ action }) => action === 'create'))
+    return { wanted: byPower, because: `${power}; its history is not whole`, flagged: true }
   const byHistory = last?.action === 'stop' ? 'stopped' : 'running'
   const history =
     last === undefined

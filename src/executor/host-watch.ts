@@ -18,6 +18,8 @@ interface Waiter {
   look: () => boolean
   needs: 'migrations' | 'instances'
   reject: (error: unknown) => void
+  /** Lets go of the signal: one host may have thousands of waiters over its recovery. */
+  release: () => void
 }
 
 /**
@@ -25,6 +27,9 @@ interface Waiter {
  * clocks may differ from the API's. Too small: a change is not listed, and is then read one by one.
  */
 const changesMarginMs = 60_000
+
+/** Pause after a reading, in times of what it took. Less would spend a slow API on being asked how slow it is. */
+const restPerReading = 4
 
 /** Longest pause between readings while Nova does not answer. Longer would notice its return late. */
 const slowestTickMs = 5_000
@@ -103,9 +108,11 @@ export class HostWatch {
         id,
         needs: 'migrations',
         reject,
+        release: () => signal.removeEventListener('abort', abort),
         look: () => {
           const seen = look()
           if ('found' in seen) {
+            waiter.release()
             resolve(seen.found)
             return true
           }
@@ -113,8 +120,9 @@ export class HostWatch {
           return false
         },
       }
+      const abort = (): void => this.#end(waiter, () => reject(stopping()))
       this.#waiters.add(waiter)
-      signal.addEventListener('abort', () => this.#end(waiter, () => reject(stopping())), { once: true })
+      signal.addEventListener('abort', abort, { once: true })
       if (!this.#reading) {
         this.#reading = true
         void this.#readWhileAwaited()
@@ -127,9 +135,10 @@ export class HostWatch {
     while (this.#waiters.size > 0) {
       await sleep(this.#clock, pauseMs, this.#signal)
       if (this.#signal.aborted) break
+      const began = this.#clock.now()
       try {
         await this.#tick()
-        pauseMs = this.#tickMs
+        pauseMs = this.#pauseAfter(this.#clock.now() - began)
       } catch (error) {
         // Silence proves nothing (law L7): the waiters keep waiting, their own time limits bound it.
         pauseMs = Math.min(pauseMs * 2, slowestTickMs)
@@ -139,6 +148,11 @@ export class HostWatch {
     this.#reading = false
     for (const waiter of this.#waiters) waiter.reject(stopping())
     this.#waiters.clear()
+  }
+
+  /** A busy Nova is asked less often: our readings must not be what keeps it busy. */
+  #pauseAfter(tookMs: number): number {
+    return Math.min(Math.max(this.#tickMs, tookMs * restPerReading), slowestTickMs)
   }
 
   async #tick(): Promise<void> {
@@ -195,6 +209,7 @@ export class HostWatch {
 
   #end(waiter: Waiter, finish: () => void): void {
     this.#waiters.delete(waiter)
+    waiter.release()
     finish()
   }
 }

@@ -100,6 +100,7 @@ class IncidentRunner {
   async #confirm(): Promise<void> {
     if (this.#incident.mode === 'observe') return this.#to('surveying')
     await this.#gate.pass()
+    this.#early ??= this.#surveyEarly()
     for (;;) {
       const { verdict, frozen } = await patiently(this.#run.clock, this.#run.signal, () =>
         this.#run.bridge.lookAgain(this.#run.host, this.#run.signal),

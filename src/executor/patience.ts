@@ -26,7 +26,8 @@ export async function patiently<T>(clock: Clock, signal: AbortSignal, read: () =
       return await read()
     } catch (thrown) {
       const error = ensureError(thrown)
-      if (!passing.has(error.code)) throw error
+      // A read that our own signal cut off comes back as CANCELLED; that word is a person's, and would leave the instance.
+      if (!passing.has(error.code) && !signal.aborted) throw error
       await sleep(clock, pauseMs, signal)
     }
   }

@@ -5,17 +5,20 @@
 import PQueue from 'p-queue'
 import type { InstancePlan } from '../domain/plan.ts'
 
+/** The queue that every incident of the daemon shares. */
+export type SharedQueue = PQueue
+
 export class Slots {
   readonly #all: PQueue
   readonly #host: PQueue
 
   /** @param all the queue shared by every incident of the daemon; @param perHost the limit for this host */
-  constructor(all: PQueue, perHost: number) {
+  constructor(all: SharedQueue, perHost: number) {
     this.#all = all
     this.#host = new PQueue({ concurrency: perHost })
   }
 
-  static shared(maxParallel: number): PQueue {
+  static shared(maxParallel: number): SharedQueue {
     return new PQueue({ concurrency: maxParallel })
   }
 

@@ -40,11 +40,12 @@ export class RedfishClient {
   readonly #options: RedfishOptions
   readonly #agent: Agent | undefined
 
+  /** Throws CONFIG_INVALID when the CA file cannot be read. */
   constructor(system: RedfishSystem, options: RedfishOptions) {
     this.#system = { ...system, url: system.url.replace(/\/+$/, '') }
     this.#options = options
     if (system.url.startsWith('https:')) {
-      const ca = system.caFile === undefined ? {} : { ca: readFileSync(system.caFile) }
+      const ca = system.caFile === undefined ? {} : { ca: readCa(system.caFile) }
       this.#agent = new Agent({ rejectUnauthorized: system.verifyTls ?? true, ...ca })
     }
   }
@@ -119,6 +120,14 @@ export class RedfishClient {
         method === 'GET' ? '/redfish/v1/Systems/{id}' : '/redfish/v1/Systems/{id}/Actions/ComputerSystem.Reset'
       observer.request?.({ service: 'bmc', method, route, result, tookMs: clock.now() - startedAt, requestId: null })
     }
+  }
+}
+
+function readCa(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    throw new LifeboatError('CONFIG_INVALID', `The CA file of the BMC, ${path}, cannot be read`, { cause })
   }
 }
 

@@ -212,6 +212,14 @@ describe('incident', () => {
   })
 })
 
+describe('generate', () => {
+  it('is for developers: it works and is not in the help', async () => {
+    const generate = () => Promise.resolve(['config/lifeboat.schema.json'])
+    expect((await run(['generate'], { generate })).out).toBe('config/lifeboat.schema.json\n')
+    expect((await run(['--help'], { generate })).out).not.toContain('generate')
+  })
+})
+
 describe('workflow check', () => {
   it('an invalid workflow is 78', async () => {
     const checkWorkflows = () =>

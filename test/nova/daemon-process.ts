@@ -28,12 +28,16 @@ export class DaemonProcess {
 
   /** Starts the daemon and waits until it has polled. */
   async start(): Promise<this> {
-    const child = spawn(process.execPath, ['dist/main.js', 'run', '--config', this.config], { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, ['dist/main.js', 'run', '--config', this.config], {
+      env: this.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     child.stdout.on('data', (chunk: Buffer) => (this.#output += chunk.toString()))
     child.stderr.on('data', (chunk: Buffer) => (this.#output += chunk.toString()))
     this.#child = child
     await until('the daemon is ready', 30_000, async () => {
-      if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}: ${this.#output.slice(-2000)}`)
+      if (child.exitCode !== null)
+        throw new Error(`the daemon ended with ${child.exitCode}: ${this.#output.slice(-2000)}`)
       const answer = await fetch('http://127.0.0.1:9393/readyz').catch(() => null)
       return answer?.ok === true
     })
@@ -45,7 +49,12 @@ export class DaemonProcess {
   }
 
   get env(): NodeJS.ProcessEnv {
-    return { ...process.env, OS_CLIENT_CONFIG_FILE: this.#options.cloudsFile, LIFEBOAT_STATE_DIR: this.stateDir, ...this.#options.env }
+    return {
+      ...process.env,
+      OS_CLIENT_CONFIG_FILE: this.#options.cloudsFile,
+      LIFEBOAT_STATE_DIR: this.stateDir,
+      ...this.#options.env,
+    }
   }
 
   get output(): string {
@@ -68,7 +77,9 @@ export class DaemonProcess {
 
   /** Waits for the incident on `host` to satisfy `wanted`. */
   incident(host: string, wanted: (incident: Incident) => boolean, limitMs = 90_000): Promise<Incident> {
-    return until(`the incident on ${host}`, limitMs, () => Promise.resolve(this.incidents().findLast((incident) => incident.host === host && wanted(incident))))
+    return until(`the incident on ${host}`, limitMs, () =>
+      Promise.resolve(this.incidents().findLast((incident) => incident.host === host && wanted(incident))),
+    )
   }
 
   /** Peak resident memory of the process in MiB. */

@@ -7,9 +7,13 @@ import { lab } from './lab.ts'
 const threads = 8
 
 /** Crashes `host`, forces it down, evacuates all its instances at 2.94 and waits until all run elsewhere. */
-export async function evacuateAllAtOnce(cloud: CloudUnderTest, host: string): Promise<{ seconds: number; requests: number }> {
+export async function evacuateAllAtOnce(
+  cloud: CloudUnderTest,
+  host: string,
+): Promise<{ seconds: number; requests: number }> {
   const steps = new Steps(cloud)
-  const servers: { id: string }[] = (await nova(cloud, 'GET', `/servers/detail?all_tenants=1&host=${host}`)).body.servers
+  const servers: { id: string }[] = (await nova(cloud, 'GET', `/servers/detail?all_tenants=1&host=${host}`)).body
+    .servers
   await lab('crash', host)
   const began = performance.now()
   await steps.put(host, { forced_down: true })
@@ -27,7 +31,10 @@ export async function evacuateAllAtOnce(cloud: CloudUnderTest, host: string): Pr
     const list: any[] = (await nova(cloud, 'GET', `/servers/detail?all_tenants=1&name=^${cloud.prefix}-`)).body.servers
     requests++
     for (const server of list) {
-      const back = server['OS-EXT-SRV-ATTR:host'] !== host && server.status === 'ACTIVE' && server['OS-EXT-STS:task_state'] === null
+      const back =
+        server['OS-EXT-SRV-ATTR:host'] !== host &&
+        server.status === 'ACTIVE' &&
+        server['OS-EXT-STS:task_state'] === null
       if (back) missing.delete(server.id)
     }
     if (missing.size > 0) await new Promise((resolve) => setTimeout(resolve, 300))

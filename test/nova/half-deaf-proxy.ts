@@ -18,10 +18,13 @@ export class HalfDeafProxy {
         return
       }
       const headers = { ...incoming.headers, host: '127.0.0.1:18774' }
-      const onward = request({ host: '127.0.0.1', port: 18774, method: incoming.method, path: incoming.url, headers }, (reply) => {
-        answer.writeHead(reply.statusCode ?? 502, reply.headers)
-        reply.pipe(answer)
-      })
+      const onward = request(
+        { host: '127.0.0.1', port: 18774, method: incoming.method, path: incoming.url, headers },
+        (reply) => {
+          answer.writeHead(reply.statusCode ?? 502, reply.headers)
+          reply.pipe(answer)
+        },
+      )
       onward.on('error', () => answer.destroy())
       incoming.pipe(onward)
     })

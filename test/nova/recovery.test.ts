@@ -44,7 +44,10 @@ afterAll(() => rmSync(join(cloudsFile, '..'), { recursive: true, force: true }))
 /** When the host-down verdict's heartbeat gap is learnt: the daemon has watched for some beats. */
 async function watched(): Promise<void> {
   await until('every host is healthy', 60_000, async () => {
-    const hosts = JSON.parse((await daemon.command('host', 'list', '-f', 'json')).stdout || '[]') as Record<string, string>[]
+    const hosts = JSON.parse((await daemon.command('host', 'list', '-f', 'json')).stdout || '[]') as Record<
+      string,
+      string
+    >[]
     return hosts.length >= 4 && hosts.every((host) => Object.values(host).includes('healthy'))
   })
 }
@@ -59,9 +62,11 @@ const outcomeOf = (incident: Incident, id: string): string => {
   return outcome === undefined || outcome === null ? 'none' : `${outcome.outcome} ${outcome.code}`
 }
 
-const sentEvacuations = (): number => daemon.entries().filter((entry) => entry.kind === 'step.intended' && entry.data.kind === 'evacuate').length
+const sentEvacuations = (): number =>
+  daemon.entries().filter((entry) => entry.kind === 'step.intended' && entry.data.kind === 'evacuate').length
 
-const after = (from: number, iso: string | undefined): number => (iso === undefined ? NaN : (Date.parse(iso) - from) / 1000)
+const after = (from: number, iso: string | undefined): number =>
+  iso === undefined ? NaN : (Date.parse(iso) - from) / 1000
 
 async function nothingRanTwice(since: number): Promise<void> {
   const { doubles } = (await truth()) as { doubles: { uuid: string; t?: number }[] }
@@ -142,7 +147,16 @@ describe('a crashed host', () => {
     const verdictS = after(crashed, incident.openedAt)
     const provenS = after(crashed, at('proof.recorded'))
     const backS = after(crashed, at('outcome.recorded'))
-    const report = { floor: floor.seconds, verdictS, provenS, backS, recoveryS: backS - provenS, ratio: (backS - provenS) / floor.seconds, requests, rssMiB: daemon.peakRssMiB() }
+    const report = {
+      floor: floor.seconds,
+      verdictS,
+      provenS,
+      backS,
+      recoveryS: backS - provenS,
+      ratio: (backS - provenS) / floor.seconds,
+      requests,
+      rssMiB: daemon.peakRssMiB(),
+    }
     console.log(`twenty instances: ${JSON.stringify(report)}`)
 
     for (const id of ids) expect(outcomeOf(incident, id)).toMatch(/^recovered /)
@@ -175,22 +189,25 @@ describe('a crashed host', () => {
     await nothingRanTwice(began)
   })
 
-  it.each(['reachable=false', 'stuck=true'])('is not evacuated while its BMC is %s, until a person states that it is dead', async (fault) => {
-    const id = await tenants.boot('unfenced', dead)
-    await daemon.start()
-    await watched()
-    await lab('bmc', dead, fault)
-    await lab('crash', dead)
-    const held = await daemon.incident(dead, (at) => at.held !== null)
-    expect(held.held).toMatchObject({ code: 'FENCE_FAILED' })
-    expect((await daemon.command('incident', 'list')).stdout).toContain('FENCE_FAILED')
-    expect(await evacuationsOf(id)).toEqual([])
-    const told = await daemon.command('recover', dead, '--proof', 'I pulled its power cord in rack 7')
-    expect(told).toMatchObject({ code: 0 })
-    const incident = await daemon.incident(dead, (at) => at.closed !== null)
-    expect(incident.proof).toMatchObject({ strength: 'statement' })
-    expect(outcomeOf(incident, id)).toMatch(/^recovered /)
-  })
+  it.each(['reachable=false', 'stuck=true'])(
+    'is not evacuated while its BMC is %s, until a person states that it is dead',
+    async (fault) => {
+      const id = await tenants.boot('unfenced', dead)
+      await daemon.start()
+      await watched()
+      await lab('bmc', dead, fault)
+      await lab('crash', dead)
+      const held = await daemon.incident(dead, (at) => at.held !== null)
+      expect(held.held).toMatchObject({ code: 'FENCE_FAILED' })
+      expect((await daemon.command('incident', 'list')).stdout).toContain('FENCE_FAILED')
+      expect(await evacuationsOf(id)).toEqual([])
+      const told = await daemon.command('recover', dead, '--proof', 'I pulled its power cord in rack 7')
+      expect(told).toMatchObject({ code: 0 })
+      const incident = await daemon.incident(dead, (at) => at.closed !== null)
+      expect(incident.proof).toMatchObject({ strength: 'statement' })
+      expect(outcomeOf(incident, id)).toMatch(/^recovered /)
+    },
+  )
 
   it('is recovered once although Nova answers 503 to every second call', async () => {
     const began = Date.now()
@@ -222,7 +239,15 @@ describe('a host that is not what it seems', () => {
     await daemon.start()
     await watched()
     await lab('isolate', dead)
-    await until('the verdict service-down', 60_000, () => Promise.resolve(daemon.entries().some((entry) => entry.kind === 'verdict.changed' && entry.host === dead && entry.data.kind === 'service-down')))
+    await until('the verdict service-down', 60_000, () =>
+      Promise.resolve(
+        daemon
+          .entries()
+          .some(
+            (entry) => entry.kind === 'verdict.changed' && entry.host === dead && entry.data.kind === 'service-down',
+          ),
+      ),
+    )
     await new Promise((resolve) => setTimeout(resolve, 5_000))
     expect(daemon.incidents()).toEqual([])
     expect(await evacuationsOf(id)).toEqual([])
@@ -247,7 +272,9 @@ describe('a host that is not what it seems', () => {
     await daemon.start()
     await watched()
     await tenants.steps.put(dead, { forced_down: true })
-    await until('the alarm', 60_000, () => Promise.resolve(daemon.entries().some((entry) => entry.kind === 'alarm.raised' && entry.host === dead)))
+    await until('the alarm', 60_000, () =>
+      Promise.resolve(daemon.entries().some((entry) => entry.kind === 'alarm.raised' && entry.host === dead)),
+    )
     await new Promise((resolve) => setTimeout(resolve, 5_000))
     expect(daemon.incidents()).toEqual([])
     expect(await evacuationsOf(id)).toEqual([])
@@ -256,35 +283,41 @@ describe('a host that is not what it seems', () => {
 })
 
 describe('a fault that is not a host', () => {
-  it.each(['rabbitmq', 'nova-conductor'])('%s dead for a minute fences nobody, evacuates nothing, and is journaled as a freeze', async (part) => {
-    const id = await tenants.boot('innocent', dead)
-    await daemon.start()
-    await watched()
-    await lab('kill', part)
-    await new Promise((resolve) => setTimeout(resolve, 60_000))
-    await lab('start', part)
-    await until('the freeze and its end', 150_000, () => {
+  it.each(['rabbitmq', 'nova-conductor'])(
+    '%s dead for a minute fences nobody, evacuates nothing, and is journaled as a freeze',
+    async (part) => {
+      const id = await tenants.boot('innocent', dead)
+      await daemon.start()
+      await watched()
+      await lab('kill', part)
+      await new Promise((resolve) => setTimeout(resolve, 60_000))
+      await lab('start', part)
+      await until('the freeze and its end', 150_000, () => {
+        const kinds = daemon.entries().map((entry) => entry.kind)
+        return Promise.resolve(kinds.includes('monitor.frozen') && kinds.includes('monitor.thawed'))
+      })
+      await watched()
       const kinds = daemon.entries().map((entry) => entry.kind)
-      return Promise.resolve(kinds.includes('monitor.frozen') && kinds.includes('monitor.thawed'))
-    })
-    await watched()
-    const kinds = daemon.entries().map((entry) => entry.kind)
-    expect(kinds).not.toContain('fence.attempt')
-    expect(sentEvacuations()).toBe(0)
-    expect(await evacuationsOf(id)).toEqual([])
-    expect((await truth()).running[id]).toEqual([dead])
-  })
+      expect(kinds).not.toContain('fence.attempt')
+      expect(sentEvacuations()).toBe(0)
+      expect(await evacuationsOf(id)).toEqual([])
+      expect((await truth()).running[id]).toEqual([dead])
+    },
+  )
 
   it('three of four hosts crashing at once hold the brake', async () => {
     const ids = await Promise.all(cloud.hosts.map((host) => tenants.boot(`brake-${host}`, host)))
     await daemon.start()
     await watched()
     await lab('crash', ...cloud.hosts)
-    await until('the brake holds', 60_000, () => Promise.resolve(daemon.entries().some((entry) => entry.kind === 'incident.held' && entry.data.code === 'BRAKE')))
+    await until('the brake holds', 60_000, () =>
+      Promise.resolve(daemon.entries().some((entry) => entry.kind === 'incident.held' && entry.data.code === 'BRAKE')),
+    )
     await new Promise((resolve) => setTimeout(resolve, 8_000))
     expect(daemon.entries().map((entry) => entry.kind)).not.toContain('fence.attempt')
     expect(sentEvacuations()).toBe(0)
-    for (const id of ids) expect(await tenants.steps.migrations(`instance_uuid=${id}&migration_type=evacuation`)).toEqual([])
+    for (const id of ids)
+      expect(await tenants.steps.migrations(`instance_uuid=${id}&migration_type=evacuation`)).toEqual([])
   })
 })
 
@@ -294,17 +327,25 @@ async function metrics(): Promise<string> {
 
 /** Requests to Nova so far, by the daemon's own count. */
 function requestsSeen(text: string): number {
-  const lines = text.split('\n').filter((line) => line.startsWith('lifeboat_api_request_duration_seconds_count') && line.includes('service="compute"'))
+  const lines = text
+    .split('\n')
+    .filter(
+      (line) => line.startsWith('lifeboat_api_request_duration_seconds_count') && line.includes('service="compute"'),
+    )
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 }
 
 /** A confirmed resize leaves no allocation of its migration behind. */
 async function nothingLeftInPlacement(ids: string[]): Promise<void> {
   for (const id of ids) {
-    const resizes = (await tenants.steps.migrations(`instance_uuid=${id}`)).filter((record) => record.migration_type === 'resize')
+    const resizes = (await tenants.steps.migrations(`instance_uuid=${id}`)).filter(
+      (record) => record.migration_type === 'resize',
+    )
     expect(resizes.map((record) => record.status)).toEqual(['confirmed'])
     for (const { uuid } of resizes) {
-      const { allocations } = JSON.parse(await lab('request', 'GET', 'placement', `/allocations/${uuid}`)) as { allocations: Record<string, unknown> }
+      const { allocations } = JSON.parse(await lab('request', 'GET', 'placement', `/allocations/${uuid}`)) as {
+        allocations: Record<string, unknown>
+      }
       expect(allocations).toEqual({})
     }
   }

@@ -16,7 +16,14 @@ export class Tenants {
 
   /** Boots on `host` and waits until it runs. */
   async boot(name: string, host: string, extra: Record<string, unknown> = {}): Promise<string> {
-    const server = { name: `${this.cloud.prefix}-${name}`, flavorRef: '1', imageRef: image, networks: 'none', host, ...extra }
+    const server = {
+      name: `${this.cloud.prefix}-${name}`,
+      flavorRef: '1',
+      imageRef: image,
+      networks: 'none',
+      host,
+      ...extra,
+    }
     const reply = await nova(this.cloud, 'POST', '/servers', { server })
     if (reply.status !== 202) throw new Error(`boot ${name}: ${reply.status} ${reply.text}`)
     await this.steps.settled(reply.body.server.id, 'active')
@@ -54,9 +61,19 @@ export class Tenants {
   /** A volume of Cinder's stand-in, booted from. */
   async fromVolume(name: string, host: string, encrypted: boolean): Promise<string> {
     const volume = { name: `${this.cloud.prefix}-${name}`, size: 1, bootable: true, encrypted }
-    const made = await fetch('http://127.0.0.1:18090/cinder/v3/any/volumes', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ volume }) })
+    const made = await fetch('http://127.0.0.1:18090/cinder/v3/any/volumes', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ volume }),
+    })
     const { id } = ((await made.json()) as { volume: { id: string } }).volume
-    const mapping = { uuid: id, source_type: 'volume', destination_type: 'volume', boot_index: 0, delete_on_termination: false }
+    const mapping = {
+      uuid: id,
+      source_type: 'volume',
+      destination_type: 'volume',
+      boot_index: 0,
+      delete_on_termination: false,
+    }
     return this.boot(name, host, { imageRef: '', flavorRef: '5', block_device_mapping_v2: [mapping] })
   }
 
@@ -71,7 +88,13 @@ export class Tenants {
       id = reply.body.server.id
       await this.steps.settled(id, 'active')
     })
-    const reply = await nova(this.cloud, 'POST', `/servers/${id}/action`, { lock: { locked_reason: 'hands off, says demo' } }, { token })
+    const reply = await nova(
+      this.cloud,
+      'POST',
+      `/servers/${id}/action`,
+      { lock: { locked_reason: 'hands off, says demo' } },
+      { token },
+    )
     if (reply.status !== 202) throw new Error(`lock as demo: ${reply.status} ${reply.text}`)
     return id
   }
@@ -83,9 +106,12 @@ export class Tenants {
 
   /** Runs `work` while only these hosts can be scheduled to. */
   private async only(hosts: string[], work: () => Promise<void>): Promise<void> {
-    const services: { host: string; id: string; status: string }[] = (await nova(this.cloud, 'GET', '/os-services?binary=nova-compute')).body.services
+    const services: { host: string; id: string; status: string }[] = (
+      await nova(this.cloud, 'GET', '/os-services?binary=nova-compute')
+    ).body.services
     const others = services.filter((service) => !hosts.includes(service.host) && service.status === 'enabled')
-    for (const { id } of others) await nova(this.cloud, 'PUT', `/os-services/${id}`, { status: 'disabled', disabled_reason: 'test' })
+    for (const { id } of others)
+      await nova(this.cloud, 'PUT', `/os-services/${id}`, { status: 'disabled', disabled_reason: 'test' })
     try {
       await work()
     } finally {
@@ -95,7 +121,11 @@ export class Tenants {
 }
 
 /** Which hosts each guest runs on by the hypervisors' own log, and every moment one ran on two. */
-export async function truth(): Promise<{ running: Record<string, string[]>; doubles: { uuid: string }[]; starts: Record<string, [number, string, string][]> }> {
+export async function truth(): Promise<{
+  running: Record<string, string[]>
+  doubles: { uuid: string }[]
+  starts: Record<string, [number, string, string][]>
+}> {
   return JSON.parse(await lab('truth'))
 }
 

@@ -35,10 +35,9 @@ export function addDaemonCommands(program: Command, session: Session): void {
   const { commands, terminal } = session
   program
     .command('run')
-    .description('run the daemon until SIGTERM; SIGHUP reads the configuration anew')
+    .description('run the daemon until SIGTERM')
     .action(async () => {
-      const load = () => session.config({ withSecrets: true })
-      await commands.runDaemon(load(), load)
+      await commands.runDaemon(session.config({ withSecrets: true }))
     })
   program
     .command('check')
@@ -70,6 +69,9 @@ export function addDaemonCommands(program: Command, session: Session): void {
       session.list(checks, workflowColumns)
       if (checks.some(({ problems }) => problems.length > 0)) session.endsAs('config')
     })
+  program.command('generate', { hidden: true }).action(async () => {
+    for (const path of await commands.generate()) terminal.stdout(`${path}\n`)
+  })
   program
     .command('demo')
     .description('a simulated cloud, a dying host and its recovery, here and now; touches nothing real')

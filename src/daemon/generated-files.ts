@@ -1,0 +1,44 @@
+/** The files of the project that are made from its source: `npm run generate` writes them, a test keeps them current. */
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { errorCodes } from '../domain/errors.ts'
+import { callTable } from '../openstack/call-table.ts'
+import { metricsPage } from '../telemetry/metrics.ts'
+import { configSchemaText } from './config/index.ts'
+
+const projectUrl = new URL('../../', import.meta.url)
+
+/** Path in the project -> text. */
+export function generatedFiles(): Map<string, string> {
+  return new Map([
+    ['config/lifeboat.schema.json', configSchemaText()],
+    ['docs/metrics.md', metricsPage()],
+    ['docs/errors.md', errorsPage()],
+    ['docs/openstack-calls.md', callsPage()],
+  ])
+}
+
+/** Writes them; gives their paths. */
+export function writeGeneratedFiles(): string[] {
+  return [...generatedFiles()].map(([path, text]) => {
+    writeFileSync(fileURLToPath(new URL(path, projectUrl)), text)
+    return path
+  })
+}
+
+function errorsPage(): string {
+  const rows = Object.entries(errorCodes).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`)
+  const intro =
+    'Every error carries one of these codes, the certainty of its effect (not-applied, applied, unknown) and whether trying again can help.'
+  return `# Error codes\n\n${intro}\n\n| Code | Meaning |\n| --- | --- |\n${rows.join('\n')}\n`
+}
+
+function callsPage(): string {
+  const rows = callTable.map(
+    ({ method, route, microversion, policy, why }) =>
+      `| ${method} | \`${route}\` | ${microversion} | ${policy === null ? 'any token' : `\`${policy}\``} | ${why} |`,
+  )
+  const intro =
+    'Everything that Lifeboat asks of OpenStack: what its role, or the access rules of its application credential, must allow.'
+  return `# Calls to OpenStack\n\n${intro}\n\n| Method | Path | Microversion | Policy | Why |\n| --- | --- | --- | --- | --- |\n${rows.join('\n')}\n`
+}

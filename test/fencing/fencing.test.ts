@@ -1,0 +1,323 @@
+import { spawnSync } from 'node:child_process'
+import { inspect } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { errorRecord, type LifeboatError } from '../../src/domain/errors.ts'
+import type { FenceAttempt, FencingProof } from '../../src/domain/fencing.ts'
+import { agentInput, agentMethod } from '../../src/fencing/agent.ts'
+import { commandMethod, fill } from '../../src/fencing/command.ts'
+import { createFencer } from '../../src/fencing/fencer.ts'
+import type { FencingMethod } from '../../src/fencing/method.ts'
+import { powerProbe } from '../../src/fencing/power-probe.ts'
+import { redfishMethod } from '../../src/fencing/redfish.ts'
+import { FakeBmc, fakeAgent, password, systemClock as clock } from './setup.ts'
+
+const verify = { pauseMs: 10, limitMs: 150 }
+
+function fencerOf(...methods: FencingMethod[]) {
+  return createFencer({ clock, methods: new Map(methods.map((method) => [method.name, method])), observer: {} })
+}
+
+async function failure(work: Promise<unknown>): Promise<LifeboatError> {
+  return work.then(
+    () => expect.unreachable('it must fail'),
+    (thrown: unknown) => thrown as LifeboatError,
+  )
+}
+
+let bmc: FakeBmc
+let url: string
+beforeEach(async () => {
+  bmc = new FakeBmc()
+  url = await bmc.start()
+})
+afterEach(() => bmc.stop())
+
+function redfish(change: { url?: string; password?: string } = {}): FencingMethod {
+  const system = { url, username: 'admin', password, ...change }
+  return redfishMethod({
+    name: 'bmc',
+    clock,
+    observer: {},
+    requestLimitMs: 500,
+    verify,
+    system: (host) => (host === 'h1' ? system : undefined),
+  })
+}
+const fenceBy = (method: FencingMethod) => fencerOf(method).fence('h1', [method.name], () => undefined)
+
+describe('redfish', () => {
+  it('forces off, sees Off twice, and proves it', async () => {
+    const proof = await fenceBy(redfish())
+    expect(proof).toMatchObject({ host: 'h1', method: 'bmc', strength: 'power-off', statedBy: null })
+    expect(proof.evidence.filter((line) => line.includes('PowerState Off')).length).toBe(2)
+    expect(bmc.seen.filter((line) => line.startsWith('POST'))).toEqual([
+      'POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset {"ResetType":"ForceOff"}',
+    ])
+  })
+
+  it('takes a host that is off already for fenced, without an order', async () => {
+    bmc.power = 'Off'
+    await fenceBy(redfish())
+    expect(bmc.seen.some((line) => line.startsWith('POST'))).toBe(false)
+  })
+
+  it('a BMC that accepts and does nothing is no proof', async () => {
+    bmc.stuck = true
+    expect(await failure(fenceBy(redfish()))).toMatchObject({ code: 'FENCE_UNVERIFIED', certainty: 'unknown' })
+  })
+
+  it('Off for one reading only is a restart, no proof', async () => {
+    bmc.offReadings = 1
+    expect(await failure(fenceBy(redfish()))).toMatchObject({ code: 'FENCE_UNVERIFIED' })
+  })
+
+  it('a refused order fails', async () => {
+    bmc.resetStatus = 400
+    expect(await failure(fenceBy(redfish()))).toMatchObject({ code: 'FENCE_FAILED' })
+  })
+
+  it('a lost answer is settled by reading, never by sending again', async () => {
+    bmc.dropReset = true
+    await fenceBy(redfish())
+    expect(bmc.seen.filter((line) => line.startsWith('POST')).length).toBe(1)
+  })
+
+  it('an unreachable BMC fails', async () => {
+    bmc.stop()
+    expect(await failure(fenceBy(redfish()))).toMatchObject({ code: 'FENCE_FAILED' })
+  })
+
+  it.each([['no JSON at all'], [{ Name: 'a chassis' }], [{ PowerState: 7 }], [[]]])('%j is malformed', async (body) => {
+    bmc.body = body
+    const error = await failure(fenceBy(redfish()))
+    expect(error.code).toBe('FENCE_FAILED')
+    expect(inspect(error, { depth: 9 })).toContain('API_MALFORMED')
+  })
+
+  it('sends no password to another address that a BMC names', async () => {
+    const other = new FakeBmc()
+    bmc.resetTarget = `${await other.start()}/Actions/ComputerSystem.Reset`
+    expect((await failure(fenceBy(redfish()))).code).toBe('FENCE_FAILED')
+    expect(other.seen).toEqual([])
+    other.stop()
+  })
+
+  it('a CA file that cannot be read fails, and no connection is made', async () => {
+    const secure = { url: url.replace('http:', 'https:'), username: 'admin', password, caFile: '/nowhere/ca.pem' }
+    const method = redfishMethod({
+      name: 'bmc',
+      clock,
+      observer: {},
+      requestLimitMs: 500,
+      verify,
+      system: () => secure,
+    })
+    expect((await method.look('h1')).power).toBe('unknown')
+    const error = await failure(fenceBy(method))
+    expect(error).toMatchObject({ code: 'FENCE_FAILED', cause: { code: 'CONFIG_INVALID' } })
+    expect(bmc.seen).toEqual([])
+  })
+
+  it('shows no password in what fails', async () => {
+    const wrong = await failure(fenceBy(redfish({ password: 'wrong-secret-9' })))
+    bmc.stop()
+    const gone = await failure(fenceBy(redfish()))
+    for (const error of [wrong, gone]) {
+      const all = inspect(error, { depth: 12 }) + JSON.stringify(errorRecord(error))
+      expect(all).not.toContain('wrong-secret-9')
+      expect(all).not.toContain(password)
+      expect(all).not.toContain(Buffer.from(`admin:${password}`).toString('base64'))
+    }
+  })
+
+  it('as a probe: Off is dead, everything else is unknown', async () => {
+    const probe = powerProbe({ name: 'power', method: redfish(), clock })
+    const answers = []
+    for (const power of ['On', 'PoweringOff', 'Off']) {
+      bmc.power = power
+      answers.push((await probe.read('h1')).answer)
+    }
+    answers.push((await probe.read('h2')).answer)
+    bmc.stop()
+    answers.push((await probe.read('h1')).answer)
+    expect(answers).toEqual(['unknown', 'unknown', 'dead', 'unknown', 'unknown'])
+  })
+})
+
+describe('a fence agent', () => {
+  const agentOf = (agent: string, options: Record<string, string> = {}, runLimitMs = 2_000) =>
+    agentMethod({
+      name: 'agent',
+      clock,
+      agent,
+      runLimitMs,
+      verify: { pauseMs: 10, limitMs: 400 },
+      options: () => ({ ip: '10.0.0.1', password, ...options }),
+    })
+
+  it('gets its options on stdin and none in its arguments, and is asked twice', async () => {
+    const agent = fakeAgent()
+    const proof = await fenceBy(agentOf(agent.path))
+    expect(proof.strength).toBe('agent-verified')
+    expect(agent.input()).toContain(`action=off\nip=10.0.0.1\npassword=${password}\n`)
+    expect(agent.argv()).toBe(`${agent.path} \n`.repeat(3))
+    expect(JSON.stringify(proof)).not.toContain(password)
+  })
+
+  it('that says done while the host is on is no proof', async () => {
+    expect((await failure(fenceBy(agentOf(fakeAgent('exit 0').path)))).code).toBe('FENCE_UNVERIFIED')
+  })
+
+  it('that fails is a failure, and its output shows no password', async () => {
+    const error = await failure(fenceBy(agentOf(fakeAgent(`echo "login with ${password} failed"; exit 1`).path)))
+    expect(error.code).toBe('FENCE_FAILED')
+    expect(inspect(error, { depth: 9 })).toContain('login with *** failed')
+    expect(inspect(error, { depth: 9 })).not.toContain(password)
+  })
+
+  it('that fails on a host that is off already still proves it', async () => {
+    const agent = fakeAgent('exit 1')
+    agent.power('off')
+    expect((await fenceBy(agentOf(agent.path))).strength).toBe('agent-verified')
+  })
+
+  it('that hangs is killed with everything it started', async () => {
+    const marker = `61.${process.pid}`
+    const error = await failure(fenceBy(agentOf(fakeAgent(`sleep ${marker}`).path, {}, 300)))
+    expect(error).toMatchObject({ code: 'FENCE_FAILED', certainty: 'unknown' })
+    expect(spawnSync('pgrep', ['-f', `sleep ${marker}`]).stdout.toString()).toBe('')
+  })
+
+  it('that does not exist did nothing', async () => {
+    expect(await failure(fenceBy(agentOf('/nowhere/fence_x')))).toMatchObject({
+      code: 'FENCE_FAILED',
+      certainty: 'not-applied',
+    })
+  })
+
+  it.each([
+    [{ ip: '10.0.0.1\naction=on' }],
+    [{ 'ip\naction': 'on' }],
+    [{ action: 'on' }],
+    [{ ACTION: 'on' }],
+    [{ option: 'reboot' }],
+    [{ ip: 'a\rb' }],
+    [{ 'a=b': 'c' }],
+  ])('never gets %j', (options) => {
+    expect(() => agentInput(options, 'off')).toThrow(/fence agent/)
+  })
+})
+
+describe('commands', () => {
+  const method = (fence: string[], check: string[]) =>
+    commandMethod({
+      name: 'own',
+      clock,
+      fence,
+      verifyCommand: check,
+      variables: () => ({ rack: 'r 1;id' }),
+      verify,
+      runLimitMs: 2_000,
+    })
+
+  it('prove it when the verify command says off twice', async () => {
+    const proof = await fenceBy(method(['echo', '{host} in {rack}'], ['true']))
+    expect(proof.strength).toBe('command-verified')
+    expect(proof.evidence[0]).toBe('fence: exit 0, h1 in r 1;id')
+  })
+
+  it.each(['exit 1', 'exit 2', 'kill -9 $$'])('prove nothing when it says %s', async (check) => {
+    expect((await failure(fenceBy(method(['true'], ['sh', '-c', check])))).code).toBe('FENCE_UNVERIFIED')
+  })
+
+  it('that fail are a failure', async () => {
+    expect((await failure(fenceBy(method(['false'], ['true'])))).code).toBe('FENCE_FAILED')
+  })
+
+  it('take no variable that is missing or looks like an option', () => {
+    expect(() => fill(['{nothing}'], {})).toThrow('not set')
+    expect(() => fill(['{host}'], { host: '-rf' })).toThrow('option')
+    expect(() => fill(['{constructor}'], {})).toThrow('not set')
+  })
+})
+
+describe('the chain', () => {
+  const broken: FencingMethod = {
+    ...commandMethod({
+      name: 'first',
+      clock,
+      fence: ['false'],
+      verifyCommand: ['true'],
+      variables: () => ({}),
+      verify,
+      runLimitMs: 2_000,
+    }),
+  }
+
+  it('goes on to the next method and tells each attempt before and after', async () => {
+    const attempts: FenceAttempt[] = []
+    const proof = await fencerOf(broken, redfish()).fence('h1', ['first', 'bmc'], (attempt) => attempts.push(attempt))
+    expect(proof.method).toBe('bmc')
+    expect(attempts.map(({ method, phase }) => `${method} ${phase}`)).toEqual([
+      'first trying',
+      'first failed',
+      'bmc trying',
+      'bmc succeeded',
+    ])
+  })
+
+  it('without a method that covers the host is missing, not failed', async () => {
+    const fencer = fencerOf(redfish())
+    expect((await failure(fencer.fence('h1', [], () => undefined))).code).toBe('FENCING_MISSING')
+    expect((await failure(fencer.fence('h2', ['bmc'], () => undefined))).code).toBe('FENCING_MISSING')
+    expect((await failure(fencer.fence('h1', ['gone'], () => undefined))).code).toBe('FENCING_MISSING')
+  })
+
+  it('does not go on to fence when the daemon stops', async () => {
+    const error = await failure(fencerOf(redfish()).fence('h1', ['bmc'], () => undefined, AbortSignal.abort()))
+    expect(error.code).toBe('SHUTDOWN')
+    expect(bmc.seen).toEqual([])
+  })
+
+  it('does not act when the attempt cannot be recorded', async () => {
+    const unrecorded = (): never => {
+      throw new Error('the journal is full')
+    }
+    await failure(fencerOf(redfish()).fence('h1', ['bmc'], unrecorded))
+    expect(bmc.seen).toEqual([])
+  })
+})
+
+describe('proofs', () => {
+  it('are accepted only as the object that was made here, for its own host', async () => {
+    const fencer = fencerOf(redfish())
+    const proof = await fencer.fence('h1', ['bmc'], () => undefined)
+    expect(() => fencer.verify(proof, 'h1')).not.toThrow()
+    expect(() => fencer.verify(proof, 'h2')).toThrow('for h1, not for h2')
+    const forgeries: unknown[] = [{ ...proof }, structuredClone(proof), Object.create(proof), null, undefined, 'proof']
+    for (const forgery of forgeries)
+      expect(() => fencer.verify(forgery as FencingProof, 'h1')).toThrow('not made by fencing')
+    expect(() => ((proof as { host: string }).host = 'h2')).toThrow(TypeError)
+  })
+
+  it('out of the journal are read once more', async () => {
+    const fencer = fencerOf(redfish())
+    const record = { ...(await fencer.fence('h1', ['bmc'], () => undefined)) }
+    fencer.verify(await fencer.restore(record), 'h1')
+    bmc.power = 'On'
+    expect((await failure(fencer.restore(record))).code).toBe('HOST_ALIVE')
+    bmc.stop()
+    expect((await failure(fencer.restore(record))).code).toBe('FENCE_UNVERIFIED')
+    expect((await failure(fencerOf().restore(record))).code).toBe('FENCE_UNVERIFIED')
+    expect(bmc.seen.filter((line) => line.startsWith('POST')).length).toBe(1)
+  })
+
+  it('by a person need a name and a text, and stay valid', async () => {
+    const fencer = fencerOf()
+    expect(() => fencer.statement('h1', ' ', 'I pulled the plug')).toThrow('needs a name')
+    expect(() => fencer.statement('h1', 'kim', '\n')).toThrow('needs a name')
+    const proof = fencer.statement('h1', 'kim', 'I pulled the plug')
+    expect(proof).toMatchObject({ strength: 'statement', statedBy: 'kim', method: 'operator' })
+    fencer.verify(await fencer.restore({ ...proof }), 'h1')
+  })
+})

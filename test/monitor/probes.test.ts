@@ -1,0 +1,123 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Probe } from '../../src/domain/verdict.ts'
+import { probeRound } from '../../src/monitor/probe-round.ts'
+import { commandProbe } from '../../src/monitor/probes/command.ts'
+import { pingProbe } from '../../src/monitor/probes/ping.ts'
+import { tcpProbe } from '../../src/monitor/probes/tcp.ts'
+import { systemClock as clock } from '../fencing/setup.ts'
+import { HandClock } from './setup.ts'
+
+const to = (address?: string) => () => address
+const answer = async (probe: Probe, host = 'h') => (await probe.read(host)).answer
+
+describe('tcp', () => {
+  const tcp = (address: string | undefined, port: number) =>
+    tcpProbe({ name: 'ssh', clock, limitMs: 300, port, address: to(address) })
+
+  it('accepted and refused are both alive', async () => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    expect(await answer(tcp('127.0.0.1', port))).toBe('alive')
+    await new Promise((resolve) => server.close(resolve))
+    expect(await answer(tcp('127.0.0.1', port))).toBe('alive')
+  })
+
+  it('a name that does not resolve, no address, and an option are unknown', async () => {
+    expect(await answer(tcp('no-such-host.invalid', 22))).toBe('unknown')
+    expect(await answer(tcp(undefined, 22))).toBe('unknown')
+    expect(await answer(tcp('-oProxyCommand=x', 22))).toBe('unknown')
+  })
+
+  it('an aborted round says nothing about the host', async () => {
+    const reading = await tcp('127.0.0.1', 22).read('h', AbortSignal.abort())
+    expect(reading.answer).toBe('unknown')
+  })
+})
+
+describe('programs', () => {
+  const command = (...argv: string[]) =>
+    commandProbe({ name: 'own', argv, address: to('10.0.0.1'), limitMs: 1_000, clock })
+
+  it.each([
+    [['true'], 'alive'],
+    [['false'], 'dead'],
+    [['sh', '-c', 'exit 2'], 'unknown'],
+    [['/nowhere/program'], 'unknown'],
+    [[], 'unknown'],
+  ])('%j is %s', async (argv, expected) => {
+    expect(await answer(command(...argv))).toBe(expected)
+  })
+
+  it('too slow is unknown, and is killed', async () => {
+    const slow = commandProbe({ name: 'own', argv: ['sleep', '30'], address: to(), limitMs: 50, clock })
+    expect(await slow.read('h')).toMatchObject({ answer: 'unknown', detail: 'exit none: no end within 50 ms' })
+  })
+
+  it('see the host and its address as whole arguments, and no shell', async () => {
+    expect((await command('echo', '{host};id', '{address}').read('cmp01')).detail).toBe('exit 0: cmp01;id 10.0.0.1')
+    expect(await answer(command('echo', '{host}'), '-x')).toBe('unknown')
+  })
+
+  it.each([
+    [0, 'alive'],
+    [1, 'dead'],
+    [2, 'unknown'],
+  ])('ping with exit %i is %s', async (exit, expected) => {
+    const program = join(mkdtempSync(join(tmpdir(), 'ping-')), 'ping')
+    writeFileSync(program, `#!/bin/sh\nexit ${exit}\n`, { mode: 0o755 })
+    expect(await answer(pingProbe({ name: 'ping', clock, limitMs: 1_000, address: to('127.0.0.1'), program }))).toBe(
+      expected,
+    )
+  })
+
+  it('a missing ping and an address that is an option are unknown', async () => {
+    expect(
+      await answer(pingProbe({ name: 'p', clock, limitMs: 500, address: to('127.0.0.1'), program: '/nowhere/ping' })),
+    ).toBe('unknown')
+    expect(await answer(pingProbe({ name: 'p', clock, limitMs: 500, address: to('-f') }))).toBe('unknown')
+  })
+})
+
+describe('a round of probes', () => {
+  const named = (name: string, read: Probe['read']): Probe => ({ name, kind: 'command', read })
+
+  it('turns a probe that throws, or never answers, into unknown, and is over in its time', async () => {
+    const hand = new HandClock()
+    const probes = [
+      named('throws', () => Promise.reject(new Error('broken'))),
+      named('throws at once', () => {
+        throw new Error('broken')
+      }),
+      named('hangs', () => new Promise(() => undefined)),
+    ]
+    const round = probeRound([{ host: 'h', probes }], { clock: hand, limitMs: 1_000, atOnce: 8 })
+    await new Promise(setImmediate)
+    hand.advance(1_000)
+    const readings = (await round).get('h') ?? []
+    expect(readings.map((one) => [one.probe, one.answer]).sort()).toEqual([
+      ['hangs', 'unknown'],
+      ['throws at once', 'unknown'],
+      ['throws', 'unknown'],
+    ])
+  })
+
+  it('runs no more at once than allowed', async () => {
+    let running = 0
+    let most = 0
+    const probe = named('one', async (host) => {
+      most = Math.max(most, ++running)
+      await new Promise(setImmediate)
+      running--
+      return { probe: 'one', kind: 'command', answer: 'alive', detail: host, at: '' }
+    })
+    const orders = Array.from({ length: 20 }, (_unused, index) => ({ host: `h${index}`, probes: [probe] }))
+    const readings = await probeRound(orders, { clock: new HandClock(), limitMs: 1_000, atOnce: 4 })
+    expect(most).toBe(4)
+    expect([...readings.values()].every(([reading]) => reading?.answer === 'alive')).toBe(true)
+  })
+})

@@ -1,0 +1,222 @@
+/** A clock that tests move by hand, and a fleet whose rows beat like Nova's: one-second stamps, phases of their own. */
+import type { Clock } from '../../src/domain/clock.ts'
+import type { Segment } from '../../src/domain/segment.ts'
+import type { ServiceRecord, ServicesReading } from '../../src/domain/service.ts'
+import type { Probe, ProbeReading, VerdictKind } from '../../src/domain/verdict.ts'
+import { Monitor, type PollReport } from '../../src/monitor/monitor.ts'
+import { defaultMonitorSettings, type MonitorSettings } from '../../src/monitor/settings.ts'
+
+export class HandClock implements Clock {
+  #now = 1_000_000
+  #timers = new Set<{ at: number; fire: () => void }>()
+  now(): number {
+    return this.#now
+  }
+  wall(): number {
+    return Date.UTC(2026, 0, 1) + this.#now
+  }
+  after(delayMs: number, fire: () => void): () => void {
+    const timer = { at: this.#now + delayMs, fire }
+    this.#timers.add(timer)
+    return () => void this.#timers.delete(timer)
+  }
+  advance(ms: number): void {
+    this.#now += ms
+    for (const timer of [...this.#timers]) {
+      if (timer.at > this.#now || !this.#timers.delete(timer)) continue
+      timer.fire()
+    }
+  }
+}
+
+export const segment: Segment = {
+  name: 'az1',
+  storage: 'shared',
+  fencing: [],
+  probes: [],
+  onDeclaredDown: 'recover',
+  onDisabledDown: 'hold',
+  policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
+  brake: { maxHosts: 2, maxShare: 0.5 },
+  maxParallelPerHost: 8,
+}
+
+export function row(host: string, change: Partial<ServiceRecord> = {}): ServiceRecord {
+  return {
+    id: `id-${host}`,
+    binary: 'nova-compute',
+    host,
+    zone: 'az1',
+    status: 'enabled',
+    state: 'up',
+    updatedAt: '2026-01-01T00:00:00.000000',
+    forcedDown: false,
+    disabledReason: null,
+    ...change,
+  }
+}
+
+interface FakeHost {
+  row: ServiceRecord
+  beats: boolean
+  phase: number
+  intervalMs: number
+  lastBeat: number
+  nextBeat: number
+}
+
+export type Answers = Record<string, ProbeReading['answer']>
+
+/** Beats every 2 s, polled every 0.5 s, Nova's down time 8 s, unless told otherwise. */
+export class Fleet {
+  readonly clock = new HandClock()
+  readonly hosts = new Map<string, FakeHost>()
+  readonly monitor: Monitor
+  readonly settings: MonitorSettings
+  readonly ours = new Set<string>()
+  readonly reports: PollReport[] = []
+  /** Per probe: answer by host; hosts without one are unknown. */
+  readonly answers: Record<string, Answers> = {}
+  apiDown = false
+  emptyAnswer = false
+  serverSkewMs = 0
+  downAfterMs = 8_000
+  jitterMs = 0
+  #seed = 1
+
+  constructor(
+    names: string[],
+    options: { settings?: Partial<MonitorSettings>; probes?: ProbeReading['kind'][]; segment?: Partial<Segment> } = {},
+  ) {
+    this.settings = {
+      ...defaultMonitorSettings,
+      pollIntervalMs: 500,
+      defaultIntervalMs: 2_000,
+      startSilenceMs: 8_000,
+      quietAfterFreezeMs: 20_000,
+      ...options.settings,
+    }
+    names.forEach((name, index) => this.add(row(name), (index * 613) % 2_000))
+    this.add(row('ctl-c', { binary: 'nova-conductor', zone: 'internal' }), 100)
+    this.add(row('ctl-s', { binary: 'nova-scheduler', zone: 'internal' }), 900)
+    const kinds = options.probes ?? []
+    for (const kind of kinds) this.answers[kind] = {}
+    this.monitor = new Monitor({
+      cloud: { listServices: () => this.#list(), listAggregates: () => Promise.resolve([]) },
+      clock: this.clock,
+      segmentOf: () => ({ ...segment, probes: kinds, ...options.segment }),
+      probes: new Map(kinds.map((kind) => [kind, this.#probe(kind)])),
+      settings: this.settings,
+      ours: (host) => this.ours.has(host),
+      observer: {},
+    })
+  }
+
+  add(record: ServiceRecord, phase = 0): void {
+    const now = this.clock.now()
+    this.hosts.set(record.host, {
+      row: record,
+      beats: true,
+      phase,
+      intervalMs: 2_000,
+      lastBeat: now,
+      nextBeat: now + phase,
+    })
+    record.updatedAt = this.#stamp(now)
+  }
+
+  host(name: string): FakeHost {
+    const found = this.hosts.get(name)
+    if (!found) throw new Error(`no ${name} in this fleet`)
+    return found
+  }
+
+  silence(...names: string[]): void {
+    for (const name of names) this.host(name).beats = false
+  }
+
+  wake(...names: string[]): void {
+    for (const name of names) Object.assign(this.host(name), { beats: true, nextBeat: this.clock.now() })
+  }
+
+  /** Somebody's PUT: it moves the stamp like a heartbeat does. Gives the stamp. */
+  put(name: string, change: Partial<ServiceRecord>): string {
+    const updatedAt = this.#stamp(this.clock.now())
+    Object.assign(this.host(name).row, change, { updatedAt })
+    return updatedAt
+  }
+
+  probe(kind: string, answers: Answers): void {
+    Object.assign(this.answers[kind] ?? {}, answers)
+  }
+
+  /** Lets time pass with a poll every poll interval. Stops early when `until` says so. */
+  async run(ms: number, until: (report: PollReport) => boolean = () => false): Promise<PollReport> {
+    for (let left = ms; ; left -= this.settings.pollIntervalMs) {
+      const report = await this.monitor.poll()
+      this.reports.push(report)
+      if (left <= 0 || until(report)) return report
+      this.pass(this.settings.pollIntervalMs)
+    }
+  }
+
+  pass(ms: number): void {
+    const end = this.clock.now() + ms
+    for (const host of this.hosts.values()) {
+      while (host.nextBeat <= end) {
+        if (host.beats) {
+          host.lastBeat = host.nextBeat
+          host.row.updatedAt = this.#stamp(host.nextBeat)
+        }
+        host.nextBeat += host.intervalMs + this.#random() * this.jitterMs
+      }
+    }
+    this.clock.advance(ms)
+  }
+
+  kind(host: string): VerdictKind | undefined {
+    return this.monitor.verdict(host)?.kind
+  }
+
+  reason(host: string): string | undefined {
+    return this.monitor.verdict(host)?.reason
+  }
+
+  /** Every kind that a host has been, in order. */
+  history(host: string): VerdictKind[] {
+    return this.reports.flatMap((report) => report.changed.filter((one) => one.host === host).map((one) => one.kind))
+  }
+
+  #list(): Promise<ServicesReading> {
+    if (this.apiDown) return Promise.reject(new Error('503 from the proxy'))
+    const now = this.clock.now()
+    const services = [...this.hosts.values()].map(({ row: record, lastBeat }) => {
+      const state = record.forcedDown || now - lastBeat > this.downAfterMs ? ('down' as const) : ('up' as const)
+      return record.status === 'unknown' ? { ...record, id: null, state: null, updatedAt: null } : { ...record, state }
+    })
+    const serverTimeMs = this.clock.wall() + this.serverSkewMs
+    return Promise.resolve({ services: this.emptyAnswer ? [] : services, serverTimeMs, tookMs: 1 })
+  }
+
+  #probe(kind: ProbeReading['kind']): Probe {
+    return {
+      name: kind,
+      kind,
+      read: (host) => {
+        const answer = this.answers[kind]?.[host] ?? 'unknown'
+        return Promise.resolve({ probe: kind, kind, answer, detail: 'as told', at: '' })
+      },
+    }
+  }
+
+  /** Stamps have a resolution of one second, and no zone. */
+  #stamp(now: number): string {
+    return `${new Date(Date.UTC(2026, 0, 1) + now).toISOString().slice(0, 19)}.000000`
+  }
+
+  /** A plain repeatable generator: -0.5 to 0.5. */
+  #random(): number {
+    this.#seed = (this.#seed * 48_271) % 2_147_483_647
+    return this.#seed / 2_147_483_647 - 0.5
+  }
+}

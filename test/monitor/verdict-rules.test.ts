@@ -1,0 +1,223 @@
+/** The verdict table, row by row. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { firstSight, type Pulse } from '../../src/monitor/heartbeat.ts'
+import { judge, whileFrozen, type HostFacts } from '../../src/monitor/verdict-rules.ts'
+import { row } from './setup.ts'
+
+const limits = { suspectAfterBeats: 1.5, confirmAfterBeats: 2.5, minDeadProbeKinds: 2, startSilenceMs: 8_000 }
+const watched: Pulse = { ...firstSight(row('h'), 0), everBeat: true }
+
+type Change = Partial<Omit<HostFacts, 'pulse' | 'probes'>> & {
+  pulse?: Partial<Pulse>
+  probes?: Partial<HostFacts['probes']>
+}
+
+function facts({ pulse, probes, ...rest }: Change): HostFacts {
+  return {
+    pulse: { ...watched, ...pulse },
+    state: 'up',
+    ours: false,
+    segment: { onDisabledDown: 'hold' },
+    silentMs: 0,
+    intervalMs: 2_000,
+    previous: 'healthy',
+    probes: { configured: 0, alive: [], dead: [], deadKinds: 0, deadInARow: 0, ...probes },
+    ...rest,
+  }
+}
+
+const twoDead = { configured: 2, dead: ['ping', 'tcp'], deadKinds: 2, deadInARow: 2 }
+const oneDead = { configured: 2, dead: ['ping'], deadKinds: 1, deadInARow: 0 }
+const oneAlive = { configured: 2, dead: ['ping'], deadKinds: 1, alive: ['tcp'] }
+const silent = 5_000
+const forced = { forcedDown: true, forcedWhileWatching: true }
+
+const table: [name: string, change: Change, kind: string, reason: string][] = [
+  ['beating', {}, 'healthy', 'BEATING'],
+  ['beating while Nova says down', { state: 'down' }, 'healthy', 'BEATING_THOUGH_NOVA_SAYS_DOWN'],
+  ['beating and disabled', { pulse: { status: 'disabled' } }, 'healthy', 'BEATING'],
+  ['just seen, up', { pulse: { everBeat: false } }, 'unknown', 'FIRST_SIGHTING'],
+  ['just seen, down', { pulse: { everBeat: false }, state: 'down' }, 'unknown', 'DOWN_AT_START'],
+  ['missed, below the threshold', { silentMs: 3_000 }, 'suspect', 'MISSING_BEATS'],
+  ['missed, below the threshold, Nova says down', { silentMs: 4_900, state: 'down' }, 'suspect', 'MISSING_BEATS'],
+  [
+    'silent, two kinds dead twice, Nova still up',
+    { silentMs: silent, probes: twoDead },
+    'host-down',
+    'SILENT_AND_PROBES_DEAD',
+  ],
+  [
+    'silent, two kinds dead once',
+    { silentMs: silent, probes: { ...twoDead, deadInARow: 1 } },
+    'suspect',
+    'WAITING_FOR_NOVA',
+  ],
+  ['silent, one kind dead, Nova still up', { silentMs: silent, probes: oneDead }, 'suspect', 'WAITING_FOR_NOVA'],
+  ['silent without probes, Nova still up', { silentMs: 60_000 }, 'suspect', 'WAITING_FOR_NOVA'],
+  [
+    'never seen beating: no early confirmation',
+    { silentMs: silent, pulse: { everBeat: false }, probes: twoDead },
+    'suspect',
+    'WAITING_FOR_NOVA',
+  ],
+  [
+    'Nova down, silent, a probe dead',
+    { silentMs: silent, state: 'down', probes: oneDead },
+    'host-down',
+    'NOVA_DOWN_AND_PROBES_DEAD',
+  ],
+  ['Nova down, silent, none configured', { silentMs: silent, state: 'down' }, 'host-down', 'NOVA_DOWN_NO_PROBES'],
+  [
+    'Nova down, silent, all unknown',
+    { silentMs: silent, state: 'down', probes: { configured: 1 } },
+    'suspect',
+    'PROBES_UNKNOWN',
+  ],
+  [
+    'the same for twice the time',
+    { silentMs: 10_000, state: 'down', probes: { configured: 1 } },
+    'host-down',
+    'NOVA_DOWN_PROBES_UNKNOWN',
+  ],
+  [
+    'Nova down, silent, one alive',
+    { silentMs: silent, state: 'down', probes: oneAlive },
+    'service-down',
+    'SILENT_BUT_PROBE_ALIVE',
+  ],
+  ['silent, one alive, Nova still up', { silentMs: silent, probes: oneAlive }, 'suspect', 'PROBE_ALIVE'],
+  [
+    'down since before our start',
+    { silentMs: 12_900, state: 'down', pulse: { everBeat: false }, probes: twoDead },
+    'suspect',
+    'DOWN_SINCE_BEFORE_START',
+  ],
+  [
+    'the same, long enough',
+    { silentMs: 13_000, state: 'down', pulse: { everBeat: false }, probes: twoDead },
+    'host-down',
+    'NOVA_DOWN_AND_PROBES_DEAD',
+  ],
+  [
+    'disabled by a person, silent',
+    { silentMs: silent, state: 'down', pulse: { status: 'disabled' }, probes: twoDead },
+    'maintenance',
+    'DISABLED_AND_SILENT',
+  ],
+  [
+    'disabled, down before our start',
+    { state: 'down', pulse: { status: 'disabled', everBeat: false } },
+    'maintenance',
+    'DISABLED_AND_SILENT',
+  ],
+  [
+    'disabled, the segment recovers',
+    { silentMs: silent, state: 'down', pulse: { status: 'disabled' }, segment: { onDisabledDown: 'recover' } },
+    'host-down',
+    'NOVA_DOWN_NO_PROBES',
+  ],
+  [
+    'disabled by us',
+    { silentMs: silent, state: 'down', ours: true, pulse: { status: 'disabled' } },
+    'host-down',
+    'NOVA_DOWN_NO_PROBES',
+  ],
+  ['forced down by us', { silentMs: silent, state: 'down', ours: true, pulse: forced }, 'recovering', 'OUR_INCIDENT'],
+  [
+    'forced down by us, beating',
+    { state: 'down', ours: true, pulse: { ...forced, beatsSinceForced: 1 } },
+    'contradiction',
+    'OURS_FORCED_DOWN_BUT_BEATING',
+  ],
+  [
+    'an incident of ours before anything is done',
+    { silentMs: silent, state: 'down', ours: true },
+    'host-down',
+    'NOVA_DOWN_NO_PROBES',
+  ],
+  [
+    'forced down while watched, not silent yet',
+    { silentMs: 1_000, state: 'down', pulse: forced },
+    'suspect',
+    'FORCED_DOWN_WAITING',
+  ],
+  [
+    'forced down while watched, silent',
+    { silentMs: silent, state: 'down', pulse: forced },
+    'declared-down',
+    'FORCED_DOWN_AND_SILENT',
+  ],
+  [
+    'forced down while watched, silent, alive',
+    { silentMs: silent, state: 'down', pulse: forced, probes: oneAlive },
+    'service-down',
+    'FORCED_DOWN_BUT_PROBE_ALIVE',
+  ],
+  [
+    'forced down while watched, beating',
+    { state: 'down', pulse: { ...forced, beatsSinceForced: 1 } },
+    'contradiction',
+    'FORCED_DOWN_BUT_BEATING',
+  ],
+  [
+    'forced down before our start',
+    { silentMs: silent, state: 'down', pulse: { forcedDown: true } },
+    'forced-down-before',
+    'FORCED_DOWN_BEFORE_START',
+  ],
+  [
+    'forced down before our start, beating',
+    { state: 'down', pulse: { forcedDown: true, beatsSinceForced: 1 } },
+    'contradiction',
+    'FORCED_DOWN_BUT_BEATING',
+  ],
+  [
+    'dead before a freeze: again',
+    { previous: 'host-down', pulse: { beatSinceRestart: false } },
+    'suspect',
+    'WAITING_AFTER_FREEZE',
+  ],
+]
+
+describe('the verdict table', () => {
+  it.each(table)('%s', (_name, change, kind, reason) => {
+    expect(judge(facts(change), limits)).toMatchObject({ kind, reason })
+  })
+
+  const anyFacts = fc.record({
+    silentMs: fc.integer({ min: 0, max: 1_000_000 }),
+    state: fc.constantFrom('up' as const, 'down' as const),
+    ours: fc.boolean(),
+    previous: fc.constantFrom('healthy' as const, 'suspect' as const, 'unknown' as const, 'host-down' as const),
+    pulse: fc.record({
+      everBeat: fc.boolean(),
+      beatSinceRestart: fc.boolean(),
+      forcedDown: fc.boolean(),
+      forcedWhileWatching: fc.boolean(),
+      status: fc.constantFrom('enabled' as const, 'disabled' as const),
+      beatsSinceForced: fc.integer({ min: 0, max: 2 }),
+    }),
+    deadInARow: fc.integer({ min: 0, max: 5 }),
+    deadKinds: fc.integer({ min: 0, max: 3 }),
+  })
+
+  it('never calls a host down or declared down while one probe finds it alive', () => {
+    fc.assert(
+      fc.property(anyFacts, ({ deadInARow, deadKinds, ...rest }) => {
+        const probes = { configured: 3, alive: ['tcp'], dead: ['ping'], deadInARow, deadKinds }
+        expect(['host-down', 'declared-down']).not.toContain(judge(facts({ ...rest, probes }), limits).kind)
+      }),
+    )
+  })
+
+  it('lets no conclusion through to death while frozen', () => {
+    fc.assert(
+      fc.property(anyFacts, ({ deadInARow, deadKinds, ...rest }) => {
+        const probes = { configured: 2, dead: ['ping', 'tcp'], deadInARow, deadKinds }
+        const passed = whileFrozen(judge(facts({ ...rest, probes }), limits), rest.previous)
+        expect(['suspect', 'host-down', 'declared-down', 'service-down', 'maintenance']).not.toContain(passed?.kind)
+      }),
+    )
+  })
+})
