@@ -1,5 +1,6 @@
 /** The real terminal. `lifeboat journal list | head` closes the pipe early: that is no failure, and must not look like one. */
 import process from 'node:process'
+import { userInfo } from 'node:os'
 import type { Terminal } from './session.ts'
 import { exitCodes } from './exit-codes.ts'
 
@@ -11,8 +12,18 @@ export function processTerminal(): Terminal {
   // Nowhere is left to say anything.
   process.stderr.on('error', () => process.exit(exitCodes.failed.code))
   return {
-    env: process.env,
+    env: { LOGNAME: loginName(), ...process.env },
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
+  }
+}
+
+/** The account's name: cron jobs and containers often have no USER. Undefined for an account that the system has no name for. */
+function loginName(): string | undefined {
+  try {
+    return userInfo().username
+  } catch {
+    // No entry in the account database: the caller says what to set.
+    return undefined
   }
 }

@@ -2,7 +2,7 @@
  * The poll loop: observation -> verdict -> incident. Waits for each poll to end before the next one begins, journals what
  * changed, opens an incident for each host that is found dead, and hands it to the executor.
  */
-import { sleep, type Clock } from '../domain/clock.ts'
+import { isAborted, sleep, type Clock } from '../domain/clock.ts'
 import type { IncidentId, NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
@@ -42,10 +42,10 @@ export class WatchLoop {
   /** Polls until `signal` aborts. A poll that fails to be recorded is told to the observer; the loop goes on. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, monitor, observer, pollIntervalMs } = this.#parts
-    while (!signal.aborted) {
+    while (!isAborted(signal)) {
       try {
         const report = await monitor.poll(signal)
-        if (signal.aborted) return
+        if (isAborted(signal)) return
         this.#record(report)
       } catch (thrown) {
         observer.log?.('error', 'poll.not_recorded', {}, ensureError(thrown))

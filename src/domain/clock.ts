@@ -31,7 +31,11 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 }
 
 /** A signal that aborts after `delayMs` or with `parent`; call `release` when the guarded work is over. */
-export function deadline(clock: Clock, delayMs: number, parent?: AbortSignal): { signal: AbortSignal; expired: () => boolean; release: () => void } {
+export function deadline(
+  clock: Clock,
+  delayMs: number,
+  parent?: AbortSignal,
+): { signal: AbortSignal; expired: () => boolean; release: () => void } {
   const controller = new AbortController()
   let expired = false
   const cancel = clock.after(delayMs, () => {
@@ -49,4 +53,9 @@ export function deadline(clock: Clock, delayMs: number, parent?: AbortSignal): {
       parent?.removeEventListener('abort', follow)
     },
   }
+}
+
+/** Whether the signal has aborted by now; asked anew each time, for it may have changed during any await. */
+export function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted
 }

@@ -44,7 +44,13 @@ export interface Cloud {
   getInstance(id: InstanceId, options?: CallOptions): Promise<Instance>
   /** Filters are combined; `host` matches either end. */
   listMigrations(
-    filter: { sourceHost?: HostName; host?: HostName; instanceId?: InstanceId; type?: Migration['type']; status?: string },
+    filter: {
+      sourceHost?: HostName
+      host?: HostName
+      instanceId?: InstanceId
+      type?: Migration['type']
+      status?: string
+    },
     options?: CallOptions,
   ): Promise<Migration[]>
   /** Newest first, without events. */

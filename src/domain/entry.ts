@@ -23,16 +23,32 @@ export interface EntryData {
   'verdict.changed': Verdict & { from: VerdictKind }
   'alarm.raised': { code: string; message: string; evidence?: Evidence }
 
-  'incident.opened': { verdict: Verdict | null; segment: string; failure: 'host'; mode: 'observe' | 'armed'; openedBy: string; workflowDigest: string }
+  'incident.opened': {
+    verdict: Verdict | null
+    segment: string
+    failure: 'host'
+    mode: 'observe' | 'armed'
+    openedBy: string
+    workflowDigest: string
+  }
   'incident.phase': { from: IncidentPhase; to: IncidentPhase }
   'incident.held': { code: HoldCode; message: string; error?: ErrorRecord }
   'incident.continued': { because: string }
-  'incident.closed': { outcome: 'done' | 'returned' | 'cancelled' | 'observed'; message: string; counts: Record<string, number> }
+  'incident.closed': {
+    outcome: 'done' | 'returned' | 'cancelled' | 'observed'
+    message: string
+    counts: Record<string, number>
+  }
 
   'fence.attempt': FenceAttempt
   'proof.recorded': { proof: ProofRecord }
   /** Our own writes on the service, to be undone by us alone (law L6). `before` is how we found it. */
-  'service.marked': { serviceId: string; before: { forcedDown: boolean; status: string; disabledReason: string | null }; reason: string; updatedAt: string | null }
+  'service.marked': {
+    serviceId: string
+    before: { forcedDown: boolean; status: string; disabledReason: string | null }
+    reason: string
+    updatedAt: string | null
+  }
 
   'plan.made': InstancePlan
   'step.intended': { kind: StepKind | HostStepKind; attempt: number; before: unknown; request: unknown }

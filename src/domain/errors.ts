@@ -102,5 +102,12 @@ export function errorRecord(thrown: unknown): ErrorRecord {
   const error = ensureError(thrown)
   const chain: string[] = []
   for (let at: unknown = error.cause; at instanceof Error && chain.length < 8; at = at.cause) chain.push(at.message)
-  return { code: error.code, message: error.message, certainty: error.certainty, retry: error.retry, chain, details: error.details }
+  return {
+    code: error.code,
+    message: error.message,
+    certainty: error.certainty,
+    retry: error.retry,
+    chain,
+    details: error.details,
+  }
 }

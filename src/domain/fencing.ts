@@ -33,7 +33,12 @@ export interface Fencer {
    * Fences `host` and verifies it. `onAttempt` is told of each method before it is tried and after, for the journal.
    * Throws FENCING_MISSING, FENCE_FAILED, FENCE_UNVERIFIED.
    */
-  fence(host: HostName, methods: string[], onAttempt: (attempt: FenceAttempt) => void, signal?: AbortSignal): Promise<FencingProof>
+  fence(
+    host: HostName,
+    methods: string[],
+    onAttempt: (attempt: FenceAttempt) => void,
+    signal?: AbortSignal,
+  ): Promise<FencingProof>
   /**
    * A proof from the journal after a restart. A method that can read the host's state reads it once more; throws
    * HOST_ALIVE when the host is on again, FENCE_UNVERIFIED when it cannot be read. A statement stays valid.

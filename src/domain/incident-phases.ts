@@ -6,15 +6,16 @@ export const incidentPhases = {
   confirming: { means: 'Looking once more before anything is done', next: ['fencing', 'surveying', 'closed'] },
   fencing: { means: 'Making sure that the host is dead', next: ['isolating', 'closed'] },
   isolating: { means: 'Telling Nova: service forced down, scheduler kept off', next: ['surveying', 'closed'] },
-  surveying: { means: 'Recording the original state of every instance and deciding for each', next: ['recovering', 'closed'] },
+  surveying: {
+    means: 'Recording the original state of every instance and deciding for each',
+    next: ['recovering', 'closed'],
+  },
   recovering: { means: 'Running the plan of each instance', next: ['sweeping', 'closed'] },
   sweeping: { means: 'Looking for instances that turned up on the host since', next: ['surveying', 'closed'] },
   closed: { means: 'Every instance has its line', next: [] },
 } as const satisfies Record<string, { means: string; next: readonly string[] }>
 
 export type IncidentPhase = keyof typeof incidentPhases
-
-export const terminalPhases: readonly IncidentPhase[] = ['closed']
 
 /** Why an incident waits. A held incident keeps its phase; it goes on from there. */
 export const holdCodes = {

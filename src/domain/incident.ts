@@ -144,7 +144,14 @@ function applyToHost(incident: Incident, entry: Entry): void {
 
 function applyToInstance(incident: Incident, instanceId: InstanceId, entry: Entry): void {
   if (entry.kind === 'plan.made') {
-    incident.instances.set(instanceId, { plan: entry.data, recipe: entry.data.recipe, round: 0, steps: new Map(), outcome: null, debts: [] })
+    incident.instances.set(instanceId, {
+      plan: entry.data,
+      recipe: entry.data.recipe,
+      round: 0,
+      steps: new Map(),
+      outcome: null,
+      debts: [],
+    })
     return
   }
   const recovery = incident.instances.get(instanceId)

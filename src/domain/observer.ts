@@ -29,5 +29,10 @@ export interface Observer {
   /** Told after each entry that changed an open incident. */
   incidents?(open: Incident[]): void
   /** A thing worth a log line that is no journal entry. `event` is a stable dotted id. */
-  log?(level: 'debug' | 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown>, error?: unknown): void
+  log?(
+    level: 'debug' | 'info' | 'warn' | 'error',
+    event: string,
+    fields: Record<string, unknown>,
+    error?: unknown,
+  ): void
 }

@@ -1,6 +1,9 @@
 /** The life of a step as a table. `stepAfter` is the one function that changes a step's status. */
 export const stepStatuses = {
-  intended: { means: 'Written down, perhaps sent: after a crash only reading the cloud can tell', next: ['issued', 'confirmed', 'failed'] },
+  intended: {
+    means: 'Written down, perhaps sent: after a crash only reading the cloud can tell',
+    next: ['issued', 'confirmed', 'failed'],
+  },
   issued: { means: 'Sent and accepted', next: ['confirmed', 'failed'] },
   confirmed: { means: 'Read back from the cloud as done', next: [] },
   failed: { means: 'Read back, or refused, as not done', next: [] },

@@ -30,6 +30,16 @@ export class Gate {
     return this.#waiting
   }
 
+  /** Whether `pass` would resolve at once. */
+  isOpen(closing = false): boolean {
+    const { bridge, id, signal } = this.#run
+    const incident = bridge.incident(id)
+    if (closing && incident.cancelled !== null) return true
+    return (
+      !signal.aborted && this.#waiting === null && bridge.permission(incident).allowed && incident.cancelled === null
+    )
+  }
+
   async #wait(): Promise<void> {
     const { bridge, journal, id, host, clock, signal } = this.#run
     for (;;) {

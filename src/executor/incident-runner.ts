@@ -75,6 +75,8 @@ class IncidentRunner {
     } catch (thrown) {
       const error = ensureError(thrown)
       if (error.code !== 'CANCELLED') throw error
+      // Cancelled while it waited, say for its proof to be renewed: what was begun still ends, and our locks go (L6, L9).
+      if (this.#incident.phase === 'recovering') await this.#recover()
       this.#close('cancelled', error.message)
     }
   }

@@ -1,5 +1,5 @@
 /** Reading on while Nova does not answer: silence proves nothing (law L7), so a read that failed is simply read again. */
-import { sleep, type Clock } from '../domain/clock.ts'
+import { isAborted, sleep, type Clock } from '../domain/clock.ts'
 import { ensureError, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 
 const passing = new Set<ErrorCode>([
@@ -21,7 +21,7 @@ const longestPauseMs = 5_000
  */
 export async function patiently<T>(clock: Clock, signal: AbortSignal, read: () => Promise<T>): Promise<T> {
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-    if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping', { certainty: 'unknown' })
+    if (isAborted(signal)) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping', { certainty: 'unknown' })
     try {
       return await read()
     } catch (thrown) {
@@ -36,5 +36,5 @@ export async function patiently<T>(clock: Clock, signal: AbortSignal, read: () =
 /** Waits one pause. Throws SHUTDOWN when `signal` aborts. */
 export async function pause(clock: Clock, pauseMs: number, signal: AbortSignal): Promise<void> {
   await sleep(clock, pauseMs, signal)
-  if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping', { certainty: 'unknown' })
+  if (isAborted(signal)) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping', { certainty: 'unknown' })
 }

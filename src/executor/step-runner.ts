@@ -4,6 +4,7 @@
  * that are there (laws L2, L3).
  */
 import { deadline, sleep } from '../domain/clock.ts'
+import type { NewEntry } from '../domain/entry.ts'
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { StepRecord } from '../domain/incident.ts'
 import type { RetryPolicy } from '../domain/plan.ts'
@@ -20,10 +21,7 @@ export async function runStep(driver: StepDriver, scene: StepScene, gate: Gate, 
     const key = stepKey(scene, attempt)
     const known = scene.recovery.steps.get(key)
     if (known?.status === 'confirmed') return known.result
-    const failure =
-      known?.status === 'failed'
-        ? known.error
-        : await slots.run(scene.plan, () => tryOnce(driver, scene, gate, key, attempt))
+    const failure = known?.status === 'failed' ? known.error : await tryInSlot(driver, scene, gate, slots, key, attempt)
     if (failure === null) return scene.recovery.steps.get(key)?.result ?? null
     if (!mayRetry(scene.step.retry, failure.code, failure.certainty, attempt)) {
       throw new LifeboatError(failure.code, failure.message, {
@@ -37,19 +35,38 @@ export async function runStep(driver: StepDriver, scene: StepScene, gate: Gate, 
   }
 }
 
+/**
+ * One attempt when there is room. What the gate holds waits without a slot: it may wait for days, and would keep every
+ * other incident from going on.
+ */
+async function tryInSlot(
+  driver: StepDriver,
+  scene: StepScene,
+  gate: Gate,
+  slots: Slots,
+  key: string,
+  attempt: number,
+): Promise<ReturnType<typeof errorRecord> | null> {
+  for (;;) {
+    if (!scene.recovery.steps.has(key)) await gate.pass(scene.closing)
+    const tried = await slots.run(scene.plan, () => tryOnce(driver, scene, gate, key, attempt))
+    if (tried !== 'held') return tried
+  }
+}
+
 /** A step's key: never used twice within an instance's recovery. */
 export function stepKey(scene: StepScene, attempt: number): string {
   return `${scene.recovery.round}.${scene.recovery.recipe ?? 'none'}.${scene.step.id}.${attempt}`
 }
 
-/** One attempt, from wherever its rows stand. Gives null when it was confirmed, else how it failed. */
+/** One attempt, from wherever its rows stand. Gives null when it was confirmed, `held` when the gate shut before it began. */
 async function tryOnce(
   driver: StepDriver,
   scene: StepScene,
   gate: Gate,
   key: string,
   attempt: number,
-): Promise<ReturnType<typeof errorRecord> | null> {
+): Promise<ReturnType<typeof errorRecord> | null | 'held'> {
   const { run, plan } = scene
   const base = { incident: run.id, host: run.host, instance: plan.instanceId, step: key }
   const fail = (thrown: unknown): ReturnType<typeof errorRecord> => {
@@ -59,6 +76,11 @@ async function tryOnce(
     run.journal.append([{ kind: 'step.failed', ...base, data: { error: record } }])
     return record
   }
+  const intended = (before: unknown, request: unknown): NewEntry => ({
+    kind: 'step.intended',
+    ...base,
+    data: { kind: scene.step.do, attempt, before, request },
+  })
   const now = (): StepRecord => {
     const record = scene.recovery.steps.get(key)
     if (record === undefined) throw new LifeboatError('INVARIANT', `step ${key} has no rows`)
@@ -74,41 +96,52 @@ async function tryOnce(
       if (error.certainty !== 'unknown' && error.code !== 'API_UNAVAILABLE') return fail(error)
       if (error.code === 'JOURNAL_UNAVAILABLE') throw error
       // A proxy's 503 claims that nothing was applied; with a write that must never be doubled we look all the same.
-      if (!(await settleInto(driver, scene, now, base)))
-        return fail(error.certainty === 'unknown' ? settledAsNotApplied(error) : error)
+      try {
+        if (!(await settleInto(driver, scene, now, base)))
+          return fail(error.certainty === 'unknown' ? settledAsNotApplied(error) : error)
+      } catch (unsettled) {
+        return fail(unsettled)
+      }
     }
     return null
   }
 
   if (!scene.recovery.steps.has(key)) {
-    await gate.pass(scene.closing)
+    if (!gate.isOpen(scene.closing)) return 'held'
     let prepared
     try {
       prepared = await driver.before(scene)
     } catch (thrown) {
-      // Nothing was intended yet: the row says what could not be prepared.
-      run.journal.append([
-        { kind: 'step.intended', ...base, data: { kind: scene.step.do, attempt, before: null, request: null } },
-      ])
-      return fail(thrown)
+      const error = ensureError(thrown)
+      if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
+      // Nothing was intended yet: the rows say what could not be prepared. Both at once: nothing must settle the first.
+      const record = errorRecord(error)
+      run.journal.append([intended(null, null), { kind: 'step.failed', ...base, data: { error: record } }])
+      return record
     }
-    const { before, request } = 'nothingToDo' in prepared ? { before: prepared.nothingToDo, request: null } : prepared
-    run.journal.append([{ kind: 'step.intended', ...base, data: { kind: scene.step.do, attempt, before, request } }])
     if ('nothingToDo' in prepared) {
-      run.journal.append([{ kind: 'step.confirmed', ...base, data: { result: { nothingToDo: prepared.nothingToDo } } }])
+      const { nothingToDo } = prepared
+      run.journal.append([
+        intended(nothingToDo, null),
+        { kind: 'step.confirmed', ...base, data: { result: { nothingToDo } } },
+      ])
       return null
     }
-    if (!('adopt' in prepared)) {
+    const row = intended(prepared.before, prepared.request)
+    if ('adopt' in prepared) {
+      run.journal.append([row, { kind: 'step.issued', ...base, data: { requestId: null } }])
+    } else {
+      // Reading may have taken minutes: what was allowed before it may be forbidden now.
+      if (!gate.isOpen(scene.closing)) return 'held'
+      run.journal.append([row])
       const failure = await send()
       if (failure !== null) return failure
-    } else run.journal.append([{ kind: 'step.issued', ...base, data: { requestId: null } }])
+    }
   } else if (now().status === 'intended') {
-    if (!(await settleInto(driver, scene, now, base))) {
-      return fail(
-        new LifeboatError('API_UNAVAILABLE', 'the write had not been taken when the daemon came back', {
-          retry: 'backoff',
-        }),
-      )
+    try {
+      if (!(await settleInto(driver, scene, now, base))) return fail(neverTaken())
+    } catch (thrown) {
+      return fail(thrown)
     }
   }
 
@@ -156,6 +189,12 @@ function settledAsNotApplied(error: LifeboatError): LifeboatError {
   return new LifeboatError('API_UNAVAILABLE', `no answer, and Nova shows no trace of the request (${error.message})`, {
     retry: 'backoff',
     cause: error,
+  })
+}
+
+function neverTaken(): LifeboatError {
+  return new LifeboatError('API_UNAVAILABLE', 'the write had not been taken when the daemon came back', {
+    retry: 'backoff',
   })
 }
 

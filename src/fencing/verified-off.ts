@@ -11,8 +11,6 @@ export interface VerifySettings {
   limitMs: number
 }
 
-export const defaultVerifySettings: VerifySettings = { pauseMs: 500, limitMs: 30_000 }
-
 /** Readings kept as evidence. */
 const evidenceKept = 20
 

@@ -47,6 +47,7 @@ export function fakeCommands(replace: Partial<Commands> = {}): Commands {
     openReader: () => fakeJournal(),
     checkWorkflows: () => Promise.resolve([]),
     demo: () => Promise.resolve(),
+    generate: () => Promise.resolve([]),
     ...replace,
   }
 }

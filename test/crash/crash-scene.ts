@@ -46,8 +46,8 @@ export interface Ending {
   problems: string[]
 }
 
-/** Kills a daemon at `death` (null: never), lets the next one finish, and compares. */
-export async function dieAndResume(death: Death | null): Promise<Ending> {
+/** Kills a daemon at each of `deaths`, one start after another, lets the next one finish, and compares. */
+export async function dieAndResume(deaths: Death[], options: { failFirst?: boolean } = {}): Promise<Ending> {
   const directory = mkdtempSync(join(tmpdir(), 'lifeboat-crash-'))
   const simulator = await startSimulator({ clock, hosts: 4, reportIntervalMs: 1_000, serviceDownTimeMs: 600_000 })
   try {
@@ -57,13 +57,28 @@ export async function dieAndResume(death: Death | null): Promise<Ending> {
     )
     simulator.crash(dead)
     seed(journal)
-    const first = await runVictim(simulator, journal, death)
-    if (first.died) await resume(simulator, journal)
-    return { ...first, problems: compare(simulator, journal, instances) }
+    if (options.failFirst === true) failUntilOneFailed(simulator, instances)
+    let last = { died: false, commits: 0 }
+    for (const death of deaths) last = await runVictim(simulator, journal, death)
+    if (deaths.length === 0) last = await runVictim(simulator, journal, null)
+    else await resume(simulator, journal)
+    return { ...last, problems: compare(simulator, journal, instances) }
   } finally {
     await simulator.close()
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+/** No host can spawn a guest until the first evacuation has failed for it: then instances are reset and tried again. */
+function failUntilOneFailed(simulator: Simulator, instances: string[]): void {
+  const hosts = [...simulator.world.hosts.keys()]
+  for (const host of hosts) simulator.fault(host, { spawnFails: true })
+  const look = (): void => {
+    const failed = instances.some((uuid) => simulator.evacuationsOf(uuid).some(({ status }) => status === 'failed'))
+    if (failed) for (const host of hosts) simulator.fault(host, { spawnFails: false })
+    else clock.after(5, look)
+  }
+  look()
 }
 
 /** The journal as a daemon leaves it that has confirmed the death and is about to fence. */
@@ -129,7 +144,7 @@ async function resume(simulator: Simulator, path: string): Promise<void> {
   })
   daemon.start()
   const end = clock.now() + 20_000
-  while (daemon.book.open().length > 0 && clock.now() < end) await sleep(clock, 20)
+  while (daemon.book.open().length > 0 && clock.now() < end) await sleep(clock, 10)
   await daemon.stop('over')
   journal.close()
 }
@@ -141,7 +156,10 @@ function compare(simulator: Simulator, path: string, instances: string[]): strin
     if (!holds) problems.push(problem())
   }
   const known = foldIncidents(journal.read({ incident })).get(incident)
-  check(known?.closed?.outcome === 'done', () => `closed: ${JSON.stringify(known?.closed)}, ${JSON.stringify(known?.held)}`)
+  check(
+    known?.closed?.outcome === 'done',
+    () => `closed: ${JSON.stringify(known?.closed)}, ${JSON.stringify(known?.held)}`,
+  )
   check(journal.verify().broken === null, () => `journal: ${JSON.stringify(journal.verify().broken)}`)
   const truth = simulator.truth()
   check(truth.doubles.length === 0, () => `a guest ran twice: ${JSON.stringify(truth.doubles)}`)
@@ -152,8 +170,20 @@ function compare(simulator: Simulator, path: string, instances: string[]): strin
     const lines = journal.read({ incident, instance: uuid, kinds: ['outcome.recorded'] })
     const recovery = known?.instances.get(uuid)
     const where = truth.running[uuid] ?? []
-    const open = [...(recovery?.steps.values() ?? [])].filter(({ status }) => status === 'intended' || status === 'issued')
-    check(records.length === 1, () => `${state}: ${records.length} evacuations`)
+    const open = [...(recovery?.steps.values() ?? [])].filter(
+      ({ status }) => status === 'intended' || status === 'issued',
+    )
+    const ends = records.map(({ status }) => status).toSorted()
+    // A record that failed is a try of its own; each try is sent once, and one of them arrives.
+    const failures = ends.filter((status) => status === 'failed')
+    const tries = [...(recovery?.steps.values() ?? [])].filter(
+      ({ kind, error }) => kind === 'evacuate' && error?.code === 'EVACUATION_FAILED',
+    )
+    check(
+      ends.length - failures.length === 1 && ends.includes('done'),
+      () => `${state}: evacuations ${ends.join(', ')}`,
+    )
+    check(failures.length === tries.length, () => `${state}: ${failures.length} failed, ${tries.length} in the journal`)
     check(now.vmState === vmState && now.taskState === null, () => `${state}: is ${now.vmState} ${now.taskState}`)
     check(now.host !== dead, () => `${state}: still on ${dead}`)
     check(!now.locked, () => `${state}: still locked`)

@@ -5,15 +5,15 @@ import { dieAndResume, type Death } from './crash-scene.ts'
 /** Most of each run is waiting: two cores are enough for this many. */
 const parallel = 8
 
-/** Runs the deaths, some at a time, and gives what went wrong by the moment of death. */
-async function runAll(deaths: Death[]): Promise<Record<string, string[]>> {
+/** Runs each list of deaths, some at a time, and gives what went wrong by the moments of death. */
+async function runAll(lives: Death[][], options: { failFirst?: boolean } = {}): Promise<Record<string, string[]>> {
   const problems: Record<string, string[]> = {}
-  const waiting = deaths.toReversed()
+  const waiting = lives.toReversed()
   const worker = async (): Promise<void> => {
-    for (let death = waiting.pop(); death !== undefined; death = waiting.pop()) {
-      const ending = await dieAndResume(death)
+    for (let deaths = waiting.pop(); deaths !== undefined; deaths = waiting.pop()) {
+      const ending = await dieAndResume(deaths, options)
       if (!ending.died) ending.problems.push('it did not die')
-      if (ending.problems.length > 0) problems[JSON.stringify(death)] = ending.problems
+      if (ending.problems.length > 0) problems[JSON.stringify(deaths)] = ending.problems
     }
   }
   await Promise.all(Array.from({ length: parallel }, worker))
@@ -21,14 +21,29 @@ async function runAll(deaths: Death[]): Promise<Record<string, string[]>> {
 }
 
 test('killed right before or right after any commit of the journal, a recovery ends as if nothing had happened', async () => {
-  const whole = await dieAndResume(null)
+  const whole = await dieAndResume([])
   expect(whole).toMatchObject({ died: false, problems: [] })
   expect(whole.commits).toBeGreaterThan(40)
   const moments = Array.from({ length: whole.commits }, (_, i) => i + 1)
-  expect(await runAll(moments.flatMap((n) => [{ before: n }, { after: n }]))).toEqual({})
+  expect(await runAll(moments.flatMap((n) => [[{ before: n }], [{ after: n }]]))).toEqual({})
 }, 180_000)
 
 test('killed while any write waits for its answer, nothing is sent twice', async () => {
-  const writes = Array.from({ length: 11 }, (_, i) => i + 1)
-  expect(await runAll(writes.map((duringWrite) => ({ duringWrite })))).toEqual({})
+  const orders = Array.from({ length: 10 }, (_, i) => i + 1)
+  expect(await runAll(orders.map((duringWrite) => [{ duringWrite }]))).toEqual({})
+}, 60_000)
+
+test('killed around the failure of an evacuation, it is tried again exactly once more', async () => {
+  const moments = [14, 18, 21, 24, 26, 28, 30, 32, 34, 36, 38, 40, 43, 46]
+  expect(
+    await runAll(
+      moments.map((after) => [{ after }]),
+      { failFirst: true },
+    ),
+  ).toEqual({})
+}, 60_000)
+
+test('killed again while it settles what an earlier death left open, nothing is sent twice', async () => {
+  const lives = [1, 4, 7, 10].flatMap((duringWrite) => [4, 8].map((after) => [{ duringWrite }, { after }]))
+  expect(await runAll(lives)).toEqual({})
 }, 60_000)

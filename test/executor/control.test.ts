@@ -1,7 +1,8 @@
 /** Proof, journal, pause, cancel and stop: what must hold before a write, and that a person can always stop it. */
 import { describe, expect, test } from 'vitest'
 import { LifeboatError } from '../../src/domain/errors.ts'
-import type { FencingProof } from '../../src/domain/fencing.ts'
+import { runIncident } from '../../src/executor/incident-runner.ts'
+import { Slots } from '../../src/executor/slots.ts'
 import { dead, failingJournal, withRig, type Rig } from './rig.ts'
 
 /** Requests that change something in Nova. */
@@ -19,7 +20,7 @@ describe.concurrent('no evacuation without proof of death (L1)', () => {
       const { uuid } = rig.simulator.addInstance({ host: dead })
       rig.wrapFencer = (fencer) => ({
         ...fencer,
-        fence: async (...order) => ({ ...(await fencer.fence(...order)) }) as FencingProof,
+        fence: async (...order) => ({ ...(await fencer.fence(...order)) }),
       })
       rig.hostDies()
       await rig.run()
@@ -58,29 +59,27 @@ describe.concurrent('no evacuation without proof of death (L1)', () => {
   )
 
   test(
-    'after a restart the host is read again: one that is on stays held, and nothing is sent',
+    'after a restart the host is read again: one that is on holds everything; a cancel then takes back what is ours',
     withRig({}, async (rig) => {
-      const { uuid } = rig.simulator.addInstance({ host: dead })
+      const { uuid } = rig.simulator.addInstance({ host: dead, state: 'paused' })
       const stop = new AbortController()
-      rig.beforeWrite = () => stop.abort()
-      rig.hold = { allowed: false, hold: 'PAUSED', message: 'a moment' }
+      rig.onWrite = () => stop.abort()
       rig.hostDies()
-      rig.hold = null
-      const run = rig.run(stop.signal)
-      await rig.until(() => rig.incident.marked !== null, 'forced down')
-      stop.abort()
-      await run
-      const before = rig.sent('evacuate')
+      await rig.run(stop.signal)
+      expect(rig.simulator.instance(uuid).locked).toBe(true)
+
+      rig.onWrite = () => undefined
       rig.simulator.bmc(dead, { power: 'On' })
       rig.restart()
-      const again = new AbortController()
-      const second = rig.run(again.signal)
+      const run = rig.run()
       await rig.until(() => rig.incident.held?.code === 'HOST_ALIVE', 'held')
-      expect(rig.sent('evacuate')).toBe(before)
-      again.abort()
-      await second
-      expect(rig.incident.closed).toBeNull()
-      expect(uuid).toBeDefined()
+      expect(rig.sent('evacuate')).toBe(0)
+      rig.cancel()
+      await run
+      expect(rig.incident.closed?.outcome).toBe('cancelled')
+      expect(rig.outcome(uuid)).toMatchObject({ outcome: 'left', code: 'CANCELLED' })
+      expect(rig.simulator.instance(uuid).locked).toBe(false)
+      expect(rig.sent('evacuate')).toBe(0)
     }),
   )
 })
@@ -139,6 +138,56 @@ describe.concurrent('a person can always stop it (L10)', () => {
       expect(rig.incident.held).toBeNull()
       expect(instances.map((uuid) => rig.outcome(uuid).outcome)).toEqual(Array(6).fill('recovered'))
       expect(rig.entries(['incident.continued'])).not.toEqual([])
+    }),
+  )
+
+  test(
+    'a pause that comes while a step reads what it will change still stops its write',
+    withRig({}, async (rig) => {
+      const { uuid } = rig.simulator.addInstance({ host: dead, state: 'paused' })
+      const slow = { kind: 'slow', method: 'GET', path: new RegExp(`servers/${uuid}$`), delayMs: 300 } as const
+      rig.wrapJournal = (journal) => ({
+        ...journal,
+        append: (entries) => {
+          if (entries.some((entry) => entry.kind === 'plan.made')) {
+            rig.simulator.apiFault(slow)
+            setTimeout(() => (rig.hold = { allowed: false, hold: 'PAUSED', message: 'lunch' }), 100)
+          }
+          return journal.append(entries)
+        },
+      })
+      rig.hostDies()
+      const run = rig.run()
+      await rig.until(() => rig.incident.held?.code === 'PAUSED', 'held')
+      expect(rig.sent('lock')).toBe(0)
+      rig.simulator.clearApiFaults()
+      rig.hold = null
+      await run
+      expect(rig.outcome(uuid).outcome).toBe('recovered')
+    }),
+  )
+
+  test(
+    'an incident that is held keeps no slot from the others',
+    withRig({}, async (rig) => {
+      Array.from({ length: 4 }, () => rig.simulator.addInstance({ host: dead }))
+      rig.hostDies()
+      rig.hold = null
+      const slots = Slots.shared(2)
+      rig.wrapJournal = (journal) => ({
+        ...journal,
+        append: (entries) => {
+          if (entries.some((entry) => entry.kind === 'plan.made'))
+            rig.hold = { allowed: false, hold: 'HOST_ALIVE', message: 'it beats' }
+          return journal.append(entries)
+        },
+      })
+      const run = runIncident(rig.context(), rig.id, slots, new AbortController().signal)
+      await rig.until(() => rig.incident.held?.code === 'HOST_ALIVE', 'held')
+      expect(slots.pending + slots.size).toBe(0)
+      rig.hold = null
+      await run
+      expect(rig.incident.closed?.counts).toEqual({ recovered: 4 })
     }),
   )
 

@@ -86,6 +86,21 @@ describe.concurrent('the other writes', () => {
   }
 
   test(
+    'lock: its answer is lost and the owner deletes the instance: left, with no step open',
+    withRig(quick, async (rig) => {
+      const { uuid } = rig.simulator.addInstance({ host: dead, state: 'paused' })
+      rig.simulator.apiFault({ kind: 'drop-after', path: action, body: /"lock"/, times: 1 })
+      rig.onWrite = (kind) => {
+        if (kind === 'lock')
+          rig.simulator.world.save(rig.simulator.instance(uuid), { vmState: 'deleted', deletedAt: Date.now() })
+      }
+      rig.hostDies()
+      await rig.run()
+      expect(rig.outcome(uuid)).toMatchObject({ outcome: 'left', code: 'INSTANCE_GONE' })
+    }),
+  )
+
+  test(
     'confirm-resize: an answer lost after Nova acted is settled by reading',
     withRig(quick, async (rig) => {
       const { uuid } = rig.simulator.addInstance({ host: dead, state: 'resized-stopped', otherHost: 'cmp02' })
@@ -100,15 +115,21 @@ describe.concurrent('the other writes', () => {
 
   test(
     'start: an answer lost after Nova acted is settled by reading',
-    withRig({ ...quick, segment: { policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'start', unasked: 'recover' } } }, async (rig) => {
-      const { uuid } = rig.simulator.addInstance({ host: dead, state: 'suspended' })
-      rig.simulator.apiFault({ kind: 'drop-after', path: action, body: /os-start/, times: 1 })
-      rig.hostDies()
-      await rig.run()
-      await recoveredOnce(rig, uuid)
-      expect(rig.sent('os-start', uuid)).toBe(1)
-      expect(rig.simulator.instance(uuid)).toMatchObject({ vmState: 'active', powerState: 1 })
-    }),
+    withRig(
+      {
+        ...quick,
+        segment: { policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'start', unasked: 'recover' } },
+      },
+      async (rig) => {
+        const { uuid } = rig.simulator.addInstance({ host: dead, state: 'suspended' })
+        rig.simulator.apiFault({ kind: 'drop-after', path: action, body: /os-start/, times: 1 })
+        rig.hostDies()
+        await rig.run()
+        await recoveredOnce(rig, uuid)
+        expect(rig.sent('os-start', uuid)).toBe(1)
+        expect(rig.simulator.instance(uuid)).toMatchObject({ vmState: 'active', powerState: 1 })
+      },
+    ),
   )
 
   test(
@@ -162,7 +183,8 @@ describe.concurrent('reads that fail prove nothing (L7)', () => {
       const { uuid } = rig.simulator.addInstance({ host: dead })
       for (const host of ['cmp02', 'cmp03']) rig.simulator.fault(host, { slowSpawnMs: 400 })
       rig.onWrite = (kind) => {
-        if (kind === 'evacuate') rig.simulator.apiFault({ kind: 'empty', method: 'GET', path: /os-migrations/, times: 5 })
+        if (kind === 'evacuate')
+          rig.simulator.apiFault({ kind: 'empty', method: 'GET', path: /os-migrations/, times: 5 })
       }
       rig.hostDies()
       await rig.run()

@@ -115,7 +115,7 @@ describe.concurrent('locks (L6)', () => {
   )
 
   test(
-    "a lock that the owner sets while we hold ours is not taken away",
+    'a lock that the owner sets while we hold ours is not taken away',
     withRig({}, async (rig) => {
       const { uuid } = rig.simulator.addInstance({ host: dead, state: 'paused' })
       rig.onWrite = (kind) => {

@@ -41,17 +41,6 @@ afterEach(async () => {
 
 afterAll(() => rmSync(join(cloudsFile, '..'), { recursive: true, force: true }))
 
-/** When the host-down verdict's heartbeat gap is learnt: the daemon has watched for some beats. */
-async function watched(): Promise<void> {
-  await until('every host is healthy', 60_000, async () => {
-    const hosts = JSON.parse((await daemon.command('host', 'list', '-f', 'json')).stdout || '[]') as Record<
-      string,
-      string
-    >[]
-    return hosts.length >= 4 && hosts.every((host) => Object.values(host).includes('healthy'))
-  })
-}
-
 async function evacuationsOf(id: string): Promise<{ status: string; dest_compute: string; created_at: string }[]> {
   const records = await tenants.steps.migrations(`instance_uuid=${id}&migration_type=evacuation`)
   return records.filter((record) => record.source_compute === dead)
@@ -91,7 +80,7 @@ describe('a crashed host', () => {
     const optedOut = await t.boot('opted-out', dead, { metadata: { HA_Enabled: 'False' } })
 
     await daemon.start()
-    await watched()
+    await daemon.watched()
     await lab('crash', dead)
     await t.deleteOnDeadHost(deleting)
     const incident = await daemon.incident(dead, (at) => at.closed !== null)
@@ -136,7 +125,7 @@ describe('a crashed host', () => {
 
     const ids = await tenants.bootMany(20, dead)
     await daemon.start()
-    await watched()
+    await daemon.watched()
     const before = requestsSeen(await metrics())
     const crashed = Date.now()
     await lab('crash', dead)
@@ -173,7 +162,7 @@ describe('a crashed host', () => {
     const ids = await tenants.bootMany(8, dead)
     const stopped = await tenants.stopped('stopped', dead)
     await daemon.start()
-    await watched()
+    await daemon.watched()
     await lab('crash', dead)
     await daemon.incident(dead, (at) => at.proof !== null)
     await new Promise((resolve) => setTimeout(resolve, delayMs))
@@ -194,7 +183,7 @@ describe('a crashed host', () => {
     async (fault) => {
       const id = await tenants.boot('unfenced', dead)
       await daemon.start()
-      await watched()
+      await daemon.watched()
       await lab('bmc', dead, fault)
       await lab('crash', dead)
       const held = await daemon.incident(dead, (at) => at.held !== null)
@@ -216,7 +205,7 @@ describe('a crashed host', () => {
     daemon = new DaemonProcess({ cloudsFile: proxy.cloudsFile(await lab('clouds')) })
     try {
       await daemon.start()
-      await watched()
+      await daemon.watched()
       proxy.deaf = true
       await lab('crash', dead)
       const incident = await daemon.incident(dead, (at) => at.closed !== null, 180_000)
@@ -237,7 +226,7 @@ describe('a host that is not what it seems', () => {
   it('is not evacuated when only nova-compute is gone and the guests live', async () => {
     const id = await tenants.boot('isolated', dead)
     await daemon.start()
-    await watched()
+    await daemon.watched()
     await lab('isolate', dead)
     await until('the verdict service-down', 60_000, () =>
       Promise.resolve(
@@ -258,7 +247,7 @@ describe('a host that is not what it seems', () => {
     const began = Date.now()
     const id = await tenants.boot('partitioned', dead)
     await daemon.start()
-    await watched()
+    await daemon.watched()
     await lab('partition', dead)
     const incident = await daemon.incident(dead, (at) => at.closed !== null)
     expect(outcomeOf(incident, id)).toMatch(/^recovered /)
@@ -270,7 +259,7 @@ describe('a host that is not what it seems', () => {
   it('raises an alarm and is left alone when an operator forces it down by hand while it lives', async () => {
     const id = await tenants.boot('declared', dead)
     await daemon.start()
-    await watched()
+    await daemon.watched()
     await tenants.steps.put(dead, { forced_down: true })
     await until('the alarm', 60_000, () =>
       Promise.resolve(daemon.entries().some((entry) => entry.kind === 'alarm.raised' && entry.host === dead)),
@@ -288,7 +277,7 @@ describe('a fault that is not a host', () => {
     async (part) => {
       const id = await tenants.boot('innocent', dead)
       await daemon.start()
-      await watched()
+      await daemon.watched()
       await lab('kill', part)
       await new Promise((resolve) => setTimeout(resolve, 60_000))
       await lab('start', part)
@@ -296,7 +285,7 @@ describe('a fault that is not a host', () => {
         const kinds = daemon.entries().map((entry) => entry.kind)
         return Promise.resolve(kinds.includes('monitor.frozen') && kinds.includes('monitor.thawed'))
       })
-      await watched()
+      await daemon.watched()
       const kinds = daemon.entries().map((entry) => entry.kind)
       expect(kinds).not.toContain('fence.attempt')
       expect(sentEvacuations()).toBe(0)
@@ -308,7 +297,7 @@ describe('a fault that is not a host', () => {
   it('three of four hosts crashing at once hold the brake', async () => {
     const ids = await Promise.all(cloud.hosts.map((host) => tenants.boot(`brake-${host}`, host)))
     await daemon.start()
-    await watched()
+    await daemon.watched()
     await lab('crash', ...cloud.hosts)
     await until('the brake holds', 60_000, () =>
       Promise.resolve(daemon.entries().some((entry) => entry.kind === 'incident.held' && entry.data.code === 'BRAKE')),

@@ -128,10 +128,3 @@ export async function truth(): Promise<{
 }> {
   return JSON.parse(await lab('truth'))
 }
-
-/** When the host's guests died, by the hypervisors' log: ms since the epoch. */
-export async function diedAt(crash: () => Promise<unknown>): Promise<number> {
-  const before = Date.now()
-  await crash()
-  return before
-}

@@ -1,0 +1,100 @@
+/** The daemon as a process of its own, started as an administrator would, and read through its journal only. */
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { foldIncidents } from '../dist/domain/incident.js'
+import { openJournalReader } from '../dist/journal/reader.js'
+import { memoryMiB, until } from './figures.mjs'
+
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+
+export class DaemonProcess {
+  #options
+  #child = null
+  #output = ''
+
+  /** @param options { config, stateDir, port, env, program? }: `program` replaces `dist/main.js run` */
+  constructor(options) {
+    this.#options = options
+  }
+
+  get pid() {
+    return this.#child.pid
+  }
+
+  /** Starts it and waits until it has polled. Gives the wall time of the start, and how long readiness took. */
+  async start() {
+    const { config, stateDir, port, env, program = [main, 'run'] } = this.#options
+    const startedAt = Date.now()
+    const child = spawn(process.execPath, [...program, '--config', config], {
+      env: { ...process.env, ...env, LIFEBOAT_STATE_DIR: stateDir },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    this.#child = child
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => (this.#output = (this.#output + chunk.toString()).slice(-4000)))
+    await until(
+      'the daemon to be ready',
+      30_000,
+      async () => {
+        if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}:\n${this.#output}`)
+        return (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null))?.ok === true
+      },
+      20,
+    )
+    return { startedAt, readyMs: Date.now() - startedAt }
+  }
+
+  entries(filter) {
+    const reader = openJournalReader(join(this.#options.stateDir, 'journal.db'))
+    try {
+      return reader.read(filter)
+    } finally {
+      reader.close()
+    }
+  }
+
+  /** Waits until `count` hosts are healthy: their heartbeats are known, and a silence can be judged. */
+  watched(count, limitMs = 60_000) {
+    return until(`${count} healthy hosts`, limitMs, () => {
+      const verdicts = new Map(this.entries({ kinds: ['verdict.changed'] }).map(({ host, data }) => [host, data.kind]))
+      return [...verdicts.values()].filter((kind) => kind === 'healthy').length >= count
+    })
+  }
+
+  /** Waits for the newest incident on a host to be closed, and gives it with its entries. */
+  async closed(host, limitMs = 120_000) {
+    const find = () =>
+      [...foldIncidents(this.entries({ host })).values()].findLast((at) => at.host === host && at.closed !== null)
+    const incident = await until(`the incident on ${host} to be closed`, limitMs, find, 100)
+    return { incident, entries: this.entries({ incident: incident.id }) }
+  }
+
+  memory() {
+    return memoryMiB(this.pid)
+  }
+
+  /** Asks a program that answers (see measured-daemon.mjs) for its own figures. */
+  ask(question) {
+    return new Promise((resolve) => {
+      this.#child.once('message', resolve)
+      this.#child.send(question)
+    })
+  }
+
+  kill() {
+    return this.#end('SIGKILL')
+  }
+
+  stop() {
+    return this.#end('SIGTERM')
+  }
+
+  async #end(signal) {
+    const child = this.#child
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill(signal)
+    await ended
+  }
+}

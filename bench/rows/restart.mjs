@@ -1,0 +1,77 @@
+/** Row 7: kill -9 in the middle of a recovery, start again, and how long until it is going on. */
+import { median, spread, until } from '../figures.mjs'
+import { SimulatedCloud } from '../simulated.mjs'
+import { figure } from '../targets.mjs'
+import { instances, marks } from './recovery.mjs'
+
+const host = 'cmp01'
+
+/** Fewer than the instances: at the kill some steps are under way, some are over and some have not begun. */
+const atOnce = 8
+
+/** @param options { runs } */
+export async function restartRow({ runs }) {
+  const seen = []
+  for (let run = 0; run < runs; run++) seen.push(await restartOnce())
+  const of = (key) => seen.map((at) => at[key])
+  const lost = of('recovered').some((count) => count < instances) ? '; NOT ALL WERE RECOVERED' : ''
+  const twice = of('twice').some((count) => count > 0) ? '; SOME WERE EVACUATED TWICE' : ''
+  return [
+    figure({
+      row: '7',
+      what: 'kill -9 and restart -> first step settled',
+      where: 'simulator',
+      value: median(of('settledS')),
+      unit: 's',
+      digits: 2,
+      target: 2,
+      note:
+        `${spread(of('settledS'), 2)} s; next new step ${spread(of('nextS'), 2)} s, ready ${spread(of('readyS'), 2)} s ` +
+        `after the process started (min / median / max of ${runs}); ${of('open').join(', ')} steps were under way${lost}${twice}`,
+    }),
+  ]
+}
+
+async function restartOnce() {
+  const defaults = { storage: 'shared', fencing: ['bmc'], probes: ['power'], max_parallel_per_host: atOnce }
+  const brake = { max_hosts: 1000, max_share: 1 }
+  const cloud = await SimulatedCloud.start({ hosts: 4, config: { defaults: { ...defaults, brake } } })
+  const daemon = cloud.daemon()
+  try {
+    cloud.populate(host, instances)
+    await daemon.start()
+    await daemon.watched(4)
+    const crashedAt = cloud.crash(host)
+    const issued = () => daemon.entries({ host, kinds: ['step.issued'] }).filter((entry) => entry.instance !== null)
+    await until('a recovery in its middle', 60_000, () => issued().length > atOnce, 20)
+    await daemon.kill()
+    const before = daemon.entries({ host })
+    const { startedAt, readyMs } = await daemon.start()
+    const closed = await daemon.closed(host)
+    const news = closed.entries.filter(({ seq, instance }) => seq > before.at(-1).seq && instance !== null)
+    const after = (entry) => (Date.parse(entry?.at ?? '') - startedAt) / 1000
+    const evacuations = [...closed.incident.instances.keys()].map((id) => cloud.simulator.evacuationsOf(id).length)
+    return {
+      open: openSteps(before),
+      readyS: readyMs / 1000,
+      settledS: after(news.find(({ kind }) => kind === 'step.confirmed' || kind === 'step.failed')),
+      nextS: after(news.find(({ kind }) => kind === 'step.intended')),
+      recovered: marks(closed, crashedAt).recovered,
+      twice: evacuations.filter((count) => count > 1).length,
+    }
+  } finally {
+    await daemon.stop()
+    await cloud.close()
+  }
+}
+
+/** Steps of instances that were intended and had no end. */
+function openSteps(entries) {
+  const open = new Set()
+  for (const { kind, instance, step } of entries) {
+    if (instance === null || step === null) continue
+    if (kind === 'step.intended') open.add(`${instance} ${step}`)
+    if (kind === 'step.confirmed' || kind === 'step.failed') open.delete(`${instance} ${step}`)
+  }
+  return open.size
+}

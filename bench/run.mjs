@@ -1,0 +1,72 @@
+/**
+ * `npm run bench`: the numbers to reach, each with what was measured just now. On the simulator always; on a real Nova with
+ * --lab. Nothing is asserted: a figure depends on the machine and on what else it does, and both are printed.
+ *
+ *   --lab       also rows 1 to 4 on the lab's Nova (test/lab; it must be up, and nothing else may use it meanwhile)
+ *   --only N    only these rows, e.g. --only 1 or --only 5,6
+ *   --quick     fewer repetitions
+ *   --json      the figures as JSON
+ */
+import { parseArgs } from 'node:util'
+import { machine } from './figures.mjs'
+import { detectionRow } from './rows/detection.mjs'
+import { fleetRows } from './rows/fleet.mjs'
+import { journalRows } from './rows/journal.mjs'
+import { labAnswers, labRows } from './rows/lab.mjs'
+import { recoveryRows } from './rows/recovery.mjs'
+import { restartRow } from './rows/restart.mjs'
+import { stepRows } from './rows/steps.mjs'
+import { figure, table } from './targets.mjs'
+
+const { values: options } = parseArgs({
+  options: {
+    lab: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+})
+const { quick } = options
+const only = options.only?.split(',')
+
+const measurements = [
+  { rows: ['1', '3', '4'], name: 'recoveries of 20', run: () => recoveryRows({ runs: quick ? 1 : 3 }) },
+  { rows: ['2'], name: 'deaths', run: () => detectionRow({ deaths: quick ? 5 : 16 }) },
+  { rows: ['5'], name: '5,000 hosts', run: () => fleetRows({ seconds: quick ? 20 : 60 }) },
+  {
+    rows: ['6'],
+    name: 'a recovery of many',
+    run: () => stepRows({ instances: quick ? 500 : 2_000, onDisk: quick ? 200 : 500 }),
+  },
+  { rows: ['7'], name: 'kill and restart', run: () => restartRow({ runs: quick ? 1 : 3 }) },
+  { rows: ['8'], name: 'journal of 100,000', run: () => journalRows({ appends: quick ? 200 : 1_000 }) },
+  { rows: ['1', '2', '3', '4'], name: 'lab', run: lab },
+]
+
+const began = { at: performance.now(), machine: machine() }
+const figures = []
+for (const { rows, name, run } of measurements) {
+  if (only !== undefined && !rows.some((row) => only.includes(row))) continue
+  process.stderr.write(`measuring: ${name}\n`)
+  figures.push(...(await run()))
+}
+const wanted = figures.filter(({ row }) => only === undefined || only.includes(row))
+wanted.sort((a, b) => Number(a.row) - Number(b.row))
+report(wanted)
+
+async function lab() {
+  if (options.lab && (await labAnswers())) return labRows({ runs: quick ? 1 : 3 })
+  const note = options.lab ? 'no lab answers here (test/lab/README.md)' : 'not asked for: --lab'
+  return [figure({ row: '1', what: 'rows 1 to 4 on a real Nova', where: 'lab', value: null, note })]
+}
+
+function report(lines) {
+  const date = new Date().toISOString()
+  const seconds = Math.round((performance.now() - began.at) / 1000)
+  if (options.json) {
+    const about = { date, seconds, before: began.machine, after: machine() }
+    process.stdout.write(`${JSON.stringify({ ...about, figures: lines }, null, 2)}\n`)
+    return
+  }
+  process.stdout.write(`${table(lines)}\n\n${date}, ${seconds} s\nbefore: ${began.machine}\nafter:  ${machine()}\n`)
+}
