@@ -39,7 +39,7 @@ const measurements = [
     run: () => stepRows({ instances: quick ? 500 : 2_000, onDisk: quick ? 200 : 500 }),
   },
   { rows: ['7'], name: 'kill and restart', run: () => restartRow({ runs: quick ? 1 : 3 }) },
-  { rows: ['8'], name: 'journal of 100,000', run: () => journalRows({ appends: quick ? 200 : 1_000 }) },
+  { rows: ['8'], name: 'journal of 100,000', run: async () => journalRows({ appends: quick ? 200 : 1_000 }) },
   { rows: ['1', '2', '3', '4'], name: 'lab', run: lab },
 ]
 
@@ -48,11 +48,17 @@ const figures = []
 for (const { rows, name, run } of measurements) {
   if (only !== undefined && !rows.some((row) => only.includes(row))) continue
   process.stderr.write(`measuring: ${name}\n`)
-  figures.push(...(await run()))
+  figures.push(...(await run().catch((thrown) => failed(rows[0], name, thrown))))
 }
 const wanted = figures.filter(({ row }) => only === undefined || only.includes(row))
 wanted.sort((a, b) => Number(a.row) - Number(b.row))
 report(wanted)
+
+/** One measurement that breaks does not take the others with it, and is no silent gap either. */
+function failed(row, name, thrown) {
+  process.exitCode = 1
+  return [figure({ row, what: name, where: 'broken', value: null, note: thrown.message })]
+}
 
 async function lab() {
   if (options.lab && (await labAnswers())) return labRows({ runs: quick ? 1 : 3 })

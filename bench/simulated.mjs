@@ -52,7 +52,7 @@ export class SimulatedCloud {
     for (const name of cloud.simulator.world.hosts.keys()) writeFileSync(join(cloud.lifeDirectory, name), '')
     cloud.port = await freePort()
     cloud.config = join(cloud.directory, 'lifeboat.yaml')
-    writeFileSync(cloud.config, stringify({ ...configuration(cloud, beat), ...options.config }))
+    writeFileSync(cloud.config, stringify(laidOver(configuration(cloud, beat), options.config ?? {})))
     return cloud
   }
 
@@ -112,6 +112,12 @@ function configuration({ simulator, port, lifeDirectory }, beat) {
     },
     defaults: { storage: 'shared', fencing: ['bmc'], probes: ['power'], brake },
   }
+}
+
+/** Section by section. */
+function laidOver(base, changes) {
+  const changed = Object.entries(changes).map(([section, change]) => [section, { ...base[section], ...change }])
+  return { ...base, ...Object.fromEntries(changed) }
 }
 
 function freePort() {

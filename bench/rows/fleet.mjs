@@ -10,7 +10,7 @@ const settleMs = 15_000
 
 /** @param options { seconds } */
 export async function fleetRows({ seconds }) {
-  const monitor = { poll_interval: '5s', min_dead_probe_kinds: 1 }
+  const monitor = { poll_interval: '5s' }
   const cloud = await SimulatedCloud.start({ hosts, beatMs: 10_000, downMs: 60_000, config: { monitor } })
   const daemon = cloud.daemon()
   try {

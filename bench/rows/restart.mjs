@@ -33,9 +33,8 @@ export async function restartRow({ runs }) {
 }
 
 async function restartOnce() {
-  const defaults = { storage: 'shared', fencing: ['bmc'], probes: ['power'], max_parallel_per_host: atOnce }
-  const brake = { max_hosts: 1000, max_share: 1 }
-  const cloud = await SimulatedCloud.start({ hosts: 4, config: { defaults: { ...defaults, brake } } })
+  const config = { defaults: { max_parallel_per_host: atOnce } }
+  const cloud = await SimulatedCloud.start({ hosts: 4, config })
   const daemon = cloud.daemon()
   try {
     cloud.populate(host, instances)

@@ -19,10 +19,12 @@ export interface BrakeWatchParts {
 /** Why the brake holds this incident, with numbers; null when it does not. */
 export function brakeHolds(
   incident: Incident,
+  ownLimits: BrakeLimits,
   { openIncidents, verdicts, segmentLimits, cloudLimits }: BrakeWatchParts,
 ): string | null {
   const fleet = new Map<string, number>()
-  const limits = new Map<string, BrakeLimits>()
+  // Right after a start no host is known yet; the incident's own segment always is.
+  const limits = new Map<string, BrakeLimits>([[incident.segment, ownLimits]])
   const all = verdicts()
   for (const { segment } of all) {
     fleet.set(segment, (fleet.get(segment) ?? 0) + 1)

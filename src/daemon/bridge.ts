@@ -67,7 +67,7 @@ export function createBridge(parts: {
     if (verdict?.kind === 'contradiction') return { allowed: false, hold: 'HOST_ALIVE', message: verdict.message }
     // Once a host is proven dead its recovery goes on; the brake decides before that.
     if (incident.proof === null) {
-      const held = brakeHolds(incident, brake)
+      const held = brakeHolds(incident, parts.segmentNamed(incident).brake, brake)
       if (held !== null) return { allowed: false, hold: 'BRAKE', message: held }
     }
     return { allowed: true }

@@ -37,8 +37,8 @@ export interface StepDriver {
   /** Follows the write to its end by reading back. Throws LifeboatError (certainty applied) when it ended badly. */
   follow(scene: StepScene, record: StepRecord): Promise<unknown>
   /**
-   * Nobody knows whether the write was taken: reads until it is certain, or until nothing has shown up for the settle
-   * time. Gives the request id when one was found.
+   * Nobody knows whether the write was taken: reads until it is certain, or until nothing has shown up for `quietMs`.
+   * Gives the request id when one was found.
    */
-  settle(scene: StepScene, record: StepRecord): Promise<{ applied: boolean; requestId: string | null }>
+  settle(scene: StepScene, record: StepRecord, quietMs: number): Promise<{ applied: boolean; requestId: string | null }>
 }

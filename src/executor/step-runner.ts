@@ -3,6 +3,7 @@
  * The same code runs a step for the first time and picks it up after a crash: what is done next depends only on the rows
  * that are there (laws L2, L3).
  */
+import type { Accepted } from '../domain/cloud.ts'
 import { deadline, sleep } from '../domain/clock.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
@@ -89,7 +90,7 @@ async function tryOnce(
 
   const send = async (): Promise<ReturnType<typeof errorRecord> | null> => {
     try {
-      const accepted = await driver.send(scene)
+      const accepted = await sendOnce(driver, scene, attempt)
       run.journal.append([{ kind: 'step.issued', ...base, data: { requestId: accepted.requestId } }])
     } catch (thrown) {
       const error = ensureError(thrown)
@@ -97,7 +98,8 @@ async function tryOnce(
       if (error.code === 'JOURNAL_UNAVAILABLE') throw error
       // A proxy's 503 claims that nothing was applied; with a write that must never be doubled we look all the same.
       try {
-        if (!(await settleInto(driver, scene, now, base)))
+        const quietMs = error.certainty === 'unknown' ? run.settings.settleQuietMs : 2 * run.settings.tickMs
+        if (!(await settleInto(driver, scene, now, base, quietMs)))
           return fail(error.certainty === 'unknown' ? settledAsNotApplied(error) : error)
       } catch (unsettled) {
         return fail(unsettled)
@@ -139,7 +141,7 @@ async function tryOnce(
     }
   } else if (now().status === 'intended') {
     try {
-      if (!(await settleInto(driver, scene, now, base))) return fail(neverTaken())
+      if (!(await settleInto(driver, scene, now, base, run.settings.settleQuietMs))) return fail(neverTaken())
     } catch (thrown) {
       return fail(thrown)
     }
@@ -178,11 +180,28 @@ async function settleInto(
   scene: StepScene,
   now: () => StepRecord,
   base: { incident: string; host: string; instance: string; step: string },
+  quietMs: number,
 ): Promise<boolean> {
-  const settled = await driver.settle(scene, now())
+  const settled = await driver.settle(scene, now(), quietMs)
   if (settled.applied)
     scene.run.journal.append([{ kind: 'step.issued', ...base, data: { requestId: settled.requestId } }])
   return settled.applied
+}
+
+/**
+ * Sends, and once more at once when a 503 says that nothing was applied and an earlier 503 of this step was found in Nova
+ * to have told the truth. Without it a proxy that refuses every second call could refuse the same write for ever.
+ */
+async function sendOnce(driver: StepDriver, scene: StepScene, attempt: number): Promise<Accepted> {
+  try {
+    return await driver.send(scene)
+  } catch (thrown) {
+    const error = ensureError(thrown)
+    const before = scene.recovery.steps.get(stepKey(scene, attempt - 1))?.error
+    const truthful = before?.code === 'API_UNAVAILABLE' && before.certainty === 'not-applied'
+    if (!truthful || error.code !== 'API_UNAVAILABLE' || error.certainty !== 'not-applied') throw error
+    return driver.send(scene)
+  }
 }
 
 function settledAsNotApplied(error: LifeboatError): LifeboatError {

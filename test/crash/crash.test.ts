@@ -26,12 +26,12 @@ test('killed right before or right after any commit of the journal, a recovery e
   expect(whole.commits).toBeGreaterThan(40)
   const moments = Array.from({ length: whole.commits }, (_, i) => i + 1)
   expect(await runAll(moments.flatMap((n) => [[{ before: n }], [{ after: n }]]))).toEqual({})
-}, 180_000)
+}, 300_000)
 
 test('killed while any write waits for its answer, nothing is sent twice', async () => {
   const orders = Array.from({ length: 10 }, (_, i) => i + 1)
   expect(await runAll(orders.map((duringWrite) => [{ duringWrite }]))).toEqual({})
-}, 60_000)
+}, 120_000)
 
 test('killed around the failure of an evacuation, it is tried again exactly once more', async () => {
   const moments = [14, 18, 21, 24, 26, 28, 30, 32, 34, 36, 38, 40, 43, 46]
@@ -41,9 +41,9 @@ test('killed around the failure of an evacuation, it is tried again exactly once
       { failFirst: true },
     ),
   ).toEqual({})
-}, 60_000)
+}, 120_000)
 
 test('killed again while it settles what an earlier death left open, nothing is sent twice', async () => {
   const lives = [1, 4, 7, 10].flatMap((duringWrite) => [4, 8].map((after) => [{ duringWrite }, { after }]))
   expect(await runAll(lives)).toEqual({})
-}, 60_000)
+}, 120_000)

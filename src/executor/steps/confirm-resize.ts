@@ -39,14 +39,13 @@ export const confirmResize: StepDriver = {
     }
   },
 
-  settle: async (scene) => {
+  settle: async (scene, _record, quietMs) => {
     const askedAt = scene.run.clock.now()
     for (;;) {
       const { instance, resize } = await readBoth(scene)
       if (instance.vmState !== 'resized' || (resize !== null && resize.status !== 'finished'))
         return { applied: true, requestId: null }
-      if (scene.run.clock.now() - askedAt >= scene.run.settings.settleQuietMs)
-        return { applied: false, requestId: null }
+      if (scene.run.clock.now() - askedAt >= quietMs) return { applied: false, requestId: null }
       await pause(scene.run.clock, scene.run.settings.tickMs, scene.signal)
     }
   },

@@ -94,7 +94,7 @@ export const evacuate: StepDriver = {
     throw await explainFailure(scene, record, ended.migration)
   },
 
-  settle: async (scene, record) => {
+  settle: async (scene, record, quietMs) => {
     const { run } = scene
     const askedAt = run.clock.now()
     for (;;) {
@@ -102,7 +102,7 @@ export const evacuate: StepDriver = {
       if (found !== undefined) return { applied: true, requestId: (await findAction(scene, record))?.requestId ?? null }
       const action = await findAction(scene, record)
       if (action !== undefined) return { applied: true, requestId: action.requestId }
-      if (run.clock.now() - askedAt >= run.settings.settleQuietMs) break
+      if (run.clock.now() - askedAt >= quietMs) break
       await pause(run.clock, run.settings.tickMs, scene.signal)
     }
     return { applied: false, requestId: null }

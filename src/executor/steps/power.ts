@@ -45,12 +45,12 @@ function powerStep(wanted: Power): StepDriver {
       )
       return state(instance)
     },
-    settle: async ({ run, watch, plan, signal }) => {
+    settle: async ({ run, watch, plan, signal }, _record, quietMs) => {
       const askedAt = run.clock.now()
       for (;;) {
         if (taken(await patiently(run.clock, signal, () => watch.read(plan.instanceId))))
           return { applied: true, requestId: null }
-        if (run.clock.now() - askedAt >= run.settings.settleQuietMs) return { applied: false, requestId: null }
+        if (run.clock.now() - askedAt >= quietMs) return { applied: false, requestId: null }
         await pause(run.clock, run.settings.tickMs, signal)
       }
     },
