@@ -42,7 +42,10 @@ export interface Cloud {
   listChangedInstances(since: string, options?: CallOptions): Promise<Instance[]>
   /** Throws INSTANCE_GONE when it does not exist. */
   getInstance(id: InstanceId, options?: CallOptions): Promise<Instance>
-  /** Filters are combined; `host` matches either end. */
+  /**
+   * Filters are combined; `host` matches either end. With `changedSince` (ISO, cloud time) a record that was never updated
+   * is left out: an evacuation that is only `accepted` does not show yet (docs/nova.md §8).
+   */
   listMigrations(
     filter: {
       sourceHost?: HostName
@@ -50,6 +53,7 @@ export interface Cloud {
       instanceId?: InstanceId
       type?: Migration['type']
       status?: string
+      changedSince?: string
     },
     options?: CallOptions,
   ): Promise<Migration[]>

@@ -28,6 +28,12 @@ interface Waiter {
  */
 const changesMarginMs = 60_000
 
+/**
+ * Listing instances costs Nova much more than listing migrations, so while some are still under way the arrived ones are
+ * looked at only this often; the last ones at once. Longer delays their lines, shorter slows the evacuations.
+ */
+const instancesEveryMs = 2_000
+
 /** Pause after a reading, in times of what it took. Less would spend a slow API on being asked how slow it is. */
 const restPerReading = 4
 
@@ -48,6 +54,7 @@ export class HostWatch {
   readonly #waiters = new Set<Waiter>()
   #reading = false
   #migrationsReadAt = -Infinity
+  #instancesReadAt = -Infinity
 
   constructor(options: {
     cloud: Cloud
@@ -163,8 +170,10 @@ export class HostWatch {
     this.#take(migrations)
     this.#ask()
     const needing = [...this.#waiters].filter((waiter) => waiter.needs === 'instances').map((waiter) => waiter.id)
-    if (needing.length === 0) return
+    const everybody = needing.length === this.#waiters.size
+    if (needing.length === 0 || (!everybody && this.#clock.now() - this.#instancesReadAt < instancesEveryMs)) return
     await this.#readInstances(needing)
+    this.#instancesReadAt = this.#clock.now()
     this.#ask()
   }
 

@@ -27,6 +27,9 @@ import { takeSurvey, type SurveyTaken } from './survey.ts'
  */
 const surveyGoodForMs = 15_000
 
+/** Plans recorded in one go. Many more would keep the whole daemon, its polls included, from doing anything else. */
+const plansAtOnce = 100
+
 /** How often an incident that waits looks again. */
 const lookAgainMs = 500
 
@@ -174,11 +177,13 @@ class IncidentRunner {
       .plan(taken.survey, this.#run.bridge.segment(incident))
     const added = plan.instances.filter((instance) => !incident.instances.has(instance.instanceId))
     const base = { incident: this.#run.id, host: this.#run.host }
-    const entries: NewEntry[] = added.map((data) => ({ kind: 'plan.made', ...base, instance: data.instanceId, data }))
-    this.#run.journal.append([
-      ...entries,
-      { kind: 'incident.phase', ...base, data: advance(incident.phase, 'recovering') },
-    ])
+    for (let from = 0; from < added.length; from += plansAtOnce) {
+      const some = added.slice(from, from + plansAtOnce)
+      this.#run.journal.append(some.map((data) => ({ kind: 'plan.made', ...base, instance: data.instanceId, data })))
+      // A crash in between is harmless: nothing was touched yet, and what is planned already keeps its original.
+      await this.#wait(0)
+    }
+    this.#to('recovering')
     this.#watch ??= this.#newWatch(taken.cloudTimeMs)
     for (const instance of taken.survey.instances) this.#watch.saw(instance)
   }

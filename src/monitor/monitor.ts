@@ -226,6 +226,8 @@ export class Monitor {
   #silentHosts(now: number): Set<HostName> {
     const silent = new Set<HostName>()
     for (const track of this.#hosts.values()) {
+      // Forced down by us: it is proven dead, and its witnesses have nothing more to say.
+      if (track.verdict.kind === 'recovering') continue
       if (this.#missed(track.pulse, now) >= this.#settings.suspectAfterBeats) silent.add(track.host)
     }
     return silent

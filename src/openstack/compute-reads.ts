@@ -87,12 +87,14 @@ async function listMigrations(
     const { data } = await session.read({ call: calls.listMigrations, query }, json.migrationsAnswer, options)
     return { items: data.migrations, linked: hasLink(data.migrations_links), marker: data.migrations.at(-1)?.uuid }
   }
-  // Before 2.59 the list comes whole: limit and marker are unknown there.
+  // Before 2.59 the list comes whole: limit, marker and changes-since are unknown there.
   const paged = forReads(await session.microversions(options)) >= since.migrationPaging
+  const changed: Record<string, string> =
+    filter.changedSince === undefined ? {} : { 'changes-since': filter.changedSince }
   const found = paged
     ? await allPages(
         calls.listMigrations.route,
-        (marker) => ask({ ...filters, ...pageFrom(marker) }),
+        (marker) => ask({ ...filters, ...changed, ...pageFrom(marker) }),
         (migration) => String(migration.id),
       )
     : (await ask(filters)).items

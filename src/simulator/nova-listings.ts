@@ -33,7 +33,8 @@ export function listMigrations(world: World, exchange: Exchange, minor: Minor): 
         has('migration_type', at.type) &&
         has('user_id', at.userId) &&
         has('project_id', at.projectId) &&
-        (since === null || columnSeconds(at.updatedAt ?? at.createdAt) >= Date.parse(since)),
+        // A record that was never updated has no time of change, and is left out.
+        (since === null || (at.updatedAt !== null && columnSeconds(at.updatedAt) >= Date.parse(since))),
     )
     .sort((a, b) => b.createdAt - a.createdAt || b.id - a.id)
   if (minor < 59) return { migrations: matching.map((at) => migrationView(at, minor)) }

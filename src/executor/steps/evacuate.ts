@@ -80,8 +80,7 @@ export const evacuate: StepDriver = {
   },
 
   follow: async (scene, record) => {
-    const acceptedAt = scene.run.clock.now()
-    const ended = await scene.watch.until(scene.plan.instanceId, scene.signal, () => look(scene, record, acceptedAt))
+    const ended = await followed(scene, record)
     if ('instance' in ended) {
       const { migration, instance } = ended
       return {
@@ -111,7 +110,22 @@ export const evacuate: StepDriver = {
 
 type Ended = { migration: Migration; instance: Instance } | { migration: Migration }
 
-function look({ run, watch, plan }: StepScene, record: StepRecord, acceptedAt: number): Look<Ended> {
+/** Waits for the end. What the listings of changes do not show for long is looked for once more by itself. */
+async function followed(scene: StepScene, record: StepRecord): Promise<Ended> {
+  for (;;) {
+    const acceptedAt = scene.run.clock.now()
+    const ended = await scene.watch.until(scene.plan.instanceId, scene.signal, () => look(scene, record, acceptedAt))
+    if (ended !== 'unseen') return ended
+    // Still `accepted`: with a dead conductor it stays so, and runs when the conductor returns (docs/nova.md fact 11).
+    if (ours(await listEvacuations(scene), beforeOf(record)).length > 0) continue
+    throw new LifeboatError('EVACUATION_LOST', 'Nova accepted the evacuation but shows no migration for it', {
+      certainty: 'applied',
+      retry: 'backoff',
+    })
+  }
+}
+
+function look({ run, watch, plan }: StepScene, record: StepRecord, acceptedAt: number): Look<Ended | 'unseen'> {
   const migration = ours(watch.evacuations(plan.instanceId), beforeOf(record)).at(-1)
   if (migration === undefined) {
     const instance = watch.instance(plan.instanceId)
@@ -119,12 +133,8 @@ function look({ run, watch, plan }: StepScene, record: StepRecord, acceptedAt: n
       throw new LifeboatError('INSTANCE_GONE', 'the instance was deleted while it was evacuated', {
         certainty: 'applied',
       })
-    if (run.clock.now() - acceptedAt > mustShowWithinMs && watch.migrationsReadAt > acceptedAt) {
-      throw new LifeboatError('EVACUATION_LOST', 'Nova accepted the evacuation but shows no migration for it', {
-        certainty: 'applied',
-        retry: 'backoff',
-      })
-    }
+    if (run.clock.now() - acceptedAt > mustShowWithinMs && watch.migrationsReadAt > acceptedAt)
+      return { found: 'unseen' }
     return { wait: run.clock.now() - acceptedAt > mustShowWithinMs / 10 ? 'instances' : 'migrations' }
   }
   if (migration.status === 'done' || migration.status === 'completed') {
