@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Operations } from '../domain/operations.ts'
-import { createServer } from './server.ts'
+import { createServer, longestId } from './server.ts'
 
 const person = z.string().trim().min(1).max(255)
 const sentence = z.string().trim().min(1).max(4_000)
@@ -23,7 +23,7 @@ const filter = z.strictObject({
   host: z.string().min(1).max(255).optional(),
   limit: z.coerce.number().int().min(1).max(10_000).optional(),
 })
-const one = z.strictObject({ id: z.string().min(1).max(100) })
+const one = z.strictObject({ id: z.string().min(1).max(longestId) })
 
 /** The routes, not yet listening. `now` is wall time in ms: a pause that ends in the past is refused. */
 export function operatorRoutes(operations: Operations, now: () => number): FastifyInstance {

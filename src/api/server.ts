@@ -8,6 +8,9 @@ export const bodyLimitBytes = 16_384
 /** A client that does not finish its request in this time is cut off. Too short: a person on a slow link; too long: sockets pile up. */
 const requestTimeoutMs = 10_000
 
+/** An incident's id holds its host's name, up to 255 characters. Too small: nobody could cancel that incident. */
+export const longestId = 300
+
 export interface ErrorBody {
   error: { code: string; message: string; details: unknown }
 }
@@ -35,6 +38,7 @@ export function createServer(): FastifyInstance {
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: true,
+    routerOptions: { maxParamLength: longestId },
     // Refusals before any route is found; they do not pass the error handler below.
     frameworkErrors: (error, _request, reply) => {
       // Its type follows the route's, and there is no route.

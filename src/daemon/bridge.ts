@@ -7,10 +7,14 @@ import type { Incident } from '../domain/incident.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Workflow } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
+import type { VerdictKind } from '../domain/verdict.ts'
 import type { Bridge, Permission } from '../executor/context.ts'
 import { brakeHolds, type BrakeWatchParts } from './brake-watch.ts'
 import type { IncidentBook } from './incident-book.ts'
 import type { Monitor } from '../monitor/monitor.ts'
+
+/** Verdicts that speak against a proof of death: somebody powered the host on again after it was fenced. */
+const alive = new Set<VerdictKind>(['healthy', 'service-down'])
 
 /** A poll that ended this recently is the fresh look itself. Longer would act on what was true before. */
 const justNowMs = 250
@@ -19,6 +23,7 @@ export function createBridge(parts: {
   clock: Clock
   book: IncidentBook
   monitor: Monitor
+  mode: 'observe' | 'armed'
   brake: BrakeWatchParts
   segmentNamed: (incident: Incident) => Segment
   workflows: ReadonlyMap<string, Workflow>
@@ -53,6 +58,13 @@ export function createBridge(parts: {
   function permission(incident: Incident): Permission {
     if (incident.cancelled !== null)
       return { allowed: false, cancelled: `cancelled by ${incident.cancelled.by}: ${incident.cancelled.reason}` }
+    // Opened while the daemon was armed: whoever set observe since then wants nothing to be sent.
+    if (parts.mode === 'observe' && incident.mode === 'armed')
+      return {
+        allowed: false,
+        hold: 'OBSERVING',
+        message: 'the daemon was armed when this began, and now only observes',
+      }
     const pause = book.pause(clock.wall())
     if (pause !== null) {
       return {
@@ -64,7 +76,11 @@ export function createBridge(parts: {
     const frozen = monitor.frozen()
     if (frozen !== null) return { allowed: false, hold: 'FROZEN', message: frozen.message }
     const verdict = monitor.verdict(incident.host)
-    if (verdict?.kind === 'contradiction') return { allowed: false, hold: 'HOST_ALIVE', message: verdict.message }
+    if (
+      verdict !== undefined &&
+      (verdict.kind === 'contradiction' || (incident.proof !== null && alive.has(verdict.kind)))
+    )
+      return { allowed: false, hold: 'HOST_ALIVE', message: verdict.message }
     // Once a host is proven dead its recovery goes on; the brake decides before that.
     if (incident.proof === null) {
       const held = brakeHolds(incident, parts.segmentNamed(incident).brake, brake)

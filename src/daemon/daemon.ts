@@ -3,7 +3,7 @@
  * its adapters ready-made, so that the demo and the tests run exactly this with a simulated cloud.
  */
 import { setMaxListeners } from 'node:events'
-import type { Clock } from '../domain/clock.ts'
+import { sleep, type Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import type { IncidentId } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
@@ -85,6 +85,7 @@ export class Daemon {
       clock,
       book: this.book,
       monitor: this.monitor,
+      mode,
       brake: {
         openIncidents: () => this.book.open(),
         verdicts: () => this.monitor.verdicts(),
@@ -129,11 +130,10 @@ export class Daemon {
     })
   }
 
-  /** Picks up what is unfinished, then watches. */
+  /** Watches, and picks up what is unfinished once Nova has been read: before that a host's segment is not known. */
   start(): void {
     const { journal, version, mode } = this.#parts
     journal.append([{ kind: 'daemon.started', data: { version, mode, pid: process.pid } }])
-    for (const incident of this.book.open()) this.#run(incident.id)
     this.#polling = this.#watch.run(this.#stopping.signal)
   }
 
@@ -162,8 +162,7 @@ export class Daemon {
         this.#running.delete(id)
         this.#parts.observer.log?.('error', 'incident.broke', { incident: id }, ensureError(thrown))
         // The rows say where it stands; a run that broke is picked up like one that crashed.
-        const cancel = this.#parts.clock.after(rerunAfterMs, () => this.#run(id))
-        this.#stopping.signal.addEventListener('abort', cancel, { once: true })
+        void sleep(this.#parts.clock, rerunAfterMs, this.#stopping.signal).then(() => this.#run(id))
       },
     )
     this.#running.set(id, run)

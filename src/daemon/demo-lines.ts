@@ -5,7 +5,7 @@ import type { Entry } from '../domain/entry.ts'
 export function demoLine(entry: Entry, name: string | null): string | null {
   switch (entry.kind) {
     case 'daemon.started':
-      return `Lifeboat ${entry.data.version} watches, ${entry.data.mode}`
+      return `Lifeboat watches, ${entry.data.mode}`
     case 'verdict.changed':
       return `verdict    ${entry.host}: ${entry.data.from} → ${entry.data.kind}: ${entry.data.message}`
     case 'incident.opened':

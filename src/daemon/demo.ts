@@ -85,18 +85,27 @@ export async function runDemo(write: (text: string) => void, options: DemoOption
     write('\n*** cmp01 dies: its power fails, with everything on it.\n\n')
     simulator.crash('cmp01')
     const id = await closedIncident(daemon)
-    write(`\n${incidentReport(id, journal.read({ incident: id }))}\n`)
+    write(`\n${reportHead(incidentReport(id, journal.read({ incident: id })))}\n\n`)
     const doubles = simulator.truth().doubles.length
     write(
       `The simulated hypervisors' own log: ${doubles === 0 ? 'no guest ever ran on two hosts' : `${doubles} guests ran on two hosts`}.\n`,
     )
-    if (options.keep) write(`The journal is kept: ${directory}\n`)
+    write(
+      options.keep
+        ? `The whole report: LIFEBOAT_STATE_DIR=${directory} npx lifeboat journal export ${id} --format markdown\n`
+        : 'That was the head of the report. Each step with its request id, and the timeline: npm run demo -- --keep\n',
+    )
   } finally {
     await daemon.stop('the demo is over')
     journal.close()
     await simulator.close()
     if (!options.keep) rmSync(directory, { recursive: true, force: true })
   }
+}
+
+/** The report down to its table of instances; each step of each instance would push the story off the screen. */
+function reportHead(report: string): string {
+  return (report.split('\n### ')[0] ?? report).trimEnd()
 }
 
 function populate(simulator: Simulator, instances: number): void {

@@ -33,10 +33,15 @@ export class WatchLoop {
   readonly #parts: WatchLoopParts
   /** Hosts whose present death already has (or had) its incident: cancelled and observed ones are not opened again. */
   readonly #handled = new Set<string>()
+  /** Incidents of an earlier run, picked up after the first good poll. */
+  readonly #unfinished: IncidentId[]
 
   constructor(parts: WatchLoopParts) {
     this.#parts = parts
+    this.#unfinished = parts.book.open().map(({ id }) => id)
     for (const incident of parts.book.open()) this.#handled.add(incident.host)
+    // A person's cancel outlives a restart; only a host that lived since then may fail anew.
+    for (const host of cancelledHosts(parts.journal)) this.#handled.add(host)
   }
 
   /** Polls until `signal` aborts. A poll that fails to be recorded is told to the observer; the loop goes on. */
@@ -67,15 +72,16 @@ export class WatchLoop {
     for (const { host, ...alarm } of report.alarms)
       entries.push({ kind: 'alarm.raised', ...(host !== undefined && { host }), data: alarm })
     if (entries.length > 0) this.#parts.journal.append(entries)
+    if (report.ok) for (const id of this.#unfinished.splice(0)) this.#parts.run(id)
     for (const verdict of report.verdicts) this.#consider(verdict, report)
   }
 
   #consider(verdict: Verdict, report: PollReport): void {
     if (alive.has(verdict.kind)) this.#handled.delete(verdict.host)
     if (report.frozen !== null || this.#handled.has(verdict.host) || !this.#opens(verdict)) return
-    this.#handled.add(verdict.host)
-    if (this.#parts.book.openOn(verdict.host) !== undefined) return
-    this.open(verdict.host, verdict, 'daemon')
+    // Handled only once it is on record: with a full disk the next poll tries again.
+    if (this.#parts.book.openOn(verdict.host) === undefined) this.open(verdict.host, verdict, 'daemon')
+    else this.#handled.add(verdict.host)
   }
 
   #opens(verdict: Verdict): boolean {
@@ -100,6 +106,17 @@ export class WatchLoop {
     this.#parts.run(id)
     return id
   }
+}
+
+/** Hosts whose last incident a person cancelled and that were not seen alive since. */
+function cancelledHosts(journal: Journal): Set<string> {
+  const hosts = new Set<string>()
+  for (const { host, kind, data } of journal.read({ kinds: ['incident.closed', 'verdict.changed'] })) {
+    if (host === null) continue
+    if (kind === 'incident.closed' && data.outcome === 'cancelled') hosts.add(host)
+    else if (kind === 'incident.closed' || (kind === 'verdict.changed' && alive.has(data.kind))) hosts.delete(host)
+  }
+  return hosts
 }
 
 /** Readable and unique: when, and which host. */

@@ -33,6 +33,9 @@ const plansAtOnce = 100
 /** How often an incident that waits looks again. */
 const lookAgainMs = 500
 
+/** A look at the host this recent needs no other. Longer might power off a host that came back in between. */
+const lookGoodForMs = 1_000
+
 const dead = new Set<VerdictKind>(['host-down', 'declared-down', 'recovering'])
 const alive = new Set<VerdictKind>(['contradiction', 'service-down'])
 
@@ -60,6 +63,8 @@ class IncidentRunner {
   /** A survey begun while the host was being fenced. */
   #early: Promise<{ taken: SurveyTaken; at: number } | null> | null = null
   #watch: HostWatch | null = null
+  /** When a look last bore out that the host is dead. */
+  #seenDeadAt = -Infinity
 
   constructor(run: Run, queue: PQueue) {
     this.#run = run
@@ -106,38 +111,57 @@ class IncidentRunner {
     if (this.#incident.mode === 'observe') return this.#to('surveying')
     await this.#gate.pass()
     this.#early ??= this.#surveyEarly()
+    if (!(await this.#isSeenDead())) return
+    this.#continue('looked again')
+    this.#to('fencing')
+  }
+
+  /** Looks until the host is seen dead. False: it is back, and its incident is closed. */
+  async #isSeenDead(): Promise<boolean> {
+    if (this.#run.clock.now() - this.#seenDeadAt <= lookGoodForMs) return true
     for (;;) {
       const { verdict, frozen } = await patiently(this.#run.clock, this.#run.signal, () =>
         this.#run.bridge.lookAgain(this.#run.host, this.#run.signal),
       )
-      if (frozen === null && verdict.kind === 'healthy')
-        return this.#close('returned', `the host is back: ${verdict.message}`)
+      if (frozen === null && verdict.kind === 'healthy') {
+        this.#close('returned', `the host is back, and nothing was evacuated: ${verdict.message}`)
+        return false
+      }
       if (frozen === null && this.#isStillDead(verdict)) break
       if (frozen !== null) this.#hold('FROZEN', frozen)
       else if (alive.has(verdict.kind)) this.#hold('HOST_ALIVE', verdict.message)
       await this.#wait(lookAgainMs)
     }
-    this.#continue('looked again')
-    this.#to('fencing')
+    this.#seenDeadAt = this.#run.clock.now()
+    return true
   }
 
   /**
    * Whether a fresh look bears out that the host is dead. After a restart the monitor has not watched long enough to say so
-   * itself: then the heartbeat stamp of the recorded verdict, unmoved, says it.
+   * itself: then the heartbeat stamp of the recorded verdict, unmoved, says it. A person's statement weighs no more than a
+   * stamp that moved after it: the host may have been repaired while the daemon was down.
    */
   #isStillDead(verdict: Verdict): boolean {
     if (dead.has(verdict.kind)) return true
     if (alive.has(verdict.kind)) return false
-    if (this.#incident.statement !== null) return true
-    const recorded = this.#incident.verdict?.evidence.updatedAt
+    const recorded = this.#incident.verdict?.evidence.updatedAt ?? null
     const witness = verdict.evidence.probes.some((reading) => reading.answer === 'alive')
-    return recorded !== undefined && recorded !== null && recorded === verdict.evidence.updatedAt && !witness
+    // Without a recorded stamp nothing speaks against what a person stated, or what was confirmed before.
+    const { statement, phase } = this.#incident
+    const unmoved =
+      recorded === null ? statement !== null || phase === 'fencing' : recorded === verdict.evidence.updatedAt
+    return unmoved && !witness
   }
 
-  /** Until a method proves the host dead or a person states it. Nothing is evacuated before (law L1). */
+  /**
+   * Until a method proves the host dead or a person states it. Nothing is evacuated before (law L1). Looks again before every
+   * try: a pause, a brake or a restart may have lasted for hours, and a host that came back must not be powered off.
+   */
   async #fence(): Promise<void> {
     for (;;) {
       await this.#gate.pass()
+      if (!(await this.#isSeenDead())) return
+      if (!this.#gate.isOpen()) continue
       this.#early ??= this.#surveyEarly()
       try {
         this.#run.proof = await fenceHost(this.#run)
@@ -155,7 +179,7 @@ class IncidentRunner {
         )
       }
       this.#early = null
-      if (await this.#hostReturned()) return this.#close('returned', 'the host is beating again; nothing was evacuated')
+      await this.#waitForFenceRetry()
     }
   }
 
@@ -239,16 +263,6 @@ class IncidentRunner {
         else await this.#waitForFenceRetry()
       }
     }
-  }
-
-  /** Whether the host beats again while it waits for a proof. Also waits until fencing should be tried again. */
-  async #hostReturned(): Promise<boolean> {
-    await this.#waitForFenceRetry()
-    if (this.#incident.statement !== null) return false
-    const { verdict, frozen } = await patiently(this.#run.clock, this.#run.signal, () =>
-      this.#run.bridge.lookAgain(this.#run.host, this.#run.signal),
-    )
-    return frozen === null && verdict.kind === 'healthy'
   }
 
   async #waitForFenceRetry(): Promise<void> {

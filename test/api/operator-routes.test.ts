@@ -54,6 +54,14 @@ describe('acts', () => {
   })
 })
 
+it('an incident of a host with the longest possible name can be cancelled', async () => {
+  const { operations, asked } = fakeOperations()
+  const id = `20260102T030405Z-${'h'.repeat(255)}`
+  const url = `/v1/incidents/${id}/cancel`
+  await operatorRoutes(operations, () => now).inject({ method: 'POST', url, payload: { by, reason: 'rack' } })
+  expect(asked).toEqual([['cancel', id, { by, reason: 'rack' }]])
+})
+
 describe('reads', () => {
   it('status is what the daemon says', async () => {
     const { operations } = fakeOperations()

@@ -92,7 +92,7 @@ export function failureSentences(scene: Scene): void {
       )
     })
 
-    it('twice at once: Nova takes both orders, one is done and the instance in ERROR, its guest running on both', async () => {
+    it('twice at once: Nova takes both orders, at most one ends well, and the guest runs on both hosts', async () => {
       const [, other, third] = scene.cloud.hosts
       const id = take()
       for (const host of [other, third]) await scene.cloud.fault(host, { slowSeconds: 2 })
@@ -106,11 +106,11 @@ export function failureSentences(scene: Scene): void {
         'both over',
       )
       const statuses = (await scene.steps.migrations(query)).map((at) => at.status)
-      expect(statuses).toEqual(['failed', 'done'])
-      expect(await scene.steps.state(id)).toMatchObject({ vm: 'error', task: null, host: other })
+      // Which write comes last is a race of two computes: ERROR or ACTIVE, a record `done` or none. What is certain is the harm.
+      expect(statuses).toContain('failed')
       const { running, doubles } = await scene.cloud.truth()
       expect(running[id]?.sort()).toEqual([other, third])
-      expect(doubles.filter((at) => at.uuid === id)).toHaveLength(1)
+      expect(doubles.filter((at) => at.uuid === id).length).toBeGreaterThan(0)
       for (const host of [other, third]) await scene.cloud.fault(host, null)
     })
 

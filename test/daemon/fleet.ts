@@ -31,7 +31,7 @@ export class Fleet {
   private constructor(simulator: Simulator, directory: string, options: FleetOptions) {
     this.simulator = simulator
     this.#directory = directory
-    this.#options = options
+    this.#options = { ...options }
     this.journal = openJournal(this.journalPath, { clock })
     this.daemon = this.#compose()
   }
@@ -58,10 +58,12 @@ export class Fleet {
     return join(this.#directory, 'journal.db')
   }
 
-  /** A stop and a start over the same journal. */
-  async restart(): Promise<void> {
+  /** A stop and a start over the same journal; `meanwhile` happens while no daemon runs, `change` is configured anew. */
+  async restart(change: FleetOptions = {}, meanwhile: () => void = () => undefined): Promise<void> {
     await this.daemon.stop('restart')
     this.journal.close()
+    meanwhile()
+    Object.assign(this.#options, change)
     this.journal = openJournal(this.journalPath, { clock })
     this.daemon = this.#compose()
     this.daemon.start()
@@ -105,6 +107,11 @@ export class Fleet {
   writes(): string[] {
     const nova = this.simulator.requests().filter((at) => at.path.startsWith('compute/') && at.method !== 'GET')
     return nova.map(({ method, action, route }) => `${method} ${action ?? route}`)
+  }
+
+  /** Orders to BMCs, which can only be to power off. */
+  powerOffs(): number {
+    return this.simulator.requests().filter((at) => at.path.startsWith('redfish/') && at.method !== 'GET').length
   }
 
   async polls(count: number): Promise<void> {

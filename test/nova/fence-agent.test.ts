@@ -47,12 +47,14 @@ afterAll(async () => {
 it('fence_redfish proves the host dead, and its instance comes back', async () => {
   const { port } = bmc.address() as AddressInfo
   const config = join(directory, 'lifeboat.yaml')
+  const secret = join(directory, 'bmc-password')
+  writeFileSync(secret, 'lab\n', { mode: 0o600 })
   const agent = [
     '  bmc:',
     '    kind: fence-agent',
     '    agent: fence_redfish',
     `    options: { ip: 127.0.0.1, ipport: '${port}', username: lab, systems_uri: '/redfish/v1/Systems/{host}', ssl_insecure: '1' }`,
-    '    secret_options: { password: lab }',
+    `    secret_options_files: { password: ${secret} }`,
     '    timeout: 30s',
   ]
   const shipped = readFileSync('config/lab.yaml', 'utf8')

@@ -53,6 +53,7 @@ export function addDaemonCommands(program: Command, session: Session): void {
       const plan = await commands.planHost(session.config({ withSecrets: true }), host)
       session.list(plan.instances, planColumns)
       if (session.shape().format !== 'table') return
+      if (plan.instances.length === 0) terminal.stdout(`There is no instance on ${printable(host)}\n`)
       for (const { name, notes, debts } of plan.instances) {
         for (const note of [...notes, ...debts.map(({ message }) => `will be left behind: ${message}`)])
           terminal.stdout(`${printable(name)}: ${printable(note)}\n`)
@@ -69,7 +70,10 @@ export function addDaemonCommands(program: Command, session: Session): void {
       session.list(checks, workflowColumns)
       if (checks.some(({ problems }) => problems.length > 0)) session.endsAs('config')
     })
-  program.command('generate', { hidden: true }).action(async () => {
+  program
+    .command('generate', { hidden: true })
+    .description('for developers: write the generated files of docs and config again')
+    .action(async () => {
     for (const path of await commands.generate()) terminal.stdout(`${path}\n`)
   })
   program

@@ -28,7 +28,7 @@ const statusColumns: Column<DaemonStatus>[] = [
   { title: 'Cloud', value: (it) => it.cloud, text: (it) => it.cloud ?? 'from the environment' },
   {
     title: 'Last Poll',
-    value: (it) => it.lastPoll,
+    value: ({ lastPoll }) => lastPoll && { ...lastPoll, tookMs: Math.round(lastPoll.tookMs) },
     text: ({ lastPoll }) =>
       lastPoll === null
         ? 'none yet'
@@ -64,7 +64,7 @@ const hostColumns: Column<HostStatus>[] = [
   },
   {
     title: 'Silent',
-    value: (it) => it.silentMs,
+    value: (it) => Math.round(it.silentMs),
     text: (it) => `${span(it.silentMs)} (${it.missedBeats.toFixed(1)} beats)`,
   },
   {

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# The real-Nova suite on the oldest, the middle and the newest Nova that people run: 26 (which has no 2.95), 31 and 34.
+# Each has its own root file system; one is up at a time. Needs root; each takes some minutes to build the first time.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+npm run -s build
+for suite in bookworm trixie sid; do
+  echo "== $suite"
+  for other in bookworm trixie sid; do
+    root=/opt/lab/$other
+    if [[ $other != "$suite" && -e $root/.lab-ready ]]; then LAB_SUITE=$other test/lab/lab down; fi
+  done
+  export LAB_SUITE=$suite
+  test/lab/lab up 4
+  npx vitest run --config vitest.nova.config.ts
+  test/lab/lab down
+done
