@@ -32,7 +32,8 @@ function head(incident: IncidentDetail): string {
   if (incident.override !== null)
     rows.push(['Override', `${incident.override.by} let it past the brake: ${incident.override.reason}`])
   if (incident.cancelled !== null) rows.push(['Cancelled', `by ${incident.cancelled.by}: ${incident.cancelled.reason}`])
-  rows.push(['Instances', `${incident.instances}${incident.instances === 0 ? '' : `: ${tally(incident.outcomes)}`}`])
+  const ends = incident.instances === 0 || incident.mode === 'observe' ? '' : `: ${tally(incident.outcomes)}`
+  rows.push(['Instances', `${incident.instances}${ends}`])
   return grid(['Field', 'Value'], rows)
 }
 
@@ -65,9 +66,14 @@ function fencing({ proof, fenceAttempts, ended }: IncidentDetail): string {
   return `Fencing\n${lines.map(line).join('')}`
 }
 
-function instances({ instanceList }: IncidentDetail): string {
+function instances({ instanceList, mode }: IncidentDetail): string {
   if (instanceList.length === 0) return ''
-  const rows = instanceList.map((it) => [`${it.name}\n${it.id}`, originalText(it), decisionText(it), outcomeText(it)])
+  const rows = instanceList.map((it) => [
+    `${it.name}\n${it.id}`,
+    originalText(it),
+    decisionText(it),
+    outcomeText(it, mode),
+  ])
   return `Instances\n${grid(['Instance', 'Original', 'Decision', 'Outcome'], rows)}`
 }
 
@@ -88,8 +94,9 @@ function decisionText({ decision, reason, message, recipe }: InstanceSummary): s
   return `${decision}${recipe === null ? '' : ` by ${recipe}`} (${reason})\n${wrapped(message)}`
 }
 
-function outcomeText({ outcome, steps }: InstanceSummary): string {
+function outcomeText({ outcome, steps }: InstanceSummary, mode: IncidentDetail['mode']): string {
   if (outcome === null) {
+    if (mode === 'observe') return 'observed, nothing sent'
     const step = steps.at(-1)
     return step === undefined ? 'not begun' : `under way: ${step.kind}, ${step.status}`
   }
@@ -101,7 +108,7 @@ function outcomeText({ outcome, steps }: InstanceSummary): string {
 }
 
 /** What a person still has to do or know, with the requests to look for in Nova's logs. */
-function closing({ instanceList }: IncidentDetail): string {
+function closing({ instanceList, mode }: IncidentDetail): string {
   const lines: string[] = []
   for (const { name, id, notes, debts, outcome, steps } of instanceList) {
     lines.push(
@@ -113,7 +120,8 @@ function closing({ instanceList }: IncidentDetail): string {
     const found = requests.length === 0 ? 'nothing was sent for it' : `look in Nova's logs for ${requests.join(', ')}`
     lines.push(`${name} (${id}) is ${outcome.outcome}. ${outcomes[outcome.outcome]}; ${found}`)
   }
-  return lines.length === 0 ? '' : `For you to know\n${lines.map(line).join('')}`
+  const title = mode === 'observe' ? 'What would be to know afterwards (nothing was sent)' : 'For you to know'
+  return lines.length === 0 ? '' : `${title}\n${lines.map(line).join('')}`
 }
 
 function line(text: string): string {

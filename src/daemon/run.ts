@@ -38,14 +38,15 @@ export async function runDaemon(config: Config, version: string): Promise<void> 
   })
   try {
     const workflow = loadHostFailure(config)
+    // Before the journal: credentials that are missing must leave no file behind.
+    const adapters = buildAdapters(config, { clock, observer, env: process.env })
+    teardown.add('connections', () => adapters.cloud.close())
     const journal = openJournal(config.journal, {
       clock,
       onWrite: (seen) => telemetry.journalWrite(seen),
       onListenerError: (thrown) => observer.log('error', 'journal.listener_failed', {}, ensureError(thrown)),
     })
     teardown.add('journal', () => journal.close())
-    const adapters = buildAdapters(config, { clock, observer, env: process.env })
-    teardown.add('connections', () => adapters.cloud.close())
     const daemon = new Daemon({
       clock,
       ...adapters,

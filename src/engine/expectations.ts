@@ -1,5 +1,5 @@
 /**
- * Expected plans: a workflow's tests, kept beside it as YAML (`lifeboat workflow test`). Each case describes one instance
+ * Expected plans: a workflow's tests, kept beside it as YAML. Each case describes one instance
  * of a dead host by how it differs from a plain running one, and what must be decided about it. Pure.
  */
 import { LineCounter, parseDocument } from 'yaml'

@@ -72,7 +72,7 @@ function evidencePart(incident: Incident): string {
     `Verdict **${verdict.kind}** (${verdict.reason}) at ${time(verdict.at)}: ${oneLine(verdict.message)}.`,
     `That means: ${verdictKinds[verdict.kind]}.`,
     `Nova said: ${evidence.status}, ${evidence.state ?? 'no state'}, ${evidence.forcedDown ? 'forced down' : 'not forced down'}; last heartbeat ${evidence.updatedAt ?? 'unknown'} (cloud time).`,
-    `Silent for ${(evidence.silentMs / 1000).toFixed(1)} s by our own clock: ${evidence.missedBeats} heartbeats of ${(evidence.intervalMs / 1000).toFixed(1)} s were missed.`,
+    `Silent for ${(evidence.silentMs / 1000).toFixed(1)} s by our own clock: ${evidence.missedBeats.toFixed(1)} heartbeats of ${(evidence.intervalMs / 1000).toFixed(1)} s were missed.`,
   ]
   const probes = evidence.probes.map((reading) => [
     reading.probe,

@@ -59,10 +59,10 @@ export class Fleet {
   }
 
   /** A stop and a start over the same journal; `meanwhile` happens while no daemon runs, `change` is configured anew. */
-  async restart(change: FleetOptions = {}, meanwhile: () => void = () => undefined): Promise<void> {
+  async restart(change: FleetOptions = {}, meanwhile: () => Promise<void> | void = () => undefined): Promise<void> {
     await this.daemon.stop('restart')
     this.journal.close()
-    meanwhile()
+    await meanwhile()
     Object.assign(this.#options, change)
     this.journal = openJournal(this.journalPath, { clock })
     this.daemon = this.#compose()

@@ -33,7 +33,11 @@ describe.concurrent('a host that came back is neither powered off nor evacuated'
     'when it was repaired while its incident waited for a proof and no daemon ran',
     Fleet.run({}, async (fleet) => {
       await waitsForProof(fleet)
-      await fleet.restart({}, () => comesBack(fleet))
+      await fleet.restart({}, async () => {
+        comesBack(fleet)
+        const { service } = fleet.simulator.world.host(dead)
+        await fleet.until(() => service.beatingSince !== null, 'beating')
+      })
       expect(await fleet.ended(dead)).toMatchObject({ ended: { outcome: 'returned' } })
       await expectUntouched(fleet)
     }),
@@ -94,7 +98,7 @@ describe.concurrent('what a person decided outlives a restart', () => {
     'an armed incident sends nothing once the daemon only observes, and goes on when it is armed again',
     Fleet.run({}, async (fleet) => {
       const uuid = await waitsForProof(fleet)
-      await fleet.restart({ mode: 'observe' }, () => fleet.simulator.bmc(dead, { reachable: true }))
+      await fleet.restart({ mode: 'observe' }, () => void fleet.simulator.bmc(dead, { reachable: true }))
       await fleet.held(dead, 'OBSERVING')
       await expectUntouched(fleet)
       await fleet.restart({ mode: 'armed' })
@@ -109,7 +113,7 @@ describe.concurrent('what a person decided outlives a restart', () => {
       await waitsForProof(fleet)
       await fleet.daemon.operations.cancel(fleet.incident(dead)?.id ?? '', ann)
       await fleet.ended(dead)
-      await fleet.restart({}, () => fleet.simulator.bmc(dead, { reachable: true }))
+      await fleet.restart({}, () => void fleet.simulator.bmc(dead, { reachable: true }))
       await fleet.until(() => fleet.verdict(dead) === 'host-down', 'host-down')
       await expectUntouched(fleet)
       expect(fleet.daemon.operations.incidents({})).toHaveLength(1)

@@ -42,7 +42,7 @@ export function rawDatabase(path: string): Database.Database {
   return db
 }
 
-export const verdict: Verdict = {
+const verdict: Verdict = {
   host: 'c1',
   segment: 'az1',
   kind: 'host-down',

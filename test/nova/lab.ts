@@ -27,11 +27,6 @@ export const labAccess = {
   region_name: 'RegionOne',
 }
 
-/** The BMC of a lab host; user and password are "lab". */
-export function labBmcUrl(host: string): string {
-  return `http://127.0.0.1:18090/redfish/v1/Systems/${host}`
-}
-
 async function answers(url: string): Promise<boolean> {
   try {
     await (await fetch(url, { signal: AbortSignal.timeout(5_000) })).text()

@@ -74,8 +74,8 @@ export function addDaemonCommands(program: Command, session: Session): void {
     .command('generate', { hidden: true })
     .description('for developers: write the generated files of docs and config again')
     .action(async () => {
-    for (const path of await commands.generate()) terminal.stdout(`${path}\n`)
-  })
+      for (const path of await commands.generate()) terminal.stdout(`${path}\n`)
+    })
   program
     .command('demo')
     .description('a simulated cloud, a dying host and its recovery, here and now; touches nothing real')
@@ -87,14 +87,25 @@ export function addDaemonCommands(program: Command, session: Session): void {
     )
 }
 
+/** Defaults alone never fence and know no segment: somebody forgot to name the file. */
+const noFile: CheckLine = {
+  result: 'warn',
+  what: 'configuration',
+  message: 'no file: all is at its default',
+  advice: 'Name yours with --config or $LIFEBOAT_CONFIG',
+}
+
 async function check(session: Session): Promise<void> {
   const lines: CheckLine[] = []
   const { format, columns } = session.shape()
   const asTheyCome = format === 'table' && columns.length === 0
-  for await (const line of session.commands.check(session.config({ withSecrets: true }))) {
+  const found = (line: CheckLine): void => {
     lines.push(line)
     if (asTheyCome) session.terminal.stdout(checkText(line))
   }
+  const config = session.config({ withSecrets: true })
+  if (session.configPath() === null) found(noFile)
+  for await (const line of session.commands.check(config)) found(line)
   const failed = lines.filter(({ result }) => result === 'fail').length
   const warned = lines.filter(({ result }) => result === 'warn').length
   if (asTheyCome) session.terminal.stdout(`\n${lines.length} checks: ${failed} failed, ${warned} with a warning\n`)

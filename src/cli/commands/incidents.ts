@@ -15,7 +15,11 @@ const summaryColumns: Column<IncidentSummary>[] = [
   { title: 'Opened', value: (it) => it.openedAt, text: (it) => clockTime(it.openedAt) },
   { title: 'State', value: stateOf },
   { title: 'Instances', value: (it) => it.instances },
-  { title: 'Outcomes', value: (it) => it.outcomes, text: (it) => tally(it.outcomes) },
+  {
+    title: 'Outcomes',
+    value: (it) => it.outcomes,
+    text: (it) => (it.mode === 'observe' ? 'observed, nothing sent' : tally(it.outcomes)),
+  },
 ]
 
 const detailColumns: Column<IncidentDetail>[] = [

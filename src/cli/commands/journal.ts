@@ -62,7 +62,9 @@ export function addJournalCommands(program: Command, session: Session): void {
     })
   journal
     .command('verify')
-    .description('prove that no entry was changed, added or taken away')
+    .description(
+      'prove that no entry was changed, put in or taken out; cut-off newest ones show against a head kept elsewhere',
+    )
     .action(() => {
       const verified = session.withJournal((open) => open.verify())
       session.one(verified, verifyColumns)
