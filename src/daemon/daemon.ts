@@ -92,7 +92,9 @@ export class Daemon {
         segmentLimits: (name) => this.monitor.segments().find((segment) => segment.name === name)?.brake,
         cloudLimits: parts.cloudBrake,
       },
-      segmentNamed: (incident) => this.#segmentFor(incident.host),
+      // By the name on record first: right after a restart a host's zone, and so its segment, may not be known yet.
+      segmentNamed: ({ host, segment: name }) =>
+        this.monitor.segments().find((segment) => segment.name === name) ?? this.#segmentFor(host),
       workflows,
     })
     this.#context = { cloud, journal, fencer, clock, observer, bridge, settings: parts.executorSettings }

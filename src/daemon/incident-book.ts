@@ -42,6 +42,11 @@ export class IncidentBook {
     return incident
   }
 
+  /** The host was seen alive without our flags: they are gone, whoever took them back. */
+  forgetMark(host: string): void {
+    this.#marked.delete(host)
+  }
+
   /** Any incident, open or closed, or undefined. */
   find(id: IncidentId): Incident | undefined {
     return this.#incidents.get(id) ?? foldIncidents(this.#journal.read({ incident: id })).get(id)

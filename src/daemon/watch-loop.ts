@@ -78,6 +78,8 @@ export class WatchLoop {
 
   #consider(verdict: Verdict, report: PollReport): void {
     if (alive.has(verdict.kind)) this.#handled.delete(verdict.host)
+    // Our flags are gone: what is forced down from now on was forced down by somebody else.
+    if (verdict.kind === 'healthy' && !verdict.evidence.forcedDown) this.#parts.book.forgetMark(verdict.host)
     if (report.frozen !== null || this.#handled.has(verdict.host) || !this.#opens(verdict)) return
     // Handled only once it is on record: with a full disk the next poll tries again.
     if (this.#parts.book.openOn(verdict.host) === undefined) this.open(verdict.host, verdict, 'daemon')

@@ -110,6 +110,7 @@ export class HostWatch {
 
   /** Calls `look` after every reading until it finds something. Rejects with SHUTDOWN when `signal` aborts, or with what `look` throws. */
   until<T>(id: InstanceId, signal: AbortSignal, look: () => Look<T>): Promise<T> {
+    if (signal.aborted) return Promise.reject(stopping())
     return new Promise<T>((resolve, reject) => {
       const waiter: Waiter = {
         id,
