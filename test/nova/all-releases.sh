@@ -4,14 +4,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 npm run -s build
-for suite in bookworm trixie sid; do
+releases=(bookworm trixie sid)
+for suite in "${releases[@]}"; do LAB_SUITE=$suite test/lab/lab setup; done
+for suite in "${releases[@]}"; do
   echo "== $suite"
-  for other in bookworm trixie sid; do
-    root=/opt/lab/$other
-    if [[ $other != "$suite" && -e $root/.lab-ready ]]; then LAB_SUITE=$other test/lab/lab down; fi
-  done
+  for other in "${releases[@]}"; do LAB_SUITE=$other test/lab/lab down; done
   export LAB_SUITE=$suite
   test/lab/lab up 4
   npx vitest run --config vitest.nova.config.ts
-  test/lab/lab down
 done
+LAB_SUITE=$suite test/lab/lab down
