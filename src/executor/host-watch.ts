@@ -35,7 +35,7 @@ const changesMarginMs = 60_000
 const instancesEveryMs = 2_000
 
 /** Pause after a reading, in times of what it took. Less would spend a slow API on being asked how slow it is. */
-const restPerReading = 4
+const restPerReading = 1
 
 /** Longest pause between readings while Nova does not answer. Longer would notice its return late. */
 const slowestTickMs = 5_000
