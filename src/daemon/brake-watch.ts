@@ -6,7 +6,7 @@
  */
 import type { Incident } from '../domain/incident.ts'
 import type { BrakeLimits } from '../domain/segment.ts'
-import type { Verdict } from '../domain/verdict.ts'
+import { witnessedDead, type Verdict } from '../domain/verdict.ts'
 import { brakeDecision, type BrakeHost } from '../monitor/brake.ts'
 
 export interface BrakeWatchParts {
@@ -47,7 +47,5 @@ export function brakeHolds(
 }
 
 function isProbablyDead({ kind, evidence }: Verdict): boolean {
-  if (kind === 'host-down') return true
-  const answers = evidence.probes.map((reading) => reading.answer)
-  return kind === 'suspect' && answers.includes('dead') && !answers.includes('alive')
+  return kind === 'host-down' || (kind === 'suspect' && witnessedDead(evidence))
 }

@@ -8,12 +8,18 @@ import { ensureError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Segment } from '../domain/segment.ts'
-import type { Verdict, VerdictKind } from '../domain/verdict.ts'
+import { witnessedDead, type Verdict, type VerdictKind } from '../domain/verdict.ts'
 import type { Monitor, PollReport } from '../monitor/monitor.ts'
 import type { IncidentBook } from './incident-book.ts'
 
 /** Verdicts that a host was dead or alive for sure; only life ends an episode. */
 const alive = new Set<VerdictKind>(['healthy', 'contradiction'])
+
+/**
+ * The pause between polls while a host is suspect and its probes say dead, as a share of the usual one: its confirmation
+ * waits for the next poll. Smaller asks Nova more often than it can say anything new.
+ */
+const dyingHurry = 0.25
 
 export interface WatchLoopParts {
   clock: Clock
@@ -48,14 +54,17 @@ export class WatchLoop {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, monitor, observer, pollIntervalMs } = this.#parts
     while (!isAborted(signal)) {
+      let pauseMs = pollIntervalMs
       try {
         const report = await monitor.poll(signal)
         if (isAborted(signal)) return
         this.#record(report)
+        if (report.verdicts.some(({ kind, evidence }) => kind === 'suspect' && witnessedDead(evidence)))
+          pauseMs *= dyingHurry
       } catch (thrown) {
         observer.log?.('error', 'poll.not_recorded', {}, ensureError(thrown))
       }
-      await sleep(clock, pollIntervalMs, signal)
+      await sleep(clock, pauseMs, signal)
     }
   }
 

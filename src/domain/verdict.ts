@@ -59,3 +59,8 @@ export interface Verdict {
   at: string
   evidence: Evidence
 }
+
+/** Some witness says dead and none says alive. Unknown answers count for neither side. */
+export function witnessedDead({ probes }: Evidence): boolean {
+  return probes.some(({ answer }) => answer === 'dead') && !probes.some(({ answer }) => answer === 'alive')
+}
