@@ -6,11 +6,13 @@ import type { Observer } from '../domain/observer.ts'
 import type { SegmentOf } from '../domain/segment.ts'
 import type { HostName } from '../domain/service.ts'
 import type { Probe } from '../domain/verdict.ts'
+import type { Wire } from '../domain/wire.ts'
 import { agentMethod } from '../fencing/agent.ts'
 import { commandMethod } from '../fencing/command.ts'
 import { createFencer } from '../fencing/fencer.ts'
 import type { FencingMethod, PowerReading } from '../fencing/method.ts'
 import { powerProbe } from '../fencing/power-probe.ts'
+import type { RunProgram } from '../fencing/program.ts'
 import { redfishMethod } from '../fencing/redfish.ts'
 import type { RedfishSystem } from '../fencing/redfish-client.ts'
 import { commandProbe } from '../monitor/probes/command.ts'
@@ -40,22 +42,42 @@ export interface AdapterContext {
   clock: Clock
   observer: Observer
   env: Environment
+  /** For a cloud in this process. */
+  simulated?: SimulatedWorld
+}
+
+/** What stands in for sockets and programs when the cloud is simulated in this process. */
+export interface SimulatedWorld {
+  wire: Wire
+  /** 0 to 1, the same in every run. */
+  random: () => number
+  run: RunProgram
+  /** A probe that needs sockets or programs; undefined for one that reaches the cloud by `wire`. */
+  probe: (name: string, probe: ProbeConfig) => Probe | undefined
 }
 
 /** Throws CONFIG_INVALID. */
-export function buildAdapters(config: Config, { clock, observer, env }: AdapterContext): Adapters {
+export function buildAdapters(config: Config, { clock, observer, env, simulated }: AdapterContext): Adapters {
   const cloud = createCloud({
     config: loadCloudConfig({ env, workDir: process.cwd(), ...(config.cloud !== null && { cloud: config.cloud }) }),
     clock,
     observer,
     readTimeoutMs: config.api.readTimeoutMs,
     writeTimeoutMs: config.api.writeTimeoutMs,
+    wire: simulated?.wire,
+    random: simulated?.random,
   })
   const methods = new Map(
-    Object.entries(config.fencing).map(([name, method]) => [name, buildMethod(config, name, method, clock, observer)]),
+    Object.entries(config.fencing).map(([name, method]) => [
+      name,
+      buildMethod(config, name, method, clock, observer, simulated),
+    ]),
   )
   const probes = new Map(
-    Object.entries(config.probes).map(([name, probe]) => [name, buildProbe(config, name, probe, clock, observer)]),
+    Object.entries(config.probes).map(([name, probe]) => [
+      name,
+      simulated?.probe(name, probe) ?? buildProbe(config, name, probe, clock, observer, simulated),
+    ]),
   )
   return {
     cloud,
@@ -80,6 +102,7 @@ function buildMethod(
   method: FencingConfig,
   clock: Clock,
   observer: Observer,
+  simulated: SimulatedWorld | undefined,
 ): FencingMethod {
   switch (method.kind) {
     case 'redfish': {
@@ -89,6 +112,7 @@ function buildMethod(
         clock,
         observer,
         requestLimitMs: method.requestTimeoutMs,
+        wire: simulated?.wire,
         system: systemOf(config, method),
         verify,
       })
@@ -96,7 +120,15 @@ function buildMethod(
     case 'fence-agent': {
       const verify = { pauseMs: readAgainMs, limitMs: method.timeoutMs }
       const options = filled(config, (fill) => ({ ...mapValues(method.options, fill), ...method.secretOptions }))
-      return agentMethod({ name, clock, agent: method.agent, options, verify, runLimitMs: method.timeoutMs })
+      return agentMethod({
+        name,
+        clock,
+        agent: method.agent,
+        options,
+        verify,
+        runLimitMs: method.timeoutMs,
+        run: simulated?.run,
+      })
     }
     case 'command': {
       const verify = { pauseMs: readAgainMs, limitMs: method.timeoutMs }
@@ -109,12 +141,20 @@ function buildMethod(
         variables: (host) => ({ ...config.hosts[host], host }),
         verify,
         runLimitMs: timeoutMs,
+        run: simulated?.run,
       })
     }
   }
 }
 
-function buildProbe(config: Config, name: string, probe: ProbeConfig, clock: Clock, observer: Observer): Probe {
+function buildProbe(
+  config: Config,
+  name: string,
+  probe: ProbeConfig,
+  clock: Clock,
+  observer: Observer,
+  simulated: SimulatedWorld | undefined,
+): Probe {
   switch (probe.kind) {
     case 'tcp':
       return tcpProbe({
@@ -146,6 +186,7 @@ function buildProbe(config: Config, name: string, probe: ProbeConfig, clock: Clo
         clock,
         observer,
         requestLimitMs: probe.requestTimeoutMs,
+        wire: simulated?.wire,
         system: systemOf(config, probe),
         verify,
       })

@@ -44,6 +44,8 @@ export interface DaemonParts {
   executorSettings: ExecutorSettings
   version: string
   cloudName: string | null
+  /** Default: this process's. */
+  pid?: number
 }
 
 /** Pause before an incident whose run broke (journal full, a bug) is picked up again. Shorter would spin on a full disk. */
@@ -116,7 +118,7 @@ export class Daemon {
     const about = {
       version: parts.version,
       mode,
-      pid: process.pid,
+      pid: parts.pid ?? process.pid,
       startedAt,
       cloud: parts.cloudName,
       workflow: { name, revision, digest },
@@ -134,8 +136,8 @@ export class Daemon {
 
   /** Watches, and picks up what is unfinished once Nova has been read: before that a host's segment is not known. */
   start(): void {
-    const { journal, version, mode } = this.#parts
-    journal.append([{ kind: 'daemon.started', data: { version, mode, pid: process.pid } }])
+    const { journal, version, mode, pid = process.pid } = this.#parts
+    journal.append([{ kind: 'daemon.started', data: { version, mode, pid } }])
     this.#polling = this.#watch.run(this.#stopping.signal)
   }
 

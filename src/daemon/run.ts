@@ -6,13 +6,13 @@
 import { join } from 'node:path'
 import { listenForOperators, listenPublicly } from '../api/index.ts'
 import { ensureError } from '../domain/errors.ts'
-import { parseWorkflow } from '../engine/workflow.ts'
 import { openJournal } from '../journal/journal.ts'
 import { createSystemdNotify } from '../telemetry/systemd-notify.ts'
 import { createTelemetry } from '../telemetry/telemetry.ts'
 import { buildAdapters } from './adapters.ts'
 import type { Config } from './config/index.ts'
 import { Daemon } from './daemon.ts'
+import { daemonParts } from './daemon-parts.ts'
 import { startSchedules } from './schedules.ts'
 import { systemClock as clock } from './system-clock.ts'
 import { Teardown } from './teardown.ts'
@@ -47,21 +47,9 @@ export async function runDaemon(config: Config, version: string): Promise<void> 
       onListenerError: (thrown) => observer.log('error', 'journal.listener_failed', {}, ensureError(thrown)),
     })
     teardown.add('journal', () => journal.close())
-    const daemon = new Daemon({
-      clock,
-      ...adapters,
-      journal,
-      journalPath: config.journal,
-      observer,
-      mode: config.mode,
-      workflow,
-      parsePinned: (source) => parseWorkflow(source, 'journal', { wishes: config.wishes }),
-      monitorSettings: config.monitor,
-      cloudBrake: config.brake,
-      executorSettings: { ...config.executor, fenceRetryMs: config.fenceRetryMs },
-      version,
-      cloudName: config.cloud,
-    })
+    const daemon = new Daemon(
+      daemonParts(config, { clock, observer, version, workflow, adapters, journal, journalPath: config.journal }),
+    )
     teardown.add('recoveries', () => daemon.stop(stopped.why()))
     const operators = await listenForOperators(daemon.operations, config.socket, () => clock.wall())
     teardown.add('socket', () => operators.close())

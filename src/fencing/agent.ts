@@ -6,7 +6,7 @@ import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { HostName } from '../domain/service.ts'
 import type { FencingMethod, PowerReading } from './method.ts'
-import { runProgram, type ProgramEnd } from './program.ts'
+import { runProgram, type ProgramEnd, type RunProgram } from './program.ts'
 import { verifiedOff, type VerifySettings } from './verified-off.ts'
 
 export interface AgentMethodOptions {
@@ -19,13 +19,15 @@ export interface AgentMethodOptions {
   verify: VerifySettings
   /** One run of the agent. Shorter than the agent's own power_timeout (20 s): it is killed while it still works. */
   runLimitMs: number
+  /** How programs are run. Default: as processes. */
+  run?: RunProgram | undefined
 }
 
 /** What `status` exits with, by the agents' protocol. */
 const statusExit: Record<number, PowerReading['power']> = { 0: 'on', 2: 'off' }
 
 export function agentMethod(method: AgentMethodOptions): FencingMethod {
-  const { name, clock } = method
+  const { name, clock, run: runAgent = runProgram } = method
 
   const run = (host: HostName, action: 'off' | 'status', signal?: AbortSignal): Promise<ProgramEnd> => {
     const options = method.options(host)
@@ -34,7 +36,7 @@ export function agentMethod(method: AgentMethodOptions): FencingMethod {
       .filter(isSecret)
       .map((key) => options[key] ?? '')
     const stdin = agentInput(options, action)
-    return runProgram({ argv: [method.agent], stdin, clock, limitMs: method.runLimitMs, signal, secrets })
+    return runAgent({ argv: [method.agent], stdin, clock, limitMs: method.runLimitMs, signal, secrets })
   }
 
   const look = async (host: HostName, signal?: AbortSignal): Promise<PowerReading> => {

@@ -8,7 +8,7 @@ import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { HostName } from '../domain/service.ts'
 import type { FencingMethod, PowerReading } from './method.ts'
-import { runProgram } from './program.ts'
+import { runProgram, type RunProgram } from './program.ts'
 import { verifiedOff, type VerifySettings } from './verified-off.ts'
 
 export interface CommandMethodOptions {
@@ -21,10 +21,12 @@ export interface CommandMethodOptions {
   verify: VerifySettings
   /** One run of a program. Too short: it is killed while it still works. */
   runLimitMs: number
+  /** How programs are run. Default: as processes. */
+  run?: RunProgram | undefined
 }
 
 export function commandMethod(method: CommandMethodOptions): FencingMethod {
-  const { name, clock } = method
+  const { name, clock, run = runProgram } = method
   const argvFor = (template: readonly string[], host: HostName): string[] => {
     const variables = method.variables(host)
     if (!variables) throw new LifeboatError('FENCE_FAILED', `${name}: nothing is configured for ${host}`)
@@ -32,7 +34,7 @@ export function commandMethod(method: CommandMethodOptions): FencingMethod {
   }
   const look = async (host: HostName, signal?: AbortSignal): Promise<PowerReading> => {
     const argv = argvFor(method.verifyCommand, host)
-    const { exit, output } = await runProgram({ argv, clock, limitMs: method.runLimitMs, signal })
+    const { exit, output } = await run({ argv, clock, limitMs: method.runLimitMs, signal })
     const power = exit === 0 ? 'off' : exit === 1 ? 'on' : 'unknown'
     return { power, detail: `verify: exit ${exit ?? 'none'}${output ? `, ${output}` : ''}` }
   }
@@ -43,7 +45,7 @@ export function commandMethod(method: CommandMethodOptions): FencingMethod {
     look,
     off: async (host, signal) => {
       const argv = argvFor(method.fence, host)
-      const { exit, output, started } = await runProgram({ argv, clock, limitMs: method.runLimitMs, signal })
+      const { exit, output, started } = await run({ argv, clock, limitMs: method.runLimitMs, signal })
       const told = `fence: exit ${exit ?? 'none'}${output ? `, ${output}` : ''}`
       if (exit !== 0) {
         throw new LifeboatError('FENCE_FAILED', `${name} could not fence ${host}: ${told}`, {

@@ -27,6 +27,8 @@ const outputKept = 1_000
 /** Output read before it is shortened; secrets are taken out of all of it first. */
 const outputRead = 64_000
 
+export type RunProgram = (run: ProgramRun) => Promise<ProgramEnd>
+
 export function runProgram(run: ProgramRun): Promise<ProgramEnd> {
   const [program, ...args] = run.argv
   if (program === undefined) return Promise.resolve({ exit: null, output: 'no program is configured', started: false })

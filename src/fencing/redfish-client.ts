@@ -4,10 +4,11 @@
  */
 import { readFileSync } from 'node:fs'
 import { Agent } from 'node:https'
-import axios, { isAxiosError } from 'axios'
+import axios, { isAxiosError, type AxiosAdapter } from 'axios'
 import { deadline, type Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
+import type { Wire } from '../domain/wire.ts'
 
 export interface RedfishSystem {
   /** The system's own URL, e.g. https://bmc/redfish/v1/Systems/1 */
@@ -25,6 +26,8 @@ export interface RedfishOptions {
   observer: Observer
   /** Per request. Too short: slow BMCs (some take ten seconds) look unreachable. */
   requestLimitMs: number
+  /** For BMCs in this process. Default: sockets. */
+  wire?: Wire | undefined
 }
 
 export interface SystemReading {
@@ -89,7 +92,7 @@ export class RedfishClient {
     data: unknown,
     parent?: AbortSignal,
   ): Promise<{ status: number; body: unknown }> {
-    const { clock, observer, requestLimitMs } = this.#options
+    const { clock, observer, requestLimitMs, wire } = this.#options
     const limit = deadline(clock, requestLimitMs, parent)
     const startedAt = clock.now()
     let result = 'failed'
@@ -101,6 +104,7 @@ export class RedfishClient {
         auth: { username: this.#system.username, password: this.#system.password },
         headers: { accept: 'application/json' },
         ...(this.#agent ? { httpsAgent: this.#agent } : {}),
+        ...(wire ? { adapter: wire as AxiosAdapter } : {}),
         signal: limit.signal,
         // A redirect or a proxy would carry the password elsewhere.
         maxRedirects: 0,

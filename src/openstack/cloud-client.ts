@@ -8,6 +8,7 @@ import type { CallOptions, Cloud } from '../domain/cloud.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
+import type { Wire } from '../domain/wire.ts'
 import { endpointOf } from './catalogue.ts'
 import type { CloudConfig, ServiceKind } from './cloud-config.ts'
 import { computeBase } from './compute-root.ts'
@@ -32,6 +33,10 @@ export interface CloudOptions {
   /** The role in an instance's own project that lets us evacuate there. Default: admin, as in Nova's policies. */
   evacuateRoles?: readonly string[]
   userAgent?: string
+  /** For a cloud in this process. Default: sockets. */
+  wire?: Wire | undefined
+  /** 0 to 1, for the jitter of pauses between tries. Default: Math.random. */
+  random?: (() => number) | undefined
 }
 
 /** How the cloud is reached, for people. No secrets. */
@@ -66,6 +71,8 @@ export function createCloud(options: CloudOptions): OpenStackCloud {
     tls: config.tls,
     userAgent: options.userAgent ?? 'lifeboat',
     largestAnswerBytes: options.largestAnswerBytes ?? 64 * 1024 * 1024,
+    wire: options.wire,
+    random: options.random,
   })
   const keystone = new Keystone(config, transport, clock, readMs)
   const session = new Session(config, transport, keystone, clock, { readMs, writeMs })

@@ -8,11 +8,12 @@ import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
 import axios from 'axios'
-import type { AxiosInstance } from 'axios'
+import type { AxiosAdapter, AxiosInstance } from 'axios'
 import { sleep } from '../domain/clock.ts'
 import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
+import type { Wire } from '../domain/wire.ts'
 import type { TlsChoice } from './cloud-config.ts'
 import type { Guard, HttpAnswer, HttpAsk } from './http-exchange.ts'
 import { brokenConnection } from './broken-connection.ts'
@@ -24,6 +25,10 @@ export interface TransportOptions {
   userAgent: string
   /** Larger answers are refused; too small and a listing of a large host cannot be read, too large and memory goes. */
   largestAnswerBytes: number
+  /** For a cloud in this process. Default: sockets. */
+  wire?: Wire | undefined
+  /** 0 to 1, for the jitter of pauses. Default: Math.random. */
+  random?: (() => number) | undefined
 }
 
 /** Enough for a big recovery's read-backs without drowning a small API server. */
@@ -50,7 +55,7 @@ export class Transport {
       write: { http: new http.Agent(fresh), https: new https.Agent({ ...fresh, ...tls }) },
     }
     this.#client = axios.create({
-      adapter: 'http',
+      adapter: (options.wire as AxiosAdapter | undefined) ?? 'http',
       proxy: false,
       maxRedirects: 0,
       validateStatus: () => true,
@@ -75,7 +80,11 @@ export class Transport {
       const asked = outcome instanceof LifeboatError ? null : outcome.retryAfterMs
       // A service that wants more patience than that gets its answer passed on: the caller knows better what can wait.
       if (asked !== null && asked > longestPauseMs) return settled(outcome)
-      await sleep(this.#options.clock, Math.max(asked ?? 0, pauseMs * (0.75 + Math.random() / 2)), ask.guard.signal)
+      await sleep(
+        this.#options.clock,
+        Math.max(asked ?? 0, pauseMs * (0.75 + (this.#options.random ?? Math.random)() / 2)),
+        ask.guard.signal,
+      )
       if (isOver(ask.guard)) return settled(cancelledOr(outcome, ask))
     }
   }
@@ -114,7 +123,12 @@ export class Transport {
       })
       outcome = answerOf(response.status, response.headers, response.data, clock.now() - started)
     } catch (thrown) {
-      outcome = brokenConnection(thrown, { call, sent: wire.sent(), guard: ask.guard, target: originOf(ask.url) })
+      outcome = brokenConnection(thrown, {
+        call,
+        sent: this.#options.wire !== undefined || wire.sent(),
+        guard: ask.guard,
+        target: originOf(ask.url),
+      })
     }
     this.#options.observer.request?.({
       service: call.service,

@@ -2,7 +2,6 @@
  * Life and death of hosts: crash, isolation, partition, return, and the board controller's power. Owns what nova-compute
  * does when it starts (docs/nova.md §4.4).
  */
-import { randomUUID } from 'node:crypto'
 import type { SimHost } from './model.ts'
 import type { World } from './world.ts'
 
@@ -80,7 +79,7 @@ export class HostLife {
         continue
       const action = this.world.addAction(instance, {
         action: 'stop',
-        requestId: `req-${randomUUID()}`,
+        requestId: `req-${this.world.options.ids()}`,
         userId: null,
         projectId: null,
       })

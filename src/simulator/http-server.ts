@@ -2,12 +2,19 @@
  * The simulator's HTTP server: one port, services below their prefixes, API faults, the request log and the word to the
  * virtual clock that somebody is being served. Knows HTTP; knows nothing of OpenStack.
  */
-import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { sleep, type Clock } from '../domain/clock.ts'
 import type { ApiFault, ApiFaults } from './api-faults.ts'
+import type { Wire } from '../domain/wire.ts'
 import type { Answer, Exchange, Service } from './exchange.ts'
+import { InProcessLine, type Line } from './line.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 /** One request that reached the server, faults included. */
@@ -32,9 +39,18 @@ export interface LoggedRequest {
 
 export interface HttpServerOptions {
   clock: Clock
+  ids: () => string
   faults: ApiFaults
   services: Record<string, (exchange: Exchange) => ReturnType<Service> | null>
   userOf: (exchange: Exchange) => string | null
+}
+
+interface Asked {
+  method: string
+  url: URL
+  headers: IncomingHttpHeaders
+  text: string
+  host: string
 }
 
 /** A simulator that runs for days must not grow without end; no test sends as many between two looks. */
@@ -74,6 +90,18 @@ export class HttpServer {
     })
   }
 
+  /** Answers a request of this process without a socket, with the same faults and the same log. */
+  readonly wire: Wire = async (request) => {
+    const { clock } = this.options
+    const done = clock instanceof VirtualClock ? clock.busy() : (): void => undefined
+    const line = new InProcessLine(request, done)
+    const url = new URL(request.url ?? '/')
+    const text = typeof request.data === 'string' ? request.data : ''
+    const method = (request.method ?? 'GET').toUpperCase()
+    void this.serve({ method, url, headers: line.headers, text, host: url.host }, line)
+    return line.answer
+  }
+
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { clock } = this.options
     const done = clock instanceof VirtualClock ? clock.serve() : (): void => undefined
@@ -85,31 +113,35 @@ export class HttpServer {
       // The client left in the middle of its own request: there is nobody to answer and nothing to do.
       return
     }
-    const { exchange, name } = this.exchangeOf(request, text)
+    const { method = 'GET', headers } = request
+    const host = headers.host ?? '127.0.0.1'
+    const line: Line = {
+      gone: () => response.destroyed,
+      send: (status, head, body) => response.writeHead(status, head).end(body),
+      cut: () => request.socket.destroy(),
+      hold: () => {
+        const release = clock instanceof VirtualClock ? clock.hold() : (): void => undefined
+        response.once('close', release)
+        done()
+      },
+    }
+    await this.serve({ method, url: new URL(request.url ?? '/', 'http://simulator'), headers, text, host }, line)
+  }
+
+  private async serve(asked: Asked, line: Line): Promise<void> {
+    const { exchange, name } = this.exchangeOf(asked)
     const entry = this.record(exchange, name)
-    const fault = this.options.faults.strike(exchange.method, entry.path, text)
+    const fault = this.options.faults.strike(exchange.method, entry.path, asked.text)
     entry.fault = fault?.kind ?? null
-    const hold = (): void => {
-      const release = clock instanceof VirtualClock ? clock.hold() : (): void => undefined
-      response.once('close', release)
-      done()
+    if (fault?.kind === 'drop-before') line.cut()
+    else if (fault?.kind === 'hang-before') line.hold()
+    else if (fault?.kind === 'refuse') this.send(line, entry, refusal(fault))
+    else {
+      const answer = await this.work(exchange, name, () => line.hold())
+      if (answer === null) return
+      if (fault === null) this.send(line, entry, answer)
+      else await this.sendFaulty(line, entry, answer, fault)
     }
-    if (fault?.kind === 'drop-before') {
-      request.socket.destroy()
-      return
-    }
-    if (fault?.kind === 'hang-before') {
-      hold()
-      return
-    }
-    if (fault?.kind === 'refuse') {
-      this.send(response, entry, refusal(fault))
-      return
-    }
-    const answer = await this.work(exchange, name, hold)
-    if (answer === null) return
-    if (fault === null) this.send(response, entry, answer)
-    else await this.sendFaulty(request, response, entry, answer, fault, hold)
   }
 
   private async work(exchange: Exchange, name: string, hold: () => void): Promise<Answer | null> {
@@ -132,35 +164,28 @@ export class HttpServer {
     }
   }
 
-  private async sendFaulty(
-    request: IncomingMessage,
-    response: ServerResponse,
-    entry: LoggedRequest,
-    answer: Answer,
-    fault: ApiFault,
-    hold: () => void,
-  ): Promise<void> {
+  private async sendFaulty(line: Line, entry: LoggedRequest, answer: Answer, fault: ApiFault): Promise<void> {
     switch (fault.kind) {
       case 'slow':
-        hold()
+        line.hold()
         await sleep(this.options.clock, fault.delayMs ?? 1_000)
-        if (!response.destroyed) this.send(response, entry, answer)
+        if (!line.gone()) this.send(line, entry, answer)
         return
       case 'act-and-refuse':
-        this.send(response, entry, refusal(fault))
+        this.send(line, entry, refusal(fault))
         return
       case 'drop-after':
-        request.socket.destroy()
+        line.cut()
         return
       case 'hang-after':
-        hold()
+        line.hold()
         return
       case 'malformed':
         entry.status = answer.status
-        response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end('{"servers": [{"id": "')
+        line.send(answer.status, { 'Content-Type': 'application/json' }, '{"servers": [{"id": "')
         return
       case 'empty':
-        this.send(response, entry, { ...answer, body: {} })
+        this.send(line, entry, { ...answer, body: {} })
         return
       case 'refuse':
       case 'drop-before':
@@ -169,20 +194,19 @@ export class HttpServer {
     }
   }
 
-  private send(response: ServerResponse, entry: LoggedRequest, answer: Answer): void {
+  private send(line: Line, entry: LoggedRequest, answer: Answer): void {
     entry.status = answer.status
     const body = answer.body === undefined ? '' : JSON.stringify(answer.body)
-    response.writeHead(answer.status, {
+    const head = {
       'Content-Type': 'application/json',
       'Content-Length': Buffer.byteLength(body),
       Date: new Date(this.options.clock.wall()).toUTCString(),
       ...answer.headers,
-    })
-    response.end(body)
+    }
+    line.send(answer.status, head, body)
   }
 
-  private exchangeOf(request: IncomingMessage, text: string): { exchange: Exchange; name: string } {
-    const url = new URL(request.url ?? '/', 'http://simulator')
+  private exchangeOf({ method, url, headers, text, host }: Asked): { exchange: Exchange; name: string } {
     const name = url.pathname.split('/')[1] ?? ''
     let body: unknown
     try {
@@ -191,13 +215,13 @@ export class HttpServer {
       body = undefined
     }
     const exchange: Exchange = {
-      method: request.method ?? 'GET',
+      method,
       path: url.pathname.slice(name.length + 1),
       query: url.searchParams,
-      headers: request.headers,
+      headers,
       body,
-      base: `http://${request.headers.host ?? '127.0.0.1'}/${name}`,
-      requestId: `req-${randomUUID()}`,
+      base: `http://${host}/${name}`,
+      requestId: `req-${this.options.ids()}`,
     }
     return { exchange, name }
   }

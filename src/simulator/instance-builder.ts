@@ -2,7 +2,6 @@
  * Puts instances into the simulated cloud directly in any state, with the action history, migrations, allocations and
  * guests that real Nova would have left. For setting the scene; nothing here is reachable over HTTP.
  */
-import { randomUUID } from 'node:crypto'
 import type { SimInstance } from './model.ts'
 import { flavors, type World } from './world.ts'
 
@@ -110,7 +109,7 @@ export function addInstance(world: World, wish: NewInstance): SimInstance {
   if (flavor === undefined) throw new Error('no flavors')
   const index = world.nextId()
   const instance: SimInstance = {
-    uuid: wish.uuid ?? randomUUID(),
+    uuid: wish.uuid ?? world.options.ids(),
     index,
     name: wish.name ?? `vm-${index}`,
     projectId,
@@ -148,7 +147,7 @@ export function addInstance(world: World, wish: NewInstance): SimInstance {
 
 /** A new volume in the instance's project, attached to it. */
 export function attachVolume(world: World, instance: SimInstance, encrypted: boolean): string {
-  const id = randomUUID()
+  const id = world.options.ids()
   world.volumes.set(id, {
     id,
     name: `${instance.name}-volume`,
@@ -165,7 +164,7 @@ function writeHistory(world: World, instance: SimInstance, look: Look, created: 
   const { userId, projectId } = instance
   const write = (action: string, event: string, at: number, user: boolean): void => {
     const who = user ? { userId, projectId } : { userId: null, projectId: null }
-    const record = world.addAction(instance, { action, requestId: `req-${randomUUID()}`, ...who })
+    const record = world.addAction(instance, { action, requestId: `req-${world.options.ids()}`, ...who })
     world.openEvent(record, event, instance.host ?? 'controller')(instance.vmState === 'error' ? 'Error' : 'Success')
     Object.assign(record, { start: at, updated: at + 1_000 })
     Object.assign(record.events[0] ?? {}, { start: at, finish: at + 1_000 })

@@ -18,8 +18,10 @@ export interface SimulatorOptions {
   tokenLifeMs?: number
   /** How long after its start a host's power sync runs. Default 600 s, as Nova's. */
   powerSyncMs?: number
-  /** Default 0: any free port. */
-  port?: number
+  /** Default 0: any free port. Null: no socket at all; only `wire` reaches the cloud, at http://simulator. */
+  port?: number | null
+  /** Makes the ids of records and requests. Default: random UUIDs. */
+  ids?: () => string
 }
 
 /** What a client needs to reach the cloud, in the words of clouds.yaml. */

@@ -2,8 +2,10 @@
  * A simulated cloud over real HTTP: Keystone, Nova, Cinder, Placement and the hosts' BMCs in one process, with everything
  * that breaks in a real one. What it does is held to real Nova by the contract tests; where they differ it is wrong.
  */
+import { randomUUID } from 'node:crypto'
 import type { Clock } from '../domain/clock.ts'
 import type { Probe } from '../domain/verdict.ts'
+import type { Wire } from '../domain/wire.ts'
 import { ApiFaults, type ApiFault } from './api-faults.ts'
 import { serveCinder } from './cinder.ts'
 import type { Exchange } from './exchange.ts'
@@ -32,7 +34,7 @@ import { World, type ControlPlanePart } from './world.ts'
 
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const simulator = new Simulator(options)
-  await simulator.open(options.port ?? 0)
+  if (options.port !== null) await simulator.open(options.port ?? 0)
   return simulator
 }
 
@@ -46,8 +48,8 @@ export class Simulator {
   readonly applicationCredentials: ApplicationCredential[]
   readonly region: string
   readonly bmcAccess = { username: bmcUser, password: bmcPassword }
-  /** The root of all services; known once listening. */
-  url = ''
+  /** The root of all services; with a port once listening. */
+  url = 'http://simulator'
   private readonly life: HostLife
   private readonly faults = new ApiFaults()
   private readonly server: HttpServer
@@ -73,6 +75,7 @@ export class Simulator {
       timings: { ...quickTimings, ...options.timings },
       maxMicroversion: max,
       computeVersion: minorOf(max) >= 95 ? 68 : 64,
+      ids: options.ids ?? randomUUID,
     })
     this.life = new HostLife(this.world, options.powerSyncMs ?? 600_000)
     this.projects = ['service', 'admin', 'demo', 'tenant'].map((name) => ({ id: `project-${name}`, name }))
@@ -101,6 +104,11 @@ export class Simulator {
       ],
     })
     this.server = this.makeServer()
+  }
+
+  /** The same cloud without sockets, at the same URLs: for daemons in this process. */
+  wire(): Wire {
+    return this.server.wire
   }
 
   /** Listens. `startSimulator` has done it already. */
@@ -151,7 +159,7 @@ export class Simulator {
   }
 
   addServerGroup(policy: SimServerGroup['policy'], members: string[], name = 'group'): SimServerGroup {
-    const group = { id: crypto.randomUUID(), name, policy, members, projectId: 'project-tenant' }
+    const group = { id: this.world.options.ids(), name, policy, members, projectId: 'project-tenant' }
     this.world.serverGroups.push(group)
     return group
   }
@@ -162,7 +170,8 @@ export class Simulator {
     metadata: Record<string, string> = {},
     zone: string | null = null,
   ): SimAggregate {
-    const aggregate = { id: this.world.aggregates.length + 1, uuid: crypto.randomUUID(), name, zone, hosts, metadata }
+    const id = this.world.aggregates.length + 1
+    const aggregate = { id, uuid: this.world.options.ids(), name, zone, hosts, metadata }
     this.world.aggregates.push(aggregate)
     if (zone !== null) for (const host of hosts) this.world.host(host).service.zone = zone
     return aggregate
@@ -259,6 +268,7 @@ export class Simulator {
     }
     return new HttpServer({
       clock: this.clock,
+      ids: this.world.options.ids,
       faults: this.faults,
       userOf: (exchange) => caller(exchange)?.userName ?? null,
       services: {

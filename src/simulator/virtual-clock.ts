@@ -27,7 +27,7 @@ interface Timer {
 export class VirtualClock implements Clock {
   private time = 0
   private order = 0
-  private readonly epoch: number
+  private epoch: number
   private timers: Timer[] = []
   private readonly clientRequests = new Set<object>()
   private readonly ownProcesses: number
@@ -52,6 +52,11 @@ export class VirtualClock implements Clock {
 
   wall(): number {
     return this.epoch + this.time
+  }
+
+  /** The wall clock jumps, as when NTP or a person sets it; time itself goes on as before. */
+  stepWall(ms: number): void {
+    this.epoch += ms
   }
 
   after(delayMs: number, fire: () => void): () => void {

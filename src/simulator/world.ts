@@ -2,7 +2,7 @@
  * The state of the simulated cloud: hosts, instances, migrations, actions, volumes, and the health of the control plane.
  * Owns the records and the look-ups; the behaviour (evacuation, power, return of a host) lives in its own files.
  */
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { Clock } from '../domain/clock.ts'
 import { isUp, startBeating, stopBeating, type HeartbeatRules } from './heartbeats.ts'
 import { Hypervisors } from './hypervisors.ts'
@@ -34,6 +34,8 @@ export interface WorldOptions {
   maxMicroversion: string
   /** Service version of the computes, for the evacuate-to-stopped check. */
   computeVersion: number
+  /** Makes the ids of records and requests. */
+  ids: () => string
 }
 
 export const flavors: readonly SimFlavor[] = [
@@ -161,7 +163,7 @@ export class World {
   ): SimMigration {
     const migration: SimMigration = {
       id: this.migrations.length + 1,
-      uuid: randomUUID(),
+      uuid: this.options.ids(),
       dest: null,
       oldFlavorId: null,
       newFlavorId: null,
@@ -246,7 +248,7 @@ export class World {
     const now = this.wall()
     return {
       rowId: this.nextId(),
-      uuid: randomUUID(),
+      uuid: this.options.ids(),
       binary,
       host,
       zone,
