@@ -58,8 +58,22 @@ export interface Commands {
   checkWorkflows(config: Config, files: string[]): Promise<WorkflowCheck[]>
   /** Writes the files of a checkout that are made from its source; gives their paths. For developers: not in the help. */
   generate(): Promise<string[]>
+  /** Name and title of each scenario that ships. */
+  scenarios(): { name: string; title: string }[]
+  /** Plays a scenario on a simulated cloud. Throws NOT_FOUND, CONFIG_INVALID. */
+  rehearse(write: (text: string) => void, options: RehearsalOptions): Promise<void>
   /** A simulated cloud, a dying host, a recovery; writes what happens as it happens. */
   demo(write: (text: string) => void, options: DemoOptions): Promise<void>
+}
+
+/** How a scenario is shown. */
+export interface RehearsalOptions {
+  /** A shipped scenario's name, or the path of a scenario.yaml. */
+  scenario: string
+  /** Every journal entry instead of sentences. */
+  raw: boolean
+  /** At a pace for people; false: as fast as it goes. */
+  live: boolean
 }
 
 export interface DemoOptions {

@@ -8,6 +8,7 @@ import { runDemo } from './demo.ts'
 import { writeGeneratedFiles } from './generated-files.ts'
 import { openJournalAccess } from './journal-access.ts'
 import { planHost } from './plan-host.ts'
+import { perform, scenarioList } from './rehearsal/performance.ts'
 import { runDaemon } from './run.ts'
 import { systemClock as clock } from './system-clock.ts'
 import { checkWorkflowFiles, loadHostFailure } from './workflow-files.ts'
@@ -32,6 +33,8 @@ export function createCommands(): Commands {
     },
     openReader: (config) => openJournalAccess(config.journal),
     checkWorkflows: (config, files) => Promise.resolve(checkWorkflowFiles(config, files)),
+    scenarios: () => scenarioList(),
+    rehearse: (write, options) => perform(write, options, clock),
     demo: (write, options) => runDemo(write, options),
     generate: () => Promise.resolve(writeGeneratedFiles()),
   }

@@ -90,6 +90,15 @@ export class VirtualClock implements Clock {
     this.time = Math.max(this.time, end)
   }
 
+  /** Lives through `ms`, or until `condition` holds: then it stops there and says true. */
+  async pass(ms: number, condition: () => boolean): Promise<boolean> {
+    const end = this.time + ms
+    await this.drive(condition, end)
+    if (condition()) return true
+    this.time = Math.max(this.time, end)
+    return false
+  }
+
   /** Lets time pass until `condition` holds. Throws when `limitMs` of virtual time were not enough. */
   async until(condition: () => boolean, limitMs = 24 * 3_600_000): Promise<void> {
     await this.drive(condition, this.time + limitMs)

@@ -46,6 +46,8 @@ export function fakeCommands(replace: Partial<Commands> = {}): Commands {
       Promise.resolve({ host, workflow: { name: 'w', revision: 1, digest: 'd' }, instances: [] }),
     openReader: () => fakeJournal(),
     checkWorkflows: () => Promise.resolve([]),
+    scenarios: () => [{ name: 'host-crashes', title: 'A host crashes' }],
+    rehearse: () => Promise.resolve(),
     demo: () => Promise.resolve(),
     generate: () => Promise.resolve([]),
     ...replace,

@@ -31,6 +31,11 @@ const workflowColumns: Column<WorkflowCheck>[] = [
   { title: 'Problems', value: (check) => check.problems, text: (check) => check.problems.join('\n') },
 ]
 
+const scenarioColumns: Column<{ name: string; title: string }>[] = [
+  { title: 'Name', value: ({ name }) => name },
+  { title: 'Title', value: ({ title }) => title },
+]
+
 export function addDaemonCommands(program: Command, session: Session): void {
   const { commands, terminal } = session
   program
@@ -75,6 +80,18 @@ export function addDaemonCommands(program: Command, session: Session): void {
     .description('for developers: write the generated files of docs and config again')
     .action(async () => {
       for (const path of await commands.generate()) terminal.stdout(`${path}\n`)
+    })
+  program
+    .command('rehearse')
+    .description(
+      'play a scenario on a simulated cloud: faults, acts and what Lifeboat makes of them; touches nothing real',
+    )
+    .argument('[scenario]', 'a name, or the path of a scenario.yaml; default: list those there are')
+    .option('--raw', 'every journal entry instead of sentences', false)
+    .option('--fast', 'as fast as it goes instead of live', false)
+    .action(async (scenario: string | undefined, { raw, fast }: { raw: boolean; fast: boolean }) => {
+      if (scenario === undefined) session.list(commands.scenarios(), scenarioColumns)
+      else await commands.rehearse((text) => terminal.stdout(text), { scenario, raw, live: !fast })
     })
   program
     .command('demo')

@@ -1,0 +1,147 @@
+/**
+ * Everything that can happen in a scenario, each with the word that scripts use. The cloud's own troubles, what users and
+ * other operators do to it, what people order the daemon to do, and what happens to the daemon itself.
+ */
+import { z } from 'zod'
+import { duration, section, text } from '../config/pieces.ts'
+import { act } from './act.ts'
+import { operatorActs } from './operator-acts.ts'
+
+const hosts = z.array(text()).min(1)
+const parts = z
+  .array(z.enum(['conductor', 'scheduler', 'rabbitmq', 'placement', 'neutron', 'keystone', 'nova-api']))
+  .min(1)
+
+const apiFault = section({
+  kind: z.enum([
+    'slow',
+    'refuse',
+    'act-and-refuse',
+    'drop-before',
+    'drop-after',
+    'hang-after',
+    'hang-before',
+    'malformed',
+    'empty',
+  ]),
+  method: text().optional(),
+  path: text().optional().describe('A regular expression over service and path'),
+  body: text().optional().describe('A regular expression over the body'),
+  times: z.number().int().min(1).optional(),
+  skip: z.number().int().min(0).optional(),
+  every_nth: z.number().int().min(1).optional(),
+  delay: duration('1ms', '1h').optional(),
+  status: z.number().int().min(100).max(599).optional(),
+})
+
+const cloudActs = {
+  crash: act(hosts, ({ simulator }, names) => simulator.crash(...names)),
+  isolate: act(hosts, ({ simulator }, names) => simulator.isolate(...names)),
+  partition: act(hosts, ({ simulator }, names) => simulator.partition(...names)),
+  start: act(hosts, ({ simulator }, names) => simulator.start(...names)),
+  kill: act(parts, ({ simulator }, names) => simulator.kill(...names)),
+  revive: act(parts, ({ simulator }, names) => simulator.revive(...names)),
+  bmc: act(
+    section({
+      host: text(),
+      power: z.enum(['On', 'Off']).optional(),
+      reachable: z.boolean().optional(),
+      stuck: z.boolean().optional(),
+    }),
+    ({ simulator }, { host, ...change }) => void simulator.bmc(host, given(change)),
+  ),
+  fault: act(
+    section({
+      host: text(),
+      spawn_fails: z.boolean().optional(),
+      stop_fails: z.boolean().optional(),
+      claim_fails: z.boolean().optional(),
+      slow_spawn: duration('0s', '1d').optional(),
+      dies_while_spawning: z.boolean().optional(),
+      capacity: z.union([z.number().int().min(0), z.null()]).optional(),
+      local_disk: z.boolean().optional(),
+    }),
+    ({ simulator }, { host, slowSpawn, ...change }) =>
+      void simulator.fault(host, { ...given(change), ...(slowSpawn !== undefined && { slowSpawnMs: slowSpawn }) }),
+  ),
+  cell: act(section({ hosts, down: z.boolean() }), ({ simulator }, order) => {
+    simulator.cellDown(order.hosts, order.down)
+  }),
+  api_fault: act(apiFault, ({ simulator }, { path, body, delay, ...fault }) => {
+    simulator.apiFault({
+      ...given(fault),
+      kind: fault.kind,
+      ...(path !== undefined && { path: new RegExp(path) }),
+      ...(body !== undefined && { body: new RegExp(body) }),
+      ...(delay !== undefined && { delayMs: delay }),
+    })
+  }),
+  clear_api_faults: act(z.literal(true), ({ simulator }) => simulator.clearApiFaults()),
+  /** What a witness says from now on, whatever is true; null: the truth again. */
+  probe: act(
+    section({ host: text(), name: text(), says: z.union([z.enum(['alive', 'dead', 'unknown']), z.null()]) }),
+    (stage, { host, name, says }) => stage.witnesses.say(host, name, says),
+  ),
+  /** How the operator's own fencing program behaves on a host; null: it works. */
+  program: act(
+    section({ host: text(), does: z.union([z.enum(['fails', 'hangs', 'lies']), z.null()]) }),
+    (stage, { host, does }) => stage.witnesses.program(host, does),
+  ),
+  /** nova-compute's power sync on a host. */
+  power_sync: act(text(), ({ simulator }, host) => simulator.syncPower(host)),
+}
+
+const peopleActs = {
+  /** A tenant, or an administrator, orders something of Nova. */
+  user: act(
+    section({
+      instance: text(),
+      action: text().describe('As Nova names it, e.g. os-stop, lock, resize; or delete'),
+      body: z.unknown().optional(),
+      as: z.enum(['tenant', 'admin']).default('tenant'),
+    }),
+    (stage, order) => stage.people.server(order),
+  ),
+  /** Somebody changes a nova-compute's record, as `openstack compute service set` does. */
+  service: act(
+    section({
+      host: text(),
+      forced_down: z.boolean().optional(),
+      status: z.enum(['enabled', 'disabled']).optional(),
+      disabled_reason: text().optional(),
+    }),
+    (stage, order) => stage.people.service(order),
+  ),
+}
+
+const daemonActs = {
+  daemon: act(
+    z.union([
+      z.enum(['start', 'stop', 'kill', 'restart']).transform((act) => ({ act, config: undefined })),
+      section({
+        act: z.enum(['start', 'stop', 'kill', 'restart']),
+        config: z.record(z.string(), z.unknown()).optional().describe('Laid over the scenario, from this start on'),
+      }),
+    ]),
+    (stage, { act: what, config }) => stage.daemonDoes(what, config),
+  ),
+  /** The daemon's process stands still. */
+  stall: act(duration('1ms', '1d'), (stage, ms) => stage.stall(ms)),
+  /** The wall clock of every machine jumps: "2h" or "-2h". */
+  wall_clock: act(z.string().regex(/^-?\d/), (stage, by) => {
+    const back = by.startsWith('-')
+    const ms = duration().parse(back ? by.slice(1) : by)
+    stage.clock.stepWall(back ? -ms : ms)
+  }),
+  disk_full: act(z.boolean(), (stage, full) => stage.disk(full)),
+}
+
+export const acts = { ...cloudActs, ...peopleActs, ...operatorActs, ...daemonActs }
+
+export type ActName = keyof typeof acts
+
+function given<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }
+}

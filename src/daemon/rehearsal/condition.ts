@@ -1,0 +1,55 @@
+/** What a script can wait for: something in the journal, a verdict, an incident's moment, or Nova's record of an instance. */
+import { z } from 'zod'
+import type { Entry } from '../../domain/entry.ts'
+import { section, text } from '../config/pieces.ts'
+import type { Stage } from './stage.ts'
+
+const plain = z.union([z.string(), z.number(), z.boolean(), z.null()])
+
+export const condition = z.union([
+  section({
+    entry: text().describe('A journal entry of this kind, written since the step before'),
+    host: text().optional(),
+    instance: text().optional(),
+    step: text().optional(),
+    data: z.record(z.string(), plain).optional().describe('Values the entry has'),
+  }),
+  section({ verdict: text().describe('Host'), is: text() }),
+  section({ incident: text().describe('Host'), phase: text().optional(), held: text().optional() }),
+  section({ closed: text().describe('Host whose newest incident is over') }),
+  section({
+    instance: text(),
+    task: z.union([text(), z.null()]).optional(),
+    vm: text().optional(),
+    host: text().optional(),
+  }),
+])
+
+export type Condition = z.output<typeof condition>
+
+export function holds(stage: Stage, wanted: Condition): boolean {
+  if ('entry' in wanted) return stage.newEntries().some((entry) => isEntry(stage, entry, wanted))
+  if ('verdict' in wanted) return stage.daemon?.monitor.verdict(wanted.verdict)?.kind === wanted.is
+  if ('closed' in wanted) return (stage.incidentOn(wanted.closed)?.closed ?? null) !== null
+  if ('incident' in wanted) {
+    const incident = stage.incidentOn(wanted.incident)
+    if (incident === undefined) return false
+    if (wanted.phase !== undefined && incident.phase !== wanted.phase) return false
+    return wanted.held === undefined || incident.held?.code === wanted.held
+  }
+  const { vmState, taskState, host } = stage.instance(wanted.instance)
+  if (wanted.task !== undefined && taskState !== wanted.task) return false
+  if (wanted.vm !== undefined && vmState !== wanted.vm) return false
+  return wanted.host === undefined || host === wanted.host
+}
+
+type EntryCondition = Extract<Condition, { entry: string }>
+
+function isEntry(stage: Stage, entry: Entry, wanted: EntryCondition): boolean {
+  if (entry.kind !== wanted.entry) return false
+  if (wanted.host !== undefined && entry.host !== wanted.host) return false
+  if (wanted.step !== undefined && entry.step?.startsWith(wanted.step) !== true) return false
+  if (wanted.instance !== undefined && entry.instance !== stage.idOf(wanted.instance)) return false
+  const data = entry.data as unknown as Record<string, unknown>
+  return Object.entries(wanted.data ?? {}).every(([key, value]) => data[key] === value)
+}

@@ -1,0 +1,59 @@
+/** Where a scenario plays: the simulated cloud, its instances, the configuration. The part of scenario.yaml before the script. */
+import { z } from 'zod'
+import { duration, optionalSection, section, text } from '../config/pieces.ts'
+
+const instance = section({
+  name: text(),
+  host: text(),
+  /** Adds so many, named name-1, name-2, … */
+  count: z.number().int().min(1).max(5_000).optional(),
+  state: z.string().default('active'),
+  other_host: text().optional(),
+  metadata: z.record(z.string(), z.string()).optional(),
+  tags: z.array(z.string()).optional(),
+  flavor: text().optional(),
+  volume_backed: z.boolean().optional(),
+  encrypted: z.boolean().optional(),
+  locked: z.boolean().optional(),
+  locked_reason: text().optional(),
+  vtpm: z.boolean().optional(),
+  project: text().optional(),
+})
+
+const cloud = optionalSection({
+  hosts: z.union([z.number().int().min(1).max(5_000), z.array(text()).min(1)]).default(4),
+  microversion: text().default('2.100').describe('The highest that Nova speaks; 2.93 has no evacuate-to-stopped'),
+  report_interval: duration('1s', '5m').prefault('10s'),
+  service_down_time: duration('1s', '1h').prefault('60s'),
+  /** How long a nova-compute takes to start and to settle its evacuated guests. */
+  start_time: duration('10ms', '1h').prefault('20s'),
+  spawn_time: duration('10ms', '1h').prefault('3s'),
+  broker_reconnect: duration('10ms', '1h').prefault('25s'),
+  aggregates: z
+    .array(
+      section({
+        name: text(),
+        hosts: z.array(text()),
+        metadata: z.record(z.string(), z.string()).default({}),
+        zone: text().optional(),
+      }),
+    )
+    .default([]),
+  groups: z
+    .array(
+      section({
+        policy: z.enum(['affinity', 'anti-affinity', 'soft-affinity', 'soft-anti-affinity']),
+        members: z.array(text()),
+      }),
+    )
+    .default([]),
+})
+
+export const setting = {
+  cloud,
+  config: z.record(z.string(), z.unknown()).default({}).describe('Laid over the base configuration'),
+  instances: z.array(instance).default([]),
+  started: z.boolean().default(true).describe('Whether the daemon runs from the beginning'),
+}
+
+export type Setting = { [K in keyof typeof setting]: z.output<(typeof setting)[K]> }

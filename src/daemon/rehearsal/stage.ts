@@ -1,0 +1,300 @@
+/**
+ * The stage of a scenario: a simulated cloud on a virtual clock and a real daemon on a real journal, in one process and
+ * without sockets, so that the same script gives the same journal, byte for byte. Owns the daemon's lives.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { stringify } from 'yaml'
+import type { Entry, IncidentId } from '../../domain/entry.ts'
+import { LifeboatError } from '../../domain/errors.ts'
+import { applyEntry, type Incident } from '../../domain/incident.ts'
+import type { Journal } from '../../domain/journal.ts'
+import type { Operations } from '../../domain/operations.ts'
+import { parseWorkflow } from '../../engine/workflow.ts'
+import { openJournal, type JournalWriter } from '../../journal/journal.ts'
+import { startSimulator, VirtualClock, type NewInstance, type Simulator } from '../../simulator/index.ts'
+import { buildAdapters } from '../adapters.ts'
+import { parseConfig } from '../config/index.ts'
+import { Daemon } from '../daemon.ts'
+import { daemonParts } from '../daemon-parts.ts'
+import { baseConfiguration, laidOver } from './base-configuration.ts'
+import { Life } from './life.ts'
+import { People } from './people.ts'
+import type { Setting } from './setting.ts'
+import { Witnesses } from './witnesses.ts'
+
+const workflowFile = fileURLToPath(new URL('../../../recovery-workflows/host-failure.yaml', import.meta.url))
+
+/** A rehearsal's journal outlives nothing: where there is a file system in memory its commits cost no disk. */
+const memory = '/dev/shm'
+
+/** Told what happens, as it happens. */
+export interface Audience {
+  entry(entry: Entry): void
+  /** What people did, and what came of it. */
+  said(line: string): void
+}
+
+interface Play {
+  daemon: Daemon
+  journal: JournalWriter
+  life: Life
+}
+
+export class Stage {
+  readonly clock: VirtualClock
+  readonly simulator: Simulator
+  readonly people: People
+  readonly witnesses: Witnesses
+  readonly #setting: Setting
+  readonly #audience: Audience
+  readonly #directory = mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), 'lifeboat-rehearsal-'))
+  readonly #ids = new Map<string, string>()
+  #config: unknown
+  #play: Play | null = null
+  #fresh: Entry[] = []
+  /** As the journal tells them, over all lives of the daemon. */
+  readonly #incidents = new Map<IncidentId, Incident>()
+  #diskFull = false
+  #pid = 4_000
+
+  private constructor(setting: Setting, audience: Audience, clock: VirtualClock, simulator: Simulator) {
+    this.#setting = setting
+    this.#audience = audience
+    this.clock = clock
+    this.simulator = simulator
+    this.people = new People(simulator, (name) => this.idOf(name))
+    this.witnesses = new Witnesses(simulator)
+    this.#config = laidOver(baseConfiguration([...simulator.world.hosts.keys()]), setting.config)
+    this.#populate()
+  }
+
+  static async open(setting: Setting, audience: Audience): Promise<Stage> {
+    const clock = new VirtualClock()
+    const { cloud } = setting
+    let count = 0
+    const simulator = await startSimulator({
+      clock,
+      hosts: cloud.hosts,
+      maxMicroversion: cloud.microversion,
+      reportIntervalMs: cloud.reportInterval,
+      serviceDownTimeMs: cloud.serviceDownTime,
+      timings: timings(cloud),
+      port: null,
+      ids: () => `00000000-0000-4000-8000-${(++count).toString(16).padStart(12, '0')}`,
+    })
+    return new Stage(setting, audience, clock, simulator)
+  }
+
+  get daemon(): Daemon | null {
+    return this.#play?.daemon ?? null
+  }
+
+  get journalPath(): string {
+    return join(this.#directory, 'journal.db')
+  }
+
+  /** Throws for a name that the scenario does not have. */
+  idOf(name: string): string {
+    const id = this.#ids.get(name)
+    if (id === undefined) throw new Error(`the scenario has no instance ${name}`)
+    return id
+  }
+
+  instance(name: string): ReturnType<Simulator['instance']> {
+    return this.simulator.instance(this.idOf(name))
+  }
+
+  /** Name of each instance by its id. */
+  names(): Map<string, string> {
+    return new Map([...this.#ids].map(([name, id]) => [id, name]))
+  }
+
+  /** Entries since the last `forgetEntries`. */
+  newEntries(): readonly Entry[] {
+    return this.#fresh
+  }
+
+  forgetEntries(): void {
+    this.#fresh = []
+  }
+
+  operations(): Operations {
+    if (this.#play === null) throw new LifeboatError('USAGE', 'the daemon does not run')
+    return this.#play.daemon.operations
+  }
+
+  /** The newest incident of a host. */
+  incidentOn(host: string): Incident | undefined {
+    return [...this.#incidents.values()].findLast((incident) => incident.host === host)
+  }
+
+  /** Throws NOT_FOUND when the host has none. */
+  newestIncident(host: string): IncidentId {
+    const newest = this.incidentOn(host)
+    if (newest === undefined) throw new LifeboatError('NOT_FOUND', `${host} has no incident`)
+    return newest.id
+  }
+
+  /** Does what a person orders, and tells what came of it. Only LifeboatErrors are answers; anything else is a bug. */
+  async told(what: string, order: () => Promise<void>): Promise<void> {
+    try {
+      await order()
+      this.#audience.said(`${what}: done`)
+    } catch (thrown) {
+      if (!(thrown instanceof LifeboatError)) throw thrown
+      this.#audience.said(`${what}: refused, ${thrown.code}: ${thrown.message}`)
+    }
+  }
+
+  async daemonDoes(what: 'start' | 'stop' | 'kill' | 'restart', config?: Record<string, unknown>): Promise<void> {
+    this.#config = laidOver(this.#config, config)
+    this.#audience.said(`the daemon: ${what}`)
+    if (what === 'kill') this.#kill()
+    if (what === 'stop' || what === 'restart') await this.#stop()
+    if (what === 'start' || what === 'restart') this.#start()
+  }
+
+  stall(ms: number): void {
+    this.#play?.life.stall(ms)
+  }
+
+  /** Nothing more can be written to the journal, or it can again. */
+  disk(full: boolean): void {
+    this.#diskFull = full
+  }
+
+  /** What the journal holds and whether it verifies. The daemon must not run. */
+  readJournal(): { entries: Entry[]; verified: ReturnType<JournalWriter['verify']> } {
+    const journal = openJournal(this.journalPath, { clock: this.clock })
+    try {
+      return { entries: journal.read(), verified: journal.verify() }
+    } finally {
+      journal.close()
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#play !== null) this.#kill()
+    await this.simulator.close()
+    this.clock.close()
+    rmSync(this.#directory, { recursive: true, force: true })
+  }
+
+  #start(): void {
+    if (this.#play !== null) throw new Error('the script starts a daemon that runs')
+    const life = new Life(this.clock)
+    const config = parseConfig(stringify(this.#config), 'scenario.yaml', {})
+    const { wishes } = config
+    const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { wishes })
+    const adapters = buildAdapters(config, {
+      clock: life,
+      observer: {},
+      env: openStackEnvironment(this.simulator),
+      simulated: {
+        wire: life.wire(this.simulator.wire()),
+        random: seededRandom(),
+        run: (run) => this.witnesses.run(run),
+        probe: (name, probe) => this.witnesses.probe(name, probe, life),
+      },
+    })
+    const journal = openJournal(this.journalPath, { clock: life })
+    journal.onAppend((entry) => {
+      this.#fresh.push(entry)
+      applyEntry(this.#incidents, entry)
+      this.#audience.entry(entry)
+    })
+    const daemon = new Daemon(
+      daemonParts(config, {
+        clock: life,
+        observer: {},
+        version: 'rehearsal',
+        workflow,
+        adapters,
+        journal: this.#onDisk(journal),
+        journalPath: 'journal.db',
+        pid: ++this.#pid,
+      }),
+    )
+    daemon.start()
+    this.#play = { daemon, journal, life }
+  }
+
+  async #stop(): Promise<void> {
+    if (this.#play === null) throw new Error('the script stops a daemon that does not run')
+    const { daemon, journal, life } = this.#play
+    await daemon.stop('SIGTERM')
+    life.end()
+    journal.close()
+    this.#play = null
+  }
+
+  /** The file's lock goes with the process, and so does everything it was about to do. */
+  #kill(): void {
+    if (this.#play === null) throw new Error('the script kills a daemon that does not run')
+    this.#play.life.end()
+    this.#play.journal.close()
+    this.#play = null
+  }
+
+  #onDisk(journal: JournalWriter): Journal {
+    return {
+      read: (filter) => journal.read(filter),
+      verify: () => journal.verify(),
+      close: () => journal.close(),
+      onAppend: (listen) => journal.onAppend(listen),
+      append: (entries) => {
+        if (this.#diskFull) throw new LifeboatError('JOURNAL_UNAVAILABLE', 'database or disk is full')
+        return journal.append(entries)
+      },
+    }
+  }
+
+  #populate(): void {
+    const { cloud, instances } = this.#setting
+    for (const { name, hosts, metadata, zone } of cloud.aggregates)
+      this.simulator.addAggregate(name, hosts, metadata, zone ?? null)
+    for (const { name, count, ...wish } of instances) {
+      const given = Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== undefined))
+      for (let n = 1; n <= (count ?? 1); n++) {
+        const own = count === undefined ? name : `${name}-${n}`
+        this.#ids.set(own, this.simulator.addInstance({ ...(given as unknown as NewInstance), name: own }).uuid)
+      }
+    }
+    for (const { policy, members } of cloud.groups)
+      this.simulator.addServerGroup(
+        policy,
+        members.map((name) => this.idOf(name)),
+      )
+  }
+}
+
+function timings(cloud: Setting['cloud']): Record<string, number> {
+  const steps = { scheduleMs: 500, claimMs: 200, rebuildMs: 500, volumesMs: 300, powerMs: 1_000, finishMs: 500 }
+  return {
+    ...steps,
+    confirmMs: 2_000,
+    spawnMs: cloud.spawnTime,
+    agentStartMs: cloud.startTime,
+    brokerReconnectMs: cloud.brokerReconnect,
+  }
+}
+
+function openStackEnvironment(simulator: Simulator): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(simulator.cloud()).map(([key, value]) => [`OS_${key.toUpperCase()}`, String(value)]),
+  )
+}
+
+/** The same sequence in every run (mulberry32). */
+function seededRandom(): () => number {
+  let state = 1
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

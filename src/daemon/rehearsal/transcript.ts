@@ -1,0 +1,135 @@
+/**
+ * A rehearsal as text: each journal entry in one line, then how everything ended. Times count from the beginning, ids are
+ * numbered as they appear and instances go by their names, so that two runs differ only where something else happened.
+ */
+import { stringify } from 'yaml'
+import type { Entry } from '../../domain/entry.ts'
+import type { Stage } from './stage.ts'
+
+const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
+const isoTime = /\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?/g
+const hash = /\b[0-9a-f]{64}\b/g
+/** Names in incident ids: 20260101T000107Z-cmp01. */
+const incidentStamp = /\b20\d{6}T\d{6}Z-/g
+
+export class Transcript {
+  readonly lines: string[] = []
+  readonly #began: number
+  readonly #names: ReadonlyMap<string, string>
+  readonly #numbers = new Map<string, string>()
+
+  constructor(beganWallMs: number, names: ReadonlyMap<string, string>) {
+    this.#began = beganWallMs
+    this.#names = names
+  }
+
+  entry(entry: Entry, sinceMs: number): string {
+    const who = entry.actor === 'daemon' ? '' : `[${entry.actor}] `
+    const instance = entry.instance === null ? '' : `/${entry.instance}`
+    const step = entry.step === null ? '' : ` ${entry.step}`
+    const where = entry.host === null && entry.instance === null ? '' : ` ${entry.host ?? ''}${instance}${step}`
+    return this.#write(sinceMs, `${who}${entry.kind}${where} ${flow(brief(entry.data))}`)
+  }
+
+  said(line: string, sinceMs: number): string {
+    return this.#write(sinceMs, `* ${line}`)
+  }
+
+  /** The end of everything, and a fingerprint of every byte of the journal. */
+  end(stage: Stage): void {
+    const { entries, verified } = stage.readJournal()
+    this.lines.push('', ...endOfHosts(stage), '', ...endOfInstances(stage), '')
+    const broken = verified.broken === null ? 'verifies' : `is broken at ${verified.broken.seq}`
+    this.lines.push(`The journal has ${entries.length} entries and ${broken}: ${verified.head.slice(0, 16)}`)
+  }
+
+  text(): string {
+    return `${this.lines.join('\n')}\n`
+  }
+
+  #write(sinceMs: number, what: string): string {
+    const line = `${clockTime(sinceMs)} ${this.#plain(what)}`
+    this.lines.push(line)
+    return line
+  }
+
+  #plain(text: string): string {
+    return text
+      .replace(uuid, (id) => this.#names.get(id) ?? this.#number(id))
+      .replace(incidentStamp, '')
+      .replace(
+        isoTime,
+        (time) => `T${sinceText(Date.parse(/(Z|\+00:00)$/.test(time) ? time : `${time}Z`) - this.#began)}`,
+      )
+      .replace(hash, (digest) => `sha256:${digest.slice(0, 8)}`)
+  }
+
+  #number(id: string): string {
+    const known = this.#numbers.get(id)
+    if (known !== undefined) return known
+    const number = `#${this.#numbers.size + 1}`
+    this.#numbers.set(id, number)
+    return number
+  }
+}
+
+function endOfHosts({ simulator }: Stage): string[] {
+  return [...simulator.world.hosts.values()].map(({ name, service, alive, bmc }) => {
+    const up = simulator.world.isUp(service) ? 'up' : 'down'
+    const forced = service.forcedDown ? ', forced down' : ''
+    const reason = service.disabledReason === null ? '' : ` (${service.disabledReason.replace(incidentStamp, '')})`
+    const machine = alive ? `runs, power ${bmc.power}` : `is dead, power ${bmc.power}`
+    return `${name}: ${service.status}${reason}, ${service.forcedDown ? 'down' : up}${forced}; ${machine}`
+  })
+}
+
+function endOfInstances({ simulator }: Stage): string[] {
+  const truth = simulator.truth()
+  const lines = [...simulator.world.instances.values()].map((at) => {
+    const task = at.taskState === null ? '' : `, task ${at.taskState}`
+    const locked = at.locked ? `, locked (${at.lockedReason ?? ''})` : ''
+    const deleted = at.deletedAt === null ? '' : ', deleted'
+    const where = truth.running[at.uuid] ?? []
+    const runs = where.length === 0 ? 'runs nowhere' : `runs on ${where.join(' AND ')}`
+    const moves = simulator.evacuationsOf(at.uuid).map(({ status, dest }) => `${status} to ${dest ?? 'nowhere'}`)
+    const moved = moves.length === 0 ? '' : `; evacuations: ${moves.join(', ')}`
+    return `${at.name}: ${at.vmState} on ${at.host ?? 'no host'}${task}${locked}${deleted}, ${runs}${moved}`
+  })
+  const doubles = truth.doubles.length === 0 ? 'No guest ever ran twice.' : `${truth.doubles.length} GUESTS RAN TWICE.`
+  return [...lines, doubles]
+}
+
+/** What a reader needs of an entry's data; the fingerprint at the end covers the rest. */
+function brief(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(brief)
+  if (typeof value !== 'object' || value === null) return value
+  const record = value as Record<string, unknown>
+  if ('vmState' in record && 'flavor' in record) {
+    const { vmState, taskState, powerState, host, locked } = record
+    return { vmState, taskState, powerState, host, locked }
+  }
+  const shown = Object.entries(record).map(([key, inner]): [string, unknown] => {
+    if (key === 'source' && typeof inner === 'string' && inner.length > 200) return [key, '…']
+    if (key === 'verdict' && typeof inner === 'object' && inner !== null && 'reason' in inner)
+      return [key, inner.reason]
+    if (key === 'recipes' && typeof inner === 'object' && inner !== null) return [key, Object.keys(inner)]
+    return [key, brief(inner)]
+  })
+  return Object.fromEntries(shown)
+}
+
+function flow(value: unknown): string {
+  return stringify(value, { collectionStyle: 'flow', lineWidth: 0, defaultStringType: 'PLAIN' })
+    .trim()
+    .replace(/\n\s*/g, ' ')
+}
+
+function clockTime(ms: number): string {
+  const two = (n: number): string => String(Math.floor(n)).padStart(2, '0')
+  return `${two(ms / 3_600_000)}:${two((ms / 60_000) % 60)}:${two((ms / 1_000) % 60)}.${String(Math.floor(ms % 1_000)).padStart(3, '0')}`
+}
+
+function sinceText(ms: number): string {
+  const sign = ms < 0 ? '-' : '+'
+  return `${sign}${(Math.abs(ms) / 1_000).toFixed(Math.abs(ms) % 1_000 === 0 ? 0 : 3)}s`
+}

@@ -1,0 +1,25 @@
+/**
+ * Each scenario is played from its script, and its transcript is compared with the expectation beside it, whole.
+ * `npm run scenarios:record` writes the expectations anew; what it changes must be read like code.
+ */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { loadScenario } from '../../src/daemon/rehearsal/scenario.ts'
+import { rehearse } from '../../src/daemon/rehearsal/rehearse.ts'
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+const recording = process.env['RECORD_SCENARIOS'] === '1'
+const names = readdirSync(here, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+
+describe('the scenario', () => {
+  it.each(names)('%s', async (name) => {
+    const folder = join(here, name)
+    const expectation = join(folder, 'journal.txt')
+    const transcript = await rehearse(loadScenario(join(folder, 'scenario.yaml')))
+    if (recording) writeFileSync(expectation, transcript.text())
+    expect(existsSync(join(folder, 'README.md')), `${name} says why its outcome is right`).toBe(true)
+    expect(transcript.text()).toBe(readFileSync(expectation, 'utf8'))
+  })
+})
