@@ -122,7 +122,7 @@ export class Evacuations {
         await this.stopAgain(instance, host, action, alive)
       }
       await this.pause('finishMs', alive)
-      world.save(instance, { host: host.name })
+      if (!host.faults.losesMove) world.save(instance, { host: host.name })
       if (migration !== null) world.saveMigration(migration, { status: 'done' })
       close('Success')
     } catch (thrown) {

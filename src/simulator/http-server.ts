@@ -40,6 +40,8 @@ export interface LoggedRequest {
 export interface HttpServerOptions {
   clock: Clock
   ids: () => string
+  /** The API node's own clock, in ms. */
+  apiWall: () => number
   faults: ApiFaults
   services: Record<string, (exchange: Exchange) => ReturnType<Service> | null>
   userOf: (exchange: Exchange) => string | null
@@ -200,7 +202,7 @@ export class HttpServer {
     const head = {
       'Content-Type': 'application/json',
       'Content-Length': Buffer.byteLength(body),
-      Date: new Date(this.options.clock.wall()).toUTCString(),
+      Date: new Date(this.options.apiWall()).toUTCString(),
       ...answer.headers,
     }
     line.send(answer.status, head, body)

@@ -153,6 +153,8 @@ export interface HostFaults {
   claimFails: boolean
   /** The host dies when the next guest is being spawned. */
   diesWhileSpawning: boolean
+  /** The migration ends `done` and the instance's record stays on its source: a lie no recovery may believe. */
+  losesMove: boolean
   /** How many instances its claim still takes; null: as many as come. */
   capacity: number | null
   localDisk: boolean

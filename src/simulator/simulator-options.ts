@@ -8,6 +8,8 @@ export interface SimulatorOptions {
   hosts?: number | string[]
   /** Default "2.100" (Nova 31). "2.93" is Zed: no evacuate-to-stopped. */
   maxMicroversion?: string
+  /** The lowest service version of the computes: below 62 the API refuses evacuate-to-stopped although it speaks 2.95. */
+  computeVersion?: number
   /** Default 10 s and 60 s, as Nova's. */
   reportIntervalMs?: number
   serviceDownTimeMs?: number

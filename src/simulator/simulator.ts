@@ -74,7 +74,7 @@ export class Simulator {
       },
       timings: { ...quickTimings, ...options.timings },
       maxMicroversion: max,
-      computeVersion: minorOf(max) >= 95 ? 68 : 64,
+      computeVersion: options.computeVersion ?? (minorOf(max) >= 95 ? 68 : 60),
       ids: options.ids ?? randomUUID,
     })
     this.life = new HostLife(this.world, options.powerSyncMs ?? 600_000)
@@ -83,6 +83,7 @@ export class Simulator {
     this.users = [
       // The daemon: admin in its own project and, as by an inherited assignment, in the tenants' ones.
       { id: 'user-lifeboat', name: 'lifeboat', password: 'secret', roles: { service: admin, tenant: admin, admin } },
+      { id: 'user-operator', name: 'operator', password: 'secret', roles: { admin } },
       { id: 'user-tenant', name: 'tenant', password: 'secret', roles: { tenant: ['member', 'reader'] } },
       { id: 'user-demo', name: 'demo', password: 'secret', roles: { demo: ['member', 'reader'] } },
     ]
@@ -269,6 +270,7 @@ export class Simulator {
     return new HttpServer({
       clock: this.clock,
       ids: this.world.options.ids,
+      apiWall: () => this.clock.wall() + this.world.apiSkewMs,
       faults: this.faults,
       userOf: (exchange) => caller(exchange)?.userName ?? null,
       services: {

@@ -52,6 +52,7 @@ const noFaults: HostFaults = {
   slowSpawnMs: 0,
   claimFails: false,
   diesWhileSpawning: false,
+  losesMove: false,
   capacity: null,
   localDisk: false,
 }
@@ -77,6 +78,8 @@ export class World {
   readonly conductorQueue: (() => void)[] = []
   /** The broker is back but the computes have not found it again yet (docs/nova.md §4.1). */
   reconnecting = false
+  /** The API node's clock against everybody else's. */
+  apiSkewMs = 0
   private readonly loads = new Map<string, number>()
   private counter = 0
 
@@ -128,7 +131,7 @@ export class World {
   }
 
   isUp(service: SimService): boolean {
-    return isUp(service, this.options.heartbeat, this.wall())
+    return isUp(service, this.options.heartbeat, this.wall() + this.apiSkewMs)
   }
 
   /** Who can beat now: computes need the broker and the conductor, conductor and scheduler only themselves (docs/nova.md fact 10). */

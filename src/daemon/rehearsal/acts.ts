@@ -60,6 +60,7 @@ const cloudActs = {
       dies_while_spawning: z.boolean().optional(),
       capacity: z.union([z.number().int().min(0), z.null()]).optional(),
       local_disk: z.boolean().optional(),
+      loses_move: z.boolean().optional(),
     }),
     ({ simulator }, { host, slowSpawn, ...change }) =>
       void simulator.fault(host, { ...given(change), ...(slowSpawn !== undefined && { slowSpawnMs: slowSpawn }) }),
@@ -87,6 +88,10 @@ const cloudActs = {
     section({ host: text(), does: z.union([z.enum(['fails', 'hangs', 'lies']), z.null()]) }),
     (stage, { host, does }) => stage.witnesses.program(host, does),
   ),
+  /** The clock of the API's node, against those of all others. */
+  api_clock: act(z.string().regex(/^-?\d/), ({ simulator }, by) => {
+    simulator.world.apiSkewMs = signedDuration(by)
+  }),
   /** nova-compute's power sync on a host. */
   power_sync: act(text(), ({ simulator }, host) => simulator.syncPower(host)),
 }
@@ -129,16 +134,21 @@ const daemonActs = {
   stall: act(duration('1ms', '1d'), (stage, ms) => stage.stall(ms)),
   /** The wall clock of every machine jumps: "2h" or "-2h". */
   wall_clock: act(z.string().regex(/^-?\d/), (stage, by) => {
-    const back = by.startsWith('-')
-    const ms = duration().parse(back ? by.slice(1) : by)
-    stage.clock.stepWall(back ? -ms : ms)
+    stage.clock.stepWall(signedDuration(by))
   }),
+  second_daemon: act(z.literal(true), (stage) => stage.secondDaemon()),
   disk_full: act(z.boolean(), (stage, full) => stage.disk(full)),
 }
 
 export const acts = { ...cloudActs, ...peopleActs, ...operatorActs, ...daemonActs }
 
 export type ActName = keyof typeof acts
+
+function signedDuration(text: string): number {
+  const back = text.startsWith('-')
+  const ms = duration('0s').parse(back ? text.slice(1) : text)
+  return back ? -ms : ms
+}
 
 function given<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as {

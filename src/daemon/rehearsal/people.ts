@@ -15,7 +15,7 @@ export class People {
 
   /** Throws when Nova refuses: the script is wrong then. */
   async server(order: { instance: string; action: string; body?: unknown; as: 'tenant' | 'admin' }): Promise<void> {
-    const [user, project] = order.as === 'tenant' ? ['tenant', 'tenant'] : ['lifeboat', 'service']
+    const [user, project] = order.as === 'tenant' ? ['tenant', 'tenant'] : ['operator', 'admin']
     const path = `/compute/v2.1/servers/${this.#idOf(order.instance)}`
     if (order.action === 'delete') await this.#call(user, project, 'DELETE', path)
     else await this.#call(user, project, 'POST', `${path}/action`, { [order.action]: order.body ?? null })
@@ -29,7 +29,7 @@ export class People {
     disabledReason?: string | undefined
   }): Promise<void> {
     const { uuid } = this.#simulator.world.host(order.host).service
-    await this.#call('lifeboat', 'service', 'PUT', `/compute/v2.1/os-services/${uuid}`, {
+    await this.#call('operator', 'admin', 'PUT', `/compute/v2.1/os-services/${uuid}`, {
       ...(order.forcedDown !== undefined && { forced_down: order.forcedDown }),
       ...(order.status !== undefined && { status: order.status }),
       ...(order.disabledReason !== undefined && { disabled_reason: order.disabledReason }),

@@ -23,6 +23,7 @@ const instance = section({
 const cloud = optionalSection({
   hosts: z.union([z.number().int().min(1).max(5_000), z.array(text()).min(1)]).default(4),
   microversion: text().default('2.100').describe('The highest that Nova speaks; 2.93 has no evacuate-to-stopped'),
+  compute_version: z.number().int().optional().describe('The lowest service version among the computes'),
   report_interval: duration('1s', '5m').prefault('10s'),
   service_down_time: duration('1s', '1h').prefault('60s'),
   /** How long a nova-compute takes to start and to settle its evacuated guests. */

@@ -79,6 +79,7 @@ export class Stage {
       clock,
       hosts: cloud.hosts,
       maxMicroversion: cloud.microversion,
+      ...(cloud.computeVersion !== undefined && { computeVersion: cloud.computeVersion }),
       reportIntervalMs: cloud.reportInterval,
       serviceDownTimeMs: cloud.serviceDownTime,
       timings: timings(cloud),
@@ -159,6 +160,14 @@ export class Stage {
 
   stall(ms: number): void {
     this.#play?.life.stall(ms)
+  }
+
+  /** A second daemon is started on the same journal. */
+  secondDaemon(): Promise<void> {
+    return this.told('a second daemon', () => {
+      openJournal(this.journalPath, { clock: this.clock }).close()
+      return Promise.resolve()
+    })
   }
 
   /** Nothing more can be written to the journal, or it can again. */

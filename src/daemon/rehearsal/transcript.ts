@@ -38,7 +38,7 @@ export class Transcript {
   /** The end of everything, and a fingerprint of every byte of the journal. */
   end(stage: Stage): void {
     const { entries, verified } = stage.readJournal()
-    this.lines.push('', ...endOfHosts(stage), '', ...endOfInstances(stage), '')
+    this.lines.push('', ...endOfHosts(stage), '', ...endOfInstances(stage), '', ordersToNova(stage))
     const broken = verified.broken === null ? 'verifies' : `is broken at ${verified.broken.seq}`
     this.lines.push(`The journal has ${entries.length} entries and ${broken}: ${verified.head.slice(0, 16)}`)
   }
@@ -97,6 +97,21 @@ function endOfInstances({ simulator }: Stage): string[] {
   })
   const doubles = truth.doubles.length === 0 ? 'No guest ever ran twice.' : `${truth.doubles.length} GUESTS RAN TWICE.`
   return [...lines, doubles]
+}
+
+/** What the daemon ordered of Nova, and how often anybody logged in. */
+function ordersToNova({ simulator }: Stage): string {
+  const counts = new Map<string, number>()
+  for (const { method, path, route, action, user } of simulator.requests()) {
+    if (method === 'GET' || user !== 'lifeboat' || !path.startsWith('compute/')) continue
+    const order = action ?? (route.includes('os-services') ? 'service' : route)
+    counts.set(order, (counts.get(order) ?? 0) + 1)
+  }
+  const orders = [...counts].map(([order, count]) => `${count} ${order}`)
+  const logins = simulator
+    .requests()
+    .filter(({ path, method }) => path === 'identity/v3/auth/tokens' && method === 'POST')
+  return `Orders to Nova: ${orders.length === 0 ? 'none' : orders.join(', ')}. Logins: ${logins.length}.`
 }
 
 /** What a reader needs of an entry's data; the fingerprint at the end covers the rest. */
