@@ -162,7 +162,11 @@ function verified({ plan, recipe }: InstanceRecovery, instance: Instance): Outco
 
 function failure(recovery: InstanceRecovery, outcome: OutcomeKind, error: LifeboatError, watch: HostWatch): Outcome {
   const seen = watch.instance(recovery.plan.instanceId)
-  return { outcome, code: error.code, message: error.message, after: seen === undefined ? null : afterOf(seen) }
+  if (seen === undefined) return { outcome, code: error.code, message: error.message, after: null }
+  const { expected } = recovery.plan
+  const wanted = expected === null ? '' : `, expected ${expected} elsewhere`
+  const shown = `Nova shows it ${seen.vmState} on ${seen.host ?? 'no host'}${outcome === 'left' ? '' : wanted}`
+  return { outcome, code: error.code, message: `${error.message}; ${shown}`, after: afterOf(seen) }
 }
 
 function afterOf({ host, vmState, taskState, powerState: power, locked }: Instance): NonNullable<Outcome['after']> {

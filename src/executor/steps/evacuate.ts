@@ -34,6 +34,12 @@ const ended = new Set(['done', 'completed', 'failed', 'error', 'cancelled'])
  */
 const mustShowWithinMs = 120_000
 
+/**
+ * How long after `done` the instance's record may still name its old host. Nova moves the record first, so any time at all
+ * is strange; too short would take a slow read replica for a lost move.
+ */
+const mustMoveWithinMs = 60_000
+
 /** Nova stamps actions in whole seconds, by the API's clock. Too large would take an older evacuation for this one. */
 const clockMarginMs = 5_000
 
@@ -155,7 +161,17 @@ function look({ run, watch, plan }: StepScene, record: StepRecord, acceptedAt: n
         },
       )
     }
-    return arrived ? { found: { migration, instance } } : { wait: 'instances' }
+    if (arrived) return { found: { migration, instance } }
+    const doneForMs = watch.cloudNow() - cloudTimeMs(migration.updatedAt ?? migration.createdAt)
+    if (instance?.host === run.host && doneForMs > mustMoveWithinMs) {
+      const guest = migration.destHost ?? 'an unknown host'
+      throw new LifeboatError(
+        'STATE_MISMATCH',
+        `its evacuation is ${migration.status}, yet Nova still has it on ${run.host}; the guest may be running on ${guest}`,
+        { certainty: 'unknown', details: { migration: migration.uuid, destination: migration.destHost } },
+      )
+    }
+    return { wait: 'instances' }
   }
   if (ended.has(migration.status)) return { found: { migration } }
   if (migration.destHost !== null && run.bridge.isFenced(migration.destHost)) {
