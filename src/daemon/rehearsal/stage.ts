@@ -146,7 +146,9 @@ export class Stage {
       this.#audience.said(`${what}: done`)
     } catch (thrown) {
       if (!(thrown instanceof LifeboatError)) throw thrown
-      this.#audience.said(`${what}: refused, ${thrown.code}: ${thrown.message}`)
+      // The lease names the real process and machine, which differ from run to run.
+      const message = thrown.message.replace(/process \d+ on \S+/, 'process N on this machine')
+      this.#audience.said(`${what}: refused, ${thrown.code}: ${message}`)
     }
   }
 
