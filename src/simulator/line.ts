@@ -17,6 +17,7 @@ export class InProcessLine implements Line {
   readonly answer: Promise<WireAnswer>
   readonly headers: IncomingHttpHeaders
   #over = false
+  #forget: () => void = () => undefined
   #resolve: (answer: WireAnswer) => void = () => undefined
   #reject: (error: Error) => void = () => undefined
   readonly #request: WireRequest
@@ -35,6 +36,7 @@ export class InProcessLine implements Line {
     const leave = (): void => this.#end(() => this.#reject(new Error('canceled')))
     if (signal.aborted) leave()
     else signal.addEventListener('abort', leave, { once: true })
+    this.#forget = () => signal.removeEventListener('abort', leave)
   }
 
   gone(): boolean {
@@ -58,6 +60,7 @@ export class InProcessLine implements Line {
   #end(settle: () => void): void {
     if (this.#over) return
     this.#over = true
+    this.#forget()
     settle()
     this.#done()
   }

@@ -1,6 +1,8 @@
 /** What a script can wait for: something in the journal, a verdict, an incident's moment, or Nova's record of an instance. */
 import { z } from 'zod'
 import type { Entry } from '../../domain/entry.ts'
+import type { HoldCode } from '../../domain/incident-phases.ts'
+import type { Incident } from '../../domain/incident.ts'
 import { section, text } from '../config/pieces.ts'
 import type { Stage } from './stage.ts'
 
@@ -16,6 +18,7 @@ export const condition = z.union([
   }),
   section({ verdict: text().describe('Host'), is: text() }),
   section({ incident: text().describe('Host'), phase: text().optional(), held: text().optional() }),
+  section({ settled: z.literal(true).describe('Every incident is over, or waits for what only a person can give') }),
   section({ closed: text().describe('Host whose newest incident is over') }),
   section({
     instance: text(),
@@ -30,6 +33,7 @@ export type Condition = z.output<typeof condition>
 export function holds(stage: Stage, wanted: Condition): boolean {
   if ('entry' in wanted) return stage.newEntries().some((entry) => isEntry(stage, entry, wanted))
   if ('verdict' in wanted) return stage.daemon?.monitor.verdict(wanted.verdict)?.kind === wanted.is
+  if ('settled' in wanted) return stage.incidents().every(isSettled)
   if ('closed' in wanted) return (stage.incidentOn(wanted.closed)?.closed ?? null) !== null
   if ('incident' in wanted) {
     const incident = stage.incidentOn(wanted.incident)
@@ -41,6 +45,18 @@ export function holds(stage: Stage, wanted: Condition): boolean {
   if (wanted.task !== undefined && taskState !== wanted.task) return false
   if (wanted.vm !== undefined && vmState !== wanted.vm) return false
   return wanted.host === undefined || host === wanted.host
+}
+
+/** Why an incident may wait although nothing is wrong with the cloud any more. */
+const waitsForAPerson: ReadonlySet<HoldCode | undefined> = new Set<HoldCode>([
+  'BRAKE',
+  'FENCE_FAILED',
+  'FENCING_MISSING',
+  'HOST_ALIVE',
+])
+
+function isSettled({ closed, held }: Incident): boolean {
+  return closed !== null || waitsForAPerson.has(held?.code)
 }
 
 type EntryCondition = Extract<Condition, { entry: string }>

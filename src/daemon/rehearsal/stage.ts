@@ -127,6 +127,11 @@ export class Stage {
     return this.#play.daemon.operations
   }
 
+  /** All incidents so far. */
+  incidents(): Incident[] {
+    return [...this.#incidents.values()]
+  }
+
   /** The newest incident of a host. */
   incidentOn(host: string): Incident | undefined {
     return [...this.#incidents.values()].findLast((incident) => incident.host === host)
