@@ -1,0 +1,146 @@
+/** Generates scenarios: a small cloud with instances of every kind, and a script of faults, acts and kills at random moments. */
+import fc from 'fast-check'
+import { stringify } from 'yaml'
+import { parseScenario, type Scenario } from '../../src/daemon/rehearsal/scenario.ts'
+
+const hosts = ['cmp01', 'cmp02', 'cmp03', 'cmp04', 'cmp05', 'cmp06']
+const host = fc.constantFrom(...hosts)
+/** Most trouble strikes the same few hosts: trouble that meets is what finds bugs. */
+const victim = fc.constantFrom('cmp01', 'cmp01', 'cmp02', 'cmp03')
+
+const state = fc.constantFrom(
+  'active',
+  'active',
+  'stopped',
+  'resized-running',
+  'resized-stopped',
+  'paused',
+  'suspended',
+  'rescued',
+  'error',
+  'shelved',
+  'building',
+  'deleting',
+  'powering-off',
+)
+
+const instance = fc.record({
+  host: victim,
+  state,
+  other_host: fc.constantFrom('cmp04', 'cmp05', 'cmp01'),
+  locked: fc.constantFrom(false, false, true),
+  encrypted: fc.constantFrom(false, false, false, true),
+})
+
+const apiFault = fc.record({
+  kind: fc.constantFrom(
+    'slow',
+    'refuse',
+    'act-and-refuse',
+    'drop-before',
+    'drop-after',
+    'hang-after',
+    'hang-before',
+    'malformed',
+    'empty',
+  ),
+  path: fc.constantFrom(
+    'compute',
+    'servers/detail',
+    'action',
+    'os-migrations',
+    'os-services',
+    'redfish',
+    'identity',
+    'volume',
+  ),
+  times: fc.integer({ min: 1, max: 6 }),
+  skip: fc.integer({ min: 0, max: 5 }),
+  delay: fc.constantFrom('300ms', '8s', '90s'),
+  status: fc.constantFrom(500, 502, 503, 504, 409, 429),
+})
+
+const cloudTrouble = fc.oneof(
+  { weight: 6, arbitrary: victim.map((name) => ({ crash: [name] })) },
+  { weight: 2, arbitrary: victim.map((name) => ({ partition: [name] })) },
+  { weight: 2, arbitrary: victim.map((name) => ({ isolate: [name] })) },
+  { weight: 2, arbitrary: victim.map((name) => ({ start: [name] })) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('conductor', 'rabbitmq', 'scheduler', 'placement').map((part) => ({ kill: [part] })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ host: victim, reachable: fc.boolean(), stuck: fc.boolean() }).map((bmc) => ({ bmc })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({
+        host,
+        spawn_fails: fc.boolean(),
+        stop_fails: fc.constantFrom(false, false, true),
+        claim_fails: fc.boolean(),
+        dies_while_spawning: fc.constantFrom(false, false, false, true),
+      })
+      .map((fault) => ({ fault })),
+  },
+  { weight: 4, arbitrary: apiFault.map((fault) => ({ api_fault: fault })) },
+)
+
+const people = fc.oneof(
+  fc.constant({ pause: { by: 'ann', reason: 'looking' } }),
+  fc.constant({ resume: { by: 'ann', reason: 'looked' } }),
+  victim.map((name) => ({ cancel: { host: name, by: 'ann', reason: 'I know better' } })),
+  victim.map((name) => ({ override: { host: name, by: 'ann', reason: 'only this one' } })),
+)
+
+const daemonLife = fc.constantFrom(
+  { daemon: 'kill+start' },
+  { daemon: 'restart' },
+  { stall: '45s' },
+  { wall_clock: '-1h' },
+)
+
+const act = fc.oneof(
+  { weight: 8, arbitrary: cloudTrouble },
+  { weight: 2, arbitrary: people },
+  { weight: 3, arbitrary: daemonLife },
+)
+
+const moment = fc.constantFrom('0s', '200ms', '1s', '3s', '7s', '20s', '61s', '130s')
+
+/** A scenario that begins with a healthy minute, then trouble, and ends when everything has settled in peace. */
+export const faultScript: fc.Arbitrary<Scenario> = fc
+  .record({
+    instances: fc.array(instance, { minLength: 3, maxLength: 9 }),
+    first: victim,
+    acts: fc.array(fc.tuple(moment, act), { minLength: 1, maxLength: 9 }),
+  })
+  .map(({ instances, first, acts }) => {
+    const named = instances.map((wish, index) => ({ name: `i${index}`, ...wish }))
+    const trouble = acts.flatMap(([after, what]): object[] =>
+      'daemon' in what && what.daemon === 'kill+start'
+        ? [
+            { after, daemon: 'kill' },
+            { after: '3s', daemon: 'start' },
+          ]
+        : [{ after, ...what }],
+    )
+    const peace = [
+      { after: '2m', clear_api_faults: true },
+      { after: '0s', revive: ['conductor', 'rabbitmq', 'scheduler', 'placement'] },
+      ...hosts.map((name) => ({
+        after: '0s',
+        fault: { host: name, spawn_fails: false, stop_fails: false, claim_fails: false, dies_while_spawning: false },
+      })),
+      { after: '0s', resume: { by: 'ann', reason: 'peace' } },
+      { after: '6m', note: 'Whoever is silent now is dead' },
+      { when: { settled: true } },
+      { after: '30s', note: 'Over' },
+    ]
+    const script = [{ at: '1m', crash: [first] }, ...trouble, ...peace]
+    const config = { monitor: { poll_interval: '5s', quiet_after_freeze: '150s' } }
+    const text = stringify({ title: 'generated', cloud: { hosts }, config, instances: named, script })
+    return Object.assign(parseScenario(text, 'generated.yaml', 'generated'), { [fc.toStringMethod]: () => text })
+  })

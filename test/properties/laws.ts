@@ -1,0 +1,125 @@
+/** The laws of a recovery, checked over a whole journal and what the simulated cloud says truly happened. */
+import type { Entry } from '../../src/domain/entry.ts'
+import { foldIncidents, type Incident } from '../../src/domain/incident.ts'
+import type { Scenario } from '../../src/daemon/rehearsal/scenario.ts'
+import type { Stage } from '../../src/daemon/rehearsal/stage.ts'
+
+/** Every law that was broken, in words; none is what must come out. */
+export function brokenLaws(stage: Stage, scenario: Scenario): string[] {
+  const { entries, verified } = stage.readJournal()
+  const incidents = foldIncidents(entries)
+  return [
+    ...(verified.broken === null ? [] : [`the journal is broken at ${verified.broken.seq}`]),
+    ...evacuationsWithoutProof(entries),
+    ...twoInFlight(entries),
+    ...ranTwice(stage),
+    ...moreThanTheBrakeAllows(entries, scenario),
+    ...stoppedOnesThatRun(stage, scenario, incidents),
+    ...marksLeftBehind(stage, scenario, incidents),
+    ...instancesWithoutLine(incidents),
+    ...openForEver(incidents),
+  ]
+}
+
+function evacuationsWithoutProof(entries: Entry[]): string[] {
+  const proven = new Set<string>()
+  const broken: string[] = []
+  for (const { kind, incident, data, seq } of entries) {
+    if (kind === 'proof.recorded' && incident !== null) proven.add(incident)
+    if (kind === 'step.intended' && data.kind === 'evacuate' && !proven.has(incident ?? ''))
+      broken.push(`entry ${seq}: an evacuation without proof`)
+  }
+  return broken
+}
+
+function twoInFlight(entries: Entry[]): string[] {
+  const open = new Map<string, string>()
+  const broken: string[] = []
+  for (const entry of entries) {
+    const { instance, step, seq } = entry
+    if (instance === null || step === null) continue
+    if (entry.kind === 'step.intended' && entry.data.kind === 'evacuate') {
+      const other = open.get(instance)
+      if (other !== undefined && other !== step) broken.push(`entry ${seq}: ${step} begins while ${other} is open`)
+      open.set(instance, step)
+    }
+    if ((entry.kind === 'step.confirmed' || entry.kind === 'step.failed') && open.get(instance) === step)
+      open.delete(instance)
+  }
+  return broken
+}
+
+function ranTwice({ simulator }: Stage): string[] {
+  return simulator.truth().doubles.map(({ uuid, host, alsoOn }) => `${uuid} ran on ${host} and ${alsoOn.join(', ')}`)
+}
+
+/** Hosts whose recovery goes on at once, those that a person let through aside. */
+function moreThanTheBrakeAllows(entries: Entry[], scenario: Scenario): string[] {
+  const fleet = typeof scenario.cloud.hosts === 'number' ? scenario.cloud.hosts : scenario.cloud.hosts.length
+  // The base configuration: two hosts or half of a segment, four or half of the cloud.
+  const most = Math.min(2, Math.floor(fleet / 2))
+  const under = new Set<string>()
+  const excused = new Set<string>()
+  const broken: string[] = []
+  for (const { kind, incident, seq } of entries) {
+    if (incident === null) continue
+    if (kind === 'operator.override' || kind === 'operator.statement') excused.add(incident)
+    if (kind === 'incident.closed') under.delete(incident)
+    if (kind !== 'proof.recorded' || excused.has(incident)) continue
+    under.add(incident)
+    if (under.size > most) broken.push(`entry ${seq}: ${under.size} hosts under recovery, ${most} may be`)
+  }
+  return broken
+}
+
+const meantToBeOff = new Set(['stopped', 'resized-stopped', 'shelved', 'powering-off'])
+
+/** An instance that its owner had stopped runs only where the journal says that something went wrong with it. */
+function stoppedOnesThatRun(stage: Stage, scenario: Scenario, incidents: Map<string, Incident>): string[] {
+  const { running } = stage.simulator.truth()
+  return scenario.instances.flatMap(({ name, state }) => {
+    const id = stage.idOf(name)
+    if (!meantToBeOff.has(state) || running[id] === undefined) return []
+    // It was never touched: powering-off ends on its own host as Nova likes.
+    const lines = linesOf(incidents, id)
+    if (lines.length === 0 && state === 'powering-off') return []
+    return lines.some((line) => line === 'failed' || line === 'stuck')
+      ? []
+      : [`${name} (${state}) runs, and nobody is told`]
+  })
+}
+
+/** Locks are as they were, unless the journal says that the instance is stuck. */
+function marksLeftBehind(stage: Stage, scenario: Scenario, incidents: Map<string, Incident>): string[] {
+  return scenario.instances.flatMap(({ name, locked }) => {
+    const instance = stage.instance(name)
+    if (instance.locked === (locked ?? false)) return []
+    const told = linesOf(incidents, instance.uuid).includes('stuck')
+    return told
+      ? []
+      : [`${name} is ${instance.locked ? 'locked' : 'unlocked'}, it was ${locked ? 'locked' : 'unlocked'}`]
+  })
+}
+
+function linesOf(incidents: Map<string, Incident>, id: string): string[] {
+  return [...incidents.values()].flatMap((incident) => incident.instances.get(id)?.outcome?.outcome ?? [])
+}
+
+function instancesWithoutLine(incidents: Map<string, Incident>): string[] {
+  return [...incidents.values()]
+    .filter((incident) => incident.closed !== null && incident.mode === 'armed')
+    .flatMap((incident) =>
+      [...incident.instances.values()]
+        .filter(({ outcome }) => outcome === null)
+        .map(({ plan }) => `${plan.name} of ${incident.id} has no line`),
+    )
+}
+
+/** After hours of peace an incident is over, or waits for something that only a person can give. */
+const waitsForAPerson = new Set(['BRAKE', 'FENCE_FAILED', 'FENCING_MISSING', 'HOST_ALIVE'])
+
+function openForEver(incidents: Map<string, Incident>): string[] {
+  return [...incidents.values()]
+    .filter(({ closed, held }) => closed === null && !waitsForAPerson.has(held?.code ?? ''))
+    .map(({ id, phase, held }) => `${id} is still ${phase}, held for ${held?.code ?? 'nothing'}`)
+}
