@@ -10,11 +10,16 @@ const sentence = z.string().trim().min(1).max(4_000)
 const noQuery = z.strictObject({})
 const reasoned = z.strictObject({ by: person, reason: sentence })
 const recovery = z.strictObject({ host: z.string().trim().min(1).max(255), by: person, proof: sentence })
-const pausing = z.strictObject({
-  by: person,
-  reason: sentence,
-  until: z.iso.datetime({ offset: true }).nullable().default(null),
-})
+const named = z.string().trim().min(1).max(255)
+const scope = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('cloud'), name: z.null() }),
+  z.strictObject({ kind: z.enum(['segment', 'host']), name: named }),
+])
+const until = z.iso.datetime({ offset: true }).nullable().default(null)
+const pausing = z.strictObject({ by: person, reason: sentence, until, scope: scope.optional() })
+const resuming = reasoned.extend({ scope: scope.optional() })
+const maintaining = z.strictObject({ by: person, reason: sentence, until, scope })
+const maintained = reasoned.extend({ scope })
 const filter = z.strictObject({
   open: z
     .enum(['true', 'false'])
@@ -25,7 +30,7 @@ const filter = z.strictObject({
 })
 const one = z.strictObject({ id: z.string().min(1).max(longestId) })
 
-/** The routes, not yet listening. `now` is wall time in ms: a pause that ends in the past is refused. */
+/** The routes, not yet listening. `now` is wall time in ms: a pause or maintenance that ends in the past is refused. */
 export function operatorRoutes(operations: Operations, now: () => number): FastifyInstance {
   const server = createServer()
   server.get('/v1/status', (request) => {
@@ -41,14 +46,16 @@ export function operatorRoutes(operations: Operations, now: () => number): Fasti
   server.post('/v1/recover', async (request, reply) =>
     reply.code(202).send(await operations.recover(parse(recovery, request.body))),
   )
-  server.post('/v1/pause', (request) => {
-    const order = parse(pausing, request.body)
-    if (order.until !== null && Date.parse(order.until) <= now())
-      throw new LifeboatError('USAGE', `The pause would end in the past (until ${order.until})`)
-    return operations.pause(order)
-  })
+  server.post('/v1/pause', (request) => operations.pause(inFuture(parse(pausing, request.body), now())))
   server.post('/v1/resume', async (request, reply) => {
-    await operations.resume(parse(reasoned, request.body))
+    await operations.resume(parse(resuming, request.body))
+    return reply.code(204).send()
+  })
+  server.post('/v1/maintenance', (request) =>
+    operations.startMaintenance(inFuture(parse(maintaining, request.body), now())),
+  )
+  server.post('/v1/maintenance/end', async (request, reply) => {
+    await operations.endMaintenance(parse(maintained, request.body))
     return reply.code(204).send()
   })
   for (const act of ['override', 'cancel'] as const) {
@@ -58,6 +65,12 @@ export function operatorRoutes(operations: Operations, now: () => number): Fasti
     })
   }
   return server
+}
+
+function inFuture<T extends { until: string | null }>(order: T, nowMs: number): T {
+  if (order.until !== null && Date.parse(order.until) <= nowMs)
+    throw new LifeboatError('USAGE', `It would end in the past (until ${order.until})`)
+  return order
 }
 
 function parse<T>(schema: z.ZodType<T>, given: unknown): T {

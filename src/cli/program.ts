@@ -5,6 +5,7 @@ import { addActCommands } from './commands/acts.ts'
 import { addIncidentCommands } from './commands/incidents.ts'
 import { addJournalCommands } from './commands/journal.ts'
 import { addLookCommands } from './commands/look.ts'
+import { addMaintenanceCommands } from './commands/maintenance.ts'
 import type { Commands } from './composition.ts'
 import { exitCodes, reportOf } from './exit-codes.ts'
 import { printable } from './output/width.ts'
@@ -28,6 +29,7 @@ export async function runCli(argv: string[], terminal: Terminal, commands: Comma
   addLookCommands(program, session)
   addIncidentCommands(program, session)
   addActCommands(program, session)
+  addMaintenanceCommands(program, session)
   addJournalCommands(program, session)
   program.hook('preAction', (_program, action) => {
     // Before anything is asked of a cloud or a daemon. Export has formats of its own.

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Clock } from '../domain/clock.ts'
 import { errorCodes, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 import type { DaemonStatus, HostStatus, PauseState } from '../domain/operations.ts'
+import type { Scope, StandingOrder } from '../domain/standing-order.ts'
 import { CliFailure } from './exit-codes.ts'
 
 /** The daemon answers from memory and the journal. Longer than any disk needs; shorter, and a busy daemon seems dead. */
@@ -15,8 +16,10 @@ export interface DaemonClient {
   status(): Promise<DaemonStatus>
   hosts(): Promise<HostStatus[]>
   recover(order: { host: string; by: string; proof: string }): Promise<{ incident: string }>
-  pause(order: { by: string; reason: string; until: string | null }): Promise<PauseState>
-  resume(order: { by: string; reason: string }): Promise<void>
+  pause(order: { by: string; reason: string; until: string | null; scope?: Scope }): Promise<PauseState>
+  resume(order: { by: string; reason: string; scope?: Scope }): Promise<void>
+  startMaintenance(order: { by: string; reason: string; until: string | null; scope: Scope }): Promise<StandingOrder>
+  endMaintenance(order: { by: string; reason: string; scope: Scope }): Promise<void>
   override(id: string, order: { by: string; reason: string }): Promise<void>
   cancel(id: string, order: { by: string; reason: string }): Promise<void>
 }
@@ -32,6 +35,8 @@ export function daemonClient(socketPath: string, clock: Clock): DaemonClient {
     recover: (order) => call('POST', '/v1/recover', order) as Promise<{ incident: string }>,
     pause: (order) => call('POST', '/v1/pause', order) as Promise<PauseState>,
     resume: (order) => call('POST', '/v1/resume', order) as Promise<void>,
+    startMaintenance: (order) => call('POST', '/v1/maintenance', order) as Promise<StandingOrder>,
+    endMaintenance: (order) => call('POST', '/v1/maintenance/end', order) as Promise<void>,
     override: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/override`, order) as Promise<void>,
     cancel: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/cancel`, order) as Promise<void>,
   }

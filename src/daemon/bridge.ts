@@ -11,7 +11,9 @@ import type { VerdictKind } from '../domain/verdict.ts'
 import type { Bridge, Permission } from '../executor/context.ts'
 import { brakeHolds, type BrakeWatchParts } from './brake-watch.ts'
 import type { IncidentBook } from './incident-book.ts'
+import { isOnlyWaiting, orderHolds } from './order-holds.ts'
 import type { Monitor } from '../monitor/monitor.ts'
+import type { StandingOrders } from './standing-orders.ts'
 
 /** Verdicts that speak against a proof of death: somebody powered the host on again after it was fenced. */
 const alive = new Set<VerdictKind>(['healthy', 'service-down'])
@@ -22,6 +24,7 @@ const justNowMs = 250
 export function createBridge(parts: {
   clock: Clock
   book: IncidentBook
+  orders: StandingOrders
   monitor: Monitor
   mode: 'observe' | 'armed'
   brake: BrakeWatchParts
@@ -65,17 +68,13 @@ export function createBridge(parts: {
         hold: 'OBSERVING',
         message: 'the daemon was armed when this began, and now only observes',
       }
-    const pause = book.pause(clock.wall())
-    if (pause !== null) {
-      return {
-        allowed: false,
-        hold: 'PAUSED',
-        message: `paused by ${pause.by}${pause.until === null ? '' : ` until ${pause.until}`}: ${pause.reason}`,
-      }
-    }
+    const ordered = orderHolds(incident, parts.orders, [parts.segmentNamed(incident).name])
+    if (ordered !== null) return { allowed: false, ...ordered }
     const frozen = monitor.frozen()
     if (frozen !== null) return { allowed: false, hold: 'FROZEN', message: frozen.message }
     const verdict = monitor.verdict(incident.host)
+    if (verdict?.kind === 'maintenance' && isOnlyWaiting(incident))
+      return { allowed: false, hold: 'MAINTENANCE', message: verdict.message }
     if (
       verdict !== undefined &&
       (verdict.kind === 'contradiction' || (incident.proof !== null && alive.has(verdict.kind)))

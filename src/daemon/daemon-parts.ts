@@ -30,5 +30,6 @@ export function daemonParts(config: Config, { adapters, ...surroundings }: Daemo
     cloudBrake: config.brake,
     executorSettings: { ...config.executor, fenceRetryMs: config.fenceRetryMs },
     cloudName: config.cloud,
+    maintenanceWindows: config.maintenanceWindows,
   }
 }

@@ -22,7 +22,11 @@ import { Monitor } from '../monitor/monitor.ts'
 import type { MonitorSettings } from '../monitor/settings.ts'
 import { createBridge } from './bridge.ts'
 import { IncidentBook } from './incident-book.ts'
+import type { MaintenanceWindow } from './maintenance-window.ts'
 import { createOperations } from './operations.ts'
+import { maintenanceOf, withoutPlanned } from './order-holds.ts'
+import { OrderKeeper } from './order-keeper.ts'
+import { StandingOrders } from './standing-orders.ts'
 import { WatchLoop } from './watch-loop.ts'
 
 export interface DaemonParts {
@@ -42,6 +46,8 @@ export interface DaemonParts {
   monitorSettings: MonitorSettings
   cloudBrake: BrakeLimits
   executorSettings: ExecutorSettings
+  /** Default: none. */
+  maintenanceWindows?: readonly MaintenanceWindow[]
   version: string
   cloudName: string | null
   /** Default: this process's. */
@@ -53,21 +59,25 @@ const rerunAfterMs = 10_000
 
 export class Daemon {
   readonly book: IncidentBook
+  readonly orders: StandingOrders
   readonly monitor: Monitor
   readonly operations: Operations
   readonly #parts: DaemonParts
   readonly #context: ExecutorContext
   readonly #queue: SharedQueue
   readonly #watch: WatchLoop
+  readonly #keeper: OrderKeeper
   readonly #stopping = new AbortController()
   readonly #running = new Map<IncidentId, Promise<void>>()
   #polling: Promise<void> | null = null
+  #keeping: Promise<void> | null = null
 
   constructor(parts: DaemonParts) {
     this.#parts = parts
     // Every step under way listens for the stop: thousands are no leak.
     setMaxListeners(0, this.#stopping.signal)
     const { clock, cloud, journal, fencer, observer, workflow, mode } = parts
+    this.orders = new StandingOrders(journal, clock)
     this.book = new IncidentBook(journal)
     journal.onAppend((entry) => {
       observer.entry?.(entry)
@@ -80,17 +90,20 @@ export class Daemon {
       probes: parts.probes,
       settings: parts.monitorSettings,
       ours: (host) => this.book.openOn(host) !== undefined || this.book.isMarked(host),
+      marked: (host) => this.book.isMarked(host),
+      planned: (host, segment) => maintenanceOf(this.orders, host, segment),
       observer,
     })
     const workflows = this.#pinWorkflows()
     const bridge = createBridge({
       clock,
       book: this.book,
+      orders: this.orders,
       monitor: this.monitor,
       mode,
       brake: {
         openIncidents: () => this.book.open(),
-        verdicts: () => this.monitor.verdicts(),
+        verdicts: () => withoutPlanned(this.monitor.verdicts(), this.orders),
         segmentLimits: (name) => this.monitor.segments().find((segment) => segment.name === name)?.brake,
         cloudLimits: parts.cloudBrake,
       },
@@ -111,7 +124,15 @@ export class Daemon {
       mode,
       workflowDigest: workflow.digest,
       segmentFor: (host) => this.#segmentFor(host),
+      inMaintenance: ({ host, segment }) => maintenanceOf(this.orders, host, segment) !== null,
       run: (id) => this.#run(id),
+    })
+    this.#keeper = new OrderKeeper({
+      clock,
+      journal,
+      observer,
+      orders: this.orders,
+      windows: parts.maintenanceWindows ?? [],
     })
     const startedAt = new Date(clock.wall()).toISOString()
     const { name, revision, digest } = workflow
@@ -128,6 +149,7 @@ export class Daemon {
       journal,
       journalPath: parts.journalPath,
       book: this.book,
+      orders: this.orders,
       monitor: this.monitor,
       watch: this.#watch,
       about,
@@ -138,6 +160,8 @@ export class Daemon {
   start(): void {
     const { journal, version, mode, pid = process.pid } = this.#parts
     journal.append([{ kind: 'daemon.started', data: { version, mode, pid } }])
+    // Before the first poll: what a daemon starts inside of, or what ended while none ran, decides about its verdicts.
+    this.#keeping = this.#keeper.run(this.#stopping.signal)
     this.#polling = this.#watch.run(this.#stopping.signal)
   }
 
@@ -145,7 +169,7 @@ export class Daemon {
   async stop(reason: string): Promise<void> {
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
-    await Promise.allSettled([this.#polling, ...this.#running.values()])
+    await Promise.allSettled([this.#polling, this.#keeping, ...this.#running.values()])
     this.#parts.journal.append([{ kind: 'daemon.stopped', data: { reason } }])
   }
 

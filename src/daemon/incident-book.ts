@@ -3,7 +3,7 @@
  * Closed ones of earlier runs stay in the journal and are read when somebody asks.
  */
 import { applyEntry, foldIncidents, type Incident } from '../domain/incident.ts'
-import type { Entry, EntryData, IncidentId } from '../domain/entry.ts'
+import type { Entry, IncidentId } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 
@@ -12,7 +12,6 @@ export class IncidentBook {
   readonly #incidents: Map<IncidentId, Incident>
   /** Hosts whose service we marked, with the incident that did. */
   readonly #marked = new Map<string, IncidentId>()
-  #pause: EntryData['operator.paused'] | null = null
 
   /** Reads what is open and follows the journal from then on. */
   constructor(journal: Journal) {
@@ -22,8 +21,7 @@ export class IncidentBook {
     this.#incidents = foldIncidents(
       opened.flatMap((entry) => (entry.incident === null ? [] : journal.read({ incident: entry.incident }))),
     )
-    for (const entry of journal.read({ kinds: ['operator.paused', 'operator.resumed', 'service.marked'] }))
-      this.#follow(entry)
+    for (const entry of journal.read({ kinds: ['service.marked'] })) this.#follow(entry)
     journal.onAppend((entry) => {
       applyEntry(this.#incidents, entry)
       this.#follow(entry)
@@ -60,16 +58,8 @@ export class IncidentBook {
     return this.open().find((incident) => incident.host === host)
   }
 
-  /** The pause in force at a wall time (ms), or null. */
-  pause(wallMs: number): EntryData['operator.paused'] | null {
-    const until = this.#pause?.until ?? null
-    return until !== null && Date.parse(until) <= wallMs ? null : this.#pause
-  }
-
   #follow(entry: Entry): void {
     if (entry.kind === 'service.marked' && entry.host !== null && entry.incident !== null)
       this.#marked.set(entry.host, entry.incident)
-    else if (entry.kind === 'operator.paused') this.#pause = entry.data
-    else if (entry.kind === 'operator.resumed') this.#pause = null
   }
 }

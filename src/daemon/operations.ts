@@ -7,11 +7,13 @@ import type { IncidentId, NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import { foldIncidents, type Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
-import type { DaemonStatus, HostStatus, IncidentFilter, Operations, PauseState } from '../domain/operations.ts'
+import type { DaemonStatus, HostStatus, IncidentFilter, Operations } from '../domain/operations.ts'
 import type { Verdict, VerdictKind } from '../domain/verdict.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { IncidentBook } from './incident-book.ts'
 import { incidentDetail, incidentSummary } from './incident-views.ts'
+import { cloudPause, orderActs } from './order-acts.ts'
+import type { StandingOrders } from './standing-orders.ts'
 import type { WatchLoop } from './watch-loop.ts'
 
 /** Incidents listed when nobody says how many. */
@@ -22,13 +24,14 @@ export interface OperationsParts {
   journal: Journal
   journalPath: string
   book: IncidentBook
+  orders: StandingOrders
   monitor: Monitor
   watch: WatchLoop
   about: Pick<DaemonStatus, 'version' | 'mode' | 'pid' | 'startedAt' | 'cloud' | 'workflow'>
 }
 
 export function createOperations(parts: OperationsParts): Operations {
-  const { clock, journal, book, monitor, watch } = parts
+  const { journal, book, monitor, watch } = parts
   const openIncident = (id: IncidentId): Incident => {
     const incident = book.find(id)
     if (incident === undefined) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
@@ -41,7 +44,7 @@ export function createOperations(parts: OperationsParts): Operations {
   }
   return {
     status: () => statusOf(parts),
-    hosts: () => monitor.verdicts().map((verdict) => hostStatus(verdict, monitor.zone(verdict.host), book)),
+    hosts: () => monitor.verdicts().map((verdict) => hostStatus(verdict, monitor.zone(verdict.host), parts)),
     incidents: (filter) => listIncidents(journal, book, filter).map(incidentSummary),
     incident: (id) => {
       const incident = book.find(id)
@@ -49,14 +52,7 @@ export function createOperations(parts: OperationsParts): Operations {
       return incidentDetail(incident, journal.read({ incident: id, kinds: ['fence.attempt'] }))
     },
     recover: (order) => Promise.resolve(recover(order)),
-    pause: ({ by, reason, until }) => {
-      journal.append([{ kind: 'operator.paused', actor: `operator:${by}`, data: { by, reason, until } }])
-      return Promise.resolve({ by, reason, until, since: new Date(clock.wall()).toISOString() })
-    },
-    resume: ({ by, reason }) => {
-      journal.append([{ kind: 'operator.resumed', actor: `operator:${by}`, data: { by, reason } }])
-      return Promise.resolve()
-    },
+    ...orderActs(parts),
     override: (id, { by, reason }) => {
       act(openIncident(id), by, { kind: 'operator.override', data: { by, reason } })
       return Promise.resolve()
@@ -107,7 +103,7 @@ export function listIncidents(journal: Journal, book: IncidentBook, { open, host
   )
 }
 
-function statusOf({ clock, journal, journalPath, book, monitor, about }: OperationsParts): DaemonStatus {
+function statusOf({ clock, journal, journalPath, book, orders, monitor, about }: OperationsParts): DaemonStatus {
   const hosts: Partial<Record<VerdictKind, number>> = {}
   for (const { kind } of monitor.verdicts()) hosts[kind] = (hosts[kind] ?? 0) + 1
   const open = book.open()
@@ -122,25 +118,19 @@ function statusOf({ clock, journal, journalPath, book, monitor, about }: Operati
         : { at: isoAt(clock, lastPoll.at), ok: lastPoll.ok, tookMs: lastPoll.tookMs, error: lastPoll.error },
     frozen:
       frozen === null ? null : { reason: frozen.reason, message: frozen.message, since: isoAt(clock, frozen.since) },
-    paused: pauseState(journal, book, clock),
+    paused: cloudPause(orders),
+    standingOrders: orders.inForce(),
     hosts,
     incidents: { open: open.length, held: open.filter((incident) => incident.held !== null).length },
     journal: { path: journalPath, entries: newest?.seq ?? 0, head: newest?.hash ?? '' },
   }
 }
 
-function pauseState(journal: Journal, book: IncidentBook, clock: Clock): PauseState | null {
-  const pause = book.pause(clock.wall())
-  if (pause === null) return null
-  const entry = journal.read({ kinds: ['operator.paused'], newestFirst: true, limit: 1 })[0]
-  return { ...pause, since: entry?.at ?? '' }
-}
-
 function isoAt(clock: Clock, monotonicMs: number): string {
   return new Date(clock.wall() - (clock.now() - monotonicMs)).toISOString()
 }
 
-function hostStatus(verdict: Verdict, zone: string | null, book: IncidentBook): HostStatus {
+function hostStatus(verdict: Verdict, zone: string | null, { book, orders }: OperationsParts): HostStatus {
   const { host, segment, kind, reason, message, at, evidence } = verdict
   const { status, state, forcedDown, silentMs, intervalMs, missedBeats, probes } = evidence
   const incident = book.openOn(host)?.id ?? null
@@ -159,6 +149,7 @@ function hostStatus(verdict: Verdict, zone: string | null, book: IncidentBook): 
     missedBeats,
     probes,
     incident,
+    standingOrders: (['pause', 'maintenance'] as const).flatMap((order) => orders.covering(order, host, [segment])),
     at,
   }
 }

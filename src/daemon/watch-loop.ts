@@ -31,6 +31,8 @@ export interface WatchLoopParts {
   mode: 'observe' | 'armed'
   workflowDigest: string
   segmentFor: (host: string) => Segment
+  /** Silence of this host is expected: no incident is opened. When it no longer is, a host that is still dead gets its own. */
+  inMaintenance: (verdict: Verdict) => boolean
   /** Runs an incident; called once for each that is opened. */
   run: (id: IncidentId) => void
 }
@@ -96,6 +98,7 @@ export class WatchLoop {
   }
 
   #opens(verdict: Verdict): boolean {
+    if (this.#parts.inMaintenance(verdict)) return false
     if (verdict.kind === 'host-down') return true
     return verdict.kind === 'declared-down' && this.#parts.segmentFor(verdict.host).onDeclaredDown === 'recover'
   }

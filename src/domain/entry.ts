@@ -9,6 +9,7 @@ import type { InstanceId } from './instance.ts'
 import type { Outcome } from './outcome.ts'
 import type { HostStepKind, InstancePlan, StepKind } from './plan.ts'
 import type { HostName } from './service.ts'
+import type { Scope } from './standing-order.ts'
 import type { Evidence, Verdict, VerdictKind } from './verdict.ts'
 
 export type IncidentId = string
@@ -21,7 +22,8 @@ export interface EntryData {
   'monitor.frozen': { reason: string; message: string }
   'monitor.thawed': { reason: string; frozenForMs: number }
   'verdict.changed': Verdict & { from: VerdictKind }
-  'alarm.raised': { code: string; message: string; evidence?: Evidence }
+  /** `order`: key of the standing order that it is about. */
+  'alarm.raised': { code: string; message: string; evidence?: Evidence; order?: string }
 
   'incident.opened': {
     verdict: Verdict | null
@@ -63,8 +65,12 @@ export interface EntryData {
   'operator.statement': { by: string; statement: string }
   'operator.override': { by: string; reason: string }
   'operator.cancelled': { by: string; reason: string }
-  'operator.paused': { by: string; reason: string; until: string | null }
-  'operator.resumed': { by: string; reason: string }
+  /** Without a scope the whole cloud. `source`: the calendar window that ordered it; missing: a person. */
+  'operator.paused': { by: string; reason: string; until: string | null; scope?: Scope; source?: string }
+  /** With `source` (null: a person's) only that order ends, without one all of this scope. */
+  'operator.resumed': { by: string; reason: string; scope?: Scope; source?: string | null }
+  'operator.maintenance': { scope: Scope; by: string; reason: string; until: string | null; source?: string }
+  'operator.maintenance-ended': { scope: Scope; by: string; reason: string; source?: string | null }
 }
 
 export type EntryKind = keyof EntryData

@@ -22,6 +22,7 @@ export const holdCodes = {
   BRAKE: 'Too many hosts failed at once',
   FROZEN: 'The control plane cannot be trusted at the moment',
   PAUSED: 'A person paused recoveries',
+  MAINTENANCE: 'A person has the host in maintenance, or disabled it',
   OBSERVING: 'The daemon observes only: nothing is sent until it is armed again',
   FENCE_FAILED: 'No fencing method could prove the host dead',
   FENCING_MISSING: 'No fencing method is configured: a person must state that the host is dead',

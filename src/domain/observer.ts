@@ -1,6 +1,7 @@
 /** The one observation surface: what happens in the daemon, told to whoever watches (telemetry). Listeners must not throw. */
 import type { Entry } from './entry.ts'
 import type { Incident } from './incident.ts'
+import type { StandingOrder } from './standing-order.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface RequestSeen {
@@ -28,6 +29,8 @@ export interface Observer {
   entry?(entry: Entry): void
   /** Told after each entry that changed an open incident. */
   incidents?(open: Incident[]): void
+  /** Told at the start and whenever an order begins or ends: all that are in force. */
+  standingOrders?(inForce: StandingOrder[]): void
   /** A thing worth a log line that is no journal entry. `event` is a stable dotted id. */
   log?(
     level: 'debug' | 'info' | 'warn' | 'error',

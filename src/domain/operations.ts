@@ -9,6 +9,7 @@ import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome, OutcomeKind } from './outcome.ts'
 import type { InstancePlan, StepKind } from './plan.ts'
+import type { Scope, StandingOrder } from './standing-order.ts'
 import type { StepStatus } from './step-states.ts'
 import type { ProbeReading, Verdict, VerdictKind } from './verdict.ts'
 
@@ -31,7 +32,10 @@ export interface DaemonStatus {
   lastPoll: { at: string; ok: boolean; tookMs: number; error: string | null } | null
   /** Why all verdicts are frozen, or null. */
   frozen: { reason: string; message: string; since: string } | null
+  /** The pause of the whole cloud. */
   paused: PauseState | null
+  /** Every pause and maintenance in force, oldest first. */
+  standingOrders: StandingOrder[]
   /** How many hosts have each verdict; verdicts without hosts may be missing. */
   hosts: Partial<Record<VerdictKind, number>>
   incidents: { open: number; held: number }
@@ -58,6 +62,8 @@ export interface HostStatus {
   probes: ProbeReading[]
   /** The open incident of this host. */
   incident: IncidentId | null
+  /** Pauses and maintenance that take it in. */
+  standingOrders: StandingOrder[]
   at: string
 }
 
@@ -139,8 +145,12 @@ export interface Operations {
   incident(id: IncidentId): IncidentDetail
   /** Recovers a host on a person's word. Answers as soon as the incident is in the journal, not when it is over. */
   recover(order: { host: string; by: string; proof: string }): Promise<{ incident: IncidentId }>
-  pause(order: { by: string; reason: string; until: string | null }): Promise<PauseState>
-  resume(order: { by: string; reason: string }): Promise<void>
+  /** Of the whole cloud when no scope is given, also for `resume`. */
+  pause(order: { by: string; reason: string; until: string | null; scope?: Scope | undefined }): Promise<PauseState>
+  resume(order: { by: string; reason: string; scope?: Scope | undefined }): Promise<void>
+  startMaintenance(order: { by: string; reason: string; until: string | null; scope: Scope }): Promise<StandingOrder>
+  /** Ends every maintenance of exactly this scope, a calendar window's present opening too. */
+  endMaintenance(order: { by: string; reason: string; scope: Scope }): Promise<void>
   /** Lets one held incident past the brake. */
   override(id: IncidentId, order: { by: string; reason: string }): Promise<void>
   /** Ends an incident after the writes in flight are settled. */

@@ -30,3 +30,18 @@ export interface ServiceChange {
   /** Only with status disabled, 1 to 255 characters. */
   disabledReason?: string
 }
+
+const ourReason = 'lifeboat: incident '
+
+/** What we write as the reason when we disable a service (Nova allows 255 characters). */
+export function ourDisabledReason(incident: string): string {
+  return `${ourReason}${incident}`
+}
+
+/** Whether a disabled service was disabled by a person (or another program): its reason is none of ours (law L6). */
+export function isDisabledByOthers({
+  status,
+  disabledReason,
+}: Pick<ServiceRecord, 'status' | 'disabledReason'>): boolean {
+  return status === 'disabled' && disabledReason?.startsWith(ourReason) !== true
+}

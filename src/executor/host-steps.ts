@@ -5,12 +5,9 @@
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { FencingProof } from '../domain/fencing.ts'
 import type { HostStepKind } from '../domain/plan.ts'
-import type { ServiceRecord } from '../domain/service.ts'
+import { ourDisabledReason, type ServiceRecord } from '../domain/service.ts'
 import type { Run } from './context.ts'
 import { patiently } from './patience.ts'
-
-/** Nova allows 255 characters. */
-const disabledReason = (incident: string): string => `lifeboat: incident ${incident}`
 
 /**
  * Fences the host by its segment's methods, or takes a person's statement, and records the proof. Throws FENCING_MISSING,
@@ -54,7 +51,7 @@ export async function forceDown(run: Run): Promise<void> {
   if (id === null)
     throw new LifeboatError('API_UNAVAILABLE', `the cell of ${run.host} does not answer`, { retry: 'after' })
   const before = { forcedDown: service.forcedDown, status: service.status, disabledReason: service.disabledReason }
-  const reason = disabledReason(run.id)
+  const reason = ourDisabledReason(run.id)
   if (service.forcedDown && (service.status === 'disabled' || run.bridge.incident(run.id).marked !== null)) return
   const change = {
     forcedDown: true,

@@ -130,9 +130,11 @@ class IncidentRunner {
       if (frozen === null && this.#isStillDead(verdict)) break
       if (frozen !== null) this.#hold('FROZEN', frozen)
       else if (alive.has(verdict.kind)) this.#hold('HOST_ALIVE', verdict.message)
+      else if (verdict.kind === 'maintenance') this.#hold('MAINTENANCE', verdict.message)
       await this.#wait(lookAgainMs)
     }
     this.#seenDeadAt = this.#run.clock.now()
+    if (this.#incident.held?.code === 'MAINTENANCE') this.#continue('the host is no longer disabled by a person')
     return true
   }
 
@@ -148,6 +150,8 @@ class IncidentRunner {
     const witness = verdict.evidence.probes.some((reading) => reading.answer === 'alive')
     // Without a recorded stamp nothing speaks against what a person stated, or what was confirmed before.
     const { statement, phase } = this.#incident
+    // Disabled by a person since, and silent: their PUT moved the stamp, so it says nothing. Only a person goes on from here.
+    if (verdict.kind === 'maintenance') return statement !== null && !witness
     const unmoved =
       recorded === null ? statement !== null || phase === 'fencing' : recorded === verdict.evidence.updatedAt
     return unmoved && !witness

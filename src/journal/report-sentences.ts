@@ -1,6 +1,7 @@
 /** Each entry of an incident as one sentence of its timeline. The only place that words entries for reports. */
 import type { Entry } from '../domain/entry.ts'
 import { hostStepKinds, stepKinds } from '../domain/plan.ts'
+import { scopeText, wholeCloud } from '../domain/standing-order.ts'
 
 const means: Record<string, string> = { ...stepKinds, ...hostStepKinds }
 
@@ -48,9 +49,13 @@ export function sentenceOf(entry: Entry): string | null {
     case 'operator.cancelled':
       return `${entry.data.by} cancelled: ${entry.data.reason}`
     case 'operator.paused':
-      return `${entry.data.by} paused recoveries: ${entry.data.reason}`
+      return `${entry.data.by} paused recoveries of ${scopeText(entry.data.scope ?? wholeCloud)} ${untilOf(entry.data)}: ${entry.data.reason}`
     case 'operator.resumed':
-      return `${entry.data.by} resumed recoveries: ${entry.data.reason}`
+      return `${entry.data.by} resumed recoveries of ${scopeText(entry.data.scope ?? wholeCloud)}: ${entry.data.reason}`
+    case 'operator.maintenance':
+      return `${entry.data.by} began maintenance of ${scopeText(entry.data.scope)} ${untilOf(entry.data)}: ${entry.data.reason}`
+    case 'operator.maintenance-ended':
+      return `${entry.data.by} ended maintenance of ${scopeText(entry.data.scope)}: ${entry.data.reason}`
     case 'alarm.raised':
       return `Alarm ${entry.data.code}: ${entry.data.message}`
     case 'verdict.changed':
@@ -59,4 +64,8 @@ export function sentenceOf(entry: Entry): string | null {
       // Kinds of the daemon as a whole, and of newer releases.
       return entry.kind
   }
+}
+
+function untilOf({ until }: { until: string | null }): string {
+  return until === null ? 'without an end' : `until ${until}`
 }

@@ -5,7 +5,7 @@
  * cloud clock matters. The stamps have a resolution of one second and polling sees them late, so silence is
  * understated by up to one poll and never overstated.
  */
-import type { ServiceRecord } from '../domain/service.ts'
+import { isDisabledByOthers, type ServiceRecord } from '../domain/service.ts'
 
 /** Gaps kept for learning. Fewer: one hiccup moves the interval. More: a changed report_interval is learnt late. */
 const gapsKept = 16
@@ -34,6 +34,8 @@ export interface Pulse {
   gaps: readonly number[]
   /** Whether forced_down turned true while we watched. */
   forcedWhileWatching: boolean
+  /** Somebody else had disabled it in a reading before the one that showed forced_down: planned, not declared dead. */
+  disabledBeforeForced: boolean
   /** Beats since forced_down was first seen. */
   beatsSinceForced: number
   ownStamps: readonly string[]
@@ -57,6 +59,7 @@ export function firstSight(row: ServiceRecord, now: number): Pulse {
     beatSinceRestart: true,
     gaps: [],
     forcedWhileWatching: false,
+    disabledBeforeForced: false,
     beatsSinceForced: 0,
     ownStamps: [],
     ownMovesExpected: 0,
@@ -79,8 +82,10 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
     status: row.status,
     forcedDown: row.forcedDown,
     disabledReason: row.disabledReason,
-    ...(forcedTurnedOn ? { forcedWhileWatching: true, beatsSinceForced: 0 } : {}),
-    ...(forcedTurnedOff ? { forcedWhileWatching: false, beatsSinceForced: 0 } : {}),
+    ...(forcedTurnedOn
+      ? { forcedWhileWatching: true, beatsSinceForced: 0, disabledBeforeForced: isDisabledByOthers(pulse) }
+      : {}),
+    ...(forcedTurnedOff ? { forcedWhileWatching: false, beatsSinceForced: 0, disabledBeforeForced: false } : {}),
   }
   if (row.updatedAt === null || row.updatedAt === pulse.stamp || written) return seen
   if (pulse.ownStamps.includes(row.updatedAt)) return seen

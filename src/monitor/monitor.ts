@@ -9,6 +9,7 @@ import type { Observer } from '../domain/observer.ts'
 import type { Segment, SegmentOf } from '../domain/segment.ts'
 import type { HostName, ServiceRecord, ServicesReading } from '../domain/service.ts'
 import type { Probe, ProbeReading, Verdict, VerdictKind } from '../domain/verdict.ts'
+import { clockSkewMs } from './clock-skew.ts'
 import { assessControlPlane, type ComputeFacts, type Fault } from './control-plane.ts'
 import { nextFreeze, type Freeze } from './freezer.ts'
 import { firstSight, intervalOf, ownWrite, restart, take, type Pulse } from './heartbeat.ts'
@@ -75,6 +76,8 @@ export class Monitor {
   readonly #settings: MonitorSettings
   readonly #ours: (host: HostName) => boolean
   readonly #observer: Observer
+  readonly #marked: (host: HostName) => boolean
+  readonly #planned: (host: HostName, segment: string) => string | null
   readonly #hosts = new Map<HostName, Track>()
   readonly #workers = new Map<string, Worker>()
   readonly #had = { computes: false, conductors: false, schedulers: false }
@@ -96,6 +99,10 @@ export class Monitor {
     settings: MonitorSettings
     ours: (host: HostName) => boolean
     observer: Observer
+    /** Whether its forced_down is ours. Default: never. */
+    marked?: (host: HostName) => boolean
+    /** Why silence of the host is expected, in words, or null. Default: never. */
+    planned?: (host: HostName, segment: string) => string | null
   }) {
     this.#cloud = options.cloud
     this.#clock = options.clock
@@ -104,6 +111,8 @@ export class Monitor {
     this.#settings = options.settings
     this.#ours = options.ours
     this.#observer = options.observer
+    this.#marked = options.marked ?? (() => false)
+    this.#planned = options.planned ?? (() => null)
   }
 
   /** Reads the cloud once. API failures do not throw: they freeze. What `lookAgain` found in between is in the report too. */
@@ -363,7 +372,7 @@ export class Monitor {
       hadSchedulers: this.#had.schedulers,
       workers,
       hosts: this.#comparable(),
-      skewMs: reading ? skewOf(reading) : null,
+      skewMs: reading ? clockSkewMs(reading) : null,
     }
     if (computes > 0) this.#had.computes = true
     if (workers.some((worker) => worker.binary === 'nova-conductor')) this.#had.conductors = true
@@ -376,7 +385,8 @@ export class Monitor {
     for (const { host, pulse, readable, ...track } of this.#hosts.values()) {
       if (!readable || pulse.status !== 'enabled' || pulse.forcedDown) continue
       const { alive, dead } = summary(track)
-      const explained = alive.length === 0 && dead.length > 0
+      const expected = this.#planned(host, track.segment.name) !== null
+      const explained = expected || (alive.length === 0 && dead.length > 0)
       facts.push({ host, lastBeatAt: pulse.lastBeatAt, intervalMs: this.#interval(pulse), explained })
     }
     return facts
@@ -398,6 +408,7 @@ export class Monitor {
           pulse: track.pulse,
           state: track.row.state,
           ours: this.#ours(track.host),
+          marked: this.#marked(track.host),
           segment: track.segment,
           silentMs,
           intervalMs,
@@ -409,13 +420,19 @@ export class Monitor {
       if (doubt) conclusion = whileInDoubt(conclusion, previous, doubt.message)
     }
     if (this.#freeze) conclusion = whileFrozen(conclusion, previous)
-    const { kind, reason, message } = conclusion ?? track.verdict
+    const { kind, reason, message } = conclusion ? this.#withPlan(track, conclusion) : track.verdict
     const { status, state, forcedDown, updatedAt } = track.row
     const missedBeats = silentMs / intervalMs
     const probes = track.readings
     const evidence = { status, state, forcedDown, updatedAt, silentMs, intervalMs, missedBeats, probes }
     track.verdict = { host: track.host, segment: track.segment.name, kind, reason, message, at, evidence }
     if (kind !== previous) this.#changed(track.verdict, previous)
+  }
+
+  /** The verdict stays what was seen; the plan is said beside it. */
+  #withPlan({ host, segment }: Track, conclusion: Conclusion): Conclusion {
+    const planned = this.#planned(host, segment.name)
+    return planned === null ? conclusion : { ...conclusion, message: `${conclusion.message}; ${planned}` }
   }
 
   #changed(verdict: Verdict, from: VerdictKind): void {
@@ -462,16 +479,4 @@ function summary(track: Pick<Track, 'readings'>): { alive: string[]; dead: strin
     dead: dead.map((one) => one.probe),
     deadKinds: new Set(dead.map((one) => one.kind)).size,
   }
-}
-
-/** API clock minus the newest stamp of all rows, or null. Nova's stamps are UTC without saying so. */
-function skewOf(reading: ServicesReading): number | null {
-  if (reading.serverTimeMs === null) return null
-  let newest = -Infinity
-  for (const { updatedAt } of reading.services) {
-    if (updatedAt === null) continue
-    const at = Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(updatedAt) ? updatedAt : `${updatedAt}Z`)
-    if (at > newest) newest = at
-  }
-  return newest === -Infinity ? null : reading.serverTimeMs - newest
 }

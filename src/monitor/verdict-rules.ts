@@ -3,6 +3,7 @@
  * read. Silence alone never outvotes a living witness, and an unknown answer counts for neither side.
  */
 import type { Segment } from '../domain/segment.ts'
+import { isDisabledByOthers } from '../domain/service.ts'
 import type { VerdictKind } from '../domain/verdict.ts'
 import type { Pulse } from './heartbeat.ts'
 
@@ -11,6 +12,8 @@ export interface HostFacts {
   state: 'up' | 'down' | null
   /** An open incident of ours covers this host. */
   ours: boolean
+  /** Its forced_down is ours. */
+  marked: boolean
   segment: Pick<Segment, 'onDisabledDown'>
   silentMs: number
   intervalMs: number
@@ -49,9 +52,11 @@ export function judge(facts: HostFacts, limits: RuleLimits): Conclusion {
   const { pulse } = facts
   const silent = `silent for ${seconds(facts.silentMs)} (${missed.toFixed(1)} missed heartbeats)`
   if (pulse.forcedDown) return forcedDown(facts, confirmed, silent)
-  if (pulse.status === 'disabled' && !facts.ours && facts.segment.onDisabledDown === 'hold') {
+  // Also under an incident of ours that only waits: whoever disables the host then means to keep it out of recovery. And
+  // also before Nova says down: witnesses alone must not confirm what a person is shutting down.
+  if (isDisabledByOthers(pulse) && facts.segment.onDisabledDown === 'hold') {
     const idle = missed >= limits.suspectAfterBeats || !pulse.everBeat
-    if (facts.state === 'down' && idle) {
+    if (idle && (facts.state === 'down' || confirmed)) {
       return say('maintenance', 'DISABLED_AND_SILENT', `Disabled by a person, and ${silent}: hold`)
     }
   }
@@ -65,6 +70,9 @@ function forcedDown(facts: HostFacts, confirmed: boolean, silent: string): Concl
     const who = facts.ours ? 'we' : 'somebody else'
     const reason = facts.ours ? 'OURS_FORCED_DOWN_BUT_BEATING' : 'FORCED_DOWN_BUT_BEATING'
     return say('contradiction', reason, `Forced down by ${who}, yet its nova-compute is beating: it is alive`)
+  }
+  if (pulse.disabledBeforeForced && !facts.marked && facts.segment.onDisabledDown === 'hold') {
+    return say('maintenance', 'DISABLED_AND_FORCED_DOWN', `Disabled by a person, then forced down, and ${silent}: hold`)
   }
   if (facts.ours) return say('recovering', 'OUR_INCIDENT', 'Forced down under an open incident of ours')
   if (!pulse.forcedWhileWatching) {

@@ -1,5 +1,6 @@
 /** Journal entries as log lines: level, sentence and fields. The whole entry stays in the journal; the log points at it. */
 import type { Entry, EntryKind } from '../domain/entry.ts'
+import { scopeText, wholeCloud } from '../domain/standing-order.ts'
 import type { Level } from './logger.ts'
 
 export interface Line {
@@ -125,14 +126,17 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
     case 'operator.cancelled':
       return { message: 'A person cancelled', by: entry.data.by, reason: entry.data.reason }
     case 'operator.paused':
-      return {
-        message: 'A person paused recoveries',
-        by: entry.data.by,
-        reason: entry.data.reason,
-        until: entry.data.until,
-      }
+    case 'operator.maintenance': {
+      const { by, reason, until, scope = wholeCloud } = entry.data
+      const what = entry.kind === 'operator.paused' ? 'Recoveries paused' : 'Maintenance begun'
+      return { message: `${what}: ${scopeText(scope)}`, by, reason, until }
+    }
     case 'operator.resumed':
-      return { message: 'A person resumed recoveries', by: entry.data.by, reason: entry.data.reason }
+    case 'operator.maintenance-ended': {
+      const { by, reason, scope = wholeCloud } = entry.data
+      const what = entry.kind === 'operator.resumed' ? 'Recoveries resumed' : 'Maintenance ended'
+      return { message: `${what}: ${scopeText(scope)}`, by, reason }
+    }
     default:
       return { message: 'Journal entry written' }
   }

@@ -29,7 +29,24 @@ export const catalogue = {
   },
   startTime: { name: 'lifeboat_start_timestamp_seconds', type: 'gauge', help: 'When this daemon started', labels: [] },
   armed: { name: 'lifeboat_armed', type: 'gauge', help: '1 when the daemon acts, 0 when it only observes', labels: [] },
-  paused: { name: 'lifeboat_paused', type: 'gauge', help: '1 while a person has paused recoveries', labels: [] },
+  paused: {
+    name: 'lifeboat_paused',
+    type: 'gauge',
+    help: '1 while recoveries are paused in the whole cloud',
+    labels: [],
+  },
+  pauses: {
+    name: 'lifeboat_pauses',
+    type: 'gauge',
+    help: 'Pauses in force, by what they take in: cloud, segment or host',
+    labels: ['scope'],
+  },
+  maintenance: {
+    name: 'lifeboat_maintenance',
+    type: 'gauge',
+    help: 'Maintenance in force, by what it takes in: cloud, segment or host. Silent hosts in it are not recovered',
+    labels: ['scope'],
+  },
   pollTimestamp: {
     name: 'lifeboat_poll_timestamp_seconds',
     type: 'gauge',

@@ -69,12 +69,6 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
       case 'alarm.raised':
         metrics.alarms.inc({ code: entry.data.code })
         break
-      case 'operator.paused':
-        metrics.paused.set(1)
-        break
-      case 'operator.resumed':
-        metrics.paused.set(0)
-        break
       default:
         break
     }

@@ -6,6 +6,7 @@ import process from 'node:process'
 import type { DestinationStream } from 'pino'
 import type { Clock } from '../domain/clock.ts'
 import type { Observer, PollSeen, RequestSeen } from '../domain/observer.ts'
+import { scopeKinds, type StandingOrderKind } from '../domain/standing-order.ts'
 import { verdictKinds } from '../domain/verdict.ts'
 import { lineOf } from './entry-lines.ts'
 import { defaultHealthLimits, live, ready, type Health, type HealthLimits, type Progress } from './health.ts'
@@ -91,6 +92,16 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
       incidents: (open) => {
         metrics.incidents.reset()
         for (const { phase, held } of open) metrics.incidents.inc({ phase, held: held?.code ?? 'none' })
+      },
+      standingOrders: (inForce) => {
+        // Zeros are said too: an alert on "> 0" must see it end.
+        for (const scope of scopeKinds) {
+          const count = (kind: StandingOrderKind): number =>
+            inForce.filter((order) => order.kind === kind && order.scope.kind === scope).length
+          metrics.pauses.set({ scope }, count('pause'))
+          metrics.maintenance.set({ scope }, count('maintenance'))
+        }
+        metrics.paused.set(inForce.some(({ kind, scope }) => kind === 'pause' && scope.kind === 'cloud') ? 1 : 0)
       },
       log: (level, event, fields, error) => {
         const { message, ...rest } = fields

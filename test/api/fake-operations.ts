@@ -10,6 +10,7 @@ export const aStatus: DaemonStatus = {
   lastPoll: { at: '2026-01-02T03:04:10.000Z', ok: true, tookMs: 12.4, error: null },
   frozen: null,
   paused: null,
+  standingOrders: [],
   hosts: { healthy: 3, 'host-down': 1 },
   incidents: { open: 1, held: 0 },
   journal: { path: '/tmp/journal.db', entries: 7, head: 'abc' },
@@ -38,6 +39,11 @@ export function fakeOperations(replace: Partial<Operations> = {}): { operations:
       return { ...order, since: '2026-01-02T03:04:05.000Z' }
     },
     resume: async (order) => void asked.push(['resume', order]),
+    startMaintenance: async (order) => {
+      asked.push(['startMaintenance', order])
+      return { ...order, kind: 'maintenance', since: '2026-01-02T03:04:05.000Z', source: null }
+    },
+    endMaintenance: async (order) => void asked.push(['endMaintenance', order]),
     override: async (id, order) => void asked.push(['override', id, order]),
     cancel: async (id, order) => void asked.push(['cancel', id, order]),
     ...replace,

@@ -18,6 +18,7 @@ function facts({ pulse, probes, ...rest }: Change): HostFacts {
     pulse: { ...watched, ...pulse },
     state: 'up',
     ours: false,
+    marked: false,
     segment: { onDisabledDown: 'hold' },
     silentMs: 0,
     intervalMs: 2_000,

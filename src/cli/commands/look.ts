@@ -1,9 +1,12 @@
 /** Live data from the running daemon: status, host list. */
 import type { Command } from 'commander'
 import type { DaemonStatus, HostStatus } from '../../domain/operations.ts'
+import { scopeText } from '../../domain/standing-order.ts'
 import type { Column } from '../output/formats.ts'
 import type { Session } from '../session.ts'
 import { clockTime, span, tally } from '../wording.ts'
+import { addHostMaintenance } from './maintenance.ts'
+import { orderLine } from './order-options.ts'
 
 const statusColumns: Column<DaemonStatus>[] = [
   {
@@ -18,6 +21,12 @@ const statusColumns: Column<DaemonStatus>[] = [
       paused === null
         ? 'no'
         : `by ${paused.by} since ${clockTime(paused.since)}, ${paused.until === null ? 'until resumed' : `until ${clockTime(paused.until)}`}: ${paused.reason}`,
+  },
+  {
+    title: 'In Force',
+    value: (it) => it.standingOrders,
+    text: ({ standingOrders }) =>
+      standingOrders.map((order) => `${scopeText(order.scope)}: ${orderLine(order)}`).join('\n') || 'no order',
   },
   {
     title: 'Frozen',
@@ -72,6 +81,11 @@ const hostColumns: Column<HostStatus>[] = [
     value: (it) => it.probes,
     text: (it) => it.probes.map(({ probe, answer }) => `${probe} ${answer}`).join(', '),
   },
+  {
+    title: 'In Force',
+    value: (it) => it.standingOrders,
+    text: (it) => it.standingOrders.map(orderLine).join('\n'),
+  },
   { title: 'Incident', value: (it) => it.incident },
   { title: 'Message', value: (it) => it.message },
 ]
@@ -79,11 +93,11 @@ const hostColumns: Column<HostStatus>[] = [
 export function addLookCommands(program: Command, session: Session): void {
   program
     .command('status')
-    .description('the running daemon: mode, pause, last poll, hosts, incidents')
+    .description('the running daemon: mode, pauses, maintenance, last poll, hosts, incidents')
     .action(async () => session.one(await session.daemon().status(), statusColumns))
-  program
-    .command('host')
-    .description('hosts')
+  const host = program.command('host').description('hosts')
+  addHostMaintenance(host, session)
+  host
     .command('list')
     .description('every host with its verdict and why')
     .action(async () => {

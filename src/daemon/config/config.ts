@@ -1,5 +1,6 @@
 /** The configuration as the program uses it: resolved, durations in milliseconds, secrets read. Types only. */
 import type { BrakeLimits, Segment } from '../../domain/segment.ts'
+import type { MaintenanceWindow } from '../maintenance-window.ts'
 import type { ConfiguredSegment } from './segments.ts'
 
 export interface RedfishConfig {
@@ -72,6 +73,7 @@ export interface Config {
   fencing: Record<string, FencingConfig>
   defaults: Omit<Segment, 'name'>
   segments: ConfiguredSegment[]
+  maintenanceWindows: MaintenanceWindow[]
 }
 
 /** The configuration as it may be shown or logged. */

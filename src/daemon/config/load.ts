@@ -12,6 +12,7 @@ import { checkReferences } from './references.ts'
 import { configSchema, type ConfigFile } from './schema.ts'
 import { Secrets, type Environment, type Report } from './secrets.ts'
 import { builtInSettings, resolveSegment, resolveSettings } from './segments.ts'
+import { resolveWindow } from './windows.ts'
 import { readYaml, type Problem } from './yaml-source.ts'
 
 /** sun_path has 108 bytes with its end; a longer path would be cut off silently by some callers. */
@@ -113,6 +114,7 @@ function resolveConfig(
     fencing: mapped(file.fencing, (method, name) => fencingConfig(method, ['fencing', name], secrets, baseDir)),
     defaults,
     segments: file.segments.map((segment) => resolveSegment(segment, defaults)),
+    maintenanceWindows: file.maintenanceWindows.map(resolveWindow),
   }
 }
 

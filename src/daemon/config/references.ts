@@ -2,10 +2,12 @@
 import type { ConfigFile, SegmentSettings } from './schema.ts'
 import type { Report } from './secrets.ts'
 import { variablesIn } from './template.ts'
+import { checkWindows } from './windows.ts'
 import type { Path } from './yaml-source.ts'
 
 export function checkReferences(file: ConfigFile, report: Report): void {
   checkMonitor(file, report)
+  checkWindows(file, report)
   checkSettings(file, file.defaults, ['defaults'], report)
   const seen = new Set<string>()
   for (const [index, segment] of file.segments.entries()) {

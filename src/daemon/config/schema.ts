@@ -73,6 +73,27 @@ const segment = section({
   ...segmentSettings,
 })
 
+const maintenanceWindow = section({
+  name: text().describe('What people and the journal call it: its actor is calendar:NAME'),
+  kind: z
+    .enum(['maintenance', 'pause'])
+    .default('maintenance')
+    .describe('maintenance: silence is expected, nothing is opened. pause: incidents are opened and wait'),
+  schedule: text().describe(
+    'When it opens: five cron fields (minute, hour, day of month, month, day of week) or @daily, @weekly, @monthly. Day of month and day of week must both fit',
+  ),
+  duration: duration('1m', '7d').describe(
+    'How long it stays open. Too long: a host that dies in it waits for as long; too short: planned work is taken for a dead host',
+  ),
+  timezone: text().optional().describe("Zone of the tz database, e.g. Europe/Berlin. Default: the machine's own"),
+  scope: section({
+    hosts: names().min(1).optional().describe('Exact names of hosts'),
+    segments: names().min(1).optional().describe('Names of segments'),
+    cloud: z.literal(true).optional().describe('true: everything'),
+  }).describe('What it takes in: hosts, segments, or the whole cloud'),
+  reason: text().describe('Why, for whoever reads the journal'),
+})
+
 const listen = z.union([z.literal(false), z.string().regex(/^(\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/)], {
   error: 'must be ADDRESS:PORT, e.g. 127.0.0.1:9393 or [::1]:9393, or false for no listener',
 })
@@ -215,9 +236,14 @@ export const configSchema = section({
   probes: z.record(text(), probe).default({}).describe('Witnesses of life, by name'),
   fencing: z.record(text(), fencingMethod).default({}).describe('Fencing methods, by name'),
   defaults: optionalSection(segmentSettings).describe('What segments do not say, and hosts of no segment'),
+  maintenance_windows: z
+    .array(maintenanceWindow)
+    .default([])
+    .describe('Maintenance or pauses that the calendar begins and ends by itself'),
   segments: z.array(segment).default([]).describe('Hosts under one set of rules; the first that fits wins'),
 })
 
 export type ConfigFile = z.output<typeof configSchema>
+export type MaintenanceWindowRule = z.output<typeof maintenanceWindow>
 export type SegmentRule = z.output<typeof segment>
 export type SegmentSettings = ConfigFile['defaults']

@@ -1,0 +1,73 @@
+/** `maintenance start | end | list`, and `host maintenance` as the short way for one host. */
+import type { Command } from 'commander'
+import { scopeText, type Scope, type StandingOrder } from '../../domain/standing-order.ts'
+import type { Column } from '../output/formats.ts'
+import { printable } from '../output/width.ts'
+import type { Session } from '../session.ts'
+import { clockTime } from '../wording.ts'
+import { endOf, orderLength, requiredScope, text, untilText, withScope, type ScopeOptions } from './order-options.ts'
+
+const columns: Column<StandingOrder>[] = [
+  { title: 'Kind', value: (it) => it.kind },
+  { title: 'Scope', value: (it) => it.scope, text: (it) => scopeText(it.scope) },
+  { title: 'By', value: (it) => it.by },
+  { title: 'Since', value: (it) => it.since, text: (it) => clockTime(it.since) },
+  {
+    title: 'Until',
+    value: (it) => it.until,
+    text: (it) => (it.until === null ? 'ended by hand' : clockTime(it.until)),
+  },
+  { title: 'Reason', value: (it) => it.reason },
+]
+
+export function addMaintenanceCommands(program: Command, session: Session): void {
+  const maintenance = program.command('maintenance').description('hosts that may fall silent without being recovered')
+  withScope(maintenance.command('start'), { cloud: true })
+    .description('open no incident for silent hosts of this scope, and hold the open ones')
+    .requiredOption('--reason <text>', 'why', text)
+    .option('--for <duration>', 'end by itself after this time, e.g. 4h (default: until ended)', orderLength)
+    .action((options: ScopeOptions & { reason: string; for?: number }) =>
+      start(session, requiredScope(options), options.reason, options.for),
+    )
+  withScope(maintenance.command('end'), { cloud: true })
+    .description('end it; hosts that are still down are then recovered like any other')
+    .requiredOption('--reason <text>', 'why', text)
+    .action((options: ScopeOptions & { reason: string }) => end(session, requiredScope(options), options.reason))
+  maintenance
+    .command('list')
+    .description('every maintenance and pause in force')
+    .action(async () => session.list((await session.daemon().status()).standingOrders, columns))
+}
+
+/** `host maintenance HOST`. */
+export function addHostMaintenance(host: Command, session: Session): void {
+  host
+    .command('maintenance')
+    .description('let one host fall silent without being recovered, or end that')
+    .argument('<host>')
+    .requiredOption('--reason <text>', 'why', text)
+    .option('--for <duration>', 'end by itself after this time, e.g. 4h (default: until ended)', orderLength)
+    .option('--end', 'end its maintenance', false)
+    .action(async (name: string, options: { reason: string; for?: number; end: boolean }, command: Command) => {
+      if (options.end && options.for !== undefined) command.error("error: option '--end' cannot be used with '--for'")
+      const scope: Scope = { kind: 'host', name: text(name) }
+      await (options.end ? end(session, scope, options.reason) : start(session, scope, options.reason, options.for))
+    })
+}
+
+async function start(session: Session, scope: Scope, reason: string, forMs: number | undefined): Promise<void> {
+  const order = { by: session.by(), reason, until: endOf(session, forMs), scope }
+  const { until } = await session.daemon().startMaintenance(order)
+  const then = 'a host of it that is down when it ends is recovered'
+  session.terminal.stdout(printable(`${startOf(scope)} is in maintenance ${untilText(until)}; ${then}`) + '\n')
+}
+
+async function end(session: Session, scope: Scope, reason: string): Promise<void> {
+  await session.daemon().endMaintenance({ by: session.by(), reason, scope })
+  session.terminal.stdout(printable(`Maintenance of ${scopeText(scope)} ended`) + '\n')
+}
+
+function startOf(scope: Scope): string {
+  const name = scopeText(scope)
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}

@@ -1,0 +1,94 @@
+/**
+ * What people do with standing orders: pause, resume, maintenance and its end. Each is one journal entry; what follows from
+ * it is decided where it matters (bridge, watch loop), from the entry.
+ */
+import type { Clock } from '../domain/clock.ts'
+import type { NewEntry } from '../domain/entry.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { Journal } from '../domain/journal.ts'
+import type { Operations, PauseState } from '../domain/operations.ts'
+import {
+  scopeText,
+  wholeCloud,
+  type Scope,
+  type StandingOrder,
+  type StandingOrderKind,
+} from '../domain/standing-order.ts'
+import type { Monitor } from '../monitor/monitor.ts'
+import type { StandingOrders } from './standing-orders.ts'
+
+export interface OrderActsParts {
+  clock: Clock
+  journal: Journal
+  orders: StandingOrders
+  monitor: Pick<Monitor, 'verdict' | 'verdicts' | 'segments'>
+}
+
+export type OrderActs = Pick<Operations, 'pause' | 'resume' | 'startMaintenance' | 'endMaintenance'>
+
+export function orderActs({ clock, journal, orders, monitor }: OrderActsParts): OrderActs {
+  const write = (scope: Scope, by: string, entry: Pick<NewEntry, 'kind' | 'data'>): void => {
+    const host = scope.kind === 'host' && scope.name !== null ? { host: scope.name } : {}
+    journal.append([{ ...entry, actor: `operator:${by}`, ...host } as NewEntry])
+  }
+  return {
+    pause: ({ by, reason, until, scope = wholeCloud }) => {
+      mustExist(scope, monitor)
+      write(scope, by, { kind: 'operator.paused', data: { by, reason, until, ...unlessCloud(scope) } })
+      return Promise.resolve({ by, reason, until, since: now(clock) })
+    },
+    resume: ({ by, reason, scope = wholeCloud }) => {
+      mustBeInForce('pause', scope, orders)
+      write(scope, by, { kind: 'operator.resumed', data: { by, reason, ...unlessCloud(scope) } })
+      return Promise.resolve()
+    },
+    startMaintenance: ({ by, reason, until, scope }) => {
+      mustExist(scope, monitor)
+      write(scope, by, { kind: 'operator.maintenance', data: { scope, by, reason, until } })
+      return Promise.resolve({ kind: 'maintenance', scope, by, reason, until, since: now(clock), source: null })
+    },
+    endMaintenance: ({ by, reason, scope }) => {
+      mustBeInForce('maintenance', scope, orders)
+      write(scope, by, { kind: 'operator.maintenance-ended', data: { scope, by, reason } })
+      return Promise.resolve()
+    },
+  }
+}
+
+/** The pause of the whole cloud, a person's before the calendar's; null when there is none. */
+export function cloudPause(orders: StandingOrders): PauseState | null {
+  const pauses = orders.of('pause', wholeCloud)
+  const pause = pauses.find(({ source }) => source === null) ?? pauses[0]
+  if (pause === undefined) return null
+  const { by, reason, since, until } = pause
+  return { by, reason, since, until }
+}
+
+/**
+ * A mistyped name would protect nothing and be noticed only when the host is powered off. Before the first reading of Nova
+ * no name is known and every one is taken: a person can stop it at any moment (law L10).
+ */
+function mustExist({ kind, name }: Scope, monitor: OrderActsParts['monitor']): void {
+  if (kind === 'cloud' || monitor.verdicts().length === 0) return
+  if (kind === 'host' && monitor.verdict(name ?? '') === undefined)
+    throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${name}`)
+  const segments = monitor.segments().map((segment) => segment.name)
+  if (kind === 'segment' && !segments.includes(name ?? ''))
+    throw new LifeboatError('NOT_FOUND', `There is no segment ${name} with hosts (there are: ${segments.join(', ')})`)
+}
+
+function mustBeInForce(kind: StandingOrderKind, scope: Scope, orders: StandingOrders): void {
+  if (orders.of(kind, scope).length > 0) return
+  const others = orders.inForce().filter((order: StandingOrder) => order.kind === kind)
+  const which = others.length === 0 ? 'none is' : `in force: ${others.map((one) => scopeText(one.scope)).join(', ')}`
+  throw new LifeboatError('USAGE', `No ${kind} of ${scopeText(scope)} is in force (${which})`)
+}
+
+/** As older releases wrote it: an entry without a scope is the whole cloud's. */
+function unlessCloud(scope: Scope): { scope?: Scope } {
+  return scope.kind === 'cloud' ? {} : { scope }
+}
+
+function now(clock: Clock): string {
+  return new Date(clock.wall()).toISOString()
+}

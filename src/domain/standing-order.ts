@@ -1,0 +1,59 @@
+/**
+ * Standing orders: what a person (or the calendar in their name) has laid down for a host, a segment or the whole cloud.
+ * A pause forbids acting; maintenance says besides that silence there is expected. Several may be in force at once.
+ */
+import type { HostName } from './service.ts'
+
+/** Each kind with what it means. */
+export const standingOrderKinds = {
+  pause: 'No recovery is begun, and those that run stop before their next write',
+  maintenance: 'Silence is expected: no incident is opened, and an open one is held',
+} as const
+
+export type StandingOrderKind = keyof typeof standingOrderKinds
+
+export const scopeKinds = ['cloud', 'segment', 'host'] as const
+
+export interface Scope {
+  kind: (typeof scopeKinds)[number]
+  /** Null for the cloud. */
+  name: string | null
+}
+
+export const wholeCloud: Scope = { kind: 'cloud', name: null }
+
+export interface StandingOrder {
+  kind: StandingOrderKind
+  scope: Scope
+  by: string
+  reason: string
+  /** ISO, our wall clock. */
+  since: string
+  /** ISO as it was ordered; null: until a person ends it. */
+  until: string | null
+  /** `calendar:NAME` of a configured window, or null for a person's order. */
+  source: string | null
+}
+
+/** Whether a scope takes in a host. A host may be known by several segments: the one on record and the one of today. */
+export function covers(scope: Scope, host: HostName, segments: readonly string[]): boolean {
+  switch (scope.kind) {
+    case 'cloud':
+      return true
+    case 'segment':
+      return scope.name !== null && segments.includes(scope.name)
+    case 'host':
+      return scope.name === host
+  }
+}
+
+/** host cmp01, segment ceph, the whole cloud */
+export function scopeText({ kind, name }: Scope): string {
+  return kind === 'cloud' ? 'the whole cloud' : `${kind} ${name ?? ''}`
+}
+
+/** paused by ann until 2026-01-02T03:04:05.000Z (host cmp01): new memory */
+export function orderText({ kind, scope, by, reason, until }: StandingOrder): string {
+  const what = kind === 'pause' ? 'paused' : 'in maintenance'
+  return `${what} by ${by} ${until === null ? 'until ended' : `until ${until}`} (${scopeText(scope)}): ${reason}`
+}
