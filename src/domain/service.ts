@@ -32,16 +32,22 @@ export interface ServiceChange {
 }
 
 const ourReason = 'lifeboat: incident '
+/** nova-compute disables itself when it loses its hypervisor, with this before the reason (nova/virt/libvirt/driver.py). */
+const novasReason = 'AUTO: '
 
 /** What we write as the reason when we disable a service (Nova allows 255 characters). */
 export function ourDisabledReason(incident: string): string {
   return `${ourReason}${incident}`
 }
 
-/** Whether a disabled service was disabled by a person (or another program): its reason is none of ours (law L6). */
-export function isDisabledByOthers({
+/**
+ * Whether a person (or another program of theirs) disabled the service: the reason is neither ours (law L6) nor Nova's own.
+ * A host that loses its hypervisor and then dies was not planned to.
+ */
+export function isDisabledByPerson({
   status,
   disabledReason,
 }: Pick<ServiceRecord, 'status' | 'disabledReason'>): boolean {
-  return status === 'disabled' && disabledReason?.startsWith(ourReason) !== true
+  const reason = disabledReason ?? ''
+  return status === 'disabled' && !reason.startsWith(ourReason) && !reason.startsWith(novasReason)
 }

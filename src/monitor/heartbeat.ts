@@ -5,7 +5,7 @@
  * cloud clock matters. The stamps have a resolution of one second and polling sees them late, so silence is
  * understated by up to one poll and never overstated.
  */
-import { isDisabledByOthers, type ServiceRecord } from '../domain/service.ts'
+import { isDisabledByPerson, type ServiceRecord } from '../domain/service.ts'
 
 /** Gaps kept for learning. Fewer: one hiccup moves the interval. More: a changed report_interval is learnt late. */
 const gapsKept = 16
@@ -34,7 +34,7 @@ export interface Pulse {
   gaps: readonly number[]
   /** Whether forced_down turned true while we watched. */
   forcedWhileWatching: boolean
-  /** Somebody else had disabled it in a reading before the one that showed forced_down: planned, not declared dead. */
+  /** A person had disabled it in a reading before the one that showed forced_down: planned, not declared dead. */
   disabledBeforeForced: boolean
   /** Beats since forced_down was first seen. */
   beatsSinceForced: number
@@ -83,7 +83,7 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
     forcedDown: row.forcedDown,
     disabledReason: row.disabledReason,
     ...(forcedTurnedOn
-      ? { forcedWhileWatching: true, beatsSinceForced: 0, disabledBeforeForced: isDisabledByOthers(pulse) }
+      ? { forcedWhileWatching: true, beatsSinceForced: 0, disabledBeforeForced: isDisabledByPerson(pulse) }
       : {}),
     ...(forcedTurnedOff ? { forcedWhileWatching: false, beatsSinceForced: 0, disabledBeforeForced: false } : {}),
   }

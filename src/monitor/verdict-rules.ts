@@ -3,7 +3,7 @@
  * read. Silence alone never outvotes a living witness, and an unknown answer counts for neither side.
  */
 import type { Segment } from '../domain/segment.ts'
-import { isDisabledByOthers } from '../domain/service.ts'
+import { isDisabledByPerson } from '../domain/service.ts'
 import type { VerdictKind } from '../domain/verdict.ts'
 import type { Pulse } from './heartbeat.ts'
 
@@ -54,7 +54,7 @@ export function judge(facts: HostFacts, limits: RuleLimits): Conclusion {
   if (pulse.forcedDown) return forcedDown(facts, confirmed, silent)
   // Also under an incident of ours that only waits: whoever disables the host then means to keep it out of recovery. And
   // also before Nova says down: witnesses alone must not confirm what a person is shutting down.
-  if (isDisabledByOthers(pulse) && facts.segment.onDisabledDown === 'hold') {
+  if (isDisabledByPerson(pulse) && facts.segment.onDisabledDown === 'hold') {
     const idle = missed >= limits.suspectAfterBeats || !pulse.everBeat
     if (idle && (facts.state === 'down' || confirmed)) {
       return say('maintenance', 'DISABLED_AND_SILENT', `Disabled by a person, and ${silent}: hold`)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { firstSight, intervalOf, ownWrite, take, type Pulse } from '../../src/monitor/heartbeat.ts'
+import { ourDisabledReason, type ServiceRecord } from '../../src/domain/service.ts'
 import { Fleet, row } from './setup.ts'
 
 const settings = { defaultIntervalMs: 10_000, pollIntervalMs: 500 }
@@ -73,4 +74,24 @@ describe('what is no heartbeat', () => {
     expect(put).toMatchObject({ forcedWhileWatching: true, beatsSinceForced: 0 })
     expect(take(put, at('4', { forcedDown: true }), 11_000)).toMatchObject({ beatsSinceForced: 1, lastBeatAt: 11_000 })
   })
+})
+
+describe('a service that was disabled before it was forced down', () => {
+  const at = (change: Partial<ServiceRecord>): ServiceRecord => row('h', change)
+  const pulse = (...changes: Partial<ServiceRecord>[]): Pulse =>
+    changes.reduce((now, change, index) => take(now, at(change), index), firstSight(at({}), 0))
+  const off = { status: 'disabled' as const }
+
+  it.each([
+    ['disabled, then forced down', [off, { ...off, forcedDown: true }], true],
+    ['both at once', [{ ...off, forcedDown: true }], false],
+    ['forced down, then disabled', [{ forcedDown: true }, { ...off, forcedDown: true }], false],
+    [
+      'disabled by us, then forced down',
+      [{ ...off, disabledReason: ourDisabledReason('i') }, { forcedDown: true }],
+      false,
+    ],
+    ['and stays so', [off, { ...off, forcedDown: true }, { ...off, forcedDown: true }], true],
+    ['until it is taken back', [off, { ...off, forcedDown: true }, off], false],
+  ])('%s', (_name, changes, planned) => expect(pulse(...changes).disabledBeforeForced).toBe(planned))
 })

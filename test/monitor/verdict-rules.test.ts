@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { firstSight, type Pulse } from '../../src/monitor/heartbeat.ts'
 import { judge, whileFrozen, type HostFacts } from '../../src/monitor/verdict-rules.ts'
+import { ourDisabledReason } from '../../src/domain/service.ts'
 import { row } from './setup.ts'
 
 const limits = { suspectAfterBeats: 1.5, confirmAfterBeats: 2.5, minDeadProbeKinds: 2, startSilenceMs: 8_000 }
@@ -120,9 +121,100 @@ const table: [name: string, change: Change, kind: string, reason: string][] = [
   ],
   [
     'disabled by us',
-    { silentMs: silent, state: 'down', ours: true, pulse: { status: 'disabled' } },
+    {
+      silentMs: silent,
+      state: 'down',
+      ours: true,
+      pulse: { status: 'disabled', disabledReason: ourDisabledReason('i') },
+    },
     'host-down',
     'NOVA_DOWN_NO_PROBES',
+  ],
+  [
+    'disabled by nova-compute itself, which lost its hypervisor',
+    {
+      silentMs: silent,
+      state: 'down',
+      pulse: { status: 'disabled', disabledReason: 'AUTO: Connection to libvirt lost: 1' },
+    },
+    'host-down',
+    'NOVA_DOWN_NO_PROBES',
+  ],
+  [
+    'disabled by a person while our incident waits',
+    { silentMs: silent, state: 'down', ours: true, pulse: { status: 'disabled', disabledReason: 'new memory' } },
+    'maintenance',
+    'DISABLED_AND_SILENT',
+  ],
+  [
+    'disabled by a person, silent, two kinds dead twice, before Nova says down',
+    { silentMs: silent, pulse: { status: 'disabled' }, probes: twoDead },
+    'maintenance',
+    'DISABLED_AND_SILENT',
+  ],
+  [
+    'disabled by a person, at the suspect mark, Nova says down',
+    { silentMs: 3_000, state: 'down', pulse: { status: 'disabled' } },
+    'maintenance',
+    'DISABLED_AND_SILENT',
+  ],
+  [
+    'disabled by a person, below the suspect mark, Nova says down',
+    { silentMs: 2_999, state: 'down', pulse: { status: 'disabled' } },
+    'healthy',
+    'BEATING_THOUGH_NOVA_SAYS_DOWN',
+  ],
+  [
+    'disabled by a person, below the confirmation, Nova says up',
+    { silentMs: 4_999, pulse: { status: 'disabled' }, probes: twoDead },
+    'suspect',
+    'MISSING_BEATS',
+  ],
+  [
+    'disabled by a person, the segment recovers, two kinds dead twice',
+    {
+      silentMs: silent,
+      pulse: { status: 'disabled' },
+      probes: twoDead,
+      segment: { onDisabledDown: 'recover' },
+    },
+    'host-down',
+    'SILENT_AND_PROBES_DEAD',
+  ],
+  [
+    'disabled by a person, then forced down',
+    { silentMs: silent, state: 'down', pulse: { ...forced, disabledBeforeForced: true } },
+    'maintenance',
+    'DISABLED_AND_FORCED_DOWN',
+  ],
+  [
+    'disabled by a person, then forced down, while our incident waits',
+    { silentMs: silent, state: 'down', ours: true, pulse: { ...forced, disabledBeforeForced: true } },
+    'maintenance',
+    'DISABLED_AND_FORCED_DOWN',
+  ],
+  [
+    'disabled by a person, then forced down by us on a person’s word',
+    { silentMs: silent, state: 'down', ours: true, marked: true, pulse: { ...forced, disabledBeforeForced: true } },
+    'recovering',
+    'OUR_INCIDENT',
+  ],
+  [
+    'disabled by a person, then forced down, the segment recovers',
+    {
+      silentMs: silent,
+      state: 'down',
+      pulse: { ...forced, disabledBeforeForced: true },
+      segment: { onDisabledDown: 'recover' },
+    },
+    'declared-down',
+    'FORCED_DOWN_AND_SILENT',
+  ],
+  [
+    'disabled by a person, then forced down, and beating',
+    { state: 'down', pulse: { ...forced, disabledBeforeForced: true, beatsSinceForced: 1 } },
+    'contradiction',
+    'FORCED_DOWN_BUT_BEATING',
   ],
   ['forced down by us', { silentMs: silent, state: 'down', ours: true, pulse: forced }, 'recovering', 'OUR_INCIDENT'],
   [

@@ -280,12 +280,32 @@ describe('metrics', () => {
     ).toBe(0.25)
   })
 
-  test('the build, the mode and a pause show', async () => {
+  test('the build and the mode show', async () => {
     const { observer, sample } = captured()
     observer.entry(entry({ kind: 'daemon.started', data: { version: '0.1.0', mode: 'armed', pid: 1 } }))
-    observer.entry(entry({ kind: 'operator.paused', data: { by: 'ada', reason: 'x', until: null } }))
     expect(await sample('lifeboat_armed')).toBe(1)
-    expect(await sample('lifeboat_paused')).toBe(1)
     expect(await sample(`lifeboat_build_info{version="0.1.0",node="${process.version}"}`)).toBe(1)
+  })
+
+  test('standing orders are counted by what they take in; only a pause of the whole cloud pauses the cloud', async () => {
+    const { observer, sample } = captured()
+    const order = { by: 'ada', reason: 'x', since: '2026-01-01T00:00:00.000Z', until: null, source: null }
+    const pause = { ...order, kind: 'pause' as const }
+    const counts = async (): Promise<unknown[]> => [
+      await sample('lifeboat_paused'),
+      await sample('lifeboat_pauses{scope="cloud"}'),
+      await sample('lifeboat_pauses{scope="segment"}'),
+      await sample('lifeboat_maintenance{scope="cloud"}'),
+      await sample('lifeboat_maintenance{scope="host"}'),
+    ]
+    observer.standingOrders([
+      { ...pause, scope: { kind: 'segment', name: 'a' } },
+      { ...pause, scope: { kind: 'segment', name: 'b' } },
+      { ...order, kind: 'maintenance', scope: { kind: 'cloud', name: null } },
+      { ...order, kind: 'maintenance', scope: { kind: 'host', name: 'cmp01' } },
+    ])
+    expect(await counts()).toEqual([0, 0, 2, 1, 1])
+    observer.standingOrders([{ ...pause, scope: { kind: 'cloud', name: null } }])
+    expect(await counts()).toEqual([1, 1, 0, 0, 0])
   })
 })
