@@ -1,23 +1,55 @@
 /** What people order the daemon to do in a scenario: the acts of the command line, refusals included. */
+import { z } from 'zod'
 import type { Operations } from '../../domain/operations.ts'
+import { scopeText, wholeCloud, type Scope } from '../../domain/standing-order.ts'
 import { duration, section, text } from '../config/pieces.ts'
 import { act } from './act.ts'
 import type { Stage } from './stage.ts'
 
 const by = text().default('ann')
+const length = duration('1s', '30d').optional()
+const scope = { host: text().optional(), segment: text().optional() }
+
+interface Named {
+  host?: string | undefined
+  segment?: string | undefined
+}
+
+function scopeOf({ host, segment }: Named): Scope | undefined {
+  if (host !== undefined) return { kind: 'host', name: host }
+  return segment === undefined ? undefined : { kind: 'segment', name: segment }
+}
+
+function suffix(named: Named): string {
+  const found = scopeOf(named)
+  return found === undefined ? '' : ` of ${scopeText(found)}`
+}
 
 /** Acts by name. Each is refused or taken by the daemon itself; a refusal is part of what the scenario shows. */
 export const operatorActs = {
   recover: act(section({ host: text(), by, proof: text() }), (stage, order) =>
     ordered(stage, order.by, `recover ${order.host}`, (daemon) => daemon.recover(order)),
   ),
-  pause: act(section({ by, reason: text(), for: duration('1s', '30d').optional() }), (stage, order) =>
-    ordered(stage, order.by, 'pause', (daemon) =>
-      daemon.pause({ by: order.by, reason: order.reason, until: until(stage, order.for) }),
+  pause: act(section({ by, reason: text(), for: length, ...scope }), (stage, order) =>
+    ordered(stage, order.by, `pause${suffix(order)}`, (daemon) =>
+      daemon.pause({ by: order.by, reason: order.reason, until: until(stage, order.for), scope: scopeOf(order) }),
     ),
   ),
-  resume: act(section({ by, reason: text() }), (stage, order) =>
-    ordered(stage, order.by, 'resume', (daemon) => daemon.resume(order)),
+  resume: act(section({ by, reason: text(), ...scope }), (stage, order) =>
+    ordered(stage, order.by, `resume${suffix(order)}`, (daemon) =>
+      daemon.resume({ by: order.by, reason: order.reason, scope: scopeOf(order) }),
+    ),
+  ),
+  /** Without host and segment: of the whole cloud. */
+  maintenance: act(
+    section({ by, reason: text(), for: length, end: z.boolean().default(false), ...scope }),
+    (stage, { by: who, reason, end, ...order }) =>
+      ordered(stage, who, `${end ? 'end of ' : ''}maintenance${suffix(order)}`, (daemon) => {
+        const about = { by: who, reason, scope: scopeOf(order) ?? wholeCloud }
+        return end
+          ? daemon.endMaintenance(about)
+          : daemon.startMaintenance({ ...about, until: until(stage, order.for) })
+      }),
   ),
   override: act(section({ host: text(), by, reason: text() }), (stage, { host, ...order }) =>
     ordered(stage, order.by, `override ${host}`, (daemon) => daemon.override(stage.newestIncident(host), order)),
