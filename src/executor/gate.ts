@@ -4,17 +4,30 @@
  */
 import { sleep } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
+import type { HoldCode } from '../domain/incident-phases.ts'
 import type { Run } from './context.ts'
 
 /** How often a held incident looks whether it may go on. Longer delays a recovery after its pause ends by as much. */
 const lookAgainMs = 500
 
+/**
+ * After a wait longer than this the proof of death is renewed before the next write. Longer: a host that a person powered on
+ * meanwhile, during maintenance say, is evacuated while its guests may run. Shorter: a BMC is read after every short hold.
+ */
+const proofGoodForMs = 5_000
+
+/** Orders of people: the incident names those that hold it now, also when they change while it waits. */
+const namesWho = new Set<HoldCode>(['PAUSED', 'MAINTENANCE'])
+
 export class Gate {
   readonly #run: Run
+  readonly #renewProof: () => Promise<void>
   #waiting: Promise<void> | null = null
 
-  constructor(run: Run) {
+  /** @param renewProof resolves when the host is known to be dead still; waits as long as it is not. */
+  constructor(run: Run, renewProof: () => Promise<void>) {
     this.#run = run
+    this.#renewProof = renewProof
   }
 
   /**
@@ -42,11 +55,17 @@ export class Gate {
 
   async #wait(): Promise<void> {
     const { bridge, journal, id, host, clock, signal } = this.#run
+    let provenAt = clock.now()
     for (;;) {
       this.#stopIfEnded()
       const incident = bridge.incident(id)
       const permission = bridge.permission(incident)
       if (permission.allowed) {
+        if (incident.proof !== null && clock.now() - provenAt > proofGoodForMs) {
+          await this.#renewProof()
+          provenAt = clock.now()
+          continue
+        }
         if (incident.held !== null)
           journal.append([
             { kind: 'incident.continued', incident: id, host, data: { because: `${incident.held.code} is over` } },
@@ -54,8 +73,8 @@ export class Gate {
         return
       }
       if ('cancelled' in permission) throw new LifeboatError('CANCELLED', permission.cancelled)
-      if (incident.held?.code !== permission.hold) {
-        const { hold: code, message, error } = permission
+      const { hold: code, message, error } = permission
+      if (incident.held?.code !== code || (namesWho.has(code) && incident.held.message !== message)) {
         journal.append([
           { kind: 'incident.held', incident: id, host, data: { code, message, ...(error && { error }) } },
         ])

@@ -7,6 +7,7 @@ import type { FencingProof } from '../domain/fencing.ts'
 import type { HostStepKind } from '../domain/plan.ts'
 import { ourDisabledReason, type ServiceRecord } from '../domain/service.ts'
 import type { Run } from './context.ts'
+import type { Gate } from './gate.ts'
 import { patiently } from './patience.ts'
 
 /**
@@ -45,7 +46,7 @@ export async function fenceHost(run: Run): Promise<FencingProof> {
  * Forces the service down, so that Nova evacuates at once, and disables it, so that nothing is scheduled there when it
  * returns: one PUT. What others set stays as found (law L6).
  */
-export async function forceDown(run: Run): Promise<void> {
+export async function forceDown(run: Run, gate: Gate): Promise<void> {
   const service = await readService(run)
   const { id } = service
   if (id === null)
@@ -67,7 +68,11 @@ export async function forceDown(run: Run): Promise<void> {
       },
     ])
     // Setting the same flags again changes nothing, so a lost answer is cured by reading and, if need be, sending again.
-    const after = await patiently(run.clock, run.signal, () => run.cloud.updateService(id, change))
+    const after = await patiently(run.clock, run.signal, async () => {
+      // Each try is a write of its own, and a pause may have begun since the one before.
+      await gate.pass()
+      return run.cloud.updateService(id, change)
+    })
     run.bridge.noteOurWrite(after)
     if (!after.forcedDown)
       throw new LifeboatError('STATE_MISMATCH', 'Nova answered, but the service is not forced down', {

@@ -68,7 +68,7 @@ class IncidentRunner {
 
   constructor(run: Run, queue: PQueue) {
     this.#run = run
-    this.#gate = new Gate(run)
+    this.#gate = new Gate(run, () => this.#renewProof())
     this.#queue = queue
   }
 
@@ -78,7 +78,7 @@ class IncidentRunner {
 
   async run(): Promise<void> {
     try {
-      if (this.#incident.proof !== null) await this.#restoreProof()
+      if (this.#incident.proof !== null) await this.#renewProof()
       while (this.#incident.phase !== 'closed') await this.#doPhase(this.#incident.phase)
     } catch (thrown) {
       const error = ensureError(thrown)
@@ -189,7 +189,7 @@ class IncidentRunner {
 
   async #isolate(): Promise<void> {
     await this.#gate.pass()
-    await forceDown(this.#run)
+    await forceDown(this.#run, this.#gate)
     this.#to('surveying')
   }
 
@@ -244,12 +244,14 @@ class IncidentRunner {
     this.#close('done', 'every instance has its line')
   }
 
-  async #restoreProof(): Promise<void> {
-    const record = this.#incident.proof
-    while (record !== null && this.#run.proof === null) {
+  /** After a restart and after a long hold: what was proven then must be true now. Waits until it is, or a person states it. */
+  async #renewProof(): Promise<void> {
+    for (;;) {
+      const { proof, statement } = this.#incident
+      if (proof === null) return
       try {
-        this.#run.proof = await this.#run.fencer.restore(record, this.#run.signal)
-        this.#continue('the proof still holds')
+        this.#run.proof = await this.#run.fencer.restore(proof, this.#run.signal)
+        return this.#continue('the proof still holds')
       } catch (thrown) {
         const error = ensureError(thrown)
         if (error.code === 'SHUTDOWN') throw error
@@ -258,13 +260,11 @@ class IncidentRunner {
           `the proof of death could not be renewed: ${error.message}`,
           error,
         )
-        if (this.#incident.statement !== null)
-          this.#run.proof = this.#run.fencer.statement(
-            this.#run.host,
-            this.#incident.statement.by,
-            this.#incident.statement.statement,
-          )
-        else await this.#waitForFenceRetry()
+        if (statement !== null) {
+          this.#run.proof = this.#run.fencer.statement(this.#run.host, statement.by, statement.statement)
+          return
+        }
+        await this.#waitForFenceRetry()
       }
     }
   }

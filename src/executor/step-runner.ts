@@ -90,7 +90,7 @@ async function tryOnce(
 
   const send = async (): Promise<ReturnType<typeof errorRecord> | null> => {
     try {
-      const accepted = await sendOnce(driver, scene, attempt)
+      const accepted = await sendOnce(driver, scene, gate, attempt)
       run.journal.append([{ kind: 'step.issued', ...base, data: { requestId: accepted.requestId } }])
     } catch (thrown) {
       const error = ensureError(thrown)
@@ -192,13 +192,15 @@ async function settleInto(
  * Sends, and once more at once when a 503 says that nothing was applied and an earlier 503 of this step was found in Nova
  * to have told the truth. Without it a proxy that refuses every second call could refuse the same write for ever.
  */
-async function sendOnce(driver: StepDriver, scene: StepScene, attempt: number): Promise<Accepted> {
+async function sendOnce(driver: StepDriver, scene: StepScene, gate: Gate, attempt: number): Promise<Accepted> {
   try {
     return await driver.send(scene)
   } catch (thrown) {
     const error = ensureError(thrown)
     const before = scene.recovery.steps.get(stepKey(scene, attempt - 1))?.error
     const truthful = before?.code === 'API_UNAVAILABLE' && before.certainty === 'not-applied'
+    // What forbids writes may have come while the refusal was on its way: then the next attempt waits at the gate.
+    if (!gate.isOpen(scene.closing)) throw error
     if (!truthful || error.code !== 'API_UNAVAILABLE' || error.certainty !== 'not-applied') throw error
     return driver.send(scene)
   }
