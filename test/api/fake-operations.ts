@@ -1,5 +1,5 @@
 import { LifeboatError } from '../../src/domain/errors.ts'
-import type { DaemonStatus, Operations } from '../../src/domain/operations.ts'
+import type { DaemonStatus, HostStatus, Operations } from '../../src/domain/operations.ts'
 
 export const aStatus: DaemonStatus = {
   version: '0.1.0',
@@ -15,6 +15,25 @@ export const aStatus: DaemonStatus = {
   incidents: { open: 1, held: 0 },
   journal: { path: '/tmp/journal.db', entries: 7, head: 'abc' },
   workflow: { name: 'host-failure', revision: 1, digest: 'd1ge57d1ge57d1ge57' },
+}
+
+export const aHost: HostStatus = {
+  host: 'cmp01',
+  segment: 'ceph',
+  zone: 'nova',
+  verdict: 'healthy',
+  reason: 'BEATING',
+  message: 'Its heartbeat is beating',
+  status: 'enabled',
+  state: 'up',
+  forcedDown: false,
+  silentMs: 0,
+  intervalMs: 10_000,
+  missedBeats: 0,
+  probes: [],
+  incident: null,
+  standingOrders: [],
+  at: '2026-01-02T03:04:05.000Z',
 }
 
 /** Operations that keep what they were asked for, in `asked`. */

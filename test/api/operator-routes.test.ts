@@ -22,6 +22,30 @@ describe('acts', () => {
       ['pause', { by, reason: 'work', until: '2026-01-02T05:00:00Z' }],
     ],
     ['/v1/resume', { by, reason: 'done' }, 204, ['resume', { by, reason: 'done' }]],
+    [
+      '/v1/pause',
+      { by, reason: 'work', scope: { kind: 'segment', name: 'ceph' } },
+      200,
+      ['pause', { by, reason: 'work', until: null, scope: { kind: 'segment', name: 'ceph' } }],
+    ],
+    [
+      '/v1/resume',
+      { by, reason: 'done', scope: { kind: 'host', name: 'cmp01' } },
+      204,
+      ['resume', { by, reason: 'done', scope: { kind: 'host', name: 'cmp01' } }],
+    ],
+    [
+      '/v1/maintenance',
+      { by, reason: 'work', scope: { kind: 'cloud', name: null } },
+      200,
+      ['startMaintenance', { by, reason: 'work', until: null, scope: { kind: 'cloud', name: null } }],
+    ],
+    [
+      '/v1/maintenance/end',
+      { by, reason: 'done', scope: { kind: 'host', name: 'cmp01' } },
+      204,
+      ['endMaintenance', { by, reason: 'done', scope: { kind: 'host', name: 'cmp01' } }],
+    ],
     ['/v1/incidents/i-1/override', { by, reason: 'rack' }, 202, ['override', 'i-1', { by, reason: 'rack' }]],
     ['/v1/incidents/i-1/cancel', { by, reason: 'rack' }, 202, ['cancel', 'i-1', { by, reason: 'rack' }]],
   ])('POST %s %j', async (url, payload, status, expected) => {
@@ -39,6 +63,16 @@ describe('acts', () => {
     ['a field that means nothing', '/v1/recover', { host: 'cmp01', by, proof: 'x', force: true }],
     ['a pause until a time that is none', '/v1/pause', { by, reason: 'x', until: 'tomorrow' }],
     ['a pause that is over before it begins', '/v1/pause', { by, reason: 'x', until: '2026-01-02T03:04:04Z' }],
+    ['a maintenance of nothing', '/v1/maintenance', { by, reason: 'x' }],
+    ['a maintenance without a reason', '/v1/maintenance', { by, scope: { kind: 'cloud', name: null } }],
+    ['a scope that does not exist', '/v1/pause', { by, reason: 'x', scope: { kind: 'rack', name: 'a' } }],
+    ['a host without a name', '/v1/pause', { by, reason: 'x', scope: { kind: 'host', name: ' ' } }],
+    ['a cloud with a name', '/v1/maintenance/end', { by, reason: 'x', scope: { kind: 'cloud', name: 'a' } }],
+    [
+      'a maintenance that is over in the moment it begins',
+      '/v1/maintenance',
+      { by, reason: 'x', scope: { kind: 'cloud', name: null }, until: '2026-01-02T03:04:05Z' },
+    ],
     ['a list for a body', '/v1/pause', []],
     ['no body', '/v1/resume', undefined],
   ])('%s is refused and nothing is done', async (_name, url, payload) => {

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listenForOperators } from '../../src/api/index.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { Operations } from '../../src/domain/operations.ts'
-import { fakeOperations } from '../api/fake-operations.ts'
+import type { StandingOrder } from '../../src/domain/standing-order.ts'
+import { aHost, aStatus, fakeOperations } from '../api/fake-operations.ts'
 import { run, wallNow, type Ran } from './fake-commands.ts'
 
 let directory = ''
@@ -52,6 +53,109 @@ describe('beside a running daemon', () => {
     const asked = await withDaemon()
     await lifeboat(['pause', '--for', '2h', '--reason', 'switch upgrade'])
     expect(asked).toEqual([['pause', { by: 'alice', reason: 'switch upgrade', until: '2026-01-02T05:04:05.000Z' }]])
+  })
+
+  it('pause and resume of a host or a segment', async () => {
+    const asked = await withDaemon()
+    const { out } = await lifeboat(['pause', '--segment', 'ceph', '--reason', 'switch upgrade'])
+    await lifeboat(['resume', '--host', 'cmp01', '--reason', 'done'])
+    expect(asked).toEqual([
+      ['pause', { by: 'alice', reason: 'switch upgrade', until: null, scope: { kind: 'segment', name: 'ceph' } }],
+      ['resume', { by: 'alice', reason: 'done', scope: { kind: 'host', name: 'cmp01' } }],
+    ])
+    expect(out).toBe('Paused until somebody resumes: nothing of segment ceph is recovered meanwhile\n')
+  })
+
+  it('maintenance of one host, the short way, and its end', async () => {
+    const asked = await withDaemon()
+    const scope = { kind: 'host', name: 'cmp01' }
+    const { out } = await lifeboat(['host', 'maintenance', 'cmp01', '--reason', 'firmware', '--for', '4h'])
+    await lifeboat(['host', 'maintenance', 'cmp01', '--reason', 'done', '--end'])
+    expect(asked).toEqual([
+      ['startMaintenance', { by: 'alice', reason: 'firmware', until: '2026-01-02T07:04:05.000Z', scope }],
+      ['endMaintenance', { by: 'alice', reason: 'done', scope }],
+    ])
+    expect(out).toBe(
+      'Host cmp01 is in maintenance until 2026-01-02 07:04:05Z; a host of it that is down when it ends is recovered\n',
+    )
+  })
+
+  it('maintenance of a segment and of the whole cloud', async () => {
+    const asked = await withDaemon()
+    await lifeboat(['maintenance', 'start', '--cloud', '--reason', 'move'])
+    await lifeboat(['maintenance', 'end', '--segment', 'ceph', '--reason', 'done'])
+    expect(asked).toEqual([
+      ['startMaintenance', { by: 'alice', reason: 'move', until: null, scope: { kind: 'cloud', name: null } }],
+      ['endMaintenance', { by: 'alice', reason: 'done', scope: { kind: 'segment', name: 'ceph' } }],
+    ])
+  })
+
+  it.each([
+    [['maintenance', 'start', '--reason', 'x']],
+    [['maintenance', 'end', '--reason', 'x']],
+    [['maintenance', 'start', '--cloud', '--host', 'a', '--reason', 'x']],
+    [['maintenance', 'start', '--cloud']],
+    [['maintenance', 'start', '--cloud', '--reason', 'x', '--for', '31d']],
+    [['maintenance', 'start', '--cloud', '--reason', 'x', '--for', '0s']],
+    [['pause', '--host', 'a', '--segment', 'b', '--reason', 'x']],
+    [['pause', '--host', ' ', '--reason', 'x']],
+    [['host', 'maintenance', 'cmp01', '--end', '--for', '1h', '--reason', 'x']],
+    [['host', 'maintenance', 'cmp01']],
+  ])('%j is a slip, and nothing is ordered', async (argv) => {
+    const asked = await withDaemon()
+    expect((await lifeboat(argv)).exit).toBe(2)
+    expect(asked).toEqual([])
+  })
+
+  it('the longest maintenance is thirty days', async () => {
+    const asked = await withDaemon()
+    await lifeboat(['maintenance', 'start', '--host', 'a', '--reason', 'x', '--for', '30d'])
+    expect(asked).toMatchObject([['startMaintenance', { until: '2026-02-01T03:04:05.000Z' }]])
+  })
+
+  it('status, host list and maintenance list say what is in force, by whom and until when', async () => {
+    const standingOrders: StandingOrder[] = [
+      {
+        kind: 'maintenance',
+        scope: { kind: 'host', name: 'cmp01' },
+        by: 'ann',
+        reason: 'firmware',
+        since: '2026-01-02T03:00:00.000Z',
+        until: '2026-01-02T07:00:00.000Z',
+        source: null,
+      },
+      {
+        kind: 'pause',
+        scope: { kind: 'cloud', name: null },
+        by: 'bob',
+        reason: 'move',
+        since: '2026-01-02T03:00:00.000Z',
+        until: null,
+        source: null,
+      },
+    ]
+    await withDaemon({
+      status: () => ({ ...aStatus, standingOrders }),
+      hosts: () => [{ ...aHost, standingOrders }],
+    })
+    const lines = [
+      'maintenance by ann until 2026-01-02 07:00:00Z: firmware',
+      'pause by bob until somebody ends it: move',
+    ]
+    const status = (await lifeboat(['status'])).out
+    const hosts = (await lifeboat(['host', 'list'])).out
+    for (const line of lines) {
+      expect(status).toContain(line)
+      expect(hosts).toContain(line)
+    }
+    expect(status).toContain('host cmp01: maintenance by ann')
+    expect((await lifeboat(['maintenance', 'list', '-f', 'csv'])).out.split('\n').slice(1, 3)).toEqual([
+      expect.stringMatching(/^"?maintenance"?,.*cmp01/),
+      expect.stringMatching(/^"?pause"?,.*cloud/),
+    ])
+    expect((await lifeboat(['maintenance', 'list'])).out).toMatch(
+      /pause +\| the whole cloud +\| bob .*\| ended by hand/,
+    )
   })
 
   it('override, cancel and resume', async () => {

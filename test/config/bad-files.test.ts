@@ -51,6 +51,39 @@ describe('a bad configuration file says every problem with its place and what is
     expect(text.split('\n')).toHaveLength(12)
   })
 
+  it('calendar windows that never open, never close, or take in nothing', () => {
+    expect(problemsOfFile('windows.yaml')).toEqual([
+      expect.stringContaining(
+        'windows.yaml:4:26: maintenance_windows[0].schedule: "0 25 * * *" is no schedule: hour: 25',
+      ),
+      'windows.yaml:5:13: maintenance_windows[1].name: there are two windows called "a" (each name once)',
+      'windows.yaml:5:26: maintenance_windows[1].schedule: "0 0 2 * * 6" has 6 fields (minute, hour, day of month, month, day of week; e.g. 0 2 * * 6)',
+      'windows.yaml:6:47: maintenance_windows[2].duration: is 7d, but it opens again after 7d: it would never be closed (must be shorter than the time between two openings)',
+      expect.stringContaining('windows.yaml:7:47: maintenance_windows[3].duration: is 1d, but it opens again after 1d'),
+      expect.stringContaining(
+        'windows.yaml:7:58: maintenance_windows[3].scope: says several things (exactly one of hosts, segments, cloud)',
+      ),
+      expect.stringContaining('windows.yaml:8:26: maintenance_windows[4].schedule: "0 2 L-30 2 *" never happens'),
+      expect.stringContaining('windows.yaml:8:61: maintenance_windows[4].scope: says nothing'),
+      expect.stringContaining('windows.yaml:8:86: maintenance_windows[4].timezone: "Europe/Atlantis" is no time zone'),
+      'windows.yaml:12:47: maintenance_windows[5].scope.segments[2]: there is no segment "rust" (defined: ceph; or default:ZONE)',
+    ])
+  })
+
+  it.each([
+    ['duration: 59s', '"59s" is out of range (1m to 7d)'],
+    ['duration: 7d1s', '"7d1s" is out of range (1m to 7d)'],
+    ['kind: freeze', 'allowed: maintenance, pause'],
+    ['scope: { hosts: [] }', 'is too small (at least 1 items)'],
+    ['scope: { cloud: false }', 'maintenance_windows[0].scope.cloud'],
+    ["reason: ''", 'must not be empty'],
+  ])('a window with %s', (change, problem) => {
+    const lines = ['name: w', 'schedule: 0 2 1 * *', 'duration: 1h', 'scope: { cloud: true }', 'reason: x']
+    const others = lines.filter((line) => line.split(':')[0] !== change.split(':')[0])
+    const text = `maintenance_windows:\n  - ${[change, ...others].join('\n    ')}\n`
+    expect(problemsIn(text)).toEqual([expect.stringContaining(problem)])
+  })
+
   it.each([
     ['duplicate-key.yaml', 'duplicate-key.yaml:4:3: this key is here twice (each key once)'],
     ['not-yaml.yaml', 'not-yaml.yaml:3:1: a tab indents here (YAML takes only spaces)'],

@@ -109,6 +109,36 @@ segments:
   it('a host of no segment and no zone has the segment default', () => expect(of('h', null, []).name).toBe('default'))
 })
 
+describe('maintenance windows', () => {
+  const windows = (text: string) =>
+    parse(`maintenance_windows:\n  - { name: w, reason: x, ${text} }`).maintenanceWindows
+
+  it('without any there are none', () => expect(parse('').maintenanceWindows).toEqual([]))
+  it('are maintenance in the machine’s own zone unless they say otherwise', () =>
+    expect(windows('schedule: " 0 2 * * 6 ", duration: 4h, scope: { hosts: [b, a, b] }')).toEqual([
+      {
+        name: 'w',
+        kind: 'maintenance',
+        schedule: '0 2 * * 6',
+        durationMs: 14_400_000,
+        timezone: null,
+        scopes: [
+          { kind: 'host', name: 'b' },
+          { kind: 'host', name: 'a' },
+        ],
+        reason: 'x',
+      },
+    ]))
+  it('take in segments, or the whole cloud', () => {
+    expect(windows('schedule: "@weekly", duration: 1m, kind: pause, scope: { segments: [default] }')).toMatchObject([
+      { kind: 'pause', durationMs: 60_000, scopes: [{ kind: 'segment', name: 'default' }] },
+    ])
+    expect(windows('schedule: 0 2 1 * *, duration: 7d, timezone: Europe/Berlin, scope: { cloud: true }')).toMatchObject(
+      [{ timezone: 'Europe/Berlin', durationMs: 604_800_000, scopes: [{ kind: 'cloud', name: null }] }],
+    )
+  })
+})
+
 describe('templates', () => {
   const config = parse('hosts: { cmp01: { bmc: 10.0.0.1, slot: 3 }, constructor: {} }')
 
