@@ -11,7 +11,7 @@ import type { VerdictKind } from '../domain/verdict.ts'
 import type { Bridge, Permission } from '../executor/context.ts'
 import { brakeHolds, type BrakeWatchParts } from './brake-watch.ts'
 import type { IncidentBook } from './incident-book.ts'
-import { isOnlyWaiting, orderHolds } from './order-holds.ts'
+import { disabledHere, isOnlyWaiting, orderHolds } from './order-holds.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { StandingOrders } from './standing-orders.ts'
 
@@ -74,7 +74,7 @@ export function createBridge(parts: {
     if (frozen !== null) return { allowed: false, hold: 'FROZEN', message: frozen.message }
     const verdict = monitor.verdict(incident.host)
     if (verdict?.kind === 'maintenance' && isOnlyWaiting(incident))
-      return { allowed: false, hold: 'MAINTENANCE', message: verdict.message }
+      return { allowed: false, hold: 'MAINTENANCE', message: disabledHere }
     if (
       verdict !== undefined &&
       (verdict.kind === 'contradiction' || (incident.proof !== null && alive.has(verdict.kind)))

@@ -28,6 +28,10 @@ export function maintenanceOf(orders: Orders, host: string, segment: string): st
   return maintenance.length > 0 ? said(maintenance) : null
 }
 
+/** Why an incident waits whose host a person disabled meanwhile. Without numbers: the verdict has them, and they move. */
+export const disabledHere =
+  'a person disabled its nova-compute while the incident waited; it goes on when the service is enabled, or on a statement'
+
 /**
  * Whether nothing was done to the host yet and nobody stated its death: a person who disables it now means to keep it out
  * of recovery. Once it is proven dead its instances are brought back whatever its flags say: left half way they are lost.

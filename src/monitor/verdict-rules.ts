@@ -57,7 +57,7 @@ export function judge(facts: HostFacts, limits: RuleLimits): Conclusion {
   if (isDisabledByPerson(pulse) && facts.segment.onDisabledDown === 'hold') {
     const idle = missed >= limits.suspectAfterBeats || !pulse.everBeat
     if (idle && (facts.state === 'down' || confirmed)) {
-      return say('maintenance', 'DISABLED_AND_SILENT', `Disabled by a person, and ${silent}: hold`)
+      return say('maintenance', 'DISABLED_AND_SILENT', `Disabled by a person${why(pulse)}, and ${silent}: hold`)
     }
   }
   if (missed < limits.suspectAfterBeats) return beating(facts)
@@ -72,7 +72,11 @@ function forcedDown(facts: HostFacts, confirmed: boolean, silent: string): Concl
     return say('contradiction', reason, `Forced down by ${who}, yet its nova-compute is beating: it is alive`)
   }
   if (pulse.disabledBeforeForced && !facts.marked && facts.segment.onDisabledDown === 'hold') {
-    return say('maintenance', 'DISABLED_AND_FORCED_DOWN', `Disabled by a person, then forced down, and ${silent}: hold`)
+    return say(
+      'maintenance',
+      'DISABLED_AND_FORCED_DOWN',
+      `Disabled by a person${why(pulse)}, then forced down, and ${silent}: hold`,
+    )
   }
   if (facts.ours) return say('recovering', 'OUR_INCIDENT', 'Forced down under an open incident of ours')
   if (!pulse.forcedWhileWatching) {
@@ -178,6 +182,10 @@ export function whileInDoubt(conclusion: Conclusion, previous: VerdictKind, why:
 
 function say(kind: VerdictKind, reason: string, message: string): Conclusion {
   return { kind, reason, message }
+}
+
+function why({ disabledReason }: Pulse): string {
+  return disabledReason === null || disabledReason === '' ? '' : ` (${disabledReason})`
 }
 
 function seconds(ms: number): string {
