@@ -68,7 +68,7 @@ export function createBridge(parts: {
         hold: 'OBSERVING',
         message: 'the daemon was armed when this began, and now only observes',
       }
-    const ordered = orderHolds(incident, parts.orders, [parts.segmentNamed(incident).name])
+    const ordered = orderHolds(incident, parts.orders, [monitor.segment(incident.host).name])
     if (ordered !== null) return { allowed: false, ...ordered }
     const frozen = monitor.frozen()
     if (frozen !== null) return { allowed: false, hold: 'FROZEN', message: frozen.message }
