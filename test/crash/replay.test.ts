@@ -84,6 +84,17 @@ describe.each(shippedWorkflows())('$file', (shipped) => {
     expect(problems).toEqual({})
   }, 60_000)
 
+  test('an order that an owner gave a moment before ours is no failure', async () => {
+    const problems: Problems = {}
+    for (const way of ways)
+      for (const step of ['start', 'stop'])
+        if ([...way.places].some((place) => place.endsWith(`.${step}`))) {
+          const ending = await play(way, { intercept: ownerWasFirst(step) })
+          if (ending.outcome?.outcome !== 'recovered') problems[`${way.name}, ${step}`] = ending.outcome
+        }
+    expect(problems).toEqual({})
+  })
+
   test('a journal that is set back to any row of any step never runs a guest twice nor tells an untruth', async () => {
     const problems: Problems = {}
     const done = new Set<string>()
@@ -138,6 +149,18 @@ function onceEach(how: 'refused' | 'swallowed' | 'taken without an answer', stru
     if (how === 'refused') throw new LifeboatError('API_UNAVAILABLE', 'rehearsed 503', { retry: 'backoff' })
     if (how === 'taken without an answer') await pass()
     throw new LifeboatError('API_TIMEOUT', 'rehearsed time-out', { certainty: 'unknown' })
+  }
+}
+
+/** The same order twice: the first one is the owner's, ours is refused. */
+function ownerWasFirst(kind: string): Intercept {
+  let struck = false
+  return async (sending, pass) => {
+    if (!struck && sending.kind === kind) {
+      struck = true
+      await pass()
+    }
+    return pass()
   }
 }
 
