@@ -73,7 +73,14 @@ export class Life {
       after: (delayMs, fire) => time.after(delayMs, () => this.dead || fire()),
     }
     const journal = { ...this.journal, append: (entries: NewEntry[]) => this.#append(entries) }
-    const parts = simulatedParts(simulator, { clock, journal, workflow, beatMs, segment: { probes: [], ...segment } })
+    const parts = simulatedParts(simulator, {
+      clock,
+      journal,
+      workflow,
+      beatMs,
+      segment: { probes: [], ...segment },
+      wire: simulator.wire(),
+    })
     this.#cloud = parts.cloud as OpenStackCloud
     try {
       this.#daemon = new Daemon({

@@ -87,6 +87,7 @@ export async function rehearse(
   const simulator = await startSimulator({
     clock,
     hosts: 4,
+    port: null,
     reportIntervalMs: 10_000,
     serviceDownTimeMs: 3_600_000,
     ...(scene.oldCloud === true && { maxMicroversion: '2.93' }),
