@@ -11,6 +11,7 @@ import type { VerdictKind } from '../domain/verdict.ts'
 import type { Bridge, Permission } from '../executor/context.ts'
 import { brakeHolds, type BrakeWatchParts } from './brake-watch.ts'
 import type { IncidentBook } from './incident-book.ts'
+import type { MemoryWatch } from './memory-watch.ts'
 import { disabledHere, isOnlyWaiting, orderHolds } from './order-holds.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { StandingOrders } from './standing-orders.ts'
@@ -30,6 +31,7 @@ export function createBridge(parts: {
   brake: BrakeWatchParts
   segmentNamed: (incident: Incident) => Segment
   workflows: ReadonlyMap<string, Workflow>
+  memory: Pick<MemoryWatch, 'holds'>
 }): Bridge {
   const { clock, book, monitor, brake } = parts
   return {
@@ -84,6 +86,8 @@ export function createBridge(parts: {
     if (incident.proof === null) {
       const held = brakeHolds(incident, parts.segmentNamed(incident).brake, brake)
       if (held !== null) return { allowed: false, hold: 'BRAKE', message: held }
+      const short = parts.memory.holds(incident, book.open())
+      if (short !== null) return { allowed: false, hold: 'MEMORY', message: short }
     }
     return { allowed: true }
   }
