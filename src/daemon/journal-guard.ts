@@ -27,9 +27,11 @@ export function guardedJournal(
 
   const append = (entries: NewEntry[]): Entry[] => {
     try {
-      const written = journal.append(entries)
+      if (failingSince === null) return journal.append(entries)
+      const written = journal.append([gap(failingSince), ...entries])
       failingSince = null
-      return written
+      observer.log?.('info', 'journal.available', { message: 'The journal can be written again' })
+      return written.slice(1)
     } catch (thrown) {
       const { code, message } = ensureError(thrown)
       if (code === 'JOURNAL_UNAVAILABLE' && failingSince === null && !isAborted(signal)) {
@@ -45,12 +47,8 @@ export function guardedJournal(
     for (;;) {
       await sleep(clock, tryAgainMs, signal)
       if (failingSince === null || isAborted(signal)) return
-      const since = new Date(failingSince.at).toISOString()
-      const message = `The journal could not be written since ${since}, and nothing was done meanwhile: ${failingSince.message}`
       try {
-        journal.append([{ kind: 'alarm.raised', data: { code: 'JOURNAL_UNAVAILABLE', message } }])
-        failingSince = null
-        observer.log?.('info', 'journal.available', { message: 'The journal can be written again' })
+        append([])
         return
       } catch {
         // Said when it began, and counted by the journal's own telemetry each time.
@@ -59,6 +57,13 @@ export function guardedJournal(
   }
 
   return { ...journal, append }
+}
+
+/** The row that says what is missing before it. */
+function gap({ at, message }: { at: number; message: string }): NewEntry {
+  const since = new Date(at).toISOString()
+  const says = `The journal could not be written since ${since}, and nothing was done meanwhile: ${message}`
+  return { kind: 'alarm.raised', data: { code: 'JOURNAL_UNAVAILABLE', message: says } }
 }
 
 /**
