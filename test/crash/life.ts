@@ -39,7 +39,7 @@ export interface LifeOptions {
   death?: Death | undefined
   intercept?: Intercept | undefined
   /** Told of each commit, before (`written` false) and after it. */
-  onCommit?: (nth: number, entries: NewEntry[], written: boolean) => void
+  onCommit?: (nth: number, entries: NewEntry[], written: boolean, life: Life) => void
 }
 
 /** Heartbeats have no part in these runs: the monitor polls once at the start, then hourly. */
@@ -124,11 +124,11 @@ export class Life {
     const { death, onCommit } = this.#options
     if (this.dead) throw new Error('dead')
     const nth = ++this.commits
-    onCommit?.(nth, entries, false)
+    onCommit?.(nth, entries, false, this)
     if (death !== undefined && 'before' in death && death.before === nth) this.die()
     if (this.dead) throw new Error('dead')
     const written = this.journal.append(entries)
-    onCommit?.(nth, entries, true)
+    onCommit?.(nth, entries, true, this)
     if (death !== undefined && 'after' in death && death.after === nth) this.die()
     if (this.dead) throw new Error('dead')
     return written
