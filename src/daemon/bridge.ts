@@ -34,6 +34,8 @@ export function createBridge(parts: {
   memory: Pick<MemoryWatch, 'holds'>
 }): Bridge {
   const { clock, book, monitor, brake } = parts
+  /** Whether an incident that is over had a proof: read once from the journal, it never changes. */
+  const proven = new Map<string, boolean>()
   return {
     incident: (id) => book.get(id),
     permission,
@@ -46,10 +48,7 @@ export function createBridge(parts: {
       const { verdict, frozen } = await monitor.lookAgain(host, signal)
       return { verdict, frozen: frozen?.message ?? null }
     },
-    isFenced: (host) => {
-      const incident = book.openOn(host)
-      return incident !== undefined && incident.proof !== null && incident.marked !== null
-    },
+    isFenced,
     segment: parts.segmentNamed,
     workflow: (digest) => {
       const workflow = parts.workflows.get(digest)
@@ -58,6 +57,21 @@ export function createBridge(parts: {
       return workflow
     },
     noteOurWrite: (service) => monitor.noteOurWrite(service.host, service.updatedAt),
+  }
+
+  /**
+   * Also after its own incident is over, which with nothing on the host takes a second: as long as our flags stand there and
+   * it does not beat. A mark alone is too little: after a restart it may be of a host that has long come back.
+   */
+  function isFenced(host: string): boolean {
+    const incident = book.openOn(host)
+    if (incident !== undefined) return incident.proof !== null && incident.marked !== null
+    const verdict = monitor.verdict(host)
+    const id = book.markedBy(host)
+    if (id === undefined || verdict?.evidence.forcedDown !== true || verdict.kind === 'contradiction') return false
+    const known = proven.get(id) ?? (book.find(id)?.proof ?? null) !== null
+    proven.set(id, known)
+    return known
   }
 
   function permission(incident: Incident): Permission {

@@ -33,6 +33,11 @@ export class IncidentBook {
     return this.#marked.has(host)
   }
 
+  /** The incident that set our flags on the host's service, open or over, or undefined. */
+  markedBy(host: string): IncidentId | undefined {
+    return this.#marked.get(host)
+  }
+
   /** Throws INVARIANT for an id that was never opened. */
   get(id: IncidentId): Incident {
     const incident = this.find(id)
