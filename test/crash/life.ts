@@ -122,16 +122,21 @@ export class Life {
 
   #append(entries: NewEntry[]): ReturnType<JournalWriter['append']> {
     const { death, onCommit } = this.#options
-    if (this.dead) throw new Error('dead')
+    this.#mustLive()
     const nth = ++this.commits
     onCommit?.(nth, entries, false, this)
     if (death !== undefined && 'before' in death && death.before === nth) this.die()
-    if (this.dead) throw new Error('dead')
+    this.#mustLive()
     const written = this.journal.append(entries)
     onCommit?.(nth, entries, true, this)
     if (death !== undefined && 'after' in death && death.after === nth) this.die()
-    if (this.dead) throw new Error('dead')
+    this.#mustLive()
     return written
+  }
+
+  /** Ends the call of a daemon that has died: it must not go on to send anything. */
+  #mustLive(): void {
+    if (this.dead) throw new Error('dead')
   }
 
   /** Answers nothing once it is dead, and sends nothing. */
@@ -165,7 +170,7 @@ export class Life {
         (id: string, ...rest: unknown[]) => intercept(this.#sending(kind, id), () => call(id, ...rest)),
       ] as const
     })
-    return { ...mortal, ...Object.fromEntries(changed) } as Cloud
+    return { ...mortal, ...Object.fromEntries(changed) }
   }
 
   /** The step whose write this is: the newest one that is intended. A write without one breaks law L2. */
