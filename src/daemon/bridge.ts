@@ -11,6 +11,7 @@ import type { VerdictKind } from '../domain/verdict.ts'
 import type { Bridge, Permission } from '../executor/context.ts'
 import { brakeHolds, type BrakeWatchParts } from './brake-watch.ts'
 import type { IncidentBook } from './incident-book.ts'
+import type { MemoryWatch } from './memory-watch.ts'
 import { disabledHere, isOnlyWaiting, orderHolds } from './order-holds.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { StandingOrders } from './standing-orders.ts'
@@ -30,8 +31,11 @@ export function createBridge(parts: {
   brake: BrakeWatchParts
   segmentNamed: (incident: Incident) => Segment
   workflows: ReadonlyMap<string, Workflow>
+  memory: Pick<MemoryWatch, 'holds'>
 }): Bridge {
   const { clock, book, monitor, brake } = parts
+  /** Whether an incident that is over had a proof: read once from the journal, it never changes. */
+  const proven = new Map<string, boolean>()
   return {
     incident: (id) => book.get(id),
     permission,
@@ -44,10 +48,7 @@ export function createBridge(parts: {
       const { verdict, frozen } = await monitor.lookAgain(host, signal)
       return { verdict, frozen: frozen?.message ?? null }
     },
-    isFenced: (host) => {
-      const incident = book.openOn(host)
-      return incident !== undefined && incident.proof !== null && incident.marked !== null
-    },
+    isFenced,
     segment: parts.segmentNamed,
     workflow: (digest) => {
       const workflow = parts.workflows.get(digest)
@@ -56,6 +57,21 @@ export function createBridge(parts: {
       return workflow
     },
     noteOurWrite: (service) => monitor.noteOurWrite(service.host, service.updatedAt),
+  }
+
+  /**
+   * Also after its own incident is over, which with nothing on the host takes a second: as long as our flags stand there and
+   * it does not beat. A mark alone is too little: after a restart it may be of a host that has long come back.
+   */
+  function isFenced(host: string): boolean {
+    const incident = book.openOn(host)
+    if (incident !== undefined) return incident.proof !== null && incident.marked !== null
+    const verdict = monitor.verdict(host)
+    const id = book.markedBy(host)
+    if (id === undefined || verdict?.evidence.forcedDown !== true || verdict.kind === 'contradiction') return false
+    const known = proven.get(id) ?? (book.find(id)?.proof ?? null) !== null
+    proven.set(id, known)
+    return known
   }
 
   function permission(incident: Incident): Permission {
@@ -84,6 +100,8 @@ export function createBridge(parts: {
     if (incident.proof === null) {
       const held = brakeHolds(incident, parts.segmentNamed(incident).brake, brake)
       if (held !== null) return { allowed: false, hold: 'BRAKE', message: held }
+      const short = parts.memory.holds(incident, book.open())
+      if (short !== null) return { allowed: false, hold: 'MEMORY', message: short }
     }
     return { allowed: true }
   }

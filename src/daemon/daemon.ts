@@ -22,7 +22,9 @@ import { Monitor } from '../monitor/monitor.ts'
 import type { MonitorSettings } from '../monitor/settings.ts'
 import { createBridge } from './bridge.ts'
 import { IncidentBook } from './incident-book.ts'
+import { guardedJournal } from './journal-guard.ts'
 import type { MaintenanceWindow } from './maintenance-window.ts'
+import { MemoryWatch, processMemory, type Memory } from './memory-watch.ts'
 import { createOperations } from './operations.ts'
 import { maintenanceOf, withoutPlanned } from './order-holds.ts'
 import { OrderKeeper } from './order-keeper.ts'
@@ -51,6 +53,8 @@ export interface DaemonParts {
   version: string
   cloudName: string | null
   /** Default: this process's. */
+  memory?: Memory
+  /** Default: this process's. */
   pid?: number
 }
 
@@ -73,10 +77,13 @@ export class Daemon {
   #keeping: Promise<void> | null = null
 
   constructor(parts: DaemonParts) {
-    this.#parts = parts
+    const { clock, cloud, fencer, observer, workflow, mode } = parts
+    const { signal } = this.#stopping
+    const journal = guardedJournal(parts.journal, { clock, observer, signal })
+    const memory = new MemoryWatch(parts.memory ?? processMemory(), journal)
+    this.#parts = { ...parts, journal }
     // Every step under way listens for the stop: thousands are no leak.
-    setMaxListeners(0, this.#stopping.signal)
-    const { clock, cloud, journal, fencer, observer, workflow, mode } = parts
+    setMaxListeners(0, signal)
     this.orders = new StandingOrders(journal, clock)
     this.book = new IncidentBook(journal)
     journal.onAppend((entry) => {
@@ -111,6 +118,7 @@ export class Daemon {
       segmentNamed: ({ host, segment: name }) =>
         this.monitor.segments().find((segment) => segment.name === name) ?? this.#segmentFor(host),
       workflows,
+      memory,
     })
     this.#context = { cloud, journal, fencer, clock, observer, bridge, settings: parts.executorSettings }
     this.#queue = Slots.shared(parts.executorSettings.maxParallel)
@@ -126,6 +134,7 @@ export class Daemon {
       segmentFor: (host) => this.#segmentFor(host),
       inMaintenance: ({ host, segment }) => maintenanceOf(this.orders, host, segment) !== null,
       run: (id) => this.#run(id),
+      afterPoll: () => memory.look(),
     })
     this.#keeper = new OrderKeeper({
       clock,
@@ -170,6 +179,8 @@ export class Daemon {
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
     await Promise.allSettled([this.#polling, this.#keeping, ...this.#running.values()])
+    // A start that failed half way (a port that is taken) has nothing on record that could end.
+    if (this.#polling === null) return
     this.#parts.journal.append([{ kind: 'daemon.stopped', data: { reason } }])
   }
 
@@ -185,7 +196,10 @@ export class Daemon {
   #run(id: IncidentId): void {
     if (this.#running.has(id) || this.#stopping.signal.aborted) return
     const run = runIncident(this.#context, id, this.#queue, this.#stopping.signal).then(
-      () => void this.#running.delete(id),
+      () => {
+        this.#running.delete(id)
+        this.book.forgetClosed(id)
+      },
       (thrown: unknown) => {
         this.#running.delete(id)
         this.#parts.observer.log?.('error', 'incident.broke', { incident: id }, ensureError(thrown))

@@ -4,6 +4,7 @@ import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Workflow } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
+import type { Wire } from '../domain/wire.ts'
 import { defaultWishes } from '../engine/wishes.ts'
 import { parseWorkflow } from '../engine/workflow.ts'
 import { createFencer } from '../fencing/fencer.ts'
@@ -36,11 +37,13 @@ export interface SimulatedOptions {
   observer?: Observer
   segment?: Partial<Segment>
   mode?: 'observe' | 'armed'
+  /** Reaches the simulator without sockets, the same way in every run. */
+  wire?: Wire | undefined
 }
 
 /** Everything a Daemon needs but its journal's path. */
 export function simulatedParts(simulator: Simulator, options: SimulatedOptions): Omit<DaemonParts, 'journalPath'> {
-  const { clock, journal, workflow, beatMs } = options
+  const { clock, journal, workflow, beatMs, wire } = options
   const observer = options.observer ?? {}
   const access = simulator.cloud()
   const env = Object.fromEntries(
@@ -51,6 +54,7 @@ export function simulatedParts(simulator: Simulator, options: SimulatedOptions):
     clock,
     observer,
     requestLimitMs: 2_000,
+    wire,
     system: (host) => ({ url: simulator.bmcUrl(host), ...simulator.bmcAccess }),
     verify: { pauseMs: 50, limitMs: 2_000 },
   })
@@ -63,6 +67,7 @@ export function simulatedParts(simulator: Simulator, options: SimulatedOptions):
       observer,
       readTimeoutMs: 5_000,
       writeTimeoutMs: 5_000,
+      wire,
     }),
     fencer: createFencer({ clock, methods: new Map([['bmc', bmc]]), observer }),
     journal,

@@ -35,7 +35,12 @@ export interface WatchLoopParts {
   inMaintenance: (verdict: Verdict) => boolean
   /** Runs an incident; called once for each that is opened. */
   run: (id: IncidentId) => void
+  /** Told after each poll that was recorded. */
+  afterPoll?: () => void
 }
+
+/** Rows of polls that could not be written, kept for when they can: beyond these the oldest are given up. */
+const owedAtMost = 1_000
 
 export class WatchLoop {
   readonly #parts: WatchLoopParts
@@ -43,6 +48,8 @@ export class WatchLoop {
   readonly #handled = new Set<string>()
   /** Incidents of an earlier run, picked up after the first good poll. */
   readonly #unfinished: IncidentId[]
+  /** What polls found while the journal could not be written. */
+  #owed: NewEntry[] = []
 
   constructor(parts: WatchLoopParts) {
     this.#parts = parts
@@ -61,6 +68,7 @@ export class WatchLoop {
         const report = await monitor.poll(signal)
         if (isAborted(signal)) return
         this.#record(report)
+        this.#parts.afterPoll?.()
         if (report.verdicts.some(({ kind, evidence }) => kind === 'suspect' && witnessedDead(evidence)))
           pauseMs *= dyingHurry
       } catch (thrown) {
@@ -82,7 +90,9 @@ export class WatchLoop {
     for (const verdict of report.changed) entries.push({ kind: 'verdict.changed', host: verdict.host, data: verdict })
     for (const { host, ...alarm } of report.alarms)
       entries.push({ kind: 'alarm.raised', ...(host !== undefined && { host }), data: alarm })
-    if (entries.length > 0) this.#parts.journal.append(entries)
+    this.#owed = [...this.#owed, ...entries].slice(-owedAtMost)
+    if (this.#owed.length > 0) this.#parts.journal.append(this.#owed)
+    this.#owed = []
     if (report.ok) for (const id of this.#unfinished.splice(0)) this.#parts.run(id)
     for (const verdict of report.verdicts) this.#consider(verdict, report)
   }

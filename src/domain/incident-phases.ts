@@ -29,6 +29,7 @@ export const holdCodes = {
   HOST_ALIVE: 'The host showed life when it was looked at again',
   CLOUD_UNAVAILABLE: 'Nova does not answer: nothing can be read or done safely',
   JOURNAL_UNAVAILABLE: 'The journal cannot be written',
+  MEMORY: 'The daemon is short of memory and finishes other recoveries first',
 } as const
 
 export type HoldCode = keyof typeof holdCodes

@@ -118,10 +118,18 @@ type Ended = { migration: Migration; instance: Instance } | { migration: Migrati
 
 /** Waits for the end. What the listings of changes do not show for long is looked for once more by itself. */
 async function followed(scene: StepScene, record: StepRecord): Promise<Ended> {
+  const seen: Seen = { acceptedAt: scene.run.clock.now(), done: null }
   for (;;) {
-    const acceptedAt = scene.run.clock.now()
-    const ended = await scene.watch.until(scene.plan.instanceId, scene.signal, () => look(scene, record, acceptedAt))
-    if (ended !== 'unseen') return ended
+    const ended = await scene.watch.until(scene.plan.instanceId, scene.signal, () => look(scene, record, seen))
+    if (typeof ended === 'object') return ended
+    if (ended === 'unmoved') {
+      // Only a reading of its own says that it has not moved: a listing of changes may have missed it, by its clock or ours.
+      const { run, watch, plan, signal } = scene
+      const fresh = await patiently(run.clock, signal, () => watch.read(plan.instanceId))
+      if (fresh.host !== run.host) continue
+      throw notMoved(scene, seen.done?.migration ?? null)
+    }
+    seen.acceptedAt = scene.run.clock.now()
     // Still `accepted`: with a dead conductor it stays so, and runs when the conductor returns (docs/nova.md fact 11).
     if (ours(await listEvacuations(scene), beforeOf(record)).length > 0) continue
     throw new LifeboatError('EVACUATION_LOST', 'Nova accepted the evacuation but shows no migration for it', {
@@ -131,7 +139,14 @@ async function followed(scene: StepScene, record: StepRecord): Promise<Ended> {
   }
 }
 
-function look({ run, watch, plan }: StepScene, record: StepRecord, acceptedAt: number): Look<Ended | 'unseen'> {
+/** What this look-out has seen, by our own clock: no cloud's stamps, which may be set back, decide how long something takes. */
+interface Seen {
+  acceptedAt: number
+  done: { at: number; migration: Migration } | null
+}
+
+function look({ run, watch, plan }: StepScene, record: StepRecord, seen: Seen): Look<Ended | 'unseen' | 'unmoved'> {
+  const { acceptedAt } = seen
   const migration = ours(watch.evacuations(plan.instanceId), beforeOf(record)).at(-1)
   if (migration === undefined) {
     const instance = watch.instance(plan.instanceId)
@@ -162,15 +177,8 @@ function look({ run, watch, plan }: StepScene, record: StepRecord, acceptedAt: n
       )
     }
     if (arrived) return { found: { migration, instance } }
-    const doneForMs = watch.cloudNow() - cloudTimeMs(migration.updatedAt ?? migration.createdAt)
-    if (instance?.host === run.host && doneForMs > mustMoveWithinMs) {
-      const guest = migration.destHost ?? 'an unknown host'
-      throw new LifeboatError(
-        'STATE_MISMATCH',
-        `its evacuation is ${migration.status}, yet Nova still has it on ${run.host}; the guest may be running on ${guest}`,
-        { certainty: 'unknown', details: { migration: migration.uuid, destination: migration.destHost } },
-      )
-    }
+    seen.done ??= { at: run.clock.now(), migration }
+    if (instance?.host === run.host && run.clock.now() - seen.done.at > mustMoveWithinMs) return { found: 'unmoved' }
     return { wait: 'instances' }
   }
   if (ended.has(migration.status)) return { found: { migration } }
@@ -181,6 +189,15 @@ function look({ run, watch, plan }: StepScene, record: StepRecord, acceptedAt: n
     })
   }
   return { wait: 'migrations' }
+}
+
+function notMoved({ run }: StepScene, migration: Migration | null): LifeboatError {
+  const guest = migration?.destHost ?? 'an unknown host'
+  return new LifeboatError(
+    'STATE_MISMATCH',
+    `its evacuation is ${migration?.status ?? 'over'}, yet Nova still has it on ${run.host}; the guest may be running on ${guest}`,
+    { certainty: 'unknown', details: { migration: migration?.uuid ?? null, destination: migration?.destHost ?? null } },
+  )
 }
 
 /** The records that can be this attempt's, oldest first. */
