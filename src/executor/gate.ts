@@ -68,7 +68,12 @@ export class Gate {
         }
         if (incident.held !== null)
           journal.append([
-            { kind: 'incident.continued', incident: id, host, data: { because: `${incident.held.code} is over` } },
+            {
+              kind: 'incident.continued',
+              incident: id,
+              host,
+              data: { because: permission.hostIsBack ?? `${incident.held.code} is over` },
+            },
           ])
         return
       }

@@ -118,7 +118,9 @@ class IncidentRunner {
 
   /** Looks until the host is seen dead. False: it is back, and its incident is closed. */
   async #isSeenDead(): Promise<boolean> {
-    if (this.#run.clock.now() - this.#seenDeadAt <= lookGoodForMs) return true
+    const permission = this.#run.bridge.permission(this.#incident)
+    const isBack = permission.allowed && permission.hostIsBack !== undefined
+    if (!isBack && this.#run.clock.now() - this.#seenDeadAt <= lookGoodForMs) return true
     for (;;) {
       const { verdict, frozen } = await patiently(this.#run.clock, this.#run.signal, () =>
         this.#run.bridge.lookAgain(this.#run.host, this.#run.signal),
@@ -220,7 +222,8 @@ class IncidentRunner {
     const incident = this.#incident
     if (incident.mode === 'observe') return this.#closeObserved()
     const watch = (this.#watch ??= this.#newWatch(await this.#cloudTime()))
-    const slots = new Slots(this.#queue, this.#run.bridge.segment(incident).maxParallelPerHost)
+    const { maxParallelPerHost, priority } = this.#run.bridge.segment(incident)
+    const slots = new Slots(this.#queue, maxParallelPerHost, priority)
     const exclusives = new Exclusives()
     const open = [...incident.instances.values()].filter((recovery) => recovery.outcome === null)
     // In the order of the plan: the workflow's document says who goes first.

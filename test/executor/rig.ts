@@ -102,6 +102,7 @@ export class Rig {
       onDisabledDown: 'hold',
       policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
       brake: { maxHosts: 2, maxShare: 0.5 },
+      priority: 0,
       maxParallelPerHost: 32,
       ...options.segment,
     }
