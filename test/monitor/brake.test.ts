@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { countScopes, mostAtOnce, type BrakeFacts } from '../../src/monitor/brake.ts'
+import { countScopes, mostAtOnce, type BrakeFacts, type BrakeHost } from '../../src/monitor/brake.ts'
 import { holding, readBrake } from '../../src/monitor/brake-trips.ts'
 import { Brake, hosts, limits, rules } from './brake-setup.ts'
 
@@ -403,12 +403,10 @@ describe('for any fleet', () => {
           [...begun, ...facts.down.filter(({ waits }) => !waits), ...facts.recovered].map((one) => [one.host, one]),
         )
         for (const { segment, domains } of begun) {
-          const inScope = (fits: (host: (typeof fleet)[number]) => boolean) => [...counted.values()].filter(fits).length
-          const size = (fits: (host: (typeof fleet)[number]) => boolean) => fleet.filter(fits).length
-          const check = (
-            fits: (host: (typeof fleet)[number]) => boolean,
-            most: { maxHosts: number; maxShare: number },
-          ) => expect(inScope(fits)).toBeLessThanOrEqual(mostAtOnce(most, size(fits)))
+          const inScope = (fits: (host: BrakeHost) => boolean) => [...counted.values()].filter(fits).length
+          const size = (fits: (host: BrakeHost) => boolean) => fleet.filter(fits).length
+          const check = (fits: (host: BrakeHost) => boolean, most: { maxHosts: number; maxShare: number }) =>
+            expect(inScope(fits)).toBeLessThanOrEqual(mostAtOnce(most, size(fits)))
           check(() => true, given)
           check((host) => host.segment === segment, given.segments.get(segment) ?? limits(0, 0))
           for (const domain of domains)
