@@ -40,7 +40,7 @@ export class BrakeWatch {
     const now = parts.clock.now()
     // Nobody watched since the last run: settling begins anew.
     this.#trips = new Map(
-      [...this.#record.tripped].map(([scope, since]) => [scope, { since, changedAt: now, hosts: [] }]),
+      [...this.#record.tripped].map(([scope, since]) => [scope, { since, changedAt: now, hosts: [], waiting: 0 }]),
     )
   }
 

@@ -14,9 +14,10 @@ import { heldSentence, openSentence, openedSentence } from './brake-sentences.ts
 /** Times are of our monotonic clock, ms. */
 export interface Trip {
   since: number
-  /** When the set of its down hosts last changed, or was last not seen. */
+  /** When its down hosts, or how many of them wait, last changed or could last not be seen. */
   changedAt: number
   hosts: readonly HostName[]
+  waiting: number
 }
 
 export type Trips = ReadonlyMap<ScopeId, Trip>
@@ -63,8 +64,9 @@ function nextTrip(
   settleMs: number,
   now: number,
 ): Trip | null {
-  if (before === null) return over && waiting > 0 ? { since: now, changedAt: now, hosts } : null
-  const trip = sameHosts(before.hosts, hosts) ? before : { ...before, changedAt: now, hosts }
+  if (before === null) return over && waiting > 0 ? { since: now, changedAt: now, hosts, waiting } : null
+  const same = before.waiting === waiting && sameHosts(before.hosts, hosts)
+  const trip = same ? before : { ...before, changedAt: now, hosts, waiting }
   // Over its limit it stays shut as long as it holds anybody; with nobody to hold there is nothing to open for.
   const mayOpen = !over || waiting === 0
   return mayOpen && now - trip.changedAt >= settleMs ? null : trip

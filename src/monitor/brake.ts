@@ -128,10 +128,10 @@ function isCooling(
 function countOf(scope: ScopeId, { fleet, hosts, cooling, waiting }: Tally, rules: BrakeRules): ScopeCount {
   const { kind, title, limits } = about(scope, rules)
   const down = hosts.size
+  // One host is never a site: a small cloud must be recoverable.
+  const siteMost = kind === 'cloud' ? Math.max(1, wholeShare(rules.siteLossShare, fleet)) : Infinity
   // Nobody said that a segment without limits may be recovered.
-  const allowed = limits === null ? 0 : mostAtOnce(limits, fleet)
-  // One host is never a site, and of two or three it takes more than the share says: a small cloud must be recoverable.
-  const siteLost = kind === 'cloud' && down >= 2 && down > wholeShare(rules.siteLossShare, fleet)
+  const allowed = limits === null ? 0 : Math.min(mostAtOnce(limits, fleet), siteMost)
   return {
     scope,
     kind,
@@ -141,8 +141,8 @@ function countOf(scope: ScopeId, { fleet, hosts, cooling, waiting }: Tally, rule
     cooling,
     waiting,
     allowed,
-    siteLost,
-    over: down > allowed || siteLost,
+    siteLost: down > siteMost,
+    over: down > allowed,
     sharedDomain: sharedDomain([...hosts.values()]),
   }
 }

@@ -55,6 +55,8 @@ interface Track {
   missingSince: number | null
   readings: ProbeReading[]
   deadInARow: number
+  /** The last beat before it was found dead. As long as it is the last one, its silence is explained by its death. */
+  lastBeatOfDead: number | null
   verdict: Verdict
 }
 
@@ -276,6 +278,7 @@ export class Monitor {
         missingSince: null,
         readings: [],
         deadInARow: 0,
+        lastBeatOfDead: null,
         verdict,
       }
       this.#hosts.set(row.host, fresh)
@@ -375,8 +378,11 @@ export class Monitor {
     for (const { host, pulse, readable, ...track } of this.#hosts.values()) {
       if (!readable || pulse.status !== 'enabled' || pulse.forcedDown) continue
       const { alive, dead } = summary(track)
+      // A dead host that boots answers its probes before its nova-compute beats. Several of them at once, as the power of a
+      // site returns, are no broker fault.
+      const foundDead = track.lastBeatOfDead === pulse.lastBeatAt
       const expected = this.#planned(host, track.segment.name) !== null
-      const explained = expected || (alive.length === 0 && dead.length > 0)
+      const explained = expected || foundDead || (alive.length === 0 && dead.length > 0)
       facts.push({ host, lastBeatAt: pulse.lastBeatAt, intervalMs: this.#interval(pulse), explained })
     }
     return facts
@@ -415,6 +421,7 @@ export class Monitor {
     const missedBeats = silentMs / intervalMs
     const probes = track.readings
     const evidence = { status, state, forcedDown, updatedAt, silentMs, intervalMs, missedBeats, probes }
+    if (kind === 'host-down') track.lastBeatOfDead = track.pulse.lastBeatAt
     track.verdict = { host: track.host, segment: track.segment.name, kind, reason, message, at, evidence }
     if (kind !== previous) this.#changed(track.verdict, previous)
   }
