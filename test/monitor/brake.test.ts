@@ -155,7 +155,7 @@ describe('the cool-down', () => {
     brake.now = 5_999
     expect(brake.held('s3')).toEqual(['segment:s'])
     expect(brake.message('segment:s')).toBe(
-      '3 of 10 hosts of segment s are down, 2 may be (2 of them counted because their recovery began lately)',
+      '3 of 10 hosts of segment s are down, 2 may be (2 of them recovered, and counted still)',
     )
     const later = new Brake({ coolDownMs: 1_000 }).recovered('s1', 5_000).recovered('s2', 5_000).down('s3')
     later.now = 6_000
@@ -172,10 +172,10 @@ describe('the cool-down', () => {
     expect(brake.held('s3')).toEqual([])
   })
 
-  it('says one alone in the singular', () => {
+  it('is said, and one host alone is said in the singular', () => {
     const brake = new Brake({ coolDownMs: 1_000 }).recovered('s1', 0)
     expect(brake.message('segment:s')).toBe(
-      '1 of 10 hosts of segment s is down, 2 may be (1 of them counted because its recovery began lately)',
+      '1 of 10 hosts of segment s is down, 2 may be (1 of them recovered, and counted still)',
     )
   })
 
@@ -365,7 +365,7 @@ describe('for any fleet', () => {
     segment: host < 'f' ? 's' : 't',
     domains: 'adg'.includes(host) ? ['r1'] : 'bej'.includes(host) ? ['r2'] : [],
   })
-  const fleet = [...'abcdefghij'].map(place)
+  const fleet = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].map(place)
   const some = fc.uniqueArray(name, { maxLength: 8 })
   const limit = fc.record({
     maxHosts: fc.integer({ min: 0, max: 6 }),
