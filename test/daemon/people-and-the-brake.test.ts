@@ -40,7 +40,7 @@ describe('an override', () => {
     const before = scene.journal.read({ kinds: ['operator.override'] }).length
     await expect((async () => operationsOf(scene).override(`i-${host}`, ann))()).rejects.toMatchObject({
       code: 'USAGE',
-      message: expect.stringMatching(message),
+      message: typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message),
     })
     expect(scene.journal.read({ kinds: ['operator.override'] })).toHaveLength(before)
   }
