@@ -110,17 +110,22 @@ class IncidentRunner {
   async #confirm(): Promise<void> {
     if (this.#incident.mode === 'observe') return this.#to('surveying')
     await this.#gate.pass()
-    this.#early ??= this.#surveyEarly()
+    // When a whole site returns, Nova has other work than surveys of hosts that need nothing.
+    if (!this.#isBack()) this.#early ??= this.#surveyEarly()
     if (!(await this.#isSeenDead())) return
     this.#continue('looked again')
     this.#to('fencing')
   }
 
+  /** It beats again: what was seen a moment ago is not true any more. */
+  #isBack(): boolean {
+    const permission = this.#run.bridge.permission(this.#incident)
+    return permission.allowed && permission.hostIsBack !== undefined
+  }
+
   /** Looks until the host is seen dead. False: it is back, and its incident is closed. */
   async #isSeenDead(): Promise<boolean> {
-    const permission = this.#run.bridge.permission(this.#incident)
-    const isBack = permission.allowed && permission.hostIsBack !== undefined
-    if (!isBack && this.#run.clock.now() - this.#seenDeadAt <= lookGoodForMs) return true
+    if (!this.#isBack() && this.#run.clock.now() - this.#seenDeadAt <= lookGoodForMs) return true
     for (;;) {
       const { verdict, frozen } = await patiently(this.#run.clock, this.#run.signal, () =>
         this.#run.bridge.lookAgain(this.#run.host, this.#run.signal),

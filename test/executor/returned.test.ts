@@ -29,7 +29,8 @@ test(
     const told = new Told()
     told.wrap(rig)
     told.permission = { allowed: false, hold: 'BRAKE', message: 'held: too many' }
-    rig.hostDies()
+    rig.simulator.crash(dead)
+    rig.seed('confirming')
     const run = rig.run()
     await rig.until(() => rig.incident.held?.code === 'BRAKE', 'held')
     expect(told.looks).toBe(0)
@@ -40,6 +41,8 @@ test(
     expect(rig.entries(['incident.continued'])).toMatchObject([{ data: { because: 'the host is back: it beats' } }])
     expect(rig.entries(['step.intended', 'fence.attempt'])).toEqual([])
     expect(rig.simulator.bmc(dead).power).toBe('On')
+    // Nova is not even asked what is on it: when a site returns it has other work.
+    expect(rig.simulator.requests().filter((at) => at.path.startsWith('compute/'))).toEqual([])
   }),
 )
 
