@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { BrakeWatch } from '../../src/daemon/brake-watch.ts'
 import { createOperations } from '../../src/daemon/operations.ts'
+import { StandingOrders } from '../../src/daemon/standing-orders.ts'
 import { WatchLoop, type WatchLoopParts } from '../../src/daemon/watch-loop.ts'
 import { simulatedSegment } from '../../src/daemon/simulated-parts.ts'
 import type { Operations } from '../../src/domain/operations.ts'
@@ -21,6 +22,7 @@ function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> 
     journal: scene.journal,
     journalPath: scene.path,
     book: scene.book,
+    orders: new StandingOrders(scene.journal, scene.clock),
     monitor,
     brake,
     watch: null as unknown as WatchLoop,
@@ -132,6 +134,7 @@ describe('hosts that die in one poll', () => {
       mode: 'armed',
       workflowDigest: 'd',
       segmentFor: (host) => ({ ...simulatedSegment, priority: priorities[host] ?? 0 }),
+      inMaintenance: () => false,
       run: (id) => void done.push(id.replace(/^.*Z-/, '')),
     }
     await new WatchLoop(parts).run(stop.signal)
