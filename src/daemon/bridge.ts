@@ -9,7 +9,7 @@ import type { Workflow } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
 import type { VerdictKind } from '../domain/verdict.ts'
 import type { Bridge, Permission } from '../executor/context.ts'
-import { brakeHolds, type BrakeWatchParts } from './brake-watch.ts'
+import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentBook } from './incident-book.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import { disabledHere, isOnlyWaiting, orderHolds } from './order-holds.ts'
@@ -28,7 +28,7 @@ export function createBridge(parts: {
   orders: StandingOrders
   monitor: Monitor
   mode: 'observe' | 'armed'
-  brake: BrakeWatchParts
+  brake: Pick<BrakeWatch, 'holds'>
   segmentNamed: (incident: Incident) => Segment
   workflows: ReadonlyMap<string, Workflow>
   memory: Pick<MemoryWatch, 'holds'>
@@ -42,6 +42,9 @@ export function createBridge(parts: {
     lookAgain: async (host, signal) => {
       const last = monitor.lastPoll()
       const known = monitor.verdict(host)
+      // Only life is to be seen here, and the last poll saw it: when a thousand hosts return, Nova is not read for each.
+      if (known?.kind === 'healthy' && last?.ok === true && monitor.frozen() === null)
+        return { verdict: known, frozen: null }
       if (known !== undefined && last?.ok === true && clock.now() - last.at <= justNowMs) {
         return { verdict: known, frozen: monitor.frozen()?.message ?? null }
       }
@@ -98,7 +101,9 @@ export function createBridge(parts: {
       return { allowed: false, hold: 'HOST_ALIVE', message: verdict.message }
     // Once a host is proven dead its recovery goes on; the brake decides before that.
     if (incident.proof === null) {
-      const held = brakeHolds(incident, parts.segmentNamed(incident).brake, brake)
+      // Whatever it was held for: the fresh look ends the incident of a host that beats again, before anything is done to it.
+      if (verdict?.kind === 'healthy') return { allowed: true, hostIsBack: `the host is back: ${verdict.message}` }
+      const held = brake.holds(incident)
       if (held !== null) return { allowed: false, hold: 'BRAKE', message: held }
       const short = parts.memory.holds(incident, book.open())
       if (short !== null) return { allowed: false, hold: 'MEMORY', message: short }

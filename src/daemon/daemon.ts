@@ -3,6 +3,7 @@
  * its adapters ready-made, so that the demo and the tests run exactly this with a simulated cloud.
  */
 import { setMaxListeners } from 'node:events'
+import type { CloudBrake } from '../domain/brake.ts'
 import { sleep, type Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import type { IncidentId } from '../domain/entry.ts'
@@ -13,13 +14,14 @@ import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Operations } from '../domain/operations.ts'
 import type { Workflow } from '../domain/plan.ts'
-import type { BrakeLimits, Segment, SegmentOf } from '../domain/segment.ts'
+import type { Segment, SegmentOf } from '../domain/segment.ts'
 import type { Probe } from '../domain/verdict.ts'
 import type { ExecutorContext, ExecutorSettings } from '../executor/context.ts'
 import { runIncident } from '../executor/incident-runner.ts'
 import { Slots, type SharedQueue } from '../executor/slots.ts'
 import { Monitor } from '../monitor/monitor.ts'
 import type { MonitorSettings } from '../monitor/settings.ts'
+import { BrakeWatch } from './brake-watch.ts'
 import { createBridge } from './bridge.ts'
 import { IncidentBook } from './incident-book.ts'
 import { guardedJournal } from './journal-guard.ts'
@@ -46,7 +48,7 @@ export interface DaemonParts {
   /** Reads a workflow that an earlier run pinned in the journal. */
   parsePinned: (source: string) => Workflow
   monitorSettings: MonitorSettings
-  cloudBrake: BrakeLimits
+  cloudBrake: CloudBrake
   executorSettings: ExecutorSettings
   /** Default: none. */
   maintenanceWindows?: readonly MaintenanceWindow[]
@@ -102,21 +104,27 @@ export class Daemon {
       observer,
     })
     const workflows = this.#pinWorkflows()
+    // By the name on record first: right after a restart a host's zone, and so its segment, may not be known yet.
+    const segmentNamed = ({ host, segment: name }: Incident): Segment =>
+      this.monitor.segments().find((segment) => segment.name === name) ?? this.#segmentFor(host)
+    const brake = new BrakeWatch({
+      clock,
+      journal,
+      book: this.book,
+      monitor: this.monitor,
+      segmentNamed,
+      withoutPlanned: (verdicts) => withoutPlanned(verdicts, this.orders),
+      rules: parts.cloudBrake,
+      confirmAfterBeats: parts.monitorSettings.confirmAfterBeats,
+    })
     const bridge = createBridge({
       clock,
       book: this.book,
       orders: this.orders,
       monitor: this.monitor,
       mode,
-      brake: {
-        openIncidents: () => this.book.open(),
-        verdicts: () => withoutPlanned(this.monitor.verdicts(), this.orders),
-        segmentLimits: (name) => this.monitor.segments().find((segment) => segment.name === name)?.brake,
-        cloudLimits: parts.cloudBrake,
-      },
-      // By the name on record first: right after a restart a host's zone, and so its segment, may not be known yet.
-      segmentNamed: ({ host, segment: name }) =>
-        this.monitor.segments().find((segment) => segment.name === name) ?? this.#segmentFor(host),
+      brake,
+      segmentNamed,
       workflows,
       memory,
     })
@@ -127,6 +135,7 @@ export class Daemon {
       journal,
       monitor: this.monitor,
       book: this.book,
+      brake,
       observer,
       pollIntervalMs: parts.monitorSettings.pollIntervalMs,
       mode,
@@ -160,6 +169,7 @@ export class Daemon {
       book: this.book,
       orders: this.orders,
       monitor: this.monitor,
+      brake,
       watch: this.#watch,
       about,
     })

@@ -1,4 +1,5 @@
 /** The daemon's parts for a simulated cloud: the real client, the real fencing, the real everything, over HTTP. */
+import type { CloudBrake } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
@@ -25,6 +26,7 @@ export const simulatedSegment: Segment = {
   onDisabledDown: 'hold',
   policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
   brake: { maxHosts: 2, maxShare: 0.5 },
+  priority: 0,
   maxParallelPerHost: 32,
 }
 
@@ -39,6 +41,7 @@ export interface SimulatedOptions {
   mode?: 'observe' | 'armed'
   /** Reaches the simulator without sockets, the same way in every run. */
   wire?: Wire | undefined
+  brake?: Partial<CloudBrake>
 }
 
 /** Everything a Daemon needs but its journal's path. */
@@ -86,7 +89,14 @@ export function simulatedParts(simulator: Simulator, options: SimulatedOptions):
       startSilenceMs: 4 * beatMs,
       quietAfterFreezeMs: 6 * beatMs,
     },
-    cloudBrake: segment.brake,
+    cloudBrake: {
+      ...segment.brake,
+      failureDomain: null,
+      coolDownMs: 60 * beatMs,
+      settleMs: 30 * beatMs,
+      siteLossShare: 0.5,
+      ...options.brake,
+    },
     executorSettings: { maxParallel: 32, tickMs: 100, settleQuietMs: 500, fenceRetryMs: 2_000 },
     version: 'simulated',
     cloudName: null,

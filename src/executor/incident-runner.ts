@@ -110,15 +110,22 @@ class IncidentRunner {
   async #confirm(): Promise<void> {
     if (this.#incident.mode === 'observe') return this.#to('surveying')
     await this.#gate.pass()
-    this.#early ??= this.#surveyEarly()
+    // When a whole site returns, Nova has other work than surveys of hosts that need nothing.
+    if (!this.#isBack()) this.#early ??= this.#surveyEarly()
     if (!(await this.#isSeenDead())) return
     this.#continue('looked again')
     this.#to('fencing')
   }
 
+  /** It beats again: what was seen a moment ago is not true any more. */
+  #isBack(): boolean {
+    const permission = this.#run.bridge.permission(this.#incident)
+    return permission.allowed && permission.hostIsBack !== undefined
+  }
+
   /** Looks until the host is seen dead. False: it is back, and its incident is closed. */
   async #isSeenDead(): Promise<boolean> {
-    if (this.#run.clock.now() - this.#seenDeadAt <= lookGoodForMs) return true
+    if (!this.#isBack() && this.#run.clock.now() - this.#seenDeadAt <= lookGoodForMs) return true
     for (;;) {
       const { verdict, frozen } = await patiently(this.#run.clock, this.#run.signal, () =>
         this.#run.bridge.lookAgain(this.#run.host, this.#run.signal),
@@ -220,7 +227,8 @@ class IncidentRunner {
     const incident = this.#incident
     if (incident.mode === 'observe') return this.#closeObserved()
     const watch = (this.#watch ??= this.#newWatch(await this.#cloudTime()))
-    const slots = new Slots(this.#queue, this.#run.bridge.segment(incident).maxParallelPerHost)
+    const { maxParallelPerHost, priority } = this.#run.bridge.segment(incident)
+    const slots = new Slots(this.#queue, maxParallelPerHost, priority)
     const exclusives = new Exclusives()
     const open = [...incident.instances.values()].filter((recovery) => recovery.outcome === null)
     // In the order of the plan: the workflow's document says who goes first.

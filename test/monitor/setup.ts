@@ -43,6 +43,7 @@ export const segment: Segment = {
   onDisabledDown: 'hold',
   policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
   brake: { maxHosts: 2, maxShare: 0.5 },
+  priority: 0,
   maxParallelPerHost: 8,
 }
 

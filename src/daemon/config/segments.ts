@@ -11,6 +11,7 @@ export const builtInSettings: Omit<Segment, 'name'> = {
   onDisabledDown: 'hold',
   policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
   brake: { maxHosts: 2, maxShare: 0.25 },
+  priority: 0,
   maxParallelPerHost: 32,
 }
 
@@ -34,6 +35,7 @@ export function resolveSettings(settings: SegmentSettings, fallback: Omit<Segmen
     onDisabledDown: settings.onDisabledDown ?? fallback.onDisabledDown,
     policy: { ...fallback.policy, ...given(settings.policy) } satisfies InstancePolicy,
     brake: { ...fallback.brake, ...given(settings.brake) },
+    priority: settings.priority ?? fallback.priority,
     maxParallelPerHost: settings.maxParallelPerHost ?? fallback.maxParallelPerHost,
   }
 }
