@@ -29,6 +29,33 @@ describe.concurrent('no valid host, until capacity returns', () => {
   }
 })
 
+describe.concurrent('a resize that Nova would mistake for another', () => {
+  test(
+    'an older finished record between other hosts: nothing is confirmed, the state is reset',
+    withRig({}, async (rig) => {
+      const { uuid } = rig.simulator.addInstance({ host: dead, state: 'resized-running', otherHost: 'cmp02' })
+      const [own] = rig.simulator.world.migrations
+      if (own === undefined) throw new Error('no resize')
+      const older = rig.simulator.world.addMigration({
+        instanceUuid: uuid,
+        type: 'resize',
+        status: 'finished',
+        source: 'cmp03',
+        dest: 'cmp02',
+      })
+      Object.assign(older, { id: own.id, createdAt: own.createdAt - 60_000 })
+      Object.assign(own, { id: own.id + 1 })
+      rig.simulator.world.migrations.reverse()
+      rig.hostDies()
+      await rig.run()
+      expect(rig.sent('confirmResize')).toBe(0)
+      expect(older.status).toBe('finished')
+      expect(rig.outcome(uuid)).toMatchObject({ outcome: 'recovered' })
+      expect(rig.simulator.instance(uuid)).toMatchObject({ vmState: 'active', powerState: 1, locked: false })
+    }),
+  )
+})
+
 describe.concurrent('a destination that fails', () => {
   test(
     'spawn fails once: the instance goes elsewhere or comes again, in its original state',

@@ -61,6 +61,8 @@ export const evacuate: StepDriver = {
       })
     }
     const seen = watch.instance(plan.instanceId) ?? plan.original.instance
+    if (seen.vmState === 'deleted')
+      throw new LifeboatError('INSTANCE_GONE', 'the instance was deleted before its turn came')
     const before: Before = {
       vmState: seen.vmState,
       taskState: seen.taskState,
