@@ -29,6 +29,27 @@ describe.concurrent('no valid host, until capacity returns', () => {
   }
 })
 
+test(
+  'deleted by its owner before its turn came: nothing is sent for it',
+  withRig({ segment: { maxParallelPerHost: 1 } }, async (rig) => {
+    const first = rig.simulator.addInstance({ host: dead, metadata: { lifeboat_priority: '9' } }).uuid
+    const second = rig.simulator.addInstance({ host: dead }).uuid
+    rig.onWrite = (kind) => {
+      if (kind !== 'evacuate') return
+      rig.simulator.world.save(rig.simulator.instance(second), {
+        vmState: 'deleted',
+        taskState: null,
+        deletedAt: rig.simulator.world.wall(),
+      })
+    }
+    rig.hostDies()
+    await rig.run()
+    expect(rig.outcome(first).outcome).toBe('recovered')
+    expect(rig.outcome(second)).toMatchObject({ outcome: 'left', code: 'INSTANCE_GONE' })
+    expect(rig.sent('evacuate', second)).toBe(0)
+  }),
+)
+
 describe.concurrent('a resize that Nova would mistake for another', () => {
   test(
     'an older finished record between other hosts: nothing is confirmed, the state is reset',
