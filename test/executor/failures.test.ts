@@ -107,6 +107,8 @@ describe.concurrent('a destination that fails', () => {
       await rig.until(() => rig.simulator.evacuationsOf(uuid).some((at) => at.status === 'failed'), 'failed')
       for (const host of ['cmp02', 'cmp03']) rig.simulator.fault(host, { claimFails: false })
       await run
+      const [first] = rig.recovery(uuid).steps.values()
+      expect(first?.error?.message).toMatch(/^cmp0\d could not take it: .*Insufficient compute resources/)
       expect(rig.outcome(uuid).outcome).toBe('recovered')
       expect(rig.simulator.instance(uuid)).toMatchObject({ vmState: 'active', powerState: 1, locked: false })
     }),
