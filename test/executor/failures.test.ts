@@ -50,6 +50,23 @@ test(
   }),
 )
 
+test(
+  "the resize's source dies after it was asked to confirm: its state is reset, and it lands as it was",
+  withRig({}, async (rig) => {
+    const { uuid } = rig.simulator.addInstance({ host: dead, state: 'resized-stopped', otherHost: 'cmp02' })
+    rig.onWrite = (kind) => {
+      if (kind !== 'confirm-resize') return
+      rig.simulator.crash('cmp02')
+      Object.assign(rig.simulator.world.host('cmp02').service, { forcedDown: true, status: 'disabled' })
+      rig.fenced.add('cmp02')
+    }
+    rig.hostDies()
+    await rig.run()
+    expect(rig.outcome(uuid)).toMatchObject({ outcome: 'recovered' })
+    expect(rig.simulator.instance(uuid)).toMatchObject({ vmState: 'stopped', host: 'cmp03', locked: false })
+  }),
+)
+
 describe.concurrent('a resize that Nova would mistake for another', () => {
   test(
     'an older finished record between other hosts: nothing is confirmed, the state is reset',

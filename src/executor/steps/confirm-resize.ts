@@ -37,6 +37,13 @@ export const confirmResize: StepDriver = {
           { certainty: 'applied' },
         )
       }
+      // Nova took it while it still saw the source up; nobody is left there to do it.
+      const source = scene.plan.original.resize?.sourceHost ?? null
+      if (source !== null && scene.run.bridge.isFenced(source)) {
+        throw new LifeboatError('INSTANCE_BUSY', `the resize's source ${source} died before it had confirmed`, {
+          certainty: 'applied',
+        })
+      }
       await pause(scene.run.clock, scene.run.settings.tickMs, scene.signal)
     }
   },
