@@ -61,6 +61,8 @@ export const evacuate: StepDriver = {
       })
     }
     const seen = watch.instance(plan.instanceId) ?? plan.original.instance
+    if (seen.vmState === 'deleted')
+      throw new LifeboatError('INSTANCE_GONE', 'the instance was deleted before its turn came')
     const before: Before = {
       vmState: seen.vmState,
       taskState: seen.taskState,
@@ -233,10 +235,10 @@ function migrationOf(record: StepRecord): string[] {
 async function explainFailure(scene: StepScene, record: StepRecord, migration: Migration): Promise<LifeboatError> {
   const { run, plan, signal } = scene
   const instance = await patiently(run.clock, signal, () => scene.watch.read(plan.instanceId))
-  const reason = instance.fault ?? 'Nova gives no reason'
+  const noReason = 'Nova gives no reason'
   const details = { migration: migration.uuid, destination: migration.destHost, fault: instance.fault }
   if (migration.status === 'error') {
-    return new LifeboatError('NO_VALID_HOST', `no destination: ${reason}`, {
+    return new LifeboatError('NO_VALID_HOST', `no destination: ${instance.fault ?? noReason}`, {
       certainty: 'applied',
       retry: 'backoff',
       details,
@@ -247,6 +249,9 @@ async function explainFailure(scene: StepScene, record: StepRecord, migration: M
     requestId === null
       ? null
       : (await patiently(run.clock, signal, () => run.cloud.getAction(plan.instanceId, requestId, { signal }))).events
+  // A claim that is refused leaves the instance as it was, without a fault: only the event knows why, and where.
+  const broken = events?.find((event) => event.event === 'compute_rebuild_instance' && event.result === 'Error')
+  const reason = instance.fault ?? broken?.details ?? noReason
   const started = events === null || events.some((event) => event.event === 'compute_stop_instance')
   if (started && !run.bridge.isFenced(migration.destHost ?? '')) {
     return new LifeboatError(
@@ -257,7 +262,7 @@ async function explainFailure(scene: StepScene, record: StepRecord, migration: M
   }
   return new LifeboatError(
     'EVACUATION_FAILED',
-    `${migration.destHost ?? 'the destination'} could not take it: ${reason}`,
+    `${migration.destHost ?? broken?.host ?? 'the destination'} could not take it: ${reason}`,
     { certainty: 'applied', retry: 'backoff', details },
   )
 }
