@@ -21,6 +21,7 @@ import { Slots, type SharedQueue } from '../executor/slots.ts'
 import { Monitor } from '../monitor/monitor.ts'
 import type { MonitorSettings } from '../monitor/settings.ts'
 import { createBridge } from './bridge.ts'
+import { HostReturns } from './host-returns.ts'
 import { IncidentBook } from './incident-book.ts'
 import type { MaintenanceWindow } from './maintenance-window.ts'
 import { createOperations } from './operations.ts'
@@ -67,6 +68,7 @@ export class Daemon {
   readonly #queue: SharedQueue
   readonly #watch: WatchLoop
   readonly #keeper: OrderKeeper
+  readonly #returns: HostReturns
   readonly #stopping = new AbortController()
   readonly #running = new Map<IncidentId, Promise<void>>()
   #polling: Promise<void> | null = null
@@ -92,6 +94,7 @@ export class Daemon {
       ours: (host) => this.book.openOn(host) !== undefined || this.book.isMarked(host),
       marked: (host) => this.book.isMarked(host),
       planned: (host, segment) => maintenanceOf(this.orders, host, segment),
+      incidentOver: (host) => this.book.isReturning(host),
       observer,
     })
     const workflows = this.#pinWorkflows()
@@ -114,11 +117,20 @@ export class Daemon {
     })
     this.#context = { cloud, journal, fencer, clock, observer, bridge, settings: parts.executorSettings }
     this.#queue = Slots.shared(parts.executorSettings.maxParallel)
+    const { settleQuietMs, tickMs } = parts.executorSettings
+    this.#returns = new HostReturns({
+      ...{ clock, cloud, journal, observer, mode, settleQuietMs, tickMs },
+      monitor: this.monitor,
+      book: this.book,
+      orders: this.orders,
+      signal: this.#stopping.signal,
+    })
     this.#watch = new WatchLoop({
       clock,
       journal,
       monitor: this.monitor,
       book: this.book,
+      returns: this.#returns,
       observer,
       pollIntervalMs: parts.monitorSettings.pollIntervalMs,
       mode,
@@ -170,6 +182,7 @@ export class Daemon {
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
     await Promise.allSettled([this.#polling, this.#keeping, ...this.#running.values()])
+    await this.#returns.idle()
     this.#parts.journal.append([{ kind: 'daemon.stopped', data: { reason } }])
   }
 

@@ -1,5 +1,6 @@
 /** The daemon's parts for a simulated cloud: the real client, the real fencing, the real everything, over HTTP. */
 import type { Clock } from '../domain/clock.ts'
+import { defaultReturnRules } from '../domain/host-return.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Workflow } from '../domain/plan.ts'
@@ -25,6 +26,7 @@ export const simulatedSegment: Segment = {
   policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
   brake: { maxHosts: 2, maxShare: 0.5 },
   maxParallelPerHost: 32,
+  return: defaultReturnRules,
 }
 
 export interface SimulatedOptions {

@@ -10,7 +10,9 @@ import type { Observer } from '../domain/observer.ts'
 import type { Segment } from '../domain/segment.ts'
 import { witnessedDead, type Verdict, type VerdictKind } from '../domain/verdict.ts'
 import type { Monitor, PollReport } from '../monitor/monitor.ts'
+import type { HostReturns } from './host-returns.ts'
 import type { IncidentBook } from './incident-book.ts'
+import { voidedProofs } from './proof-watch.ts'
 
 /** Verdicts that a host was dead or alive for sure; only life ends an episode. */
 const alive = new Set<VerdictKind>(['healthy', 'contradiction'])
@@ -26,6 +28,7 @@ export interface WatchLoopParts {
   journal: Journal
   monitor: Monitor
   book: IncidentBook
+  returns: HostReturns
   observer: Observer
   pollIntervalMs: number
   mode: 'observe' | 'armed'
@@ -83,14 +86,16 @@ export class WatchLoop {
     for (const { host, ...alarm } of report.alarms)
       entries.push({ kind: 'alarm.raised', ...(host !== undefined && { host }), data: alarm })
     if (entries.length > 0) this.#parts.journal.append(entries)
+    // Before anything runs: a proof that life has overtaken while no daemon watched must not be acted on.
+    const voided = voidedProofs(report.verdicts, this.#parts.book)
+    if (voided.length > 0) this.#parts.journal.append(voided)
     if (report.ok) for (const id of this.#unfinished.splice(0)) this.#parts.run(id)
     for (const verdict of report.verdicts) this.#consider(verdict, report)
+    this.#parts.returns.consider(report)
   }
 
   #consider(verdict: Verdict, report: PollReport): void {
     if (alive.has(verdict.kind)) this.#handled.delete(verdict.host)
-    // Our flags are gone: what is forced down from now on was forced down by somebody else.
-    if (verdict.kind === 'healthy' && !verdict.evidence.forcedDown) this.#parts.book.forgetMark(verdict.host)
     if (report.frozen !== null || this.#handled.has(verdict.host) || !this.#opens(verdict)) return
     // Handled only once it is on record: with a full disk the next poll tries again.
     if (this.#parts.book.openOn(verdict.host) === undefined) this.open(verdict.host, verdict, 'daemon')

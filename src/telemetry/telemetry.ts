@@ -6,6 +6,7 @@ import process from 'node:process'
 import type { DestinationStream } from 'pino'
 import type { Clock } from '../domain/clock.ts'
 import type { Observer, PollSeen, RequestSeen } from '../domain/observer.ts'
+import { returnStates } from '../domain/host-return.ts'
 import { scopeKinds, type StandingOrderKind } from '../domain/standing-order.ts'
 import { verdictKinds } from '../domain/verdict.ts'
 import { lineOf } from './entry-lines.ts'
@@ -102,6 +103,10 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
           metrics.maintenance.set({ scope }, count('maintenance'))
         }
         metrics.paused.set(inForce.some(({ kind, scope }) => kind === 'pause' && scope.kind === 'cloud') ? 1 : 0)
+      },
+      returns: (hosts) => {
+        for (const [state, { next }] of Object.entries(returnStates))
+          if (next.length > 0) metrics.returningHosts.set({ state }, hosts[state as keyof typeof hosts] ?? 0)
       },
       log: (level, event, fields, error) => {
         const { message, ...rest } = fields

@@ -1,4 +1,5 @@
 /** Which segment a host belongs to. Pure: the same host, zone and aggregates always give the same segment. */
+import { defaultReturnRules, type ReturnRules } from '../../domain/host-return.ts'
 import type { InstancePolicy, Segment, SegmentOf } from '../../domain/segment.ts'
 import type { SegmentRule, SegmentSettings } from './schema.ts'
 
@@ -12,6 +13,7 @@ export const builtInSettings: Omit<Segment, 'name'> = {
   policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
   brake: { maxHosts: 2, maxShare: 0.25 },
   maxParallelPerHost: 32,
+  return: defaultReturnRules,
 }
 
 export interface SegmentMatch {
@@ -35,6 +37,16 @@ export function resolveSettings(settings: SegmentSettings, fallback: Omit<Segmen
     policy: { ...fallback.policy, ...given(settings.policy) } satisfies InstancePolicy,
     brake: { ...fallback.brake, ...given(settings.brake) },
     maxParallelPerHost: settings.maxParallelPerHost ?? fallback.maxParallelPerHost,
+    return: returnRules(settings.return, fallback.return),
+  }
+}
+
+function returnRules(settings: SegmentSettings['return'], fallback: ReturnRules): ReturnRules {
+  return {
+    mode: settings?.mode ?? fallback.mode,
+    healthyMs: settings?.healthy ?? fallback.healthyMs,
+    maxReturns: settings?.maxReturns ?? fallback.maxReturns,
+    withinMs: settings?.within ?? fallback.withinMs,
   }
 }
 
