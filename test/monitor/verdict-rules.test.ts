@@ -242,7 +242,13 @@ const table: [name: string, change: Change, kind: string, reason: string][] = [
   ],
   [
     'disabled by us, its incident over, dead again: a new failure',
-    { silentMs: silent, state: 'down', ours: true, incidentOver: true, pulse: { status: 'disabled' } },
+    {
+      silentMs: silent,
+      state: 'down',
+      ours: true,
+      incidentOver: true,
+      pulse: { status: 'disabled', disabledReason: 'lifeboat: incident 1' },
+    },
     'host-down',
     'NOVA_DOWN_NO_PROBES',
   ],
