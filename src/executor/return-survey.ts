@@ -122,7 +122,7 @@ function stillThere(instances: readonly Instance[], incidents: readonly Incident
     const outcome = incidents
       .map((incident) => incident.instances.get(id)?.outcome)
       .findLast((at) => at !== null && at !== undefined)
-    if (outcome === undefined || outcome === null || outcome.outcome === 'recovered') return []
+    if (outcome === undefined || outcome.outcome === 'recovered') return []
     const message = `${name}: ${vmState}, still here, ${outcome.outcome} (${outcome.code}): ${outcome.message}`
     return [{ code: `INSTANCE_${outcome.outcome.toUpperCase()}`, message, instance: id }]
   })
