@@ -28,6 +28,12 @@ const filter = z.strictObject({
   host: z.string().min(1).max(255).optional(),
   limit: z.coerce.number().int().min(1).max(10_000).optional(),
 })
+const hostName = z.strictObject({ host: z.string().min(1).max(255) })
+const returning = z.strictObject({
+  by: person,
+  reason: z.string().trim().max(4_000).default(''),
+  keepOut: z.boolean().default(false),
+})
 const one = z.strictObject({ id: z.string().min(1).max(longestId) })
 
 /** The routes, not yet listening. `now` is wall time in ms: a pause or maintenance that ends in the past is refused. */
@@ -40,6 +46,14 @@ export function operatorRoutes(operations: Operations, now: () => number): Fasti
   server.get('/v1/hosts', (request) => {
     parse(noQuery, request.query)
     return operations.hosts()
+  })
+  server.get('/v1/hosts/:host', (request) => {
+    parse(noQuery, request.query)
+    return operations.host(parse(hostName, request.params).host)
+  })
+  server.post('/v1/hosts/:host/return', async (request, reply) => {
+    const { host } = parse(hostName, request.params)
+    return reply.code(202).send(await operations.returnHost({ host, ...parse(returning, request.body) }))
   })
   server.get('/v1/incidents', (request) => operations.incidents(withoutUndefined(parse(filter, request.query))))
   server.get('/v1/incidents/:id', (request) => operations.incident(parse(one, request.params).id))

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { z } from 'zod'
 import type { Clock } from '../domain/clock.ts'
 import { errorCodes, LifeboatError, type ErrorCode } from '../domain/errors.ts'
-import type { DaemonStatus, HostStatus, PauseState } from '../domain/operations.ts'
+import type { DaemonStatus, HostDetail, HostReturnDetail, HostStatus, PauseState } from '../domain/operations.ts'
 import type { Scope, StandingOrder } from '../domain/standing-order.ts'
 import { CliFailure } from './exit-codes.ts'
 
@@ -15,6 +15,8 @@ const errorShape = z.object({ error: z.object({ code: z.string(), message: z.str
 export interface DaemonClient {
   status(): Promise<DaemonStatus>
   hosts(): Promise<HostStatus[]>
+  host(name: string): Promise<HostDetail>
+  returnHost(order: { host: string; by: string; reason: string; keepOut: boolean }): Promise<HostReturnDetail>
   recover(order: { host: string; by: string; proof: string }): Promise<{ incident: string }>
   pause(order: { by: string; reason: string; until: string | null; scope?: Scope }): Promise<PauseState>
   resume(order: { by: string; reason: string; scope?: Scope }): Promise<void>
@@ -32,6 +34,9 @@ export function daemonClient(socketPath: string, clock: Clock): DaemonClient {
   return {
     status: () => call('GET', '/v1/status') as Promise<DaemonStatus>,
     hosts: () => call('GET', '/v1/hosts') as Promise<HostStatus[]>,
+    host: (name) => call('GET', `/v1/hosts/${encodeURIComponent(name)}`) as Promise<HostDetail>,
+    returnHost: ({ host, ...order }) =>
+      call('POST', `/v1/hosts/${encodeURIComponent(host)}/return`, order) as Promise<HostReturnDetail>,
     recover: (order) => call('POST', '/v1/recover', order) as Promise<{ incident: string }>,
     pause: (order) => call('POST', '/v1/pause', order) as Promise<PauseState>,
     resume: (order) => call('POST', '/v1/resume', order) as Promise<void>,

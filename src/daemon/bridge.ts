@@ -98,7 +98,7 @@ export function createBridge(parts: {
       verdict !== undefined &&
       (verdict.kind === 'contradiction' || (incident.proof !== null && alive.has(verdict.kind)))
     )
-      return { allowed: false, hold: 'HOST_ALIVE', message: verdict.message }
+      return { allowed: false, hold: 'HOST_ALIVE', message: aliveMessage(incident, verdict.message) }
     // Once a host is proven dead its recovery goes on; the brake decides before that.
     if (incident.proof === null) {
       // Whatever it was held for: the fresh look ends the incident of a host that beats again, before anything is done to it.
@@ -110,4 +110,9 @@ export function createBridge(parts: {
     }
     return { allowed: true }
   }
+}
+
+function aliveMessage({ id, marked }: Incident, message: string): string {
+  if (marked === null) return message
+  return `${message}. Nothing more is evacuated before it is silent and fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel ${id}`
 }

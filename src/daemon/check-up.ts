@@ -92,6 +92,12 @@ async function* checkCloud({ cloud }: Adapters): AsyncGenerator<CheckLine> {
         'no volume service in the catalogue',
         'Encrypted volumes cannot be told; instances with volumes are treated as if they were',
       )
+    if (endpoints.placement === null)
+      yield warn(
+        'placement',
+        'no placement service in the catalogue',
+        'Whether the scheduler takes a returned host again cannot be seen; everything else works',
+      )
   } catch (thrown) {
     yield fail('cloud', thrown, 'Check clouds.yaml, OS_CLOUD and the region')
     return

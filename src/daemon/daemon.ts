@@ -23,6 +23,7 @@ import { Monitor } from '../monitor/monitor.ts'
 import type { MonitorSettings } from '../monitor/settings.ts'
 import { BrakeWatch } from './brake-watch.ts'
 import { createBridge } from './bridge.ts'
+import { HostReturns } from './host-returns.ts'
 import { IncidentBook } from './incident-book.ts'
 import { guardedJournal } from './journal-guard.ts'
 import type { MaintenanceWindow } from './maintenance-window.ts'
@@ -73,6 +74,7 @@ export class Daemon {
   readonly #queue: SharedQueue
   readonly #watch: WatchLoop
   readonly #keeper: OrderKeeper
+  readonly #returns: HostReturns
   readonly #stopping = new AbortController()
   readonly #running = new Map<IncidentId, Promise<void>>()
   #polling: Promise<void> | null = null
@@ -101,6 +103,7 @@ export class Daemon {
       ours: (host) => this.book.openOn(host) !== undefined || this.book.isMarked(host),
       marked: (host) => this.book.isMarked(host),
       planned: (host, segment) => maintenanceOf(this.orders, host, segment),
+      incidentOver: (host) => this.book.isReturning(host),
       observer,
     })
     const workflows = this.#pinWorkflows()
@@ -130,12 +133,21 @@ export class Daemon {
     })
     this.#context = { cloud, journal, fencer, clock, observer, bridge, settings: parts.executorSettings }
     this.#queue = Slots.shared(parts.executorSettings.maxParallel)
+    const { settleQuietMs, tickMs } = parts.executorSettings
+    this.#returns = new HostReturns({
+      ...{ clock, cloud, journal, observer, mode, settleQuietMs, tickMs },
+      monitor: this.monitor,
+      book: this.book,
+      orders: this.orders,
+      signal: this.#stopping.signal,
+    })
     this.#watch = new WatchLoop({
       clock,
       journal,
       monitor: this.monitor,
       book: this.book,
       brake,
+      returns: this.#returns,
       observer,
       pollIntervalMs: parts.monitorSettings.pollIntervalMs,
       mode,
@@ -191,6 +203,7 @@ export class Daemon {
     await Promise.allSettled([this.#polling, this.#keeping, ...this.#running.values()])
     // A start that failed half way (a port that is taken) has nothing on record that could end.
     if (this.#polling === null) return
+    await this.#returns.idle()
     this.#parts.journal.append([{ kind: 'daemon.stopped', data: { reason } }])
   }
 

@@ -5,13 +5,20 @@
 import { applyEntry, foldIncidents, type Incident } from '../domain/incident.ts'
 import type { Entry, IncidentId } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
+import {
+  applyToReturns,
+  nothingKnown,
+  returnEntryKinds,
+  returnStepEntryKinds,
+  type ReturnRecord,
+} from '../domain/return-record.ts'
 import type { Journal } from '../domain/journal.ts'
 
 export class IncidentBook {
   readonly #journal: Journal
   readonly #incidents: Map<IncidentId, Incident>
-  /** Hosts whose service we marked, with the incident that did. */
-  readonly #marked = new Map<string, IncidentId>()
+  /** What we set on hosts, and how far they are on their way back. */
+  readonly #returns: Map<string, ReturnRecord>
 
   /** Reads what is open and follows the journal from then on. */
   constructor(journal: Journal) {
@@ -21,21 +28,37 @@ export class IncidentBook {
     this.#incidents = foldIncidents(
       opened.flatMap((entry) => (entry.incident === null ? [] : journal.read({ incident: entry.incident }))),
     )
-    for (const entry of journal.read({ kinds: ['service.marked'] })) this.#follow(entry)
+    this.#returns = readReturns(journal)
     journal.onAppend((entry) => {
       applyEntry(this.#incidents, entry)
-      this.#follow(entry)
+      applyToReturns(this.#returns, entry)
     })
   }
 
   /** Whether the flags on the host's service are ours, set by an incident that is open or over. */
   isMarked(host: string): boolean {
-    return this.#marked.has(host)
+    return this.returnOf(host).mark !== null
+  }
+
+  /** Whether what we set on the host still stands while no incident of it is open: it is away, or on its way back. */
+  isReturning(host: string): boolean {
+    return this.isMarked(host) && this.openOn(host) === undefined
+  }
+
+  /** What is known of the host's return; of one that we never touched: nothing. */
+  returnOf(host: string): ReturnRecord {
+    return this.#returns.get(host) ?? nothingKnown(host)
+  }
+
+  /** Every host that carries our mark and has no open incident. */
+  returning(): ReturnRecord[] {
+    const open = new Set(this.open().map(({ host }) => host))
+    return [...this.#returns.values()].filter(({ host, mark }) => mark !== null && !open.has(host))
   }
 
   /** The incident that set our flags on the host's service, open or over, or undefined. */
   markedBy(host: string): IncidentId | undefined {
-    return this.#marked.get(host)
+    return this.returnOf(host).mark?.incidents.at(-1)
   }
 
   /** Throws INVARIANT for an id that was never opened. */
@@ -43,11 +66,6 @@ export class IncidentBook {
     const incident = this.find(id)
     if (incident === undefined) throw new LifeboatError('INVARIANT', `there is no incident ${id}`)
     return incident
-  }
-
-  /** The host was seen alive without our flags: they are gone, whoever took them back. */
-  forgetMark(host: string): void {
-    this.#marked.delete(host)
   }
 
   /** Any incident, open or closed, or undefined. */
@@ -72,9 +90,19 @@ export class IncidentBook {
   openOn(host: string): Incident | undefined {
     return this.open().find((incident) => incident.host === host)
   }
+}
 
-  #follow(entry: Entry): void {
-    if (entry.kind === 'service.marked' && entry.host !== null && entry.incident !== null)
-      this.#marked.set(entry.host, entry.incident)
-  }
+/** Steps are read only for the hosts that still carry a mark: the journal may hold years of others. */
+function readReturns(journal: Journal): Map<string, ReturnRecord> {
+  const entries = journal.read({ kinds: [...returnEntryKinds] })
+  const marks = [...folded(entries).values()].flatMap(({ mark }) => mark ?? [])
+  const incidents = marks.flatMap((mark) => mark.incidents)
+  const steps = incidents.flatMap((incident) => journal.read({ incident, kinds: [...returnStepEntryKinds] }))
+  return steps.length === 0 ? folded(entries) : folded([...entries, ...steps].sort((a, b) => a.seq - b.seq))
+}
+
+function folded(entries: readonly Entry[]): Map<string, ReturnRecord> {
+  const records = new Map<string, ReturnRecord>()
+  for (const entry of entries) applyToReturns(records, entry)
+  return records
 }

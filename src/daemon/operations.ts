@@ -7,11 +7,13 @@ import type { IncidentId, NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import { foldIncidents, type Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
-import type { DaemonStatus, HostStatus, IncidentFilter, Operations } from '../domain/operations.ts'
-import type { Verdict, VerdictKind } from '../domain/verdict.ts'
+import type { DaemonStatus, IncidentFilter, Operations } from '../domain/operations.ts'
+import { isBeating, type VerdictKind } from '../domain/verdict.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentBook } from './incident-book.ts'
+import { hostDetail, orderReturn } from './host-operations.ts'
+import { hostStatus } from './host-views.ts'
 import { incidentDetail, incidentSummary } from './incident-views.ts'
 import { cloudPause, orderActs } from './order-acts.ts'
 import type { StandingOrders } from './standing-orders.ts'
@@ -47,6 +49,8 @@ export function createOperations(parts: OperationsParts): Operations {
   return {
     status: () => statusOf(parts),
     hosts: () => monitor.verdicts().map((verdict) => hostStatus(verdict, monitor.zone(verdict.host), parts)),
+    host: (name) => hostDetail(name, parts),
+    returnHost: (order) => Promise.resolve(orderReturn(order, parts)),
     incidents: (filter) => listIncidents(journal, book, filter).map(incidentSummary),
     incident: (id) => {
       const incident = book.find(id)
@@ -72,7 +76,7 @@ export function createOperations(parts: OperationsParts): Operations {
     if (proof.trim() === '') throw new LifeboatError('PROOF_INVALID', 'Say how you know that the host is dead')
     const verdict = monitor.verdict(host)
     if (verdict === undefined) throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
-    if (verdict.kind === 'healthy' || verdict.kind === 'contradiction') {
+    if (isBeating(verdict)) {
       throw new LifeboatError('HOST_ALIVE', `${host} is beating (${verdict.message}); a living host is never evacuated`)
     }
     const statement: NewEntry = {
@@ -148,28 +152,4 @@ function statusOf({ clock, journal, journalPath, book, orders, monitor, brake, a
 
 function isoAt(clock: Clock, monotonicMs: number): string {
   return new Date(clock.wall() - (clock.now() - monotonicMs)).toISOString()
-}
-
-function hostStatus(verdict: Verdict, zone: string | null, { book, orders }: OperationsParts): HostStatus {
-  const { host, segment, kind, reason, message, at, evidence } = verdict
-  const { status, state, forcedDown, silentMs, intervalMs, missedBeats, probes } = evidence
-  const incident = book.openOn(host)?.id ?? null
-  return {
-    host,
-    segment,
-    zone,
-    verdict: kind,
-    reason,
-    message,
-    status,
-    state,
-    forcedDown,
-    silentMs,
-    intervalMs,
-    missedBeats,
-    probes,
-    incident,
-    standingOrders: (['pause', 'maintenance'] as const).flatMap((order) => orders.covering(order, host, [segment])),
-    at,
-  }
 }

@@ -1,6 +1,7 @@
 /** The daemon's parts for a simulated cloud: the real client, the real fencing, the real everything, over HTTP. */
 import type { CloudBrake } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'
+import { defaultReturnRules } from '../domain/host-return.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Workflow } from '../domain/plan.ts'
@@ -28,6 +29,7 @@ export const simulatedSegment: Segment = {
   brake: { maxHosts: 2, maxShare: 0.5 },
   priority: 0,
   maxParallelPerHost: 32,
+  return: defaultReturnRules,
 }
 
 export interface SimulatedOptions {

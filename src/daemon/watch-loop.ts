@@ -11,7 +11,9 @@ import type { Segment } from '../domain/segment.ts'
 import { witnessedDead, type Verdict, type VerdictKind } from '../domain/verdict.ts'
 import type { Monitor, PollReport } from '../monitor/monitor.ts'
 import type { BrakeWatch } from './brake-watch.ts'
+import type { HostReturns } from './host-returns.ts'
 import type { IncidentBook } from './incident-book.ts'
+import { voidedProofs } from './proof-watch.ts'
 
 /** Verdicts that a host was dead or alive for sure; only life ends an episode. */
 const alive = new Set<VerdictKind>(['healthy', 'contradiction'])
@@ -28,6 +30,7 @@ export interface WatchLoopParts {
   monitor: Monitor
   book: IncidentBook
   brake: Pick<BrakeWatch, 'look' | 'scopes'>
+  returns: Pick<HostReturns, 'consider'>
   observer: Observer
   pollIntervalMs: number
   mode: 'observe' | 'armed'
@@ -97,6 +100,9 @@ export class WatchLoop {
     this.#owed = []
     // Before anything is opened: what trips the brake is on record before what it holds.
     this.#parts.brake.look()
+    // Before anything runs: a proof that life has overtaken while no daemon watched must not be acted on.
+    const voided = voidedProofs(report.verdicts, this.#parts.book)
+    if (voided.length > 0) this.#parts.journal.append(voided)
     if (report.ok) for (const id of this.#unfinished.splice(0)) this.#parts.run(id)
     for (const verdict of report.verdicts) this.#noteLife(verdict)
     if (report.frozen === null) {
@@ -104,12 +110,11 @@ export class WatchLoop {
       for (const verdict of dead.toSorted((a, b) => this.#priority(b) - this.#priority(a))) this.#openOnce(verdict)
     }
     this.#parts.observer.brake?.(this.#parts.brake.scopes())
+    this.#parts.returns.consider(report)
   }
 
   #noteLife(verdict: Verdict): void {
     if (alive.has(verdict.kind)) this.#handled.delete(verdict.host)
-    // Our flags are gone: what is forced down from now on was forced down by somebody else.
-    if (verdict.kind === 'healthy' && !verdict.evidence.forcedDown) this.#parts.book.forgetMark(verdict.host)
   }
 
   #priority({ host }: Verdict): number {

@@ -65,6 +65,11 @@ export interface Cloud {
   listAggregates(options?: CallOptions): Promise<Aggregate[]>
   /** Volumes by id; an id that Cinder does not know is missing from the map. */
   getVolumes(ids: string[], options?: CallOptions): Promise<Map<string, Volume>>
+  /**
+   * The traits that Placement has of a host's nodes. Throws NOT_FOUND when Nova shows no hypervisor there, CATALOG_MISSING
+   * without Placement.
+   */
+  hostTraits(host: HostName, options?: CallOptions): Promise<Set<string>>
   /** Whether a token scoped to that project, with the role to evacuate there, can be had. Never throws for "no". */
   mayActFor(projectId: string, options?: CallOptions): Promise<boolean>
 

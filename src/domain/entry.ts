@@ -5,11 +5,12 @@
 import type { ScopeId } from './brake.ts'
 import type { ErrorRecord } from './errors.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
+import type { Leftover, ReturnState, ReturnStepKind } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome } from './outcome.ts'
 import type { HostStepKind, InstancePlan, StepKind } from './plan.ts'
-import type { HostName } from './service.ts'
+import type { HostName, ServiceChange } from './service.ts'
 import type { Scope } from './standing-order.ts'
 import type { Evidence, Verdict, VerdictKind } from './verdict.ts'
 
@@ -70,8 +71,20 @@ export interface EntryData {
     updatedAt: string | null
   }
 
+  /** The host showed life after it was proven dead: neither the proof nor a statement made before counts any more. */
+  'proof.voided': { code: string; message: string; updatedAt: string | null }
+  /** How far a host is on its way back, after its incident. */
+  'return.changed': { from: ReturnState; to: ReturnState; code: string; message: string; leftovers?: Leftover[] }
+  /** What we had set on the service is taken back, or gone: `change` is what we wrote ourselves. Ends our mark. */
+  'service.restored': { serviceId: string; change: ServiceChange; updatedAt: string | null }
+
   'plan.made': InstancePlan
-  'step.intended': { kind: StepKind | HostStepKind; attempt: number; before: unknown; request: unknown }
+  'step.intended': {
+    kind: StepKind | HostStepKind | ReturnStepKind
+    attempt: number
+    before: unknown
+    request: unknown
+  }
   'step.issued': { requestId: string | null }
   'step.confirmed': { result: unknown }
   'step.failed': { error: ErrorRecord }
@@ -83,6 +96,8 @@ export interface EntryData {
   'operator.statement': { by: string; statement: string }
   'operator.override': { by: string; reason: string }
   'operator.cancelled': { by: string; reason: string }
+  /** A person lets a host back, or keeps it out until somebody lets it back. */
+  'operator.return': { by: string; reason: string; keepOut: boolean }
   /** Without a scope the whole cloud. `source`: the calendar window that ordered it; missing: a person. */
   'operator.paused': { by: string; reason: string; until: string | null; scope?: Scope; source?: string }
   /** With `source` (null: a person's) only that order ends, without one all of this scope. */

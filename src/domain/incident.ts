@@ -5,6 +5,7 @@
 import type { Entry, EntryData, IncidentId } from './entry.ts'
 import type { ErrorRecord } from './errors.ts'
 import type { ProofRecord } from './fencing.ts'
+import type { ReturnStepKind } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome } from './outcome.ts'
@@ -14,7 +15,7 @@ import type { Verdict } from './verdict.ts'
 
 export interface StepRecord {
   key: string
-  kind: StepKind | HostStepKind
+  kind: StepKind | HostStepKind | ReturnStepKind
   attempt: number
   status: StepStatus
   before: unknown
@@ -124,6 +125,10 @@ function applyToHost(incident: Incident, entry: Entry): void {
       break
     case 'proof.recorded':
       incident.proof = entry.data.proof
+      break
+    case 'proof.voided':
+      incident.proof = null
+      incident.statement = null
       break
     case 'service.marked':
       incident.marked ??= entry.data

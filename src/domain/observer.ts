@@ -1,12 +1,13 @@
 /** The one observation surface: what happens in the daemon, told to whoever watches (telemetry). Listeners must not throw. */
 import type { BrakeScope } from './brake.ts'
 import type { Entry } from './entry.ts'
+import type { ReturnState } from './host-return.ts'
 import type { Incident } from './incident.ts'
 import type { StandingOrder } from './standing-order.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface RequestSeen {
-  service: 'identity' | 'compute' | 'volume' | 'bmc'
+  service: 'identity' | 'compute' | 'volume' | 'placement' | 'bmc'
   method: string
   /** The path with ids replaced, so that it can be a label: /servers/{id}/action. */
   route: string
@@ -34,6 +35,8 @@ export interface Observer {
   standingOrders?(inForce: StandingOrder[]): void
   /** Told after each poll: every scope of the brake. */
   brake?(scopes: BrakeScope[]): void
+  /** Told after each poll: how many hosts that carry our mark have which return state. */
+  returns?(hosts: Partial<Record<ReturnState, number>>): void
   /** A thing worth a log line that is no journal entry. `event` is a stable dotted id. */
   log?(
     level: 'debug' | 'info' | 'warn' | 'error',

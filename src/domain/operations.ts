@@ -6,6 +6,7 @@
 import type { BrakeScope } from './brake.ts'
 import type { IncidentId } from './entry.ts'
 import type { ProofRecord } from './fencing.ts'
+import type { HostMark, Leftover, ReturnRules, ReturnState } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome, OutcomeKind } from './outcome.ts'
@@ -67,7 +68,32 @@ export interface HostStatus {
   incident: IncidentId | null
   /** Pauses and maintenance that take it in. */
   standingOrders: StandingOrder[]
+  /** How far it is on its way back, when it carries what a closed incident of ours set. */
+  returning: ReturnState | null
   at: string
+}
+
+/** How a host returns, as far as the journal tells. */
+export interface HostReturnDetail {
+  state: ReturnState
+  code: string | null
+  message: string
+  since: string | null
+  leftovers: readonly Leftover[]
+  order: { by: string; reason: string; keepOut: boolean; at: string } | null
+}
+
+export interface HostDetail extends HostStatus {
+  /** The heartbeat stamp that was seen last, cloud time. */
+  updatedAt: string | null
+  disabledReason: string | null
+  /** What we set on its service and have not taken back. */
+  mark: HostMark | null
+  /** Null when nothing of ours was ever set there. */
+  return: HostReturnDetail | null
+  returnRules: ReturnRules
+  /** The newest first. */
+  incidents: IncidentSummary[]
 }
 
 export interface IncidentSummary {
@@ -144,6 +170,9 @@ export interface IncidentFilter {
 export interface Operations {
   status(): DaemonStatus
   hosts(): HostStatus[]
+  host(name: string): HostDetail
+  /** Lets a host that we took out back, or keeps it out until somebody lets it back. */
+  returnHost(order: { host: string; by: string; reason: string; keepOut: boolean }): Promise<HostReturnDetail>
   incidents(filter: IncidentFilter): IncidentSummary[]
   incident(id: IncidentId): IncidentDetail
   /** Recovers a host on a person's word. Answers as soon as the incident is in the journal, not when it is over. */

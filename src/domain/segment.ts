@@ -1,4 +1,5 @@
 /** A segment: the hosts that are recovered under one set of rules. */
+import type { ReturnRules } from './host-return.ts'
 import type { HostName } from './service.ts'
 
 /** Knobs of the instance table (design: which instance, how). Conditions in the workflows read them as `policy.*`. */
@@ -30,6 +31,7 @@ export interface Segment {
   priority: number
   /** Evacuations in flight at once from one host of this segment. */
   maxParallelPerHost: number
+  return: ReturnRules
 }
 
 export interface BrakeLimits {

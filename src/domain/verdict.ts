@@ -13,6 +13,7 @@ export const verdictKinds = {
   'forced-down-before': 'The host was forced down before we started watching: a person decides',
   contradiction: 'The host is forced down, yet its nova-compute is beating: a live host, never evacuate',
   recovering: 'The host is under an incident of ours',
+  returning: 'The host carries what we set in an incident that is over: it is away, or on its way back',
 } as const
 
 export type VerdictKind = keyof typeof verdictKinds
@@ -58,6 +59,16 @@ export interface Verdict {
   /** ISO time of this verdict. */
   at: string
   evidence: Evidence
+}
+
+/** Reason of the verdict `returning` while nova-compute beats under what we set. */
+export const beatingUnderOurFlags = 'BEATING_UNDER_OUR_FLAGS'
+/** Reason of the verdict `returning` once nova-compute is known to be silent. */
+export const awayAfterIncident = 'AWAY_AFTER_INCIDENT'
+
+/** A nova-compute runs there: such a host is never evacuated, whatever Nova or a person says of it. */
+export function isBeating({ kind, reason }: Verdict): boolean {
+  return kind === 'healthy' || kind === 'contradiction' || (kind === 'returning' && reason === beatingUnderOurFlags)
 }
 
 /** Some witness says dead and none says alive. Unknown answers count for neither side. */

@@ -5,6 +5,7 @@
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { LifeboatError } from '../domain/errors.ts'
+import { defaultReturnRules } from '../domain/host-return.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { InstancePlan, RecipeStep, Workflow } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
@@ -254,6 +255,7 @@ function segmentOf({ storage, policy }: Case): Segment {
     brake: { maxHosts: 1, maxShare: 1 },
     priority: 0,
     maxParallelPerHost: 1,
+    return: defaultReturnRules,
   }
 }
 

@@ -4,8 +4,11 @@
  */
 import { sleep } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import type { HoldCode } from '../domain/incident-phases.ts'
+import type { HoldCode, IncidentPhase } from '../domain/incident-phases.ts'
 import type { Run } from './context.ts'
+
+/** Phases in which every write rests on a proof of death. Before them there is none yet. */
+const proven: ReadonlySet<IncidentPhase> = new Set(['isolating', 'surveying', 'recovering', 'sweeping'])
 
 /** How often a held incident looks whether it may go on. Longer delays a recovery after its pause ends by as much. */
 const lookAgainMs = 500
@@ -22,10 +25,15 @@ const namesWho = new Set<HoldCode>(['PAUSED', 'MAINTENANCE'])
 export class Gate {
   readonly #run: Run
   readonly #renewProof: () => Promise<void>
+  readonly #proveAnew: () => Promise<boolean>
   #waiting: Promise<void> | null = null
 
-  /** @param renewProof resolves when the host is known to be dead still; waits as long as it is not. */
-  constructor(run: Run, renewProof: () => Promise<void>) {
+  /**
+   * @param renewProof resolves when the host is known to be dead still; waits as long as it is not.
+   * @param proveAnew tries once to prove the host dead anew after its proof was voided; says on record why it cannot
+   */
+  constructor(run: Run, renewProof: () => Promise<void>, proveAnew: () => Promise<boolean>) {
+    this.#proveAnew = proveAnew
     this.#run = run
     this.#renewProof = renewProof
   }
@@ -38,7 +46,7 @@ export class Gate {
     if (closing && this.#run.bridge.incident(this.#run.id).cancelled !== null) return Promise.resolve()
     this.#stopIfEnded()
     const permission = this.#run.bridge.permission(this.#run.bridge.incident(this.#run.id))
-    if (permission.allowed && this.#waiting === null) return Promise.resolve()
+    if (permission.allowed && !this.#lacksProof() && this.#waiting === null) return Promise.resolve()
     this.#waiting ??= this.#wait().finally(() => (this.#waiting = null))
     return this.#waiting
   }
@@ -48,9 +56,14 @@ export class Gate {
     const { bridge, id, signal } = this.#run
     const incident = bridge.incident(id)
     if (closing && incident.cancelled !== null) return true
-    return (
-      !signal.aborted && this.#waiting === null && bridge.permission(incident).allowed && incident.cancelled === null
-    )
+    if (signal.aborted || this.#waiting !== null || incident.cancelled !== null) return false
+    return bridge.permission(incident).allowed && !this.#lacksProof()
+  }
+
+  /** The host showed life after it was proven dead. */
+  #lacksProof(): boolean {
+    const { phase, proof } = this.#run.bridge.incident(this.#run.id)
+    return proof === null && proven.has(phase)
   }
 
   async #wait(): Promise<void> {
@@ -60,6 +73,11 @@ export class Gate {
       this.#stopIfEnded()
       const incident = bridge.incident(id)
       const permission = bridge.permission(incident)
+      if (permission.allowed && this.#lacksProof()) {
+        // What came true meanwhile (a pause, a cancel) is asked again before anything is let through.
+        if (!(await this.#proveAnew())) await sleep(clock, lookAgainMs, signal)
+        continue
+      }
       if (permission.allowed) {
         if (incident.proof !== null && clock.now() - provenAt > proofGoodForMs) {
           await this.#renewProof()

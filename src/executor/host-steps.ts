@@ -6,6 +6,7 @@ import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { FencingProof } from '../domain/fencing.ts'
 import type { HostStepKind } from '../domain/plan.ts'
 import { ourDisabledReason, type ServiceRecord } from '../domain/service.ts'
+import type { Verdict } from '../domain/verdict.ts'
 import type { Run } from './context.ts'
 import type { Gate } from './gate.ts'
 import { patiently } from './patience.ts'
@@ -13,14 +14,20 @@ import { patiently } from './patience.ts'
 /**
  * Fences the host by its segment's methods, or takes a person's statement, and records the proof. Throws FENCING_MISSING,
  * FENCE_FAILED, FENCE_UNVERIFIED: then nothing is proven and the incident must wait.
+ *
+ * @param seen the look right before, when it is not the verdict that opened the incident
  */
-export async function fenceHost(run: Run): Promise<FencingProof> {
+export async function fenceHost(run: Run, seen?: Verdict): Promise<FencingProof> {
   const incident = run.bridge.incident(run.id)
   const base = { incident: run.id, host: run.host }
   return hostStep(
     run,
     'fence',
-    { verdict: incident.verdict?.kind ?? null },
+    {
+      verdict: (seen ?? incident.verdict)?.kind ?? null,
+      // A stamp later than this one is a sign of life after the fencing.
+      ...(seen !== undefined && { updatedAt: seen.evidence.updatedAt }),
+    },
     { methods: run.bridge.segment(incident).fencing },
     async () => {
       const { statement } = incident
@@ -46,7 +53,7 @@ export async function fenceHost(run: Run): Promise<FencingProof> {
  * Forces the service down, so that Nova evacuates at once, and disables it, so that nothing is scheduled there when it
  * returns: one PUT. What others set stays as found (law L6).
  */
-export async function forceDown(run: Run, gate: Gate): Promise<void> {
+export async function forceDown(run: Run, gate: Pick<Gate, 'pass'>): Promise<void> {
   const service = await readService(run)
   const { id } = service
   if (id === null)

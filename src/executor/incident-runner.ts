@@ -18,6 +18,7 @@ import { fenceHost, forceDown } from './host-steps.ts'
 import { HostWatch } from './host-watch.ts'
 import { runInstance } from './instance-runner.ts'
 import { patiently } from './patience.ts'
+import { ProofRenewal } from './proof-renewal.ts'
 import { Exclusives, Slots } from './slots.ts'
 import { takeSurvey, type SurveyTaken } from './survey.ts'
 
@@ -68,7 +69,9 @@ class IncidentRunner {
 
   constructor(run: Run, queue: PQueue) {
     this.#run = run
-    this.#gate = new Gate(run, () => this.#renewProof())
+    const renewal = new ProofRenewal(run, (code, message, error) => this.#hold(code, message, error))
+    const renew = (): Promise<void> => this.#renewProof()
+    this.#gate = new Gate(run, renew, () => renewal.attempt())
     this.#queue = queue
   }
 

@@ -1,9 +1,10 @@
 /** Each entry of an incident as one sentence of its timeline. The only place that words entries for reports. */
 import type { Entry } from '../domain/entry.ts'
+import { returnStepKinds } from '../domain/host-return.ts'
 import { hostStepKinds, stepKinds } from '../domain/plan.ts'
 import { scopeText, wholeCloud } from '../domain/standing-order.ts'
 
-const means: Record<string, string> = { ...stepKinds, ...hostStepKinds }
+const means: Record<string, string> = { ...stepKinds, ...hostStepKinds, ...returnStepKinds }
 
 /** The sentence, unescaped; null for an entry that says nothing new to a reader. */
 export function sentenceOf(entry: Entry): string | null {
@@ -26,6 +27,12 @@ export function sentenceOf(entry: Entry): string | null {
       return `Proof of death recorded: ${entry.data.proof.strength} by ${entry.data.proof.method}`
     case 'service.marked':
       return `Service ${entry.data.serviceId} marked: ${entry.data.reason}`
+    case 'proof.voided':
+      return `The proof of death no longer holds (${entry.data.code}): ${entry.data.message}`
+    case 'return.changed':
+      return `Return ${entry.data.from} → ${entry.data.to} (${entry.data.code}): ${[entry.data.message, ...(entry.data.leftovers ?? []).map(({ message }) => message)].join('; ')}`
+    case 'service.restored':
+      return `What we had set on the service is taken back: ${JSON.stringify(entry.data.change)}`
     case 'plan.made':
       return `${who}${entry.data.decision} (${entry.data.reason}): ${entry.data.message}`
     case 'step.intended':
@@ -48,6 +55,8 @@ export function sentenceOf(entry: Entry): string | null {
       return `${entry.data.by} let it past the brake: ${entry.data.reason}`
     case 'operator.cancelled':
       return `${entry.data.by} cancelled: ${entry.data.reason}`
+    case 'operator.return':
+      return `${entry.data.by} ${entry.data.keepOut ? 'keeps the host out' : 'lets the host back'}${entry.data.reason === '' ? '' : `: ${entry.data.reason}`}`
     case 'operator.paused':
       return `${entry.data.by} paused recoveries of ${scopeText(entry.data.scope ?? wholeCloud)} ${untilOf(entry.data)}: ${entry.data.reason}`
     case 'operator.resumed':

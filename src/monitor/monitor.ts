@@ -78,6 +78,7 @@ export class Monitor {
   readonly #probes: ReadonlyMap<string, Probe>
   readonly #settings: MonitorSettings
   readonly #ours: (host: HostName) => boolean
+  readonly #incidentOver: (host: HostName) => boolean
   readonly #observer: Observer
   readonly #marked: (host: HostName) => boolean
   readonly #planned: (host: HostName, segment: string) => string | null
@@ -102,6 +103,8 @@ export class Monitor {
     probes: ReadonlyMap<string, Probe>
     settings: MonitorSettings
     ours: (host: HostName) => boolean
+    /** What an incident of ours set there still stands, and the incident is over. Default: never. */
+    incidentOver?: (host: HostName) => boolean
     observer: Observer
     /** Whether its forced_down is ours. Default: never. */
     marked?: (host: HostName) => boolean
@@ -114,6 +117,7 @@ export class Monitor {
     this.#probes = options.probes
     this.#settings = options.settings
     this.#ours = options.ours
+    this.#incidentOver = options.incidentOver ?? (() => false)
     this.#observer = options.observer
     this.#marked = options.marked ?? (() => false)
     this.#planned = options.planned ?? (() => null)
@@ -172,6 +176,11 @@ export class Monitor {
     return [...new Map([...this.#hosts.values()].map(({ segment }) => [segment.name, segment])).values()]
   }
 
+  /** The row of its nova-compute as last read. */
+  service(host: HostName): ServiceRecord | undefined {
+    return this.#hosts.get(host)?.row
+  }
+
   zone(host: HostName): string | null {
     return this.#hosts.get(host)?.row.zone ?? null
   }
@@ -224,7 +233,7 @@ export class Monitor {
     const silent = new Set<HostName>()
     for (const track of this.#hosts.values()) {
       // Forced down by us: it is proven dead, and its witnesses have nothing more to say.
-      if (track.verdict.kind === 'recovering') continue
+      if (track.verdict.kind === 'recovering' || track.verdict.kind === 'returning') continue
       if (this.#missed(track.pulse, now) >= this.#settings.suspectAfterBeats) silent.add(track.host)
     }
     return silent
@@ -405,6 +414,7 @@ export class Monitor {
           state: track.row.state,
           ours: this.#ours(track.host),
           marked: this.#marked(track.host),
+          incidentOver: this.#incidentOver(track.host),
           segment: track.segment,
           silentMs,
           intervalMs,

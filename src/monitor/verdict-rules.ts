@@ -4,7 +4,7 @@
  */
 import type { Segment } from '../domain/segment.ts'
 import { isDisabledByPerson } from '../domain/service.ts'
-import type { VerdictKind } from '../domain/verdict.ts'
+import { awayAfterIncident, beatingUnderOurFlags, type VerdictKind } from '../domain/verdict.ts'
 import type { Pulse } from './heartbeat.ts'
 
 export interface HostFacts {
@@ -14,6 +14,8 @@ export interface HostFacts {
   ours: boolean
   /** Its forced_down is ours. */
   marked: boolean
+  /** What an incident of ours set on this host still stands, and no incident of it is open. */
+  incidentOver?: boolean
   segment: Pick<Segment, 'onDisabledDown'>
   silentMs: number
   intervalMs: number
@@ -66,8 +68,9 @@ export function judge(facts: HostFacts, limits: RuleLimits): Conclusion {
 
 function forcedDown(facts: HostFacts, confirmed: boolean, silent: string): Conclusion {
   const { pulse, probes } = facts
+  if (facts.incidentOver === true) return returning(pulse, confirmed, silent)
   if (pulse.beatsSinceForced > 0 && !confirmed) {
-    const who = facts.ours ? 'we' : 'somebody else'
+    const who = facts.ours ? 'us' : 'somebody else'
     const reason = facts.ours ? 'OURS_FORCED_DOWN_BUT_BEATING' : 'FORCED_DOWN_BUT_BEATING'
     return say('contradiction', reason, `Forced down by ${who}, yet its nova-compute is beating: it is alive`)
   }
@@ -97,6 +100,18 @@ function forcedDown(facts: HostFacts, confirmed: boolean, silent: string): Concl
     'FORCED_DOWN_AND_SILENT',
     `Somebody else forced it down while we watched, and it is ${silent}`,
   )
+}
+
+/** Forced down by us in an incident that is over: that its nova-compute beats again is what a return begins with. */
+function returning(pulse: Pulse, confirmed: boolean, silent: string): Conclusion {
+  if (confirmed) return say('returning', awayAfterIncident, `Forced down since an incident of ours, and ${silent}`)
+  if (pulse.beatsSinceForced > 0)
+    return say(
+      'returning',
+      beatingUnderOurFlags,
+      'Forced down since an incident of ours, and its nova-compute beats again',
+    )
+  return say('returning', 'WATCHING_AFTER_INCIDENT', 'Forced down since an incident of ours; watching for a heartbeat')
 }
 
 /** Below the suspect mark. */

@@ -5,7 +5,7 @@
  * credential, preflight) is generated from it, so neither can forget a call.
  */
 export interface ApiCall {
-  service: 'identity' | 'compute' | 'volume'
+  service: 'identity' | 'compute' | 'volume' | 'placement'
   method: 'GET' | 'POST' | 'PUT'
   /** Relative to the service's endpoint, ids as {id}: also the label in metrics. */
   route: string
@@ -110,6 +110,13 @@ export const calls = {
     'os_compute_api:os-aggregates:index',
     'Segments and policies by aggregate',
   ),
+  listHypervisors: read(
+    'compute',
+    '/os-hypervisors/detail',
+    'min(2.87, max)',
+    'os_compute_api:os-hypervisors:list-detail',
+    "A returning host's nodes in Placement; above 2.87 Nova would ask every nova-compute for its uptime",
+  ),
   evacuate: action(
     'evacuate',
     '2.95 to land stopped, min(2.94, max) to land as before',
@@ -139,6 +146,13 @@ export const calls = {
   ),
   getVolume: read('volume', '/volumes/{id}', 'none', 'volume:get', 'Whether a volume is encrypted'),
   listVolumes: read('volume', '/volumes/detail', 'none', 'volume:get_all', 'The same for many volumes at once'),
+  listTraits: read(
+    'placement',
+    '/resource_providers/{id}/traits',
+    '1.6',
+    'placement:resource_providers:traits:list',
+    'Whether the scheduler still avoids a host that was enabled again',
+  ),
 } as const satisfies Record<string, ApiCall>
 
 /** For generated documentation. */

@@ -7,6 +7,7 @@ import type { Catalogue, Token } from './token.ts'
 const types: Record<ServiceKind, string[]> = {
   compute: ['compute'],
   volume: ['block-storage', 'volumev3'],
+  placement: ['placement'],
 }
 
 /** The endpoint without a trailing slash. @throws LifeboatError CATALOG_MISSING naming what there is */

@@ -19,6 +19,7 @@ import { forReads, formatMicroversion, landsStopped } from './microversions.ts'
 import { Session } from './session.ts'
 import { Transport } from './transport.ts'
 import { getVolumes } from './volumes.ts'
+import { hostTraits } from './host-traits.ts'
 
 export interface CloudOptions {
   config: CloudConfig
@@ -85,6 +86,7 @@ export function createCloud(options: CloudOptions): OpenStackCloud {
       return { computeMaxMicroversion: formatMicroversion(range.max), landsStopped: landsStopped(range) }
     },
     getVolumes: (ids, callOptions) => getVolumes(session, ids, callOptions),
+    hostTraits: (host, callOptions) => hostTraits(session, host, callOptions),
     mayActFor: (projectId, callOptions) => mayActFor(session, projectId, roles, callOptions),
     describe: (callOptions) => describe(session, config, clock, callOptions),
     close: () => transport.close(),
@@ -130,6 +132,7 @@ async function describe(
     endpoints: {
       compute: computeBase(endpointOf('compute', config.endpoints.compute, token)),
       volume: endpointOrNull(() => endpointOf('volume', config.endpoints.volume, token)),
+      placement: endpointOrNull(() => endpointOf('placement', config.endpoints.placement, token)),
     },
     compute: {
       minMicroversion: formatMicroversion(range.min),

@@ -16,7 +16,7 @@ export type Credential =
   | { kind: 'token'; token: string; project: Named | null }
 
 /** The services that this client talks to beside Keystone. */
-export type ServiceKind = 'compute' | 'volume'
+export type ServiceKind = 'compute' | 'volume' | 'placement'
 
 /** How one service is found in the catalogue, or where it is when the catalogue is overridden. */
 export interface EndpointChoice {

@@ -14,6 +14,7 @@ import { SettingsReader } from './settings-reader.ts'
 const prefixes: Record<ServiceKind, string[]> = {
   compute: ['compute'],
   volume: ['block_storage', 'volumev3', 'volume'],
+  placement: ['placement'],
 }
 const interfaceNames = ['public', 'internal', 'admin']
 
@@ -31,6 +32,7 @@ export function settle(raw: RawCloud, choice: CloudChoice): CloudConfig {
     endpoints: {
       compute: endpointChoice(settings, 'compute', region.name),
       volume: endpointChoice(settings, 'volume', region.name),
+      placement: endpointChoice(settings, 'placement', region.name),
     },
     tls: tlsChoice(settings, choice),
     apiTimeoutMs: timeout === null || timeout <= 0 ? null : timeout * 1000,

@@ -16,6 +16,7 @@ export interface MicroversionRange {
 export const floor = 53
 const readsAt = 90
 const landsStoppedAt = 95
+const hypervisorDetailsAt = 87
 
 /** When fields and paging arrived, as far as the floor leaves a doubt. (2.9 locked, 2.26 tags, 2.47 flavor: always there.) */
 export const since = {
@@ -40,6 +41,9 @@ export function formatMicroversion(minor: number): string {
 }
 
 export const forReads: Pick = (range) => Math.min(readsAt, range.max)
+
+/** From 2.88 the details of hypervisors hold their uptime, and each nova-compute is asked for it (docs/nova.md §1.7). */
+export const forHypervisors: Pick = (range) => Math.min(hypervisorDetailsAt, range.max)
 
 /** 2.95 stops the guest on the destination, 2.94 and lower leave it as it was (docs/nova.md fact 2, §2.1). */
 export function forLanding(landing: Landing): Pick {

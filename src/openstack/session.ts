@@ -111,6 +111,7 @@ export class Session {
       microversion = (ask.pick ?? forReads)(await this.#range(guard, false))
       headers['OpenStack-API-Version'] = `compute ${formatMicroversion(microversion)}`
     }
+    if (call.service === 'placement') headers['OpenStack-API-Version'] = `placement ${call.microversion}`
     if (guard.signal.aborted) throw interrupted(call, guard)
     const query = new URLSearchParams(ask.query ?? {}).toString()
     const url = `${this.#base(call, token)}${pathOf(call, ask.ids)}${query === '' ? '' : `?${query}`}`
@@ -129,8 +130,8 @@ export class Session {
 
   #base(call: ApiCall, token: Token): string {
     const { endpoints } = this.#config
-    return call.service === 'volume'
-      ? endpointOf('volume', endpoints.volume, token)
+    return call.service === 'volume' || call.service === 'placement'
+      ? endpointOf(call.service, endpoints[call.service], token)
       : computeBase(endpointOf('compute', endpoints.compute, token))
   }
 

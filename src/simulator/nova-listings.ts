@@ -99,12 +99,24 @@ export function listAggregates(world: World, minor: Minor): unknown {
 }
 
 /** The plain list. Ids are UUIDs from 2.53. */
-export function listHypervisors(world: World, minor: Minor): unknown {
-  const hypervisors = [...world.hosts.values()].map((host) => ({
+/** `detail` names the host of each service. Throws NovaError: a pattern that fits nothing is a 404. */
+export function listHypervisors(world: World, { query }: Exchange, minor: Minor, detail: boolean): unknown {
+  const pattern = query.get('hypervisor_hostname_pattern')
+  const hosts = [...world.hosts.values()].filter(({ name }) => pattern === null || name.includes(pattern))
+  if (pattern !== null && hosts.length === 0) throw notFound(`No hypervisor matching '${pattern}' could be found.`)
+  const from = hosts.findIndex(({ service }) => service.uuid === query.get('marker')) + 1
+  const hypervisors = hosts.slice(from).map((host) => ({
     id: minor >= 53 ? host.service.uuid : host.service.rowId,
     hypervisor_hostname: host.name,
     state: world.isUp(host.service) ? 'up' : 'down',
     status: host.service.status,
+    ...(detail && {
+      service: {
+        host: host.name,
+        id: minor >= 53 ? host.service.uuid : host.service.rowId,
+        disabled_reason: host.service.disabledReason,
+      },
+    }),
   }))
   return { hypervisors }
 }

@@ -18,6 +18,7 @@ const levels: Partial<Record<EntryKind, Level>> = {
   'incident.held': 'warn',
   'step.failed': 'warn',
   'debt.recorded': 'warn',
+  'proof.voided': 'error',
 }
 
 /** The line for an entry. */
@@ -34,6 +35,7 @@ function levelOf(entry: Entry): Level {
   if (entry.kind === 'outcome.recorded' && (entry.data.outcome === 'failed' || entry.data.outcome === 'stuck'))
     return 'error'
   if (entry.kind === 'verdict.changed' && entry.data.kind === 'contradiction') return 'error'
+  if (entry.kind === 'return.changed' && entry.data.to === 'kept-out') return 'warn'
   return levels[entry.kind] ?? 'info'
 }
 
@@ -100,6 +102,17 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
       }
     case 'service.marked':
       return { message: 'Service marked as ours', reason: entry.data.reason }
+    case 'proof.voided':
+      return { message: `The proof of death no longer holds: ${entry.data.message}`, reason: entry.data.code }
+    case 'return.changed':
+      return {
+        message: `Return of the host, ${entry.data.from} to ${entry.data.to}: ${entry.data.message}`,
+        reason: entry.data.code,
+        returnState: entry.data.to,
+        leftovers: entry.data.leftovers?.length ?? 0,
+      }
+    case 'service.restored':
+      return { message: 'What we had set on the service is taken back', change: entry.data.change }
     case 'plan.made':
       return {
         message: `Plan made: ${entry.data.message}`,
@@ -135,6 +148,12 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
       return { message: 'A person let the incident past the brake', by: entry.data.by, reason: entry.data.reason }
     case 'operator.cancelled':
       return { message: 'A person cancelled', by: entry.data.by, reason: entry.data.reason }
+    case 'operator.return':
+      return {
+        message: entry.data.keepOut ? 'A person keeps the host out' : 'A person lets the host back',
+        by: entry.data.by,
+        reason: entry.data.reason,
+      }
     case 'operator.paused':
     case 'operator.maintenance': {
       const { by, reason, until, scope = wholeCloud } = entry.data

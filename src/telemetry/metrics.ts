@@ -155,6 +155,18 @@ export const catalogue = {
     help: 'Things left behind that a person has to clean up',
     labels: ['code'],
   },
+  returningHosts: {
+    name: 'lifeboat_returning_hosts',
+    type: 'gauge',
+    help: 'Hosts that carry what a closed incident of ours set, by how far they are on their way back',
+    labels: ['state'],
+  },
+  returns: {
+    name: 'lifeboat_returns_total',
+    type: 'counter',
+    help: 'Returns of hosts that ended; code says how, e.g. BACK, TRAIT_LEFT, TAKEN_BACK_BY_OTHERS',
+    labels: ['code'],
+  },
   alarms: { name: 'lifeboat_alarms_total', type: 'counter', help: 'Alarms raised', labels: ['code'] },
   journalEntries: {
     name: 'lifeboat_journal_entries_total',

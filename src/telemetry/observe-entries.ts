@@ -1,5 +1,6 @@
 /** Journal entries as metrics. Keeps only what spans two entries: when a step or an incident began. */
 import type { Entry, IncidentId } from '../domain/entry.ts'
+import type { ReturnStepKind } from '../domain/host-return.ts'
 import type { HostStepKind, StepKind } from '../domain/plan.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -7,7 +8,7 @@ interface OpenIncident {
   segment: string
   openedAt: string
   lastOutcomeAt: string | null
-  steps: Map<string, { kind: StepKind | HostStepKind; at: string }>
+  steps: Map<string, { kind: StepKind | HostStepKind | ReturnStepKind; at: string }>
 }
 
 /** Counts an entry. Entries of incidents that were opened before this daemon started count where they need no beginning. */
@@ -65,6 +66,9 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
         break
       case 'debt.recorded':
         metrics.debts.inc({ code: entry.data.code })
+        break
+      case 'return.changed':
+        if (entry.data.to === 'back') metrics.returns.inc({ code: entry.data.code })
         break
       case 'alarm.raised':
         metrics.alarms.inc({ code: entry.data.code })

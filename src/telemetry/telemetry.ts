@@ -7,6 +7,7 @@ import type { DestinationStream } from 'pino'
 import type { BrakeScope } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Observer, PollSeen, RequestSeen } from '../domain/observer.ts'
+import { returnStates } from '../domain/host-return.ts'
 import { scopeKinds, type StandingOrderKind } from '../domain/standing-order.ts'
 import { verdictKinds } from '../domain/verdict.ts'
 import { lineOf } from './entry-lines.ts'
@@ -105,6 +106,10 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
         metrics.paused.set(inForce.some(({ kind, scope }) => kind === 'pause' && scope.kind === 'cloud') ? 1 : 0)
       },
       brake: (scopes) => observeBrake(metrics, scopes),
+      returns: (hosts) => {
+        for (const [state, { next }] of Object.entries(returnStates))
+          if (next.length > 0) metrics.returningHosts.set({ state }, hosts[state as keyof typeof hosts] ?? 0)
+      },
       log: (level, event, fields, error) => {
         const { message, ...rest } = fields
         logger.log(level, event, typeof message === 'string' ? message : event, rest, error)

@@ -34,6 +34,7 @@ export const aHost: HostStatus = {
   probes: [],
   incident: null,
   standingOrders: [],
+  returning: null,
   at: '2026-01-02T03:04:05.000Z',
 }
 
@@ -43,6 +44,13 @@ export function fakeOperations(replace: Partial<Operations> = {}): { operations:
   const operations: Operations = {
     status: () => aStatus,
     hosts: () => [],
+    host: (name) => {
+      throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${name}`)
+    },
+    returnHost: async (order) => {
+      asked.push(['returnHost', order])
+      return { state: 'away', code: null, message: 'silent', since: null, leftovers: [], order: null }
+    },
     incidents: (filter) => {
       asked.push(['incidents', filter])
       return []

@@ -46,6 +46,18 @@ describe('acts', () => {
       204,
       ['endMaintenance', { by, reason: 'done', scope: { kind: 'host', name: 'cmp01' } }],
     ],
+    [
+      '/v1/hosts/cmp01.example/return',
+      { by },
+      202,
+      ['returnHost', { host: 'cmp01.example', by, reason: '', keepOut: false }],
+    ],
+    [
+      '/v1/hosts/cmp01/return',
+      { by, reason: 'bad memory', keepOut: true },
+      202,
+      ['returnHost', { host: 'cmp01', by, reason: 'bad memory', keepOut: true }],
+    ],
     ['/v1/incidents/i-1/override', { by, reason: 'rack' }, 202, ['override', 'i-1', { by, reason: 'rack' }]],
     ['/v1/incidents/i-1/cancel', { by, reason: 'rack' }, 202, ['cancel', 'i-1', { by, reason: 'rack' }]],
   ])('POST %s %j', async (url, payload, status, expected) => {
@@ -74,6 +86,8 @@ describe('acts', () => {
       { by, reason: 'x', scope: { kind: 'cloud', name: null }, until: '2026-01-02T03:04:05Z' },
     ],
     ['a list for a body', '/v1/pause', []],
+    ['a return that nobody orders', '/v1/hosts/cmp01/return', { reason: 'x' }],
+    ['a return with a word for a flag', '/v1/hosts/cmp01/return', { by, keepOut: 'yes' }],
     ['no body', '/v1/resume', undefined],
   ])('%s is refused and nothing is done', async (_name, url, payload) => {
     const { operations, asked } = fakeOperations()
@@ -171,4 +185,10 @@ describe('hostile requests', () => {
     expect([answer.statusCode, Object.keys(answer.json())]).toEqual([status, ['error']])
     expect(asked).toEqual([])
   })
+})
+
+it('GET /v1/hosts/NAME asks for that host, and says when there is none', async () => {
+  const { operations } = fakeOperations()
+  const answer = await operatorRoutes(operations, () => now).inject({ method: 'GET', url: '/v1/hosts/cmp01.example' })
+  expect([answer.statusCode, answer.json().error.message]).toEqual([404, 'Nova shows no nova-compute on cmp01.example'])
 })

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listenForOperators } from '../../src/api/index.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
-import type { Operations } from '../../src/domain/operations.ts'
-import { aHost, aStatus, fakeOperations } from '../api/fake-operations.ts'
+import type { HostDetail, HostStatus, Operations } from '../../src/domain/operations.ts'
 import type { StandingOrder } from '../../src/domain/standing-order.ts'
+import { aHost, aStatus, fakeOperations } from '../api/fake-operations.ts'
 import { run, wallNow, type Ran } from './fake-commands.ts'
 
 let directory = ''
@@ -26,6 +26,15 @@ async function withDaemon(replace: Partial<Operations> = {}): Promise<unknown[][
 }
 const lifeboat = (argv: string[], env: Record<string, string> = {}): Promise<Ran> =>
   run(argv, {}, { config: `state_dir: ${directory}\n`, env })
+
+function returningHost(host: string, returning: HostStatus['returning']): HostStatus {
+  return {
+    ...aHost,
+    host,
+    returning,
+    ...(returning !== null && { status: 'disabled', state: 'down', forcedDown: true }),
+  }
+}
 
 describe('beside a running daemon', () => {
   it('status, for people and for machines', async () => {
@@ -68,6 +77,73 @@ describe('beside a running daemon', () => {
     })
     expect(asked).toEqual([['recover', { host: 'cmp01', by: 'bob', proof: 'I pulled its cords' }]])
     expect(out).toContain('lifeboat incident show i-1')
+  })
+
+  it('host return lets a host back, and --keep-out needs a reason', async () => {
+    const asked = await withDaemon()
+    expect((await lifeboat(['host', 'return', 'cmp01.example', '--reason', 'new memory'])).out).toContain('may return')
+    expect((await lifeboat(['host', 'return', 'cmp01'])).exit).toBe(0)
+    expect((await lifeboat(['host', 'return', 'cmp01', '--keep-out'])).exit).toBe(2)
+    const kept = await lifeboat(['host', 'return', 'cmp01', '--keep-out', '--reason', 'bad memory'])
+    expect(kept.out).toContain('cmp01 is kept out until somebody lets it back')
+    const order = { host: 'cmp01', by: 'alice', reason: '', keepOut: false }
+    expect(asked).toEqual([
+      ['returnHost', { ...order, host: 'cmp01.example', reason: 'new memory' }],
+      ['returnHost', order],
+      ['returnHost', { ...order, reason: 'bad memory', keepOut: true }],
+    ])
+  })
+
+  it('host list has a column for returns only while there is one', async () => {
+    const healthy = returningHost('cmp02', null)
+    const hosts = [healthy]
+    await withDaemon({ hosts: () => hosts })
+    expect((await lifeboat(['host', 'list'])).out).not.toContain('Return')
+    // Programs that ask for it find it always.
+    expect((await lifeboat(['host', 'list', '-f', 'value', '-c', 'Return'])).exit).toBe(0)
+    hosts.push(returningHost('cmp01', 'proving'))
+    expect((await lifeboat(['host', 'list'])).out).toMatch(/\| Return +\|/)
+    const rows = JSON.parse((await lifeboat(['host', 'list', '-f', 'json', '-c', 'Host', '-c', 'Return'])).out)
+    expect(rows).toEqual([
+      { Host: 'cmp01', Return: 'proving' },
+      { Host: 'cmp02', Return: null },
+    ])
+  })
+
+  it('host show says what is ours, how far its return is and what stays behind', async () => {
+    const host = (name: string): HostDetail => ({
+      ...returningHost(name, 'settling'),
+      updatedAt: '2026-01-02T03:00:00.000000',
+      disabledReason: 'lifeboat: incident i-1',
+      mark: {
+        incidents: ['i-1'],
+        serviceId: 's',
+        forcedDown: true,
+        disabled: true,
+        reasons: ['lifeboat: incident i-1'],
+      },
+      return: {
+        state: 'settling',
+        code: 'NEEDS_ANOTHER_START',
+        message: 'Its nova-compute needs another start',
+        since: '2026-01-02T03:01:00.000Z',
+        leftovers: [{ code: 'NEEDS_ANOTHER_START', message: 'web: evacuation m-1', instance: 'web' }],
+        order: { by: 'bob', reason: '', keepOut: true, at: '2026-01-02T03:02:00.000Z' },
+      },
+      returnRules: { mode: 'confirm', healthyMs: 300_000, maxReturns: 3, withinMs: 1_800_000 },
+      incidents: [],
+    })
+    await withDaemon({ host })
+    const { out } = await lifeboat(['host', 'show', 'cmp01'])
+    for (const text of [
+      'forced_down and disabled, by incident i-1',
+      'settling since 2026-01-02 03:01:00Z: Its nova-compute needs another start',
+      'kept out by bob at 2026-01-02 03:02:00Z',
+      'NEEDS_ANOTHER_START: web: evacuation m-1',
+      'after confirmation, healthy for 5m, at most 3 failures in 30m',
+      'disabled (lifeboat: incident i-1), down (forced)',
+    ])
+      expect(out).toContain(text)
   })
 
   it('pause --for ends by itself at that time', async () => {

@@ -155,6 +155,30 @@ segments: [{ name: first, match: { hosts: [a] }, priority: 1000 }, { name: other
     for (const wrong of ['1001', '-1001', '0.5'])
       expect(problemsIn(`defaults: { priority: ${wrong} }`)[0]).toContain('defaults.priority')
   })
+
+  it('how hosts return comes option by option from the segment, then from defaults, then from the built-in values', () => {
+    const config = parse(
+      'defaults: { return: { healthy: 10m, mode: confirm } }\nsegments: [{ name: lab, match: { zones: [lab] }, return: { mode: automatic, max_returns: 9, within: 2h } }]',
+    )
+    const rules = (zone: string): unknown => segmentOf(config)('h', zone, []).return
+    expect(rules('lab')).toEqual({ mode: 'automatic', healthyMs: 600_000, maxReturns: 9, withinMs: 7_200_000 })
+    expect(rules('other')).toEqual({ mode: 'confirm', healthyMs: 600_000, maxReturns: 3, withinMs: 1_800_000 })
+    const builtIn = segmentOf(parse(''))('h', null, []).return
+    expect(builtIn).toEqual({ mode: 'automatic', healthyMs: 300_000, maxReturns: 3, withinMs: 1_800_000 })
+  })
+  it.each([
+    ['mode: manual', 'mode'],
+    ['healthy: 2d', 'healthy'],
+    ['healthy: 5', 'healthy'],
+    ['max_returns: 0', 'max_returns'],
+    ['max_returns: 51', 'max_returns'],
+    ['within: 30s', 'within'],
+    ['max_return: 3', 'max_return is not an option (did you mean max_returns?'],
+  ])('return: { %s } is refused at its place', (option, names) => {
+    expect(problemsIn(`defaults:\n  return: { ${option} }`)).toEqual([
+      expect.stringContaining(`defaults.return.${names}`),
+    ])
+  })
   it('a host of no segment and no zone has the segment default', () => expect(of('h', null, []).name).toBe('default'))
 })
 

@@ -7,6 +7,7 @@ import type { CloudUnderTest } from './cloud-under-test.ts'
 import { apiSentences } from './api-sentences.ts'
 import { evacuationSentences } from './evacuation-sentences.ts'
 import { failureSentences } from './failure-sentences.ts'
+import { returnSentences } from './return-sentences.ts'
 import { serverSentences } from './server-sentences.ts'
 import { serviceSentences } from './service-sentences.ts'
 import { Steps } from './steps.ts'
@@ -46,6 +47,7 @@ export function novaContract(
     serverSentences(scene)
     serviceSentences(scene)
     evacuationSentences(scene)
+    returnSentences(scene)
     failureSentences(scene)
   })
 }

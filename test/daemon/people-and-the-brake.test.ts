@@ -124,6 +124,7 @@ describe('hosts that die in one poll', () => {
         },
         scopes: () => [],
       },
+      returns: { consider: () => undefined },
       observer: {
         brake: () => {
           done.push('told')

@@ -1,5 +1,6 @@
 /** The shipped workflow, and makers of surveys for tests. */
 import { readFileSync } from 'node:fs'
+import { defaultReturnRules } from '../../src/domain/host-return.ts'
 import type { Instance } from '../../src/domain/instance.ts'
 import type { Segment } from '../../src/domain/segment.ts'
 import type { Survey } from '../../src/domain/survey.ts'
@@ -72,6 +73,7 @@ export function segment(changes: Partial<Segment> = {}): Segment {
     brake: { maxHosts: 1, maxShare: 1 },
     priority: 0,
     maxParallelPerHost: 10,
+    return: defaultReturnRules,
     ...changes,
   }
 }

@@ -29,7 +29,7 @@ async function passed(permission: (at: number) => Permission, proof: object | nu
   const run = { id: 'i', host: 'h', clock, journal: { append }, bridge, signal: new AbortController().signal }
   const renew = (): Promise<void> => Promise.resolve(void seen.push(`renewed at ${clock.now()}`))
   try {
-    await clock.run(new Gate(run as unknown as Run, renew).pass())
+    await clock.run(new Gate(run as unknown as Run, renew, () => Promise.resolve(false)).pass())
     return seen
   } finally {
     clock.close()

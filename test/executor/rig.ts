@@ -16,6 +16,7 @@ import { sleep } from '../../src/domain/clock.ts'
 import type { Cloud } from '../../src/domain/cloud.ts'
 import type { Entry, NewEntry } from '../../src/domain/entry.ts'
 import type { Fencer } from '../../src/domain/fencing.ts'
+import { defaultReturnRules } from '../../src/domain/host-return.ts'
 import type { Incident, InstanceRecovery } from '../../src/domain/incident.ts'
 import type { Journal } from '../../src/domain/journal.ts'
 import type { Outcome } from '../../src/domain/outcome.ts'
@@ -105,6 +106,7 @@ export class Rig {
       brake: { maxHosts: 2, maxShare: 0.5 },
       priority: 0,
       maxParallelPerHost: 32,
+      return: defaultReturnRules,
       ...options.segment,
     }
     this.journal = openJournal(this.journalPath, { clock })

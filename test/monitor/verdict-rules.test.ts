@@ -216,6 +216,42 @@ const table: [name: string, change: Change, kind: string, reason: string][] = [
     'contradiction',
     'FORCED_DOWN_BUT_BEATING',
   ],
+  [
+    'forced down by us, its incident over, silent',
+    { silentMs: silent, state: 'down', ours: true, incidentOver: true, pulse: forced },
+    'returning',
+    'AWAY_AFTER_INCIDENT',
+  ],
+  [
+    'the same, not silent for long enough: nothing is known yet',
+    { silentMs: 4_999, state: 'down', ours: true, incidentOver: true, pulse: forced },
+    'returning',
+    'WATCHING_AFTER_INCIDENT',
+  ],
+  [
+    'forced down by us, its incident over, beating: no contradiction',
+    { state: 'down', ours: true, incidentOver: true, pulse: { ...forced, beatsSinceForced: 1 } },
+    'returning',
+    'BEATING_UNDER_OUR_FLAGS',
+  ],
+  [
+    'beat, and silent again',
+    { silentMs: silent, state: 'down', ours: true, incidentOver: true, pulse: { ...forced, beatsSinceForced: 9 } },
+    'returning',
+    'AWAY_AFTER_INCIDENT',
+  ],
+  [
+    'disabled by us, its incident over, dead again: a new failure',
+    {
+      silentMs: silent,
+      state: 'down',
+      ours: true,
+      incidentOver: true,
+      pulse: { status: 'disabled', disabledReason: 'lifeboat: incident 1' },
+    },
+    'host-down',
+    'NOVA_DOWN_NO_PROBES',
+  ],
   ['forced down by us', { silentMs: silent, state: 'down', ours: true, pulse: forced }, 'recovering', 'OUR_INCIDENT'],
   [
     'forced down by us, beating',

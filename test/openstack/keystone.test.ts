@@ -186,7 +186,9 @@ describe('acting for another project', () => {
 describe('the catalogue', () => {
   it('says what there is when a service is missing', async () => {
     const endpoint = { interfaces: ['internal'], region: 'RegionTwo', override: null }
-    const error = await failure(cloud.client({ endpoints: { compute: endpoint, volume: endpoint } }).listServices())
+    const error = await failure(
+      cloud.client({ endpoints: { compute: endpoint, volume: endpoint, placement: endpoint } }).listServices(),
+    )
     expect(error.code).toBe('CATALOG_MISSING')
     expect(error.message).toMatch(/no compute, internal, region RegionTwo; there is: compute \(public in RegionOne\)/)
   })
@@ -195,7 +197,7 @@ describe('the catalogue', () => {
     const compute = { interfaces: ['public'], region: null, override: `${cloud.url}/nova/v2.1/%(project_id)s` }
     cloud.on('GET /nova/v2.1/', () => ({ json: { version: { id: 'v2.1', version: '2.90', min_version: '2.1' } } }))
     cloud.on(`GET /nova/v2.1/${ownProject}/os-services`, () => ({ json: { services: [] } }))
-    await cloud.client({ endpoints: { compute, volume: compute } }).listServices()
+    await cloud.client({ endpoints: { compute, volume: compute, placement: compute } }).listServices()
     expect(cloud.requests(`GET /nova/v2.1/${ownProject}/os-services`)).toHaveLength(1)
   })
 })

@@ -128,7 +128,7 @@ export class RehearsedCloud {
         password,
         project: { name: 'service', domain: { id: 'default' } },
       },
-      endpoints: { compute: endpoint, volume: endpoint },
+      endpoints: { compute: endpoint, volume: endpoint, placement: endpoint },
       tls: { verify: true, cacert: null, cert: null, key: null },
       apiTimeoutMs: null,
       ...change,

@@ -168,7 +168,7 @@ describe('an answer that is not as documented', () => {
     await client.capabilities()
     const override = `http://127.0.0.1:${(proxy.address() as { port: number }).port}/v2.1`
     const endpoint = { interfaces: ['public'], region: null, override }
-    const lost = cloud.client({ endpoints: { compute: endpoint, volume: endpoint } })
+    const lost = cloud.client({ endpoints: { compute: endpoint, volume: endpoint, placement: endpoint } })
     expect(await failure(lost.getInstance('i1'))).toMatchObject({ code: 'API_MALFORMED' })
     await new Promise((resolve) => proxy.close(resolve))
     cloud.on('GET /v2.1/servers/i1', () => fault(404, 'Instance i1 could not be found.'))

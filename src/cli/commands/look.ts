@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { DaemonStatus, HostStatus } from '../../domain/operations.ts'
 import { scopeText } from '../../domain/standing-order.ts'
 import type { Column } from '../output/formats.ts'
+import { addHostCommands } from './hosts.ts'
 import type { Session } from '../session.ts'
 import { clockTime, span, tally } from '../wording.ts'
 import { addHostMaintenance } from './maintenance.ts'
@@ -100,6 +101,8 @@ const hostColumns: Column<HostStatus>[] = [
   { title: 'Message', value: (it) => it.message },
 ]
 
+const returnColumn: Column<HostStatus> = { title: 'Return', value: (it) => it.returning }
+
 export function addLookCommands(program: Command, session: Session): void {
   program
     .command('status')
@@ -107,14 +110,18 @@ export function addLookCommands(program: Command, session: Session): void {
     .action(async () => session.one(await session.daemon().status(), statusColumns))
   const host = program.command('host').description('hosts')
   addHostMaintenance(host, session)
+  addHostCommands(host, session)
   host
     .command('list')
     .description('every host with its verdict and why')
     .action(async () => {
       const hosts = await session.daemon().hosts()
+      const { format, columns } = session.shape()
+      const onScreen = format === 'table' && columns.length === 0
       session.list(
         hosts.toSorted((a, b) => a.host.localeCompare(b.host, 'en', { numeric: true })),
-        hostColumns,
+        // On a screen only while some host is on its way back: a column that is always empty is read by nobody.
+        onScreen && !hosts.some(({ returning }) => returning !== null) ? hostColumns : [...hostColumns, returnColumn],
       )
     })
 }

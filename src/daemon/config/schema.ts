@@ -29,6 +29,22 @@ const failureDomain = section({
   max_hosts: brake.max_hosts.default(2),
   max_share: brake.max_share.default(0.25),
 })
+const hostReturn = {
+  mode: z
+    .enum(['automatic', 'confirm'])
+    .describe('Whether a host that was taken out returns by itself, or only after lifeboat host return'),
+  healthy: duration('0s', '1d').describe(
+    'How long it must be up and beating before it is enabled again. Too short: a host that dies again under load gets new instances first; too long: its capacity is missing',
+  ),
+  max_returns: count()
+    .max(50)
+    .describe(
+      'More failures than this within the time below keep it out until a person lets it back. Too high: a flapping host takes its instances down again and again',
+    ),
+  within: duration('1m', '7d').describe(
+    'The time in which failures are counted. Too short: a host that fails every hour never counts as flapping',
+  ),
+}
 
 function optional<S extends Record<string, z.ZodType>>(shape: S): { [K in keyof S]: z.ZodOptional<S[K]> } {
   return Object.fromEntries(Object.entries(shape).map(([key, type]) => [key, type.optional()])) as {
@@ -67,6 +83,7 @@ const segmentSettings = {
     .max(1000)
     .optional()
     .describe('When hosts of several segments fail, those of the segment with the higher number are recovered first'),
+  return: section(optional(hostReturn)).optional(),
   max_parallel_per_host: count()
     .optional()
     .describe(

@@ -1,4 +1,5 @@
 /** Which segment a host belongs to. Pure: the same host, zone and aggregates always give the same segment. */
+import { defaultReturnRules, type ReturnRules } from '../../domain/host-return.ts'
 import type { InstancePolicy, Segment, SegmentOf } from '../../domain/segment.ts'
 import type { SegmentRule, SegmentSettings } from './schema.ts'
 
@@ -13,6 +14,7 @@ export const builtInSettings: Omit<Segment, 'name'> = {
   brake: { maxHosts: 2, maxShare: 0.25 },
   priority: 0,
   maxParallelPerHost: 32,
+  return: defaultReturnRules,
 }
 
 export interface SegmentMatch {
@@ -37,6 +39,16 @@ export function resolveSettings(settings: SegmentSettings, fallback: Omit<Segmen
     brake: { ...fallback.brake, ...given(settings.brake) },
     priority: settings.priority ?? fallback.priority,
     maxParallelPerHost: settings.maxParallelPerHost ?? fallback.maxParallelPerHost,
+    return: returnRules(settings.return, fallback.return),
+  }
+}
+
+function returnRules(settings: SegmentSettings['return'], fallback: ReturnRules): ReturnRules {
+  return {
+    mode: settings?.mode ?? fallback.mode,
+    healthyMs: settings?.healthy ?? fallback.healthyMs,
+    maxReturns: settings?.maxReturns ?? fallback.maxReturns,
+    withinMs: settings?.within ?? fallback.withinMs,
   }
 }
 

@@ -54,6 +54,13 @@ export const operatorActs = {
   override: act(section({ host: text(), by, reason: text() }), (stage, { host, ...order }) =>
     ordered(stage, order.by, `override ${host}`, (daemon) => daemon.override(stage.newestIncident(host), order)),
   ),
+  return_host: act(
+    section({ host: text(), by, reason: text().default(''), keep_out: z.boolean().default(false) }),
+    (stage, order) =>
+      ordered(stage, order.by, order.keepOut ? `keep ${order.host} out` : `let ${order.host} back`, (daemon) =>
+        daemon.returnHost(order),
+      ),
+  ),
   cancel: act(section({ host: text(), by, reason: text() }), (stage, { host, ...order }) =>
     ordered(stage, order.by, `cancel ${host}`, (daemon) => daemon.cancel(stage.newestIncident(host), order)),
   ),

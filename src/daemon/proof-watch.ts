@@ -1,0 +1,56 @@
+/**
+ * Proofs of death that life has overtaken: a host that beats, or that a probe found alive, after it was proven dead. Its proof is
+ * voided on record, whatever the host does next: once it is silent again, nobody knows that it is off, and going on with the old
+ * proof would start guests that it may be running (law L1).
+ */
+import { cloudTimeMs } from '../domain/cloud-time.ts'
+import type { NewEntry } from '../domain/entry.ts'
+import type { Incident } from '../domain/incident.ts'
+import type { Verdict } from '../domain/verdict.ts'
+import type { IncidentBook } from './incident-book.ts'
+
+/** The entries that void proofs, for the verdicts of one poll. */
+export function voidedProofs(verdicts: readonly Verdict[], book: Pick<IncidentBook, 'open'>): NewEntry[] {
+  const proven = new Map(book.open().flatMap((open) => (open.proof === null ? [] : [[open.host, open] as const])))
+  if (proven.size === 0) return []
+  return verdicts.flatMap((verdict) => {
+    const incident = proven.get(verdict.host)
+    if (incident === undefined || !livedSince(verdict, incident)) return []
+    const { reason: code, message, evidence } = verdict
+    const data = { code, message, updatedAt: evidence.updatedAt }
+    return [{ kind: 'proof.voided' as const, incident: incident.id, host: verdict.host, data }]
+  })
+}
+
+function livedSince({ kind, evidence }: Verdict, incident: Incident): boolean {
+  if (kind === 'contradiction' || kind === 'healthy') return true
+  if (kind === 'recovering') return movedSince(evidence.updatedAt, incident)
+  // A reading from before the power was cut says nothing about what came after.
+  const provenAt = Date.parse(incident.proof?.provenAt ?? '')
+  return (
+    kind === 'service-down' && evidence.probes.some(({ answer, at }) => answer === 'alive' && Date.parse(at) > provenAt)
+  )
+}
+
+/**
+ * Whether the stamp of a service that we forced down moved since our own PUT and the last fencing: what a daemon that was not
+ * running could not see beat. Whole seconds, for the answer of a PUT is finer than the list (docs/nova.md §8).
+ */
+function movedSince(stamp: string | null, { hostSteps }: Incident): boolean {
+  if (stamp === null) return false
+  let forced = -Infinity
+  let newest = -Infinity
+  for (const { kind, before, result, status } of hostSteps.values()) {
+    if (status !== 'confirmed') continue
+    const known = seconds((kind === 'fence' ? before : result) as { updatedAt?: unknown } | null)
+    if (kind === 'force-down') forced = Math.max(forced, known)
+    newest = Math.max(newest, known)
+  }
+  return forced > -Infinity && Math.floor(cloudTimeMs(stamp) / 1_000) > newest
+}
+
+function seconds(noted: { updatedAt?: unknown } | null): number {
+  const stamp = noted?.updatedAt
+  const ms = typeof stamp === 'string' ? cloudTimeMs(stamp) : NaN
+  return Number.isNaN(ms) ? -Infinity : Math.floor(ms / 1_000)
+}

@@ -1,0 +1,308 @@
+/**
+ * The return of a host that was taken out by an incident of ours: its life as a table, and the one decision that moves it.
+ *
+ * Pure: what is to be known comes as facts, nothing here reads a cloud or a clock. The order is Nova's (docs/nova.md §4.4):
+ * evacuations ended, nova-compute started under our forced_down, no `done` record left, forced_down taken back, up for the
+ * healthy time, enabled. Only what we set is taken back (law L6).
+ */
+import type { InstanceId } from './instance.ts'
+import type { ServiceRecord } from './service.ts'
+
+export const returnStates = {
+  away: {
+    means: 'What we set still stands, and its nova-compute is silent',
+    next: ['settling', 'waiting-confirmation', 'clearing', 'proving', 'enabling', 'kept-out', 'back'],
+  },
+  settling: {
+    means: 'Its nova-compute beats again, and evacuations from it are not settled yet',
+    next: ['away', 'waiting-confirmation', 'clearing', 'proving', 'enabling', 'kept-out', 'back'],
+  },
+  'waiting-confirmation': {
+    means: 'Everything is settled; a person lets it back',
+    next: ['away', 'settling', 'clearing', 'proving', 'enabling', 'kept-out', 'back'],
+  },
+  clearing: {
+    means: 'Our forced_down is being taken back',
+    next: ['away', 'settling', 'waiting-confirmation', 'proving', 'enabling', 'kept-out', 'back'],
+  },
+  proving: {
+    means: 'No longer forced down; nothing is scheduled there until it was up and beating for the healthy time',
+    next: ['away', 'settling', 'waiting-confirmation', 'clearing', 'enabling', 'kept-out', 'back'],
+  },
+  enabling: {
+    means: 'Our disable is being taken back, and Placement is to follow',
+    next: ['away', 'settling', 'waiting-confirmation', 'clearing', 'proving', 'kept-out', 'back'],
+  },
+  'kept-out': {
+    means: 'It stays out until a person lets it back: it failed too often, or a person said so',
+    next: ['away', 'settling', 'waiting-confirmation', 'clearing', 'proving', 'enabling', 'back'],
+  },
+  back: { means: 'What we had set is taken back', next: [] },
+} as const satisfies Record<string, { means: string; next: readonly string[] }>
+
+export type ReturnState = keyof typeof returnStates
+
+/** Throws on a change that the table does not allow. Staying is no change. */
+export function changeReturn(from: ReturnState, to: ReturnState): { from: ReturnState; to: ReturnState } {
+  const next: readonly ReturnState[] = returnStates[from].next
+  if (from !== to && !next.includes(to)) throw new Error(`the return of a host cannot go from ${from} to ${to}`)
+  return { from, to }
+}
+
+/** How the hosts of a segment return. */
+export interface ReturnRules {
+  /** confirm: nothing is taken back before a person says so. */
+  mode: 'automatic' | 'confirm'
+  /**
+   * How long a host must be up and beating, no longer forced down, before it is enabled. Too short: a host that dies again
+   * under load gets new instances first; too long: its capacity is missing.
+   */
+  healthyMs: number
+  /** More failures than this within `withinMs` keep a host out. Too high: a flapping host takes its instances down again and again. */
+  maxReturns: number
+  withinMs: number
+}
+
+export const defaultReturnRules: ReturnRules = {
+  mode: 'automatic',
+  healthyMs: 300_000,
+  maxReturns: 3,
+  withinMs: 1_800_000,
+}
+
+/** The writes of a return, each with what it does. Steps of the journal, as those of a recovery are. */
+export const returnStepKinds = {
+  'clear-forced-down': 'Take our forced_down back',
+  enable: 'Take our disable back, so that instances are scheduled there again',
+} as const
+
+export type ReturnStepKind = keyof typeof returnStepKinds
+
+/** What we set on a service and have not taken back. */
+export interface HostMark {
+  /** The incidents that set it, the newest last: a host may fail again before its return is over. */
+  incidents: readonly string[]
+  serviceId: string
+  forcedDown: boolean
+  disabled: boolean
+  /** Every disabled_reason of ours: the service's own text is compared with them. */
+  reasons: readonly string[]
+}
+
+/** An evacuation record that the return waits for. */
+export interface EvacuationLeft {
+  migration: string
+  instance: InstanceId
+  /** The instance's name, or its id when nobody knows it any more. */
+  name: string
+  status: string
+}
+
+/** Something that stays behind and that a person should know of. */
+export interface Leftover {
+  code: string
+  message: string
+  instance: InstanceId | null
+}
+
+export interface ReturnOrder {
+  by: string
+  reason: string
+  keepOut: boolean
+}
+
+type Service = Pick<ServiceRecord, 'id' | 'status' | 'state' | 'forcedDown' | 'disabledReason'>
+
+/** Times are milliseconds on the clock of `now`. */
+export interface ReturnFacts {
+  state: ReturnState
+  mark: HostMark
+  /** The service as read last, or null when Nova does not list it. */
+  service: Service | null
+  /** unsure: not watched long enough, or below the mark of a silent host. */
+  pulse: 'beating' | 'silent' | 'unsure'
+  /** Since when it was seen up, beating and not forced down without a break, and in how many polls. Null: it is not. */
+  healthy: { since: number; polls: number } | null
+  /** Evacuations from this host that are not settled. Null: not read. */
+  evacuations: { inFlight: readonly EvacuationLeft[]; done: readonly EvacuationLeft[] } | null
+  /** We took our forced_down back in this return. */
+  cleared: boolean
+  /** When we enabled it in this return. */
+  enabledAt: number | null
+  /** Placement's COMPUTE_STATUS_DISABLED. Null: not read, or it could not be. */
+  trait: 'set' | 'gone' | null
+  /** The failures of this host (incidents), in any order. */
+  failures: readonly number[]
+  /** What a person said of this return. */
+  order: ReturnOrder | null
+  /** The last write of this return that failed. */
+  failed: { kind: ReturnStepKind; at: number; message: string } | null
+  /** Why nothing may be written now: observe mode, a pause, a freeze. */
+  blocked: { code: string; message: string } | null
+}
+
+export interface ReturnDecision {
+  state: ReturnState
+  /** A stable code for machines. */
+  code: string
+  /** A sentence for people. Holds no running times: a new sentence is a new entry in the journal. */
+  message: string
+  /** end: nothing of ours is left on the service; the return is over. */
+  act: ReturnStepKind | 'end' | null
+  leftovers: readonly Leftover[]
+}
+
+/** Polls that must have seen a host healthy, however short the healthy time. One good answer proves nothing. */
+export const leastHealthyPolls = 3
+
+/** Pause after a write that was refused. Shorter asks Nova again before anybody can have changed anything. */
+export const afterRefusalMs = 60_000
+
+/**
+ * How long Placement may keep COMPUTE_STATUS_DISABLED after the enabling: nova-compute's own periodic (60 s) takes it away when
+ * the call from the API was lost. Shorter reports what mends itself; longer hides that the scheduler avoids the host.
+ */
+export const traitPatienceMs = 180_000
+
+/** What is to be done about a host that carries our mark and has no open incident. Null: nothing new can be said now. */
+export function decideReturn(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDecision | null {
+  const decision = decide(facts, rules, now)
+  const { blocked } = facts
+  if (blocked === null || decision === null || decision.act === null || decision.act === 'end') return decision
+  const message = `${returnStepKinds[decision.act]}: not now, ${blocked.message}`
+  return { ...decision, code: blocked.code, message, act: null }
+}
+
+function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDecision | null {
+  const { mark, service, order } = facts
+  if (service === null) return say('away', 'NOT_LISTED', 'Nova lists no nova-compute there')
+  // The cell's database does not answer: nobody knows what is set there now.
+  if (service.id === null) return null
+  if (service.id !== mark.serviceId)
+    return end('SERVICE_REPLACED', 'Its service was deleted and made anew: what we had set is gone with the old one')
+  const forcedByUs = mark.forcedDown && !facts.cleared && service.forcedDown
+  const disabledByUs =
+    mark.disabled && service.status === 'disabled' && mark.reasons.includes(service.disabledReason ?? '')
+  if (!forcedByUs && !disabledByUs && !facts.cleared && facts.enabledAt === null)
+    return end('TAKEN_BACK_BY_OTHERS', 'Nothing of what we had set is left: somebody else took it back')
+  if (order?.keepOut === true) return say('kept-out', 'KEPT_OUT', `Kept out by ${order.by}: ${order.reason}`)
+  if (facts.state === 'kept-out' && order === null) return keptOut(rules)
+  if (facts.pulse === 'silent') return silent(facts)
+  if (facts.pulse === 'unsure') return null
+  const recent = facts.failures.filter((at) => now - at <= rules.withinMs).length
+  if (recent > rules.maxReturns && order === null) return keptOut(rules)
+  const unsettled = forcedByUs ? settling(facts) : null
+  if (unsettled !== null) return unsettled
+  if (!forcedByUs && service.forcedDown) {
+    const message = 'It is forced down, not by us: whoever did it takes it back'
+    return disabledByUs ? say('settling', 'FORCED_DOWN_BY_OTHERS', message) : end('LEFT_FORCED_DOWN', message)
+  }
+  if (facts.enabledAt !== null && !disabledByUs) return afterEnabling(service, facts.trait, now - facts.enabledAt)
+  if (rules.mode === 'confirm' && order === null) {
+    return say('waiting-confirmation', 'WAITING_FOR_A_PERSON', 'It is ready to return; a person lets it back')
+  }
+  if (forcedByUs) return write(facts, 'clearing', 'clear-forced-down', now)
+  return proving(facts, service, rules, disabledByUs, now)
+}
+
+function settling({ evacuations }: ReturnFacts): ReturnDecision | null {
+  if (evacuations === null)
+    return say('settling', 'READING', 'It beats again; whether its evacuations are settled is being read')
+  const [flying] = evacuations.inFlight
+  if (flying !== undefined) {
+    const message = `Evacuations from it have not ended: ${list(evacuations.inFlight)}. If their destination is dead, another start of its nova-compute ends them, one record of each instance at a time`
+    return say('settling', 'EVACUATION_IN_FLIGHT', message, evacuations.inFlight.map(inFlight))
+  }
+  const [done] = evacuations.done
+  if (done === undefined) return null
+  const message = `Its nova-compute needs another start, under our forced_down, to settle ${list(evacuations.done)}: one record of each instance is settled at a start`
+  return say('settling', 'NEEDS_ANOTHER_START', message, evacuations.done.map(needsStart))
+}
+
+function proving(
+  facts: ReturnFacts,
+  service: Service,
+  rules: ReturnRules,
+  disabledByUs: boolean,
+  now: number,
+): ReturnDecision {
+  const { healthy, state, mark } = facts
+  const proven =
+    healthy !== null &&
+    service.state === 'up' &&
+    healthy.polls >= leastHealthyPolls &&
+    now - healthy.since >= rules.healthyMs
+  if (!proven || (disabledByUs && !mayEnable.has(state))) {
+    const message = `It must be up and beating for ${seconds(rules.healthyMs)} without a break before it is enabled`
+    return say('proving', 'PROVING', message)
+  }
+  if (disabledByUs) return write(facts, 'enabling', 'enable', now)
+  if (service.status === 'enabled') return end('BACK', 'It is up and enabled; what we had set is taken back')
+  const why = mark.disabled ? 'its reason is no longer ours' : 'somebody else had disabled it before'
+  return end('LEFT_DISABLED', `It is up, and stays disabled: ${why} (${service.disabledReason ?? 'no reason given'})`)
+}
+
+/** States from which the next one may be enabling: elsewhere the healthy time is said first. */
+const mayEnable: ReadonlySet<ReturnState> = new Set(['proving', 'enabling', 'waiting-confirmation', 'kept-out'])
+
+function afterEnabling(service: Service, trait: ReturnFacts['trait'], enabledForMs: number): ReturnDecision {
+  if (service.status === 'disabled') return end('DISABLED_AGAIN', 'We had enabled it, and somebody else disabled it')
+  if (trait === 'gone') return end('BACK', 'It is up and enabled, and Placement lets instances be scheduled there')
+  const late = enabledForMs >= traitPatienceMs
+  if (trait === 'set') {
+    const message = 'Placement still has COMPUTE_STATUS_DISABLED: the scheduler avoids it although it is enabled'
+    if (!late) return say('enabling', 'TRAIT_LEFT', message)
+    const advice = `${message}. A restart of its nova-compute takes the trait away`
+    return end('TRAIT_LEFT', advice, [{ code: 'TRAIT_LEFT', message: advice, instance: null }])
+  }
+  if (!late) return say('enabling', 'TRAIT_UNREAD', 'It is enabled; whether Placement follows is not read yet')
+  const message = 'It is enabled; whether Placement still has COMPUTE_STATUS_DISABLED could not be read'
+  return end('TRAIT_UNREAD', message, [{ code: 'TRAIT_UNREAD', message, instance: null }])
+}
+
+function write(facts: ReturnFacts, state: ReturnState, kind: ReturnStepKind, now: number): ReturnDecision {
+  const { failed } = facts
+  if (failed !== null && failed.kind === kind && now - failed.at < afterRefusalMs)
+    return say(state, 'REFUSED', `${returnStepKinds[kind]}: not done, tried again later (${failed.message})`)
+  const code = kind === 'enable' ? 'ENABLING' : 'CLEARING'
+  return { state, code, message: returnStepKinds[kind], act: kind, leftovers: [] }
+}
+
+function silent({ state }: ReturnFacts): ReturnDecision {
+  return state === 'away'
+    ? say('away', 'SILENT', 'Its nova-compute is silent')
+    : say('away', 'SILENT_AGAIN', 'Its nova-compute fell silent before its return was over')
+}
+
+function keptOut(rules: ReturnRules): ReturnDecision {
+  const message = `It failed more than ${rules.maxReturns} times within ${seconds(rules.withinMs)}: a person lets it back`
+  return say('kept-out', 'FLAPPING', message)
+}
+
+function end(code: string, message: string, leftovers: readonly Leftover[] = []): ReturnDecision {
+  return { state: 'back', code, message, act: 'end', leftovers }
+}
+
+function say(state: ReturnState, code: string, message: string, leftovers: readonly Leftover[] = []): ReturnDecision {
+  return { state, code, message, act: null, leftovers }
+}
+
+function inFlight({ migration, instance, name, status }: EvacuationLeft): Leftover {
+  return { code: 'EVACUATION_IN_FLIGHT', message: `${name}: evacuation ${migration} is ${status}`, instance }
+}
+
+function needsStart({ migration, instance, name }: EvacuationLeft): Leftover {
+  const message = `${name}: evacuation ${migration} needs another start of nova-compute`
+  return { code: 'NEEDS_ANOTHER_START', message, instance }
+}
+
+/** Names of the first few; a host may have thousands. */
+function list(records: readonly EvacuationLeft[]): string {
+  const shown = records.slice(0, 5).map(({ name, migration, status }) => `${name} (${migration}, ${status})`)
+  const rest = records.length - shown.length
+  return rest > 0 ? `${shown.join(', ')} and ${rest} more` : shown.join(', ')
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1_000)} s`
+}

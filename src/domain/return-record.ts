@@ -1,0 +1,169 @@
+/**
+ * What is known of the return of each host, folded from the journal: what we set, who said what, how far it is. A restarted
+ * daemon knows exactly this. Entries of other kinds change nothing.
+ */
+import type { Entry, EntryData, IncidentId } from './entry.ts'
+import {
+  returnStepKinds,
+  type HostMark,
+  type Leftover,
+  type ReturnOrder,
+  type ReturnState,
+  type ReturnStepKind,
+} from './host-return.ts'
+
+/** The write of a return that has rows but no end yet: only reading Nova can tell whether it was taken. */
+export interface OpenReturnStep {
+  key: string
+  kind: ReturnStepKind
+  issued: boolean
+}
+
+export interface ReturnRecord {
+  host: string
+  mark: HostMark | null
+  state: ReturnState
+  /** Why it is there, and since when (ISO); null before the first change. */
+  said: { code: string; message: string; at: string } | null
+  leftovers: readonly Leftover[]
+  /** ISO times of this host's incidents. */
+  failures: readonly string[]
+  order: (ReturnOrder & { at: string }) | null
+  /** ISO times at which our writes were confirmed in this return. */
+  confirmed: Partial<Record<ReturnStepKind, string>>
+  open: OpenReturnStep | null
+  failed: { kind: ReturnStepKind; at: string; message: string } | null
+  /** Writes tried since the mark, of both kinds: part of their keys, so that none is used twice. */
+  attempts: number
+}
+
+/** Failures kept. More than any sensible `max_returns`. */
+const failuresKept = 100
+
+const stepPrefix = 'return.'
+
+/** The key of the next write: unique among the steps of its incident. */
+export function returnStepKey({ attempts }: ReturnRecord, kind: ReturnStepKind): string {
+  return `${stepPrefix}${kind}.${attempts + 1}`
+}
+
+/** The incident that a return's entries belong to: the newest that set something. */
+export function incidentOf({ mark }: ReturnRecord): IncidentId | undefined {
+  return mark?.incidents.at(-1)
+}
+
+/** The kinds that say how far a host's return is. */
+export const returnEntryKinds = [
+  'incident.opened',
+  'service.marked',
+  'service.restored',
+  'return.changed',
+  'operator.return',
+] as const satisfies readonly Entry['kind'][]
+
+/** The rows of its writes, among those of the incident that set the mark. */
+export const returnStepEntryKinds = [
+  'step.intended',
+  'step.issued',
+  'step.confirmed',
+  'step.failed',
+] as const satisfies readonly Entry['kind'][]
+
+/** Adds one entry to what is known. */
+export function applyToReturns(records: Map<string, ReturnRecord>, entry: Entry): void {
+  if (entry.host === null) return
+  const known = records.get(entry.host)
+  const next = nextRecord(known ?? nothingKnown(entry.host), entry)
+  if (next !== undefined) records.set(entry.host, next)
+}
+
+function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefined {
+  switch (entry.kind) {
+    case 'incident.opened': {
+      const failures = [...record.failures, entry.at].slice(-failuresKept)
+      // A new failure is a new return; only "keep it out" was said of the host and not of one return.
+      return { ...begun(record), failures, order: record.order?.keepOut === true ? record.order : null }
+    }
+    case 'service.marked':
+      return { ...begun(record), mark: markAfter(record.mark, entry.incident ?? '', entry.data) }
+    case 'service.restored':
+      return {
+        ...begun(record),
+        mark: null,
+        state: 'back',
+        said: record.said,
+        leftovers: record.leftovers,
+        order: null,
+      }
+    case 'return.changed': {
+      const { to, code, message, leftovers } = entry.data
+      return { ...record, state: to, said: { code, message, at: entry.at }, leftovers: leftovers ?? [] }
+    }
+    case 'operator.return':
+      return { ...record, order: { ...entry.data, at: entry.at } }
+    case 'step.intended': {
+      const { kind } = entry.data
+      if (entry.step?.startsWith(stepPrefix) !== true || !isReturnStep(kind)) return undefined
+      return { ...record, attempts: record.attempts + 1, open: { key: entry.step, kind, issued: false } }
+    }
+    case 'step.issued':
+      return isOpen(record, entry) ? { ...record, open: { ...record.open, issued: true } } : undefined
+    case 'step.confirmed':
+      return isOpen(record, entry)
+        ? { ...record, open: null, failed: null, confirmed: { ...record.confirmed, [record.open.kind]: entry.at } }
+        : undefined
+    case 'step.failed': {
+      if (!isOpen(record, entry)) return undefined
+      const failed = { kind: record.open.kind, at: entry.at, message: entry.data.error.message }
+      return { ...record, open: null, failed }
+    }
+    default:
+      return undefined
+  }
+}
+
+/**
+ * What is ours after one more mark. What the service had before counts as ours only where an earlier mark of ours had set it:
+ * a host that fails again before its return was over carries our own text already.
+ */
+function markAfter(earlier: HostMark | null, incident: string, data: EntryData['service.marked']): HostMark {
+  const { serviceId, before, reason } = data
+  const still = earlier?.serviceId === serviceId ? earlier : null
+  const ownText = still?.disabled === true && still.reasons.includes(before.disabledReason ?? '')
+  return {
+    incidents: [...(still?.incidents ?? []), incident],
+    serviceId,
+    forcedDown: before.forcedDown ? still?.forcedDown === true : true,
+    disabled: before.status === 'disabled' ? ownText : true,
+    reasons: [...(still?.reasons ?? []), reason],
+  }
+}
+
+function begun(record: ReturnRecord): ReturnRecord {
+  return { ...record, state: 'away', said: null, leftovers: [], confirmed: {}, open: null, failed: null }
+}
+
+/** The record of a host that no entry speaks of. */
+export function nothingKnown(host: string): ReturnRecord {
+  return {
+    host,
+    mark: null,
+    state: 'away',
+    said: null,
+    leftovers: [],
+    failures: [],
+    order: null,
+    confirmed: {},
+    open: null,
+    failed: null,
+    attempts: 0,
+  }
+}
+
+function isOpen(record: ReturnRecord, entry: Entry): record is ReturnRecord & { open: OpenReturnStep } {
+  return record.open !== null && record.open.key === entry.step
+}
+
+function isReturnStep(kind: string): kind is ReturnStepKind {
+  return kind in returnStepKinds
+}

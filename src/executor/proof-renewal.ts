@@ -1,0 +1,68 @@
+/**
+ * A host that came back in the middle of its own recovery and died again is fenced once more before anything else is sent: the
+ * first proof says nothing about what happened since (law L1). While it lives it is left alone: powering off a host that
+ * somebody may be repairing is no recovery, and a person can end the incident.
+ */
+import { ensureError, type LifeboatError } from '../domain/errors.ts'
+import type { HoldCode } from '../domain/incident-phases.ts'
+import type { Verdict, VerdictKind } from '../domain/verdict.ts'
+import type { Run } from './context.ts'
+import { fenceHost, forceDown } from './host-steps.ts'
+import { patiently } from './patience.ts'
+
+/** The renewal runs inside the gate, which asked before it and asks again after it; waiting for it here would never end. */
+const alreadyAtTheGate = { pass: () => Promise.resolve() }
+
+const dead = new Set<VerdictKind>(['host-down', 'declared-down', 'recovering'])
+
+/**
+ * Missed heartbeats before a host that lived once more is taken for dead. A daemon that was just started has not seen any beat:
+ * fewer would power off a living host.
+ */
+const silentBeats = 3
+
+export class ProofRenewal {
+  readonly #run: Run
+  readonly #hold: (code: HoldCode, message: string, error?: LifeboatError) => void
+  #tryAgainAt = -Infinity
+
+  constructor(run: Run, hold: (code: HoldCode, message: string, error?: LifeboatError) => void) {
+    this.#run = run
+    this.#hold = hold
+  }
+
+  /** One try. False: the host lives, or could not be proven dead; why is on record. */
+  async attempt(): Promise<boolean> {
+    const { bridge, clock, host, id, settings, signal } = this.#run
+    this.#run.proof = null
+    const { verdict, frozen } = await patiently(clock, signal, () => bridge.lookAgain(host, signal))
+    if (frozen !== null) return this.#wait('FROZEN', frozen)
+    if (!isDeadAgain(verdict)) {
+      const message = `${host} showed life after it was proven dead (${verdict.message}): nothing more is evacuated before it is silent and fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel ${id}`
+      return this.#wait('HOST_ALIVE', message)
+    }
+    if (bridge.incident(id).statement === null && clock.now() < this.#tryAgainAt) return false
+    try {
+      this.#run.proof = await fenceHost(this.#run, verdict)
+      // Somebody may have taken our flags back while it lived.
+      await forceDown(this.#run, alreadyAtTheGate)
+      return true
+    } catch (thrown) {
+      const error = ensureError(thrown)
+      if (error.code !== 'FENCING_MISSING' && !error.code.startsWith('FENCE_')) throw error
+      this.#tryAgainAt = clock.now() + settings.fenceRetryMs
+      const message = `${error.message}. It lived after its first proof, so nothing more is evacuated without a new one; a person can give it: lifeboat recover ${host} --proof "…"`
+      return this.#wait(error.code === 'FENCING_MISSING' ? 'FENCING_MISSING' : 'FENCE_FAILED', message, error)
+    }
+  }
+
+  #wait(code: HoldCode, message: string, error?: LifeboatError): false {
+    this.#hold(code, message, error)
+    return false
+  }
+}
+
+function isDeadAgain({ kind, evidence }: Verdict): boolean {
+  const witnessed = evidence.probes.some(({ answer }) => answer === 'alive')
+  return dead.has(kind) && evidence.missedBeats >= silentBeats && !witnessed
+}

@@ -1,0 +1,132 @@
+/**
+ * The writes that take back what we set on a returning host: each with its rows around it, as every write has, and confirmed
+ * only by reading the service back. An answer that was lost is settled by reading; nothing is sent again in the same call.
+ *
+ * Never decides whether: domain/host-return.ts does, and daemon/ asks it before every call.
+ */
+import { sleep, type Clock } from '../domain/clock.ts'
+import type { Cloud } from '../domain/cloud.ts'
+import type { NewEntry } from '../domain/entry.ts'
+import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
+import type { HostMark, ReturnStepKind } from '../domain/host-return.ts'
+import type { Journal } from '../domain/journal.ts'
+import { incidentOf, returnStepKey, type OpenReturnStep, type ReturnRecord } from '../domain/return-record.ts'
+import type { HostName, ServiceChange, ServiceRecord } from '../domain/service.ts'
+
+export interface ReturnRun {
+  host: HostName
+  cloud: Pick<Cloud, 'listServices' | 'updateService'>
+  journal: Journal
+  clock: Clock
+  /** As the journal tells now. */
+  record: () => ReturnRecord
+  /** Asked once more right before the write is sent. */
+  mayWrite: () => boolean
+  noteOurWrite: (service: ServiceRecord) => void
+  /** Aborts when the daemon stops. A write that was sent is always waited for. */
+  signal: AbortSignal
+  /** How long a write whose answer was lost may still show up in Nova. Too short: it is called lost and tried again. */
+  settleQuietMs: number
+  /** Pause between two readings meanwhile. */
+  tickMs: number
+}
+
+const changes: Record<ReturnStepKind, ServiceChange> = {
+  'clear-forced-down': { forcedDown: false },
+  enable: { status: 'enabled' },
+}
+
+const reached: Record<ReturnStepKind, (service: ServiceRecord) => boolean> = {
+  'clear-forced-down': (service) => !service.forcedDown,
+  enable: (service) => service.status === 'enabled',
+}
+
+/** Whether what would be taken back is there, and ours, by a fresh row: a person may have acted since the decision. */
+const ours: Record<ReturnStepKind, (service: ServiceRecord, mark: HostMark) => boolean> = {
+  'clear-forced-down': (service, mark) => service.forcedDown && mark.forcedDown,
+  // Only a host that Nova sees up: the PUT asks its nova-compute to take the trait in Placement back as well.
+  enable: (service, mark) =>
+    service.status === 'disabled' &&
+    service.state === 'up' &&
+    mark.disabled &&
+    mark.reasons.includes(service.disabledReason ?? ''),
+}
+
+/** Sends one write and follows it to its end. Throws what reading the cloud throws; the rows then stay open. */
+export async function takeBack(run: ReturnRun, kind: ReturnStepKind): Promise<void> {
+  const { mark } = run.record()
+  const service = await readService(run)
+  if (mark === null || service?.id !== mark.serviceId || !ours[kind](service, mark)) return
+  if (run.signal.aborted || !run.mayWrite()) return
+  const { forcedDown, status, state, disabledReason, updatedAt } = service
+  const key = returnStepKey(run.record(), kind)
+  const data = {
+    kind,
+    attempt: run.record().attempts + 1,
+    before: { forcedDown, status, state, disabledReason, updatedAt },
+    request: changes[kind],
+  }
+  append(run, { kind: 'step.intended', step: key, data })
+  try {
+    run.noteOurWrite(await run.cloud.updateService(mark.serviceId, changes[kind]))
+    append(run, { kind: 'step.issued', step: key, data: { requestId: null } })
+  } catch (thrown) {
+    const error = ensureError(thrown)
+    if (error.code === 'JOURNAL_UNAVAILABLE') throw error
+    // A refusal is an answer: Nova says what is missing, and asking again at once changes nothing.
+    if (error.certainty !== 'unknown') return fail(run, key, error)
+  }
+  await settleOpen(run)
+}
+
+/** Finds out what became of a write that has rows but no end: after a lost answer, or after a restart. */
+export async function settleOpen(run: ReturnRun): Promise<void> {
+  const { open } = run.record()
+  if (open === null) return
+  const askedAt = run.clock.now()
+  for (;;) {
+    const service = await readService(run)
+    if (service !== undefined && reached[open.kind](service)) return confirm(run, open, service)
+    // It was accepted: what shows now is no late effect but somebody's next write, or a refusal in disguise.
+    if (open.issued) return fail(run, open.key, notReached())
+    if (run.clock.now() - askedAt >= run.settleQuietMs) return fail(run, open.key, neverTaken())
+    await sleep(run.clock, run.tickMs, run.signal)
+    if (run.signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping', { certainty: 'unknown' })
+  }
+}
+
+function confirm(run: ReturnRun, open: OpenReturnStep, service: ServiceRecord): void {
+  const { forcedDown, status, state, disabledReason, updatedAt } = service
+  if (!open.issued) append(run, { kind: 'step.issued', step: open.key, data: { requestId: null } })
+  const result = { forcedDown, status, state, disabledReason, updatedAt }
+  append(run, { kind: 'step.confirmed', step: open.key, data: { result } })
+}
+
+function fail(run: ReturnRun, step: string, error: LifeboatError): void {
+  append(run, { kind: 'step.failed', step, data: { error: errorRecord(error) } })
+}
+
+function notReached(): LifeboatError {
+  return new LifeboatError('STATE_MISMATCH', 'Nova answered, but the service does not show it', {
+    certainty: 'applied',
+    retry: 'backoff',
+  })
+}
+
+function neverTaken(): LifeboatError {
+  return new LifeboatError('API_UNAVAILABLE', 'no answer, and the service shows that the write was not taken', {
+    retry: 'backoff',
+  })
+}
+
+async function readService({ cloud, host, signal }: ReturnRun): Promise<ServiceRecord | undefined> {
+  const { services } = await cloud.listServices({ signal })
+  return services.find((row) => row.binary === 'nova-compute' && row.host === host)
+}
+
+type StepEntry = Extract<NewEntry, { kind: 'step.intended' | 'step.issued' | 'step.confirmed' | 'step.failed' }>
+
+function append(run: ReturnRun, entry: Pick<StepEntry, 'kind' | 'data'> & { step: string }): void {
+  const incident = incidentOf(run.record())
+  run.journal.append([{ ...entry, ...(incident !== undefined && { incident }), host: run.host } as NewEntry])
+}

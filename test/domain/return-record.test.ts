@@ -1,0 +1,262 @@
+/** What a restarted daemon knows of returns, folded from entries as the journal keeps them. */
+import { describe, expect, test } from 'vitest'
+import type { Entry, NewEntry } from '../../src/domain/entry.ts'
+import {
+  applyToReturns,
+  incidentOf,
+  nothingKnown,
+  returnStepKey,
+  type ReturnRecord,
+} from '../../src/domain/return-record.ts'
+
+const host = 'cmp01'
+const text = (incident: string): string => `lifeboat: incident ${incident}`
+
+/** Entries of one host, a second apart. */
+class Told {
+  readonly records = new Map<string, ReturnRecord>()
+  #seq = 0
+
+  tell(entry: Omit<NewEntry, 'host'> & { host?: string | null }): this {
+    const seq = ++this.#seq
+    const at = new Date(Date.UTC(2026, 0, 1) + seq * 1_000).toISOString()
+    const row = {
+      actor: 'daemon',
+      incident: null,
+      instance: null,
+      step: null,
+      host,
+      prevHash: '',
+      hash: '',
+      ...entry,
+      seq,
+      at,
+    }
+    applyToReturns(this.records, row as Entry)
+    return this
+  }
+
+  opened(incident: string): this {
+    const data = {
+      verdict: null,
+      segment: 's',
+      failure: 'host',
+      mode: 'armed',
+      openedBy: 'daemon',
+      workflowDigest: 'd',
+    }
+    return this.tell({ kind: 'incident.opened', incident, data } as NewEntry)
+  }
+
+  marked(
+    incident: string,
+    before: Partial<{ forcedDown: boolean; status: string; disabledReason: string | null }> = {},
+    serviceId = 's-1',
+  ): this {
+    const found = { forcedDown: false, status: 'enabled', disabledReason: null, ...before }
+    const data = { serviceId, before: found, reason: text(incident), updatedAt: null }
+    return this.tell({ kind: 'service.marked', incident, data })
+  }
+
+  /** A write with all its rows up to `end`. */
+  wrote(kind: 'clear-forced-down' | 'enable', ...rows: ('step.issued' | 'step.confirmed' | 'step.failed')[]): this {
+    const step = returnStepKey(this.record, kind)
+    const data = { kind, attempt: 1, before: null, request: null }
+    this.tell({ kind: 'step.intended', incident: incidentOf(this.record), step, data } as NewEntry)
+    for (const row of rows)
+      this.tell({
+        kind: row,
+        incident: incidentOf(this.record),
+        step,
+        data: { error: { message: 'no' } },
+      } as unknown as NewEntry)
+    return this
+  }
+
+  get record(): ReturnRecord {
+    return this.records.get(host) ?? nothingKnown(host)
+  }
+}
+
+describe('a mark', () => {
+  test('is what we set: both flags of a host that was enabled and up', () => {
+    expect(new Told().opened('1').marked('1').record.mark).toEqual({
+      incidents: ['1'],
+      serviceId: 's-1',
+      forcedDown: true,
+      disabled: true,
+      reasons: [text('1')],
+    })
+  })
+
+  test('is not what others had set before', () => {
+    const { record } = new Told().marked('1', { status: 'disabled', disabledReason: 'theirs' })
+    expect(record.mark).toMatchObject({ forcedDown: true, disabled: false })
+    expect(new Told().marked('1', { forcedDown: true }).record.mark).toMatchObject({
+      forcedDown: false,
+      disabled: true,
+    })
+  })
+
+  test('looks through our own earlier mark: a host that fails again before its return is over', () => {
+    const { record } = new Told()
+      .marked('1')
+      .opened('2')
+      .marked('2', { status: 'disabled', disabledReason: text('1') })
+    expect(record.mark).toEqual({
+      incidents: ['1', '2'],
+      serviceId: 's-1',
+      forcedDown: true,
+      disabled: true,
+      reasons: [text('1'), text('2')],
+    })
+    const still = new Told()
+      .marked('1')
+      .marked('2', { forcedDown: true, status: 'disabled', disabledReason: text('1') })
+    expect(still.record.mark).toMatchObject({ forcedDown: true, disabled: true })
+  })
+
+  test('does not take a reason of others for ours because we had marked it once', () => {
+    const { record } = new Told().marked('1').marked('2', { status: 'disabled', disabledReason: 'theirs' })
+    expect(record.mark).toMatchObject({ forcedDown: true, disabled: false })
+    const theirs = new Told().marked('1', { status: 'disabled', disabledReason: 'theirs' })
+    expect(theirs.marked('2', { status: 'disabled', disabledReason: text('1') }).record.mark?.disabled).toBe(false)
+  })
+
+  test('of a service that was made anew begins anew', () => {
+    const { record } = new Told()
+      .marked('1')
+      .marked('2', { forcedDown: true, status: 'disabled', disabledReason: text('1') }, 's-2')
+    expect(record.mark).toEqual({
+      incidents: ['2'],
+      serviceId: 's-2',
+      forcedDown: false,
+      disabled: false,
+      reasons: [text('2')],
+    })
+  })
+
+  test('ends when the service is restored, and the next one knows nothing of it', () => {
+    const told = new Told().opened('1').marked('1')
+    told.tell({ kind: 'return.changed', data: { from: 'away', to: 'back', code: 'BACK', message: 'it is back' } })
+    told.tell({ kind: 'service.restored', data: { serviceId: 's-1', change: {}, updatedAt: null } })
+    expect(told.record).toMatchObject({
+      mark: null,
+      state: 'back',
+      said: { code: 'BACK' },
+      failures: ['2026-01-01T00:00:01.000Z'],
+    })
+    expect(told.marked('2', { status: 'disabled', disabledReason: text('1') }).record).toMatchObject({
+      mark: { incidents: ['2'], disabled: false },
+      state: 'away',
+      said: null,
+    })
+  })
+})
+
+describe('a return', () => {
+  const leftovers = [{ code: 'INSTANCE_LEFT', message: 'web', instance: 'web' }]
+
+  test('is where its last change left it, with what stays behind', () => {
+    const told = new Told().marked('1')
+    told.tell({
+      kind: 'return.changed',
+      data: { from: 'away', to: 'settling', code: 'READING', message: 'm', leftovers },
+    })
+    expect(told.record).toMatchObject({
+      state: 'settling',
+      said: { code: 'READING', message: 'm', at: '2026-01-01T00:00:02.000Z' },
+      leftovers,
+    })
+    told.tell({ kind: 'return.changed', data: { from: 'settling', to: 'clearing', code: 'CLEARING', message: 'n' } })
+    expect(told.record).toMatchObject({ state: 'clearing', leftovers: [] })
+  })
+
+  test('begins anew with each failure, which is counted; a person is asked again', () => {
+    const told = new Told().opened('1').marked('1').wrote('clear-forced-down', 'step.issued', 'step.confirmed')
+    told.tell({
+      kind: 'return.changed',
+      data: { from: 'clearing', to: 'proving', code: 'PROVING', message: 'm', leftovers },
+    })
+    told.tell({ kind: 'operator.return', data: { by: 'ann', reason: 'r', keepOut: false } })
+    expect(told.record).toMatchObject({
+      state: 'proving',
+      order: { by: 'ann', keepOut: false, at: '2026-01-01T00:00:07.000Z' },
+    })
+    told.opened('2')
+    expect(told.record).toMatchObject({ state: 'away', said: null, leftovers: [], order: null, confirmed: {} })
+    expect(told.record.failures).toEqual(['2026-01-01T00:00:01.000Z', '2026-01-01T00:00:08.000Z'])
+    expect(told.record.mark?.incidents).toEqual(['1'])
+  })
+
+  test('stays forbidden over failures when a person keeps the host out, until it is back', () => {
+    const told = new Told()
+      .marked('1')
+      .tell({ kind: 'operator.return', data: { by: 'ann', reason: 'r', keepOut: true } })
+    expect(told.opened('2').marked('2').record.order).toMatchObject({ keepOut: true })
+    told.tell({ kind: 'service.restored', data: { serviceId: 's-1', change: {}, updatedAt: null } })
+    expect(told.record.order).toBeNull()
+  })
+
+  test('keeps the newest hundred failures', () => {
+    const told = new Told()
+    for (let n = 1; n <= 101; n++) told.opened(String(n))
+    expect(told.record.failures).toHaveLength(100)
+    expect(told.record.failures[0]).toBe('2026-01-01T00:00:02.000Z')
+  })
+})
+
+describe('a write of a return', () => {
+  test('is open until it has an end, and known by whether it was accepted', () => {
+    const told = new Told().marked('1').wrote('clear-forced-down')
+    expect(told.record.open).toEqual({ key: 'return.clear-forced-down.1', kind: 'clear-forced-down', issued: false })
+    expect(new Told().marked('1').wrote('clear-forced-down', 'step.issued').record.open?.issued).toBe(true)
+  })
+
+  test('confirmed is remembered by its kind, and forgets the failure before it', () => {
+    const { record } = new Told()
+      .marked('1')
+      .wrote('enable', 'step.failed')
+      .wrote('enable', 'step.issued', 'step.confirmed')
+    expect(record).toMatchObject({
+      open: null,
+      failed: null,
+      confirmed: { enable: '2026-01-01T00:00:06.000Z' },
+      attempts: 2,
+    })
+    expect(record.confirmed['clear-forced-down']).toBeUndefined()
+  })
+
+  test('failed is remembered with when and why, and its key is never used again', () => {
+    const { record } = new Told().marked('1').wrote('enable', 'step.failed')
+    expect(record).toMatchObject({
+      open: null,
+      failed: { kind: 'enable', at: '2026-01-01T00:00:03.000Z', message: 'no' },
+    })
+    expect(returnStepKey(record, 'enable')).toBe('return.enable.2')
+  })
+
+  test("is not a recovery's step, and rows of other steps do not end it", () => {
+    const told = new Told().marked('1').wrote('enable')
+    const { record } = told
+    const recovery = { kind: 'force-down', attempt: 1, before: null, request: null }
+    told.tell({ kind: 'step.intended', step: 'host.force-down.1', data: recovery } as NewEntry)
+    told.tell({ kind: 'step.intended', step: 'return.force-down.1', data: recovery } as NewEntry)
+    told.tell({ kind: 'step.intended', data: { ...recovery, kind: 'enable' } })
+    for (const kind of ['step.issued', 'step.confirmed', 'step.failed'] as const)
+      told.tell({ kind, step: 'host.force-down.1', data: { error: { message: 'x' } } } as unknown as NewEntry)
+    expect(told.record).toEqual(record)
+  })
+})
+
+test('entries without a host, and of other kinds, change nothing', () => {
+  const told = new Told().marked('1')
+  const before = told.record
+  told.tell({ kind: 'incident.closed', data: { outcome: 'done', message: '', counts: {} } })
+  told.tell({ kind: 'operator.return', host: null, data: { by: 'ann', reason: '', keepOut: true } })
+  expect(told.record).toEqual(before)
+  expect([...told.records.keys()]).toEqual([host])
+  expect(
+    new Told().tell({ kind: 'incident.closed', data: { outcome: 'done', message: '', counts: {} } }).records.size,
+  ).toBe(0)
+})
