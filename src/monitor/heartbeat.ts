@@ -6,6 +6,7 @@
  * understated by up to one poll and never overstated.
  */
 import { isDisabledByPerson, type ServiceRecord } from '../domain/service.ts'
+import { deviationOf, learn, newRhythm, suspicionOf, type Rhythm } from './suspicion.ts'
 
 /** Gaps kept for learning. Fewer: one hiccup moves the interval. More: a changed report_interval is learnt late. */
 const gapsKept = 16
@@ -32,6 +33,8 @@ export interface Pulse {
   /** False from a restart of the silence timer until the next beat. */
   beatSinceRestart: boolean
   gaps: readonly number[]
+  /** What is learnt of its pauses, for the suspicion; reaches further back than `gaps`. */
+  rhythm: Rhythm
   /** Whether forced_down turned true while we watched. */
   forcedWhileWatching: boolean
   /** A person had disabled it in a reading before the one that showed forced_down: planned, not declared dead. */
@@ -58,6 +61,7 @@ export function firstSight(row: ServiceRecord, now: number): Pulse {
     silentSince: now,
     beatSinceRestart: true,
     gaps: [],
+    rhythm: newRhythm,
     forcedWhileWatching: false,
     disabledBeforeForced: false,
     beatsSinceForced: 0,
@@ -93,6 +97,7 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
   const gap = now - pulse.lastBeatAt
   // The first gap began at an arbitrary moment, and a gap across a freeze holds the blind time: neither teaches anything.
   const teaches = pulse.everBeat && pulse.beatSinceRestart && gap <= longestIntervalMs
+  const usual = pulse.gaps.length >= gapsNeeded ? medianOf(pulse.gaps) : null
   return {
     ...seen,
     lastBeatAt: now,
@@ -100,6 +105,7 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
     everBeat: true,
     beatSinceRestart: true,
     gaps: teaches ? [...pulse.gaps, gap].slice(-gapsKept) : pulse.gaps,
+    rhythm: teaches && usual !== null ? learn(pulse.rhythm, gap, usual) : pulse.rhythm,
     beatsSinceForced: row.forcedDown ? seen.beatsSinceForced + 1 : 0,
     beforeBeat: { ...seen, beforeBeat: null },
   }
@@ -124,9 +130,26 @@ export function restart(pulse: Pulse, now: number): Pulse {
  */
 export function intervalOf(pulse: Pulse, settings: { defaultIntervalMs: number; pollIntervalMs: number }): number {
   if (pulse.gaps.length < gapsNeeded) return settings.defaultIntervalMs
-  const sorted = [...pulse.gaps].sort((a, b) => a - b)
-  const median = sorted[Math.floor((sorted.length - 1) / 2)] ?? settings.defaultIntervalMs
-  const beats = sorted.filter((gap) => gap <= 2 * median + settings.pollIntervalMs)
+  const median = medianOf(pulse.gaps)
+  const beats = pulse.gaps.filter((gap) => gap <= 2 * median + settings.pollIntervalMs)
   const mean = beats.reduce((sum, gap) => sum + gap, 0) / beats.length
   return Math.min(Math.max(mean, shortestIntervalMs), longestIntervalMs)
+}
+
+/** Suspicion (suspicion.ts) after so much silence; 0 below the suspect mark: of thousands of beating hosts nobody asks. */
+export function suspicionAfter(
+  pulse: Pulse,
+  silentMs: number,
+  settings: { defaultIntervalMs: number; pollIntervalMs: number; suspectAfterBeats: number },
+): number {
+  const intervalMs = intervalOf(pulse, settings)
+  if (silentMs < settings.suspectAfterBeats * intervalMs) return 0
+  const deviationMs = deviationOf(pulse.gaps, intervalMs, settings.pollIntervalMs)
+  return suspicionOf({ silentMs, intervalMs, deviationMs, rhythm: pulse.rhythm })
+}
+
+/** The lower of the two in the middle when they are an even number: a pause must not pull it up. */
+function medianOf(gaps: readonly number[]): number {
+  const sorted = [...gaps].sort((a, b) => a - b)
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
 }

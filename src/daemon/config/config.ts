@@ -53,6 +53,7 @@ export interface Config {
     defaultIntervalMs: number
     suspectAfterBeats: number
     confirmAfterBeats: number
+    suspicionNeeded: number
     minDeadProbeKinds: number
     quietAfterFreezeMs: number
     maxClockSkewMs: number

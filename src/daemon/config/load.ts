@@ -92,6 +92,7 @@ function resolveConfig(
       defaultIntervalMs: file.monitor.defaultBeatInterval,
       suspectAfterBeats: file.monitor.suspectAfterBeats,
       confirmAfterBeats: file.monitor.confirmAfterBeats,
+      suspicionNeeded: file.monitor.suspicionNeeded,
       minDeadProbeKinds: file.monitor.minDeadProbeKinds,
       quietAfterFreezeMs: file.monitor.quietAfterFreeze,
       maxClockSkewMs: file.monitor.maxClockSkew,
