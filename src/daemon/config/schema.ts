@@ -164,7 +164,9 @@ export const configSchema = section({
       ),
     min_dead_probe_kinds: count()
       .default(2)
-      .describe('Kinds of probes that must say dead to confirm before Nova says down. 1 trusts a single network path'),
+      .describe(
+        'Kinds of probes that must say dead to confirm before Nova says down; two of one kind count once. 1 trusts a single network path',
+      ),
     quiet_after_freeze: duration('0s', '1h')
       .prefault('150s')
       .describe(
