@@ -24,8 +24,13 @@ export const newRhythm: Rhythm = { gaps: 0, pauses: 0, excessSquared: 0 }
  * quarter of an hour is taken for regular. More: one bad hour keeps the next deaths of that host waiting.
  */
 const kept = 1 - 1 / 128
-/** A gap of more than so many usual ones is a pause. Polls that are no longer than the interval double a gap at most. */
-const pauseFrom = 2
+/**
+ * A gap is a pause when it is longer than the interval by this share of it, and by so many deviations. Less: what polling
+ * and jitter add to a beat (half an interval, when polls are half as long) is taken for pauses. More: lost beats teach
+ * nothing, and two of them in a row look like a death.
+ */
+const pauseShareFrom = 0.6
+const pauseDeviationsFrom = 3
 /** Excess that counts, in intervals. More: one hang of minutes would ask for the whole patience for an hour. */
 const longestExcess = 5
 
@@ -45,10 +50,13 @@ const leastDeviation = 0.05
 /** Beyond this the model says nothing any more, and JSON knows no infinity. */
 const mostSuspicion = 15
 
-/** Takes in a gap. `usualMs` is the median of the gaps before it. */
-export function learn(rhythm: Rhythm, gapMs: number, usualMs: number): Rhythm {
-  const pause = gapMs > pauseFrom * usualMs
-  const excess = Math.min(gapMs / usualMs - 1, longestExcess)
+/** Takes in a gap. `before`: the gaps before it, at least one, and their median. */
+export function learn(rhythm: Rhythm, gapMs: number, before: readonly number[], medianMs = medianOf(before)): Rhythm {
+  const beats = before.filter((gap) => gap <= 2 * medianMs)
+  const mean = beats.reduce((sum, gap) => sum + gap, 0) / beats.length
+  const late = Math.max(pauseShareFrom * mean, pauseDeviationsFrom * spread(beats, mean))
+  const pause = gapMs > mean + late
+  const excess = Math.min(gapMs / mean - 1, longestExcess)
   return {
     gaps: rhythm.gaps * kept + 1,
     pauses: rhythm.pauses * kept + (pause ? 1 : 0),
@@ -56,15 +64,25 @@ export function learn(rhythm: Rhythm, gapMs: number, usualMs: number): Rhythm {
   }
 }
 
+/** The lower of the two in the middle when they are an even number: a pause must not pull it up. */
+export function medianOf(gaps: readonly number[]): number {
+  const sorted = [...gaps].sort((a, b) => a - b)
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
+}
+
+/** Standard deviation about `mean`; 0 for fewer than two. */
+function spread(gaps: readonly number[], mean: number): number {
+  if (gaps.length < 2) return 0
+  return Math.sqrt(gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / (gaps.length - 1))
+}
+
 /** How far usual gaps lie from the interval, ms; never below what polling and whole-second stamps add by themselves. */
 export function deviationOf(gaps: readonly number[], intervalMs: number, pollIntervalMs: number): number {
   // The lag of a poll is uniform; a gap is the difference of two lags: p²/6. A stamp is off by up to a second: s²/12.
   const quantisation = (pollIntervalMs * pollIntervalMs) / 6 + (stampMs * stampMs) / 12
   const floor = Math.max(Math.sqrt(quantisation), leastDeviation * intervalMs)
-  const beats = gaps.filter((gap) => gap <= pauseFrom * intervalMs)
-  if (beats.length < 2) return floor
-  const squares = beats.reduce((sum, gap) => sum + (gap - intervalMs) ** 2, 0)
-  return Math.max(floor, Math.sqrt(squares / (beats.length - 1)))
+  const beats = gaps.filter((gap) => gap <= 2 * intervalMs)
+  return Math.max(floor, spread(beats, intervalMs))
 }
 
 /**

@@ -158,6 +158,25 @@ describe('a round of probes', () => {
     ])
   })
 
+  it('of many hosts is no leak of listeners', async () => {
+    const warnings: string[] = []
+    const warned = (warning: Error): void => void warnings.push(warning.name)
+    process.on('warning', warned)
+    const slow = named(
+      'slow',
+      (_host, signal) => new Promise((_resolve, reject) => signal?.addEventListener('abort', reject)),
+    )
+    const hand = new HandClock()
+    const orders = Array.from({ length: 30 }, (_, n) => ({ host: `h${n}`, probes: [slow] }))
+    const round = probeRound(orders, { clock: hand, limitMs: 1_000, atOnce: 64 })
+    await new Promise(setImmediate)
+    hand.advance(1_000)
+    await round
+    await new Promise(setImmediate)
+    process.off('warning', warned)
+    expect(warnings).toEqual([])
+  })
+
   it('runs no more at once than allowed', async () => {
     let running = 0
     let most = 0

@@ -7,8 +7,10 @@ import { row } from './setup.ts'
 const second = 1_000
 const beat = 10 * second
 
-/** What gaps, in intervals, teach. */
-const taught = (gaps: number[]): Rhythm => gaps.reduce((rhythm, gap) => learn(rhythm, gap * beat, beat), newRhythm)
+/** Four even beats: 10 s, and no deviation. */
+const even = [beat, beat, beat, beat]
+/** What gaps, in intervals, teach of a host that is known to beat evenly. */
+const taught = (gaps: number[]): Rhythm => gaps.reduce((rhythm, gap) => learn(rhythm, gap * beat, even), newRhythm)
 const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value)
 const suspicion = (missed: number, rhythm = newRhythm, deviationMs = 2 * second): number =>
   suspicionOf({ silentMs: missed * beat, intervalMs: beat, deviationMs, rhythm })
@@ -33,15 +35,30 @@ describe('the tail of the normal distribution', () => {
 })
 
 describe('what gaps teach', () => {
-  it('twice the usual gap is a beat, for polling doubles a gap; a little more is a pause', () => {
-    expect(learn(newRhythm, 20_000, beat)).toEqual({ gaps: 1, pauses: 0, excessSquared: 0 })
-    expect(learn(newRhythm, 20_001, beat)).toEqual({ gaps: 1, pauses: 1, excessSquared: (20_001 / beat - 1) ** 2 })
+  it.each([
+    ['even beats: 0.6 intervals late is a beat, for polling does that', even, 16_000, 0],
+    ['even beats: a little later is a pause', even, 16_001, 1],
+    // A deviation of 2,309.4 ms: three of them are more than 0.6 intervals.
+    ['jitter: three deviations late is a beat', [8_000, 12_000, 8_000, 12_000], 16_928, 0],
+    ['jitter: a little later is a pause', [8_000, 12_000, 8_000, 12_000], 16_929, 1],
+    ['a beat of 5 s that polls of 4 s see', [4_000, 4_000, 4_000, 8_000], 8_000, 0],
+    ['an earlier pause says nothing of what is usual', [...even, 20_001], 16_001, 1],
+    ['twice the median does', [...even, 20_000], 16_001, 0],
+    ['one gap before', [beat], 16_001, 1],
+  ])('%s', (_name, before, gap, pauses) => {
+    expect(learn(newRhythm, gap, before)).toMatchObject({ gaps: 1, pauses })
+  })
+
+  it('the excess of a pause, in intervals, squared', () => {
+    expect(learn(newRhythm, 25_000, even)).toEqual({ gaps: 1, pauses: 1, excessSquared: 2.25 })
+    expect(learn(newRhythm, 25_000, even, beat)).toEqual({ gaps: 1, pauses: 1, excessSquared: 2.25 })
+    expect(learn(newRhythm, beat, even)).toEqual({ gaps: 1, pauses: 0, excessSquared: 0 })
   })
 
   it('each gap leaves 127 of 128 parts of what was known before it', () => {
     const known = { gaps: 128, pauses: 64, excessSquared: 256 }
-    expect(learn(known, beat, beat)).toEqual({ gaps: 128, pauses: 63.5, excessSquared: 254 })
-    expect(learn(known, 4 * beat, beat)).toEqual({ gaps: 128, pauses: 64.5, excessSquared: 263 })
+    expect(learn(known, beat, even)).toEqual({ gaps: 128, pauses: 63.5, excessSquared: 254 })
+    expect(learn(known, 4 * beat, even)).toEqual({ gaps: 128, pauses: 64.5, excessSquared: 263 })
   })
 
   it('a hang counts with five intervals, however long it was', () => {
@@ -158,7 +175,7 @@ describe('the suspicion of a pulse', () => {
 
   it('is that of its interval, its deviation and its pauses', () => {
     const gaps = [4_000, 6_000, 4_000, 6_000]
-    const known: Pulse = { ...pulse, gaps, rhythm: taught([1, 1, 3]) }
+    const known: Pulse = { ...pulse, gaps, medianGapMs: 4_000, rhythm: taught([1, 1, 3]) }
     const deviationMs = deviationOf(gaps, 5_000, second)
     expect(suspicionAfter(known, 11_000, settings)).toBe(
       suspicionOf({ silentMs: 11_000, intervalMs: 5_000, deviationMs, rhythm: known.rhythm }),
