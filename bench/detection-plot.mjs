@@ -22,7 +22,12 @@ export function tradeOffPlot(points) {
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${size.height}" font-family="sans-serif" font-size="12" role="img" aria-label="False alarms of a detector without probes, against its time to a verdict">`,
     `<rect width="${size.width}" height="${size.height}" fill="#ffffff"/>`,
     text(size.left, 24, 'What a detector trades: false alarms against time', 'font-size="15" font-weight="bold"'),
-    text(size.left, 41, 'detectors alone, without any probe; heartbeats of 10 s, polls of 5 s', 'fill="#475569"'),
+    text(
+      size.left,
+      41,
+      'detectors alone, without any probe; regular, jittering, pausing, slow and losing hosts; heartbeats of 10 s',
+      'fill="#475569"',
+    ),
     ...axes(x, y, most, shown),
     ...families.flatMap((family, n) =>
       curve(
@@ -58,14 +63,19 @@ function axes(x, y, most, shown) {
   return lines
 }
 
-function curve(points, colour, x, y) {
+function curve(points, n, x, y) {
+  const colour = colours[n]
+  // The last family is one point that lies among the others.
+  const above = n === 3 ? 18 : 5
   const at = points.map((point) => ({ ...point, x: x(medianSeconds(point)), y: y(point.perThousand) }))
-  const path = at.map((point, n) => `${n === 0 ? 'M' : 'L'}${point.x.toFixed(1)} ${point.y.toFixed(1)}`).join('')
+  const path = at
+    .map((point, first) => `${first === 0 ? 'M' : 'L'}${point.x.toFixed(1)} ${point.y.toFixed(1)}`)
+    .join('')
   return [
     `<path d="${path}" fill="none" stroke="${colour}" stroke-width="1.5"/>`,
     ...at.flatMap((point) => [
       `<circle cx="${point.x.toFixed(1)}" cy="${point.y.toFixed(1)}" r="3.5" fill="${colour}"/>`,
-      text(point.x + 6, point.y - 5, point.threshold, `fill="${colour}" font-size="11"`),
+      text(point.x + 6, point.y - above, point.threshold, `fill="${colour}" font-size="11"`),
     ]),
   ]
 }

@@ -18,7 +18,7 @@ export interface Silence {
 }
 
 export const day: number
-export const models: Record<'regular' | 'jitter' | 'pauses' | 'slow' | 'hiccups' | 'lost' | 'quick', Model>
+export const models: Record<'regular' | 'jitter' | 'pauses' | 'hangs' | 'slow' | 'hiccups' | 'lost' | 'quick', Model>
 export function dice(seed: number): () => number
 export function writesOf(
   model: Model,

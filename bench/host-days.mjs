@@ -41,6 +41,11 @@ export const models = {
     intervalMs: 10 * second,
     pause: ({ random }) => (random() < 0.02 ? random() * 20 * second : 0),
   },
+  hangs: {
+    what: 'as pauses, once in 100 beats, for up to 4 intervals',
+    intervalMs: 10 * second,
+    pause: ({ random }) => (random() < 0.01 ? random() * 40 * second : 0),
+  },
   slow: {
     what: 'the interval grows to 2.5 times in an hour of load, and every fifth beat is 3 s late',
     intervalMs: 10 * second,
@@ -233,7 +238,7 @@ export async function fleetDay(model, { rules, hosts, deaths, seed, lengthMs = d
       }
       host.row.state = now - Math.floor(host.last / second) * second > novaDownMs ? 'down' : 'up'
     }
-    for (const worker of workers) worker.updatedAt = stampOf(now - (now % (10 * second)))
+    for (const worker of workers) worker.updatedAt = stampOf(now - (now % model.intervalMs))
     const report = await monitor.poll()
     if (report.froze) found.freezes++
     for (const { host: name, kind, reason, evidence } of report.changed) {

@@ -195,8 +195,12 @@ function buildProbe(
       return powerProbe({ name, method, clock })
     }
     case 'ipmi': {
-      const { timeoutMs: limitMs, kind: _kind, ...options } = probe
-      return ipmiProbe({ ...options, name, clock, limitMs, address: filled(config, (fill) => fill(probe.address)) })
+      const { port, username, password, interface: speaks, cipherSuite, timeoutMs } = probe
+      return ipmiProbe({
+        ...{ name, clock, port, username, password, cipherSuite, interface: speaks },
+        address: filled(config, (fill) => fill(probe.address)),
+        limitMs: timeoutMs,
+      })
     }
     case 'prometheus': {
       const { url, login, caFile, verify, alive, dead } = probe

@@ -14,9 +14,9 @@ const names = Object.keys(models) as (keyof typeof models)[]
 describe('the whole monitor, while no probe says alive and one kind says dead wrongly', () => {
   it.each(names)('%s: no false verdict, and every death is found', async (name) => {
     const model = models[name]
-    const lengthMs = (model.pollMs === undefined ? 2 : 0.4) * hour
+    const lengthMs = (model.pollMs === undefined ? 1.2 : 0.3) * hour
     const rules = { Monitor, settings, pauseAfter }
-    const found = await fleetDay(model, { rules, hosts: 12, deaths: 4, seed: 11, lengthMs })
+    const found = await fleetDay(model, { rules, hosts: 8, deaths: 3, seed: 11, lengthMs })
     expect(found.falseVerdicts).toEqual([])
     expect(found.undetected).toBe(0)
     for (const missed of found.missedBeats) expect(missed).toBeGreaterThanOrEqual(2.5)

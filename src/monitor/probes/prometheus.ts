@@ -89,14 +89,14 @@ export function onlyFresh(query: string, sampleAgeLimitMs: number): string {
 
 /** `query` with {name} filled in; other braces are PromQL's. Undefined: a variable is missing, or could change the query. */
 export function queryFor(query: string, variables: Readonly<Record<string, string>>): string | undefined {
-  let complete = true
-  const filled = query.replace(/\{([A-Za-z_]\w*)\}/g, (_all, key: string) => {
+  const valueOf = (key: string): string | undefined => {
     const value = Object.hasOwn(variables, key) ? variables[key] : undefined
     // A quote, a backslash or a line break would end the string that the value stands in.
-    if (value === undefined || /["'`\\\p{Cc}]/u.test(value)) complete = false
-    return value ?? ''
-  })
-  return complete ? filled : undefined
+    return value === undefined || /["'`\\\p{Cc}]/u.test(value) ? undefined : value
+  }
+  const variable = /\{([A-Za-z_]\w*)\}/g
+  if ([...query.matchAll(variable)].some(([, key = '']) => valueOf(key) === undefined)) return undefined
+  return query.replace(variable, (_all, key: string) => valueOf(key) ?? '')
 }
 
 /** What an answer means. `wallMs`: our own time, to tell an answer out of some cache. */
