@@ -170,7 +170,7 @@ describe('a round of probes', () => {
     const orders = Array.from({ length: 30 }, (_, n) => ({ host: `h${n}`, probes: [slow] }))
     const round = probeRound(orders, { clock: hand, limitMs: 1_000, atOnce: 64 })
     await new Promise(setImmediate)
-    hand.advance(1_000)
+    hand.advance(1_000 + answerMarginMs)
     await round
     await new Promise(setImmediate)
     process.off('warning', warned)
