@@ -64,7 +64,12 @@ module.exports = {
       from: { path: '^src/domain/' },
       to: { dependencyTypes: ['core', 'npm'] },
     },
-    only('axios-at-the-edge', 'axios', ['openstack', 'fencing'], 'HTTP to the cloud and to BMCs only there.'),
+    only(
+      'axios-at-the-edge',
+      'axios',
+      ['openstack', 'fencing', 'monitor/probes'],
+      'HTTP to the cloud, to BMCs and to witnesses only there.',
+    ),
     only('sql-in-the-journal', 'better-sqlite3', ['journal'], 'All SQL lives in the journal.'),
     only('pino-in-telemetry', 'pino', ['telemetry'], 'One place makes loggers.'),
     only('prom-client-in-telemetry', 'prom-client', ['telemetry'], 'One place makes metrics.'),

@@ -3,11 +3,12 @@
  * --lab. Nothing is asserted: a figure depends on the machine and on what else it does, and both are printed.
  *
  *   --lab       also rows 1 to 4 on the lab's Nova (test/lab; it must be up, and nothing else may use it meanwhile)
- *   --only N    only these rows, e.g. --only 1 or --only 5,6
+ *   --only N    only these rows, e.g. --only 1 or --only 5,6 or --only detection
  *   --quick     fewer repetitions
  *   --json      the figures as JSON
  */
 import { parseArgs } from 'node:util'
+import { detectionRows } from './detection.mjs'
 import { machine } from './figures.mjs'
 import { detectionRow } from './rows/detection.mjs'
 import { fleetRows } from './rows/fleet.mjs'
@@ -40,6 +41,7 @@ const measurements = [
   },
   { rows: ['7'], name: 'kill and restart', run: () => restartRow({ runs: quick ? 1 : 3 }) },
   { rows: ['8'], name: 'journal of 100,000', run: async () => journalRows({ appends: quick ? 200 : 1_000 }) },
+  { rows: ['detection'], name: '1,000 host-days of heartbeats', run: () => detectionRows({ quick }) },
   { rows: ['1', '2', '3', '4'], name: 'lab', run: lab },
 ]
 
@@ -51,7 +53,7 @@ for (const { rows, name, run } of measurements) {
   figures.push(...(await run().catch((thrown) => failed(rows[0], name, thrown))))
 }
 const wanted = figures.filter(({ row }) => only === undefined || only.includes(row))
-wanted.sort((a, b) => Number(a.row) - Number(b.row))
+wanted.sort((a, b) => (Number(a.row) || Infinity) - (Number(b.row) || Infinity))
 report(wanted)
 
 /** One measurement that breaks does not take the others with it, and is no silent gap either. */

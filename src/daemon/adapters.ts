@@ -16,7 +16,9 @@ import type { RunProgram } from '../fencing/program.ts'
 import { redfishMethod } from '../fencing/redfish.ts'
 import type { RedfishSystem } from '../fencing/redfish-client.ts'
 import { commandProbe } from '../monitor/probes/command.ts'
+import { ipmiProbe } from '../monitor/probes/ipmi.ts'
 import { pingProbe } from '../monitor/probes/ping.ts'
+import { prometheusProbe, queryFor } from '../monitor/probes/prometheus.ts'
 import { tcpProbe } from '../monitor/probes/tcp.ts'
 import { createCloud, type OpenStackCloud } from '../openstack/cloud-client.ts'
 import { loadCloudConfig, type Environment } from '../openstack/clouds-file.ts'
@@ -191,6 +193,24 @@ function buildProbe(
         verify,
       })
       return powerProbe({ name, method, clock })
+    }
+    case 'ipmi': {
+      const { port, username, password, interface: speaks, cipherSuite, timeoutMs } = probe
+      return ipmiProbe({
+        ...{ name, clock, port, username, password, cipherSuite, interface: speaks },
+        address: filled(config, (fill) => fill(probe.address)),
+        limitMs: timeoutMs,
+      })
+    }
+    case 'prometheus': {
+      const { url, login, caFile, verify, alive, dead } = probe
+      return prometheusProbe({
+        ...{ name, clock, alive, dead },
+        server: { url, login, verifyTls: verify, ...(caFile !== null && { caFile }) },
+        query: (host) => queryFor(probe.query, { ...config.hosts[host], host }),
+        sampleAgeLimitMs: probe.maxSampleAgeMs,
+        limitMs: probe.timeoutMs,
+      })
     }
   }
 }

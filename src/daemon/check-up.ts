@@ -8,9 +8,11 @@ import type { CheckLine } from '../cli/composition.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { ServiceRecord } from '../domain/service.ts'
+import type { ProbeReading } from '../domain/verdict.ts'
 import { buildAdapters, type Adapters } from './adapters.ts'
 import { domainLines } from './check-domains.ts'
 import type { Config } from './config/index.ts'
+import { detectionAdvice } from './detection-advice.ts'
 import { loadHostFailure } from './workflow-files.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -33,6 +35,7 @@ export async function* checkUp(
     : warn('mode', 'observe: nothing is sent', 'Set mode: armed once the plans are what you want')
   yield checkWorkflow(config)
   yield checkJournal(config)
+  for (const { what, message, advice } of detectionAdvice(config)) yield warn(what, message, advice)
   let adapters: Adapters
   try {
     adapters = buildAdapters(config, { clock, observer: {}, env })
@@ -173,10 +176,16 @@ async function* checkHosts(
     for (const name of segment.probes) {
       const reading = await probes.get(name)?.read(host)
       if (reading === undefined) continue
-      const line = `${reading.answer}: ${reading.detail}`
-      yield reading.answer === 'alive' || reading.kind === 'redfish'
-        ? ok(`probe ${name} of ${host}`, line)
-        : warn(`probe ${name} of ${host}`, line, 'A probe that does not see a living host as alive will call it dead')
+      yield probeLine(host, reading)
     }
   }
+}
+
+/** A BMC that reads On is all that a power probe can say of a living host. */
+function probeLine(host: string, { probe, answer, detail, power }: ProbeReading): CheckLine {
+  const what = `probe ${probe} of ${host}`
+  const line = `${answer}: ${detail}`
+  if (answer === 'alive' || power === 'on') return ok(what, line)
+  if (answer === 'dead') return warn(what, line, 'It calls a host dead that Nova lists: is it the right machine?')
+  return warn(what, line, 'It could not tell, so it is no witness of this host')
 }

@@ -14,6 +14,7 @@ import { buildAdapters } from './adapters.ts'
 import type { Config } from './config/index.ts'
 import { Daemon } from './daemon.ts'
 import { daemonParts } from './daemon-parts.ts'
+import { detectionAdvice } from './detection-advice.ts'
 import { startSchedules } from './schedules.ts'
 import { systemClock as clock } from './system-clock.ts'
 import { Teardown } from './teardown.ts'
@@ -38,6 +39,8 @@ export async function runDaemon(config: Config, version: string): Promise<void> 
     onError: (error) => observer.log('warn', 'systemd.notify_failed', {}, error),
   })
   try {
+    for (const { message, advice } of detectionAdvice(config))
+      observer.log('warn', 'detection.advice', { message, advice })
     const workflow = loadHostFailure(config)
     // Before the journal: credentials that are missing must leave no file behind.
     const adapters = buildAdapters(config, { clock, observer, env: process.env })

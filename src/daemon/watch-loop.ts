@@ -24,6 +24,12 @@ const alive = new Set<VerdictKind>(['healthy', 'contradiction'])
  */
 const dyingHurry = 0.25
 
+/** Until the next poll, ms. */
+export function pauseAfter({ verdicts }: Pick<PollReport, 'verdicts'>, pollIntervalMs: number): number {
+  const dying = verdicts.some(({ kind, evidence }) => kind === 'suspect' && witnessedDead(evidence))
+  return dying ? pollIntervalMs * dyingHurry : pollIntervalMs
+}
+
 export interface WatchLoopParts {
   clock: Clock
   journal: Journal
@@ -74,8 +80,7 @@ export class WatchLoop {
         if (isAborted(signal)) return
         this.#record(report)
         this.#parts.afterPoll?.()
-        if (report.verdicts.some(({ kind, evidence }) => kind === 'suspect' && witnessedDead(evidence)))
-          pauseMs *= dyingHurry
+        pauseMs = pauseAfter(report, pollIntervalMs)
       } catch (thrown) {
         observer.log?.('error', 'poll.not_recorded', {}, ensureError(thrown))
       }

@@ -20,11 +20,13 @@ export type VerdictKind = keyof typeof verdictKinds
 
 export interface ProbeReading {
   probe: string
-  kind: 'tcp' | 'ping' | 'command' | 'redfish'
+  kind: 'tcp' | 'ping' | 'command' | 'prometheus' | 'redfish' | 'ipmi'
   answer: 'alive' | 'dead' | 'unknown'
   detail: string
   /** ISO time of the reading. */
   at: string
+  /** What a BMC said. On proves nothing about the system, so `answer` alone cannot tell it from a broken BMC. */
+  power?: 'on' | 'off' | 'unknown'
 }
 
 /** One witness of a host's life beside Nova. Answers within its own time limit; a failure is `unknown`, never `dead`. */
@@ -45,6 +47,10 @@ export interface Evidence {
   /** The host's learnt heartbeat interval. */
   intervalMs: number
   missedBeats: number
+  /** Of a silent host: how hard it is to believe that it lives (monitor/suspicion.ts), 0 to 15. */
+  suspicion?: number
+  /** Of a silent host that we saw beat: time since then. Unlike silentMs, a freeze does not restart it. */
+  sinceBeatMs?: number
   probes: ProbeReading[]
 }
 

@@ -20,7 +20,8 @@ export function powerProbe(options: {
         ? await method.look(host, signal)
         : { power: 'unknown' as const, detail: 'no BMC is configured for this host' }
       const answer = reading.power === 'off' ? 'dead' : 'unknown'
-      return { probe: name, kind: 'redfish', answer, detail: reading.detail, at: new Date(clock.wall()).toISOString() }
+      const at = new Date(clock.wall()).toISOString()
+      return { probe: name, kind: 'redfish', answer, detail: reading.detail, at, power: reading.power }
     },
   }
 }

@@ -73,6 +73,7 @@ function evidencePart(incident: Incident): string {
     `That means: ${verdictKinds[verdict.kind]}.`,
     `Nova said: ${evidence.status}, ${evidence.state ?? 'no state'}, ${evidence.forcedDown ? 'forced down' : 'not forced down'}; last heartbeat ${evidence.updatedAt ?? 'unknown'} (cloud time).`,
     `Silent for ${(evidence.silentMs / 1000).toFixed(1)} s by our own clock: ${evidence.missedBeats.toFixed(1)} heartbeats of ${(evidence.intervalMs / 1000).toFixed(1)} s were missed.`,
+    ...(evidence.suspicion === undefined ? [] : [suspicionLine(evidence.suspicion)]),
   ]
   const probes = evidence.probes.map((reading) => [
     reading.probe,
@@ -84,6 +85,12 @@ function evidencePart(incident: Incident): string {
   const probePart =
     probes.length === 0 ? 'No probe was configured.' : table(['Probe', 'Kind', 'Answer', 'At', 'Reading'], probes)
   return `## How we know that it died\n\n${bullets(facts)}\n\n${probePart}`
+}
+
+/** The number in words: 4 is one silence in ten thousand. */
+function suspicionLine(suspicion: number): string {
+  const silences = Math.round(10 ** Math.min(suspicion, 12)).toLocaleString('en-US')
+  return `Suspicion ${suspicion.toFixed(1)}: by its own earlier heartbeats, about one in ${silences} silences of it, alive, would last so long.`
 }
 
 function fencingPart(incident: Incident, entries: Entry[]): string {

@@ -6,6 +6,7 @@
  * understated by up to one poll and never overstated.
  */
 import { isDisabledByPerson, type ServiceRecord } from '../domain/service.ts'
+import { deviationOf, learn, medianOf, newRhythm, suspicionOf, type Rhythm } from './suspicion.ts'
 
 /** Gaps kept for learning. Fewer: one hiccup moves the interval. More: a changed report_interval is learnt late. */
 const gapsKept = 16
@@ -32,6 +33,10 @@ export interface Pulse {
   /** False from a restart of the silence timer until the next beat. */
   beatSinceRestart: boolean
   gaps: readonly number[]
+  /** Of `gaps`, kept because it is asked for at every poll; 0 without any. */
+  medianGapMs: number
+  /** What is learnt of its pauses, for the suspicion; reaches further back than `gaps`. */
+  rhythm: Rhythm
   /** Whether forced_down turned true while we watched. */
   forcedWhileWatching: boolean
   /** A person had disabled it in a reading before the one that showed forced_down: planned, not declared dead. */
@@ -58,6 +63,8 @@ export function firstSight(row: ServiceRecord, now: number): Pulse {
     silentSince: now,
     beatSinceRestart: true,
     gaps: [],
+    medianGapMs: 0,
+    rhythm: newRhythm,
     forcedWhileWatching: false,
     disabledBeforeForced: false,
     beatsSinceForced: 0,
@@ -76,6 +83,8 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
     forcedTurnedOff ||
     row.status !== pulse.status ||
     (row.disabledReason ?? '') !== (pulse.disabledReason ?? '')
+  // Most polls see most hosts between two beats: nothing is new, and of 5,000 hosts nothing should be copied.
+  if (!written && row.updatedAt === pulse.stamp) return pulse
   const seen: Pulse = {
     ...pulse,
     stamp: row.updatedAt,
@@ -93,13 +102,17 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
   const gap = now - pulse.lastBeatAt
   // The first gap began at an arbitrary moment, and a gap across a freeze holds the blind time: neither teaches anything.
   const teaches = pulse.everBeat && pulse.beatSinceRestart && gap <= longestIntervalMs
+  const gaps = teaches ? [...pulse.gaps, gap].slice(-gapsKept) : pulse.gaps
+  const judged = teaches && pulse.gaps.length >= gapsNeeded
   return {
     ...seen,
     lastBeatAt: now,
     silentSince: now,
     everBeat: true,
     beatSinceRestart: true,
-    gaps: teaches ? [...pulse.gaps, gap].slice(-gapsKept) : pulse.gaps,
+    gaps,
+    medianGapMs: teaches ? medianOf(gaps) : pulse.medianGapMs,
+    rhythm: judged ? learn(pulse.rhythm, gap, pulse.gaps, pulse.medianGapMs) : pulse.rhythm,
     beatsSinceForced: row.forcedDown ? seen.beatsSinceForced + 1 : 0,
     beforeBeat: { ...seen, beforeBeat: null },
   }
@@ -124,9 +137,19 @@ export function restart(pulse: Pulse, now: number): Pulse {
  */
 export function intervalOf(pulse: Pulse, settings: { defaultIntervalMs: number; pollIntervalMs: number }): number {
   if (pulse.gaps.length < gapsNeeded) return settings.defaultIntervalMs
-  const sorted = [...pulse.gaps].sort((a, b) => a - b)
-  const median = sorted[Math.floor((sorted.length - 1) / 2)] ?? settings.defaultIntervalMs
-  const beats = sorted.filter((gap) => gap <= 2 * median + settings.pollIntervalMs)
+  const beats = pulse.gaps.filter((gap) => gap <= 2 * pulse.medianGapMs + settings.pollIntervalMs)
   const mean = beats.reduce((sum, gap) => sum + gap, 0) / beats.length
   return Math.min(Math.max(mean, shortestIntervalMs), longestIntervalMs)
+}
+
+/** Suspicion (suspicion.ts) after so much silence; 0 below the suspect mark: of thousands of beating hosts nobody asks. */
+export function suspicionAfter(
+  pulse: Pulse,
+  silentMs: number,
+  settings: { defaultIntervalMs: number; pollIntervalMs: number; suspectAfterBeats: number },
+): number {
+  const intervalMs = intervalOf(pulse, settings)
+  if (silentMs < settings.suspectAfterBeats * intervalMs) return 0
+  const deviationMs = deviationOf(pulse.gaps, intervalMs, settings.pollIntervalMs)
+  return suspicionOf({ silentMs, intervalMs, deviationMs, rhythm: pulse.rhythm })
 }

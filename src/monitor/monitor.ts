@@ -8,15 +8,16 @@ import { ensureError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Segment, SegmentOf } from '../domain/segment.ts'
 import type { HostName, ServiceRecord, ServicesReading } from '../domain/service.ts'
-import type { Probe, ProbeReading, Verdict, VerdictKind } from '../domain/verdict.ts'
+import type { Evidence, Probe, ProbeReading, Verdict, VerdictKind } from '../domain/verdict.ts'
 import { clockSkewMs } from './clock-skew.ts'
 import { Aggregates } from './aggregates.ts'
 import { assessControlPlane, type ComputeFacts, type Fault } from './control-plane.ts'
 import { nextFreeze, type Freeze } from './freezer.ts'
-import { firstSight, intervalOf, ownWrite, restart, take, type Pulse } from './heartbeat.ts'
+import { firstSight, intervalOf, ownWrite, restart, suspicionAfter, take, type Pulse } from './heartbeat.ts'
 import { probeRound } from './probe-round.ts'
 import type { MonitorSettings } from './settings.ts'
 import { judge, whileFrozen, whileInDoubt, type Conclusion } from './verdict-rules.ts'
+import { deadInARow, witnessesIn } from './witnesses.ts'
 
 export interface Frozen {
   reason: string
@@ -129,7 +130,7 @@ export class Monitor {
   poll(signal?: AbortSignal): Promise<PollReport> {
     return this.#inTurn(async () => {
       const startedAt = this.#clock.now()
-      const ok = await this.#look(this.#silentHosts(startedAt), true, signal)
+      const ok = await this.#look(null, signal)
       const { changed, alarms, froze, thawed } = this.#pending
       this.#pending = { changed: [], alarms: [] }
       const tookMs = this.#clock.now() - startedAt
@@ -147,7 +148,7 @@ export class Monitor {
    */
   lookAgain(host: HostName, signal?: AbortSignal): Promise<{ verdict: Verdict; frozen: Frozen | null }> {
     return this.#inTurn(async () => {
-      await this.#look(new Set([host]), false, signal)
+      await this.#look(host, signal)
       return { verdict: this.#hosts.get(host)?.verdict ?? this.#notListed(host), frozen: this.frozen() }
     })
   }
@@ -205,10 +206,14 @@ export class Monitor {
     return turn
   }
 
-  /** Reading and probes side by side, so that probing costs no time of its own. */
-  async #look(hosts: ReadonlySet<HostName>, everyone: boolean, signal: AbortSignal | undefined): Promise<boolean> {
+  /**
+   * Reading and probes side by side, so that probing costs no time of its own. Probes of `only` this host; null: of every
+   * silent one.
+   */
+  async #look(only: HostName | null, signal: AbortSignal | undefined): Promise<boolean> {
     const options = signal ? { signal } : {}
     const askedAt = this.#clock.now()
+    const hosts = only === null ? this.#silentHosts(askedAt) : new Set([only])
     const [reading, readings] = await Promise.all([
       this.#read(options).catch((thrown: unknown) => ensureError(thrown)),
       this.#askProbes(hosts, signal),
@@ -219,7 +224,7 @@ export class Monitor {
     this.#readError = failed ? reading.message : null
     if (failed) this.#observer.log?.('warn', 'monitor.read-failed', { code: reading.code }, reading)
     else this.#takeIn(reading, askedAt, now)
-    this.#takeProbes(readings, askedAt, everyone)
+    this.#takeProbes(readings, askedAt, only)
     this.#settle(failed ? reading.message : null, failed ? null : reading, askedAt, now)
     return !failed && reading.services.length > 0
   }
@@ -316,17 +321,14 @@ export class Monitor {
     }
   }
 
-  #takeProbes(readings: ReadonlyMap<HostName, ProbeReading[]>, now: number, everyone: boolean): void {
+  /** A look at one host leaves what was said of the others while they stay silent: nobody asked them. */
+  #takeProbes(readings: ReadonlyMap<HostName, ProbeReading[]>, now: number, only: HostName | null): void {
     for (const track of this.#hosts.values()) {
-      const fresh = readings.get(track.host)
       const silent = this.#missed(track.pulse, now) >= this.#settings.suspectAfterBeats
-      // A look at one host asks nobody about the others: what was said of a host that is still silent still counts, or
-      // the brake and the control-plane check would forget the others right when one of many is about to be fenced.
-      if (fresh === undefined && silent && !everyone) continue
-      track.readings = fresh ?? []
-      const { alive, deadKinds } = summary(track)
-      const dead = silent && alive.length === 0 && deadKinds >= Math.max(1, this.#settings.minDeadProbeKinds)
-      track.deadInARow = dead ? track.deadInARow + 1 : 0
+      if (only !== null && track.host !== only && silent) continue
+      track.readings = readings.get(track.host) ?? []
+      const rules = { silent, kindsNeeded: this.#settings.minDeadProbeKinds }
+      track.deadInARow = deadInARow(track.deadInARow, witnessesIn(track.readings), rules)
     }
   }
 
@@ -386,7 +388,7 @@ export class Monitor {
     const facts: ComputeFacts[] = []
     for (const { host, pulse, readable, ...track } of this.#hosts.values()) {
       if (!readable || pulse.status !== 'enabled' || pulse.forcedDown) continue
-      const { alive, dead } = summary(track)
+      const { alive, dead } = witnessesIn(track.readings)
       // A dead host that boots answers its probes before its nova-compute beats. Several of them at once, as the power of a
       // site returns, are no broker fault.
       const foundDead = track.lastBeatOfDead === pulse.lastBeatAt
@@ -398,10 +400,13 @@ export class Monitor {
   }
 
   #conclude(track: Track, doubt: Fault | null, now: number, at: string): void {
-    const { alive, dead, deadKinds } = summary(track)
+    const { alive, dead, deadKinds } = witnessesIn(track.readings)
     const previous = track.verdict.kind
-    const silentMs = Math.max(0, now - track.pulse.silentSince)
-    const intervalMs = this.#interval(track.pulse)
+    const { pulse } = track
+    const silentMs = Math.max(0, now - pulse.silentSince)
+    const intervalMs = this.#interval(pulse)
+    const missedBeats = silentMs / intervalMs
+    const suspicion = suspicionAfter(pulse, silentMs, this.#settings)
     let conclusion: Conclusion | null
     if (!track.readable) {
       const message = track.missingSince === null ? 'Nova cannot reach its cell' : 'Nova no longer lists it'
@@ -410,7 +415,7 @@ export class Monitor {
     } else {
       conclusion = judge(
         {
-          pulse: track.pulse,
+          pulse,
           state: track.row.state,
           ours: this.#ours(track.host),
           marked: this.#marked(track.host),
@@ -418,6 +423,7 @@ export class Monitor {
           segment: track.segment,
           silentMs,
           intervalMs,
+          suspicion,
           probes: { configured: track.segment.probes.length, alive, dead, deadKinds, deadInARow: track.deadInARow },
           previous,
         },
@@ -428,9 +434,12 @@ export class Monitor {
     if (this.#freeze) conclusion = whileFrozen(conclusion, previous)
     const { kind, reason, message } = conclusion ? this.#withPlan(track, conclusion) : track.verdict
     const { status, state, forcedDown, updatedAt } = track.row
-    const missedBeats = silentMs / intervalMs
     const probes = track.readings
-    const evidence = { status, state, forcedDown, updatedAt, silentMs, intervalMs, missedBeats, probes }
+    const evidence: Evidence = { status, state, forcedDown, updatedAt, silentMs, intervalMs, missedBeats, probes }
+    if (missedBeats >= this.#settings.suspectAfterBeats) {
+      evidence.suspicion = Math.round(suspicion * 100) / 100
+      if (pulse.everBeat) evidence.sinceBeatMs = Math.max(0, now - pulse.lastBeatAt)
+    }
     if (kind === 'host-down') track.lastBeatOfDead = track.pulse.lastBeatAt
     track.verdict = { host: track.host, segment: track.segment.name, kind, reason, message, at, evidence }
     if (kind !== previous) this.#changed(track.verdict, previous)
@@ -475,15 +484,5 @@ export class Monitor {
       at: new Date(this.#clock.wall()).toISOString(),
       evidence: { ...evidence, missedBeats: 0, probes: [] },
     }
-  }
-}
-
-function summary(track: Pick<Track, 'readings'>): { alive: string[]; dead: string[]; deadKinds: number } {
-  const said = (answer: ProbeReading['answer']): ProbeReading[] => track.readings.filter((one) => one.answer === answer)
-  const dead = said('dead')
-  return {
-    alive: said('alive').map((one) => one.probe),
-    dead: dead.map((one) => one.probe),
-    deadKinds: new Set(dead.map((one) => one.kind)).size,
   }
 }

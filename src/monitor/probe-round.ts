@@ -2,6 +2,7 @@
  * Asks the probes of the suspect hosts, side by side and bounded in number and time. Owns no conclusions. A probe that
  * throws or is late is `unknown`: it may never hold up a poll, and never counts as dead.
  */
+import { setMaxListeners } from 'node:events'
 import { deadline, type Clock } from '../domain/clock.ts'
 import type { HostName } from '../domain/service.ts'
 import type { Probe, ProbeReading } from '../domain/verdict.ts'
@@ -28,6 +29,8 @@ export async function probeRound(
   const readings = new Map<HostName, ProbeReading[]>(orders.map((order) => [order.host, []]))
   const waiting = orders.flatMap((order) => order.probes.map((probe) => ({ host: order.host, probe })))
   const round = deadline(clock, (limitMs + answerMarginMs) * wavesAtMost, options.signal)
+  // Every probe of the round listens to its end; Node takes more than ten for a leak and says so.
+  setMaxListeners(0, round.signal)
   let next = 0
   const work = async (): Promise<void> => {
     for (let job = waiting[next++]; job; job = waiting[next++]) {

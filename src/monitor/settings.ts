@@ -7,6 +7,11 @@ export interface MonitorSettings {
   suspectAfterBeats: number
   /** Missed heartbeats until death may be concluded. Below 2.5, a host may be confirmed before a dead broker shows. */
   confirmAfterBeats: number
+  /**
+   * Suspicion (suspicion.ts) until death may be concluded: 4 is one gap of a living host in ten thousand. Lower: a host
+   * that pauses now and then is taken for dead; higher: every death of such a host is seen later.
+   */
+  suspicionNeeded: number
   /** Different kinds of probes that must say dead before Nova itself says down. With 1, one broken witness decides. */
   minDeadProbeKinds: number
   /** Heartbeat interval assumed until it is learnt (Nova's report_interval). Too short: suspects at start. */
@@ -37,6 +42,7 @@ export const defaultMonitorSettings: MonitorSettings = {
   pollIntervalMs: 2_000,
   suspectAfterBeats: 1.5,
   confirmAfterBeats: 2.5,
+  suspicionNeeded: 4,
   minDeadProbeKinds: 2,
   defaultIntervalMs: 10_000,
   startSilenceMs: 60_000,

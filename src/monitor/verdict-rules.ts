@@ -19,6 +19,8 @@ export interface HostFacts {
   segment: Pick<Segment, 'onDisabledDown'>
   silentMs: number
   intervalMs: number
+  /** How hard it is to believe that it lives (suspicion.ts). */
+  suspicion: number
   probes: {
     configured: number
     alive: string[]
@@ -33,6 +35,7 @@ export interface HostFacts {
 export interface RuleLimits {
   suspectAfterBeats: number
   confirmAfterBeats: number
+  suspicionNeeded: number
   minDeadProbeKinds: number
   startSilenceMs: number
 }
@@ -48,9 +51,25 @@ const deadReadingsNeeded = 2
 /** With every probe unknown, how many confirmation times Nova's `down` must stand: fencing is then the safety net. */
 const unknownPatience = 2
 
+/**
+ * However noisy a host's heartbeats were, after so many confirmation times its silence is long enough. More: a host that
+ * once hung for minutes and then dies is left to lie. Fewer: the pauses of a loaded host are taken for death.
+ */
+const patienceAtMost = 4
+
+/** Never before confirmAfterBeats; later for a host whose heartbeats are known to pause. */
+export function isConfirmed(
+  { silentMs, intervalMs, suspicion }: Pick<HostFacts, 'silentMs' | 'intervalMs' | 'suspicion'>,
+  limits: Pick<RuleLimits, 'confirmAfterBeats' | 'suspicionNeeded'>,
+): boolean {
+  const missed = silentMs / intervalMs
+  if (missed < limits.confirmAfterBeats) return false
+  return suspicion >= limits.suspicionNeeded || missed >= patienceAtMost * limits.confirmAfterBeats
+}
+
 export function judge(facts: HostFacts, limits: RuleLimits): Conclusion {
   const missed = facts.silentMs / facts.intervalMs
-  const confirmed = missed >= limits.confirmAfterBeats
+  const confirmed = isConfirmed(facts, limits)
   const { pulse } = facts
   const silent = `silent for ${seconds(facts.silentMs)} (${missed.toFixed(1)} missed heartbeats)`
   if (pulse.forcedDown) return forcedDown(facts, confirmed, silent)
@@ -143,7 +162,11 @@ function silence(facts: HostFacts, limits: RuleLimits, confirmed: boolean, silen
     }
     return say('suspect', 'PROBE_ALIVE', `${silent}, but ${witness}`)
   }
-  if (!confirmed) return say('suspect', 'MISSING_BEATS', silent)
+  if (!confirmed) {
+    if (facts.silentMs < limits.confirmAfterBeats * facts.intervalMs) return say('suspect', 'MISSING_BEATS', silent)
+    const doubt = `its heartbeats are known to pause (suspicion ${facts.suspicion.toFixed(1)} of ${limits.suspicionNeeded})`
+    return say('suspect', 'HEARTBEATS_KNOWN_TO_PAUSE', `${silent}, but ${doubt}: waiting longer`)
+  }
   if (state !== 'down') {
     const early = probes.deadKinds >= limits.minDeadProbeKinds && probes.deadInARow >= deadReadingsNeeded
     if (early && pulse.everBeat) {

@@ -9,6 +9,11 @@ import { Counter, Gauge, Histogram, Registry, type MetricConfiguration } from 'p
 const apiSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const appendSeconds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1]
 const stepSeconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800]
+/**
+ * Close together where a decision lies: 2.5 to 3 heartbeats of 2 s (5, 6) and of 10 s (25, 30), Nova's service_down_time of
+ * 60 s with a poll and a heartbeat around it (50 to 75), and 10 heartbeats, the most that a host that pauses is given (100).
+ */
+const detectionSeconds = [2.5, 5, 6, 7.5, 10, 15, 20, 25, 27.5, 30, 35, 40, 50, 60, 65, 75, 100, 150, 300]
 const recoverySeconds = [1, 2.5, 5, 10, 15, 20, 30, 45, 60, 120, 300, 600, 1800, 3600]
 
 export interface MetricEntry {
@@ -138,9 +143,9 @@ export const catalogue = {
   detection: {
     name: 'lifeboat_detection_latency_seconds',
     type: 'histogram',
-    help: 'From the last heartbeat seen of a host to the verdict that opened its incident',
+    help: 'From the last heartbeat seen of a host to its verdict host-down. Freezes count; a host never seen beating does not',
     labels: ['segment'],
-    buckets: recoverySeconds,
+    buckets: detectionSeconds,
   },
   recovery: {
     name: 'lifeboat_recovery_duration_seconds',

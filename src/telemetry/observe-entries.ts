@@ -2,6 +2,8 @@
 import type { Entry, IncidentId } from '../domain/entry.ts'
 import type { ReturnStepKind } from '../domain/host-return.ts'
 import type { HostStepKind, StepKind } from '../domain/plan.ts'
+import type { HostName } from '../domain/service.ts'
+import type { Verdict } from '../domain/verdict.ts'
 import type { Metrics } from './metrics.ts'
 
 interface OpenIncident {
@@ -14,6 +16,7 @@ interface OpenIncident {
 /** Counts an entry. Entries of incidents that were opened before this daemon started count where they need no beginning. */
 export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
   const open = new Map<IncidentId, OpenIncident>()
+  const dead = new Set<HostName>()
 
   const endStep = (entry: Entry, result: 'confirmed' | 'failed', outcome: string): void => {
     const incident = open.get(entry.incident ?? '')
@@ -25,6 +28,14 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
     if (step.kind === 'evacuate') metrics.evacuations.inc({ segment: incident.segment, outcome })
   }
 
+  /** One death is one observation: a verdict that wavers until the host beats again is still the same death. */
+  const detected = ({ host, segment, kind, evidence }: Verdict): void => {
+    if (kind === 'healthy' || kind === 'contradiction') dead.delete(host)
+    if (kind !== 'host-down' || dead.has(host)) return
+    dead.add(host)
+    if (evidence.sinceBeatMs !== undefined) metrics.detection.observe({ segment }, evidence.sinceBeatMs / 1000)
+  }
+
   return (entry) => {
     metrics.journalEntries.inc()
     metrics.journalSequence.set(entry.seq)
@@ -33,11 +44,13 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
       case 'daemon.started':
         metrics.armed.set(entry.data.mode === 'armed' ? 1 : 0)
         break
+      case 'verdict.changed':
+        detected(entry.data)
+        break
       case 'incident.opened': {
-        const { segment, mode, verdict } = entry.data
+        const { segment, mode } = entry.data
         open.set(entry.incident ?? '', { segment, openedAt: entry.at, lastOutcomeAt: null, steps: new Map() })
         metrics.incidentsOpened.inc({ segment, mode })
-        if (verdict !== null) metrics.detection.observe({ segment }, verdict.evidence.silentMs / 1000)
         break
       }
       case 'incident.closed':

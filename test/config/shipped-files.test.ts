@@ -21,7 +21,7 @@ describe('config/lifeboat.schema.json', () => {
 
 describe('config/lifeboat.example.yaml', () => {
   const text = textOf(shipped('lifeboat.example.yaml'))
-  const config = loadConfig(shipped('lifeboat.example.yaml'), { BMC_PASSWORD: 'x' })
+  const config = loadConfig(shipped('lifeboat.example.yaml'), { BMC_PASSWORD: 'x', PROMETHEUS_TOKEN: 'x' })
 
   it('loads', () => expect(config.path).toBe(shipped('lifeboat.example.yaml')))
 

@@ -57,6 +57,7 @@ const verdict: Verdict = {
     silentMs: 6_000,
     intervalMs: 2_000,
     missedBeats: 3,
+    suspicion: 4.3,
     probes: [
       { probe: 'mgmt-tcp', kind: 'tcp', answer: 'dead', detail: 'no answer | in 1 s', at: '2026-01-02T03:04:00.000Z' },
     ],

@@ -43,6 +43,14 @@ describe('the learnt interval', () => {
   })
 })
 
+describe('a poll that sees nothing new', () => {
+  it('gives the very same pulse', () => {
+    const pulse = beats([2_000, 2_000])
+    expect(take(pulse, at(pulse.stamp ?? ''), 99_000)).toBe(pulse)
+    expect(take(pulse, at(pulse.stamp ?? '', { disabledReason: '' }), 99_000)).toBe(pulse)
+  })
+})
+
 describe('what is no heartbeat', () => {
   const seen = take(firstSight(at('1'), 0), at('2'), 2_000)
 

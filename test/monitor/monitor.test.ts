@@ -30,6 +30,68 @@ describe('one dead host', () => {
     expect(fleet.reports.every((report) => report.frozen === null)).toBe(true)
   })
 
+  it('is confirmed later when it was seen to pause, and the evidence says how suspicious its silence was', async () => {
+    const fleet = await watchedFleet({ probes: ['tcp', 'ping'], settings: { startSilenceMs: 60_000 } })
+    fleet.downAfterMs = 60_000
+    for (let pause = 0; pause < 3; pause++) {
+      fleet.pauseOnce('b', 4_000)
+      await fleet.run(20_000)
+    }
+    expect(fleet.history('b')).not.toContain('host-down')
+    fleet.silence('b')
+    for (const kind of ['tcp', 'ping']) fleet.probe(kind, { b: 'dead' })
+    await fleet.run(6_500)
+    expect(fleet.reason('b')).toBe('HEARTBEATS_KNOWN_TO_PAUSE')
+    expect(fleet.monitor.verdict('b')?.evidence.suspicion).toBeLessThan(4)
+    await fleet.run(30_000, dead('b'))
+    const { evidence } = fleet.monitor.verdict('b')!
+    expect(evidence.missedBeats).toBeGreaterThan(3.5)
+    expect(evidence.missedBeats).toBeLessThan(10)
+    expect(evidence.suspicion).toBeGreaterThanOrEqual(4)
+    expect(evidence.sinceBeatMs).toBe(evidence.silentMs)
+  })
+
+  it('keeps the age of its last heartbeat in the evidence when a freeze restarts its silence', async () => {
+    const fleet = await watchedFleet()
+    fleet.silence('b')
+    await fleet.run(3_000)
+    fleet.apiDown = true
+    await fleet.run(10_000)
+    fleet.apiDown = false
+    await fleet.run(60_000, dead('b'))
+    const { evidence } = fleet.monitor.verdict('b')!
+    expect(evidence.sinceBeatMs).toBeGreaterThan(evidence.silentMs + 10_000)
+    expect(fleet.monitor.verdict('a')?.evidence).not.toHaveProperty('suspicion')
+    expect(fleet.monitor.verdict('a')?.evidence).not.toHaveProperty('sinceBeatMs')
+  })
+
+  it('is not held up by a look at another one: its readings and their count stay', async () => {
+    const fleet = await watchedFleet({ probes: ['tcp', 'ping'] })
+    fleet.silence('b', 'c')
+    for (const kind of ['tcp', 'ping']) fleet.probe(kind, { b: 'dead', c: 'dead' })
+    await fleet.run(4_000)
+    expect(fleet.kind('b')).toBe('suspect')
+    const readings = fleet.monitor.verdict('b')?.evidence.probes
+    expect(readings).toHaveLength(2)
+    for (let polls = 0; polls < 6 && fleet.kind('b') !== 'host-down'; polls++) {
+      await fleet.monitor.lookAgain('a')
+      expect(fleet.monitor.verdict('b')?.evidence.probes).toHaveLength(2)
+      fleet.pass(500)
+      await fleet.monitor.poll()
+    }
+    expect(fleet.reason('b')).toBe('SILENT_AND_PROBES_DEAD')
+  })
+
+  it('is not confirmed early by two probes of one kind', async () => {
+    const fleet = await watchedFleet({ probes: ['tcp', 'tcp'] })
+    fleet.downAfterMs = 60_000
+    fleet.silence('b')
+    fleet.probe('tcp', { b: 'dead' })
+    await fleet.run(30_000)
+    expect(fleet.monitor.verdict('b')?.evidence.probes.map(({ answer }) => answer)).toEqual(['dead', 'dead'])
+    expect(fleet.reason('b')).toBe('WAITING_FOR_NOVA')
+  })
+
   it('is never confirmed before Nova says down without probes', async () => {
     const fleet = await watchedFleet()
     fleet.silence('b')

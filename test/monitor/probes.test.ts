@@ -98,6 +98,35 @@ describe('programs', () => {
     )
   })
 
+  const answered = [
+    'PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.',
+    '64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=0.257 ms',
+    '',
+    '--- 192.0.2.1 ping statistics ---',
+    '1 packets transmitted, 1 received, 0% packet loss, time 0ms',
+  ]
+  const silent = ['PING 192.0.2.1(192.0.2.1) 56 data bytes', '', '--- 192.0.2.1 ping statistics ---', '1 packets …']
+  const nobody = [
+    'PING a (192.0.2.1) 56(84) bytes of data.',
+    'From 192.0.2.254 icmp_seq=1 Destination Host Unreachable',
+  ]
+  it.each([
+    [0, answered, 'answered in 0.257 ms'],
+    [0, ['odd'], 'answered'],
+    [1, silent, 'no answer within 0.5 s'],
+    [1, nobody, 'From 192.0.2.254 icmp_seq=1 Destination Host Unreachable'],
+    [2, ['ping: cmp.invalid: Name or service not known'], 'ping: cmp.invalid: Name or service not known'],
+    [2, [...silent.slice(0, 1), 'ping: sendmsg: Network is unreachable'], 'ping: sendmsg: Network is unreachable'],
+    [2, [], 'ping failed without a word'],
+  ])('the reading of ping with exit %i is one line of %j', async (exit, lines, detail) => {
+    const directory = mkdtempSync(join(tmpdir(), 'ping-'))
+    const program = join(directory, 'ping')
+    writeFileSync(join(directory, 'said'), lines.join('\n'))
+    writeFileSync(program, `#!/bin/sh\ncat ${directory}/said\nexit ${exit}\n`, { mode: 0o755 })
+    const probe = pingProbe({ name: 'ping', clock, limitMs: 1_000, address: to('192.0.2.1'), program })
+    expect((await probe.read('h')).detail).toBe(`192.0.2.1: ${detail}`)
+  })
+
   it('a missing ping and an address that is an option are unknown', async () => {
     expect(
       await answer(pingProbe({ name: 'p', clock, limitMs: 500, address: to('127.0.0.1'), program: '/nowhere/ping' })),
@@ -127,6 +156,25 @@ describe('a round of probes', () => {
       ['throws at once', 'unknown'],
       ['throws', 'unknown'],
     ])
+  })
+
+  it('of many hosts is no leak of listeners', async () => {
+    const warnings: string[] = []
+    const warned = (warning: Error): void => void warnings.push(warning.name)
+    process.on('warning', warned)
+    const slow = named(
+      'slow',
+      (_host, signal) => new Promise((_resolve, reject) => signal?.addEventListener('abort', reject)),
+    )
+    const hand = new HandClock()
+    const orders = Array.from({ length: 30 }, (_, n) => ({ host: `h${n}`, probes: [slow] }))
+    const round = probeRound(orders, { clock: hand, limitMs: 1_000, atOnce: 64 })
+    await new Promise(setImmediate)
+    hand.advance(1_000 + answerMarginMs)
+    await round
+    await new Promise(setImmediate)
+    process.off('warning', warned)
+    expect(warnings).toEqual([])
   })
 
   it('runs no more at once than allowed', async () => {

@@ -144,6 +144,11 @@ export class Fleet {
     for (const name of names) this.host(name).beats = false
   }
 
+  /** One beat comes so much later than due: a pause of garbage collection, say. */
+  pauseOnce(name: string, ms: number): void {
+    this.host(name).nextBeat += ms
+  }
+
   wake(...names: string[]): void {
     for (const name of names) Object.assign(this.host(name), { beats: true, nextBeat: this.clock.now() })
   }

@@ -6,7 +6,13 @@ import { judge, whileFrozen, type HostFacts } from '../../src/monitor/verdict-ru
 import { ourDisabledReason } from '../../src/domain/service.ts'
 import { row } from './setup.ts'
 
-const limits = { suspectAfterBeats: 1.5, confirmAfterBeats: 2.5, minDeadProbeKinds: 2, startSilenceMs: 8_000 }
+const limits = {
+  suspectAfterBeats: 1.5,
+  confirmAfterBeats: 2.5,
+  suspicionNeeded: 4,
+  minDeadProbeKinds: 2,
+  startSilenceMs: 8_000,
+}
 const watched: Pulse = { ...firstSight(row('h'), 0), everBeat: true }
 
 type Change = Partial<Omit<HostFacts, 'pulse' | 'probes'>> & {
@@ -23,6 +29,7 @@ function facts({ pulse, probes, ...rest }: Change): HostFacts {
     segment: { onDisabledDown: 'hold' },
     silentMs: 0,
     intervalMs: 2_000,
+    suspicion: 4,
     previous: 'healthy',
     probes: { configured: 0, alive: [], dead: [], deadKinds: 0, deadInARow: 0, ...probes },
     ...rest,
@@ -42,6 +49,43 @@ const table: [name: string, change: Change, kind: string, reason: string][] = [
   ['just seen, up', { pulse: { everBeat: false } }, 'unknown', 'FIRST_SIGHTING'],
   ['just seen, down', { pulse: { everBeat: false }, state: 'down' }, 'unknown', 'DOWN_AT_START'],
   ['missed, below the threshold', { silentMs: 3_000 }, 'suspect', 'MISSING_BEATS'],
+  [
+    'silent, two kinds dead twice, known to pause',
+    { silentMs: silent, suspicion: 3.99, probes: twoDead },
+    'suspect',
+    'HEARTBEATS_KNOWN_TO_PAUSE',
+  ],
+  [
+    'silent, Nova down, a probe dead, known to pause',
+    { silentMs: 19_999, suspicion: 0, state: 'down', probes: oneDead },
+    'suspect',
+    'HEARTBEATS_KNOWN_TO_PAUSE',
+  ],
+  [
+    'known to pause, yet silent for four times the confirmation time',
+    { silentMs: 20_000, suspicion: 0, probes: twoDead },
+    'host-down',
+    'SILENT_AND_PROBES_DEAD',
+  ],
+  [
+    'known to pause, a millisecond before that',
+    { silentMs: 19_999, suspicion: 0, probes: twoDead },
+    'suspect',
+    'HEARTBEATS_KNOWN_TO_PAUSE',
+  ],
+  ['suspicious below the bound', { silentMs: 4_999, suspicion: 15, probes: twoDead }, 'suspect', 'MISSING_BEATS'],
+  [
+    'known to pause, one alive',
+    { silentMs: silent, suspicion: 1, state: 'down', probes: oneAlive },
+    'suspect',
+    'PROBE_ALIVE',
+  ],
+  [
+    'forced down while watched, known to pause',
+    { silentMs: silent, suspicion: 3.9, state: 'down', pulse: forced },
+    'suspect',
+    'FORCED_DOWN_WAITING',
+  ],
   ['missed, below the threshold, Nova says down', { silentMs: 4_900, state: 'down' }, 'suspect', 'MISSING_BEATS'],
   [
     'silent, two kinds dead twice, Nova still up',
@@ -315,6 +359,7 @@ describe('the verdict table', () => {
   })
 
   const anyFacts = fc.record({
+    suspicion: fc.double({ min: 0, max: 15, noNaN: true }),
     silentMs: fc.integer({ min: 0, max: 1_000_000 }),
     state: fc.constantFrom('up' as const, 'down' as const),
     ours: fc.boolean(),
@@ -336,6 +381,27 @@ describe('the verdict table', () => {
       fc.property(anyFacts, ({ deadInARow, deadKinds, ...rest }) => {
         const probes = { configured: 3, alive: ['tcp'], dead: ['ping'], deadInARow, deadKinds }
         expect(['host-down', 'declared-down']).not.toContain(judge(facts({ ...rest, probes }), limits).kind)
+      }),
+    )
+  })
+
+  it('concludes no death before 2.5 missed beats, whatever the suspicion', () => {
+    fc.assert(
+      fc.property(anyFacts, fc.integer({ min: 0, max: 4_999 }), ({ deadInARow, deadKinds, ...rest }, silentMs) => {
+        const probes = { configured: 2, dead: ['ping', 'tcp'], deadInARow, deadKinds }
+        const { kind } = judge(facts({ ...rest, silentMs, probes }), limits)
+        expect(['host-down', 'declared-down', 'service-down']).not.toContain(kind)
+      }),
+    )
+  })
+
+  it('concludes nothing earlier for less suspicion', () => {
+    fc.assert(
+      fc.property(anyFacts, ({ deadInARow, deadKinds, ...rest }) => {
+        const probes = { configured: 2, dead: ['ping', 'tcp'], deadInARow, deadKinds }
+        const certain = judge(facts({ ...rest, suspicion: 15, probes }), limits).kind
+        const asked = judge(facts({ ...rest, probes }), limits).kind
+        if (asked === 'host-down' || asked === 'declared-down') expect(certain).toBe(asked)
       }),
     )
   })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { BrakeScope } from '../../src/domain/brake.ts'
 import { LifeboatError, type ErrorRecord } from '../../src/domain/errors.ts'
 import type { Incident } from '../../src/domain/incident.ts'
+import type { VerdictKind } from '../../src/domain/verdict.ts'
 import { redact } from '../../src/telemetry/logger.ts'
 import { catalogue, metricsPage, type MetricEntry } from '../../src/telemetry/metrics.ts'
 import { captured, entry, verdictOf } from './fixtures.ts'
@@ -230,7 +231,38 @@ describe('metrics', () => {
     expect(await sample('lifeboat_polls_total{result="failed"}')).toBe(1)
   })
 
-  test('an incident gives its detection latency, step durations, evacuations, outcomes and recovery time', async () => {
+  test('a death is one observation of the detection latency, from the last heartbeat seen to host-down', async () => {
+    const { observer, sample } = captured()
+    const change = (host: string, kind: VerdictKind, sinceBeatMs?: number) => {
+      const verdict = verdictOf(host, kind)
+      const evidence = { ...verdict.evidence, silentMs: 1_000, ...(sinceBeatMs !== undefined && { sinceBeatMs }) }
+      observer.entry(entry({ kind: 'verdict.changed', host, data: { ...verdict, evidence, from: 'suspect' } }, 0))
+    }
+    const seen = async () => [
+      await sample('lifeboat_detection_latency_seconds_count{segment="az1"}'),
+      await sample('lifeboat_detection_latency_seconds_sum{segment="az1"}'),
+    ]
+    change('c1', 'suspect', 4_000)
+    change('c1', 'host-down', 26_000)
+    expect(await seen()).toEqual([1, 26])
+    change('c1', 'suspect', 27_000)
+    change('c1', 'host-down', 28_000)
+    change('c1', 'recovering', 29_000)
+    expect(await seen()).toEqual([1, 26])
+    change('c1', 'healthy')
+    change('c1', 'host-down', 4_000)
+    change('c2', 'host-down', 70_000)
+    expect(await seen()).toEqual([3, 100])
+    change('c2', 'contradiction')
+    change('c2', 'host-down', 30_000)
+    expect(await seen()).toEqual([4, 130])
+    change('c3', 'host-down')
+    expect(await seen()).toEqual([4, 130])
+    expect(await sample('lifeboat_detection_latency_seconds_bucket{le="25",segment="az1"}')).toBe(1)
+    expect(await sample('lifeboat_detection_latency_seconds_bucket{le="27.5",segment="az1"}')).toBe(2)
+  })
+
+  test('an incident gives its step durations, evacuations, outcomes and recovery time', async () => {
     const { observer, sample } = captured()
     const history = [
       entry(opened, 0),
@@ -272,7 +304,6 @@ describe('metrics', () => {
     ]
     for (const one of history) observer.entry(one)
     const expected = {
-      'lifeboat_detection_latency_seconds_sum{segment="az1"}': 6,
       'lifeboat_fence_attempts_total{method="bmc",result="succeeded"}': 1,
       'lifeboat_step_duration_seconds_sum{kind="evacuate",result="failed"}': 2,
       'lifeboat_step_duration_seconds_sum{kind="evacuate",result="confirmed"}': 4,

@@ -16,12 +16,41 @@ export interface RedfishConfig {
   requestTimeoutMs: number
 }
 
+export interface IpmiConfig {
+  kind: 'ipmi'
+  /** Template. */
+  address: string
+  port: number
+  username: string
+  password: string
+  interface: 'lanplus' | 'lan'
+  /** Null: ipmitool asks the BMC. */
+  cipherSuite: number | null
+  timeoutMs: number
+}
+
+export interface PrometheusConfig {
+  kind: 'prometheus'
+  url: string
+  /** {name} stands for a variable of the host; other braces are PromQL's. */
+  query: string
+  alive: number[]
+  dead: number[]
+  maxSampleAgeMs: number
+  login: { username: string; password: string } | { token: string } | null
+  caFile: string | null
+  verify: boolean
+  timeoutMs: number
+}
+
 /** Texts called template take the variables of `hosts`; expand them with hostVariable. */
 export type ProbeConfig =
   | { kind: 'tcp'; address: string; port: number; timeoutMs: number }
   | { kind: 'ping'; address: string; timeoutMs: number }
   | { kind: 'command'; argv: string[]; timeoutMs: number }
   | RedfishConfig
+  | IpmiConfig
+  | PrometheusConfig
 
 export type FencingConfig =
   | (RedfishConfig & { offTimeoutMs: number })
@@ -54,6 +83,7 @@ export interface Config {
     defaultIntervalMs: number
     suspectAfterBeats: number
     confirmAfterBeats: number
+    suspicionNeeded: number
     minDeadProbeKinds: number
     quietAfterFreezeMs: number
     maxClockSkewMs: number
@@ -80,7 +110,8 @@ export interface Config {
 /** The configuration as it may be shown or logged. */
 export function withoutSecrets(config: Config): Config {
   const hide = <T extends ProbeConfig | FencingConfig>(witness: T): T => {
-    if (witness.kind === 'redfish') return { ...witness, password: '***' }
+    if (witness.kind === 'redfish' || witness.kind === 'ipmi') return { ...witness, password: '***' }
+    if (witness.kind === 'prometheus') return { ...witness, login: hiddenLogin(witness.login) }
     if (witness.kind !== 'fence-agent') return witness
     return {
       ...witness,
@@ -90,4 +121,9 @@ export function withoutSecrets(config: Config): Config {
   const hideAll = <T extends ProbeConfig | FencingConfig>(named: Record<string, T>): Record<string, T> =>
     Object.fromEntries(Object.entries(named).map(([name, witness]) => [name, hide(witness)]))
   return { ...config, probes: hideAll(config.probes), fencing: hideAll(config.fencing) }
+}
+
+function hiddenLogin(login: PrometheusConfig['login']): PrometheusConfig['login'] {
+  if (login === null) return null
+  return 'token' in login ? { token: '***' } : { ...login, password: '***' }
 }

@@ -13,6 +13,7 @@ import { configSchema, type ConfigFile } from './schema.ts'
 import { Secrets, type Environment, type Report } from './secrets.ts'
 import { builtInSettings, resolveSegment, resolveSettings } from './segments.ts'
 import { resolveWindow } from './windows.ts'
+import { ipmiConfig, prometheusConfig } from './witnesses.ts'
 import { readYaml, type Problem } from './yaml-source.ts'
 
 /** sun_path has 108 bytes with its end; a longer path would be cut off silently by some callers. */
@@ -75,7 +76,9 @@ function resolveConfig(
   if (Buffer.byteLength(socket) > longestSocketPath)
     report(['socket'], `${socket} is too long (at most ${longestSocketPath} bytes; set socket to a shorter path)`)
   const defaults = resolveSettings(file.defaults, builtInSettings)
-  const probes = mapped(file.probes, (probe, name) => probeConfig(probe, ['probes', name], secrets, baseDir))
+  const probes = mapped(file.probes, (probe, name) =>
+    probeConfig(probe, ['probes', name], { secrets, baseDir, report }),
+  )
   return {
     path,
     mode: file.mode,
@@ -92,6 +95,7 @@ function resolveConfig(
       defaultIntervalMs: file.monitor.defaultBeatInterval,
       suspectAfterBeats: file.monitor.suspectAfterBeats,
       confirmAfterBeats: file.monitor.confirmAfterBeats,
+      suspicionNeeded: file.monitor.suspicionNeeded,
       minDeadProbeKinds: file.monitor.minDeadProbeKinds,
       quietAfterFreezeMs: file.monitor.quietAfterFreeze,
       maxClockSkewMs: file.monitor.maxClockSkew,
@@ -162,10 +166,11 @@ function redfishConfig(file: RedfishFile, path: string[], secrets: Secrets, base
 function probeConfig(
   file: ConfigFile['probes'][string],
   path: string[],
-  secrets: Secrets,
-  baseDir: string,
+  from: { secrets: Secrets; baseDir: string; report: Report },
 ): ProbeConfig {
-  if (file.kind === 'redfish') return redfishConfig(file, path, secrets, baseDir)
+  if (file.kind === 'redfish') return redfishConfig(file, path, from.secrets, from.baseDir)
+  if (file.kind === 'ipmi') return ipmiConfig(file, path, from.secrets)
+  if (file.kind === 'prometheus') return prometheusConfig(file, path, from)
   const { timeout, ...options } = file
   return { ...options, timeoutMs: timeout }
 }

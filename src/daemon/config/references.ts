@@ -1,7 +1,7 @@
 /** Checks what only the whole file can show: names that nothing defines, numbers that contradict each other. */
 import type { ConfigFile, SegmentSettings } from './schema.ts'
 import type { Report } from './secrets.ts'
-import { variablesIn } from './template.ts'
+import { queryVariables, variablesIn } from './template.ts'
 import { checkWindows } from './windows.ts'
 import type { Path } from './yaml-source.ts'
 
@@ -63,9 +63,9 @@ const templateKeys = ['address', 'argv', 'system', 'username', 'fence', 'verify'
 
 function checkTemplates(file: ConfigFile, witness: object, path: Path, report: Report): void {
   const known = new Set(['host', ...Object.values(file.hosts).flatMap((variables) => Object.keys(variables))])
-  for (const key of templateKeys) {
+  for (const key of [...templateKeys, 'query'] as const) {
     for (const [where, template] of textsIn((witness as Record<string, unknown>)[key], [key])) {
-      for (const name of variablesIn(template)) {
+      for (const name of key === 'query' ? queryVariables(template) : variablesIn(template)) {
         if (known.has(name)) continue
         if (name === '{' || name === '}')
           report([...path, ...where], `"${template}" has a stray ${name} (write ${name}${name} for the brace itself)`)

@@ -184,9 +184,19 @@ export const configSchema = section({
       .describe(
         'Missed heartbeats after which dead probes confirm it. Too low: one slow heartbeat and a failed probe fence a live host',
       ),
+    suspicion_needed: z
+      .number()
+      .min(1)
+      .max(12)
+      .default(4)
+      .describe(
+        'Suspicion until death may be concluded, beside confirm_after_beats: 4 is one silence of a living host in ten thousand. Lower: hosts that pause now and then are taken for dead; higher: their deaths are seen later',
+      ),
     min_dead_probe_kinds: count()
       .default(2)
-      .describe('Kinds of probes that must say dead to confirm before Nova says down. 1 trusts a single network path'),
+      .describe(
+        'Kinds of probes that must say dead to confirm before Nova says down; two of one kind count once. 1 trusts a single network path',
+      ),
     quiet_after_freeze: duration('0s', '1h')
       .prefault('150s')
       .describe(

@@ -13,6 +13,12 @@ export interface SecretOptions {
   passwordEnv?: string | undefined
 }
 
+export interface TokenOptions {
+  token?: string | undefined
+  tokenFile?: string | undefined
+  tokenEnv?: string | undefined
+}
+
 export class Secrets {
   readonly #baseDir: string
   readonly #env: Environment
@@ -29,22 +35,35 @@ export class Secrets {
   }
 
   /** Exactly one of the three ways must be used; "" after a reported problem. */
-  password(options: SecretOptions, path: Path): string {
-    const ways = Object.values(options).filter((value) => value !== undefined).length
+  password({ password, passwordFile, passwordEnv }: SecretOptions, path: Path): string {
+    return this.#oneWay('password', { text: password, file: passwordFile, env: passwordEnv }, path)
+  }
+
+  /** As password. */
+  token({ token, tokenFile, tokenEnv }: TokenOptions, path: Path): string {
+    return this.#oneWay('token', { text: token, file: tokenFile, env: tokenEnv }, path)
+  }
+
+  #oneWay(
+    what: 'password' | 'token',
+    given: { [way in 'text' | 'file' | 'env']: string | undefined },
+    path: Path,
+  ): string {
+    const ways = Object.values(given).filter((value) => value !== undefined).length
     if (ways !== 1) {
       this.#report(
         path,
-        `${ways === 0 ? 'has no password' : 'has several passwords'} (give exactly one of password, password_file, password_env)`,
+        `${ways === 0 ? `has no ${what}` : `has several ${what}s`} (give exactly one of ${what}, ${what}_file, ${what}_env)`,
       )
       return ''
     }
     if (!this.#read) return ''
-    if (options.password !== undefined) return options.password
-    if (options.passwordFile !== undefined) return this.file(options.passwordFile, [...path, 'password_file'])
-    const name = options.passwordEnv ?? ''
+    if (given.text !== undefined) return given.text
+    if (given.file !== undefined) return this.file(given.file, [...path, `${what}_file`])
+    const name = given.env ?? ''
     const value = this.#env[name]
     if (value === undefined || value === '')
-      this.#report([...path, 'password_env'], `environment variable ${name} is not set (the password is taken from it)`)
+      this.#report([...path, `${what}_env`], `environment variable ${name} is not set (the ${what} is taken from it)`)
     return value ?? ''
   }
 

@@ -36,3 +36,8 @@ export function hostVariable(
     )
   })
 }
+
+/** Names of the variables in a PromQL query. Only {name} is one: a selector such as {job="node"} never looks like that. */
+export function queryVariables(query: string): string[] {
+  return [...query.matchAll(/\{([A-Za-z_]\w*)\}/g)].map((match) => match[1] ?? '')
+}

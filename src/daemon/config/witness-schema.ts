@@ -2,14 +2,20 @@
 import { z } from 'zod'
 import { argv, duration, section, text } from './pieces.ts'
 
-const redfish = {
-  system: text().describe('URL template of the ComputerSystem, e.g. https://{bmc}/redfish/v1/Systems/1'),
-  username: text(),
+const port = () => z.number().int().min(1).max(65_535)
+
+const password = {
   password: text().optional().describe('Better: password_file or password_env'),
   password_file: text()
     .optional()
     .describe("File with the password; a bare name is looked for in systemd's credentials directory first"),
   password_env: text().optional().describe('Environment variable with the password'),
+}
+
+const redfish = {
+  system: text().describe('URL template of the ComputerSystem, e.g. https://{bmc}/redfish/v1/Systems/1'),
+  username: text(),
+  ...password,
   ca_file: text().optional().describe("Certificates that sign the BMC's"),
   verify: z.boolean().default(true).describe('false: anybody in the network can pose as the BMC and say "off"'),
   request_timeout: duration('100ms', '5m')
@@ -17,11 +23,55 @@ const redfish = {
     .describe('Time limit of one request. BMCs are slow: too short and a living BMC counts as silent'),
 }
 
+const ipmi = {
+  address: text().default('{host}').describe('Template of the address of the BMC'),
+  port: port().default(623),
+  username: text().describe('An account with the privilege USER is enough: it is only asked for the power'),
+  ...password,
+  interface: z.enum(['lanplus', 'lan']).default('lanplus').describe('lan is IPMI 1.5, without encryption'),
+  cipher_suite: z
+    .number()
+    .int()
+    .min(1)
+    .max(17)
+    .optional()
+    .describe('Usually 17 or 3. Default: ipmitool asks the BMC, which some answer only after ten seconds'),
+  timeout: duration('100ms', '5m')
+    .prefault('5s')
+    .describe('A BMC that takes longer says unknown. Too long: polls are slow while a host is suspect'),
+}
+
+const values = () => z.array(z.number())
+const prometheus = {
+  url: z
+    .string()
+    .regex(/^https?:\/\/[^\s@?#]+$/, { error: 'must be an http or https URL, without a login, a query or /api/v1' })
+    .describe('Address of Prometheus, without /api/v1'),
+  query: text().describe(
+    'PromQL for one host. {name} is a variable of the host, other braces are PromQL: up{instance="{host}:9100"}',
+  ),
+  alive: values().default([1]).describe('Values that mean alive; any value in neither list is unknown'),
+  dead: values().default([0]).describe('Values that mean dead. Empty: this probe never says dead'),
+  max_sample_age: duration('1s', '1h')
+    .prefault('30s')
+    .describe(
+      'Older samples are unknown. Shorter than two scrape intervals: a missed scrape blinds this probe; longer: the last good sample of a dead host keeps it from being confirmed',
+    ),
+  username: text().optional().describe('For basic authentication, with one of password, password_file, password_env'),
+  ...password,
+  token: text().optional().describe('Bearer token. Better: token_file or token_env'),
+  token_file: text().optional().describe('File with the bearer token, as password_file'),
+  token_env: text().optional().describe('Environment variable with the bearer token'),
+  ca_file: text().optional().describe('Certificates that sign that of Prometheus'),
+  verify: z.boolean().default(true).describe('false: anybody in the network can pose as Prometheus and say "dead"'),
+  timeout: duration('100ms', '1m').prefault('2s').describe('A Prometheus that takes longer says unknown'),
+}
+
 export const probe = z.discriminatedUnion('kind', [
   section({
     kind: z.literal('tcp'),
     address: text().default('{host}').describe('Template of the address'),
-    port: z.number().int().min(1).max(65_535),
+    port: port(),
     timeout: duration('10ms', '1m')
       .prefault('1s')
       .describe('Silence this long is dead. Too short: a busy host counts as dead'),
@@ -37,6 +87,8 @@ export const probe = z.discriminatedUnion('kind', [
     timeout: duration('10ms', '5m').prefault('5s').describe('A program that takes longer is killed and says unknown'),
   }),
   section({ kind: z.literal('redfish'), ...redfish }),
+  section({ kind: z.literal('ipmi'), ...ipmi }),
+  section({ kind: z.literal('prometheus'), ...prometheus }),
 ])
 
 export const fencingMethod = z.discriminatedUnion('kind', [

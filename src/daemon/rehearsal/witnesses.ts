@@ -38,7 +38,8 @@ export class Witnesses {
       name,
       kind,
       read: (host) => {
-        const { answer, detail } = this.#reading(name, host)
+        const { answer, detail } =
+          this.#said.has(`${host} ${name}`) || kind !== 'ipmi' ? this.#reading(name, host) : this.#power(host)
         return Promise.resolve({ probe: name, kind, answer, detail, at: new Date(clock.wall()).toISOString() })
       },
     }
@@ -65,6 +66,13 @@ export class Witnesses {
   #takeStorage(host: string): void {
     this.#fenced.add(host)
     this.#simulator.world.hypervisors.lose(host)
+  }
+
+  /** What ipmitool would read: the BMC has power of its own, and On says nothing about the system. */
+  #power(host: string): { answer: ProbeReading['answer']; detail: string } {
+    const bmc = this.#simulator.world.hosts.get(host)?.bmc
+    if (bmc?.reachable !== true) return { answer: 'unknown', detail: 'the BMC does not answer' }
+    return { answer: bmc.power === 'Off' ? 'dead' : 'unknown', detail: `power reads ${bmc.power.toLowerCase()}` }
   }
 
   #reading(name: string, host: string): { answer: ProbeReading['answer']; detail: string } {

@@ -26,9 +26,20 @@ export function pingProbe(options: {
       if (address === undefined) return say('unknown', 'no address is known for this host')
       if (!isPlainAddress(address)) return say('unknown', 'its address is not a plain address')
       const argv = [options.program ?? 'ping', '-c', '1', '-W', wait, '-n', '--', address]
-      const { exit, output } = await runProgram(argv, clock, limitMs, signal)
+      const { exit, lines } = await runProgram(argv, clock, limitMs, signal)
       const answer = exit === 0 ? 'alive' : exit === 1 ? 'dead' : 'unknown'
-      return say(answer, `${address}: ${answer === 'alive' ? 'answered' : output || 'no answer'}`)
+      return say(answer, `${address}: ${inShort(answer, lines, wait)}`)
     },
   }
+}
+
+/** The one line of ping's output that says why. */
+function inShort(answer: 'alive' | 'dead' | 'unknown', lines: readonly string[], wait: string): string {
+  const found = (pattern: RegExp): string | undefined => lines.flatMap((line) => pattern.exec(line)?.[1] ?? [])[0]
+  if (answer === 'alive') {
+    const took = found(/time[=<]([\d.]+ ?ms)/)
+    return took === undefined ? 'answered' : `answered in ${took}`
+  }
+  if (answer === 'dead') return found(/^(From \S+ .*)$/) ?? `no answer within ${wait} s`
+  return found(/^((?!PING |---).+)$/) ?? 'ping failed without a word'
 }

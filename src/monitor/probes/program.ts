@@ -5,7 +5,10 @@ import { deadline, type Clock } from '../../domain/clock.ts'
 export interface ProgramEnd {
   /** Null when it did not end by itself. */
   exit: number | null
+  /** On one line. */
   output: string
+  /** As it came, cut off. */
+  lines: string[]
 }
 
 /** Output kept as evidence. More would fill the journal. */
@@ -16,9 +19,11 @@ export function runProgram(
   clock: Clock,
   limitMs: number,
   signal?: AbortSignal,
+  /** Beside the daemon's own environment: where passwords go, for arguments can be read by everybody. */
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<ProgramEnd> {
   const [program, ...args] = argv
-  if (program === undefined) return Promise.resolve({ exit: null, output: 'no program is configured' })
+  if (program === undefined) return Promise.resolve({ exit: null, output: 'no program is configured', lines: [] })
   const limit = deadline(clock, limitMs, signal)
   return new Promise((resolve) => {
     let output = ''
@@ -27,10 +32,12 @@ export function runProgram(
       if (done) return
       done = true
       limit.release()
-      resolve({ exit, output: said.replace(/\s+/g, ' ').trim().slice(0, outputKept) })
+      const lines = said.split(/\r?\n/).flatMap((line) => line.trim() || [])
+      resolve({ exit, output: said.replace(/\s+/g, ' ').trim().slice(0, outputKept), lines })
     }
     // A group of its own, so that what the program started dies with it.
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    const env = { ...process.env, ...environment }
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env })
     const collect = (chunk: Buffer): void => {
       if (output.length < outputKept) output += chunk.toString('utf8')
     }
