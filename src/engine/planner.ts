@@ -61,16 +61,14 @@ function planInstance(
     debts: [],
     notes: [],
   }
-  let rule: CompiledRule | undefined
-  try {
-    for (rule of workflow.rules) if (rule.when(facts)) return decided(blank, rule, workflow, survey, wish, facts)
-  } catch (error) {
-    // Only when the plan itself cannot be made, e.g. a condition asks for a metadata key that the instance lacks.
-    const said = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
-    return {
-      ...blank,
-      rule: rule?.rule.id ?? '',
-      message: `rule ${rule?.rule.id ?? ''} could not be evaluated: ${said}`,
+  for (const rule of workflow.rules) {
+    try {
+      if (rule.when(facts)) return decided(blank, rule, workflow, survey, wish, facts)
+    } catch (error) {
+      // Only when the plan itself cannot be made, e.g. a condition asks for a metadata key that the instance lacks.
+      const said = (error instanceof Error ? error.message : String(error)).replace(/\n.*/s, '')
+      const { id } = rule.rule
+      return { ...blank, rule: id, message: `rule ${id} could not be evaluated: ${said}` }
     }
   }
   return { ...blank, reason: 'NO_RULE', message: 'no rule of the workflow takes this instance' }

@@ -6,7 +6,7 @@ import type { ServiceRecord } from '../../src/domain/service.ts'
 import type { Survey } from '../../src/domain/survey.ts'
 import { factsOf, type Facts } from '../../src/engine/facts.ts'
 import { originalOf } from '../../src/engine/original.ts'
-import { instance, segment, survey } from './shipped.ts'
+import { instance, segment, survey } from './surveys.ts'
 
 const up: ServiceRecord = {
   id: 's',

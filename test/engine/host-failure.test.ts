@@ -1,7 +1,8 @@
 /** The shipped workflow against its expected plans: one case for every row of the design's table and of docs/nova.md §2.6, §3.3. */
 import { describe, expect, it } from 'vitest'
 import { checkExpectations } from '../../src/engine/expectations.ts'
-import { instance, readShipped, segment, shipped, shippedSource, survey } from './shipped.ts'
+import { readShipped, shipped, shippedSource } from './shipped.ts'
+import { instance, segment, survey } from './surveys.ts'
 
 const file = 'tests/host-failure.yaml'
 const results = checkExpectations(readShipped(file), file, shipped)

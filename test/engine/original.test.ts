@@ -4,7 +4,7 @@ import type { Instance, InstanceAction, Migration } from '../../src/domain/insta
 import type { ServiceRecord } from '../../src/domain/service.ts'
 import type { Survey } from '../../src/domain/survey.ts'
 import { finishedResizes, hostUp, originalOf } from '../../src/engine/original.ts'
-import { instance, survey } from './shipped.ts'
+import { instance, survey } from './surveys.ts'
 
 const minute = 60_000
 const takenAt = Date.parse('2030-01-01T12:00:00.000Z')
@@ -100,7 +100,10 @@ describe('a stopped instance', () => {
     expect(wanted(services(service('dead', { binary: 'nova-conductor', updatedAt: ago(6) })))).toBe('stopped')
     expect(wanted(services(service('dead', { updatedAt: null })))).toBe('stopped')
     expect(wanted(services(service('dead', { updatedAt: 'nonsense' })))).toBe('stopped')
-    // A clock that runs ahead moves nothing.
+    // A stamp that cannot be read, or that runs ahead, moves nothing.
+    expect(stopped([action('stop', 14, byNova)], services(service('dead', { updatedAt: 'nonsense' }))).wanted).toBe(
+      'running',
+    )
     expect(stopped([action('stop', 14, byNova)], services(service('dead', { updatedAt: ago(-30) }))).wanted).toBe(
       'running',
     )
@@ -109,6 +112,10 @@ describe('a stopped instance', () => {
   it("a user's stop before the power sync counts: the guest was off already", () => {
     expect(stopped([action('stop', 3, byNova), action('stop', 300)])).toMatchObject({ wanted: 'stopped' })
     expect(stopped([action('stop', 3, byNova), action('start', 200), action('stop', 300)]).wanted).toBe('running')
+    // A start is nobody's power sync, whoever is named for it.
+    expect(stopped([action('stop', 3, byNova), action('start', 200, byNova), action('stop', 300)]).wanted).toBe(
+      'running',
+    )
     // One that failed did not.
     expect(stopped([action('stop', 3, byNova), action('stop', 300, { message: 'Error' })]).wanted).toBe('running')
   })
@@ -175,6 +182,11 @@ describe('an instance in ERROR', () => {
   ])('counts %s, and is always flagged', (_what, power, history, wanted) => {
     expect(error(power, history)).toMatchObject({ wanted, flagged: true })
   })
+
+  it('says what it went by', () => {
+    expect(error(1, []).wantedBecause).toBe('its power state was 1')
+    expect(error(0, []).wantedBecause).toContain('neither')
+  })
 })
 
 describe('a resized instance', () => {
@@ -215,6 +227,35 @@ describe('a resized instance', () => {
     expect(resized(4, history, { migrations })).toMatchObject({ wanted: 'stopped', flagged: true })
     expect(resized(1, history, { migrations })).toMatchObject({ wanted: 'running', flagged: true })
     expect(resized(0, history, { migrations })).toMatchObject({ wanted: 'unknown', flagged: true })
+  })
+
+  it.each(['resize', 'migrate'])('what shares a second with its %s came before it or after it by its place', (move) => {
+    expect(resized(1, [action('stop', 40), action(move, 40), action('create', 41)])).toMatchObject({
+      wanted: 'running',
+      flagged: false,
+    })
+    expect(resized(4, [action(move, 40), action('stop', 40), action('create', 41)])).toMatchObject({
+      wanted: 'stopped',
+      flagged: false,
+    })
+  })
+
+  it('a history that begins in the middle is not whole, whatever else it holds', () => {
+    expect(resized(4, [action('resize', 40), action('reboot', 50)])).toMatchObject({ wanted: 'stopped', flagged: true })
+  })
+
+  it('says what it went by', () => {
+    const because = (...history: InstanceAction[]) => resized(1, history).wantedBecause
+    expect(because(action('resize', 40), action('create', 60))).toContain('no user had stopped it')
+    expect(because(action('resize', 40), action('start', 60))).toContain('was start')
+  })
+
+  it('goes by the record of this resize, and of no other', () => {
+    const migrations = [migration(7, { instanceId: 'i-2', createdAt: ago(1) }), migration(1)]
+    expect(resized(1, [action('stop', 20), action('create', 900)], { migrations })).toMatchObject({
+      wanted: 'running',
+      flagged: false,
+    })
   })
 
   it('where the history shows no resize, its record tells what came before', () => {

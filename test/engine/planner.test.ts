@@ -7,7 +7,8 @@ import type { CompiledWorkflow } from '../../src/engine/compiled.ts'
 import { planHost } from '../../src/engine/planner.ts'
 import { defaultWishes } from '../../src/engine/wishes.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
-import { instance, segment, shipped, survey } from './shipped.ts'
+import { shipped } from './shipped.ts'
+import { instance, segment, survey } from './surveys.ts'
 
 /** A workflow of these rules and sort keys; every instance that no rule takes is recovered. */
 function workflow(parts: { rules?: string[]; last?: string; order?: string[]; notes?: string[]; steps?: string[] }) {
@@ -64,7 +65,14 @@ it('an instance that no rule takes is held, and says so', () => {
   const empty: CompiledWorkflow = { document, order: [], rules: [], notes: [], recipes: new Map() }
   const { instances } = planHost(empty, 'd', defaultWishes, survey([instance()]), segment())
   expect(instances).toMatchObject([
-    { decision: 'hold', reason: 'NO_RULE', message: expect.stringContaining('no rule'), rule: '' },
+    {
+      decision: 'hold',
+      reason: 'NO_RULE',
+      message: expect.stringContaining('no rule'),
+      rule: '',
+      notes: [],
+      debts: [],
+    },
   ])
 })
 
@@ -72,7 +80,7 @@ it('a condition that cannot be evaluated holds the instance, with the rule and t
   const plan = planOf({
     rules: [`{ id: gold, when: 'instance.metadata["tier"] == "gold"', leave: true, reason: G, because: It is gold }`],
   })
-  expect(plan).toMatchObject({ decision: 'hold', reason: 'CONDITION_FAILED', rule: 'gold' })
+  expect(plan).toMatchObject({ decision: 'hold', reason: 'CONDITION_FAILED', rule: 'gold', notes: [] })
   expect(plan.message).toMatch(/^rule gold could not be evaluated: .*tier/)
   expect(plan.message).not.toContain('\n')
 })

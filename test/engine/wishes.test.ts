@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Aggregate } from '../../src/domain/instance.ts'
 import { defaultWishes, wishOf } from '../../src/engine/wishes.ts'
-import { instance } from './shipped.ts'
+import { instance } from './surveys.ts'
 
 const flavor = (extraSpecs: Record<string, string>) => ({ ...instance().flavor, extraSpecs })
 const aggregate = (metadata: Record<string, string>): Aggregate => ({

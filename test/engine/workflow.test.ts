@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import { defaultWishes } from '../../src/engine/wishes.ts'
 import { checkWorkflow, parseWorkflow } from '../../src/engine/workflow.ts'
-import { instance, segment, shipped, shippedSource, survey } from './shipped.ts'
+import { shipped, shippedSource } from './shipped.ts'
+import { instance, segment, survey } from './surveys.ts'
 
 const bad = new URL('bad/', import.meta.url)
 
