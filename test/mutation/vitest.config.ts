@@ -13,7 +13,7 @@ export default defineConfig({
       'test/monitor/**/*.test.ts',
       'test/executor/decisions/**/*.test.ts',
     ],
-    exclude: ['test/**/*.property.test.ts', 'node_modules/**'],
+    exclude: ['test/**/*.property.test.ts', 'test/monitor/probes.test.ts', 'node_modules/**'],
     isolate: false,
     testTimeout: 5_000,
   },
