@@ -243,6 +243,60 @@ describe('following an evacuation', () => {
     expect(ended).toBe(true)
   })
 
+  describe('that is done although Nova still has it on the dead host', () => {
+    /** Done at that time by the cloud's clock, which stands at 12:00. */
+    const unmoved = (stage: Stage, changes: Partial<Migration>) => {
+      stage.migrations = [evacuation(1, { status: 'done', ...changes })]
+      stage.shows({ ...arrived, host: 'dead' })
+      let ended: unknown = null
+      const end = (error: unknown): void => void (ended = error)
+      void follow(stage).then(end, end)
+      return () => ended
+    }
+
+    it('is stuck a minute after it was done: the guest may be running where nobody sees it', async () => {
+      const stage = new Stage()
+      const ended = unmoved(stage, { updatedAt: '2030-01-01T12:00:00' })
+      await stage.clock.advance(60_000)
+      expect(ended()).toBeNull()
+      await stage.clock.advance(200)
+      expect(ended()).toMatchObject({
+        code: 'STATE_MISMATCH',
+        certainty: 'unknown',
+        message: expect.stringContaining('on alive'),
+        details: { migration: 'm-1', destination: 'alive' },
+      })
+    })
+
+    it('is not, when it was only read before: Nova may have been silent for long (law L7)', async () => {
+      const stage = new Stage()
+      stage.watch.saw(stage.nova)
+      stage.fails('listMigrations', ...Array.from({ length: 60 }, () => failed('API_UNAVAILABLE')))
+      const followed = follow(stage)
+      await stage.clock.advance(200_000)
+      stage.migrations = [evacuation(1, { status: 'done', updatedAt: '2030-01-01T12:00:30' })]
+      stage.shows(arrived)
+      expect(await stage.ending(followed)).toMatchObject({ host: 'alive' })
+    })
+
+    it('by its creation where Nova does not say when it was done, and without a name where there is none', async () => {
+      const stage = new Stage()
+      const ended = unmoved(stage, { updatedAt: null, createdAt: '2030-01-01T11:59:30', destHost: null })
+      await stage.clock.advance(30_000)
+      expect(ended()).toBeNull()
+      await stage.clock.advance(200)
+      expect(ended()).toMatchObject({ message: expect.stringContaining('an unknown host') })
+    })
+
+    it('is waited for where it is on another host than either', async () => {
+      const stage = new Stage()
+      const ended = unmoved(stage, { updatedAt: '2030-01-01T11:00:00' })
+      stage.shows({ host: 'other' })
+      await stage.clock.advance(90_000)
+      expect(ended()).toBeNull()
+    })
+  })
+
   it('the newest migration of the attempt counts', async () => {
     const stage = new Stage()
     stage.migrations = [evacuation(2, { status: 'done' }), evacuation(1, { status: 'error' })]
@@ -334,7 +388,7 @@ describe('following an evacuation', () => {
       await stage.clock.advance(400_000)
       expect(ended).toBeNull()
       stage.run.cloud.listMigrations = list
-      stage.migrations = [evacuation(1, { status: 'done' })]
+      stage.migrations = [evacuation(1, { status: 'done', updatedAt: '2030-01-01T12:06:40' })]
       stage.shows(arrived)
       await stage.clock.advance(5_000)
       expect(ended).toMatchObject({ host: 'alive' })

@@ -1,5 +1,6 @@
 /** The gate every write goes through (law L10). */
 import { describe, expect, it } from 'vitest'
+import type { HoldCode } from '../../../src/domain/incident-phases.ts'
 import { Stage } from './stage.ts'
 
 const paused = { allowed: false, hold: 'PAUSED', message: 'lunch' } as const
@@ -57,8 +58,9 @@ describe('what may not go on', () => {
     stage.permission = { allowed: true }
     // One that comes now waits with the others, so that the line stands before its write.
     void stage.gate.pass().then(() => passed++)
+    await stage.clock.advance(1)
     expect(passed).toBe(0)
-    await stage.clock.advance(500)
+    await stage.clock.advance(499)
     expect(passed).toBe(4)
     expect(stage.rows()).toEqual(['incident.held', 'incident.continued'])
   })
@@ -83,6 +85,31 @@ describe('what may not go on', () => {
     }
     expect(stage.rows()).toEqual(['incident.held', 'incident.continued', 'incident.held', 'incident.continued'])
   })
+})
+
+describe('an incident that a restart finds held', () => {
+  const held = (code: HoldCode): Stage => {
+    const stage = new Stage()
+    stage.run.journal.append([{ kind: 'incident.held', incident: 'inc-1', host: 'dead', data: { code, message: '' } }])
+    return stage
+  }
+
+  it.each(['PAUSED', 'BRAKE', 'OBSERVING'] as const)('for %s goes on and says so', async (code) => {
+    const stage = held(code)
+    await stage.gate.pass()
+    await stage.gate.pass()
+    expect(stage.rows()).toEqual(['incident.held', 'incident.continued'])
+    expect(stage.entries.at(-1)!.data).toEqual({ because: `${code} is over` })
+  })
+
+  it.each(['FENCE_FAILED', 'FENCING_MISSING', 'HOST_ALIVE', 'FROZEN'] as const)(
+    'for %s, which is not for the gate to end, stays held',
+    async (code) => {
+      const stage = held(code)
+      await stage.gate.pass()
+      expect(stage.incident.held?.code).toBe(code)
+    },
+  )
 })
 
 describe('what a person cancelled', () => {
