@@ -178,7 +178,7 @@ it.each([
   [{ 'accel:device_profile': 'gpu', other: 'x' }, false, true],
   [{ 'accel:device_profile_x': 'gpu' }, false, false],
 ])('the extra specs %o: vTPM %s, accelerators %s', (extraSpecs, vtpm, accelerators) => {
-  expect(facts(flavor({ extraSpecs: { ...extraSpecs } as Record<string, string> })).instance).toMatchObject({
+  expect(facts(flavor({ extraSpecs: { ...extraSpecs } })).instance).toMatchObject({
     vtpm,
     accelerators,
   })

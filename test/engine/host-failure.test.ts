@@ -78,4 +78,16 @@ describe('error routes of the shipped workflow', () => {
       'stop',
     ])
   })
+
+  it('lead to recipes that the plan holds, with the rounds they may go, and to no other', () => {
+    const { recipes } = shipped.plan(survey([instance()]), segment()).instances[0]!
+    expect(Object.keys(recipes).sort()).toEqual([
+      'evacuate-as-before',
+      'evacuate-running',
+      'retry-as-before',
+      'retry-clean',
+    ])
+    expect(recipes['evacuate-running']).not.toHaveProperty('rounds')
+    expect(recipes['retry-clean']!.rounds).toBe(40)
+  })
 })

@@ -7,7 +7,6 @@ import type { CompiledWorkflow } from '../../src/engine/compiled.ts'
 import { planHost } from '../../src/engine/planner.ts'
 import { defaultWishes } from '../../src/engine/wishes.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
-import { shipped } from './shipped.ts'
 import { instance, segment, survey } from './surveys.ts'
 
 /** A workflow of these rules and sort keys; every instance that no rule takes is recovered. */
@@ -296,17 +295,5 @@ describe('the recipes of a plan', () => {
     expect(landing('original', 'stopped')).toBe('stopped')
     expect(landing('original', 'running')).toBe('as-before')
     for (const said of ['stopped', 'as-before', 'original']) expect(landing(said, 'stopped', false)).toBe('as-before')
-  })
-
-  it('are those that can be reached, with the rounds they may go', () => {
-    const { recipes } = shipped.plan(survey([instance()]), segment()).instances[0]!
-    expect(Object.keys(recipes).sort()).toEqual([
-      'evacuate-as-before',
-      'evacuate-running',
-      'retry-as-before',
-      'retry-clean',
-    ])
-    expect(recipes['evacuate-running']).not.toHaveProperty('rounds')
-    expect(recipes['retry-clean']!.rounds).toBe(40)
   })
 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Instance, InstanceAction, Migration } from '../../../src/domain/instance.ts'
 import type { StepRecord } from '../../../src/domain/incident.ts'
 import { evacuate } from '../../../src/executor/steps/evacuate.ts'
+import { errorRecord } from '../../../src/domain/errors.ts'
 import { action, evacuation, failed, record, Stage } from './stage.ts'
 
 /** An earlier attempt of this recovery that followed the migration. */
@@ -12,7 +13,7 @@ function earlier(stage: Stage, changes: Partial<StepRecord>): void {
 }
 
 const lost = (uuid: string): Partial<StepRecord> => ({
-  error: { ...failed('EVACUATION_FAILED'), details: { migration: uuid }, chain: [] },
+  error: errorRecord(failed('EVACUATION_FAILED', { details: { migration: uuid } })),
 })
 
 /** What was there before the attempt. */
@@ -52,8 +53,8 @@ describe('before an evacuation is sent', () => {
 
   it('a step that does not say lands stopped', async () => {
     const stage = new Stage()
-    const { landing: _, ...rest } = stage.scene().step
-    expect(await stage.ending(evacuate.before({ ...stage.scene(), step: rest }))).toMatchObject({
+    const step = { id: 'go', do: 'evacuate', deadlineMs: 1 } as const
+    expect(await stage.ending(evacuate.before({ ...stage.scene(), step }))).toMatchObject({
       request: { landing: 'stopped' },
     })
   })
@@ -113,7 +114,7 @@ describe('before an evacuation is sent', () => {
   it('one of somebody else that stood before ours is no attempt of ours', async () => {
     const stage = new Stage()
     stage.plans({ original: { ...stage.recovery.plan.original, knownEvacuations: ['m-1'] } })
-    earlier(stage, { error: { ...failed('API_FAULT'), details: { migration: 7 }, chain: [] } })
+    earlier(stage, { error: errorRecord(failed('API_FAULT', { details: { migration: 7 } })) })
     stage.migrations = [evacuation(1, { status: 'pre-migrating' })]
     const found = await prepared(stage)
     expect(found).not.toHaveProperty('adopt')

@@ -161,7 +161,7 @@ export class Stage {
       const seq = this.entries.length + 1
       const at = new Date(this.clock.wall()).toISOString()
       const blank = { actor: 'daemon', incident: null, host: null, instance: null, step: null }
-      const whole = { ...blank, ...entry, seq, at, prevHash: '', hash: '' } as Entry
+      const whole = { ...blank, ...entry, seq, at, prevHash: '', hash: '' }
       this.entries.push(whole)
       applyEntry(this.incidents, whole)
       return whole
