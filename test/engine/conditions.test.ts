@@ -43,6 +43,10 @@ describe('a condition', () => {
     expect([value('host.disks'), value('host.disks', other), value('host.disks')]).toEqual([2n, 3n, 2n])
   })
 
+  it('does not stumble over a fact that is nothing', () => {
+    expect(value('host.disks', { ...facts, other: null })).toBe(2n)
+  })
+
   it('throws for a key that is not there', () => {
     expect(() => value('host.words["none"] == "v"')).toThrow(/none/)
   })

@@ -230,6 +230,11 @@ describe('a resize that waits for its confirmation', () => {
     })
   })
 
+  it('is told with the type of its own record', () => {
+    const pending = migration({ sourceHost: 'alive', destHost: 'dead' })
+    expect(resize(migration({ type: 'migration', status: 'confirmed' }), pending).type).toBe('resize')
+  })
+
   it('is not known when no record ended here; those that wait are all stale', () => {
     expect(resize(migration({}))).toMatchObject({ pending: true, known: false, same_host: false, stale_records: 1 })
     expect(resize()).toMatchObject({ known: false, source: '', type: '', stale_records: 0 })

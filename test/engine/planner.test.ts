@@ -258,7 +258,7 @@ describe('the recipes of a plan', () => {
       '{ id: stop, do: stop, when: expected == "stopped", deadline: 1m }',
     ]
     expect(planOf({ steps })).toMatchObject({ recipe: 'go', decision: 'recover' })
-    expect(planOf({ steps }).recipes).toEqual({
+    expect(planOf({ steps }).recipes).toStrictEqual({
       go: {
         name: 'go',
         steps: [

@@ -140,6 +140,16 @@ describe('hosts that fall silent together', () => {
     ],
     ['a beat apart, they fell silent together', [8_500, 6_000, 0, 0], 'freeze MASS_SILENCE'],
     ['more than a beat and a poll apart, they did not', [8_501, 6_000, 0, 0, 0], 'believed'],
+    ['the only host there is', [6_000], 'believed'],
+    ['one more dead host among those that died long ago', [6_000, 0, 90_000, 120_000, 150_000], 'believed'],
+    ['the later one is not yet confirmed', [6_500, 4_000, 0, 0], 'freeze MASS_SILENCE'],
+    ['the later one fell silent more than a beat and a poll after', [6_500, 3_999, 0, 0], 'believed'],
+    ['of two a beat apart the later one says how long ago it was', [25_500, 23_000, 0, 0], 'freeze MASS_SILENCE'],
+    [
+      'the latest, listed behind many that died one by one',
+      [30_000, 40_000, 50_000, 60_000, 70_000, 80_000, 90_000, 100_000, 6_000, 6_000],
+      'freeze MASS_SILENCE',
+    ],
   ])('%s', (_what, silences, expected) => {
     expect(belief({ hosts: hosts(...silences) })).toBe(expected)
   })
