@@ -1,10 +1,15 @@
-/** Mutation tests of the decisions: `npm run mutation`, or `npm run mutation -- --mutate src/engine/wishes.ts`. */
+/** Mutation tests of the decisions (docs/mutation.md): `npm run mutation -- --mutate src/engine/wishes.ts`, or all. */
 export default {
   plugins: ['@stryker-mutator/vitest-runner', './test/mutation/prose.mjs'],
   testRunner: 'vitest',
   vitest: { configFile: 'test/mutation/vitest.config.ts', related: true },
   ignorers: ['prose'],
-  mutate: ['src/engine/*.ts', 'src/executor/{patience,gate,slots}.ts', 'src/monitor/*.ts'],
+  mutate: [
+    'src/engine/*.ts',
+    'src/executor/{patience,gate,slots,step-runner,host-watch}.ts',
+    'src/executor/steps/{evacuate,confirm-resize,power,marks}.ts',
+    'src/monitor/{verdict-rules,brake,freezer,control-plane,heartbeat,probe-round}.ts',
+  ],
   coverageAnalysis: 'perTest',
   concurrency: 1,
   timeoutMS: 5_000,

@@ -1,4 +1,5 @@
 /** Makers of what a survey holds: a plain running instance on a dead host, and how it differs. */
+import { defaultReturnRules } from '../../src/domain/host-return.ts'
 import type { Instance } from '../../src/domain/instance.ts'
 import type { Segment } from '../../src/domain/segment.ts'
 import type { Survey } from '../../src/domain/survey.ts'
@@ -58,7 +59,9 @@ export function segment(changes: Partial<Segment> = {}): Segment {
     onDisabledDown: 'hold',
     policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
     brake: { maxHosts: 1, maxShare: 1 },
+    priority: 0,
     maxParallelPerHost: 10,
+    return: defaultReturnRules,
     ...changes,
   }
 }
