@@ -1,6 +1,6 @@
 /** Expected plans: what a case of a test file says becomes a survey, and what the plan has is compared with it. */
 import { describe, expect, it } from 'vitest'
-import { LifeboatError } from '../../src/domain/errors.ts'
+import type { LifeboatError } from '../../src/domain/errors.ts'
 import type { InstancePlan, Workflow } from '../../src/domain/plan.ts'
 import type { Segment } from '../../src/domain/segment.ts'
 import type { Survey } from '../../src/domain/survey.ts'

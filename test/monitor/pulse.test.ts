@@ -7,9 +7,9 @@ const at = (stamp: string | null, change = {}) => row('h', { updatedAt: stamp, .
 const settings = { defaultIntervalMs: 10_000, pollIntervalMs: 500 }
 
 /** Seen at 0, beat once at 2 s. */
-const seen = take(firstSight(at('1'), 0), at('2'), 2_000)
+const seen = (): Pulse => take(firstSight(at('1'), 0), at('2'), 2_000)
 
-const withGaps = (...gaps: number[]): Pulse => ({ ...seen, gaps })
+const withGaps = (...gaps: number[]): Pulse => ({ ...seen(), gaps })
 
 describe('the first sighting', () => {
   it('arms the timer and concludes nothing', () => {
@@ -35,14 +35,14 @@ describe('the first sighting', () => {
 
 describe('a beat', () => {
   it('is a stamp that moved', () => {
-    expect(seen).toMatchObject({ stamp: '2', lastBeatAt: 2_000, silentSince: 2_000, everBeat: true, firstSeenAt: 0 })
-    expect(take(seen, at('2'), 4_000)).toMatchObject({ lastBeatAt: 2_000, stamp: '2' })
-    expect(take(seen, at(null), 4_000)).toMatchObject({ lastBeatAt: 2_000, stamp: null })
+    expect(seen()).toMatchObject({ stamp: '2', lastBeatAt: 2_000, silentSince: 2_000, everBeat: true, firstSeenAt: 0 })
+    expect(take(seen(), at('2'), 4_000)).toMatchObject({ lastBeatAt: 2_000, stamp: '2' })
+    expect(take(seen(), at(null), 4_000)).toMatchObject({ lastBeatAt: 2_000, stamp: null })
   })
 
   it('teaches its gap, except the first, one across a freeze and one that is too long', () => {
-    expect(seen.gaps).toEqual([])
-    const second = take(seen, at('3'), 4_500)
+    expect(seen().gaps).toEqual([])
+    const second = take(seen(), at('3'), 4_500)
     expect(second.gaps).toEqual([2_500])
     const thawed = take(restart(second, 5_000), at('4'), 9_000)
     expect(thawed).toMatchObject({ gaps: [2_500], beatSinceRestart: true, lastBeatAt: 9_000 })
@@ -56,24 +56,27 @@ describe('a beat', () => {
   })
 
   it('is no beat when the row was written: forced or not, status, reason', () => {
-    const forced = take(seen, at('3', { forcedDown: true }), 4_000)
+    const forced = take(seen(), at('3', { forcedDown: true }), 4_000)
     expect(forced).toMatchObject({ lastBeatAt: 2_000, forcedDown: true, stamp: '3' })
     expect(take(forced, at('4', { forcedDown: false }), 6_000)).toMatchObject({ lastBeatAt: 2_000, forcedDown: false })
-    expect(take(seen, at('3', { status: 'disabled' }), 4_000)).toMatchObject({ lastBeatAt: 2_000, status: 'disabled' })
-    expect(take(seen, at('3', { disabledReason: 'r' }), 4_000)).toMatchObject({
+    expect(take(seen(), at('3', { status: 'disabled' }), 4_000)).toMatchObject({
+      lastBeatAt: 2_000,
+      status: 'disabled',
+    })
+    expect(take(seen(), at('3', { disabledReason: 'r' }), 4_000)).toMatchObject({
       lastBeatAt: 2_000,
       disabledReason: 'r',
     })
     // No reason, said one way or the other.
-    expect(take(seen, at('3', { disabledReason: '' }), 4_000).lastBeatAt).toBe(4_000)
-    const reasoned = take(seen, at('3', { disabledReason: '' }), 4_000)
+    expect(take(seen(), at('3', { disabledReason: '' }), 4_000).lastBeatAt).toBe(4_000)
+    const reasoned = take(seen(), at('3', { disabledReason: '' }), 4_000)
     expect(take(reasoned, at('4', { disabledReason: null }), 6_000).lastBeatAt).toBe(6_000)
   })
 })
 
 describe('beats of a host that was forced down', () => {
   it('are counted from the moment it was, and only while it is', () => {
-    const forced = take(seen, at('3', { forcedDown: true }), 4_000)
+    const forced = take(seen(), at('3', { forcedDown: true }), 4_000)
     expect(forced).toMatchObject({ forcedWhileWatching: true, beatsSinceForced: 0 })
     const once = take(forced, at('4', { forcedDown: true }), 6_000)
     const twice = take(once, at('5', { forcedDown: true }), 8_000)
@@ -98,7 +101,7 @@ describe('beats of a host that was forced down', () => {
 
 describe('a write of ours', () => {
   it('whose stamp we know is never a beat, however late it shows', () => {
-    const told = ownWrite(ownWrite(seen, '3'), '4')
+    const told = ownWrite(ownWrite(seen(), '3'), '4')
     expect(told.ownStamps).toEqual(['3', '4'])
     expect(take(told, at('3'), 4_000).lastBeatAt).toBe(2_000)
     expect(take(take(told, at('3'), 4_000), at('4'), 6_000).lastBeatAt).toBe(2_000)
@@ -106,13 +109,13 @@ describe('a write of ours', () => {
   })
 
   it('is remembered among the last eight', () => {
-    let told = seen
+    let told = seen()
     for (let count = 1; count <= 9; count++) told = ownWrite(told, `s${count}`)
     expect(told.ownStamps).toEqual(['s2', 's3', 's4', 's5', 's6', 's7', 's8', 's9'])
   })
 
   it('whose stamp we do not know takes the next move, one for each', () => {
-    const told = ownWrite(ownWrite(seen, null), null)
+    const told = ownWrite(ownWrite(seen(), null), null)
     expect(told.ownMovesExpected).toBe(2)
     const first = take(told, at('3'), 4_000)
     const second = take(first, at('4'), 6_000)
@@ -122,7 +125,7 @@ describe('a write of ours', () => {
   })
 
   it('that a poll took for a beat is taken back whole, once', () => {
-    const fooled = take(seen, at('3'), 4_000)
+    const fooled = take(seen(), at('3'), 4_000)
     const taken = ownWrite(fooled, '3')
     expect(taken).toMatchObject({ lastBeatAt: 2_000, gaps: [], stamp: '3', ownStamps: ['3'], beforeBeat: null })
     // Another stamp than the one that is there takes nothing back.
@@ -132,7 +135,7 @@ describe('a write of ours', () => {
   })
 
   it('takes back no more than the last beat', () => {
-    const third = take(take(seen, at('3'), 4_000), at('4'), 6_000)
+    const third = take(take(seen(), at('3'), 4_000), at('4'), 6_000)
     expect(third.beforeBeat).toMatchObject({ lastBeatAt: 4_000, beforeBeat: null })
     expect(ownWrite(third, '4')).toMatchObject({ lastBeatAt: 4_000, gaps: [2_000] })
   })
@@ -140,7 +143,7 @@ describe('a write of ours', () => {
 
 describe('the end of a freeze', () => {
   it('counts silence anew, and takes no earlier beat back', () => {
-    expect(restart(take(seen, at('3'), 4_000), 9_000)).toMatchObject({
+    expect(restart(take(seen(), at('3'), 4_000), 9_000)).toMatchObject({
       silentSince: 9_000,
       lastBeatAt: 4_000,
       beatSinceRestart: false,
