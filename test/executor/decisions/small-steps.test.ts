@@ -89,6 +89,17 @@ describe('confirming a resize', () => {
     expect(await stage.ending(followed(confirmResize, stage))).toMatchObject({ migration: null })
   })
 
+  it('goes by the records of this instance, and by none where the plan knows none', async () => {
+    const stage = new Stage()
+    stage.shows({ vmState: 'active' })
+    stage.migrations = [resize({ status: 'error' })]
+    expect(await stage.ending(followed(confirmResize, stage))).toMatchObject({ migration: null })
+    expect(stage.calls.find(({ call }) => call === 'listMigrations')!.args).toEqual([{ instanceId: 'i-1' }])
+    const still = resized()
+    still.migrations = []
+    expect(await goesOn(confirmResize, still)).toBe(true)
+  })
+
   it.each([
     ['its record is still confirming', { vmState: 'active' }, { status: 'confirming' }],
     ['a task is left', { vmState: 'active', taskState: 'x' }, { status: 'confirmed' }],
