@@ -147,8 +147,8 @@ export class Stage {
       .map(({ kind, data }) => [kind, (data as { error?: { code: string } }).error?.code ?? ''].join(' ').trim())
   }
 
-  /** Lets time pass until it is settled, and gives the value or the code of the error. */
-  async ending<T>(work: Promise<T>, limitMs?: number): Promise<T | ErrorCode> {
+  /** Lets time pass until it is settled, and gives the value or the code of the error. Fails after a quarter of an hour. */
+  async ending<T>(work: Promise<T>, limitMs = 900_000): Promise<T | ErrorCode> {
     const ended = work.catch((error: unknown) => {
       if (error instanceof LifeboatError) return error.code
       throw error
