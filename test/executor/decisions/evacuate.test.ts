@@ -138,7 +138,7 @@ describe('what is sent', () => {
 
   it('never without a genuine proof (law L1)', () => {
     const without = new Stage({ proof: null })
-    expect(() => evacuate.send(without.scene())).toThrow('no proof')
+    expect(() => evacuate.send(without.scene())).toThrow(expect.objectContaining({ code: 'PROOF_INVALID' }))
     const stage = new Stage()
     stage.forged = failed('PROOF_INVALID')
     expect(() => evacuate.send(stage.scene())).toThrow('PROOF_INVALID')
@@ -368,6 +368,7 @@ describe('following an evacuation', () => {
   describe('of which Nova shows no migration', () => {
     it('is lost after two minutes, and only when the listing by itself shows none either', async () => {
       const stage = new Stage()
+      await stage.clock.advance(300_000)
       const seen = expect(follow(stage)).rejects.toMatchObject({
         code: 'EVACUATION_LOST',
         certainty: 'applied',
@@ -402,6 +403,7 @@ describe('following an evacuation', () => {
 
     it('looks at the instance itself after a while, and not at once', async () => {
       const stage = new Stage()
+      await stage.clock.advance(300_000)
       void follow(stage).catch(() => undefined)
       await stage.clock.advance(12_000)
       expect(stage.count('listChangedInstances')).toBe(0)
