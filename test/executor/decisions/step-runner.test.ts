@@ -21,6 +21,7 @@ class Actor implements StepDriver {
   onSend: () => void = () => undefined
   onBefore: () => void = () => undefined
   following: Promise<unknown> | null = null
+  followedBy: AbortSignal | null = null
 
   readonly before = async (): Promise<Prepared> => {
     this.onBefore()
@@ -37,7 +38,8 @@ class Actor implements StepDriver {
     return { requestId: `req-${this.sent}` }
   }
 
-  readonly follow: StepDriver['follow'] = async (_scene, { status, requestId }) => {
+  readonly follow: StepDriver['follow'] = async ({ signal }, { status, requestId }) => {
+    this.followedBy = signal
     this.followedFrom.push(`${status} ${requestId}`)
     if (this.following !== null) return this.following
     const next = take(this.follows)
@@ -370,6 +372,7 @@ describe('the time limit of a step', () => {
     await stage.clock.advance(4_999)
     expect(stage.rows()).toEqual(['step.intended', 'step.issued'])
     await stage.clock.advance(1)
+    expect(actor.followedBy!.aborted).toBe(true)
     await seen
     expect(stage.rows().at(-1)).toBe(`step.failed ${code}`)
   })
@@ -390,6 +393,25 @@ describe('the time limit of a step', () => {
     await stage.clock.advance(1_000)
     stage.stop.abort()
     expect(await stage.ending(running)).toBe('SHUTDOWN')
+    expect(stage.rows()).toEqual(['step.intended', 'step.issued'])
+  })
+})
+
+describe('what ends the whole run', () => {
+  it('is no failure of the step: its rows stay open', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.follows = [failed('JOURNAL_UNAVAILABLE')]
+    expect(await ending(stage, actor)).toBe('JOURNAL_UNAVAILABLE')
+    expect(stage.rows()).toEqual(['step.intended', 'step.issued'])
+  })
+
+  it('is seen also when it came while the write was sent', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.onSend = () => stage.stop.abort()
+    actor.following = new Promise(() => undefined)
+    expect(await ending(stage, actor)).toBe('SHUTDOWN')
     expect(stage.rows()).toEqual(['step.intended', 'step.issued'])
   })
 })
