@@ -1,7 +1,7 @@
 /** A round of probes: bounded in number and in time, and never a death by being late. */
 import { describe, expect, it } from 'vitest'
 import type { Probe, ProbeReading } from '../../src/domain/verdict.ts'
-import { probeRound } from '../../src/monitor/probe-round.ts'
+import { answerMarginMs, probeRound } from '../../src/monitor/probe-round.ts'
 import { HandClock } from './setup.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -82,7 +82,7 @@ describe('a round', () => {
     const bench = new Bench()
     const round = start(bench, 1)
     await turn()
-    bench.clock.advance(999)
+    bench.clock.advance(999 + answerMarginMs)
     await turn()
     expect(bench.signals[0]!.aborted).toBe(false)
     bench.clock.advance(1)
@@ -104,7 +104,7 @@ describe('a round', () => {
     const round = start(bench, 6)
     for (let wave = 0; wave < 2; wave++) {
       await turn()
-      bench.clock.advance(1_000)
+      bench.clock.advance(1_000 + answerMarginMs)
     }
     const found = answers(await round)
     expect(bench.asked).toHaveLength(4)

@@ -29,6 +29,7 @@ describe('the first sighting', () => {
       ownStamps: [],
       ownMovesExpected: 0,
       beforeBeat: null,
+      disabledBeforeForced: false,
     })
   })
 })

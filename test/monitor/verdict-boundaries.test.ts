@@ -19,6 +19,7 @@ function judged({ pulse, probes, ...rest }: Change): Conclusion {
       pulse: { ...firstSight(row('h'), 0), everBeat: true, ...pulse },
       state: 'up',
       ours: false,
+      marked: false,
       segment: { onDisabledDown: 'hold' },
       silentMs: 0,
       intervalMs: 2_000,
@@ -109,9 +110,7 @@ describe('a disabled host', () => {
     expect(held({ silentMs: 0, pulse: { ...disabled, everBeat: false } })).toBe('DISABLED_AND_SILENT')
   })
 
-  it('is judged like any other while Nova says up, under our own incident, or when the segment says so', () => {
-    expect(held({ state: 'up' })).toBe('SILENT_AND_PROBES_DEAD')
-    expect(held({ ours: true })).toBe('NOVA_DOWN_AND_PROBES_DEAD')
+  it('is judged like any other when the segment says so', () => {
     expect(held({ segment: { onDisabledDown: 'recover' } })).toBe('NOVA_DOWN_AND_PROBES_DEAD')
     expect(held({ pulse: {} })).toBe('NOVA_DOWN_AND_PROBES_DEAD')
   })

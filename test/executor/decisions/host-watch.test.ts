@@ -114,15 +114,6 @@ describe('what was read', () => {
     await expect(stage.watch.read('i-9')).rejects.toMatchObject({ code: 'INSTANCE_GONE' })
   })
 
-  it('of an instance: when, by the time of the cloud', async () => {
-    const stage = new Stage()
-    expect(stage.watch.instanceSeenAt('i-1')).toBe(-Infinity)
-    await stage.clock.advance(5_000)
-    stage.watch.saw(stage.nova)
-    await stage.clock.advance(5_000)
-    expect(stage.watch.instanceSeenAt('i-1')).toBe(Date.parse('2030-01-01T12:00:05Z'))
-  })
-
   it("goes by the cloud's own time", async () => {
     const stage = new Stage()
     await stage.clock.advance(5_000)

@@ -38,6 +38,9 @@ export class Stage {
   migrations: Migration[] = []
   actions: InstanceAction[] = []
   permission: Permission = { allowed: true }
+  /** When the proof of death was renewed. */
+  readonly renewals: number[] = []
+  onRenew: () => Promise<void> | void = () => undefined
   /** What the proof's verification throws. */
   forged: Error | null = null
   /** What the next calls throw, by their name. */
@@ -69,7 +72,10 @@ export class Stage {
       settings: { maxParallel: 8, tickMs: 100, settleQuietMs: 1_000, fenceRetryMs: 1_000 },
       ...changes,
     }
-    this.gate = new Gate(this.run)
+    this.gate = new Gate(this.run, async () => {
+      this.renewals.push(this.clock.now())
+      await this.onRenew()
+    })
     this.watch = new HostWatch({
       cloud: this.run.cloud,
       clock: this.clock,
