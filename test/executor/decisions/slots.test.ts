@@ -32,7 +32,7 @@ describe('slots', () => {
     const works = new Works()
     const shared = Slots.shared(all)
     const host = () => {
-      const slots = new Slots(shared, perHost)
+      const slots = new Slots(shared, perHost, 0)
       return (name: string, priority = 0) => slots.run(plan({ priority }), works.work(name))
     }
     return { works, host }

@@ -31,7 +31,7 @@ export class Stage {
   readonly incidents = new Map<string, Incident>()
   readonly fenced = new Set<string>()
   readonly gate: Gate
-  readonly slots = new Slots(Slots.shared(8), 8)
+  readonly slots = new Slots(Slots.shared(8), 8, 0)
   readonly watch: HostWatch
   readonly run: Run
   instances = new Map<string, Instance>([['i-1', instance({ id: 'i-1' })]])
