@@ -14,7 +14,7 @@ const bannedTimeMembers = [
 ]
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', 'test/lab', 'coverage'] },
+  { ignores: ['dist', 'node_modules', 'test/lab', 'coverage', '.stryker'] },
   ...tseslint.configs.strictTypeChecked,
   {
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },

@@ -23,13 +23,13 @@ interface Wanted {
 const hostShutdownMs = 15 * 60_000
 
 /** Tasks that say what their user last wanted (docs/nova.md §2.6). Shelving ends switched off as well. */
-const wantedByTask: Record<string, 'running' | 'stopped'> = {
-  'powering-off': 'stopped',
-  'powering-on': 'running',
-  shelving: 'stopped',
-  shelving_image_pending_upload: 'stopped',
-  shelving_image_uploading: 'stopped',
-}
+const wantedByTask = new Map<string | null, 'running' | 'stopped'>([
+  ['powering-off', 'stopped'],
+  ['powering-on', 'running'],
+  ['shelving', 'stopped'],
+  ['shelving_image_pending_upload', 'stopped'],
+  ['shelving_image_uploading', 'stopped'],
+])
 
 /** The original of one instance of the survey. */
 export function originalOf(instance: Instance, survey: Survey): Original {
@@ -60,7 +60,7 @@ export function finishedResizes(instance: Instance, survey: Survey): Migration[]
 
 /** Whether Nova sees that host's nova-compute up, and nobody forced it down. A host that is not listed is not up. */
 export function hostUp(survey: Survey, host: string | null): boolean {
-  if (host === null || host === survey.host) return false
+  if (host === survey.host) return false
   return survey.services.some(
     (service) =>
       service.binary === 'nova-compute' && service.host === host && service.state === 'up' && !service.forcedDown,
@@ -76,9 +76,7 @@ function resizeOf(instance: Instance, survey: Survey): Original['resize'] {
 }
 
 function wantedOf(instance: Instance, survey: Survey, resize: Original['resize']): Wanted {
-  const byTask = Object.hasOwn(wantedByTask, instance.taskState ?? '')
-    ? wantedByTask[instance.taskState ?? '']
-    : undefined
+  const byTask = wantedByTask.get(instance.taskState)
   const actions = Object.hasOwn(survey.actions, instance.id) ? (survey.actions[instance.id] ?? null) : null
   switch (instance.vmState) {
     case 'active':
@@ -107,9 +105,8 @@ function stoppedBy(actions: InstanceAction[] | null, survey: Survey): Wanted {
   const newest = powerActions(actions)[0]
   if (newest === undefined || newest.action === 'start')
     return { wanted: 'stopped', because: 'Nova shows it stopped; its history does not say who did it', flagged: true }
-  if (!byPowerSync(newest)) return sure('stopped', `a user stopped it at ${newest.startedAt}`)
-  const earlier = powerActions(actions).find((action) => !byPowerSync(action))
-  if (earlier?.action === 'stop') return sure('stopped', `a user stopped it at ${earlier.startedAt}`)
+  const byUser = powerActions(actions).find((action) => !byPowerSync(action))
+  if (byUser?.action === 'stop') return sure('stopped', `a user stopped it at ${byUser.startedAt}`)
   const agoMs = lastSignOf(survey) - cloudTimeMs(newest.startedAt)
   if (agoMs <= hostShutdownMs)
     return sure('running', `Nova's power sync stopped it at ${newest.startedAt}, as its host went down; no user did`)
@@ -136,16 +133,8 @@ function beforeResize(
   const byPower = wantedByPower(instance.powerState)
   const power = `its power state was ${instance.powerState}`
   if (actions === null) return { wanted: byPower, because: `${power}; its history could not be read`, flagged: true }
-  const started = survey.migrations.find((migration) => migration.uuid === resize?.migrationUuid)?.createdAt ?? null
-  const sorted = newestFirst(actions)
-  const move = sorted.findIndex(({ action }) => action === 'resize' || action === 'migrate')
-  if (move === -1 && started === null)
-    return { wanted: byPower, because: `${power}; its history shows no resize`, flagged: true }
-  // By place, not by time: Nova's stamps are whole seconds, and a stop may share one with the resize that follows it.
-  const earlier =
-    move === -1
-      ? sorted.filter((action) => cloudTimeMs(action.startedAt) <= cloudTimeMs(started ?? ''))
-      : sorted.slice(move + 1)
+  const record = survey.migrations.find((migration) => migration.uuid === resize?.migrationUuid)
+  const earlier = beforeTheMove(newestFirst(actions), record)
   const last = powerActions(earlier).find((action) => !byPowerSync(action))
   if (last === undefined && !earlier.some(({ action }) => action === 'create'))
     return { wanted: byPower, because: `${power}; its history is not whole`, flagged: true }
@@ -156,6 +145,17 @@ function beforeResize(
       : `the last user action before the resize was ${last.action}`
   if (byHistory === byPower) return sure(byHistory, `${power}, and ${history}`)
   return { wanted: byHistory, because: `${history}, although ${power}`, flagged: true }
+}
+
+/**
+ * What the history holds of the time before the instance was moved. By place, not by time: Nova's stamps are whole seconds,
+ * and a stop may share one with the resize that follows it. Only a history without the move goes by its record's time.
+ */
+function beforeTheMove(actions: InstanceAction[], record: Migration | undefined): InstanceAction[] {
+  const move = actions.findIndex(({ action }) => action === 'resize' || action === 'migrate')
+  if (move >= 0) return actions.slice(move + 1)
+  if (record === undefined) return []
+  return actions.filter(({ startedAt }) => cloudTimeMs(startedAt) <= cloudTimeMs(record.createdAt))
 }
 
 function beforeError(instance: Instance, actions: InstanceAction[] | null): Wanted {

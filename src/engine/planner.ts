@@ -61,16 +61,14 @@ function planInstance(
     debts: [],
     notes: [],
   }
-  let rule: CompiledRule | undefined
-  try {
-    for (rule of workflow.rules) if (rule.when(facts)) return decided(blank, rule, workflow, survey, wish, facts)
-  } catch (error) {
-    // Only when the plan itself cannot be made, e.g. a condition asks for a metadata key that the instance lacks.
-    const said = (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
-    return {
-      ...blank,
-      rule: rule?.rule.id ?? '',
-      message: `rule ${rule?.rule.id ?? ''} could not be evaluated: ${said}`,
+  for (const rule of workflow.rules) {
+    try {
+      if (rule.when(facts)) return decided(blank, rule, workflow, survey, wish, facts)
+    } catch (error) {
+      // Only when the plan itself cannot be made, e.g. a condition asks for a metadata key that the instance lacks.
+      const said = (error instanceof Error ? error.message : String(error)).replace(/\n.*/s, '')
+      const { id } = rule.rule
+      return { ...blank, rule: id, message: `rule ${id} could not be evaluated: ${said}` }
     }
   }
   return { ...blank, reason: 'NO_RULE', message: 'no rule of the workflow takes this instance' }
@@ -138,15 +136,17 @@ function inOrder<T extends { facts: Facts; plan: InstancePlan }>(workflow: Compi
   keyed.sort((a, b) => {
     if (a.item.plan.priority !== b.item.plan.priority) return b.item.plan.priority - a.item.plan.priority
     for (const [index, { descending }] of workflow.order.entries()) {
-      const order = compared(a.keys[index], b.keys[index])
-      if (order !== 0) return descending ? -order : order
+      const [left, right] = [a.keys[index], b.keys[index]]
+      const order =
+        descending && left !== undefined && right !== undefined ? compared(right, left) : compared(left, right)
+      if (order !== 0) return order
     }
     return compared(a.item.plan.name, b.item.plan.name) || compared(a.item.plan.instanceId, b.item.plan.instanceId)
   })
   return keyed.map(({ item }) => item)
 }
 
-/** A key that cannot be evaluated for an instance sorts as if it were not there: order is no reason to lose a plan. */
+/** A key that cannot be evaluated for an instance is not there, and sorts last either way: order is no reason to lose a plan. */
 function safely(evaluate: () => unknown): unknown {
   try {
     return evaluate()
@@ -157,7 +157,7 @@ function safely(evaluate: () => unknown): unknown {
 
 function compared(a: unknown, b: unknown): number {
   if (a === b) return 0
-  if (a === undefined || a === null) return 1
-  if (b === undefined || b === null) return -1
-  return a < b ? -1 : 1
+  if (a === undefined) return 1
+  if (b === undefined) return -1
+  return (a as string) < (b as string) ? -1 : 1
 }

@@ -51,6 +51,13 @@ interface Place {
   texts: string[]
 }
 
+/** How a place is read: what its words mean, and which there are. */
+interface Language {
+  allowed: string
+  /** Of a word in lower case. */
+  meaning: (word: string) => WishValue | null
+}
+
 /** What is wished for the instance on a host that is in these aggregates. */
 export function wishOf(instance: Instance, aggregates: Aggregate[], settings: WishSettings): Wish {
   const notes: string[] = []
@@ -66,48 +73,58 @@ function valueFrom(
   notes: string[],
 ): { value: WishValue; from: string } | null {
   const { key, masakariKey } = settings
-  const read = (place: Place, meaning: (text: string) => WishValue | null, allowed: string): WishValue | null => {
-    const understood = new Set<WishValue>()
-    for (const text of place.texts) {
-      const value = meaning(text)
-      if (value === null) notes.push(`${place.from} says "${text}", which is none of ${allowed}: taken as nothing said`)
-      else understood.add(value)
-    }
-    if (understood.size > 1)
-      notes.push(`${place.from} says ${[...understood].sort().join(' and ')}: taken as nothing said`)
-    return understood.size === 1 ? ([...understood][0] ?? null) : null
-  }
-  const places = [
-    place(`instance metadata ${key}`, own(instance.metadata, key)),
-    ...(masakariKey === null ? [] : [place(`instance metadata ${masakariKey}`, own(instance.metadata, masakariKey))]),
-    place(`instance tag ${key}:`, suffixes(instance.tags, `${key}:`)),
-    place('flavor extra spec', [
-      ...own(instance.flavor.extraSpecs, `${key}:wish`),
-      ...own(instance.flavor.extraSpecs, key),
-    ]),
-    place(
-      `aggregate metadata ${key}`,
-      aggregates.flatMap((aggregate) => own(aggregate.metadata, key)),
-    ),
+  const masakari = masakariKey === null || masakariKey === key ? [] : [masakariKey]
+  const places: [Place, Language][] = [
+    [place(`instance metadata ${key}`, own(instance.metadata, key)), plain],
+    ...masakari.map((its): [Place, Language] => [place(`instance metadata ${its}`, own(instance.metadata, its)), oslo]),
+    [place(`instance tag ${key}:`, suffixes(instance.tags, `${key}:`)), plain],
+    [
+      place('flavor extra spec', [
+        ...own(instance.flavor.extraSpecs, `${key}:wish`),
+        ...own(instance.flavor.extraSpecs, key),
+      ]),
+      plain,
+    ],
+    [
+      place(
+        `aggregate metadata ${key}`,
+        aggregates.flatMap((aggregate) => own(aggregate.metadata, key)),
+      ),
+      plain,
+    ],
   ]
-  for (const at of places) {
-    const masakari = masakariKey !== null && masakariKey !== key && at.from === `instance metadata ${masakariKey}`
-    const value = masakari ? read(at, masakariMeaning, 'true, false') : read(at, plainMeaning, wishValues.join(', '))
+  for (const [at, language] of places) {
+    const value = agreed(at, language, notes)
     if (value !== null) return { value, from: at.from }
   }
   return null
 }
 
-function plainMeaning(text: string): WishValue | null {
-  const value = text.trim().toLowerCase()
-  return wishValues.find((known) => known === value) ?? null
+/** What the place says, if it says one thing only. */
+function agreed({ from, texts }: Place, { allowed, meaning }: Language, notes: string[]): WishValue | null {
+  const understood = new Set<WishValue>()
+  for (const text of texts) {
+    const value = meaning(text.trim().toLowerCase())
+    if (value === null) notes.push(`${from} says "${text}", which is none of ${allowed}: taken as nothing said`)
+    else understood.add(value)
+  }
+  if (understood.size > 1) notes.push(`${from} says ${[...understood].sort().join(' and ')}: taken as nothing said`)
+  const [value] = understood
+  return understood.size === 1 ? (value ?? null) : null
+}
+
+const plain: Language = {
+  allowed: wishValues.join(', '),
+  meaning: (word) => wishValues.find((known) => known === word) ?? null,
 }
 
 /** Masakari reads its key as oslo does a boolean. */
-function masakariMeaning(text: string): WishValue | null {
-  const value = text.trim().toLowerCase()
-  if (['true', 't', '1', 'yes', 'y', 'on'].includes(value)) return 'recover'
-  return ['false', 'f', '0', 'no', 'n', 'off'].includes(value) ? 'leave' : null
+const oslo: Language = {
+  allowed: 'true, false',
+  meaning: (word) => {
+    if (['true', 't', '1', 'yes', 'y', 'on'].includes(word)) return 'recover'
+    return ['false', 'f', '0', 'no', 'n', 'off'].includes(word) ? 'leave' : null
+  },
 }
 
 function priorityFrom(instance: Instance, aggregates: Aggregate[], settings: WishSettings, notes: string[]): number {

@@ -22,6 +22,9 @@ const proofGoodForMs = 5_000
 /** Orders of people: the incident names those that hold it now, also when they change while it waits. */
 const namesWho = new Set<HoldCode>(['PAUSED', 'MAINTENANCE'])
 
+/** What only the gate holds for. An incident that a restart finds so held has nobody waiting who would say that it goes on. */
+const gateHolds: ReadonlySet<HoldCode> = new Set(['PAUSED', 'BRAKE', 'OBSERVING'])
+
 export class Gate {
   readonly #run: Run
   readonly #renewProof: () => Promise<void>
@@ -45,8 +48,12 @@ export class Gate {
   pass(closing = false): Promise<void> {
     if (closing && this.#run.bridge.incident(this.#run.id).cancelled !== null) return Promise.resolve()
     this.#stopIfEnded()
-    const permission = this.#run.bridge.permission(this.#run.bridge.incident(this.#run.id))
-    if (permission.allowed && !this.#lacksProof() && this.#waiting === null) return Promise.resolve()
+    const incident = this.#run.bridge.incident(this.#run.id)
+    if (this.#waiting === null && !this.#lacksProof() && this.#run.bridge.permission(incident).allowed) {
+      if (incident.held !== null && gateHolds.has(incident.held.code))
+        this.#continue(whyItGoesOn(incident.held.code, incident.override?.by))
+      return Promise.resolve()
+    }
     this.#waiting ??= this.#wait().finally(() => (this.#waiting = null))
     return this.#waiting
   }
@@ -85,14 +92,7 @@ export class Gate {
           continue
         }
         if (incident.held !== null)
-          journal.append([
-            {
-              kind: 'incident.continued',
-              incident: id,
-              host,
-              data: { because: permission.hostIsBack ?? whyItGoesOn(incident.held.code, incident.override?.by) },
-            },
-          ])
+          this.#continue(permission.hostIsBack ?? whyItGoesOn(incident.held.code, incident.override?.by))
         return
       }
       if ('cancelled' in permission) throw new LifeboatError('CANCELLED', permission.cancelled)
@@ -104,6 +104,11 @@ export class Gate {
       }
       await sleep(clock, lookAgainMs, signal)
     }
+  }
+
+  #continue(because: string): void {
+    const { journal, id, host } = this.#run
+    journal.append([{ kind: 'incident.continued', incident: id, host, data: { because } }])
   }
 
   #stopIfEnded(): void {

@@ -1,7 +1,8 @@
 /** The shipped workflow against its expected plans: one case for every row of the design's table and of docs/nova.md §2.6, §3.3. */
 import { describe, expect, it } from 'vitest'
 import { checkExpectations } from '../../src/engine/expectations.ts'
-import { instance, readShipped, segment, shipped, shippedSource, survey } from './shipped.ts'
+import { readShipped, shipped, shippedSource } from './shipped.ts'
+import { instance, segment, survey } from './surveys.ts'
 
 const file = 'tests/host-failure.yaml'
 const results = checkExpectations(readShipped(file), file, shipped)
@@ -76,5 +77,17 @@ describe('error routes of the shipped workflow', () => {
       'as-before',
       'stop',
     ])
+  })
+
+  it('lead to recipes that the plan holds, with the rounds they may go, and to no other', () => {
+    const { recipes } = shipped.plan(survey([instance()]), segment()).instances[0]!
+    expect(Object.keys(recipes).sort()).toEqual([
+      'evacuate-as-before',
+      'evacuate-running',
+      'retry-as-before',
+      'retry-clean',
+    ])
+    expect(recipes['evacuate-running']).not.toHaveProperty('rounds')
+    expect(recipes['retry-clean']!.rounds).toBe(40)
   })
 })

@@ -5,7 +5,8 @@ import type { Instance, InstanceAction, Migration } from '../../src/domain/insta
 import type { InstancePlan, Recipe } from '../../src/domain/plan.ts'
 import type { Segment } from '../../src/domain/segment.ts'
 import type { Survey } from '../../src/domain/survey.ts'
-import { instance, segment, shipped, survey } from './shipped.ts'
+import { shipped } from './shipped.ts'
+import { instance, segment, survey } from './surveys.ts'
 
 const anyText = fc.oneof(
   fc.string({ maxLength: 12 }),

@@ -1,9 +1,5 @@
-/** The shipped workflow, and makers of surveys for tests. */
+/** The shipped workflow. */
 import { readFileSync } from 'node:fs'
-import { defaultReturnRules } from '../../src/domain/host-return.ts'
-import type { Instance } from '../../src/domain/instance.ts'
-import type { Segment } from '../../src/domain/segment.ts'
-import type { Survey } from '../../src/domain/survey.ts'
 import { defaultWishes } from '../../src/engine/wishes.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
 
@@ -15,65 +11,3 @@ export function readShipped(name: string): string {
 
 export const shippedSource = readShipped('host-failure.yaml')
 export const shipped = parseWorkflow(shippedSource, 'host-failure.yaml', { wishes: defaultWishes })
-
-export function instance(changes: Partial<Instance> = {}): Instance {
-  return {
-    id: 'i-1',
-    name: 'one',
-    projectId: 'p-1',
-    userId: 'u-1',
-    host: 'dead',
-    status: 'ACTIVE',
-    vmState: 'active',
-    taskState: null,
-    powerState: 1,
-    locked: false,
-    lockedReason: null,
-    launchedAt: '2030-01-01T00:00:00Z',
-    createdAt: '2030-01-01T00:00:00Z',
-    updatedAt: '2030-01-01T00:00:00Z',
-    metadata: {},
-    tags: [],
-    flavor: { name: 'm1', vcpus: 1, ramMb: 512, diskGb: 1, ephemeralGb: 0, swapMb: 0, extraSpecs: {} },
-    imageId: 'image',
-    volumeIds: [],
-    availabilityZone: 'nova',
-    fault: null,
-    ...changes,
-  }
-}
-
-export function survey(instances: Instance[], changes: Partial<Survey> = {}): Survey {
-  return {
-    host: 'dead',
-    takenAt: '2030-01-01T12:00:00.000Z',
-    capabilities: { computeMaxMicroversion: '2.100', landsStopped: true },
-    instances,
-    migrations: [],
-    services: [],
-    serverGroups: [],
-    aggregates: [],
-    volumes: {},
-    actions: {},
-    mayActFor: {},
-    missing: {},
-    ...changes,
-  }
-}
-
-export function segment(changes: Partial<Segment> = {}): Segment {
-  return {
-    name: 'az1',
-    storage: 'shared',
-    fencing: [],
-    probes: [],
-    onDeclaredDown: 'recover',
-    onDisabledDown: 'hold',
-    policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
-    brake: { maxHosts: 1, maxShare: 1 },
-    priority: 0,
-    maxParallelPerHost: 10,
-    return: defaultReturnRules,
-    ...changes,
-  }
-}

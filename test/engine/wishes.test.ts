@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Aggregate } from '../../src/domain/instance.ts'
 import { defaultWishes, wishOf } from '../../src/engine/wishes.ts'
-import { instance } from './shipped.ts'
+import { instance } from './surveys.ts'
 
 const flavor = (extraSpecs: Record<string, string>) => ({ ...instance().flavor, extraSpecs })
 const aggregate = (metadata: Record<string, string>): Aggregate => ({
@@ -34,11 +34,11 @@ describe('the wish for an instance', () => {
     expect(wishOf(both, [], defaultWishes).value).toBe('stopped')
   })
 
-  it.each(['True', 'true', '1', 'yes', 'on'])('HA_Enabled %s asks to be recovered', (value) => {
+  it.each(['True', 'true', ' TRUE ', 't', '1', 'yes', 'y', 'on'])('HA_Enabled %s asks to be recovered', (value) => {
     expect(wishOf(instance({ metadata: { HA_Enabled: value } }), [], defaultWishes).value).toBe('recover')
   })
 
-  it.each(['False', '0', 'no', 'off'])('HA_Enabled %s asks to be left', (value) => {
+  it.each(['False', 'f', '0', 'no', 'n', 'off'])('HA_Enabled %s asks to be left', (value) => {
     expect(wishOf(instance({ metadata: { HA_Enabled: value } }), [], defaultWishes).value).toBe('leave')
   })
 
@@ -46,6 +46,27 @@ describe('the wish for an instance', () => {
     expect(
       wishOf(instance({ metadata: { HA_Enabled: 'false' } }), [], { ...defaultWishes, masakariKey: null }).value,
     ).toBe('none')
+  })
+
+  it('a key that is also that of Masakari is read in our words alone, and once', () => {
+    const wish = (value: string) =>
+      wishOf(instance({ metadata: { HA_Enabled: value } }), [], { ...defaultWishes, key: 'HA_Enabled' })
+    expect(wish('leave').value).toBe('leave')
+    expect(wish('true')).toMatchObject({ value: 'none', notes: [expect.stringContaining('leave, stopped, recover')] })
+  })
+
+  it('takes no notice of a key named null when there is no key of Masakari', () => {
+    const odd = instance({ metadata: { null: 'false' } })
+    expect(wishOf(odd, [], { ...defaultWishes, masakariKey: null })).toMatchObject({ value: 'none', notes: [] })
+  })
+
+  it('a word that Masakari would not understand is said, with those it would', () => {
+    const wish = wishOf(instance({ metadata: { HA_Enabled: 'leave' } }), [], defaultWishes)
+    expect(wish).toMatchObject({ value: 'none', notes: [expect.stringContaining('none of true, false')] })
+  })
+
+  it.each(['Leave', ' leave ', 'LEAVE'])('the value "%s" asks to be left', (value) => {
+    expect(wishOf(instance({ metadata: { lifeboat: value } }), [], defaultWishes).value).toBe('leave')
   })
 
   it.each(['not_lifeboat', 'lifeboats', 'LIFEBOAT', 'not_evacuable', '__proto__', 'constructor'])(
@@ -96,10 +117,30 @@ describe('the priority of an instance', () => {
     expect(priority({}, [aggregate({ lifeboat_priority: '5000' })]).priority).toBe(1000)
   })
 
-  it.each(['high', '1.5', '', '1e3', '0x10'])('"%s" is no priority, and that is said', (value) => {
-    expect(priority({ metadata: { lifeboat_priority: value } })).toMatchObject({
-      priority: 0,
-      notes: [expect.any(String)],
-    })
+  it('of several aggregates the highest counts, in whatever order Nova lists them', () => {
+    const low = aggregate({ lifeboat_priority: '3' })
+    const high = aggregate({ lifeboat_priority: '8' })
+    expect(priority({}, [low, high]).priority).toBe(8)
+    expect(priority({}, [high, low]).priority).toBe(8)
   })
+
+  it.each([
+    [' 7 ', 7],
+    ['+7', 7],
+    ['-7', -7],
+    ['100', 100],
+    ['-100', -100],
+  ])('"%s" is %d, and nothing need be said', (value, expected) => {
+    expect(priority({ metadata: { lifeboat_priority: value } })).toMatchObject({ priority: expected, notes: [] })
+  })
+
+  it.each(['high', '1.5', '7x', 'x7', '1234567890', '', '1e3', '0x10'])(
+    '"%s" is no priority, and that is said',
+    (value) => {
+      expect(priority({ metadata: { lifeboat_priority: value } })).toMatchObject({
+        priority: 0,
+        notes: [expect.any(String)],
+      })
+    },
+  )
 })

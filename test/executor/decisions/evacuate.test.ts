@@ -1,0 +1,499 @@
+/** The evacuation: never sent twice, and over only when Nova shows that it is (laws L1, L3, L5). */
+import { describe, expect, it } from 'vitest'
+import type { Instance, InstanceAction, Migration } from '../../../src/domain/instance.ts'
+import type { StepRecord } from '../../../src/domain/incident.ts'
+import { evacuate } from '../../../src/executor/steps/evacuate.ts'
+import { errorRecord } from '../../../src/domain/errors.ts'
+import { action, evacuation, failed, record, Stage } from './stage.ts'
+
+/** An earlier attempt of this recovery that followed the migration. */
+function earlier(stage: Stage, changes: Partial<StepRecord>): void {
+  const key = `0.go.go.${stage.recovery.steps.size + 1}`
+  stage.recovery.steps.set(key, record({ key, status: 'failed', ...changes }))
+}
+
+const lost = (uuid: string): Partial<StepRecord> => ({
+  error: errorRecord(failed('EVACUATION_FAILED', { details: { migration: uuid } })),
+})
+
+/** What was there before the attempt. */
+const before = (changes: object): unknown => ({ ...(record().before as object), ...changes })
+
+describe('before an evacuation is sent', () => {
+  const prepared = (stage: Stage, step = {}) => stage.ending(evacuate.before(stage.scene(step)))
+
+  it('the state is what was read last, and the request says how it lands', async () => {
+    const stage = new Stage()
+    stage.plans({ original: { ...stage.recovery.plan.original, knownEvacuations: ['old'] } })
+    expect(await prepared(stage)).toEqual({
+      before: {
+        vmState: 'active',
+        taskState: null,
+        powerState: 1,
+        host: 'dead',
+        spentEvacuations: ['old'],
+        knownRequests: [],
+        cloudTime: '2030-01-01T12:00:00.000Z',
+      },
+      request: { landing: 'stopped', asProject: null, fencedBy: 'bmc' },
+    })
+    stage.watch.saw({ ...stage.nova, vmState: 'error', host: 'dead', taskState: 'x', powerState: 0 })
+    expect(await prepared(stage, { landing: 'as-before' })).toMatchObject({
+      before: { vmState: 'error', taskState: 'x', powerState: 0 },
+      request: { landing: 'as-before' },
+    })
+    expect(stage.calls).toEqual([])
+  })
+
+  it('the cloud time is that of the survey and what has passed since', async () => {
+    const stage = new Stage()
+    await stage.clock.advance(90_000)
+    expect(await prepared(stage)).toMatchObject({ before: { cloudTime: '2030-01-01T12:01:30.000Z' } })
+  })
+
+  it('a step that does not say lands stopped', async () => {
+    const stage = new Stage()
+    const step = { id: 'go', do: 'evacuate', deadlineMs: 1 } as const
+    expect(await stage.ending(evacuate.before({ ...stage.scene(), step }))).toMatchObject({
+      request: { landing: 'stopped' },
+    })
+  })
+
+  it('there must be a proof, and it must be genuine (law L1)', async () => {
+    expect(await prepared(new Stage({ proof: null }))).toBe('PROOF_INVALID')
+    const stage = new Stage()
+    stage.forged = failed('PROOF_INVALID')
+    expect(await prepared(stage)).toBe('PROOF_INVALID')
+    expect(stage.calls).toEqual([])
+  })
+
+  it('a later attempt knows what the earlier ones made, and looks whether one came through late', async () => {
+    const stage = new Stage()
+    earlier(stage, { requestId: 'req-a', ...lost('m-1') })
+    earlier(stage, { requestId: null })
+    earlier(stage, { kind: 'lock', requestId: 'req-lock' })
+    stage.migrations = [evacuation(1, { status: 'error' })]
+    expect(await prepared(stage)).toMatchObject({
+      before: { spentEvacuations: ['m-1'], knownRequests: ['req-a'] },
+      request: { landing: 'stopped' },
+    })
+    expect(await prepared(stage)).not.toHaveProperty('adopt')
+    stage.migrations = [evacuation(3), evacuation(2, { status: 'done' }), ...stage.migrations]
+    // The oldest that no attempt knows is the one that was given up as lost.
+    expect(await prepared(stage)).toMatchObject({ adopt: 'm-2' })
+  })
+
+  it('a first attempt asks nothing: the survey saw all there was', async () => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1)]
+    expect(await prepared(stage)).not.toHaveProperty('adopt')
+    expect(stage.calls).toEqual([])
+  })
+
+  it('one of ours that is still under way forbids a second, unless its destination is fenced by now', async () => {
+    const stage = new Stage()
+    earlier(stage, lost('m-1'))
+    stage.migrations = [evacuation(1, { status: 'pre-migrating' })]
+    await expect(evacuate.before(stage.scene())).rejects.toMatchObject({
+      code: 'EVACUATION_STALLED',
+      certainty: 'unknown',
+    })
+    stage.fenced.add('alive')
+    expect(await prepared(stage)).toHaveProperty('request')
+    stage.migrations = [evacuation(1, { status: 'accepted', destHost: null })]
+    expect(await prepared(stage)).toBe('EVACUATION_STALLED')
+  })
+
+  it.each(['done', 'completed', 'failed', 'error', 'cancelled'])('one of ours at %s is over', async (status) => {
+    const stage = new Stage()
+    earlier(stage, lost('m-1'))
+    stage.migrations = [evacuation(1, { status })]
+    expect(await prepared(stage)).toHaveProperty('request')
+  })
+
+  it('one of somebody else that stood before ours is no attempt of ours', async () => {
+    const stage = new Stage()
+    stage.plans({ original: { ...stage.recovery.plan.original, knownEvacuations: ['m-1'] } })
+    earlier(stage, { error: errorRecord(failed('API_FAULT', { details: { migration: 7 } })) })
+    stage.migrations = [evacuation(1, { status: 'pre-migrating' })]
+    const found = await prepared(stage)
+    expect(found).not.toHaveProperty('adopt')
+    expect(found).toMatchObject({ before: { spentEvacuations: ['m-1'] } })
+  })
+})
+
+describe('what is sent', () => {
+  const sent = async (stage: Stage, step = {}) => {
+    await evacuate.send(stage.scene(step))
+    return stage.calls.at(-1)!.args
+  }
+
+  it('is the landing, in the name of the project only where the plan says so', async () => {
+    expect(await sent(new Stage())).toEqual(['i-1', { landing: 'stopped' }])
+    expect(await sent(new Stage(), { landing: 'as-before' })).toEqual(['i-1', { landing: 'as-before' }])
+    const stage = new Stage()
+    stage.plans({ asProject: 'p-1' })
+    expect(await sent(stage)).toEqual(['i-1', { landing: 'stopped', asProject: 'p-1' }])
+  })
+
+  it('never without a genuine proof (law L1)', () => {
+    const without = new Stage({ proof: null })
+    expect(() => evacuate.send(without.scene())).toThrow(expect.objectContaining({ code: 'PROOF_INVALID' }))
+    const stage = new Stage()
+    stage.forged = failed('PROOF_INVALID')
+    expect(() => evacuate.send(stage.scene())).toThrow('PROOF_INVALID')
+    expect([...without.calls, ...stage.calls]).toEqual([])
+  })
+})
+
+describe('whether an evacuation was taken whose answer was lost', () => {
+  /** By a daemon that has run for five seconds, with a quiet time of one. */
+  const settled = async (stage: Stage, changes: Partial<StepRecord> = {}) => {
+    await stage.clock.advance(5_000)
+    return stage.ending(
+      evacuate.settle(stage.scene(), record({ status: 'intended', requestId: null, ...changes }), 1_000),
+    )
+  }
+
+  it('is told by a new migration, with the request that made it', async () => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1)]
+    expect(await settled(stage)).toEqual({ applied: true, requestId: null })
+    stage.actions = [action('req-9')]
+    expect(await settled(stage)).toEqual({ applied: true, requestId: 'req-9' })
+  })
+
+  it('is told by a new action, before there is a migration', async () => {
+    const stage = new Stage()
+    stage.actions = [action('req-8', { action: 'lock' }), action('req-9'), action('req-7')]
+    expect(await settled(stage)).toEqual({ applied: true, requestId: 'req-9' })
+  })
+
+  it.each([
+    ['an old migration', { spentEvacuations: ['m-1'] }, [evacuation(1)], []],
+    ['the action of an earlier attempt', { knownRequests: ['req-9'] }, [], [action('req-9')]],
+    ['an action from long before', {}, [], [action('req-9', { startedAt: '2030-01-01T11:59:54' })]],
+    ['an action of another kind', {}, [], [action('req-9', { action: 'rebuild' })]],
+  ] as [string, object, Migration[], InstanceAction[]][])(
+    'is not told by %s: nothing was taken, after a quiet time',
+    async (_what, was, migrations, actions) => {
+      const stage = new Stage()
+      stage.migrations = migrations
+      stage.actions = actions
+      expect(await settled(stage, { before: before(was) })).toEqual({ applied: false, requestId: null })
+      expect(stage.clock.now()).toBe(6_000)
+    },
+  )
+
+  it('an action by a clock that is a few seconds behind is still its own', async () => {
+    const stage = new Stage()
+    stage.actions = [action('req-9', { startedAt: '2030-01-01T11:59:55' })]
+    expect(await settled(stage)).toEqual({ applied: true, requestId: 'req-9' })
+  })
+
+  it('is asked until the quiet time is over, and what shows up meanwhile counts', async () => {
+    const stage = new Stage()
+    const asked = settled(stage)
+    stage.clock.after(5_850, () => (stage.migrations = [evacuation(1)]))
+    expect(await asked).toMatchObject({ applied: true })
+    expect(stage.clock.now()).toBe(5_900)
+  })
+
+  it('is not guessed while Nova does not answer (law L7)', async () => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1)]
+    stage.fails('listMigrations', ...Array.from({ length: 5 }, () => failed('API_FAULT')))
+    expect(await settled(stage)).toMatchObject({ applied: true })
+  })
+})
+
+describe('following an evacuation', () => {
+  const follow = (stage: Stage, changes: Partial<StepRecord> = {}) => evacuate.follow(stage.scene(), record(changes))
+  const arrived: Partial<Instance> = {
+    host: 'alive',
+    vmState: 'stopped',
+    powerState: 4,
+    updatedAt: '2030-01-01T12:00:09',
+  }
+
+  it.each(['done', 'completed'])('it arrived when its migration is %s and it is on the destination', async (status) => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1, { status })]
+    stage.shows(arrived)
+    expect(await stage.ending(follow(stage))).toEqual({
+      migration: 'm-1',
+      host: 'alive',
+      vmState: 'stopped',
+      powerState: 4,
+    })
+  })
+
+  it.each([
+    ['its host is not the destination yet', { host: 'dead' }, {}],
+    ['its host is another one', { host: 'other' }, {}],
+    ['a task is left', { taskState: 'rebuild_spawning' }, {}],
+    ['the destination is the dead host itself', { host: 'dead' }, { destHost: 'dead' }],
+    ['its migration is under way', {}, { status: 'pre-migrating' }],
+    ['its migration is not of this attempt', {}, { uuid: 'old' }],
+  ] as [string, Partial<Instance>, Partial<Migration>][])('it has not while %s', async (_what, shown, migrated) => {
+    const stage = new Stage()
+    let ended = false
+    stage.migrations = [evacuation(1, { status: 'done', ...migrated })]
+    stage.shows({ ...arrived, ...shown })
+    void follow(stage, { before: before({ spentEvacuations: ['old'] }) }).then(() => (ended = true))
+    await stage.clock.advance(20_000)
+    expect(ended).toBe(false)
+    stage.migrations = [evacuation(1, { status: 'done' })]
+    stage.shows({ ...arrived, taskState: null })
+    await stage.clock.advance(3_000)
+    expect(ended).toBe(true)
+  })
+
+  describe('that is done although Nova still has it on the dead host', () => {
+    /** Done at that time by the cloud's clock, which stands at 12:00. */
+    const unmoved = (stage: Stage, changes: Partial<Migration>) => {
+      stage.migrations = [evacuation(1, { status: 'done', ...changes })]
+      stage.shows({ ...arrived, host: 'dead' })
+      let ended: unknown = null
+      const end = (error: unknown): void => void (ended = error)
+      void follow(stage).then(end, end)
+      return () => ended
+    }
+
+    it('is stuck a minute after it was done: the guest may be running where nobody sees it', async () => {
+      const stage = new Stage()
+      const ended = unmoved(stage, { updatedAt: '2030-01-01T12:00:00' })
+      await stage.clock.advance(60_000)
+      expect(ended()).toBeNull()
+      await stage.clock.advance(200)
+      expect(ended()).toMatchObject({
+        code: 'STATE_MISMATCH',
+        certainty: 'unknown',
+        message: expect.stringContaining('on alive'),
+        details: { migration: 'm-1', destination: 'alive' },
+      })
+    })
+
+    it('is not, when it was only read before: Nova may have been silent for long (law L7)', async () => {
+      const stage = new Stage()
+      stage.watch.saw(stage.nova)
+      stage.fails('listMigrations', ...Array.from({ length: 60 }, () => failed('API_UNAVAILABLE')))
+      const followed = follow(stage)
+      await stage.clock.advance(200_000)
+      stage.migrations = [evacuation(1, { status: 'done', updatedAt: '2030-01-01T12:00:30' })]
+      stage.shows(arrived)
+      expect(await stage.ending(followed)).toMatchObject({ host: 'alive' })
+    })
+
+    it('whatever time Nova gives for it, and without a name where there is none', async () => {
+      const stage = new Stage()
+      const ended = unmoved(stage, { updatedAt: null, createdAt: '2030-01-01T11:00:00', destHost: null })
+      await stage.clock.advance(60_000)
+      expect(ended()).toBeNull()
+      await stage.clock.advance(300)
+      expect(ended()).toMatchObject({ message: expect.stringContaining('an unknown host') })
+    })
+
+    it('is waited for where it is on another host than either', async () => {
+      const stage = new Stage()
+      const ended = unmoved(stage, { updatedAt: '2030-01-01T11:00:00' })
+      stage.shows({ host: 'other' })
+      await stage.clock.advance(90_000)
+      expect(ended()).toBeNull()
+    })
+  })
+
+  it('the newest migration of the attempt counts', async () => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(2, { status: 'done' }), evacuation(1, { status: 'error' })]
+    stage.shows(arrived)
+    expect(await stage.ending(follow(stage))).toMatchObject({ migration: 'm-2' })
+  })
+
+  it('one that arrived in ERROR may run twice: a person must look', async () => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1, { status: 'done' })]
+    stage.shows({ ...arrived, vmState: 'error', fault: 'oh' })
+    const seen = expect(follow(stage)).rejects.toMatchObject({
+      code: 'GUEST_ON_DESTINATION',
+      certainty: 'unknown',
+      message: expect.stringContaining('oh'),
+      details: { migration: 'm-1', destination: 'alive' },
+    })
+    await stage.clock.advance(1_000)
+    await seen
+  })
+
+  it('in ERROR where it was it has not arrived', async () => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1, { status: 'done' })]
+    stage.shows({ ...arrived, vmState: 'error', host: 'dead' })
+    let ended = false
+    void follow(stage).catch(() => (ended = true))
+    await stage.clock.advance(5_000)
+    expect(ended).toBe(false)
+  })
+
+  it('a destination that is fenced while it takes the instance has failed; not before', async () => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1, { status: 'pre-migrating' })]
+    const followed = follow(stage)
+    const seen = expect(followed).rejects.toMatchObject({
+      code: 'DESTINATION_DIED',
+      certainty: 'applied',
+      details: { migration: 'm-1' },
+    })
+    stage.fenced.add('other')
+    await stage.clock.advance(1_000)
+    stage.fenced.add('alive')
+    await stage.clock.advance(1_000)
+    await seen
+  })
+
+  it('a fenced destination does not undo what had arrived on it, nor end what has none', async () => {
+    const stage = new Stage()
+    stage.fenced.add('alive')
+    stage.migrations = [evacuation(1, { status: 'done' })]
+    stage.shows(arrived)
+    expect(await stage.ending(follow(stage))).toMatchObject({ host: 'alive' })
+    const waiting = new Stage()
+    waiting.fenced.add('alive')
+    waiting.migrations = [evacuation(1, { status: 'accepted', destHost: null })]
+    let ended = false
+    void follow(waiting).catch(() => (ended = true))
+    await waiting.clock.advance(5_000)
+    expect(ended).toBe(false)
+  })
+
+  describe('of which Nova shows no migration', () => {
+    it('is lost after two minutes, and only when the listing by itself shows none either', async () => {
+      const stage = new Stage()
+      await stage.clock.advance(300_000)
+      const seen = expect(follow(stage)).rejects.toMatchObject({
+        code: 'EVACUATION_LOST',
+        certainty: 'applied',
+        retry: 'backoff',
+      })
+      await stage.clock.advance(119_000)
+      expect(stage.calls.filter(({ args }) => (args[0] as { instanceId?: string }).instanceId)).toEqual([])
+      await stage.clock.advance(4_000)
+      await seen
+    })
+
+    it('goes on when the listing by itself shows it: it waits for a conductor', async () => {
+      const stage = new Stage()
+      const list = stage.run.cloud.listMigrations
+      // What is only accepted was never updated, and a listing of changes leaves it out.
+      stage.run.cloud.listMigrations = async (filter, options) =>
+        filter.instanceId === undefined ? [] : list(filter, options)
+      stage.migrations = [evacuation(1)]
+      let ended: unknown = null
+      void follow(stage).then(
+        (result) => (ended = result),
+        (error: unknown) => (ended = error),
+      )
+      await stage.clock.advance(400_000)
+      expect(ended).toBeNull()
+      stage.run.cloud.listMigrations = list
+      stage.migrations = [evacuation(1, { status: 'done', updatedAt: '2030-01-01T12:06:40' })]
+      stage.shows(arrived)
+      await stage.clock.advance(5_000)
+      expect(ended).toMatchObject({ host: 'alive' })
+    })
+
+    it('looks at the instance itself after a while, and not at once', async () => {
+      const stage = new Stage()
+      await stage.clock.advance(300_000)
+      void follow(stage).catch(() => undefined)
+      await stage.clock.advance(12_000)
+      expect(stage.count('listChangedInstances')).toBe(0)
+      await stage.clock.advance(1_000)
+      expect(stage.count('listChangedInstances')).toBeGreaterThan(0)
+    })
+
+    it.each([{ vmState: 'deleted' }, { status: 'DELETED' }])('is gone when its owner deleted it: %o', async (gone) => {
+      const stage = new Stage()
+      stage.shows({ updatedAt: '2030-01-01T12:00:05', ...gone })
+      const seen = expect(follow(stage)).rejects.toMatchObject({ code: 'INSTANCE_GONE', certainty: 'applied' })
+      await stage.clock.advance(20_000)
+      await seen
+    })
+  })
+
+  describe('that ended badly', () => {
+    const how = async (stage: Stage, changes: Partial<StepRecord> = {}) => {
+      const outcome = follow(stage, changes).then(
+        () => null,
+        (error: unknown) => error,
+      )
+      await stage.clock.advance(1_000)
+      return outcome
+    }
+    const event = (name: string) => ({
+      event: name,
+      result: 'Error',
+      host: 'alive',
+      details: null,
+      startedAt: '',
+      finishedAt: null,
+    })
+
+    it('at error: the scheduler found no destination', async () => {
+      const stage = new Stage()
+      stage.migrations = [evacuation(1, { status: 'error', destHost: null })]
+      stage.shows({ fault: 'No valid host' })
+      expect(await how(stage)).toMatchObject({
+        code: 'NO_VALID_HOST',
+        certainty: 'applied',
+        retry: 'backoff',
+        message: 'no destination: No valid host',
+        details: { migration: 'm-1', destination: null, fault: 'No valid host' },
+      })
+      expect(stage.count('getAction')).toBe(0)
+    })
+
+    it.each(['failed', 'cancelled'])('at %s, and nothing was started there: it can be tried again', async (status) => {
+      const stage = new Stage()
+      stage.migrations = [evacuation(1, { status })]
+      stage.actions = [action('req-1', { events: [event('compute_rebuild_instance')] })]
+      expect(await how(stage)).toMatchObject({
+        code: 'EVACUATION_FAILED',
+        certainty: 'applied',
+        retry: 'backoff',
+        details: { migration: 'm-1', destination: 'alive' },
+      })
+    })
+
+    it('after its guest was started there: a person must look', async () => {
+      const stage = new Stage()
+      stage.migrations = [evacuation(1, { status: 'failed' })]
+      stage.actions = [action('req-1', { events: [event('compute_rebuild_instance'), event('compute_stop_instance')] })]
+      expect(await how(stage)).toMatchObject({ code: 'GUEST_ON_DESTINATION', certainty: 'unknown' })
+    })
+
+    it('after its guest was started on a host that is fenced by now: nothing runs there', async () => {
+      const stage = new Stage()
+      stage.migrations = [evacuation(1, { status: 'failed' })]
+      stage.actions = [action('req-1', { events: [event('compute_stop_instance')] })]
+      stage.run.bridge.isFenced = (host) => host === 'alive' && stage.count('getAction') > 0
+      expect(await how(stage)).toMatchObject({ code: 'EVACUATION_FAILED' })
+    })
+
+    it('whose history nobody knows is taken for one that started its guest', async () => {
+      const stage = new Stage()
+      stage.migrations = [evacuation(1, { status: 'failed', destHost: null })]
+      expect(await how(stage, { requestId: null })).toMatchObject({
+        code: 'GUEST_ON_DESTINATION',
+        message: expect.stringContaining('an unknown host'),
+      })
+    })
+
+    it('whose request was never told is looked for among the actions', async () => {
+      const stage = new Stage()
+      stage.migrations = [evacuation(1, { status: 'failed' })]
+      stage.actions = [action('req-5', { events: [] })]
+      expect(await how(stage, { requestId: null })).toMatchObject({ code: 'EVACUATION_FAILED' })
+      expect(stage.calls.find(({ call }) => call === 'getAction')!.args).toEqual(['i-1', 'req-5'])
+    })
+  })
+})

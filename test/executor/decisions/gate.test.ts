@@ -1,0 +1,174 @@
+/** The gate every write goes through (law L10). */
+import { describe, expect, it } from 'vitest'
+import type { HoldCode } from '../../../src/domain/incident-phases.ts'
+import { Stage } from './stage.ts'
+
+const paused = { allowed: false, hold: 'PAUSED', message: 'lunch' } as const
+
+describe('an open gate', () => {
+  it('lets pass at once and writes nothing', async () => {
+    const stage = new Stage()
+    await stage.gate.pass()
+    expect(stage.gate.isOpen()).toBe(true)
+    expect(stage.rows()).toEqual([])
+    expect(stage.clock.now()).toBe(0)
+  })
+})
+
+describe('what may not go on', () => {
+  it('waits with its reason on record, once, and goes on within half a second of its end', async () => {
+    const stage = new Stage()
+    stage.permission = paused
+    let passed = false
+    void stage.gate.pass().then(() => (passed = true))
+    await stage.clock.advance(10_200)
+    expect(passed).toBe(false)
+    expect(stage.gate.isOpen()).toBe(false)
+    expect(stage.rows()).toEqual(['incident.held'])
+    expect(stage.incident.held).toMatchObject({ code: 'PAUSED', message: 'lunch' })
+    stage.permission = { allowed: true }
+    expect(stage.gate.isOpen()).toBe(false)
+    await stage.clock.advance(500)
+    expect(passed).toBe(true)
+    expect(stage.rows()).toEqual(['incident.held', 'incident.continued'])
+    expect(stage.entries.at(-1)!.data).toEqual({ because: 'PAUSED is over' })
+    expect(stage.gate.isOpen()).toBe(true)
+  })
+
+  it('another reason is said as well, with the error it came from', async () => {
+    const stage = new Stage()
+    stage.permission = paused
+    void stage.gate.pass()
+    await stage.clock.advance(600)
+    const error = { code: 'API_FAULT' } as never
+    stage.permission = { allowed: false, hold: 'FROZEN', message: 'no answer', error }
+    await stage.clock.advance(600)
+    expect(stage.entries.slice(2).map(({ data }) => data)).toEqual([
+      { code: 'PAUSED', message: 'lunch' },
+      { code: 'FROZEN', message: 'no answer', error },
+    ])
+  })
+
+  it('many that wait are one wait, and one line', async () => {
+    const stage = new Stage()
+    stage.permission = paused
+    let passed = 0
+    for (let count = 0; count < 3; count++) void stage.gate.pass().then(() => passed++)
+    await stage.clock.advance(600)
+    stage.permission = { allowed: true }
+    // One that comes now waits with the others, so that the line stands before its write.
+    void stage.gate.pass().then(() => passed++)
+    await stage.clock.advance(1)
+    expect(passed).toBe(0)
+    await stage.clock.advance(499)
+    expect(passed).toBe(4)
+    expect(stage.rows()).toEqual(['incident.held', 'incident.continued'])
+  })
+
+  it('is let through without a line when nothing was ever held', async () => {
+    const stage = new Stage()
+    let asked = 0
+    const first = stage.run.bridge.permission
+    stage.run.bridge.permission = (incident) => (asked++ === 0 ? paused : first(incident))
+    await stage.clock.run(stage.gate.pass())
+    expect(stage.rows()).toEqual([])
+  })
+
+  it('can be held again, and says so again', async () => {
+    const stage = new Stage()
+    for (let time = 0; time < 2; time++) {
+      stage.permission = paused
+      const pass = stage.gate.pass()
+      await stage.clock.advance(100)
+      stage.permission = { allowed: true }
+      await stage.clock.run(pass)
+    }
+    expect(stage.rows()).toEqual(['incident.held', 'incident.continued', 'incident.held', 'incident.continued'])
+  })
+})
+
+describe('an incident that a restart finds held', () => {
+  const held = (code: HoldCode): Stage => {
+    const stage = new Stage()
+    stage.run.journal.append([{ kind: 'incident.held', incident: 'inc-1', host: 'dead', data: { code, message: '' } }])
+    return stage
+  }
+
+  it.each(['PAUSED', 'BRAKE', 'OBSERVING'] as const)('for %s goes on and says so', async (code) => {
+    const stage = held(code)
+    await stage.gate.pass()
+    await stage.gate.pass()
+    expect(stage.rows()).toEqual(['incident.held', 'incident.continued'])
+    expect(stage.entries.at(-1)!.data).toEqual({ because: `${code} is over` })
+  })
+
+  it.each(['FENCE_FAILED', 'FENCING_MISSING', 'HOST_ALIVE', 'FROZEN'] as const)(
+    'for %s, which is not for the gate to end, stays held',
+    async (code) => {
+      const stage = held(code)
+      await stage.gate.pass()
+      expect(stage.incident.held?.code).toBe(code)
+    },
+  )
+})
+
+describe('what a person cancelled', () => {
+  it('does not pass, and says who cancelled it', async () => {
+    const stage = new Stage()
+    stage.cancel()
+    expect(() => stage.gate.pass()).toThrow('cancelled by ann: mine')
+    expect(stage.gate.isOpen()).toBe(false)
+  })
+
+  it('ends also what is waiting', async () => {
+    const stage = new Stage()
+    stage.permission = paused
+    const pass = stage.gate.pass()
+    await stage.clock.advance(100)
+    stage.cancel()
+    expect(await stage.ending(pass)).toBe('CANCELLED')
+  })
+
+  it('or what the daemon says was cancelled', async () => {
+    const stage = new Stage()
+    stage.permission = { allowed: false, cancelled: 'by bob' }
+    await expect(stage.gate.pass()).rejects.toMatchObject({ code: 'CANCELLED', message: 'by bob' })
+  })
+
+  it('a closing step passes all the same, whatever holds', async () => {
+    const stage = new Stage()
+    stage.cancel()
+    stage.permission = paused
+    await stage.gate.pass(true)
+    expect(stage.gate.isOpen(true)).toBe(true)
+  })
+
+  it('a closing step of an incident that was not cancelled waits like any other', async () => {
+    const stage = new Stage()
+    stage.permission = paused
+    let passed = false
+    void stage.gate.pass(true).then(() => (passed = true))
+    expect(stage.gate.isOpen(true)).toBe(false)
+    await stage.clock.advance(600)
+    expect(passed).toBe(false)
+  })
+})
+
+describe('a daemon that stops', () => {
+  it('lets nothing pass', async () => {
+    const stage = new Stage()
+    stage.stop.abort()
+    expect(() => stage.gate.pass()).toThrow('stopping')
+    expect(stage.gate.isOpen()).toBe(false)
+  })
+
+  it('ends what is waiting', async () => {
+    const stage = new Stage()
+    stage.permission = paused
+    const pass = stage.gate.pass()
+    await stage.clock.advance(100)
+    stage.stop.abort()
+    expect(await stage.ending(pass)).toBe('SHUTDOWN')
+    expect(stage.clock.now()).toBe(100)
+  })
+})

@@ -1,0 +1,284 @@
+/** Confirming a resize, starting and stopping, marking: when each is done, when it failed, and whether it was taken. */
+import { describe, expect, it } from 'vitest'
+import type { Instance, Migration } from '../../../src/domain/instance.ts'
+import type { StepDriver } from '../../../src/executor/step-driver.ts'
+import { confirmResize } from '../../../src/executor/steps/confirm-resize.ts'
+import { lock, resetState, unlock } from '../../../src/executor/steps/marks.ts'
+import { start, stop } from '../../../src/executor/steps/power.ts'
+import { evacuation, failed, record, Stage } from './stage.ts'
+
+const resize = (changes: Partial<Migration> = {}): Migration =>
+  evacuation(1, { type: 'resize', status: 'finished', sourceHost: 'alive', destHost: 'dead', ...changes })
+
+/** An instance whose resize waits for its confirmation. */
+function resized(): Stage {
+  const stage = new Stage()
+  const pending = { migrationUuid: 'm-1', sourceHost: 'alive', destHost: 'dead', sourceUp: true }
+  stage.plans({ original: { ...stage.recovery.plan.original, resize: pending } })
+  stage.shows({ vmState: 'resized' })
+  stage.migrations = [evacuation(0, { uuid: 'm-0', status: 'error' }), resize()]
+  return stage
+}
+
+const prepared = (driver: StepDriver, stage: Stage) => stage.ending(driver.before(stage.scene()))
+const followed = (driver: StepDriver, stage: Stage) => driver.follow(stage.scene(), record())
+/** Settled with a quiet time of a second, by a daemon that has run for a while; `took` is what it took. */
+async function settled(driver: StepDriver, stage: Stage): Promise<{ answer: unknown; took: number }> {
+  await stage.clock.advance(5_000)
+  const answer = await stage.ending(driver.settle(stage.scene(), record(), 1_000))
+  return { answer, took: stage.clock.now() - 5_000 }
+}
+
+/** Whether what it follows is still not over after five seconds. */
+async function goesOn(driver: StepDriver, stage: Stage): Promise<boolean> {
+  let ended = false
+  const end = (): void => void (ended = true)
+  void followed(driver, stage).then(end, end)
+  await stage.clock.advance(5_000)
+  stage.stop.abort()
+  return !ended
+}
+
+describe('confirming a resize', () => {
+  it('is asked of the record that the plan knows, with the state before', async () => {
+    expect(await prepared(confirmResize, resized())).toEqual({
+      before: {
+        vmState: 'resized',
+        taskState: null,
+        powerState: 1,
+        resize: { migrationUuid: 'm-1', sourceHost: 'alive', destHost: 'dead', sourceUp: true },
+      },
+      request: { confirm: 'm-1' },
+    })
+    const unknown = new Stage()
+    unknown.shows({ vmState: 'resized' })
+    expect(await prepared(confirmResize, unknown)).toMatchObject({ request: { confirm: null } })
+    await confirmResize.send(unknown.scene())
+    expect(unknown.calls.at(-1)).toMatchObject({ call: 'confirmResize', args: ['i-1'] })
+  })
+
+  it.each([
+    [{ vmState: 'active' }, true],
+    [{ vmState: 'stopped' }, true],
+    [{ vmState: 'active', taskState: 'x' }, false],
+    [{ vmState: 'error' }, false],
+  ] as [Partial<Instance>, boolean][])('%o needs no confirmation: %s', async (shown, nothing) => {
+    const stage = resized()
+    stage.shows(shown)
+    expect('nothingToDo' in ((await prepared(confirmResize, stage)) as object)).toBe(nothing)
+  })
+
+  it.each(['active', 'stopped'])(
+    'is over when it is %s without a task and its record is confirmed',
+    async (vmState) => {
+      const stage = resized()
+      stage.shows({ vmState, powerState: 4 })
+      stage.migrations = [evacuation(0, { uuid: 'm-0' }), resize({ status: 'confirmed' })]
+      expect(await stage.ending(followed(confirmResize, stage))).toEqual({
+        vmState,
+        powerState: 4,
+        migration: 'confirmed',
+      })
+    },
+  )
+
+  it('is over without a record when there is none', async () => {
+    const stage = resized()
+    stage.shows({ vmState: 'active' })
+    stage.migrations = []
+    expect(await stage.ending(followed(confirmResize, stage))).toMatchObject({ migration: null })
+  })
+
+  it('goes by the records of this instance, and by none where the plan knows none', async () => {
+    const stage = new Stage()
+    stage.shows({ vmState: 'active' })
+    stage.migrations = [resize({ status: 'error' })]
+    expect(await stage.ending(followed(confirmResize, stage))).toMatchObject({ migration: null })
+    expect(stage.calls.find(({ call }) => call === 'listMigrations')!.args).toEqual([{ instanceId: 'i-1' }])
+    const still = resized()
+    still.migrations = []
+    expect(await goesOn(confirmResize, still)).toBe(true)
+  })
+
+  it.each([
+    ['its record is still confirming', { vmState: 'active' }, { status: 'confirming' }],
+    ['a task is left', { vmState: 'active', taskState: 'x' }, { status: 'confirmed' }],
+    ['it is still resized', { vmState: 'resized' }, { status: 'confirmed' }],
+  ] as [string, Partial<Instance>, Partial<Migration>][])('is not while %s', async (_what, shown, migrated) => {
+    const stage = resized()
+    stage.shows(shown)
+    stage.migrations = [resize(migrated)]
+    expect(await goesOn(confirmResize, stage)).toBe(true)
+  })
+
+  it.each([
+    ['the instance is in ERROR', { vmState: 'error', fault: 'disk full' }, { status: 'confirming' }, 'disk full'],
+    ['its record is at error', { vmState: 'resized' }, { status: 'error' }, 'no reason given'],
+  ] as [string, Partial<Instance>, Partial<Migration>, string][])(
+    'failed when %s',
+    async (_what, shown, migrated, why) => {
+      const stage = resized()
+      stage.shows(shown)
+      stage.migrations = [resize(migrated)]
+      await expect(followed(confirmResize, stage)).rejects.toMatchObject({
+        code: 'STATE_MISMATCH',
+        certainty: 'applied',
+        message: expect.stringContaining(why),
+      })
+    },
+  )
+
+  it.each([
+    ['the instance is no longer resized', { vmState: 'active' }, {}, true],
+    ['its record moved', {}, { status: 'confirming' }, true],
+    ['neither did', {}, {}, false],
+    ['there is no record', {}, { uuid: 'other', status: 'confirming' }, false],
+  ] as [string, Partial<Instance>, Partial<Migration>, boolean][])(
+    'whose answer was lost, when %s',
+    async (_what, shown, migrated, applied) => {
+      const stage = resized()
+      stage.shows(shown)
+      stage.migrations = [resize(migrated)]
+      expect(await settled(confirmResize, stage)).toEqual({
+        answer: { applied, requestId: null },
+        took: applied ? 0 : 1_000,
+      })
+    },
+  )
+})
+
+describe.each([
+  ['start', start, 'active', 1, 'powering-on'],
+  ['stop', stop, 'stopped', 4, 'powering-off'],
+] as const)('%s', (name, driver, vmState, powerState, task) => {
+  const there: Partial<Instance> = { host: 'alive', updatedAt: '2030-01-01T12:00:09' }
+  const reached: Partial<Instance> = { ...there, vmState, powerState }
+  const stageOf = (changes: Partial<Instance>): Stage => {
+    const stage = new Stage()
+    stage.shows({ vmState: 'other', powerState: 0, ...there, ...changes })
+    return stage
+  }
+
+  it('is never sent to the dead host', async () => {
+    expect(await prepared(driver, stageOf({ host: 'dead' }))).toBe('STATE_MISMATCH')
+  })
+
+  it('has nothing to do where the power is as asked, and no task left', async () => {
+    const state = { vmState, taskState: null, powerState, host: 'alive' }
+    expect(await prepared(driver, stageOf(reached))).toEqual({ nothingToDo: state })
+    expect(await prepared(driver, stageOf({ ...reached, taskState: 'x' }))).toEqual({
+      before: { ...state, taskState: 'x' },
+      request: { power: vmState },
+    })
+    expect(await prepared(driver, stageOf({ ...reached, powerState: 0 }))).toHaveProperty('request')
+    expect(await prepared(driver, stageOf({ ...reached, vmState: 'other' }))).toHaveProperty('request')
+  })
+
+  it('goes by what was read last, and reads only when nothing was', async () => {
+    const stage = stageOf(reached)
+    stage.watch.saw({ ...stage.nova, powerState: 0 })
+    expect(await prepared(driver, stage)).toHaveProperty('request')
+    expect(stage.calls).toEqual([])
+  })
+
+  it('is over when the power is as asked, and not before', async () => {
+    expect(await goesOn(driver, stageOf({ ...reached, taskState: task }))).toBe(true)
+    expect(await goesOn(driver, stageOf({ ...reached, powerState: 0 }))).toBe(true)
+    const stage = stageOf(reached)
+    expect(await stage.ending(followed(driver, stage))).toEqual({ vmState, taskState: null, powerState, host: 'alive' })
+  })
+
+  it('is over once Nova shows it, though it did not at first', async () => {
+    const stage = stageOf({})
+    const ended = followed(driver, stage)
+    await stage.clock.advance(3_000)
+    stage.shows(reached)
+    expect(await stage.ending(ended)).toMatchObject({ vmState })
+  })
+
+  it('failed when it went to ERROR', async () => {
+    const stage = stageOf({ vmState: 'error', fault: 'no key' })
+    const seen = expect(followed(driver, stage)).rejects.toMatchObject({
+      code: 'STATE_MISMATCH',
+      certainty: 'applied',
+      message: expect.stringContaining('no key'),
+    })
+    await stage.clock.advance(5_000)
+    await seen
+  })
+
+  it.each([
+    ['it got there', reached, true],
+    ['its task is under way', { taskState: task }, true],
+    ['another task is', { taskState: 'x' }, false],
+    ['nothing moved', {}, false],
+  ] as [string, Partial<Instance>, boolean][])('whose answer was lost, when %s', async (_what, shown, applied) => {
+    const stage = stageOf(shown)
+    expect(await settled(driver, stage)).toEqual({ answer: { applied, requestId: null }, took: applied ? 0 : 1_000 })
+  })
+
+  it('is sent in the name of the project where that is needed', async () => {
+    const stage = new Stage()
+    stage.plans({ asProject: 'p-1' })
+    await driver.send(stage.scene())
+    expect(stage.calls.at(-1)).toMatchObject({ call: name, args: name === 'start' ? ['i-1', 'p-1'] : ['i-1'] })
+    const plain = new Stage()
+    await driver.send(plain.scene())
+    expect(plain.calls.at(-1)!.args[1]).toBeUndefined()
+  })
+})
+
+describe('marks', () => {
+  const ours = { locked: true, lockedReason: 'lifeboat: instance is being recovered (inc-1)' }
+  const marks: [string, StepDriver, Partial<Instance>, Partial<Instance>[], string][] = [
+    ['lock', lock, { locked: true }, [{ locked: false }], 'lock'],
+    ['unlock', unlock, { locked: false, lockedReason: null }, [ours], 'unlock'],
+    ['reset-state', resetState, { vmState: 'active' }, [{ vmState: 'error' }, { taskState: 'x' }], 'resetState'],
+  ]
+
+  it.each(marks)('%s: nothing to do where it is so', async (_name, driver, done) => {
+    const stage = new Stage()
+    stage.shows(done)
+    expect(await prepared(driver, stage)).toHaveProperty('nothingToDo')
+    expect(await settled(driver, stage)).toEqual({ answer: { applied: true, requestId: null }, took: 0 })
+    const { vmState, taskState, locked, lockedReason } = stage.nova
+    expect(await followed(driver, stage)).toEqual({ vmState, taskState, locked, lockedReason })
+  })
+
+  it.each(marks)('%s: sent where it is not, and one look tells', async (_name, driver, _done, not, call) => {
+    for (const shown of not) {
+      const stage = new Stage()
+      stage.shows(shown)
+      expect(await prepared(driver, stage)).toMatchObject({ before: shown, request: expect.any(String) })
+      expect(await settled(driver, stage)).toEqual({ answer: { applied: false, requestId: null }, took: 0 })
+      await expect(followed(driver, stage)).rejects.toMatchObject({
+        code: 'STATE_MISMATCH',
+        certainty: 'applied',
+        retry: 'backoff',
+      })
+      await driver.send(stage.scene())
+      expect(stage.calls.at(-1)).toMatchObject({ call })
+    }
+  })
+
+  it("somebody else's lock is not taken away", async () => {
+    for (const lockedReason of ['audit', null, 'not lifeboat: instance is being recovered']) {
+      const stage = new Stage()
+      stage.shows({ locked: true, lockedReason })
+      expect(await prepared(unlock, stage)).toHaveProperty('nothingToDo')
+    }
+  })
+
+  it('our lock says whose it is', async () => {
+    const stage = new Stage()
+    await lock.send(stage.scene())
+    expect(stage.calls.at(-1)!.args[1]).toBe(ours.lockedReason)
+  })
+
+  it('a read that fails is read again', async () => {
+    const stage = new Stage()
+    stage.shows(ours)
+    stage.fails('getInstance', failed('API_FAULT'))
+    expect(await prepared(unlock, stage)).toHaveProperty('request')
+  })
+})

@@ -1,0 +1,488 @@
+/** One step: its rows, and what follows from where they stand (laws L2, L3). The driver is a test's: it only answers. */
+import { describe, expect, it } from 'vitest'
+import type { Entry } from '../../../src/domain/entry.ts'
+import type { LifeboatError } from '../../../src/domain/errors.ts'
+import type { RecipeStep, RetryPolicy } from '../../../src/domain/plan.ts'
+import type { Prepared, StepDriver } from '../../../src/executor/step-driver.ts'
+import { runStep, stepKey } from '../../../src/executor/step-runner.ts'
+import { failed, Stage } from './stage.ts'
+
+type Answer = LifeboatError | 'well'
+
+/** Answers in turn; the last one stays. Counts what was asked of it. */
+class Actor implements StepDriver {
+  sends: Answer[] = ['well']
+  follows: Answer[] = ['well']
+  prepares: (Prepared | LifeboatError)[] = [{ before: 'was', request: 'do it' }]
+  settles: ({ applied: boolean } | LifeboatError)[] = [{ applied: false }]
+  quiet: number[] = []
+  sent = 0
+  followedFrom: string[] = []
+  onSend: () => void = () => undefined
+  onBefore: () => void = () => undefined
+  following: Promise<unknown> | null = null
+  followedBy: AbortSignal | null = null
+
+  readonly before = async (): Promise<Prepared> => {
+    this.onBefore()
+    const next = take(this.prepares)
+    if (next instanceof Error) throw next
+    return next
+  }
+
+  readonly send = async (): Promise<{ requestId: string }> => {
+    this.onSend()
+    this.sent++
+    const next = take(this.sends)
+    if (next instanceof Error) throw next
+    return { requestId: `req-${this.sent}` }
+  }
+
+  readonly follow: StepDriver['follow'] = async ({ signal }, { status, requestId }) => {
+    this.followedBy = signal
+    this.followedFrom.push(`${status} ${requestId}`)
+    if (this.following !== null) return this.following
+    const next = take(this.follows)
+    if (next instanceof Error) throw next
+    return 'result'
+  }
+
+  readonly settle: StepDriver['settle'] = async (_scene, _record, quietMs) => {
+    this.quiet.push(quietMs)
+    const next = take(this.settles)
+    if (next instanceof Error) throw next
+    return { applied: next.applied, requestId: next.applied ? 'found' : null }
+  }
+}
+
+function take<T>(answers: T[]): T {
+  return answers.length > 1 ? answers.shift()! : answers[0]!
+}
+
+const retry = (changes: Partial<RetryPolicy> = {}): Partial<RecipeStep> => ({
+  retry: { on: ['INSTANCE_BUSY', 'API_UNAVAILABLE'], attempts: 4, firstMs: 1_000, capMs: 3_000, ...changes },
+})
+
+function run(stage: Stage, actor: Actor, step: Partial<RecipeStep> = {}, closing = false) {
+  return runStep(actor, stage.scene(step, closing), stage.gate, stage.slots)
+}
+
+const ending = (stage: Stage, actor: Actor, step: Partial<RecipeStep> = {}) => stage.ending(run(stage, actor, step))
+
+/** The step as an earlier run left it. */
+async function leftBehind(stage: Stage, ...kinds: ('intended' | 'issued' | 'confirmed')[]): Promise<void> {
+  const base = { incident: 'inc-1', host: 'dead', instance: 'i-1', step: stepKey(stage.scene(), 1) }
+  const data = {
+    intended: { kind: 'step.intended', ...base, data: { kind: 'evacuate', attempt: 1, before: 'was', request: 'x' } },
+    issued: { kind: 'step.issued', ...base, data: { requestId: 'req-old' } },
+    confirmed: { kind: 'step.confirmed', ...base, data: { result: 'old result' } },
+  } as const
+  stage.run.journal.append(kinds.map((kind) => data[kind]))
+}
+
+describe('a step', () => {
+  it('is intended, sent, issued, followed and confirmed, in this order', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    let rowsWhenSent: string[] = []
+    actor.onSend = () => (rowsWhenSent = stage.rows())
+    expect(await ending(stage, actor)).toBe('result')
+    expect(rowsWhenSent).toEqual(['step.intended'])
+    expect(stage.rows()).toEqual(['step.intended', 'step.issued', 'step.confirmed'])
+    const [intended, issued, confirmed] = stage.entries.slice(2) as [Entry, Entry, Entry]
+    expect(intended).toMatchObject({
+      incident: 'inc-1',
+      host: 'dead',
+      instance: 'i-1',
+      step: '0.go.go.1',
+      data: { kind: 'evacuate', attempt: 1, before: 'was', request: 'do it' },
+    })
+    expect([issued.data, confirmed.data]).toEqual([{ requestId: 'req-1' }, { result: 'result' }])
+    expect(actor.followedFrom).toEqual(['issued req-1'])
+  })
+
+  it('has a key of its own in each round, recipe and attempt', async () => {
+    const stage = new Stage()
+    const scene = stage.scene({ id: 'x' })
+    expect(stepKey(scene, 2)).toBe('0.go.x.2')
+    stage.recovery.round = 3
+    stage.recovery.recipe = null
+    expect(stepKey(scene, 1)).toBe('3.none.x.1')
+  })
+
+  it('with nothing to do is confirmed without being sent', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.prepares = [{ nothingToDo: 'so already' }]
+    expect(await ending(stage, actor)).toEqual({ nothingToDo: 'so already' })
+    expect([actor.sent, stage.rows()]).toEqual([0, ['step.intended', 'step.confirmed']])
+  })
+
+  it('that adopts an earlier write follows that one and sends nothing', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.prepares = [{ before: 'b', request: 'r', adopt: 'm-1' }]
+    expect(await ending(stage, actor)).toBe('result')
+    expect([actor.sent, actor.followedFrom]).toEqual([0, ['issued null']])
+    expect(stage.rows()).toEqual(['step.intended', 'step.issued', 'step.confirmed'])
+  })
+
+  it('that could not be prepared is written down as such, both rows at once', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.prepares = [failed('STATE_MISMATCH')]
+    expect(await ending(stage, actor)).toBe('STATE_MISMATCH')
+    expect([actor.sent, stage.rows()]).toEqual([0, ['step.intended', 'step.failed STATE_MISMATCH']])
+  })
+
+  it.each(['SHUTDOWN', 'JOURNAL_UNAVAILABLE'] as const)('leaves no row when %s ends its preparation', async (code) => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.prepares = [failed(code)]
+    expect(await ending(stage, actor)).toBe(code)
+    expect(stage.rows()).toEqual([])
+  })
+})
+
+describe('a step that was refused', () => {
+  it('has failed, and the error keeps what is known of it', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [failed('INSTANCE_BUSY', { retry: 'after', details: { why: 'task' } })]
+    await expect(run(stage, actor)).rejects.toMatchObject({
+      code: 'INSTANCE_BUSY',
+      certainty: 'not-applied',
+      retry: 'after',
+      details: { why: 'task' },
+      message: 'it was INSTANCE_BUSY',
+    })
+    expect(stage.rows()).toEqual(['step.intended', 'step.failed INSTANCE_BUSY'])
+    expect(actor.quiet).toEqual([])
+  })
+
+  it('is tried again as its policy says: on these codes, so often, with growing pauses', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    const times: number[] = []
+    actor.onSend = () => times.push(stage.clock.now())
+    actor.sends = [failed('INSTANCE_BUSY')]
+    expect(await ending(stage, actor, retry())).toBe('INSTANCE_BUSY')
+    expect(times).toEqual([0, 1_000, 3_000, 6_000])
+    expect([...stage.recovery.steps.keys()]).toEqual(['0.go.go.1', '0.go.go.2', '0.go.go.3', '0.go.go.4'])
+    expect([...stage.recovery.steps.values()].map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4])
+  })
+
+  it('is not tried again on another code', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [failed('API_REFUSED')]
+    expect(await ending(stage, actor, retry())).toBe('API_REFUSED')
+    expect(actor.sent).toBe(1)
+  })
+
+  it('is not tried again while nobody knows whether it was taken (law L3)', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.follows = [failed('INSTANCE_BUSY', { certainty: 'unknown' })]
+    expect(await ending(stage, actor, retry())).toBe('INSTANCE_BUSY')
+    expect(actor.sent).toBe(1)
+  })
+
+  it('that failed before a restart is not sent again under the same key, and its pause is not waited for again', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [failed('INSTANCE_BUSY')]
+    await ending(stage, actor, retry({ attempts: 2, firstMs: 0 }))
+    actor.sends = ['well']
+    const from = stage.clock.now()
+    expect(await ending(stage, actor, retry())).toBe('result')
+    expect([actor.sent, stage.clock.now() - from]).toEqual([3, 0])
+    expect(stage.recovery.steps.get('0.go.go.3')?.status).toBe('confirmed')
+  })
+
+  it('is not tried again when the daemon stops in the pause', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [failed('INSTANCE_BUSY')]
+    const running = run(stage, actor, retry())
+    void running.catch(() => undefined)
+    await stage.clock.advance(500)
+    stage.stop.abort()
+    expect(await stage.ending(running)).toBe('SHUTDOWN')
+    expect(actor.sent).toBe(1)
+  })
+})
+
+describe('a step whose answer was lost (law L3)', () => {
+  const unknown = failed('API_TIMEOUT', { certainty: 'unknown' })
+
+  it('is settled by reading: taken, so it is followed and never sent again', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [unknown]
+    actor.settles = [{ applied: true }]
+    expect(await ending(stage, actor, retry())).toBe('result')
+    expect([actor.sent, actor.quiet, actor.followedFrom]).toEqual([1, [1_000], ['issued found']])
+    expect(stage.rows()).toEqual(['step.intended', 'step.issued', 'step.confirmed'])
+  })
+
+  it('is settled by reading: not taken, so it may be sent again', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [unknown, 'well']
+    expect(await ending(stage, actor, retry())).toBe('result')
+    expect(actor.sent).toBe(2)
+    expect(stage.rows().slice(0, 2)).toEqual(['step.intended', 'step.failed API_UNAVAILABLE'])
+    expect(stage.recovery.steps.get('0.go.go.1')?.error).toMatchObject({ certainty: 'not-applied', retry: 'backoff' })
+  })
+
+  it('is looked for after a 503 too, though not for so long, and the 503 stays the reason', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [failed('API_UNAVAILABLE', { retry: 'after' })]
+    await expect(run(stage, actor)).rejects.toMatchObject({ message: 'it was API_UNAVAILABLE', retry: 'after' })
+    expect(actor.quiet).toEqual([200])
+  })
+
+  it('that cannot be settled has failed as what kept it from being settled', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [unknown]
+    actor.settles = [failed('AUTH_FAILED')]
+    expect(await ending(stage, actor)).toBe('AUTH_FAILED')
+    expect(stage.rows()).toEqual(['step.intended', 'step.failed AUTH_FAILED'])
+  })
+
+  it('stays open when the daemon stops before it is settled', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [unknown]
+    actor.settles = [failed('SHUTDOWN')]
+    expect(await ending(stage, actor)).toBe('SHUTDOWN')
+    expect(stage.rows()).toEqual(['step.intended'])
+  })
+
+  it('with the journal gone nothing is settled and nothing is done', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [failed('JOURNAL_UNAVAILABLE', { certainty: 'unknown' })]
+    expect(await ending(stage, actor)).toBe('JOURNAL_UNAVAILABLE')
+    expect([actor.quiet, stage.rows()]).toEqual([[], ['step.intended']])
+  })
+})
+
+describe('a service that refuses every second call', () => {
+  const busy = (certainty: 'not-applied' | 'unknown' = 'not-applied') => failed('API_UNAVAILABLE', { certainty })
+
+  it('is asked twice at once after an attempt whose 503 had told the truth', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [busy(), busy(), 'well']
+    expect(await ending(stage, actor, retry())).toBe('result')
+    expect([actor.sent, stage.recovery.steps.size]).toEqual([3, 2])
+  })
+
+  it.each([
+    ['on the first attempt', [busy()], 1],
+    ['when the attempt before failed otherwise', [failed('INSTANCE_BUSY'), busy()], 2],
+    ['when the error is another one now', [busy(), failed('INSTANCE_BUSY')], 2],
+    ['when nobody knows whether it was taken now', [busy(), busy('unknown')], 2],
+  ] as [string, Answer[], number][])('but not %s', async (_what, sends, sent) => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [...sends]
+    await ending(stage, actor, retry({ attempts: sends.length }))
+    expect(actor.sent).toBe(sent)
+  })
+})
+
+describe('a step that a crash left behind', () => {
+  it('confirmed: its result stands', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    await leftBehind(stage, 'intended', 'issued', 'confirmed')
+    expect(await ending(stage, actor)).toBe('old result')
+    expect([actor.sent, actor.followedFrom]).toEqual([0, []])
+  })
+
+  it('issued: it is followed', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    await leftBehind(stage, 'intended', 'issued')
+    expect(await ending(stage, actor)).toBe('result')
+    expect([actor.sent, actor.quiet, actor.followedFrom]).toEqual([0, [], ['issued req-old']])
+  })
+
+  it('intended, and it was taken: it is followed and not sent again', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.settles = [{ applied: true }]
+    await leftBehind(stage, 'intended')
+    expect(await ending(stage, actor)).toBe('result')
+    expect([actor.sent, actor.quiet, actor.followedFrom]).toEqual([0, [1_000], ['issued found']])
+  })
+
+  it('intended, and it was not taken: the attempt has failed, and only another may send', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    await leftBehind(stage, 'intended')
+    await expect(run(stage, actor)).rejects.toMatchObject({
+      code: 'API_UNAVAILABLE',
+      certainty: 'not-applied',
+      retry: 'backoff',
+    })
+    expect(actor.sent).toBe(0)
+    expect(await ending(stage, actor, retry())).toBe('result')
+    expect(actor.sent).toBe(1)
+  })
+
+  it('intended, and it cannot be settled: it has failed', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.settles = [failed('INSTANCE_GONE')]
+    await leftBehind(stage, 'intended')
+    expect(await ending(stage, actor)).toBe('INSTANCE_GONE')
+    expect(stage.rows().at(-1)).toBe('step.failed INSTANCE_GONE')
+  })
+
+  it('is settled whatever holds: its write is out', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.settles = [{ applied: true }]
+    stage.permission = { allowed: false, hold: 'PAUSED', message: '' }
+    await leftBehind(stage, 'intended')
+    expect(await ending(stage, actor)).toBe('result')
+  })
+})
+
+describe('the time limit of a step', () => {
+  it.each([
+    ['evacuate', 'EVACUATION_STALLED'],
+    ['start', 'STEP_TIMEOUT'],
+  ] as const)('over %s says %s, and nobody knows', async (kind, code) => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.following = new Promise(() => undefined)
+    const running = run(stage, actor, { do: kind, deadlineMs: 5_000, ...retry({ on: [code] }) })
+    const seen = expect(running).rejects.toMatchObject({
+      code,
+      certainty: 'unknown',
+      message: expect.stringContaining('5 s'),
+    })
+    await stage.clock.advance(4_999)
+    expect(stage.rows()).toEqual(['step.intended', 'step.issued'])
+    await stage.clock.advance(1)
+    expect(actor.followedBy!.aborted).toBe(true)
+    await seen
+    expect(stage.rows().at(-1)).toBe(`step.failed ${code}`)
+  })
+
+  it('is over with the step', async () => {
+    const stage = new Stage()
+    await ending(stage, new Actor(), { deadlineMs: 5_000 })
+    await stage.clock.advance(10_000)
+    expect(stage.rows().at(-1)).toBe('step.confirmed')
+  })
+
+  it('is not what ended it when the daemon stops: the rows stay open', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.following = new Promise(() => undefined)
+    const running = run(stage, actor)
+    void running.catch(() => undefined)
+    await stage.clock.advance(1_000)
+    stage.stop.abort()
+    expect(await stage.ending(running)).toBe('SHUTDOWN')
+    expect(stage.rows()).toEqual(['step.intended', 'step.issued'])
+  })
+})
+
+describe('what ends the whole run', () => {
+  it('is no failure of the step: its rows stay open', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.follows = [failed('JOURNAL_UNAVAILABLE')]
+    expect(await ending(stage, actor)).toBe('JOURNAL_UNAVAILABLE')
+    expect(stage.rows()).toEqual(['step.intended', 'step.issued'])
+  })
+
+  it('is seen also when it came while the write was sent', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.onSend = () => stage.stop.abort()
+    actor.following = new Promise(() => undefined)
+    expect(await ending(stage, actor)).toBe('SHUTDOWN')
+    expect(stage.rows()).toEqual(['step.intended', 'step.issued'])
+  })
+})
+
+describe('what the gate holds', () => {
+  const paused = { allowed: false, hold: 'PAUSED', message: '' } as const
+
+  it('waits without a slot, so that others go on', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    stage.permission = paused
+    const running = run(stage, actor)
+    await stage.clock.advance(1_000)
+    let other = false
+    await stage.slots.run(stage.recovery.plan, async () => (other = true))
+    expect([other, actor.sent]).toEqual([true, 0])
+    stage.permission = { allowed: true }
+    expect(await stage.ending(running)).toBe('result')
+  })
+
+  it('is not sent when it is held while it is prepared, and is prepared anew afterwards', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.onBefore = () => (stage.permission = paused)
+    const running = run(stage, actor)
+    await stage.clock.advance(1_000)
+    expect([actor.sent, stage.rows()]).toEqual([0, ['incident.held']])
+    actor.onBefore = () => undefined
+    stage.permission = { allowed: true }
+    expect(await stage.ending(running)).toBe('result')
+    expect(stage.rows()).toEqual([
+      'incident.held',
+      'incident.continued',
+      'step.intended',
+      'step.issued',
+      'step.confirmed',
+    ])
+  })
+
+  it('is not begun when the gate shut while it waited for its slot', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    let prepared = 0
+    actor.onBefore = () => prepared++
+    let letGo = (): void => undefined
+    const { slots } = stage
+    for (let count = 0; count < 8; count++)
+      void slots.run(stage.recovery.plan, () => new Promise<void>((resolve) => (letGo = both(letGo, resolve))))
+    const running = run(stage, actor)
+    await stage.clock.advance(10)
+    stage.permission = paused
+    letGo()
+    await stage.clock.advance(1_000)
+    expect([prepared, stage.rows()]).toEqual([0, ['incident.held']])
+    stage.permission = { allowed: true }
+    expect(await stage.ending(running)).toBe('result')
+  })
+
+  it('a closing step of a cancelled incident goes on', async () => {
+    const stage = new Stage()
+    stage.cancel()
+    expect(await stage.ending(run(stage, new Actor(), {}, true))).toBe('result')
+    const other = new Stage()
+    other.cancel()
+    expect(await other.ending(Promise.resolve().then(() => run(other, new Actor())))).toBe('CANCELLED')
+  })
+})
+
+function both(first: () => void, second: () => void): () => void {
+  return () => {
+    first()
+    second()
+  }
+}

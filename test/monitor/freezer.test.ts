@@ -1,0 +1,85 @@
+/** The life of a freeze: begins with a fault, ends a quiet time after the last one. */
+import { describe, expect, it } from 'vitest'
+import type { Fault } from '../../src/monitor/control-plane.ts'
+import { nextFreeze, type Freeze } from '../../src/monitor/freezer.ts'
+
+const quietMs = 20_000
+const broker: Fault = { reason: 'MASS_SILENCE', message: 'broker' }
+const lost: Fault = { reason: 'API_FAILED', message: '503' }
+
+const frozen = (changes: Partial<Freeze> = {}): Freeze => ({ ...broker, since: 1_000, quietSince: null, ...changes })
+
+describe('a freeze', () => {
+  it('does not begin without a fault', () => {
+    expect(nextFreeze(null, null, 5_000, quietMs)).toEqual({
+      freeze: null,
+      began: false,
+      faultEnded: false,
+      ended: null,
+    })
+  })
+
+  it('begins with one', () => {
+    expect(nextFreeze(null, broker, 5_000, quietMs)).toEqual({
+      freeze: { ...broker, since: 5_000, quietSince: null },
+      began: true,
+      faultEnded: false,
+      ended: null,
+    })
+  })
+
+  it('lasts as long as the fault, under the name it began with', () => {
+    const other: Fault = { reason: 'CLOCK_SKEW', message: 'skew' }
+    expect(nextFreeze(frozen(), other, 9_000, quietMs)).toEqual({
+      freeze: frozen(),
+      began: false,
+      faultEnded: false,
+      ended: null,
+    })
+  })
+
+  it('that a lost poll began takes the name of the worse fault behind it', () => {
+    const blind = frozen(lost)
+    expect(nextFreeze(blind, broker, 9_000, quietMs).freeze).toEqual({ ...blind, ...broker })
+    expect(nextFreeze(blind, { ...lost, message: '504' }, 9_000, quietMs).freeze).toEqual(blind)
+    expect(nextFreeze(frozen(), lost, 9_000, quietMs).freeze).toEqual(frozen())
+  })
+
+  it('is quiet once the fault is over, which is said once', () => {
+    const quiet = frozen({ quietSince: 9_000 })
+    expect(nextFreeze(frozen(), null, 9_000, quietMs)).toEqual({
+      freeze: quiet,
+      began: false,
+      faultEnded: true,
+      ended: null,
+    })
+    expect(nextFreeze(quiet, null, 28_999, quietMs)).toEqual({
+      freeze: quiet,
+      began: false,
+      faultEnded: false,
+      ended: null,
+    })
+  })
+
+  it('ends after the quiet time', () => {
+    expect(nextFreeze(frozen({ quietSince: 9_000 }), null, 29_000, quietMs)).toEqual({
+      freeze: null,
+      began: false,
+      faultEnded: false,
+      ended: { reason: 'MASS_SILENCE', frozenForMs: 28_000 },
+    })
+    expect(nextFreeze(frozen(), null, 9_000, 0)).toMatchObject({ freeze: null, faultEnded: true })
+  })
+
+  it('whose fault comes again begins its quiet time anew', () => {
+    expect(nextFreeze(frozen({ quietSince: 9_000 }), broker, 10_000, quietMs).freeze?.quietSince).toBeNull()
+  })
+
+  it('of a lost poll is quiet for twice the blind time, and at most as long as any other', () => {
+    const blind = (since: number) => frozen({ ...lost, since, quietSince: 9_000 })
+    expect(nextFreeze(blind(8_000), null, 10_999, quietMs).freeze).not.toBeNull()
+    expect(nextFreeze(blind(8_000), null, 11_000, quietMs).freeze).toBeNull()
+    expect(nextFreeze(blind(-90_000), null, 28_999, quietMs).freeze).not.toBeNull()
+    expect(nextFreeze(blind(-90_000), null, 29_000, quietMs).freeze).toBeNull()
+  })
+})
