@@ -72,10 +72,14 @@ export class Stage {
       settings: { maxParallel: 8, tickMs: 100, settleQuietMs: 1_000, fenceRetryMs: 1_000 },
       ...changes,
     }
-    this.gate = new Gate(this.run, async () => {
-      this.renewals.push(this.clock.now())
-      await this.onRenew()
-    })
+    this.gate = new Gate(
+      this.run,
+      async () => {
+        this.renewals.push(this.clock.now())
+        await this.onRenew()
+      },
+      () => Promise.resolve(true),
+    )
     this.watch = new HostWatch({
       cloud: this.run.cloud,
       clock: this.clock,
