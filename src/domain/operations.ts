@@ -4,7 +4,7 @@
  * Times are ISO text of our wall clock. Every act names a person and a reason: both end in the journal (law L10).
  */
 import type { IncidentId } from './entry.ts'
-import type { ProofRecord } from './fencing.ts'
+import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome, OutcomeKind } from './outcome.ts'
@@ -76,6 +76,8 @@ export interface IncidentSummary {
   openedBy: string
   phase: IncidentPhase
   held: { code: HoldCode; message: string; since: string } | null
+  /** How far fencing has come, as a sentence; null before it began and once the host is proven dead. */
+  fencing: string | null
   /** How it ended, or null while it is open. */
   ended: { outcome: 'done' | 'returned' | 'cancelled' | 'observed'; message: string; at: string } | null
   instances: number
@@ -123,10 +125,10 @@ export interface IncidentDetail extends IncidentSummary {
   verdict: Verdict | null
   proof: ProofRecord | null
   /** Weaker than a proof that a machine read: shown wherever the incident is shown. */
-  statement: { by: string; statement: string } | null
+  statement: { by: string; statement: string; unixUser?: string } | null
   override: { by: string; reason: string } | null
   cancelled: { by: string; reason: string } | null
-  fenceAttempts: { at: string; method: string; phase: string; message: string }[]
+  fenceAttempts: (FenceAttempt & { at: string })[]
   instanceList: InstanceSummary[]
 }
 
@@ -137,6 +139,16 @@ export interface IncidentFilter {
   limit?: number
 }
 
+export interface RecoverOrder {
+  host: string
+  /** The name of a person: root says nothing about who looked at the host. */
+  by: string
+  /** How that person knows. */
+  proof: string
+  /** Who the operating system says it was. */
+  unixUser?: string
+}
+
 /** Each act throws LifeboatError: NOT_FOUND for an unknown host or incident, USAGE when it makes no sense now. */
 export interface Operations {
   status(): DaemonStatus
@@ -144,7 +156,7 @@ export interface Operations {
   incidents(filter: IncidentFilter): IncidentSummary[]
   incident(id: IncidentId): IncidentDetail
   /** Recovers a host on a person's word. Answers as soon as the incident is in the journal, not when it is over. */
-  recover(order: { host: string; by: string; proof: string }): Promise<{ incident: IncidentId }>
+  recover(order: RecoverOrder): Promise<{ incident: IncidentId }>
   /** Of the whole cloud when no scope is given, also for `resume`. */
   pause(order: { by: string; reason: string; until: string | null; scope?: Scope | undefined }): Promise<PauseState>
   resume(order: { by: string; reason: string; scope?: Scope | undefined }): Promise<void>
