@@ -22,6 +22,8 @@ export const simulatedSegment: Segment = {
   probes: ['network', 'bmc'],
   onDeclaredDown: 'recover',
   onDisabledDown: 'hold',
+  onServiceDown: 'hold',
+  fencingLimitMs: null,
   policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
   brake: { maxHosts: 2, maxShare: 0.5 },
   maxParallelPerHost: 32,

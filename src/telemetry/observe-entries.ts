@@ -1,5 +1,6 @@
 /** Journal entries as metrics. Keeps only what spans two entries: when a step or an incident began. */
 import type { Entry, IncidentId } from '../domain/entry.ts'
+import type { FenceAttempt } from '../domain/fencing.ts'
 import type { HostStepKind, StepKind } from '../domain/plan.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -60,8 +61,7 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
         if (incident !== undefined) incident.lastOutcomeAt = entry.at
         break
       case 'fence.attempt':
-        if (entry.data.phase !== 'trying')
-          metrics.fenceAttempts.inc({ method: entry.data.method, result: entry.data.phase })
+        if (entry.data.phase !== 'trying') observeFence(metrics, entry.data)
         break
       case 'debt.recorded':
         metrics.debts.inc({ code: entry.data.code })
@@ -73,6 +73,13 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
         break
     }
   }
+}
+
+function observeFence(metrics: Metrics, { method, phase, certainty, startedAt, endedAt }: FenceAttempt): void {
+  const result = phase === 'failed' && certainty === 'unknown' ? 'unknown' : phase
+  metrics.fenceAttempts.inc({ method, result })
+  if (startedAt !== undefined && endedAt !== undefined)
+    metrics.fenceDuration.observe({ method, result }, seconds(startedAt, endedAt))
 }
 
 function stepKey(entry: Entry): string {

@@ -100,6 +100,8 @@ export class Rig {
       probes: [],
       onDeclaredDown: 'recover',
       onDisabledDown: 'hold',
+      onServiceDown: 'hold',
+      fencingLimitMs: null,
       policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
       brake: { maxHosts: 2, maxShare: 0.5 },
       maxParallelPerHost: 32,

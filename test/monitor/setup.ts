@@ -36,6 +36,8 @@ export const segment: Segment = {
   probes: [],
   onDeclaredDown: 'recover',
   onDisabledDown: 'hold',
+  onServiceDown: 'hold',
+  fencingLimitMs: null,
   policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
   brake: { maxHosts: 2, maxShare: 0.5 },
   maxParallelPerHost: 8,

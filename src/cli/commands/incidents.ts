@@ -14,6 +14,8 @@ const summaryColumns: Column<IncidentSummary>[] = [
   { title: 'Mode', value: (it) => it.mode },
   { title: 'Opened', value: (it) => it.openedAt, text: (it) => clockTime(it.openedAt) },
   { title: 'State', value: stateOf },
+  // Beside the state, not in it: machines read the state.
+  { title: 'Fencing', value: (it) => it.fencing, text: (it) => it.fencing ?? '' },
   { title: 'Instances', value: (it) => it.instances },
   {
     title: 'Outcomes',
