@@ -39,7 +39,8 @@ function head(incident: IncidentDetail): string {
 }
 
 function evidence({ verdict, openedBy, statement }: IncidentDetail): string {
-  const as = statement?.unixUser === undefined || statement.unixUser === statement.by ? '' : ` (as ${statement.unixUser})`
+  const as =
+    statement?.unixUser === undefined || statement.unixUser === statement.by ? '' : ` (as ${statement.unixUser})`
   const said = statement === null ? '' : line(`${statement.by}${as} stated: "${statement.statement}"`)
   if (verdict === null) return `How we know\n${line(`No verdict: ${openedBy} opened this incident`)}${said}`
   const { status, state, forcedDown, updatedAt, silentMs, missedBeats, intervalMs, probes } = verdict.evidence
@@ -74,7 +75,8 @@ function fencing({ proof, fenceAttempts, ended }: IncidentDetail): string {
 const attemptsShown = 20
 
 function attemptText(it: IncidentDetail['fenceAttempts'][number]): string {
-  const place = it.of === undefined ? '' : ` (${it.position} of ${it.of}${(it.attempts ?? 1) > 1 ? `, try ${it.attempt}` : ''})`
+  const place =
+    it.of === undefined ? '' : ` (${it.position} of ${it.of}${(it.attempts ?? 1) > 1 ? `, try ${it.attempt}` : ''})`
   const doubt = it.phase === 'failed' && it.certainty === 'unknown' ? '; nobody knows what it did' : ''
   return `${clockTime(it.at)} ${it.method}${place} ${it.phase}: ${it.message}${doubt}`
 }

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { z } from 'zod'
 import type { Clock } from '../domain/clock.ts'
 import { errorCodes, LifeboatError, type ErrorCode } from '../domain/errors.ts'
-import type { DaemonStatus, HostStatus, PauseState } from '../domain/operations.ts'
+import type { DaemonStatus, HostStatus, PauseState, RecoverOrder } from '../domain/operations.ts'
 import type { Scope, StandingOrder } from '../domain/standing-order.ts'
 import { CliFailure } from './exit-codes.ts'
 
@@ -15,7 +15,7 @@ const errorShape = z.object({ error: z.object({ code: z.string(), message: z.str
 export interface DaemonClient {
   status(): Promise<DaemonStatus>
   hosts(): Promise<HostStatus[]>
-  recover(order: { host: string; by: string; proof: string }): Promise<{ incident: string }>
+  recover(order: RecoverOrder): Promise<{ incident: string }>
   pause(order: { by: string; reason: string; until: string | null; scope?: Scope }): Promise<PauseState>
   resume(order: { by: string; reason: string; scope?: Scope }): Promise<void>
   startMaintenance(order: { by: string; reason: string; until: string | null; scope: Scope }): Promise<StandingOrder>

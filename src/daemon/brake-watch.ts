@@ -13,6 +13,8 @@ export interface BrakeWatchParts {
   openIncidents: () => Incident[]
   verdicts: () => Verdict[]
   segmentLimits: (segment: string) => BrakeLimits | undefined
+  /** Whether the segment fences isolated hosts: then they count as dead ones do. */
+  fencesIsolated: (segment: string) => boolean
   cloudLimits: BrakeLimits
 }
 
@@ -20,7 +22,7 @@ export interface BrakeWatchParts {
 export function brakeHolds(
   incident: Incident,
   ownLimits: BrakeLimits,
-  { openIncidents, verdicts, segmentLimits, cloudLimits }: BrakeWatchParts,
+  { openIncidents, verdicts, segmentLimits, fencesIsolated, cloudLimits }: BrakeWatchParts,
 ): string | null {
   const fleet = new Map<string, number>()
   // Right after a start no host is known yet; the incident's own segment always is.
@@ -31,7 +33,10 @@ export function brakeHolds(
     const known = segmentLimits(segment)
     if (known !== undefined) limits.set(segment, known)
   }
-  const open: BrakeHost[] = [...openIncidents(), ...all.filter(isProbablyDead)].map(({ host, segment }) => ({
+  const open: BrakeHost[] = [
+    ...openIncidents(),
+    ...all.filter((it) => isProbablyDead(it) || (it.kind === 'service-down' && fencesIsolated(it.segment))),
+  ].map(({ host, segment }) => ({
     host,
     segment,
   }))

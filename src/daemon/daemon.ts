@@ -105,6 +105,8 @@ export class Daemon {
         openIncidents: () => this.book.open(),
         verdicts: () => withoutPlanned(this.monitor.verdicts(), this.orders),
         segmentLimits: (name) => this.monitor.segments().find((segment) => segment.name === name)?.brake,
+        fencesIsolated: (name) =>
+          this.monitor.segments().find((segment) => segment.name === name)?.onServiceDown === 'fence',
         cloudLimits: parts.cloudBrake,
       },
       // By the name on record first: right after a restart a host's zone, and so its segment, may not be known yet.

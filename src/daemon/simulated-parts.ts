@@ -84,7 +84,13 @@ export function simulatedParts(simulator: Simulator, options: SimulatedOptions):
       quietAfterFreezeMs: 6 * beatMs,
     },
     cloudBrake: segment.brake,
-    executorSettings: { maxParallel: 32, tickMs: 100, settleQuietMs: 500, fenceRetryMs: 2_000 },
+    executorSettings: {
+      maxParallel: 32,
+      tickMs: 100,
+      settleQuietMs: 500,
+      fenceRetryMs: 2_000,
+      fenceRetryMaxMs: 16_000,
+    },
     version: 'simulated',
     cloudName: null,
   }

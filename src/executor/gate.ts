@@ -3,9 +3,9 @@
  * life) the incident is held here with its reason on record, and goes on by itself when the reason is gone (law L10).
  */
 import { sleep } from '../domain/clock.ts'
-import { LifeboatError } from '../domain/errors.ts'
+import { errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
-import type { Run } from './context.ts'
+import type { Permission, Run } from './context.ts'
 
 /** How often a held incident looks whether it may go on. Longer delays a recovery after its pause ends by as much. */
 const lookAgainMs = 500
@@ -37,7 +37,7 @@ export class Gate {
   pass(closing = false): Promise<void> {
     if (closing && this.#run.bridge.incident(this.#run.id).cancelled !== null) return Promise.resolve()
     this.#stopIfEnded()
-    const permission = this.#run.bridge.permission(this.#run.bridge.incident(this.#run.id))
+    const permission = this.#permission()
     if (permission.allowed && this.#waiting === null) return Promise.resolve()
     this.#waiting ??= this.#wait().finally(() => (this.#waiting = null))
     return this.#waiting
@@ -48,9 +48,7 @@ export class Gate {
     const { bridge, id, signal } = this.#run
     const incident = bridge.incident(id)
     if (closing && incident.cancelled !== null) return true
-    return (
-      !signal.aborted && this.#waiting === null && bridge.permission(incident).allowed && incident.cancelled === null
-    )
+    return !signal.aborted && this.#waiting === null && this.#permission().allowed && incident.cancelled === null
   }
 
   async #wait(): Promise<void> {
@@ -59,7 +57,7 @@ export class Gate {
     for (;;) {
       this.#stopIfEnded()
       const incident = bridge.incident(id)
-      const permission = bridge.permission(incident)
+      const permission = this.#permission()
       if (permission.allowed) {
         if (incident.proof !== null && clock.now() - provenAt > proofGoodForMs) {
           await this.#renewProof()
@@ -81,6 +79,13 @@ export class Gate {
       }
       await sleep(clock, lookAgainMs, signal)
     }
+  }
+
+  #permission(): Permission {
+    const { bridge, id, lapsed } = this.#run
+    if (lapsed === null) return bridge.permission(bridge.incident(id))
+    const message = `the proof of death lapsed and could not be made anew: ${lapsed.message}`
+    return { allowed: false, hold: 'FENCE_FAILED', message, error: errorRecord(lapsed) }
   }
 
   #stopIfEnded(): void {

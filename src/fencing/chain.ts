@@ -109,7 +109,8 @@ async function withinLimit(
   try {
     const work = method.off(host, limit.signal)
     const cutOff = new Promise<never>((_resolve, reject) => {
-      const cut = (): void => reject(limit.expired() ? cutOffError(host, method.name, limitMs) : stopped(host, 'unknown'))
+      const cut = (): void =>
+        reject(limit.expired() ? cutOffError(host, method.name, limitMs) : stopped(host, 'unknown'))
       if (isAborted(limit.signal)) cut()
       else limit.signal.addEventListener('abort', cut, { once: true })
     })

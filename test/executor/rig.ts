@@ -170,7 +170,13 @@ export class Rig {
       clock,
       observer: {},
       bridge: this.#bridge(),
-      settings: { maxParallel: 32, tickMs: 15, settleQuietMs: this.#options.settleQuietMs ?? 300, fenceRetryMs: 200 },
+      settings: {
+        maxParallel: 32,
+        tickMs: 15,
+        settleQuietMs: this.#options.settleQuietMs ?? 300,
+        fenceRetryMs: 200,
+        fenceRetryMaxMs: 800,
+      },
     }
   }
 
