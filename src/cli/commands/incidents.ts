@@ -14,7 +14,11 @@ const summaryColumns: Column<IncidentSummary>[] = [
   { title: 'Mode', value: (it) => it.mode },
   { title: 'Opened', value: (it) => it.openedAt, text: (it) => clockTime(it.openedAt) },
   // People see how far fencing has come; machines read the state.
-  { title: 'State', value: stateOf, text: (it) => [stateOf(it), it.fencing].filter((part) => part !== null).join(': ') },
+  {
+    title: 'State',
+    value: stateOf,
+    text: (it) => [stateOf(it), it.fencing].filter((part) => part !== null).join(': '),
+  },
   { title: 'Instances', value: (it) => it.instances },
   {
     title: 'Outcomes',
