@@ -174,9 +174,7 @@ class IncidentRunner {
       try {
         this.#run.proof = await fenceHost(this.#run, seen === 'dead')
         this.#keeper.keep()
-        // The witness that found it alive must have fallen silent: what the monitor knows is from before the fence, and the
-        // gate holds what it still finds alive.
-        if (seen === 'isolated') await this.#run.bridge.lookAgain(this.#run.host, this.#run.signal)
+        if (seen === 'isolated') await this.#seeWitnessFallSilent()
         this.#holding.goOn('the host is proven dead')
         return this.#to('isolating')
       } catch (thrown) {
@@ -190,6 +188,15 @@ class IncidentRunner {
       this.#early = null
       await this.#waitForFenceRetry(stated)
     }
+  }
+
+  /**
+   * What the monitor knows of an isolated host is from before the fence. A fresh look tells it that the witness fell silent;
+   * the gate holds one that still finds the host alive.
+   */
+  async #seeWitnessFallSilent(): Promise<void> {
+    await this.#holding.wait(lookAgainMs)
+    await this.#run.bridge.lookAgain(this.#run.host, this.#run.signal)
   }
 
   /** Ever longer with each failure that is on record: a board that is dead for a week must not fill the journal. */

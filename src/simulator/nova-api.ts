@@ -69,7 +69,7 @@ export class NovaApi {
     }
     if (first === 'os-migrations' && get) return ok(listMigrations(world, exchange, minor))
     if (first === 'os-aggregates' && get) return ok(listAggregates(world, minor))
-    if (first === 'os-server-groups' && get) return ok(listServerGroups(world, minor))
+    if (first === 'os-server-groups' && get) return ok(listServerGroups(world, exchange, minor))
     if (first === 'os-hypervisors' && get) return ok(listHypervisors(world, minor))
     if (first === 'servers') return this.servers(exchange, minor, caller, second, third, fourth)
     return notRouted()

@@ -86,8 +86,11 @@ export function showAction(
   return { instanceAction: { ...actionView(action, minor), ...((admin || minor >= 51) && { events }) } }
 }
 
-export function listServerGroups(world: World, minor: Minor): unknown {
-  return { server_groups: world.serverGroups.map((group) => serverGroupView(group, minor)) }
+/** Paged by offset, without links: only an empty page says that it was the last. */
+export function listServerGroups(world: World, { query }: Exchange, minor: Minor): unknown {
+  const offset = Number(query.get('offset') ?? 0)
+  const page = world.serverGroups.slice(offset, offset + pageLimit(query))
+  return { server_groups: page.map((group) => serverGroupView(group, minor)) }
 }
 
 export function listAggregates(world: World, minor: Minor): unknown {
