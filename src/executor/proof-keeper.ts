@@ -50,7 +50,7 @@ export class ProofKeeper {
       if (record === null) return
       try {
         run.proof = await this.#restoreOnce(record)
-        this.#holding.goOn('the proof still holds')
+        this.#goOnAfter(record)
       } catch (thrown) {
         const error = ensureError(thrown)
         if (ends.has(error.code)) throw error
@@ -101,6 +101,13 @@ export class ProofKeeper {
     }
     if (this.#holding.incident.held?.code === 'HOST_ALIVE')
       this.#holding.goOn('a person stated it again, and the heartbeat stands still')
+  }
+
+  /** Ends only the holds that a proof can answer; what a statement was held for is looked at next. */
+  #goOnAfter({ strength }: ProofRecord): void {
+    const code = this.#holding.incident.held?.code
+    if (code === 'FENCE_FAILED' || (code === 'HOST_ALIVE' && strength !== 'statement'))
+      this.#holding.goOn('the proof still holds')
   }
 
   async #heldForLife(stamp: string | null, known: string | null): Promise<void> {

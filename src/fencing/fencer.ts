@@ -59,9 +59,8 @@ export function createFencer(options: {
     const reading = await look(method, record.host, signal)
     const details = { host: record.host, method: method.name, reading: reading.detail }
     if (reading.power === 'on') {
-      throw new LifeboatError('HOST_ALIVE', `${record.host} was fenced, and is on again: ${reading.detail}`, {
-        details,
-      })
+      const now = record.proves === 'storage' ? 'reaches its storage again' : 'is on again'
+      throw new LifeboatError('HOST_ALIVE', `${record.host} was fenced, and ${now}: ${reading.detail}`, { details })
     }
     if (reading.power === 'unknown') {
       const message = `${record.host} was fenced, and cannot be read now: ${reading.detail}`

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Verdict, VerdictKind } from '../../src/domain/verdict.ts'
 import { pauseAfter } from '../../src/executor/back-off.ts'
 import { judgeLook, type LookFacts } from '../../src/executor/seen-dead.ts'
-import { knownRow, movementSince, type KnownRow } from '../../src/executor/sign-of-life.ts'
+import { knownRow, movementSince, type KnownRow, type Movement } from '../../src/executor/sign-of-life.ts'
 import type { Incident, StepRecord } from '../../src/domain/incident.ts'
 
 const stamp = '2026-01-01T00:00:10.000000'
@@ -96,14 +96,14 @@ describe('a service row after a restart', () => {
     ...change,
   })
 
-  it.each([
+  it.each<[string | null, Movement, string]>([
     ['2026-01-01T00:00:10.000000', 'silent', 'the list cuts the microseconds off'],
     ['2026-01-01T00:00:11.000000', 'silent', 'or rounds them up'],
     ['2026-01-01T00:00:12.000000', 'beating', 'later than that nobody of ours wrote'],
     ['2026-01-01T00:00:02.000000', 'silent', 'earlier: a database that was restored, no beat'],
     [null, 'written', 'nothing is known'],
     ['not a time', 'written', 'nothing is known'],
-  ] as const)('%s is %s: %s', (updatedAt, movement) => {
+  ])('%s is %s: %s', (updatedAt, movement) => {
     expect(movementSince(ours, row(updatedAt))).toBe(movement)
   })
 
