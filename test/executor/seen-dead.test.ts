@@ -4,7 +4,7 @@ import type { Verdict, VerdictKind } from '../../src/domain/verdict.ts'
 import { pauseAfter } from '../../src/executor/back-off.ts'
 import { judgeLook, type LookFacts } from '../../src/executor/seen-dead.ts'
 import { knownRow, movementSince, type KnownRow, type Movement } from '../../src/executor/sign-of-life.ts'
-import type { Incident, StepRecord } from '../../src/domain/incident.ts'
+import type { StepRecord } from '../../src/domain/incident.ts'
 
 const stamp = '2026-01-01T00:00:10.000000'
 
@@ -131,7 +131,7 @@ describe('a service row after a restart', () => {
     const step = (status: StepRecord['status'], result: unknown): StepRecord =>
       ({ kind: 'force-down', status, result }) as StepRecord
     const known = (steps: StepRecord[], from: Verdict | null): KnownRow | null =>
-      knownRow({ hostSteps: new Map(steps.map((it, at) => [String(at), it])), verdict: from } as Incident)
+      knownRow({ hostSteps: new Map(steps.map((it, at) => [String(at), it])), verdict: from })
     expect(known([step('failed', null), step('confirmed', ours), step('intended', null)], null)).toBe(ours)
     expect(known([step('failed', null)], verdict('host-down'))).toEqual({
       updatedAt: stamp,

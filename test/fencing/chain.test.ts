@@ -37,8 +37,8 @@ async function run(
     methods: new Map(methods.map((it) => [it.name, it])),
     limits: new Map(Object.entries(options.limits ?? {})),
   })
-  let proof: FencingProof | null = null
-  let error: unknown = null
+  const end: { proof?: FencingProof; error?: unknown } = {}
+  const ended = (): boolean => 'proof' in end || 'error' in end
   const began = clock.now()
   const names = methods.map(({ name }) => name)
   const work = fencer
@@ -50,12 +50,12 @@ async function run(
       options.limitMs,
     )
     .then(
-      (made) => (proof = made),
-      (thrown: unknown) => (error = thrown),
+      (made) => (end.proof = made),
+      (thrown: unknown) => (end.error = thrown),
     )
-  for (let turn = 0; turn < 5_000 && proof === null && error === null; turn++) {
+  for (let turn = 0; turn < 5_000 && !ended(); turn++) {
     await new Promise((resolve) => setImmediate(resolve))
-    if (proof !== null || error !== null) break
+    if (ended()) break
     if (options.stopAtMs !== undefined && clock.now() - began >= options.stopAtMs) stop.abort()
     else clock.advance(100)
   }
@@ -63,8 +63,9 @@ async function run(
   return {
     clock,
     attempts,
-    proof: () => proof ?? expect.unreachable('no proof'),
-    error: () => (error instanceof LifeboatError ? error : expect.unreachable(`no error: ${String(error)}`)),
+    proof: () => end.proof ?? expect.unreachable('no proof'),
+    error: () =>
+      end.error instanceof LifeboatError ? end.error : expect.unreachable(`no error: ${String(end.error)}`),
   }
 }
 
