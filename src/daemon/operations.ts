@@ -7,13 +7,7 @@ import type { IncidentId, NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import { foldIncidents, type Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
-import type {
-  DaemonStatus,
-  HostStatus,
-  IncidentFilter,
-  Operations,
-  RecoverOrder,
-} from '../domain/operations.ts'
+import type { DaemonStatus, HostStatus, IncidentFilter, Operations, RecoverOrder } from '../domain/operations.ts'
 import { isPerson } from '../domain/person.ts'
 import type { Verdict, VerdictKind } from '../domain/verdict.ts'
 import type { Monitor } from '../monitor/monitor.ts'

@@ -40,17 +40,19 @@ export class ProofKeeper {
   }
 
   /**
-   * Makes the recorded proof genuine again, or waits for it. A person's word made since the hold takes its place, and is
-   * recorded as the weaker proof that it is. Throws SHUTDOWN and CANCELLED.
+   * After a restart and after a long hold: makes the recorded proof true again, or waits until it is. A person's word made
+   * since the hold takes its place, and is recorded as the weaker proof that it is. Throws SHUTDOWN and CANCELLED.
    */
   async restore(): Promise<void> {
     const run = this.#run
-    for (let failures = 1; run.proof === null; failures++) {
+    for (let failures = 1; ; failures++) {
       const record = this.#holding.incident.proof
       if (record === null) return
       try {
         run.proof = await this.#restoreOnce(record)
+        run.lapsed = null
         this.#goOnAfter(record)
+        return
       } catch (thrown) {
         const error = ensureError(thrown)
         if (ends.has(error.code)) throw error
@@ -60,7 +62,9 @@ export class ProofKeeper {
         const { fenceRetryMs, fenceRetryMaxMs } = run.settings
         const restated = (): boolean => this.#holding.incident.restated
         if (!restated()) await this.#holding.wait(pauseAfter(failures, fenceRetryMs, fenceRetryMaxMs), restated)
-        if (restated()) run.proof = this.#byStatement()
+        if (!restated()) continue
+        run.proof = this.#byStatement()
+        return
       }
     }
   }

@@ -61,6 +61,13 @@ describe('a look', () => {
     expect(look({ verdict: up, fencesIsolated: true })).toMatchObject({ seen: 'unclear', hold: 'HOST_ALIVE' })
   })
 
+  it("a host that a person disabled goes on only on a person's word, and not while a witness finds it alive", () => {
+    const held = { seen: 'unclear', hold: 'MAINTENANCE', message: 'it is maintenance' }
+    expect(look({ verdict: verdict('maintenance'), recordedStamp: stamp, phase: 'fencing' })).toEqual(held)
+    expect(look({ verdict: verdict('maintenance'), stated: true })).toEqual({ seen: 'dead' })
+    expect(look({ verdict: verdict('maintenance', alive), stated: true })).toEqual(held)
+  })
+
   it.each<[string, Partial<LookFacts>, Partial<Verdict['evidence']>, boolean]>([
     ['the recorded stamp, unmoved', { recordedStamp: stamp }, {}, true],
     ['the recorded stamp, moved', { recordedStamp: '2026-01-01T00:00:00.000000' }, {}, false],
