@@ -1,56 +1,119 @@
 /**
- * Whether the brake holds an incident right now: asked before every act of an incident whose host is not yet proven dead.
- *
- * Hosts that are only suspect but whose probes say dead count too: in a mass failure the first host to be confirmed must
- * not slip through before the others are (law L8).
+ * The brake in the running daemon: looks at every poll and before every act of an incident whose host is not yet proven dead,
+ * journals each scope that trips or opens, and says what holds an incident. Counting and judging are in monitor/brake*.ts.
  */
+import type { BrakeScope, CloudBrake } from '../domain/brake.ts'
+import type { Clock } from '../domain/clock.ts'
+import type { NewEntry } from '../domain/entry.ts'
 import type { Incident } from '../domain/incident.ts'
-import type { BrakeLimits } from '../domain/segment.ts'
-import { witnessedDead, type Verdict } from '../domain/verdict.ts'
-import { brakeDecision, type BrakeHost } from '../monitor/brake.ts'
+import type { Journal } from '../domain/journal.ts'
+import type { BrakeLimits, Segment } from '../domain/segment.ts'
+import type { Verdict } from '../domain/verdict.ts'
+import type { BrakeFacts, BrakeRules } from '../monitor/brake.ts'
+import { holding, readBrake, type BrakeReading, type ScopeReading, type Trips } from '../monitor/brake-trips.ts'
+import type { Monitor } from '../monitor/monitor.ts'
+import { brakeFacts } from './brake-facts.ts'
+import { BrakeRecord } from './brake-record.ts'
+import type { IncidentBook } from './incident-book.ts'
 
 export interface BrakeWatchParts {
-  openIncidents: () => Incident[]
-  verdicts: () => Verdict[]
-  segmentLimits: (segment: string) => BrakeLimits | undefined
-  /** Whether the segment fences isolated hosts: then they count as dead ones do. */
-  fencesIsolated: (segment: string) => boolean
-  cloudLimits: BrakeLimits
+  clock: Clock
+  journal: Journal
+  book: Pick<IncidentBook, 'open'>
+  monitor: Pick<Monitor, 'verdicts' | 'segments' | 'domains' | 'frozen' | 'lastPoll'>
+  segmentNamed: (incident: Incident) => Segment
+  /** The verdicts as the brake counts them: a host that is silent by plan is no sign of a mass failure. Default: as they are. */
+  withoutPlanned?: (verdicts: readonly Verdict[]) => readonly Verdict[]
+  rules: CloudBrake
+  confirmAfterBeats: number
 }
 
-/** Why the brake holds this incident, with numbers; null when it does not. */
-export function brakeHolds(
-  incident: Incident,
-  ownLimits: BrakeLimits,
-  { openIncidents, verdicts, segmentLimits, fencesIsolated, cloudLimits }: BrakeWatchParts,
-): string | null {
-  const fleet = new Map<string, number>()
-  // Right after a start no host is known yet; the incident's own segment always is.
-  const limits = new Map<string, BrakeLimits>([[incident.segment, ownLimits]])
-  const all = verdicts()
-  for (const { segment } of all) {
-    fleet.set(segment, (fleet.get(segment) ?? 0) + 1)
-    const known = segmentLimits(segment)
-    if (known !== undefined) limits.set(segment, known)
+export class BrakeWatch {
+  readonly #parts: BrakeWatchParts
+  readonly #record: BrakeRecord
+  #trips: Trips
+  #last: { verdicts: readonly Verdict[]; revision: number; reading: BrakeReading } | null = null
+
+  constructor(parts: BrakeWatchParts) {
+    this.#parts = parts
+    this.#record = new BrakeRecord(parts.journal, parts.clock)
+    const now = parts.clock.now()
+    // Nobody watched since the last run: settling begins anew.
+    this.#trips = new Map(
+      [...this.#record.tripped].map(([scope, since]) => [scope, { since, changedAt: now, hosts: [], waiting: 0 }]),
+    )
   }
-  const open: BrakeHost[] = [
-    ...openIncidents(),
-    ...all.filter((it) => isProbablyDead(it) || (it.kind === 'service-down' && fencesIsolated(it.segment))),
-  ].map(({ host, segment }) => ({
-    host,
-    segment,
-  }))
-  const overrides = new Set(incident.override === null ? [] : [incident.host])
-  const [answer] = brakeDecision({
-    candidates: [{ host: incident.host, segment: incident.segment }],
-    openHosts: open,
-    fleet,
-    limits: { segments: limits, cloud: cloudLimits },
-    overrides,
-  })
-  return answer === undefined || answer.allowed ? null : answer.reason
+
+  /**
+   * Judges what is known now, and journals what tripped or opened. Throws JOURNAL_UNAVAILABLE when it cannot: then nothing
+   * opened. While the control plane is not believed nothing trips, and nothing settles.
+   */
+  look(): BrakeReading {
+    const { monitor, journal, clock } = this.#parts
+    const verdicts = monitor.verdicts()
+    const blind = monitor.frozen() !== null || monitor.lastPoll() === null
+    const last = this.#last
+    if (!blind && last?.verdicts === verdicts && last.revision === this.#record.revision) return last.reading
+    const reading = readBrake(this.#trips, this.#facts(verdicts, blind), this.#rules(), clock.now())
+    const entries = [...reading.tripped.map(trippedEntry), ...reading.released.map(releasedEntry)]
+    if (entries.length > 0) journal.append(entries)
+    this.#trips = reading.trips
+    this.#last = blind ? null : { verdicts, revision: this.#record.revision, reading }
+    return reading
+  }
+
+  /** Why the brake holds this incident, naming each scope that does; null when none does or a person let it through. */
+  holds(incident: Incident): string | null {
+    if (incident.override !== null) return null
+    const { host, segment } = incident
+    const scopes = holding({ host, segment, domains: this.#domains(host) }, this.look())
+    return scopes.length === 0 ? null : `held: ${scopes.map(({ message }) => message).join('; ')}`
+  }
+
+  /** Every scope as it stands, the cloud first, for people and machines. */
+  scopes(): BrakeScope[] {
+    return [...this.look().scopes.values()].map((reading) => this.#view(reading))
+  }
+
+  #view({ scope, kind, title, hosts, cooling, allowed, fleet, trip, message }: ScopeReading): BrakeScope {
+    const { clock } = this.#parts
+    const trippedSince = trip === null ? null : new Date(clock.wall() - (clock.now() - trip.since)).toISOString()
+    return { scope, kind, title, down: hosts.length, cooling, allowed, fleet, hosts, trippedSince, message }
+  }
+
+  #facts(verdicts: readonly Verdict[], blind: boolean): BrakeFacts {
+    const { book, monitor, confirmAfterBeats, withoutPlanned } = this.#parts
+    return brakeFacts({
+      blind,
+      verdicts: withoutPlanned?.(verdicts) ?? verdicts,
+      openIncidents: book.open(),
+      recoveries: this.#record.recoveries,
+      domains: (host) => this.#domains(host),
+      confirmAfterBeats,
+      fencesIsolated: (name) => monitor.segments().some((it) => it.name === name && it.onServiceDown === 'fence'),
+    })
+  }
+
+  #domains(host: string): string[] {
+    const { monitor, rules } = this.#parts
+    return rules.failureDomain === null ? [] : monitor.domains(host, rules.failureDomain.key)
+  }
+
+  /** Right after a start no host is known yet; the segments of open incidents always are. */
+  #rules(): BrakeRules {
+    const { book, monitor, rules, segmentNamed } = this.#parts
+    const segments = new Map<string, BrakeLimits>()
+    for (const incident of book.open()) segments.set(incident.segment, segmentNamed(incident).brake)
+    for (const { name, brake } of monitor.segments()) segments.set(name, brake)
+    return { ...rules, segments }
+  }
 }
 
-function isProbablyDead({ kind, evidence }: Verdict): boolean {
-  return kind === 'host-down' || (kind === 'suspect' && witnessedDead(evidence))
+function trippedEntry({ scope, hosts, allowed, fleet, message }: ScopeReading): NewEntry {
+  return { kind: 'brake.tripped', data: { scope, down: hosts.length, allowed, fleet, hosts, message } }
+}
+
+function releasedEntry(reading: BrakeReading['released'][number]): NewEntry {
+  const { scope, hosts, allowed, fleet, message, trippedForMs } = reading
+  return { kind: 'brake.released', data: { scope, down: hosts.length, allowed, fleet, message, trippedForMs } }
 }

@@ -8,9 +8,10 @@ import { LifeboatError } from '../domain/errors.ts'
 import type { Workflow } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
 import type { Bridge, Permission } from '../executor/context.ts'
-import { brakeHolds, type BrakeWatchParts } from './brake-watch.ts'
+import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentBook } from './incident-book.ts'
 import { lifeAgainst } from './life-check.ts'
+import type { MemoryWatch } from './memory-watch.ts'
 import { disabledHere, isOnlyWaiting, orderHolds } from './order-holds.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { StandingOrders } from './standing-orders.ts'
@@ -24,27 +25,30 @@ export function createBridge(parts: {
   orders: StandingOrders
   monitor: Monitor
   mode: 'observe' | 'armed'
-  brake: BrakeWatchParts
+  brake: Pick<BrakeWatch, 'holds'>
   segmentNamed: (incident: Incident) => Segment
   workflows: ReadonlyMap<string, Workflow>
+  memory: Pick<MemoryWatch, 'holds'>
 }): Bridge {
   const { clock, book, monitor, brake } = parts
+  /** Whether an incident that is over had a proof: read once from the journal, it never changes. */
+  const proven = new Map<string, boolean>()
   return {
     incident: (id) => book.get(id),
     permission,
     lookAgain: async (host, signal) => {
       const last = monitor.lastPoll()
       const known = monitor.verdict(host)
+      // Only life is to be seen here, and the last poll saw it: when a thousand hosts return, Nova is not read for each.
+      if (known?.kind === 'healthy' && last?.ok === true && monitor.frozen() === null)
+        return { verdict: known, frozen: null }
       if (known !== undefined && last?.ok === true && clock.now() - last.at <= justNowMs) {
         return { verdict: known, frozen: monitor.frozen()?.message ?? null }
       }
       const { verdict, frozen } = await monitor.lookAgain(host, signal)
       return { verdict, frozen: frozen?.message ?? null }
     },
-    isFenced: (host) => {
-      const incident = book.openOn(host)
-      return incident !== undefined && incident.proof !== null && incident.marked !== null
-    },
+    isFenced,
     segment: parts.segmentNamed,
     workflow: (digest) => {
       const workflow = parts.workflows.get(digest)
@@ -53,6 +57,21 @@ export function createBridge(parts: {
       return workflow
     },
     noteOurWrite: (service) => monitor.noteOurWrite(service.host, service.updatedAt),
+  }
+
+  /**
+   * Also after its own incident is over, which with nothing on the host takes a second: as long as our flags stand there and
+   * it does not beat. A mark alone is too little: after a restart it may be of a host that has long come back.
+   */
+  function isFenced(host: string): boolean {
+    const incident = book.openOn(host)
+    if (incident !== undefined) return incident.proof !== null && incident.marked !== null
+    const verdict = monitor.verdict(host)
+    const id = book.markedBy(host)
+    if (id === undefined || verdict?.evidence.forcedDown !== true || verdict.kind === 'contradiction') return false
+    const known = proven.get(id) ?? (book.find(id)?.proof ?? null) !== null
+    proven.set(id, known)
+    return known
   }
 
   function permission(incident: Incident): Permission {
@@ -76,8 +95,12 @@ export function createBridge(parts: {
     if (life !== null) return { allowed: false, hold: 'HOST_ALIVE', message: life }
     // Once a host is proven dead its recovery goes on; the brake decides before that.
     if (incident.proof === null) {
-      const held = brakeHolds(incident, parts.segmentNamed(incident).brake, brake)
+      // Whatever it was held for: the fresh look ends the incident of a host that beats again, before anything is done to it.
+      if (verdict?.kind === 'healthy') return { allowed: true, hostIsBack: `the host is back: ${verdict.message}` }
+      const held = brake.holds(incident)
       if (held !== null) return { allowed: false, hold: 'BRAKE', message: held }
+      const short = parts.memory.holds(incident, book.open())
+      if (short !== null) return { allowed: false, hold: 'MEMORY', message: short }
     }
     return { allowed: true }
   }

@@ -9,6 +9,7 @@ import type { Clock } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { ServiceRecord } from '../domain/service.ts'
 import { buildAdapters, type Adapters } from './adapters.ts'
+import { domainLines } from './check-domains.ts'
 import type { Config } from './config/index.ts'
 import { loadHostFailure } from './workflow-files.ts'
 
@@ -124,7 +125,13 @@ async function* checkHosts(
     // Said already by the permission lines.
     return
   }
-  for (const { host, zone } of services.filter((row) => row.binary === 'nova-compute')) {
+  const computes = services.filter((row) => row.binary === 'nova-compute')
+  yield* domainLines(
+    config.brake.failureDomain?.key ?? null,
+    computes.map(({ host }) => host),
+    aggregates,
+  )
+  for (const { host, zone } of computes) {
     const segment = segmentOf(
       host,
       zone,

@@ -3,6 +3,7 @@
  * its adapters ready-made, so that the demo and the tests run exactly this with a simulated cloud.
  */
 import { setMaxListeners } from 'node:events'
+import type { CloudBrake } from '../domain/brake.ts'
 import { sleep, type Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import type { IncidentId } from '../domain/entry.ts'
@@ -13,16 +14,19 @@ import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Operations } from '../domain/operations.ts'
 import type { Workflow } from '../domain/plan.ts'
-import type { BrakeLimits, Segment, SegmentOf } from '../domain/segment.ts'
+import type { Segment, SegmentOf } from '../domain/segment.ts'
 import type { Probe } from '../domain/verdict.ts'
 import type { ExecutorContext, ExecutorSettings } from '../executor/context.ts'
 import { runIncident } from '../executor/incident-runner.ts'
 import { Slots, type SharedQueue } from '../executor/slots.ts'
 import { Monitor } from '../monitor/monitor.ts'
 import type { MonitorSettings } from '../monitor/settings.ts'
+import { BrakeWatch } from './brake-watch.ts'
 import { createBridge } from './bridge.ts'
 import { IncidentBook } from './incident-book.ts'
+import { guardedJournal } from './journal-guard.ts'
 import type { MaintenanceWindow } from './maintenance-window.ts'
+import { MemoryWatch, processMemory, type Memory } from './memory-watch.ts'
 import { createOperations } from './operations.ts'
 import { maintenanceOf, withoutPlanned } from './order-holds.ts'
 import { OrderKeeper } from './order-keeper.ts'
@@ -44,12 +48,14 @@ export interface DaemonParts {
   /** Reads a workflow that an earlier run pinned in the journal. */
   parsePinned: (source: string) => Workflow
   monitorSettings: MonitorSettings
-  cloudBrake: BrakeLimits
+  cloudBrake: CloudBrake
   executorSettings: ExecutorSettings
   /** Default: none. */
   maintenanceWindows?: readonly MaintenanceWindow[]
   version: string
   cloudName: string | null
+  /** Default: this process's. */
+  memory?: Memory
   /** Default: this process's. */
   pid?: number
 }
@@ -73,10 +79,13 @@ export class Daemon {
   #keeping: Promise<void> | null = null
 
   constructor(parts: DaemonParts) {
-    this.#parts = parts
+    const { clock, cloud, fencer, observer, workflow, mode } = parts
+    const { signal } = this.#stopping
+    const journal = guardedJournal(parts.journal, { clock, observer, signal })
+    const memory = new MemoryWatch(parts.memory ?? processMemory(), journal)
+    this.#parts = { ...parts, journal }
     // Every step under way listens for the stop: thousands are no leak.
-    setMaxListeners(0, this.#stopping.signal)
-    const { clock, cloud, journal, fencer, observer, workflow, mode } = parts
+    setMaxListeners(0, signal)
     this.orders = new StandingOrders(journal, clock)
     this.book = new IncidentBook(journal)
     journal.onAppend((entry) => {
@@ -95,24 +104,29 @@ export class Daemon {
       observer,
     })
     const workflows = this.#pinWorkflows()
+    // By the name on record first: right after a restart a host's zone, and so its segment, may not be known yet.
+    const segmentNamed = ({ host, segment: name }: Incident): Segment =>
+      this.monitor.segments().find((segment) => segment.name === name) ?? this.#segmentFor(host)
+    const brake = new BrakeWatch({
+      clock,
+      journal,
+      book: this.book,
+      monitor: this.monitor,
+      segmentNamed,
+      withoutPlanned: (verdicts) => withoutPlanned(verdicts, this.orders),
+      rules: parts.cloudBrake,
+      confirmAfterBeats: parts.monitorSettings.confirmAfterBeats,
+    })
     const bridge = createBridge({
       clock,
       book: this.book,
       orders: this.orders,
       monitor: this.monitor,
       mode,
-      brake: {
-        openIncidents: () => this.book.open(),
-        verdicts: () => withoutPlanned(this.monitor.verdicts(), this.orders),
-        segmentLimits: (name) => this.monitor.segments().find((segment) => segment.name === name)?.brake,
-        fencesIsolated: (name) =>
-          this.monitor.segments().find((segment) => segment.name === name)?.onServiceDown === 'fence',
-        cloudLimits: parts.cloudBrake,
-      },
-      // By the name on record first: right after a restart a host's zone, and so its segment, may not be known yet.
-      segmentNamed: ({ host, segment: name }) =>
-        this.monitor.segments().find((segment) => segment.name === name) ?? this.#segmentFor(host),
+      brake,
+      segmentNamed,
       workflows,
+      memory,
     })
     this.#context = { cloud, journal, fencer, clock, observer, bridge, settings: parts.executorSettings }
     this.#queue = Slots.shared(parts.executorSettings.maxParallel)
@@ -121,6 +135,7 @@ export class Daemon {
       journal,
       monitor: this.monitor,
       book: this.book,
+      brake,
       observer,
       pollIntervalMs: parts.monitorSettings.pollIntervalMs,
       mode,
@@ -128,6 +143,7 @@ export class Daemon {
       segmentFor: (host) => this.#segmentFor(host),
       inMaintenance: ({ host, segment }) => maintenanceOf(this.orders, host, segment) !== null,
       run: (id) => this.#run(id),
+      afterPoll: () => memory.look(),
     })
     this.#keeper = new OrderKeeper({
       clock,
@@ -153,6 +169,7 @@ export class Daemon {
       book: this.book,
       orders: this.orders,
       monitor: this.monitor,
+      brake,
       watch: this.#watch,
       about,
     })
@@ -172,6 +189,8 @@ export class Daemon {
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
     await Promise.allSettled([this.#polling, this.#keeping, ...this.#running.values()])
+    // A start that failed half way (a port that is taken) has nothing on record that could end.
+    if (this.#polling === null) return
     this.#parts.journal.append([{ kind: 'daemon.stopped', data: { reason } }])
   }
 
@@ -187,7 +206,10 @@ export class Daemon {
   #run(id: IncidentId): void {
     if (this.#running.has(id) || this.#stopping.signal.aborted) return
     const run = runIncident(this.#context, id, this.#queue, this.#stopping.signal).then(
-      () => void this.#running.delete(id),
+      () => {
+        this.#running.delete(id)
+        this.book.forgetClosed(id)
+      },
       (thrown: unknown) => {
         this.#running.delete(id)
         this.#parts.observer.log?.('error', 'incident.broke', { incident: id }, ensureError(thrown))

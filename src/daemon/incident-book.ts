@@ -1,6 +1,6 @@
 /**
  * The open incidents as the journal tells them, kept current as entries are appended: the only state of a running daemon.
- * Closed ones of earlier runs stay in the journal and are read when somebody asks.
+ * Closed ones stay in the journal and are read when somebody asks: a daemon that lives for years must not hold them all.
  */
 import { applyEntry, foldIncidents, type Incident } from '../domain/incident.ts'
 import type { Entry, IncidentId } from '../domain/entry.ts'
@@ -33,9 +33,14 @@ export class IncidentBook {
     return this.#marked.has(host)
   }
 
+  /** The incident that set our flags on the host's service, open or over, or undefined. */
+  markedBy(host: string): IncidentId | undefined {
+    return this.#marked.get(host)
+  }
+
   /** Throws INVARIANT for an id that was never opened. */
   get(id: IncidentId): Incident {
-    const incident = this.#incidents.get(id)
+    const incident = this.find(id)
     if (incident === undefined) throw new LifeboatError('INVARIANT', `there is no incident ${id}`)
     return incident
   }
@@ -48,6 +53,16 @@ export class IncidentBook {
   /** Any incident, open or closed, or undefined. */
   find(id: IncidentId): Incident | undefined {
     return this.#incidents.get(id) ?? foldIncidents(this.#journal.read({ incident: id })).get(id)
+  }
+
+  /** Lets go of an incident that is closed; whoever asks for it later reads the journal. Open ones stay. */
+  forgetClosed(id: IncidentId): void {
+    if (this.#incidents.get(id)?.closed !== null) this.#incidents.delete(id)
+  }
+
+  /** Incidents held in memory. */
+  get size(): number {
+    return this.#incidents.size
   }
 
   open(): Incident[] {

@@ -11,6 +11,7 @@ import type { DaemonStatus, HostStatus, IncidentFilter, Operations, RecoverOrder
 import { isPerson } from '../domain/person.ts'
 import type { Verdict, VerdictKind } from '../domain/verdict.ts'
 import type { Monitor } from '../monitor/monitor.ts'
+import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentBook } from './incident-book.ts'
 import { incidentDetail, incidentSummary } from './incident-views.ts'
 import { cloudPause, orderActs } from './order-acts.ts'
@@ -27,12 +28,13 @@ export interface OperationsParts {
   book: IncidentBook
   orders: StandingOrders
   monitor: Monitor
+  brake: Pick<BrakeWatch, 'holds' | 'scopes'>
   watch: WatchLoop
   about: Pick<DaemonStatus, 'version' | 'mode' | 'pid' | 'startedAt' | 'cloud' | 'workflow'>
 }
 
 export function createOperations(parts: OperationsParts): Operations {
-  const { journal, book, monitor, watch } = parts
+  const { journal, book, monitor, brake, watch } = parts
   const openIncident = (id: IncidentId): Incident => {
     const incident = book.find(id)
     if (incident === undefined) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
@@ -55,7 +57,9 @@ export function createOperations(parts: OperationsParts): Operations {
     recover: (order) => Promise.resolve(recover(order)),
     ...orderActs(parts),
     override: (id, { by, reason }) => {
-      act(notCancelled(openIncident(id)), by, { kind: 'operator.override', data: { by, reason } })
+      const incident = notCancelled(openIncident(id))
+      refuseNeedlessOverride(incident, brake)
+      act(incident, by, { kind: 'operator.override', data: { by, reason } })
       return Promise.resolve()
     },
     cancel: (id, { by, reason }) => {
@@ -89,6 +93,21 @@ export function createOperations(parts: OperationsParts): Operations {
   }
 }
 
+/**
+ * Whatever else it waits for, the brake must hold it at this moment: a leave given in advance would let the host through a
+ * mass failure that nobody has seen when it was given.
+ */
+function refuseNeedlessOverride(incident: Incident, brake: Pick<BrakeWatch, 'holds'>): void {
+  const { id, host, override, proof, held } = incident
+  if (override !== null) throw new LifeboatError('USAGE', `${override.by} already let incident ${id} past the brake`)
+  if (proof !== null)
+    throw new LifeboatError('USAGE', `${host} is proven dead: the brake holds incident ${id} no longer`)
+  if (brake.holds(incident) !== null) return
+  const instead =
+    held === null ? 'it is not held at all' : `it waits for something else (${held.code}: ${held.message})`
+  throw new LifeboatError('USAGE', `Incident ${id} is not held by the brake: ${instead}`)
+}
+
 /** An order to an incident that is being ended would be written down and never carried out. */
 function notCancelled(incident: Incident): Incident {
   const { id, cancelled } = incident
@@ -116,7 +135,7 @@ export function listIncidents(journal: Journal, book: IncidentBook, { open, host
   )
 }
 
-function statusOf({ clock, journal, journalPath, book, orders, monitor, about }: OperationsParts): DaemonStatus {
+function statusOf({ clock, journal, journalPath, book, orders, monitor, brake, about }: OperationsParts): DaemonStatus {
   const hosts: Partial<Record<VerdictKind, number>> = {}
   for (const { kind } of monitor.verdicts()) hosts[kind] = (hosts[kind] ?? 0) + 1
   const open = book.open()
@@ -133,6 +152,7 @@ function statusOf({ clock, journal, journalPath, book, orders, monitor, about }:
       frozen === null ? null : { reason: frozen.reason, message: frozen.message, since: isoAt(clock, frozen.since) },
     paused: cloudPause(orders),
     standingOrders: orders.inForce(),
+    brake: brake.scopes().filter(({ trippedSince }) => trippedSince !== null),
     hosts,
     incidents: { open: open.length, held: open.filter((incident) => incident.held !== null).length },
     journal: { path: journalPath, entries: newest?.seq ?? 0, head: newest?.hash ?? '' },

@@ -6,7 +6,8 @@
 import { join } from 'node:path'
 import { listenForOperators, listenPublicly } from '../api/index.ts'
 import { ensureError } from '../domain/errors.ts'
-import { openJournal } from '../journal/journal.ts'
+import type { Observer } from '../domain/observer.ts'
+import { openJournal, type JournalWriter } from '../journal/journal.ts'
 import { createSystemdNotify } from '../telemetry/systemd-notify.ts'
 import { createTelemetry } from '../telemetry/telemetry.ts'
 import { buildAdapters } from './adapters.ts'
@@ -46,7 +47,12 @@ export async function runDaemon(config: Config, version: string): Promise<void> 
       onWrite: (seen) => telemetry.journalWrite(seen),
       onListenerError: (thrown) => observer.log('error', 'journal.listener_failed', {}, ensureError(thrown)),
     })
-    teardown.add('journal', () => journal.close())
+    // Kept outside of the journal, these show that entries were changed or cut off since.
+    logHead(observer, 'journal.opened', journal)
+    teardown.add('journal', () => {
+      logHead(observer, 'journal.closed', journal)
+      journal.close()
+    })
     const daemon = new Daemon(
       daemonParts(config, { clock, observer, version, workflow, adapters, journal, journalPath: config.journal }),
     )
@@ -77,6 +83,13 @@ export async function runDaemon(config: Config, version: string): Promise<void> 
       observer.log('error', 'stop.incomplete', { message: problem })
     stopped.release()
   }
+}
+
+function logHead(observer: Observer, event: string, journal: JournalWriter): void {
+  const { seq, hash } = journal.head()
+  const word = event === 'journal.opened' ? 'begins' : 'ends'
+  const message = `This run ${word} with entry ${seq} of the journal, hash ${hash}`
+  observer.log?.('info', event, { message, path: journal.path, entries: seq, head: hash })
 }
 
 /** Resolves at the first SIGTERM or SIGINT. Later ones are ignored: an orderly stop has its own time limit. */

@@ -4,12 +4,13 @@
  */
 import { mkdirSync } from 'node:fs'
 import { schedule, type ScheduledTask } from 'node-cron'
-import type { Clock } from '../domain/clock.ts'
+import { sleep, type Clock } from '../domain/clock.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import { backupFile, pruneBackups } from '../journal/backup.ts'
 import type { JournalWriter } from '../journal/journal.ts'
 import type { IncidentBook } from './incident-book.ts'
+import { checkJournal } from './journal-guard.ts'
 
 /** Backups kept. Each holds the whole journal; fewer leave less time to notice that one is needed. */
 const backupsKept = 7
@@ -25,7 +26,11 @@ export interface ScheduleParts {
 /** Starts the schedules; the returned function stops them. Times are the machine's local time. */
 export function startSchedules(parts: ScheduleParts): () => Promise<void> {
   const tasks: ScheduledTask[] = [
-    schedule('17 3 * * *', () => guarded(parts, 'journal.check', () => verifyJournal(parts)), { noOverlap: true }),
+    schedule(
+      '17 3 * * *',
+      () => guarded(parts, 'journal.check', () => checkJournal({ ...parts, pause: () => sleep(parts.clock, 1) })),
+      { noOverlap: true },
+    ),
     schedule('37 3 * * *', () => guarded(parts, 'journal.backup', () => backUp(parts)), { noOverlap: true }),
     schedule('0 7 * * *', () => guarded(parts, 'summary', () => summarise(parts)), { noOverlap: true }),
   ]
@@ -40,16 +45,6 @@ async function guarded({ observer }: ScheduleParts, event: string, work: () => P
   } catch (thrown) {
     observer.log?.('error', `${event}.failed`, {}, ensureError(thrown))
   }
-}
-
-function verifyJournal({ journal, observer }: ScheduleParts): void {
-  const { entries, broken } = journal.verify()
-  if (broken === null) {
-    observer.log?.('info', 'journal.verified', { entries })
-    return
-  }
-  const message = `Entry ${broken.seq} of the journal does not fit the chain: ${broken.problem}`
-  journal.append([{ kind: 'alarm.raised', data: { code: 'JOURNAL_CORRUPT', message } }])
 }
 
 async function backUp({ journal, clock, observer, backupDirectory }: ScheduleParts): Promise<void> {

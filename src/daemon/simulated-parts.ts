@@ -1,9 +1,11 @@
 /** The daemon's parts for a simulated cloud: the real client, the real fencing, the real everything, over HTTP. */
+import type { CloudBrake } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Workflow } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
+import type { Wire } from '../domain/wire.ts'
 import { defaultWishes } from '../engine/wishes.ts'
 import { parseWorkflow } from '../engine/workflow.ts'
 import { createFencer } from '../fencing/fencer.ts'
@@ -26,6 +28,7 @@ export const simulatedSegment: Segment = {
   fencingLimitMs: null,
   policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
   brake: { maxHosts: 2, maxShare: 0.5 },
+  priority: 0,
   maxParallelPerHost: 32,
 }
 
@@ -38,11 +41,14 @@ export interface SimulatedOptions {
   observer?: Observer
   segment?: Partial<Segment>
   mode?: 'observe' | 'armed'
+  /** Reaches the simulator without sockets, the same way in every run. */
+  wire?: Wire | undefined
+  brake?: Partial<CloudBrake>
 }
 
 /** Everything a Daemon needs but its journal's path. */
 export function simulatedParts(simulator: Simulator, options: SimulatedOptions): Omit<DaemonParts, 'journalPath'> {
-  const { clock, journal, workflow, beatMs } = options
+  const { clock, journal, workflow, beatMs, wire } = options
   const observer = options.observer ?? {}
   const access = simulator.cloud()
   const env = Object.fromEntries(
@@ -53,6 +59,7 @@ export function simulatedParts(simulator: Simulator, options: SimulatedOptions):
     clock,
     observer,
     requestLimitMs: 2_000,
+    wire,
     system: (host) => ({ url: simulator.bmcUrl(host), ...simulator.bmcAccess }),
     verify: { pauseMs: 50, limitMs: 2_000 },
   })
@@ -65,6 +72,7 @@ export function simulatedParts(simulator: Simulator, options: SimulatedOptions):
       observer,
       readTimeoutMs: 5_000,
       writeTimeoutMs: 5_000,
+      wire,
     }),
     fencer: createFencer({ clock, methods: new Map([['bmc', bmc]]), observer }),
     journal,
@@ -83,7 +91,14 @@ export function simulatedParts(simulator: Simulator, options: SimulatedOptions):
       startSilenceMs: 4 * beatMs,
       quietAfterFreezeMs: 6 * beatMs,
     },
-    cloudBrake: segment.brake,
+    cloudBrake: {
+      ...segment.brake,
+      failureDomain: null,
+      coolDownMs: 60 * beatMs,
+      settleMs: 30 * beatMs,
+      siteLossShare: 0.5,
+      ...options.brake,
+    },
     executorSettings: {
       maxParallel: 32,
       tickMs: 100,

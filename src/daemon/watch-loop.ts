@@ -10,6 +10,7 @@ import type { Observer } from '../domain/observer.ts'
 import type { Segment } from '../domain/segment.ts'
 import { witnessedDead, type Verdict, type VerdictKind } from '../domain/verdict.ts'
 import type { Monitor, PollReport } from '../monitor/monitor.ts'
+import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentBook } from './incident-book.ts'
 
 /** Verdicts that a host was dead or alive for sure; only life ends an episode. */
@@ -26,6 +27,7 @@ export interface WatchLoopParts {
   journal: Journal
   monitor: Monitor
   book: IncidentBook
+  brake: Pick<BrakeWatch, 'look' | 'scopes'>
   observer: Observer
   pollIntervalMs: number
   mode: 'observe' | 'armed'
@@ -35,7 +37,12 @@ export interface WatchLoopParts {
   inMaintenance: (verdict: Verdict) => boolean
   /** Runs an incident; called once for each that is opened. */
   run: (id: IncidentId) => void
+  /** Told after each poll that was recorded. */
+  afterPoll?: () => void
 }
+
+/** Rows of polls that could not be written, kept for when they can: beyond these the oldest are given up. */
+const owedAtMost = 1_000
 
 export class WatchLoop {
   readonly #parts: WatchLoopParts
@@ -43,6 +50,8 @@ export class WatchLoop {
   readonly #handled = new Set<string>()
   /** Incidents of an earlier run, picked up after the first good poll. */
   readonly #unfinished: IncidentId[]
+  /** What polls found while the journal could not be written. */
+  #owed: NewEntry[] = []
 
   constructor(parts: WatchLoopParts) {
     this.#parts = parts
@@ -61,6 +70,7 @@ export class WatchLoop {
         const report = await monitor.poll(signal)
         if (isAborted(signal)) return
         this.#record(report)
+        this.#parts.afterPoll?.()
         if (report.verdicts.some(({ kind, evidence }) => kind === 'suspect' && witnessedDead(evidence)))
           pauseMs *= dyingHurry
       } catch (thrown) {
@@ -82,16 +92,31 @@ export class WatchLoop {
     for (const verdict of report.changed) entries.push({ kind: 'verdict.changed', host: verdict.host, data: verdict })
     for (const { host, ...alarm } of report.alarms)
       entries.push({ kind: 'alarm.raised', ...(host !== undefined && { host }), data: alarm })
-    if (entries.length > 0) this.#parts.journal.append(entries)
+    this.#owed = [...this.#owed, ...entries].slice(-owedAtMost)
+    if (this.#owed.length > 0) this.#parts.journal.append(this.#owed)
+    this.#owed = []
+    // Before anything is opened: what trips the brake is on record before what it holds.
+    this.#parts.brake.look()
     if (report.ok) for (const id of this.#unfinished.splice(0)) this.#parts.run(id)
-    for (const verdict of report.verdicts) this.#consider(verdict, report)
+    for (const verdict of report.verdicts) this.#noteLife(verdict)
+    if (report.frozen === null) {
+      const dead = report.verdicts.filter((verdict) => !this.#handled.has(verdict.host) && this.#opens(verdict))
+      for (const verdict of dead.toSorted((a, b) => this.#priority(b) - this.#priority(a))) this.#openOnce(verdict)
+    }
+    this.#parts.observer.brake?.(this.#parts.brake.scopes())
   }
 
-  #consider(verdict: Verdict, report: PollReport): void {
+  #noteLife(verdict: Verdict): void {
     if (alive.has(verdict.kind)) this.#handled.delete(verdict.host)
     // Our flags are gone: what is forced down from now on was forced down by somebody else.
     if (verdict.kind === 'healthy' && !verdict.evidence.forcedDown) this.#parts.book.forgetMark(verdict.host)
-    if (report.frozen !== null || this.#handled.has(verdict.host) || !this.#opens(verdict)) return
+  }
+
+  #priority({ host }: Verdict): number {
+    return this.#parts.segmentFor(host).priority
+  }
+
+  #openOnce(verdict: Verdict): void {
     // Handled only once it is on record: with a full disk the next poll tries again.
     if (this.#parts.book.openOn(verdict.host) === undefined) this.open(verdict.host, verdict, 'daemon')
     else this.#handled.add(verdict.host)

@@ -2,6 +2,7 @@
  * Journal entries: the only truth. Everything else (tables, pages, what a restarted daemon knows) is derived from them.
  * An entry never changes once written; a new release may add kinds and optional fields, never take one away.
  */
+import type { ScopeId } from './brake.ts'
 import type { ErrorRecord } from './errors.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
@@ -21,6 +22,23 @@ export interface EntryData {
 
   'monitor.frozen': { reason: string; message: string }
   'monitor.thawed': { reason: string; frozenForMs: number }
+  /** A scope holds every recovery that has not begun. `scope`: `cloud`, `segment:NAME` or `domain:NAME`. */
+  'brake.tripped': {
+    scope: ScopeId
+    down: number
+    allowed: number
+    fleet: number
+    hosts: HostName[]
+    message: string
+  }
+  'brake.released': {
+    scope: ScopeId
+    down: number
+    allowed: number
+    fleet: number
+    message: string
+    trippedForMs: number
+  }
   'verdict.changed': Verdict & { from: VerdictKind }
   /** `order`: key of the standing order that it is about. */
   'alarm.raised': { code: string; message: string; evidence?: Evidence; order?: string }

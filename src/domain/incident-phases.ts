@@ -30,6 +30,7 @@ export const holdCodes = {
   CLOUD_UNAVAILABLE: 'Nova does not answer: nothing can be read or done safely',
   NOVA_REFUSED: 'Nova refuses what the recovery needs: a person must correct it (policy, credentials, the service)',
   JOURNAL_UNAVAILABLE: 'The journal cannot be written',
+  MEMORY: 'The daemon is short of memory and finishes other recoveries first',
 } as const
 
 export type HoldCode = keyof typeof holdCodes

@@ -1,4 +1,5 @@
 /** The one observation surface: what happens in the daemon, told to whoever watches (telemetry). Listeners must not throw. */
+import type { BrakeScope } from './brake.ts'
 import type { Entry } from './entry.ts'
 import type { Incident } from './incident.ts'
 import type { StandingOrder } from './standing-order.ts'
@@ -31,6 +32,8 @@ export interface Observer {
   incidents?(open: Incident[]): void
   /** Told at the start and whenever an order begins or ends: all that are in force. */
   standingOrders?(inForce: StandingOrder[]): void
+  /** Told after each poll: every scope of the brake. */
+  brake?(scopes: BrakeScope[]): void
   /** A thing worth a log line that is no journal entry. `event` is a stable dotted id. */
   log?(
     level: 'debug' | 'info' | 'warn' | 'error',

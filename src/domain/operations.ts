@@ -3,6 +3,7 @@
  *
  * Times are ISO text of our wall clock. Every act names a person and a reason: both end in the journal (law L10).
  */
+import type { BrakeScope } from './brake.ts'
 import type { IncidentId } from './entry.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
@@ -36,6 +37,8 @@ export interface DaemonStatus {
   paused: PauseState | null
   /** Every pause and maintenance in force, oldest first. */
   standingOrders: StandingOrder[]
+  /** The scopes of the brake that hold recoveries, each with its numbers. */
+  brake: BrakeScope[]
   /** How many hosts have each verdict; verdicts without hosts may be missing. */
   hosts: Partial<Record<VerdictKind, number>>
   incidents: { open: number; held: number }
@@ -163,7 +166,10 @@ export interface Operations {
   startMaintenance(order: { by: string; reason: string; until: string | null; scope: Scope }): Promise<StandingOrder>
   /** Ends every maintenance of exactly this scope, a calendar window's present opening too. */
   endMaintenance(order: { by: string; reason: string; scope: Scope }): Promise<void>
-  /** Lets one held incident past the brake. */
+  /**
+   * Lets one incident past the brake that holds it. USAGE when the brake does not hold it: a leave given in advance would
+   * let its host through a mass failure that nobody has seen yet.
+   */
   override(id: IncidentId, order: { by: string; reason: string }): Promise<void>
   /** Ends an incident after the writes in flight are settled. */
   cancel(id: IncidentId, order: { by: string; reason: string }): Promise<void>

@@ -33,6 +33,8 @@ export interface Segment {
   fencingLimitMs: number | null
   policy: InstancePolicy
   brake: BrakeLimits
+  /** Hosts of a segment with a higher number are begun first, and their instances go before all others'. */
+  priority: number
   /** Evacuations in flight at once from one host of this segment. */
   maxParallelPerHost: number
 }

@@ -254,6 +254,7 @@ function segmentOf({ storage, policy }: Case): Segment {
       unasked: policy?.unasked ?? 'recover',
     },
     brake: { maxHosts: 1, maxShare: 1 },
+    priority: 0,
     maxParallelPerHost: 1,
   }
 }

@@ -31,7 +31,8 @@ export interface ExecutorSettings {
 
 /** What must be true for the next write to be sent. Asked before every single one. */
 export type Permission =
-  | { allowed: true }
+  /** `hostIsBack`: only to be looked at once more, for its host beats again; nothing was done to it yet. */
+  | { allowed: true; hostIsBack?: string }
   /** Wait here, and say so. */
   | { allowed: false; hold: HoldCode; message: string; error?: ErrorRecord }
   /** A person cancelled the incident. */

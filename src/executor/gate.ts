@@ -66,7 +66,12 @@ export class Gate {
         }
         if (incident.held !== null)
           journal.append([
-            { kind: 'incident.continued', incident: id, host, data: { because: `${incident.held.code} is over` } },
+            {
+              kind: 'incident.continued',
+              incident: id,
+              host,
+              data: { because: permission.hostIsBack ?? whyItGoesOn(incident.held.code, incident.override?.by) },
+            },
           ])
         return
       }
@@ -93,4 +98,8 @@ export class Gate {
     const cancelled = this.#run.bridge.incident(this.#run.id).cancelled
     if (cancelled !== null) throw new LifeboatError('CANCELLED', `cancelled by ${cancelled.by}: ${cancelled.reason}`)
   }
+}
+
+function whyItGoesOn(held: HoldCode, overriddenBy: string | undefined): string {
+  return held === 'BRAKE' && overriddenBy !== undefined ? `${overriddenBy} let it past the brake` : `${held} is over`
 }

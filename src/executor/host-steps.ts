@@ -59,7 +59,10 @@ export async function forceDown(run: Run, gate: Gate): Promise<void> {
     throw new LifeboatError('API_UNAVAILABLE', `the cell of ${run.host} does not answer`, { retry: 'after' })
   const before = { forcedDown: service.forcedDown, status: service.status, disabledReason: service.disabledReason }
   const reason = ourDisabledReason(run.id)
-  if (service.forcedDown && (service.status === 'disabled' || run.bridge.incident(run.id).marked !== null)) return
+  if (service.forcedDown && (service.status === 'disabled' || run.bridge.incident(run.id).marked !== null)) {
+    confirmOpen(run, 'force-down', serviceState(service))
+    return
+  }
   const change = {
     forcedDown: true,
     ...(service.status === 'enabled' && { status: 'disabled' as const, disabledReason: reason }),
@@ -87,16 +90,20 @@ export async function forceDown(run: Run, gate: Gate): Promise<void> {
         certainty: 'applied',
         retry: 'backoff',
       })
-    return {
-      value: undefined,
-      result: {
-        forcedDown: after.forcedDown,
-        status: after.status,
-        disabledReason: after.disabledReason,
-        updatedAt: after.updatedAt,
-      },
-    }
+    return { value: undefined, result: serviceState(after) }
   })
+}
+
+function serviceState({ forcedDown, status, disabledReason, updatedAt }: ServiceRecord): object {
+  return { forcedDown, status, disabledReason, updatedAt }
+}
+
+/** The daemon died after its write was taken and before it was told so: reading says that it is done (law L2). */
+function confirmOpen(run: Run, kind: HostStepKind, result: unknown): void {
+  const steps = [...run.bridge.incident(run.id).hostSteps.values()].filter((step) => step.kind === kind)
+  for (const { key, status } of steps)
+    if (status === 'intended' || status === 'issued')
+      run.journal.append([{ kind: 'step.confirmed', incident: run.id, host: run.host, step: key, data: { result } }])
 }
 
 /** Nova's row of the host's nova-compute. Throws NOT_FOUND, and what reading again cannot cure. */

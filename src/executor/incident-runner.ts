@@ -122,17 +122,24 @@ class IncidentRunner {
   async #confirm(): Promise<void> {
     if (this.#incident.mode === 'observe') return this.#to('surveying')
     await this.#gate.pass()
-    // An isolated host's guests run on until it is fenced: what is surveyed before is not how they were left.
-    if (this.#incident.verdict?.kind !== 'service-down') this.#early ??= this.#surveyEarly()
+    // When a whole site returns, Nova has other work than surveys of hosts that need nothing. And an isolated host's guests run
+    // on until it is fenced: what is surveyed before is not how they were left.
+    if (!this.#isBack() && this.#incident.verdict?.kind !== 'service-down') this.#early ??= this.#surveyEarly()
     if ((await this.#look()) === null) return
     this.#holding.goOn('looked again')
     this.#to('fencing')
   }
 
+  /** It beats again: what was seen a moment ago is not true any more. */
+  #isBack(): boolean {
+    const permission = this.#run.bridge.permission(this.#incident)
+    return permission.allowed && permission.hostIsBack !== undefined
+  }
+
   /** Looks until the host is seen dead, or isolated where that is fenced. Null: it is back, and its incident is closed. */
   async #look(): Promise<'dead' | 'isolated' | null> {
     const { clock, signal, bridge, host } = this.#run
-    if (clock.now() - this.#seen.at <= lookGoodForMs) return this.#seen.as
+    if (!this.#isBack() && clock.now() - this.#seen.at <= lookGoodForMs) return this.#seen.as
     for (;;) {
       const { verdict, frozen } = await patiently(clock, signal, () => bridge.lookAgain(host, signal))
       const incident = this.#incident
@@ -241,7 +248,8 @@ class IncidentRunner {
     const incident = this.#incident
     if (incident.mode === 'observe') return this.#closeObserved()
     const watch = (this.#watch ??= this.#newWatch(await this.#cloudTime()))
-    const slots = new Slots(this.#queue, this.#run.bridge.segment(incident).maxParallelPerHost)
+    const { maxParallelPerHost, priority } = this.#run.bridge.segment(incident)
+    const slots = new Slots(this.#queue, maxParallelPerHost, priority)
     const open = [...incident.instances.values()].filter((recovery) => recovery.outcome === null)
     // In the order of the plan: the workflow's document says who goes first.
     const work = open.map((recovery) => runInstance(this.#run, watch, recovery, this.#gate, slots))

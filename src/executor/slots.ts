@@ -5,6 +5,9 @@
 import PQueue from 'p-queue'
 import type { InstancePlan } from '../domain/plan.ts'
 
+/** More than the priorities that a plan can have (-1000 to 1000): a segment's outweighs every instance's. */
+const instancePriorities = 2_001
+
 /** The queue that every incident of the daemon shares, and the groups that no two of them may work on at once. */
 export class SharedQueue extends PQueue {
   readonly exclusives: Exclusives = new Exclusives()
@@ -14,9 +17,16 @@ export class Slots {
   readonly #all: SharedQueue
   readonly #host: PQueue
 
-  /** @param all the queue shared by every incident of the daemon; @param perHost the limit for this host */
-  constructor(all: SharedQueue, perHost: number) {
+  readonly #segmentPriority: number
+
+  /**
+   * @param all the queue shared by every incident of the daemon
+   * @param perHost the limit for this host
+   * @param segmentPriority higher goes before every instance of a lower segment
+   */
+  constructor(all: SharedQueue, perHost: number, segmentPriority: number) {
     this.#all = all
+    this.#segmentPriority = segmentPriority
     this.#host = new PQueue({ concurrency: perHost })
   }
 
@@ -24,9 +34,9 @@ export class Slots {
     return new SharedQueue({ concurrency: maxParallel })
   }
 
-  /** Runs `work` when there is room; higher priority first. */
+  /** Runs `work` when there is room: by segment, then by instance, higher first, then in the order of asking. */
   run<T>(plan: InstancePlan, work: () => Promise<T>): Promise<T> {
-    const { priority } = plan
+    const priority = this.#segmentPriority * instancePriorities + plan.priority
     return this.#host.add(() => this.#all.add(work, { priority }), { priority })
   }
 

@@ -68,3 +68,20 @@ function problemOf(state: ChainState, row: EntryRow): string | null {
   if (entryHash(row) !== row.hash) return 'its content is not what was hashed when it was written'
   return null
 }
+
+/**
+ * Checks the newest rows, oldest first, without what came before them: each is what was hashed, and each follows the one
+ * before. `before`: the hash that the first of them must name, null when there is no row before it. Cheap, for every start;
+ * an old entry that was changed shows only in `extendChain` over all.
+ */
+export function brokenTail(rows: EntryRow[], before: string | null): { seq: number; problem: string } | null {
+  let previous = before ?? genesisHash
+  let expected = rows[0]?.seq ?? 1
+  for (const row of rows) {
+    const state: ChainState = { entries: expected - 1, head: previous, broken: null }
+    if (!extendChain(state, row)) return state.broken
+    previous = row.hash
+    expected += 1
+  }
+  return null
+}

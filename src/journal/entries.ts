@@ -10,10 +10,15 @@ export interface EntryQueries {
   /** Oldest first, one by one, for what is too big to hold at once. Read in pages: others may write meanwhile. */
   each(filter?: Omit<EntryFilter, 'newestFirst' | 'limit'>): Generator<Entry>
   verify(): ChainState
+  /** As `verify`, with a pause after each page, so that a daemon can do its work meanwhile. Entries may be added. */
+  verifyInPieces(pause: () => Promise<void>): Promise<ChainState>
 }
 
 /** Entries held at once while streaming: a plan is some 10 kB, so a page stays below a few tens of megabytes. */
 const pageSize = 1000
+
+/** Rows verified without a pause: some 5 ms. More would hold up heartbeats and steps. */
+const verifiedAtOnce = 250
 
 const conditions = {
   incident: 'incident = @incident',
@@ -58,6 +63,16 @@ export function entryQueries(db: Database.Database): EntryQueries {
         if (!extendChain(state, row)) break
       }
       return state
+    },
+    verifyInPieces: async (pause) => {
+      const state = startOfChain()
+      const page = db.prepare<[number, number], EntryRow>('SELECT * FROM entries WHERE seq > ? ORDER BY seq LIMIT ?')
+      for (;;) {
+        const rows = page.all(state.entries, verifiedAtOnce)
+        for (const row of rows) if (!extendChain(state, row)) return state
+        if (rows.length < verifiedAtOnce) return state
+        await pause()
+      }
     },
   }
 }

@@ -4,6 +4,12 @@
  */
 import { LifeboatError } from '../domain/errors.ts'
 
+/** What a person does about a damaged journal; the newest backup is a whole one. */
+export const wayOn =
+  'To go on: keep the damaged file for later, put the newest backup (backups/ beside it) in its place, and look at Nova for ' +
+  'what was under way since; without a backup move the file away and start with an empty journal. ' +
+  'lifeboat journal verify says where a journal breaks'
+
 const damage = ['SQLITE_CORRUPT', 'SQLITE_NOTADB']
 
 const plain: Record<string, string> = {
@@ -44,7 +50,8 @@ export function journalFailure(thrown: unknown, path: string, doing: string): Li
   }
   const why = plain[code] ?? (isClosed(thrown) ? 'it is closed' : 'SQLite refused')
   const family = damage.includes(code) ? 'JOURNAL_CORRUPT' : 'JOURNAL_UNAVAILABLE'
-  return new LifeboatError(family, `Cannot ${doing} ${path}: ${why}`, { retry: 'backoff', cause: thrown, details })
+  const message = `Cannot ${doing} ${path}: ${why}${family === 'JOURNAL_CORRUPT' ? `. ${wayOn}` : ''}`
+  return new LifeboatError(family, message, { retry: 'backoff', cause: thrown, details })
 }
 
 /**

@@ -12,10 +12,10 @@ import { LifeboatError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import { backUp } from './backup.ts'
 import { canonicalJson, wellFormed } from './canonical.ts'
-import { entryHash, genesisHash, type EntryRow } from './chain.ts'
+import { brokenTail, entryHash, genesisHash, type EntryRow } from './chain.ts'
 import { derivation } from './derive.ts'
 import { toEntry } from './entries.ts'
-import { journalFailure, writeFailure } from './failure.ts'
+import { journalFailure, wayOn, writeFailure } from './failure.ts'
 import { takeLease, type Lease } from './lease.ts'
 import { preparePlace } from './place.ts'
 import { journalView, type JournalView } from './reader.ts'
@@ -26,6 +26,15 @@ import { checkSchema, migrate } from './schema.ts'
  * longer than a second would delay heartbeats; much shorter would fail an append that could have been written.
  */
 const defaultBusyTimeoutMs = 1_000
+
+/**
+ * Journals up to this size have their structure checked at every start. A disk reads some 100 MB a second when it is cold:
+ * much more, and a daemon that is needed at once would come too late, or be killed by its unit's time limit.
+ */
+const structureCheckLimitBytes = 256 * 1024 * 1024
+
+/** Entries at the end whose hashes are checked at every start: some 20 ms. A write that a crash tore is among the newest. */
+const tailChecked = 1_000
 
 /** The log is cut back to this after a checkpoint, so that one long-lived reader does not leave a huge file behind. */
 const walSizeLimitBytes = 64 * 1024 * 1024
@@ -86,14 +95,32 @@ function prepareConnection(db: Database.Database): void {
   db.pragma('cell_size_check = ON')
 }
 
-/** The look at start: the file's structure, and that the newest entry is what was hashed. `verify` walks the whole chain. */
+/**
+ * The look at start: the file's structure where that takes no long time, and that the newest entries are what was hashed and
+ * follow each other. The whole chain is for `verify`, which the calendar runs.
+ */
 function lookOver(db: Database.Database): void {
-  const found = db.pragma('quick_check(1)', { simple: true })
-  if (found !== 'ok') throw new LifeboatError('JOURNAL_CORRUPT', `The journal ${db.name} is damaged: ${String(found)}`)
-  const last = db.prepare<[], EntryRow>('SELECT * FROM entries ORDER BY seq DESC LIMIT 1').get()
-  if (last !== undefined && entryHash(last) !== last.hash) {
-    throw new LifeboatError('JOURNAL_CORRUPT', `Entry ${last.seq}, the newest of ${db.name}, is not what was written`)
+  const pages = db.pragma('page_count', { simple: true }) as number
+  const pageBytes = db.pragma('page_size', { simple: true }) as number
+  if (pages * pageBytes <= structureCheckLimitBytes) {
+    const found = db.pragma('quick_check(1)', { simple: true })
+    if (found !== 'ok') throw damaged(db, `its structure is broken (${String(found).trim()})`)
   }
+  const newest = db
+    .prepare<[number], EntryRow>('SELECT * FROM entries ORDER BY seq DESC LIMIT ?')
+    .all(tailChecked + 1)
+    .toReversed()
+  const whole = newest.length <= tailChecked
+  const [before] = newest
+  const broken = whole ? brokenTail(newest, null) : brokenTail(newest.slice(1), before?.hash ?? null)
+  if (broken !== null) throw damaged(db, `entry ${broken.seq} does not fit: ${broken.problem}`)
+}
+
+function damaged(db: Database.Database, what: string): LifeboatError {
+  return new LifeboatError(
+    'JOURNAL_CORRUPT',
+    `The journal ${db.name} is damaged: ${what}. Nothing was started and nothing was changed. ${wayOn}`,
+  )
 }
 
 function journalWriter(db: Database.Database, path: string, lease: Lease, options: JournalOptions): JournalWriter {

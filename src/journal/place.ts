@@ -14,7 +14,7 @@ import { failureCode, journalFailure } from './failure.ts'
  */
 export function preparePlace(path: string): string {
   try {
-    mkdirSync(dirname(resolve(path)), { recursive: true, mode: 0o700 })
+    makeDirectory(dirname(resolve(path)))
     const file = existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(resolve(path))), basename(path))
     createPrivately(file)
     if ((statSync(file).mode & 0o002) !== 0) {
@@ -23,6 +23,23 @@ export function preparePlace(path: string): string {
     return file
   } catch (thrown) {
     throw journalFailure(thrown, path, 'prepare the journal')
+  }
+}
+
+/**
+ * Makes the directory and those above it, one by one: below /proc, Node's own recursive way never ends. A path that is
+ * there already, as a symlink too, is taken as it is.
+ */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return
+  makeDirectory(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (thrown) {
+    if (failureCode(thrown) === 'EEXIST' && existsSync(path)) return
+    const why = failureCode(thrown) === 'ENOENT' ? 'its file system takes no directories' : null
+    if (why === null) throw thrown
+    throw new LifeboatError('JOURNAL_UNAVAILABLE', `Cannot make the directory ${path}: ${why}`, { cause: thrown })
   }
 }
 

@@ -7,7 +7,7 @@ import Database from 'better-sqlite3'
 import type { Entry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { EntryFilter, JournalReader } from '../domain/journal.ts'
-import { entryQueries } from './entries.ts'
+import { entryQueries, type EntryQueries } from './entries.ts'
 import { journalFailure } from './failure.ts'
 import { incidentListing, type IncidentLine, type IncidentQuery } from './listing.ts'
 import { checkSchema } from './schema.ts'
@@ -19,6 +19,8 @@ export interface JournalView extends JournalReader {
   /** Entries one by one, oldest first, for exports that are too big to hold at once. */
   each(filter?: Omit<EntryFilter, 'newestFirst' | 'limit'>): Generator<Entry>
   incidents(query?: IncidentQuery): IncidentLine[]
+  /** As `verify`, without keeping the process from its work: `pause` is awaited between pieces. */
+  verifyInPieces(pause: () => Promise<void>): ReturnType<EntryQueries['verifyInPieces']>
 }
 
 /** Opens an existing journal read-only. Throws JOURNAL_UNAVAILABLE, JOURNAL_CORRUPT. */
@@ -54,6 +56,13 @@ export function journalView(db: Database.Database): JournalView {
     read: (filter) => guarded(() => queries.read(filter)),
     each: (filter) => queries.each(filter),
     verify: () => guarded(() => queries.verify()),
+    verifyInPieces: async (pause) => {
+      try {
+        return await queries.verifyInPieces(pause)
+      } catch (thrown) {
+        throw journalFailure(thrown, db.name, 'read the journal')
+      }
+    },
     incidents: (query) => guarded(() => incidents(query)),
     close: () => db.close(),
   }

@@ -10,6 +10,7 @@ import type { Segment, SegmentOf } from '../domain/segment.ts'
 import type { HostName, ServiceRecord, ServicesReading } from '../domain/service.ts'
 import type { Probe, ProbeReading, Verdict, VerdictKind } from '../domain/verdict.ts'
 import { clockSkewMs } from './clock-skew.ts'
+import { Aggregates } from './aggregates.ts'
 import { assessControlPlane, type ComputeFacts, type Fault } from './control-plane.ts'
 import { nextFreeze, type Freeze } from './freezer.ts'
 import { firstSight, intervalOf, ownWrite, restart, take, type Pulse } from './heartbeat.ts'
@@ -54,6 +55,8 @@ interface Track {
   missingSince: number | null
   readings: ProbeReading[]
   deadInARow: number
+  /** The last beat before it was found dead. As long as it is the last one, its silence is explained by its death. */
+  lastBeatOfDead: number | null
   verdict: Verdict
 }
 
@@ -78,15 +81,16 @@ export class Monitor {
   readonly #observer: Observer
   readonly #marked: (host: HostName) => boolean
   readonly #planned: (host: HostName, segment: string) => string | null
+  readonly #aggregates: Aggregates
   readonly #hosts = new Map<HostName, Track>()
   readonly #workers = new Map<string, Worker>()
   readonly #had = { computes: false, conductors: false, schedulers: false }
-  #aggregates: Map<HostName, string[]> | null = null
-  #aggregatesReadAt = -Infinity
   #readAt: number | null = null
   #freeze: Freeze | null = null
   #lastPoll: { at: number; ok: boolean; tookMs: number; error: string | null } | null = null
   #readError: string | null = null
+  /** Null after a change. The same array as long as nothing was looked at: what is derived from it may be kept as long. */
+  #verdicts: Verdict[] | null = null
   #pending: Pick<PollReport, 'changed' | 'alarms' | 'froze' | 'thawed'> = { changed: [], alarms: [] }
   /** Readings are taken in one after another: an older answer after a newer one would look like a beat. */
   #queue: Promise<unknown> = Promise.resolve()
@@ -113,13 +117,15 @@ export class Monitor {
     this.#observer = options.observer
     this.#marked = options.marked ?? (() => false)
     this.#planned = options.planned ?? (() => null)
+    const { cloud, clock, settings, observer } = options
+    this.#aggregates = new Aggregates(cloud, clock, settings.aggregatesEveryMs, observer)
   }
 
   /** Reads the cloud once. API failures do not throw: they freeze. What `lookAgain` found in between is in the report too. */
   poll(signal?: AbortSignal): Promise<PollReport> {
     return this.#inTurn(async () => {
       const startedAt = this.#clock.now()
-      const ok = await this.#look(this.#silentHosts(startedAt), signal)
+      const ok = await this.#look(this.#silentHosts(startedAt), true, signal)
       const { changed, alarms, froze, thawed } = this.#pending
       this.#pending = { changed: [], alarms: [] }
       const tookMs = this.#clock.now() - startedAt
@@ -137,7 +143,7 @@ export class Monitor {
    */
   lookAgain(host: HostName, signal?: AbortSignal): Promise<{ verdict: Verdict; frozen: Frozen | null }> {
     return this.#inTurn(async () => {
-      await this.#look(new Set([host]), signal)
+      await this.#look(new Set([host]), false, signal)
       return { verdict: this.#hosts.get(host)?.verdict ?? this.#notListed(host), frozen: this.frozen() }
     })
   }
@@ -149,7 +155,7 @@ export class Monitor {
   }
 
   verdicts(): Verdict[] {
-    return [...this.#hosts.values()].map((track) => track.verdict)
+    return (this.#verdicts ??= [...this.#hosts.values()].map((track) => track.verdict))
   }
 
   verdict(host: HostName): Verdict | undefined {
@@ -158,7 +164,7 @@ export class Monitor {
 
   /** The rules a host is under, by what is known of its zone and aggregates. */
   segment(host: HostName): Segment {
-    return this.#hosts.get(host)?.segment ?? this.#segmentOf(host, null, this.#aggregates?.get(host) ?? [])
+    return this.#hosts.get(host)?.segment ?? this.#segmentOf(host, null, this.#aggregates.names(host))
   }
 
   /** Every segment that has hosts. */
@@ -179,11 +185,9 @@ export class Monitor {
     return this.#freeze && { reason: this.#freeze.reason, message: this.#freeze.message, since: this.#freeze.since }
   }
 
-  /** Hosts per segment, for the brake. */
-  fleet(): Map<string, number> {
-    const fleet = new Map<string, number>()
-    for (const { segment } of this.#hosts.values()) fleet.set(segment.name, (fleet.get(segment.name) ?? 0) + 1)
-    return fleet
+  /** What the host's aggregates say for a metadata key: its failure domains. */
+  domains(host: HostName, key: string): string[] {
+    return this.#aggregates.values(host, key)
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -193,7 +197,7 @@ export class Monitor {
   }
 
   /** Reading and probes side by side, so that probing costs no time of its own. */
-  async #look(hosts: ReadonlySet<HostName>, signal: AbortSignal | undefined): Promise<boolean> {
+  async #look(hosts: ReadonlySet<HostName>, everyone: boolean, signal: AbortSignal | undefined): Promise<boolean> {
     const options = signal ? { signal } : {}
     const askedAt = this.#clock.now()
     const [reading, readings] = await Promise.all([
@@ -206,30 +210,14 @@ export class Monitor {
     this.#readError = failed ? reading.message : null
     if (failed) this.#observer.log?.('warn', 'monitor.read-failed', { code: reading.code }, reading)
     else this.#takeIn(reading, askedAt, now)
-    this.#takeProbes(readings, askedAt)
+    this.#takeProbes(readings, askedAt, everyone)
     this.#settle(failed ? reading.message : null, failed ? null : reading, askedAt, now)
     return !failed && reading.services.length > 0
   }
 
   async #read(options: { signal?: AbortSignal }): Promise<ServicesReading> {
-    const due = this.#clock.now() - this.#aggregatesReadAt >= this.#settings.aggregatesEveryMs
-    const [reading] = await Promise.all([this.#cloud.listServices(options), due ? this.#readAggregates(options) : null])
+    const [reading] = await Promise.all([this.#cloud.listServices(options), this.#aggregates.readWhenDue(options)])
     return reading
-  }
-
-  /** Keeps the old membership when it cannot be read; without any, segments would be wrong, so the reading fails. */
-  async #readAggregates(options: { signal?: AbortSignal }): Promise<void> {
-    try {
-      const byHost = new Map<HostName, string[]>()
-      for (const aggregate of await this.#cloud.listAggregates(options)) {
-        for (const host of aggregate.hosts) byHost.set(host, [...(byHost.get(host) ?? []), aggregate.name])
-      }
-      this.#aggregates = byHost
-      this.#aggregatesReadAt = this.#clock.now()
-    } catch (thrown) {
-      if (!this.#aggregates) throw thrown
-      this.#observer.log?.('warn', 'monitor.aggregates-failed', {}, thrown)
-    }
   }
 
   #silentHosts(now: number): Set<HostName> {
@@ -278,7 +266,7 @@ export class Monitor {
     const track = this.#hosts.get(row.host)
     const readable = row.status !== 'unknown'
     if (!track) {
-      const segment = this.#segmentOf(row.host, row.zone, this.#aggregates?.get(row.host) ?? [])
+      const segment = this.#segmentOf(row.host, row.zone, this.#aggregates.names(row.host))
       const verdict = this.#notListed(row.host, segment.name)
       const pulse = firstSight(row, now)
       const fresh = {
@@ -290,6 +278,7 @@ export class Monitor {
         missingSince: null,
         readings: [],
         deadInARow: 0,
+        lastBeatOfDead: null,
         verdict,
       }
       this.#hosts.set(row.host, fresh)
@@ -301,7 +290,7 @@ export class Monitor {
       return
     }
     // The zone of a row that was UNKNOWN at first is learnt here, and aggregates may have changed.
-    track.segment = this.#segmentOf(row.host, row.zone, this.#aggregates?.get(row.host) ?? [])
+    track.segment = this.#segmentOf(row.host, row.zone, this.#aggregates.names(row.host))
     const wasUnknown = track.pulse.status === 'unknown'
     const before = blind || !track.readable ? restart(track.pulse, now) : track.pulse
     track.pulse = wasUnknown ? firstSight(row, now) : take(before, row, now)
@@ -318,11 +307,14 @@ export class Monitor {
     }
   }
 
-  #takeProbes(readings: ReadonlyMap<HostName, ProbeReading[]>, now: number): void {
+  #takeProbes(readings: ReadonlyMap<HostName, ProbeReading[]>, now: number, everyone: boolean): void {
     for (const track of this.#hosts.values()) {
       const fresh = readings.get(track.host)
-      track.readings = fresh ?? []
       const silent = this.#missed(track.pulse, now) >= this.#settings.suspectAfterBeats
+      // A look at one host asks nobody about the others: what was said of a host that is still silent still counts, or
+      // the brake and the control-plane check would forget the others right when one of many is about to be fenced.
+      if (fresh === undefined && silent && !everyone) continue
+      track.readings = fresh ?? []
       const { alive, deadKinds } = summary(track)
       const dead = silent && alive.length === 0 && deadKinds >= Math.max(1, this.#settings.minDeadProbeKinds)
       track.deadInARow = dead ? track.deadInARow + 1 : 0
@@ -338,6 +330,7 @@ export class Monitor {
     if (change.began && frozen) this.#pending.froze = frozen
     if (change.ended) this.#pending.thawed = change.ended
     if (change.faultEnded) this.#restartSilence(now)
+    this.#verdicts = null
     if (reading === null) return
     const atIso = new Date(this.#clock.wall()).toISOString()
     for (const track of this.#hosts.values()) this.#conclude(track, doubt, at, atIso)
@@ -385,8 +378,11 @@ export class Monitor {
     for (const { host, pulse, readable, ...track } of this.#hosts.values()) {
       if (!readable || pulse.status !== 'enabled' || pulse.forcedDown) continue
       const { alive, dead } = summary(track)
+      // A dead host that boots answers its probes before its nova-compute beats. Several of them at once, as the power of a
+      // site returns, are no broker fault.
+      const foundDead = track.lastBeatOfDead === pulse.lastBeatAt
       const expected = this.#planned(host, track.segment.name) !== null
-      const explained = expected || (alive.length === 0 && dead.length > 0)
+      const explained = expected || foundDead || (alive.length === 0 && dead.length > 0)
       facts.push({ host, lastBeatAt: pulse.lastBeatAt, intervalMs: this.#interval(pulse), explained })
     }
     return facts
@@ -425,6 +421,7 @@ export class Monitor {
     const missedBeats = silentMs / intervalMs
     const probes = track.readings
     const evidence = { status, state, forcedDown, updatedAt, silentMs, intervalMs, missedBeats, probes }
+    if (kind === 'host-down') track.lastBeatOfDead = track.pulse.lastBeatAt
     track.verdict = { host: track.host, segment: track.segment.name, kind, reason, message, at, evidence }
     if (kind !== previous) this.#changed(track.verdict, previous)
   }

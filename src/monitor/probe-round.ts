@@ -14,6 +14,12 @@ export interface ProbeOrder {
 /** Waves of probes in one round; what is not reached by then is unknown. More would make polls slow. */
 const wavesAtMost = 2
 
+/**
+ * What a probe has beyond its own limit to say how that ended. Without it the round cuts it off in the very moment in which a
+ * time-out becomes its answer, and no silent host would ever read as dead.
+ */
+export const answerMarginMs = 250
+
 export async function probeRound(
   orders: readonly ProbeOrder[],
   options: { clock: Clock; limitMs: number; atOnce: number; signal?: AbortSignal | undefined },
@@ -21,7 +27,7 @@ export async function probeRound(
   const { clock, limitMs } = options
   const readings = new Map<HostName, ProbeReading[]>(orders.map((order) => [order.host, []]))
   const waiting = orders.flatMap((order) => order.probes.map((probe) => ({ host: order.host, probe })))
-  const round = deadline(clock, limitMs * wavesAtMost, options.signal)
+  const round = deadline(clock, (limitMs + answerMarginMs) * wavesAtMost, options.signal)
   let next = 0
   const work = async (): Promise<void> => {
     for (let job = waiting[next++]; job; job = waiting[next++]) {
@@ -43,7 +49,7 @@ async function ask(
   limitMs: number,
   parent: AbortSignal,
 ): Promise<ProbeReading> {
-  const limit = deadline(clock, limitMs, parent)
+  const limit = deadline(clock, limitMs + answerMarginMs, parent)
   try {
     const late = new Promise<ProbeReading>((resolve) => {
       const give = (): void => resolve(unknown(probe, clock, `no answer within ${limitMs} ms`))

@@ -39,6 +39,8 @@ export interface ApiFault {
   skip?: number
   delayMs?: number
   status?: number
+  /** The service's words in a refusal. Default: "injected fault". */
+  message?: string
 }
 
 interface Armed extends ApiFault {

@@ -263,7 +263,10 @@ async function laterTurn(): Promise<typeof pending> {
 
 function refusal(fault: ApiFault): Answer {
   const status = fault.status ?? 503
-  return { status, body: { error: { code: status, title: 'Service Unavailable', message: 'injected fault' } } }
+  return {
+    status,
+    body: { error: { code: status, title: 'Service Unavailable', message: fault.message ?? 'injected fault' } },
+  }
 }
 
 async function readText(request: IncomingMessage): Promise<string> {

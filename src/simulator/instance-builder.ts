@@ -24,7 +24,12 @@ export type StartState =
   | 'building'
   | 'deleting'
   | 'live-migrating'
+  /** Its destination was only being prepared: no guest is there. */
+  | 'live-migration-preparing'
+  | 'resize-prep'
   | 'resize-migrating'
+  /** On the resize's destination, where its guest is being defined. */
+  | 'resize-finishing'
   | 'rebuilding'
   | 'powering-off'
 
@@ -39,6 +44,8 @@ export interface NewInstance {
   metadata?: Record<string, string>
   tags?: string[]
   flavor?: string
+  /** Laid over those of its flavor. */
+  extraSpecs?: Record<string, string>
   volumeBacked?: boolean
   /** Boot volume, encrypted. Implies volumeBacked. */
   encrypted?: boolean
@@ -82,6 +89,27 @@ const looks: Record<StartState, Look> = {
     running: true,
     action: { name: 'live-migration', user: true },
   },
+  'live-migration-preparing': {
+    vm: 'active',
+    task: 'migrating',
+    power: 1,
+    running: true,
+    action: { name: 'live-migration', user: true },
+  },
+  'resize-prep': {
+    vm: 'active',
+    task: 'resize_prep',
+    power: 1,
+    running: true,
+    action: { name: 'resize', user: true },
+  },
+  'resize-finishing': {
+    vm: 'active',
+    task: 'resize_finish',
+    power: 1,
+    running: false,
+    action: { name: 'resize', user: true },
+  },
   'resize-migrating': {
     vm: 'active',
     task: 'resize_migrating',
@@ -107,6 +135,7 @@ export function addInstance(world: World, wish: NewInstance): SimInstance {
   const userId = wish.user ?? 'user-tenant'
   const flavor = flavors.find((at) => at.name === (wish.flavor ?? 'm1.tiny')) ?? flavors[0]
   if (flavor === undefined) throw new Error('no flavors')
+  const extraSpecs = { ...flavor.extraSpecs, ...wish.extraSpecs }
   const index = world.nextId()
   const instance: SimInstance = {
     uuid: wish.uuid ?? world.options.ids(),
@@ -126,7 +155,7 @@ export function addInstance(world: World, wish: NewInstance): SimInstance {
     deletedAt: null,
     metadata: { ...wish.metadata },
     tags: [...(wish.tags ?? [])],
-    flavor,
+    flavor: { ...flavor, extraSpecs },
     oldFlavor: null,
     imageId: wish.volumeBacked === true || wish.encrypted === true ? null : imageId,
     volumeIds: [],
@@ -191,25 +220,27 @@ function writeMigration(
   const who = { userId: instance.userId, projectId: instance.projectId, createdAt: at }
   const small = Number(instance.flavor.id)
   const base = { instanceUuid: instance.uuid, ...who, oldFlavorId: small, newFlavorId: small }
-  if (state === 'live-migrating') {
+  if (state === 'live-migrating' || state === 'live-migration-preparing') {
     const migration = world.addMigration({
       ...base,
       type: 'live-migration',
-      status: 'running',
+      status: state === 'live-migrating' ? 'running' : 'preparing',
       source: wish.host,
       dest: other,
     })
     migration.updatedAt = at + 1_000
     world.allocate(migration.uuid, wish.host)
-  } else if (state === 'resize-migrating') {
-    const migration = world.addMigration({
-      ...base,
-      type: 'resize',
-      status: 'migrating',
-      source: wish.host,
-      dest: other,
-    })
+  } else if (state === 'resize-prep' || state === 'resize-migrating' || state === 'resize-finishing') {
+    const [status, source, dest] = (
+      {
+        'resize-prep': ['pre-migrating', wish.host, other],
+        'resize-migrating': ['migrating', wish.host, other],
+        'resize-finishing': ['post-migrating', other, wish.host],
+      } as const
+    )[state]
+    const migration = world.addMigration({ ...base, type: 'resize', status, source, dest })
     migration.updatedAt = at + 1_000
+    if (state === 'resize-finishing') world.allocate(migration.uuid, other)
   } else if (instance.vmState === 'resized') {
     const type = state === 'migrated-running' ? 'migration' : 'resize'
     const migration = world.addMigration({ ...base, type, status: 'finished', source: other, dest: wish.host })

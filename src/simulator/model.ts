@@ -151,6 +151,8 @@ export interface HostFaults {
   slowSpawnMs: number
   /** The claim refuses: the migration fails and the instance stays as it was. */
   claimFails: boolean
+  /** The end of a resize's confirmation on its source: the instance goes to ERROR, the record too. */
+  confirmFails: boolean
   /** The host dies when the next guest is being spawned. */
   diesWhileSpawning: boolean
   /** The migration ends `done` and the instance's record stays on its source: a lie no recovery may believe. */

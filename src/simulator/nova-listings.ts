@@ -86,9 +86,10 @@ export function showAction(
   return { instanceAction: { ...actionView(action, minor), ...((admin || minor >= 51) && { events }) } }
 }
 
-/** Paged by offset, without links: only an empty page says that it was the last. */
-export function listServerGroups(world: World, { query }: Exchange, minor: Minor): unknown {
-  const offset = Number(query.get('offset') ?? 0)
+/** Paged by limit and offset, without links. */
+export function listServerGroups(world: World, exchange: Exchange, minor: Minor): unknown {
+  const { query } = exchange
+  const offset = Number(query.get('offset') ?? '0')
   const page = world.serverGroups.slice(offset, offset + pageLimit(query))
   return { server_groups: page.map((group) => serverGroupView(group, minor)) }
 }

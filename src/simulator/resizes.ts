@@ -85,6 +85,17 @@ export class Resizes {
     void sleep(world.clock, world.options.timings.confirmMs).then(() => {
       if (!source.agent || source.life !== life || world.down.has('rabbitmq')) return
       const close = world.openEvent(action, 'compute_confirm_resize', source.name)
+      if (source.faults.confirmFails) {
+        const message = 'injected: this host cannot clean up after a resize'
+        world.saveMigration(migration, { status: 'error' })
+        world.save(instance, {
+          vmState: 'error',
+          taskState: null,
+          fault: { message, code: 500, created: world.wall() },
+        })
+        close('Error', message)
+        return
+      }
       world.hypervisors.destroy(source.name, instance.uuid, 'confirm')
       world.release(migration.uuid, source.name)
       world.saveMigration(migration, { status: 'confirmed' })

@@ -51,6 +51,7 @@ const noFaults: HostFaults = {
   stopFails: false,
   slowSpawnMs: 0,
   claimFails: false,
+  confirmFails: false,
   diesWhileSpawning: false,
   losesMove: false,
   capacity: null,

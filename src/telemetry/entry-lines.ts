@@ -11,6 +11,8 @@ export interface Line {
 
 const levels: Partial<Record<EntryKind, Level>> = {
   'monitor.frozen': 'warn',
+  // Unlike a freeze it does not end by itself while the hosts stay away: a person has to look.
+  'brake.tripped': 'error',
   'alarm.raised': 'error',
   'incident.opened': 'warn',
   'incident.held': 'warn',
@@ -47,6 +49,14 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
       return { message: `Verdicts frozen: ${entry.data.message}`, reason: entry.data.reason }
     case 'monitor.thawed':
       return { message: 'Verdicts thawed', reason: entry.data.reason, frozenForMs: entry.data.frozenForMs }
+    case 'brake.tripped': {
+      const { scope, down, allowed, fleet } = entry.data
+      return { message: `The brake tripped: ${entry.data.message}`, scope, down, allowed, fleet }
+    }
+    case 'brake.released': {
+      const { scope, down, allowed, fleet, trippedForMs } = entry.data
+      return { message: `The brake opened: ${entry.data.message}`, scope, down, allowed, fleet, trippedForMs }
+    }
     case 'verdict.changed':
       return {
         message: entry.data.message,

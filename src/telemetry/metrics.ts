@@ -73,6 +73,18 @@ export const catalogue = {
     help: '1 while verdicts are frozen because the control plane cannot be trusted',
     labels: [],
   },
+  brakeTripped: {
+    name: 'lifeboat_brake_tripped',
+    type: 'gauge',
+    help: '1 while the brake holds recoveries in this scope: cloud, segment:NAME or domain:NAME',
+    labels: ['scope'],
+  },
+  brakeHosts: {
+    name: 'lifeboat_brake_hosts',
+    type: 'gauge',
+    help: 'Hosts that count as down in this scope of the brake (count is down), and how many may be (count is allowed)',
+    labels: ['scope', 'count'],
+  },
   incidents: {
     name: 'lifeboat_incidents',
     type: 'gauge',

@@ -4,6 +4,7 @@
  */
 import process from 'node:process'
 import type { DestinationStream } from 'pino'
+import type { BrakeScope } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Observer, PollSeen, RequestSeen } from '../domain/observer.ts'
 import { scopeKinds, type StandingOrderKind } from '../domain/standing-order.ts'
@@ -103,6 +104,7 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
         }
         metrics.paused.set(inForce.some(({ kind, scope }) => kind === 'pause' && scope.kind === 'cloud') ? 1 : 0)
       },
+      brake: (scopes) => observeBrake(metrics, scopes),
       log: (level, event, fields, error) => {
         const { message, ...rest } = fields
         logger.log(level, event, typeof message === 'string' ? message : event, rest, error)
@@ -115,6 +117,17 @@ function observeRequest(metrics: Metrics, logger: Logger, seen: RequestSeen): vo
   const status = /^[1-5]\d\d$/.test(seen.result) ? `${seen.result.charAt(0)}xx` : 'none'
   metrics.requests.observe({ service: seen.service, method: seen.method, status }, seen.tookMs / 1000)
   logger.log('debug', 'api.request', `${seen.method} ${seen.route} answered ${seen.result}`, { ...seen })
+}
+
+/** Zeros are said too; a scope that has no hosts any more is not said at all. */
+function observeBrake(metrics: Metrics, scopes: BrakeScope[]): void {
+  metrics.brakeTripped.reset()
+  metrics.brakeHosts.reset()
+  for (const { scope, down, allowed, trippedSince } of scopes) {
+    metrics.brakeTripped.set({ scope }, trippedSince === null ? 0 : 1)
+    metrics.brakeHosts.set({ scope, count: 'down' }, down)
+    metrics.brakeHosts.set({ scope, count: 'allowed' }, allowed)
+  }
 }
 
 function observePoll(metrics: Metrics, logger: Logger, seen: PollSeen): void {

@@ -11,6 +11,7 @@ export const aStatus: DaemonStatus = {
   frozen: null,
   paused: null,
   standingOrders: [],
+  brake: [],
   hosts: { healthy: 3, 'host-down': 1 },
   incidents: { open: 1, held: 0 },
   journal: { path: '/tmp/journal.db', entries: 7, head: 'abc' },

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listenForOperators } from '../../src/api/index.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { Operations } from '../../src/domain/operations.ts'
-import type { StandingOrder } from '../../src/domain/standing-order.ts'
 import { aHost, aStatus, fakeOperations } from '../api/fake-operations.ts'
+import type { StandingOrder } from '../../src/domain/standing-order.ts'
 import { run, wallNow, type Ran } from './fake-commands.ts'
 
 let directory = ''
@@ -33,9 +33,30 @@ describe('beside a running daemon', () => {
     const { exit, out } = await lifeboat(['status'])
     expect(exit).toBe(0)
     expect(out).toMatch(/\| Hosts +\| 3 healthy, 1 host-down/)
+    expect(out).toMatch(/\| Brake +\| open/)
     expect(JSON.parse((await lifeboat(['status', '-f', 'json', '-c', 'Mode', '-c', 'Incidents'])).out)).toEqual({
       Mode: 'armed',
       Incidents: { open: 1, held: 0 },
+    })
+  })
+
+  it('status says which scopes the brake holds, with numbers and since when', async () => {
+    const scope = {
+      scope: 'cloud',
+      kind: 'cloud',
+      title: 'the cloud',
+      down: 3,
+      cooling: 0,
+      allowed: 2,
+      fleet: 4,
+    } as const
+    const tripped = { ...scope, hosts: [], trippedSince: '2026-01-02T03:04:05.000Z', message: '3 of 4 hosts are down' }
+    await withDaemon({ status: () => ({ ...aStatus, brake: [tripped, { ...tripped, message: 'and more' }] }) })
+    const { out } = await lifeboat(['status'])
+    expect(out).toMatch(/\| Brake +\| holds since 2026-01-02 03:04:05Z: 3 of 4 hosts are down/)
+    expect(out).toMatch(/\| +\| holds since 2026-01-02 03:04:05Z: and more/)
+    expect(JSON.parse((await lifeboat(['status', '-f', 'json', '-c', 'Brake'])).out)).toMatchObject({
+      Brake: [{ scope: 'cloud', down: 3, allowed: 2 }, {}],
     })
   })
 

@@ -40,6 +40,44 @@ describe('defaults', () => {
   ])('http.listen %s', (listen, expected) => expect(parse(`http: { listen: ${listen} }`).http).toEqual(expected))
 })
 
+describe('the brake', () => {
+  it('knows no failure domains unless told, counts for 10 minutes, settles for 5, and takes more than half for a site', () => {
+    expect(parse('').brake).toEqual({
+      maxHosts: 4,
+      maxShare: 0.25,
+      failureDomain: null,
+      coolDownMs: 600_000,
+      settleMs: 300_000,
+      siteLossShare: 0.5,
+    })
+  })
+
+  it('a failure domain needs only its key', () => {
+    expect(parse('brake: { failure_domain: { key: rack } }').brake.failureDomain).toEqual({
+      key: 'rack',
+      maxHosts: 2,
+      maxShare: 0.25,
+    })
+    expect(problemsIn('brake: { failure_domain: { max_hosts: 3 } }')[0]).toContain(
+      'brake.failure_domain.key is missing',
+    )
+  })
+
+  it.each([
+    ['cool_down: 25h', '"25h" is out of range (0s to 1d)'],
+    ['settle: 2d', '"2d" is out of range (0s to 1d)'],
+    ['site_loss_share: 0', 'brake.site_loss_share'],
+    ['site_loss_share: 1.1', 'brake.site_loss_share'],
+    ['failure_domain: { key: "" }', 'brake.failure_domain.key'],
+    ['failure_domain: { key: rack, max_hosts: 0 }', 'brake.failure_domain.max_hosts'],
+  ])('%s is refused', (option, problem) => expect(problemsIn(`brake: { ${option} }`)[0]).toContain(problem))
+
+  it.each(['cool_down: 0s', 'cool_down: 1d', 'settle: 0s', 'settle: 1d', 'site_loss_share: 1'])(
+    '%s is allowed',
+    (option) => expect(problemsIn(`brake: { ${option} }`)).toEqual([]),
+  )
+})
+
 describe('secrets', () => {
   it('come from the environment, or the first line of a file beside the configuration', () => {
     const directory = mkdtempSync(join(tmpdir(), 'lifeboat-config-'))
@@ -105,6 +143,17 @@ segments:
       brake: { maxHosts: 7, maxShare: 0.25 },
       onDeclaredDown: 'recover',
     })
+  })
+  it('a priority is its own, else that of defaults, else 0; a whole number from -1000 to 1000', () => {
+    const some = segmentOf(
+      parse(`
+defaults: { priority: -5 }
+segments: [{ name: first, match: { hosts: [a] }, priority: 1000 }, { name: other, match: { hosts: [b] } }]`),
+    )
+    expect(['a', 'b', 'c'].map((host) => some(host, null, []).priority)).toEqual([1000, -5, -5])
+    expect(of('cmp01', null, []).priority).toBe(0)
+    for (const wrong of ['1001', '-1001', '0.5'])
+      expect(problemsIn(`defaults: { priority: ${wrong} }`)[0]).toContain('defaults.priority')
   })
   it('a host of no segment and no zone has the segment default', () => expect(of('h', null, []).name).toBe('default'))
 })

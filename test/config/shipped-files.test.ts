@@ -38,7 +38,7 @@ describe('config/lifeboat.example.yaml', () => {
     expect(config).toMatchObject({
       api,
       monitor: sameMonitor,
-      brake,
+      brake: { ...brake, failureDomain: config.brake.failureDomain },
       executor,
       fenceRetryMs,
       wishes,
@@ -56,6 +56,6 @@ describe('config/lab.yaml', () => {
     const segment = segmentOf(config)('cmp03', 'nova', [])
     expect(config.mode).toBe('armed')
     expect(segment).toMatchObject({ name: 'lab', storage: 'shared', brake: { maxHosts: 2, maxShare: 0.5 } })
-    expect(config.brake).toEqual({ maxHosts: 2, maxShare: 0.5 })
+    expect(config.brake).toMatchObject({ maxHosts: 2, maxShare: 0.5, failureDomain: null, coolDownMs: 0 })
   })
 })

@@ -72,6 +72,7 @@ export function segment(changes: Partial<Segment> = {}): Segment {
     fencingLimitMs: null,
     policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
     brake: { maxHosts: 1, maxShare: 1 },
+    priority: 0,
     maxParallelPerHost: 10,
     ...changes,
   }

@@ -29,6 +29,71 @@ describe.concurrent('no valid host, until capacity returns', () => {
   }
 })
 
+test(
+  'deleted by its owner before its turn came: nothing is sent for it',
+  withRig({ segment: { maxParallelPerHost: 1 } }, async (rig) => {
+    const first = rig.simulator.addInstance({ host: dead, metadata: { lifeboat_priority: '9' } }).uuid
+    const second = rig.simulator.addInstance({ host: dead }).uuid
+    rig.onWrite = (kind) => {
+      if (kind !== 'evacuate') return
+      rig.simulator.world.save(rig.simulator.instance(second), {
+        vmState: 'deleted',
+        taskState: null,
+        deletedAt: rig.simulator.world.wall(),
+      })
+    }
+    rig.hostDies()
+    await rig.run()
+    expect(rig.outcome(first).outcome).toBe('recovered')
+    expect(rig.outcome(second)).toMatchObject({ outcome: 'left', code: 'INSTANCE_GONE' })
+    expect(rig.sent('evacuate', second)).toBe(0)
+  }),
+)
+
+test(
+  "the resize's source dies after it was asked to confirm: its state is reset, and it lands as it was",
+  withRig({}, async (rig) => {
+    const { uuid } = rig.simulator.addInstance({ host: dead, state: 'resized-stopped', otherHost: 'cmp02' })
+    rig.onWrite = (kind) => {
+      if (kind !== 'confirm-resize') return
+      rig.simulator.crash('cmp02')
+      Object.assign(rig.simulator.world.host('cmp02').service, { forcedDown: true, status: 'disabled' })
+      rig.fenced.add('cmp02')
+    }
+    rig.hostDies()
+    await rig.run()
+    expect(rig.outcome(uuid)).toMatchObject({ outcome: 'recovered' })
+    expect(rig.simulator.instance(uuid)).toMatchObject({ vmState: 'stopped', host: 'cmp03', locked: false })
+  }),
+)
+
+describe.concurrent('a resize that Nova would mistake for another', () => {
+  test(
+    'an older finished record between other hosts: nothing is confirmed, the state is reset',
+    withRig({}, async (rig) => {
+      const { uuid } = rig.simulator.addInstance({ host: dead, state: 'resized-running', otherHost: 'cmp02' })
+      const [own] = rig.simulator.world.migrations
+      if (own === undefined) throw new Error('no resize')
+      const older = rig.simulator.world.addMigration({
+        instanceUuid: uuid,
+        type: 'resize',
+        status: 'finished',
+        source: 'cmp03',
+        dest: 'cmp02',
+      })
+      Object.assign(older, { id: own.id, createdAt: own.createdAt - 60_000 })
+      Object.assign(own, { id: own.id + 1 })
+      rig.simulator.world.migrations.reverse()
+      rig.hostDies()
+      await rig.run()
+      expect(rig.sent('confirmResize')).toBe(0)
+      expect(older.status).toBe('finished')
+      expect(rig.outcome(uuid)).toMatchObject({ outcome: 'recovered' })
+      expect(rig.simulator.instance(uuid)).toMatchObject({ vmState: 'active', powerState: 1, locked: false })
+    }),
+  )
+})
+
 describe.concurrent('a destination that fails', () => {
   test(
     'spawn fails once: the instance goes elsewhere or comes again, in its original state',
@@ -59,6 +124,8 @@ describe.concurrent('a destination that fails', () => {
       await rig.until(() => rig.simulator.evacuationsOf(uuid).some((at) => at.status === 'failed'), 'failed')
       for (const host of ['cmp02', 'cmp03']) rig.simulator.fault(host, { claimFails: false })
       await run
+      const [first] = rig.recovery(uuid).steps.values()
+      expect(first?.error?.message).toMatch(/^cmp0\d could not take it: .*Insufficient compute resources/)
       expect(rig.outcome(uuid).outcome).toBe('recovered')
       expect(rig.simulator.instance(uuid)).toMatchObject({ vmState: 'active', powerState: 1, locked: false })
     }),

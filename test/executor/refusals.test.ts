@@ -136,7 +136,7 @@ describe('groups', () => {
 
   test('members go one after another over every incident of the daemon, others at once', async () => {
     const shared = Slots.shared(8)
-    const hosts = [new Slots(shared, 4), new Slots(shared, 4)] as const
+    const hosts = [new Slots(shared, 4, 0), new Slots(shared, 4, 0)] as const
     const order: string[] = []
     const first = gate()
     const plan = (exclusive: string | null): Parameters<Slots['runAlone']>[0] =>

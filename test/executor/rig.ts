@@ -81,6 +81,7 @@ export class Rig {
   /** Replaces the journal that the executor sees. */
   wrapJournal: (journal: Journal) => Journal = (journal) => journal
   wrapFencer: (fencer: Fencer) => Fencer = (fencer) => fencer
+  wrapBridge: (bridge: Bridge) => Bridge = (bridge) => bridge
   hold: Exclude<Permission, { allowed: true } | { cancelled: string }> | null = null
   id = 'incident-1'
   journal: JournalWriter
@@ -104,6 +105,7 @@ export class Rig {
       fencingLimitMs: null,
       policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
       brake: { maxHosts: 2, maxShare: 0.5 },
+      priority: 0,
       maxParallelPerHost: 32,
       ...options.segment,
     }
@@ -137,7 +139,7 @@ export class Rig {
     this.seed()
   }
 
-  seed(): void {
+  seed(phase: 'confirming' | 'fencing' = 'fencing'): void {
     const { name, revision, digest, source } = workflow
     const base = { incident: this.id, host: dead }
     const opened = {
@@ -151,7 +153,9 @@ export class Rig {
     this.journal.append([
       { kind: 'workflow.pinned', data: { name, revision, digest, source } },
       { kind: 'incident.opened', ...base, data: opened },
-      { kind: 'incident.phase', ...base, data: { from: 'confirming', to: 'fencing' } },
+      ...(phase === 'fencing'
+        ? [{ kind: 'incident.phase' as const, ...base, data: { from: 'confirming' as const, to: 'fencing' as const } }]
+        : []),
     ])
   }
 
@@ -169,7 +173,7 @@ export class Rig {
       fencer: this.wrapFencer(this.#fencer()),
       clock,
       observer: {},
-      bridge: this.#bridge(),
+      bridge: this.wrapBridge(this.#bridge()),
       settings: {
         maxParallel: 32,
         tickMs: 15,

@@ -1,17 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { brakeDecision, mostAtOnce, type BrakeHost, type BrakeQuestion } from '../../src/monitor/brake.ts'
-
-const hosts = (segment: string, ...names: string[]): BrakeHost[] => names.map((host) => ({ host, segment }))
-const question = (change: Partial<BrakeQuestion>): BrakeQuestion => ({
-  candidates: [],
-  openHosts: [],
-  fleet: new Map([['s', 10]]),
-  limits: { segments: new Map([['s', { maxHosts: 3, maxShare: 0.2 }]]), cloud: { maxHosts: 5, maxShare: 1 } },
-  overrides: new Set(),
-  ...change,
-})
-const allowed = (change: Partial<BrakeQuestion>) => brakeDecision(question(change)).map((one) => one.allowed)
+import { countScopes, mostAtOnce, type BrakeFacts, type BrakeHost } from '../../src/monitor/brake.ts'
+import { holding, readBrake } from '../../src/monitor/brake-trips.ts'
+import { Brake, hosts, limits, rules } from './brake-setup.ts'
 
 describe('the numbers', () => {
   it.each([
@@ -22,80 +13,465 @@ describe('the numbers', () => {
     [3, 0.5, 100, 3],
     [100, 0.29, 100, 29],
     [0, 1, 10, 0],
+    [3, 1, 0, 1],
   ])('at most %i hosts, share %f, of %i: %i', (maxHosts, maxShare, fleet, most) => {
     expect(mostAtOnce({ maxHosts, maxShare }, fleet)).toBe(most)
   })
 })
 
-describe('the brake', () => {
-  it('lets through what is exactly at the limit', () => {
-    expect(allowed({ candidates: hosts('s', 'a', 'b') })).toEqual([true, true])
-  })
-  it('holds all of them, not the rest, when one more failed', () => {
-    expect(allowed({ candidates: hosts('s', 'a', 'b', 'c') })).toEqual([false, false, false])
-  })
-  it('counts hosts under recovery', () => {
-    expect(allowed({ candidates: hosts('s', 'b'), openHosts: hosts('s', 'a') })).toEqual([true])
-    expect(allowed({ candidates: hosts('s', 'c'), openHosts: hosts('s', 'a', 'b') })).toEqual([false])
-  })
-  it('counts a host once that is candidate and open', () => {
-    expect(allowed({ candidates: hosts('s', 'a', 'b'), openHosts: hosts('s', 'a', 'b') })).toEqual([true, true])
-  })
-  it('holds one segment and lets another go on', () => {
-    const segments = new Map(['s', 't'].map((name) => [name, { maxHosts: 1, maxShare: 1 }]))
-    const fleet = new Map([
-      ['s', 10],
-      ['t', 10],
-    ])
-    const candidates = [...hosts('s', 'a', 'b'), ...hosts('t', 'c')]
-    expect(allowed({ candidates, fleet, limits: { segments, cloud: { maxHosts: 5, maxShare: 1 } } })).toEqual([
-      false,
-      false,
-      true,
-    ])
-  })
-  it('holds all segments when the cloud is over its limit', () => {
-    const limits = { segments: new Map([['s', { maxHosts: 9, maxShare: 1 }]]), cloud: { maxHosts: 1, maxShare: 1 } }
-    expect(allowed({ candidates: hosts('s', 'a', 'b'), limits })).toEqual([false, false])
-  })
-  it('lets the one host through that a person named, and says the numbers', () => {
-    const answers = brakeDecision(question({ candidates: hosts('s', 'a', 'b', 'c'), overrides: new Set(['b']) }))
-    expect(answers.map((one) => one.allowed)).toEqual([false, true, false])
-    expect(answers[0]?.reason).toContain('3 of 10 hosts of segment s are down, 2 may be')
-  })
-  it('holds a segment that has no limits', () => {
-    expect(allowed({ candidates: hosts('nobody knows', 'a') })).toEqual([false])
+describe('limits', () => {
+  it('let through what is exactly at the limit', () => {
+    const brake = new Brake().down('s1', 's2')
+    expect([brake.held('s1'), brake.held('s2')]).toEqual([[], []])
   })
 
-  it('never lets more than the limits through', () => {
-    const name = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j')
-    const some = fc
-      .uniqueArray(name, { maxLength: 8 })
-      .map((names) => names.map((host) => ({ host, segment: host < 'f' ? 's' : 't' })))
-    const limit = fc.record({
-      maxHosts: fc.integer({ min: 0, max: 6 }),
-      maxShare: fc.double({ min: 0, max: 1, noNaN: true }),
+  it('hold all of them, not the rest, when one more failed', () => {
+    const brake = new Brake().down('s1', 's2', 's3')
+    for (const host of ['s1', 's2', 's3']) expect(brake.held(host)).toEqual(['segment:s'])
+  })
+
+  it('count hosts under recovery', () => {
+    expect(new Brake().proven('s1').down('s2').held('s2')).toEqual([])
+    expect(new Brake().proven('s1', 's2').down('s3').held('s3')).toEqual(['segment:s'])
+  })
+
+  it('count a host once, whatever is known of it', () => {
+    const brake = new Brake().down('s1', 's2', 's1')
+    brake.recovered('s1', 0)
+    expect(brake.look().scopes.get('segment:s')).toMatchObject({ hosts: ['s1', 's2'], cooling: 0, waiting: 2 })
+  })
+
+  it('hold one segment and let another go on', () => {
+    const brake = new Brake().down('s1', 's2', 's3', 't1')
+    expect(brake.held('s1')).toEqual(['segment:s'])
+    expect(brake.held('t1')).toEqual([])
+  })
+
+  it('hold every segment when the cloud is over its own', () => {
+    const brake = new Brake({ maxHosts: 2 }).down('s1', 't1', 't2')
+    expect(brake.held('s1')).toEqual(['cloud'])
+    expect(brake.held('t1')).toEqual(['cloud'])
+  })
+
+  it('hold a segment that has none: nobody said that it may be recovered', () => {
+    const brake = new Brake({ segments: new Map() }).down('s1')
+    expect(brake.held('s1')).toEqual(['segment:s'])
+    expect(brake.look().scopes.get('segment:s')).toMatchObject({ allowed: 0, fleet: 10 })
+  })
+
+  it('count one host as allowed in a segment of which Nova lists nobody any more', () => {
+    const brake = new Brake({ segments: new Map([['gone', limits(1, 1)]]) })
+    brake.facts.down = hosts('gone', 'g1', 'g2').map((host) => ({ ...host, waits: true }))
+    expect(brake.held('g1')).toEqual(['segment:gone'])
+    expect(brake.look().scopes.get('segment:gone')).toMatchObject({ fleet: 0, allowed: 1, over: true })
+  })
+})
+
+describe('failure domains', () => {
+  const racks = { failureDomain: { key: 'rack', ...limits(2, 0.5) } }
+
+  it('hold the hosts of one rack when more of it are down than may be, though segment and cloud have room', () => {
+    const brake = new Brake({ ...racks, segments: roomy() }).rack('r1', 's1', 's2', 's3', 's4', 's5', 's6')
+    expect(brake.down('s1', 's2').held('s1')).toEqual([])
+    brake.down('s3')
+    expect(brake.held('s1')).toEqual(['domain:r1'])
+    expect(brake.message('domain:r1')).toBe(
+      '3 of 6 hosts of rack r1 are down, 2 may be: that looks like a failure of rack r1 itself, its power or its switch',
+    )
+  })
+
+  it('cross segments: a rack with hosts of two is one rack', () => {
+    const brake = new Brake({ ...racks, segments: roomy() }).rack('r1', 's1', 's2', 't1', 't2', 't3')
+    brake.down('s1', 't1', 't2')
+    for (const host of ['s1', 't1', 't2']) expect(brake.held(host)).toEqual(['domain:r1'])
+  })
+
+  it('let a dead host of another rack go on', () => {
+    const brake = new Brake({ ...racks, segments: roomy() }).rack('r1', 's1', 's2', 's3', 's4').rack('r2', 's5', 's6')
+    expect(brake.down('s1', 's2', 's3', 's5').held('s5')).toEqual([])
+  })
+
+  it('count a host that aggregates put into two racks in both', () => {
+    const brake = new Brake({ ...racks, segments: roomy() }).rack('r1', 's1', 's2').rack('r2', 's1', 's3')
+    expect(brake.down('s1', 's2').held('s1')).toEqual(['domain:r1'])
+    expect(brake.held('s3')).toEqual([])
+    expect(brake.down('s3').held('s1')).toEqual(['domain:r1', 'domain:r2'])
+  })
+
+  it('are said where a segment or the cloud is over its limit and all of its dead hosts are in one', () => {
+    const brake = new Brake({ failureDomain: { key: 'rack', ...limits(9, 1) } }).rack('r1', 's1', 's2', 's3')
+    brake.down('s1', 's2', 's3')
+    expect(brake.message('segment:s')).toBe(
+      '3 of 10 hosts of segment s are down, 2 may be: all of them in rack r1, which looks like a failure of its power or its switch',
+    )
+    expect(brake.down('s4').message('segment:s')).toBe('4 of 10 hosts of segment s are down, 2 may be')
+  })
+
+  it('name every scope that is over, the cloud first', () => {
+    const brake = new Brake({ ...racks, maxHosts: 2 }).rack('r1', 's1', 's2', 's3')
+    expect(brake.down('s1', 's2', 's3').held('s1')).toEqual(['cloud', 'segment:s', 'domain:r1'])
+  })
+})
+
+describe('the loss of a site', () => {
+  const loose = { maxHosts: 100, maxShare: 1, siteLossShare: 0.5, segments: new Map([['s', limits(100, 1)]]) }
+
+  it.each([
+    [10, 5, false, 5],
+    [10, 6, true, 5],
+    [4, 2, false, 2],
+    [4, 3, true, 2],
+    [3, 2, true, 1],
+    [2, 1, false, 1],
+    [2, 2, true, 1],
+    [1, 1, false, 1],
+  ])('of %i hosts %i down: %s, whatever the limits allow', (fleet, down, lost, allowed) => {
+    const names = Array.from({ length: fleet }, (_, n) => `s${n + 1}`)
+    const brake = new Brake(loose, hosts('s', ...names)).down(...names.slice(0, down))
+    expect(brake.look().scopes.get('cloud')).toMatchObject({ siteLost: lost, over: lost, allowed })
+    expect(brake.held('s1')).toEqual(lost ? ['cloud'] : [])
+  })
+
+  it('is switched off with a share of 1', () => {
+    const all = ['s1', 's2', 's3', 's4']
+    expect(new Brake({ ...loose, siteLossShare: 1 }, hosts('s', ...all)).down(...all).held('s1')).toEqual([])
+  })
+
+  it('is said', () => {
+    const brake = new Brake(loose, hosts('s', 's1', 's2', 's3')).down('s1', 's2')
+    expect(brake.message('cloud')).toBe(
+      '2 of 3 hosts of the cloud are down, 1 may be: that looks like the loss of the power or the network of the whole site',
+    )
+  })
+
+  it('is no matter of a segment', () => {
+    expect(new Brake({ ...loose, maxHosts: 1 }).down('s1', 's2', 's3', 's4', 's5', 's6').held('s1')).toEqual(['cloud'])
+  })
+})
+
+describe('the cool-down', () => {
+  it('counts a host until exactly its time has passed since its recovery began', () => {
+    const brake = new Brake({ coolDownMs: 1_000 }).recovered('s1', 5_000).recovered('s2', 5_000).down('s3')
+    brake.now = 5_999
+    expect(brake.held('s3')).toEqual(['segment:s'])
+    expect(brake.message('segment:s')).toBe(
+      '3 of 10 hosts of segment s are down, 2 may be (2 of them recovered, and counted still)',
+    )
+    const later = new Brake({ coolDownMs: 1_000 }).recovered('s1', 5_000).recovered('s2', 5_000).down('s3')
+    later.now = 6_000
+    expect(later.held('s3')).toEqual([])
+  })
+
+  it('counts also a host that beats again', () => {
+    const brake = new Brake({ coolDownMs: 1_000 }).recovered('s1', 0, true).recovered('s2', 0, true).down('s3')
+    expect(brake.held('s3')).toEqual(['segment:s'])
+  })
+
+  it('of 0 counts nobody', () => {
+    const brake = new Brake({ coolDownMs: 0 }).recovered('s1', 0).recovered('s2', 0).down('s3')
+    expect(brake.held('s3')).toEqual([])
+  })
+
+  it('is said, and one host alone is said in the singular', () => {
+    const brake = new Brake({ coolDownMs: 1_000 }).recovered('s1', 0)
+    expect(brake.message('segment:s')).toBe(
+      '1 of 10 hosts of segment s is down, 2 may be (1 of them recovered, and counted still)',
+    )
+  })
+
+  it('does not end by time alone in a scope that is tripped', () => {
+    const brake = new Brake({ coolDownMs: 1_000, settleMs: 100 }).recovered('s1', 0).recovered('s2', 0).down('s3')
+    brake.now = 999
+    expect(brake.look().tripped).toHaveLength(1)
+    brake.now = 1_000_000
+    expect(brake.look().released).toEqual([])
+    expect(brake.held('s3')).toEqual(['segment:s'])
+  })
+
+  it('ends in a tripped scope for a host that beats again, which then opens once it has settled', () => {
+    const brake = new Brake({ coolDownMs: 1_000, settleMs: 100 }).recovered('s1', 0).recovered('s2', 0).down('s3')
+    brake.look()
+    brake.now = 2_000
+    brake.recovered('s1', 0, true)
+    expect(brake.held('s3')).toEqual(['segment:s'])
+    brake.now = 2_100
+    expect(brake.held('s3')).toEqual([])
+  })
+
+  it('keeps a host that was let through after the trip counted, so that it makes no room for another', () => {
+    for (const coolDownMs of [0, 50]) {
+      const brake = new Brake({ coolDownMs, settleMs: 100 }).down('s1', 's2', 's3')
+      brake.look()
+      brake.facts.down = brake.facts.down.filter(({ host }) => host !== 's1')
+      brake.recovered('s1', 0)
+      brake.now = 1_000_000
+      brake.look()
+      brake.now += 100
+      expect(brake.held('s2')).toEqual(['segment:s'])
+    }
+  })
+
+  it('does not call back a host whose cool-down was over when the scope tripped', () => {
+    const brake = new Brake({ coolDownMs: 1_000, settleMs: 100 }).recovered('s9', -1_000).down('s1', 's2', 's3')
+    expect(brake.look().scopes.get('segment:s')?.hosts).toEqual(['s1', 's2', 's3'])
+    brake.now = 10
+    expect(brake.look().scopes.get('segment:s')?.hosts).toEqual(['s1', 's2', 's3'])
+  })
+
+  it('keeps the one whose cool-down ended right after the trip', () => {
+    const brake = new Brake({ coolDownMs: 1_000 }).recovered('s9', -999).down('s1', 's2', 's3')
+    brake.look()
+    brake.now = 10
+    expect(brake.look().scopes.get('segment:s')?.hosts).toEqual(['s1', 's2', 's3', 's9'])
+  })
+})
+
+describe('a tripped scope', () => {
+  it('trips once, with its numbers, when something waits in it', () => {
+    const brake = new Brake().down('s1', 's2', 's3')
+    expect(brake.look().tripped).toMatchObject([{ scope: 'segment:s', hosts: ['s1', 's2', 's3'], trip: { since: 0 } }])
+    brake.now = 5
+    expect(brake.look()).toMatchObject({ tripped: [], released: [] })
+    expect(brake.look().scopes.get('segment:s')?.trip).toMatchObject({ since: 0, changedAt: 0 })
+  })
+
+  it('does not trip for hosts that nothing would be done to, yet holds the next one', () => {
+    const brake = new Brake().proven('s1', 's2', 's3')
+    expect(brake.look().tripped).toEqual([])
+    brake.down('s4')
+    expect(brake.look().tripped).toHaveLength(1)
+  })
+
+  it('stays shut within its limits until the same hosts have been down for the settling time, to the millisecond', () => {
+    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+    brake.look()
+    brake.now = 10_000
+    brake.back('s3')
+    expect(brake.held('s1')).toEqual(['segment:s'])
+    expect(brake.message('segment:s')).toBe(
+      '2 of 10 hosts of segment s are down, 2 may be; more were, and hosts may still be coming back: it opens once nothing has changed for 1 s',
+    )
+    brake.now = 10_999
+    expect(brake.held('s1')).toEqual(['segment:s'])
+    brake.now = 11_000
+    const { released } = brake.look()
+    expect(released).toMatchObject([{ scope: 'segment:s', trippedForMs: 11_000, trip: null }])
+    expect(released[0]?.message).toBe(
+      '2 of 10 hosts of segment s are down, 2 may be: within the limit, and nothing has changed for 1 s',
+    )
+    expect(brake.held('s1')).toEqual([])
+  })
+
+  it('begins to settle anew when another host comes back, or fails', () => {
+    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+    brake.look()
+    brake.now = 10_000
+    brake.back('s3')
+    brake.look()
+    brake.now = 10_900
+    brake.back('s2')
+    brake.look()
+    brake.now = 11_800
+    brake.down('s4')
+    brake.look()
+    brake.now = 12_799
+    expect(brake.held('s1')).toEqual(['segment:s'])
+    brake.now = 12_800
+    expect(brake.held('s1')).toEqual([])
+  })
+
+  it('begins to settle anew when one comes back as another fails', () => {
+    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+    brake.look()
+    brake.back('s3')
+    brake.now = 10_000
+    brake.look()
+    brake.now = 10_999
+    brake.back('s2').down('s4')
+    brake.look()
+    brake.now = 11_998
+    expect(brake.held('s1')).toEqual(['segment:s'])
+  })
+
+  it('over its limits stays shut for ever while anybody waits', () => {
+    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+    brake.look()
+    brake.now = 1e9
+    expect(brake.look().released).toEqual([])
+  })
+
+  it('with nobody to hold any more is over once it has settled', () => {
+    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+    brake.look()
+    brake.facts.down = brake.facts.down.map((host) => ({ ...host, waits: false }))
+    brake.now = 5_000
+    expect(brake.look().released).toEqual([])
+    brake.now = 5_999
+    expect(brake.look().released).toEqual([])
+    brake.now = 6_000
+    const { released } = brake.look()
+    expect(released[0]?.message).toBe(
+      '3 of 10 hosts of segment s are down, 2 may be: no recovery waits any more, and nothing has changed for 1 s',
+    )
+  })
+
+  it('opens at once with a settling time of 0 when it is within its limits', () => {
+    const brake = new Brake({ settleMs: 0 }).down('s1', 's2', 's3')
+    brake.look()
+    expect(brake.back('s3').held('s1')).toEqual([])
+  })
+
+  it('is known by its journal alone after a restart, whatever its hosts are', () => {
+    const brake = new Brake({ settleMs: 1_000 })
+    brake.trips = new Map([['segment:s', { since: -500, changedAt: 0, hosts: [], waiting: 0 }]])
+    brake.down('s1')
+    expect(brake.held('s1')).toEqual(['segment:s'])
+    brake.now = 1_000
+    expect(brake.held('s1')).toEqual([])
+  })
+
+  it('of a scope that is gone opens once it has settled', () => {
+    const brake = new Brake({ settleMs: 1_000 })
+    brake.trips = new Map([['domain:r1', { since: 0, changedAt: 0, hosts: [], waiting: 0 }]])
+    brake.now = 1_000
+    expect(brake.look().released).toMatchObject([{ scope: 'domain:r1', hosts: [], fleet: 0, title: 'domain r1' }])
+  })
+
+  it('neither trips nor settles while the control plane is not believed; what is over holds all the same', () => {
+    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+    brake.facts.blind = true
+    expect(brake.look().tripped).toEqual([])
+    expect(brake.held('s1')).toEqual(['segment:s'])
+    brake.facts.blind = false
+    brake.look()
+    brake.back('s3')
+    brake.now = 500
+    brake.look()
+    brake.facts.blind = true
+    brake.now = 5_000
+    expect(brake.look().released).toEqual([])
+    brake.facts.blind = false
+    brake.now = 5_999
+    expect(brake.held('s1')).toEqual(['segment:s'])
+    brake.now = 6_000
+    expect(brake.held('s1')).toEqual([])
+  })
+})
+
+describe('for any fleet', () => {
+  const name = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j')
+  const place = (host: string) => ({
+    host,
+    segment: host < 'f' ? 's' : 't',
+    domains: 'adg'.includes(host) ? ['r1'] : 'bej'.includes(host) ? ['r2'] : [],
+  })
+  const fleet = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].map(place)
+  const some = fc.uniqueArray(name, { maxLength: 8 })
+  const limit = fc.record({
+    maxHosts: fc.integer({ min: 0, max: 6 }),
+    maxShare: fc.double({ min: 0, max: 1, noNaN: true }),
+  })
+  const anyRules = fc
+    .record({
+      s: limit,
+      t: limit,
+      cloud: limit,
+      rack: limit,
+      siteLossShare: fc.double({ min: 0.1, max: 1, noNaN: true }),
     })
-    fc.assert(
-      fc.property(some, some, limit, limit, limit, (candidates, openHosts, s, t, cloud) => {
-        const segments = new Map([
+    .map(({ s, t, cloud, rack, siteLossShare }) =>
+      rules({
+        ...cloud,
+        siteLossShare,
+        failureDomain: { key: 'rack', ...rack },
+        segments: new Map([
           ['s', s],
           ['t', t],
-        ])
-        const fleet = new Map([
-          ['s', 5],
-          ['t', 5],
-        ])
-        const passed = brakeDecision(question({ candidates, openHosts, fleet, limits: { segments, cloud } })).filter(
-          (one) => one.allowed,
+        ]),
+      }),
+    )
+  const factsOf = (waiting: string[], proven: string[], cooling: string[] = []): BrakeFacts => ({
+    blind: false,
+    fleet,
+    down: [...new Set([...proven, ...waiting])].map((host) => ({ ...place(host), waits: !proven.includes(host) })),
+    recovered: cooling.map((host) => ({ ...place(host), beganAt: 0, alive: false })),
+  })
+
+  it('never more hosts of a scope are begun than it allows, counting those under recovery and in their cool-down', () => {
+    fc.assert(
+      fc.property(anyRules, some, some, some, (given, waiting, proven, cooling) => {
+        const facts = factsOf(waiting, proven, cooling)
+        const reading = readBrake(new Map(), facts, { ...given, coolDownMs: 10 }, 5)
+        const begun = facts.down.filter((host) => host.waits && holding(host, reading).length === 0)
+        const counted = new Map(
+          [...begun, ...facts.down.filter(({ waits }) => !waits), ...facts.recovered].map((one) => [one.host, one]),
         )
-        const together = [...new Map([...openHosts, ...passed].map((one) => [one.host, one.segment])).values()]
-        for (const segment of new Set(passed.map((one) => one.segment))) {
-          const most = mostAtOnce(segment === 's' ? s : t, 5)
-          expect(together.filter((one) => one === segment).length).toBeLessThanOrEqual(most)
+        for (const { segment, domains } of begun) {
+          const inScope = (fits: (host: BrakeHost) => boolean) => [...counted.values()].filter(fits).length
+          const size = (fits: (host: BrakeHost) => boolean) => fleet.filter(fits).length
+          const check = (fits: (host: BrakeHost) => boolean, most: { maxHosts: number; maxShare: number }) =>
+            expect(inScope(fits)).toBeLessThanOrEqual(mostAtOnce(most, size(fits)))
+          check(() => true, given)
+          check((host) => host.segment === segment, given.segments.get(segment) ?? limits(0, 0))
+          for (const domain of domains)
+            check((host) => host.domains.includes(domain), given.failureDomain ?? limits(9, 1))
         }
-        if (passed.length > 0) expect(together.length).toBeLessThanOrEqual(mostAtOnce(cloud, 10))
+      }),
+    )
+  })
+
+  it('one more host down never lets anybody through who was held', () => {
+    fc.assert(
+      fc.property(anyRules, some, some, name, (given, waiting, proven, more) => {
+        const before = factsOf(waiting, proven)
+        const after = factsOf([...waiting, more], proven)
+        const now = readBrake(new Map(), before, given, 5)
+        const then = readBrake(new Map(), after, given, 5)
+        for (const host of before.down)
+          if (holding(host, now).length > 0) expect(holding(host, then).length).toBeGreaterThan(0)
+      }),
+    )
+  })
+
+  it('over any history a tripped scope opens only within its limits, or with nobody waiting, after a full settling time without a change', () => {
+    const moment = fc.record({ waiting: some, proven: some, afterMs: fc.integer({ min: 0, max: 80 }) })
+    fc.assert(
+      fc.property(anyRules, fc.array(moment, { maxLength: 12 }), (given, moments) => {
+        let trips = new Map() as Parameters<typeof readBrake>[0]
+        let now = 0
+        const lastChange = new Map<string, { hosts: string; at: number }>()
+        for (const { waiting, proven, afterMs } of moments) {
+          now += afterMs
+          const reading = readBrake(trips, factsOf(waiting, proven), { ...given, settleMs: 100 }, now)
+          for (const [scope, { hosts: down }] of reading.scopes) {
+            const known = lastChange.get(scope)
+            if (known?.hosts !== down.join()) lastChange.set(scope, { hosts: down.join(), at: now })
+          }
+          for (const { scope, over, waiting: held } of reading.released) {
+            expect(over && held > 0).toBe(false)
+            expect(now - (lastChange.get(scope)?.at ?? now)).toBeGreaterThanOrEqual(100)
+          }
+          for (const scope of trips.keys())
+            expect(reading.trips.has(scope) || reading.released.some((one) => one.scope === scope)).toBe(true)
+          trips = reading.trips
+        }
+      }),
+    )
+  })
+
+  it('a scope counts each host once, and those it has in the order of their names', () => {
+    fc.assert(
+      fc.property(anyRules, some, some, some, (given, waiting, proven, cooling) => {
+        for (const { hosts: down } of countScopes(factsOf(waiting, proven, cooling), given, new Map(), 0).values())
+          expect(down).toEqual([...new Set(down)].sort())
       }),
     )
   })
 })
+
+function roomy(): Map<string, { maxHosts: number; maxShare: number }> {
+  return new Map([
+    ['s', limits(9, 1)],
+    ['t', limits(9, 1)],
+  ])
+}

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Probe } from '../../src/domain/verdict.ts'
-import { probeRound } from '../../src/monitor/probe-round.ts'
+import { answerMarginMs, probeRound } from '../../src/monitor/probe-round.ts'
 import { commandProbe } from '../../src/monitor/probes/command.ts'
 import { pingProbe } from '../../src/monitor/probes/ping.ts'
 import { tcpProbe } from '../../src/monitor/probes/tcp.ts'
@@ -31,6 +31,29 @@ describe('tcp', () => {
     expect(await answer(tcp('no-such-host.invalid', 22))).toBe('unknown')
     expect(await answer(tcp(undefined, 22))).toBe('unknown')
     expect(await answer(tcp('-oProxyCommand=x', 22))).toBe('unknown')
+  })
+
+  it('an answer that came while we ourselves stood still counts, however late we look', async () => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const probe = tcpProbe({ name: 'ssh', clock, limitMs: 20, port, address: to('127.0.0.1') })
+    const reading = probeRound([{ host: 'h', probes: [probe] }], { clock, limitMs: 20, atOnce: 1 })
+    // Nothing of this process runs for longer than the limit, as when it is stopped or its machine is busy.
+    const end = performance.now() + 100
+    while (performance.now() < end);
+    expect((await reading).get('h')?.[0]).toMatchObject({ answer: 'alive' })
+    await new Promise((resolve) => server.close(resolve))
+  })
+
+  it('a host that says nothing is dead, also when the round waits no longer than the probe', async () => {
+    const hand = new HandClock()
+    const probe = tcpProbe({ name: 'ssh', clock: hand, limitMs: 1_000, port: 9, address: to('127.0.0.1') })
+    // The clock moves before the connection's answer can be read: to the probe that is a host that says nothing.
+    const reading = probeRound([{ host: 'h', probes: [probe] }], { clock: hand, limitMs: 1_000, atOnce: 1 })
+    hand.advance(1_000)
+    hand.advance(1)
+    expect((await reading).get('h')?.[0]).toMatchObject({ answer: 'dead' })
   })
 
   it('an aborted round says nothing about the host', async () => {
@@ -97,7 +120,7 @@ describe('a round of probes', () => {
     ]
     const round = probeRound([{ host: 'h', probes }], { clock: hand, limitMs: 1_000, atOnce: 8 })
     await new Promise(setImmediate)
-    hand.advance(1_000)
+    hand.advance(1_000 + answerMarginMs)
     const readings = (await round).get('h') ?? []
     expect(readings.map((one) => [one.probe, one.answer]).sort()).toEqual([
       ['hangs', 'unknown'],

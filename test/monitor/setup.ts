@@ -8,12 +8,17 @@ import { defaultMonitorSettings, type MonitorSettings } from '../../src/monitor/
 
 export class HandClock implements Clock {
   #now = 1_000_000
+  #wallAhead = 0
   #timers = new Set<{ at: number; fire: () => void }>()
   now(): number {
     return this.#now
   }
   wall(): number {
-    return Date.UTC(2026, 0, 1) + this.#now
+    return Date.UTC(2026, 0, 1) + this.#now + this.#wallAhead
+  }
+  /** Somebody sets the wall clock; time itself goes on as before. */
+  stepWall(ms: number): void {
+    this.#wallAhead += ms
   }
   after(delayMs: number, fire: () => void): () => void {
     const timer = { at: this.#now + delayMs, fire }
@@ -40,6 +45,7 @@ export const segment: Segment = {
   fencingLimitMs: null,
   policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
   brake: { maxHosts: 2, maxShare: 0.5 },
+  priority: 0,
   maxParallelPerHost: 8,
 }
 
@@ -85,6 +91,7 @@ export class Fleet {
   downAfterMs = 8_000
   jitterMs = 0
   #seed = 1
+  #cloudAhead = 0
 
   constructor(
     names: string[],
@@ -176,6 +183,14 @@ export class Fleet {
     this.clock.advance(ms)
   }
 
+  /** The monitor's machine sleeps, its monotonic clock with it; the cloud's hosts go on beating. */
+  sleep(ms: number): void {
+    this.#cloudAhead += ms
+    this.clock.stepWall(ms)
+    for (const { row: record, beats, lastBeat } of this.hosts.values())
+      if (beats) record.updatedAt = this.#stamp(lastBeat)
+  }
+
   kind(host: string): VerdictKind | undefined {
     return this.monitor.verdict(host)?.kind
   }
@@ -196,7 +211,7 @@ export class Fleet {
       const state = record.forcedDown || now - lastBeat > this.downAfterMs ? ('down' as const) : ('up' as const)
       return record.status === 'unknown' ? { ...record, id: null, state: null, updatedAt: null } : { ...record, state }
     })
-    const serverTimeMs = this.clock.wall() + this.serverSkewMs
+    const serverTimeMs = Date.UTC(2026, 0, 1) + now + this.#cloudAhead + this.serverSkewMs
     return Promise.resolve({ services: this.emptyAnswer ? [] : services, serverTimeMs, tookMs: 1 })
   }
 
@@ -213,7 +228,7 @@ export class Fleet {
 
   /** Stamps have a resolution of one second, and no zone. */
   #stamp(now: number): string {
-    return `${new Date(Date.UTC(2026, 0, 1) + now).toISOString().slice(0, 19)}.000000`
+    return `${new Date(Date.UTC(2026, 0, 1) + now + this.#cloudAhead).toISOString().slice(0, 19)}.000000`
   }
 
   /** A plain repeatable generator: -0.5 to 0.5. */

@@ -153,6 +153,18 @@ describe('evacuation under faults', () => {
     expect(at.simulator.truth().doubles).toMatchObject([{ uuid, event: 'spawn', alsoOn: ['cmp01'] }])
   })
 
+  it('gives server groups in pages, by limit and offset', async () => {
+    at = await stage({ hosts: 2 })
+    for (const name of ['a', 'b', 'c']) at.simulator.addServerGroup('anti-affinity', [], name)
+    const page = async (query: string): Promise<string[]> => {
+      const { body } = await at.nova('GET', `/os-server-groups?all_projects=1&${query}`)
+      return (body as { server_groups: { name: string }[] }).server_groups.map(({ name }) => name)
+    }
+    expect(await page('limit=2&offset=0')).toEqual(['a', 'b'])
+    expect(await page('limit=2&offset=2')).toEqual(['c'])
+    expect(await page('limit=2&offset=3')).toEqual([])
+  })
+
   it('keeps members of an anti-affinity group apart', async () => {
     at = await stage({ hosts: 3 })
     const pair = ['cmp01', 'cmp02'].map((host) => at.simulator.addInstance({ host }).uuid)

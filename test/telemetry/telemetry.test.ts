@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { BrakeScope } from '../../src/domain/brake.ts'
 import { LifeboatError, type ErrorRecord } from '../../src/domain/errors.ts'
 import type { Incident } from '../../src/domain/incident.ts'
 import { redact } from '../../src/telemetry/logger.ts'
@@ -27,6 +28,45 @@ const error: ErrorRecord = {
   chain: ['HTTP 400'],
   details: {},
 }
+
+describe('the brake', () => {
+  const scope: BrakeScope = {
+    scope: 'domain:r1',
+    kind: 'domain',
+    title: 'rack r1',
+    down: 3,
+    cooling: 1,
+    allowed: 2,
+    fleet: 8,
+    hosts: ['a', 'b', 'c'],
+    trippedSince: '2026-01-02T00:00:00.000Z',
+    message: '3 of 8 hosts of rack r1 are down, 2 may be',
+  }
+
+  test('each scope is a gauge, zeros are said, and scopes that are gone are not', async () => {
+    const { observer, sample } = captured()
+    observer.brake([scope, { ...scope, scope: 'cloud', trippedSince: null }])
+    expect(await sample('lifeboat_brake_tripped{scope="domain:r1"}')).toBe(1)
+    expect(await sample('lifeboat_brake_tripped{scope="cloud"}')).toBe(0)
+    expect(await sample('lifeboat_brake_hosts{scope="domain:r1",count="down"}')).toBe(3)
+    expect(await sample('lifeboat_brake_hosts{scope="domain:r1",count="allowed"}')).toBe(2)
+    observer.brake([{ ...scope, scope: 'cloud', trippedSince: null }])
+    expect(await sample('lifeboat_brake_tripped{scope="domain:r1"}')).toBeUndefined()
+    expect(await sample('lifeboat_brake_hosts{scope="domain:r1",count="down"}')).toBeUndefined()
+  })
+
+  test('tripping is an error, for a person has to look; opening is not', () => {
+    const { observer, lines } = captured()
+    const { scope: name, down, allowed, fleet, message } = scope
+    const numbers = { scope: name, down, allowed, fleet, message }
+    observer.entry(entry({ kind: 'brake.tripped', data: { ...numbers, hosts: ['a', 'b', 'c'] } }))
+    observer.entry(entry({ kind: 'brake.released', data: { ...numbers, trippedForMs: 5 } }))
+    expect(lines).toMatchObject([
+      { level: 'error', msg: `The brake tripped: ${message}`, scope: name, down: 3, allowed: 2, fleet: 8 },
+      { level: 'info', msg: `The brake opened: ${message}`, scope: name, trippedForMs: 5 },
+    ])
+  })
+})
 
 describe('log lines', () => {
   test('an entry is a JSON line with the fields that operators search by', () => {

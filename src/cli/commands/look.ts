@@ -34,6 +34,16 @@ const statusColumns: Column<DaemonStatus>[] = [
     text: ({ frozen }) =>
       frozen === null ? 'no' : `${frozen.reason} since ${clockTime(frozen.since)}: ${frozen.message}`,
   },
+  {
+    title: 'Brake',
+    value: (it) => it.brake,
+    text: ({ brake }) =>
+      brake.length === 0
+        ? 'open'
+        : brake
+            .map(({ trippedSince, message }) => `holds since ${clockTime(trippedSince ?? '')}: ${message}`)
+            .join('\n'),
+  },
   { title: 'Cloud', value: (it) => it.cloud, text: (it) => it.cloud ?? 'from the environment' },
   {
     title: 'Last Poll',

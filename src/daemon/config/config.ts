@@ -1,5 +1,6 @@
 /** The configuration as the program uses it: resolved, durations in milliseconds, secrets read. Types only. */
-import type { BrakeLimits, Segment } from '../../domain/segment.ts'
+import type { CloudBrake } from '../../domain/brake.ts'
+import type { Segment } from '../../domain/segment.ts'
 import type { MaintenanceWindow } from '../maintenance-window.ts'
 import type { ConfiguredSegment } from './segments.ts'
 
@@ -80,7 +81,7 @@ export interface Config {
     aggregatesEveryMs: number
   }
   /** Cloud-wide; each segment has its own beside it. */
-  brake: BrakeLimits
+  brake: CloudBrake
   executor: { maxParallel: number; tickMs: number; settleQuietMs: number }
   fenceRetryMs: number
   fenceRetryMaxMs: number

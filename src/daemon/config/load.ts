@@ -101,7 +101,14 @@ function resolveConfig(
       maxParallelProbes: file.monitor.maxParallelProbes,
       aggregatesEveryMs: file.monitor.aggregatesInterval,
     },
-    brake: file.brake,
+    brake: {
+      maxHosts: file.brake.maxHosts,
+      maxShare: file.brake.maxShare,
+      failureDomain: file.brake.failureDomain ?? null,
+      coolDownMs: file.brake.coolDown,
+      settleMs: file.brake.settle,
+      siteLossShare: file.brake.siteLossShare,
+    },
     executor: {
       maxParallel: file.executor.maxParallel,
       tickMs: file.executor.tick,

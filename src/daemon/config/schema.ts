@@ -24,6 +24,12 @@ const brake = {
   max_share: share().describe('The same as a share of the hosts; one host is always within it'),
 }
 
+const failureDomain = section({
+  key: text().describe('Metadata key of the aggregates that name the domain of their hosts, e.g. rack'),
+  max_hosts: brake.max_hosts.default(2),
+  max_share: brake.max_share.default(0.25),
+})
+
 function optional<S extends Record<string, z.ZodType>>(shape: S): { [K in keyof S]: z.ZodOptional<S[K]> } {
   return Object.fromEntries(Object.entries(shape).map(([key, type]) => [key, type.optional()])) as {
     [K in keyof S]: z.ZodOptional<S[K]>
@@ -65,6 +71,13 @@ const segmentSettings = {
     ),
   policy: section(optional(policy)).optional(),
   brake: section(optional(brake)).optional(),
+  priority: z
+    .number()
+    .int()
+    .min(-1000)
+    .max(1000)
+    .optional()
+    .describe('When hosts of several segments fail, those of the segment with the higher number are recovered first'),
   max_parallel_per_host: count()
     .optional()
     .describe(
@@ -197,6 +210,26 @@ export const configSchema = section({
   brake: optionalSection({
     max_hosts: brake.max_hosts.default(4),
     max_share: brake.max_share.default(0.25),
+    failure_domain: failureDomain
+      .optional()
+      .describe(
+        'Hosts that fail together when their rack or switch does. More of one domain down at once than this are held',
+      ),
+    cool_down: duration('0s', '1d')
+      .prefault('10m')
+      .describe(
+        'How long a host counts as down once its recovery began, even when it is over; 0s: not at all. Too short: a guest that kills each host it lands on goes through the fleet; too long: an unrelated failure waits for a person',
+      ),
+    settle: duration('0s', '1d')
+      .prefault('5m')
+      .describe(
+        'Once tripped, the brake opens only when the down hosts are within the limits and the same for this long. Too short: hosts still booting after a power loss are fenced; too long: those that stay away wait',
+      ),
+    site_loss_share: share()
+      .default(0.5)
+      .describe(
+        'When more than this share of all hosts is down, a site lost its power or network: held whatever the limits allow. 1 switches it off',
+      ),
   }).describe("Over the whole cloud, beside each segment's own"),
   executor: optionalSection({
     max_parallel: count()

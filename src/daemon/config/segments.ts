@@ -13,6 +13,7 @@ export const builtInSettings: Omit<Segment, 'name'> = {
   fencingLimitMs: null,
   policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
   brake: { maxHosts: 2, maxShare: 0.25 },
+  priority: 0,
   maxParallelPerHost: 32,
 }
 
@@ -38,6 +39,7 @@ export function resolveSettings(settings: SegmentSettings, fallback: Omit<Segmen
     fencingLimitMs: settings.fencingTimeout ?? fallback.fencingLimitMs,
     policy: { ...fallback.policy, ...given(settings.policy) } satisfies InstancePolicy,
     brake: { ...fallback.brake, ...given(settings.brake) },
+    priority: settings.priority ?? fallback.priority,
     maxParallelPerHost: settings.maxParallelPerHost ?? fallback.maxParallelPerHost,
   }
 }

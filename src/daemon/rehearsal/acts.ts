@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { duration, section, text } from '../config/pieces.ts'
 import { act } from './act.ts'
+import { instance } from './setting.ts'
 import { operatorActs } from './operator-acts.ts'
 
 const hosts = z.array(text()).min(1)
@@ -26,12 +27,14 @@ const apiFault = section({
   ]),
   method: text().optional(),
   path: text().optional().describe('A regular expression over service and path'),
+  instance: text().optional().describe('Only calls about this instance'),
   body: text().optional().describe('A regular expression over the body'),
   times: z.number().int().min(1).optional(),
   skip: z.number().int().min(0).optional(),
   every_nth: z.number().int().min(1).optional(),
   delay: duration('1ms', '1h').optional(),
   status: z.number().int().min(100).max(599).optional(),
+  message: text().optional().describe("The service's words in a refusal"),
 })
 
 const cloudActs = {
@@ -56,6 +59,7 @@ const cloudActs = {
       spawn_fails: z.boolean().optional(),
       stop_fails: z.boolean().optional(),
       claim_fails: z.boolean().optional(),
+      confirm_fails: z.boolean().optional(),
       slow_spawn: duration('0s', '1d').optional(),
       dies_while_spawning: z.boolean().optional(),
       capacity: z.union([z.number().int().min(0), z.null()]).optional(),
@@ -68,11 +72,12 @@ const cloudActs = {
   cell: act(section({ hosts, down: z.boolean() }), ({ simulator }, order) => {
     simulator.cellDown(order.hosts, order.down)
   }),
-  api_fault: act(apiFault, ({ simulator }, { path, body, delay, ...fault }) => {
-    simulator.apiFault({
+  api_fault: act(apiFault, (stage, { path, instance: name, body, delay, ...fault }) => {
+    const about = name === undefined ? path : `servers/${stage.idOf(name)}${path ?? ''}`
+    stage.simulator.apiFault({
       ...given(fault),
       kind: fault.kind,
-      ...(path !== undefined && { path: new RegExp(path) }),
+      ...(about !== undefined && { path: new RegExp(about) }),
       ...(body !== undefined && { body: new RegExp(body) }),
       ...(delay !== undefined && { delayMs: delay }),
     })
@@ -92,6 +97,8 @@ const cloudActs = {
   api_clock: act(z.string().regex(/^-?\d/), ({ simulator }, by) => {
     simulator.world.apiSkewMs = signedDuration(by)
   }),
+  /** One more instance, on a host that may be dead already: its order was under way. */
+  instance: act(instance, (stage, wish) => stage.add(wish)),
   /** nova-compute's power sync on a host. */
   power_sync: act(text(), ({ simulator }, host) => simulator.syncPower(host)),
 }

@@ -30,7 +30,7 @@ export async function rehearse(scenario: Scenario, options: RehearsalOptions = {
     said: (line) => show(transcript?.said(line, now()) ?? '', null),
   })
   try {
-    transcript = new Transcript(stage.clock.wall(), stage.names())
+    transcript = new Transcript(stage.clock.wall(), stage.names(), scenario.quiet)
     if (scenario.started) await stage.daemonDoes('start')
     for (const step of scenario.script) {
       await reach(stage, step, options)

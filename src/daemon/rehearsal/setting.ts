@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { duration, optionalSection, section, text } from '../config/pieces.ts'
 
-const instance = section({
+export const instance = section({
   name: text(),
   host: text(),
   /** Adds so many, named name-1, name-2, … */
@@ -12,12 +12,16 @@ const instance = section({
   metadata: z.record(z.string(), z.string()).optional(),
   tags: z.array(z.string()).optional(),
   flavor: text().optional(),
+  extra_specs: z.record(z.string(), z.string()).optional().describe("Laid over its flavor's"),
   volume_backed: z.boolean().optional(),
   encrypted: z.boolean().optional(),
   locked: z.boolean().optional(),
   locked_reason: text().optional(),
   vtpm: z.boolean().optional(),
   project: text().optional(),
+  age: duration('1s', '365d')
+    .optional()
+    .describe('How long ago it was created; what its owner did came two minutes later'),
 })
 
 const cloud = optionalSection({
@@ -54,6 +58,7 @@ export const setting = {
   cloud,
   config: z.record(z.string(), z.unknown()).default({}).describe('Laid over the base configuration'),
   instances: z.array(instance).default([]),
+  quiet: z.boolean().default(false).describe('Writes down only the incidents, the outcomes counted, and the end'),
   started: z.boolean().default(true).describe('Whether the daemon runs from the beginning'),
 }
 

@@ -52,6 +52,7 @@ export class Stage {
   readonly #audience: Audience
   readonly #directory = mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), 'lifeboat-rehearsal-'))
   readonly #ids = new Map<string, string>()
+  readonly #names = new Map<string, string>()
   #config: unknown
   #play: Play | null = null
   #fresh: Entry[] = []
@@ -108,9 +109,24 @@ export class Stage {
     return this.simulator.instance(this.idOf(name))
   }
 
-  /** Name of each instance by its id. */
-  names(): Map<string, string> {
-    return new Map([...this.#ids].map(([name, id]) => [id, name]))
+  /** Name of each instance by its id, those that are still to come too once they are there. */
+  names(): ReadonlyMap<string, string> {
+    return this.#names
+  }
+
+  /** Adds an instance, or as many as it says. */
+  add({ name, count, age, ...wish }: Setting['instances'][number]): void {
+    const given = Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== undefined))
+    for (let n = 1; n <= (count ?? 1); n++) {
+      const own = count === undefined ? name : `${name}-${n}`
+      const { uuid } = this.simulator.addInstance({
+        ...(given as unknown as NewInstance),
+        name: own,
+        ...(age !== undefined && { ageMs: age }),
+      })
+      this.#ids.set(own, uuid)
+      this.#names.set(uuid, own)
+    }
   }
 
   /** Entries since the last `forgetEntries`. */
@@ -272,13 +288,7 @@ export class Stage {
     const { cloud, instances } = this.#setting
     for (const { name, hosts, metadata, zone } of cloud.aggregates)
       this.simulator.addAggregate(name, hosts, metadata, zone ?? null)
-    for (const { name, count, ...wish } of instances) {
-      const given = Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== undefined))
-      for (let n = 1; n <= (count ?? 1); n++) {
-        const own = count === undefined ? name : `${name}-${n}`
-        this.#ids.set(own, this.simulator.addInstance({ ...(given as unknown as NewInstance), name: own }).uuid)
-      }
-    }
+    for (const wish of instances) this.add(wish)
     for (const { policy, members } of cloud.groups)
       this.simulator.addServerGroup(
         policy,

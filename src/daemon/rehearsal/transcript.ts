@@ -16,11 +16,13 @@ export class Transcript {
   readonly lines: string[] = []
   readonly #began: number
   readonly #names: ReadonlyMap<string, string>
+  readonly #quiet: boolean
   readonly #numbers = new Map<string, string>()
 
-  constructor(beganWallMs: number, names: ReadonlyMap<string, string>) {
+  constructor(beganWallMs: number, names: ReadonlyMap<string, string>, quiet = false) {
     this.#began = beganWallMs
     this.#names = names
+    this.#quiet = quiet
   }
 
   entry(entry: Entry, sinceMs: number): string {
@@ -28,7 +30,11 @@ export class Transcript {
     const instance = entry.instance === null ? '' : `/${entry.instance}`
     const step = entry.step === null ? '' : ` ${entry.step}`
     const where = entry.host === null && entry.instance === null ? '' : ` ${entry.host ?? ''}${instance}${step}`
-    return this.#write(sinceMs, `${who}${entry.kind}${where} ${flow(brief(entry.data))}`)
+    const text = `${who}${entry.kind}${where} ${flow(brief(entry.data))}`
+    // A quiet one is still shown whole to who looks on.
+    return this.#quiet && !/^(incident|daemon)\./.test(entry.kind)
+      ? this.#line(sinceMs, text)
+      : this.#write(sinceMs, text)
   }
 
   said(line: string, sinceMs: number): string {
@@ -38,7 +44,11 @@ export class Transcript {
   /** The end of everything, and a fingerprint of every byte of the journal. */
   end(stage: Stage): void {
     const { entries, verified } = stage.readJournal()
-    this.lines.push('', ...endOfHosts(stage), '', ...endOfInstances(stage), '', ordersToNova(stage))
+    const instances = endOfInstances(stage)
+    this.lines.push('', ...endOfHosts(stage), '')
+    if (this.#quiet) this.lines.push(...counted(outcomesOf(entries)), '', ...counted(instances), '')
+    else this.lines.push(...instances, '')
+    this.lines.push(ordersToNova(stage))
     const broken = verified.broken === null ? 'verifies' : `is broken at ${verified.broken.seq}`
     this.lines.push(`The journal has ${entries.length} entries and ${broken}: ${verified.head.slice(0, 16)}`)
   }
@@ -48,9 +58,13 @@ export class Transcript {
   }
 
   #write(sinceMs: number, what: string): string {
-    const line = `${clockTime(sinceMs)} ${this.#plain(what)}`
+    const line = this.#line(sinceMs, what)
     this.lines.push(line)
     return line
+  }
+
+  #line(sinceMs: number, what: string): string {
+    return `${clockTime(sinceMs)} ${this.#plain(what)}`
   }
 
   #plain(text: string): string {
@@ -112,6 +126,30 @@ function ordersToNova({ simulator }: Stage): string {
     .requests()
     .filter(({ path, method }) => path === 'identity/v3/auth/tokens' && method === 'POST')
   return `Orders to Nova: ${orders.length === 0 ? 'none' : orders.join(', ')}. Logins: ${logins.length}.`
+}
+
+function outcomesOf(entries: Entry[]): string[] {
+  return entries.flatMap((entry) =>
+    entry.kind === 'outcome.recorded' ? [`${entry.data.outcome} ${entry.data.code}: ${entry.data.message}`] : [],
+  )
+}
+
+/** Lines that differ only in the number of the instance, as one with their count. */
+function counted(lines: string[]): string[] {
+  const counts = new Map<string, number>()
+  for (const line of lines) {
+    const alike = line
+      .replace(/^([\w-]+)-\d+:/, '$1-*:')
+      .replace(/evacuations: (.*)$/, (_all, moves: string) => `evacuations: ${runsOf(moves.split(', '))}`)
+    counts.set(alike, (counts.get(alike) ?? 0) + 1)
+  }
+  return [...counts].map(([line, count]) => (count === 1 ? line : `${count} × ${line}`))
+}
+
+function runsOf(moves: string[]): string {
+  const counts = new Map<string, number>()
+  for (const move of moves) counts.set(move, (counts.get(move) ?? 0) + 1)
+  return [...counts].map(([move, count]) => (count === 1 ? move : `${count} × ${move}`)).join(', ')
 }
 
 /** What a reader needs of an entry's data; the fingerprint at the end covers the rest. */

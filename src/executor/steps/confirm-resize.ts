@@ -8,8 +8,10 @@ import { patiently, pause } from '../patience.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
 
 export const confirmResize: StepDriver = {
-  before: async ({ run, watch, plan, signal }) => {
-    const seen = await patiently(run.clock, signal, () => watch.read(plan.instanceId))
+  before: async (scene) => {
+    const { plan } = scene
+    const { instance: seen, records } = await readBoth(scene)
+    refuseWrongRecord(records, plan.original.resize?.migrationUuid ?? null)
     const before = {
       vmState: seen.vmState,
       taskState: seen.taskState,
@@ -35,6 +37,13 @@ export const confirmResize: StepDriver = {
           { certainty: 'applied' },
         )
       }
+      // Nova took it while it still saw the source up; nobody is left there to do it.
+      const source = scene.plan.original.resize?.sourceHost ?? null
+      if (source !== null && scene.run.bridge.isFenced(source)) {
+        throw new LifeboatError('INSTANCE_BUSY', `the resize's source ${source} died before it had confirmed`, {
+          certainty: 'applied',
+        })
+      }
       await pause(scene.run.clock, scene.run.settings.tickMs, scene.signal)
     }
   },
@@ -56,12 +65,29 @@ async function readBoth({
   watch,
   plan,
   signal,
-}: StepScene): Promise<{ instance: Instance; resize: Migration | null }> {
+}: StepScene): Promise<{ instance: Instance; resize: Migration | null; records: Migration[] }> {
   const records = await patiently(run.clock, signal, () =>
     run.cloud.listMigrations({ instanceId: plan.instanceId }, { signal }),
   )
   const resize = records.find((record) => record.uuid === plan.original.resize?.migrationUuid) ?? null
-  return { instance: await patiently(run.clock, signal, () => watch.read(plan.instanceId)), resize }
+  return { instance: await patiently(run.clock, signal, () => watch.read(plan.instanceId)), resize, records }
+}
+
+/**
+ * Nova confirms the oldest finished record of the instance, whichever it is (docs/nova.md fact 8). One that is left from
+ * other hosts is not among the dead host's migrations: only the instance's own list shows it.
+ */
+function refuseWrongRecord(records: Migration[], ours: string | null): void {
+  const waiting = records
+    .filter(({ type, status }) => (type === 'resize' || type === 'migration') && status === 'finished')
+    .toSorted((a, b) => a.id - b.id)
+  const [oldest] = waiting
+  if (oldest === undefined || oldest.uuid === ours) return
+  throw new LifeboatError(
+    'INSTANCE_BUSY',
+    `Nova would confirm an older resize that is still on record (${oldest.uuid}, from ${oldest.sourceHost ?? 'nowhere'}), not this one`,
+    { details: { oldest: oldest.uuid, waiting: waiting.length } },
+  )
 }
 
 /** vm_state alone is not enough: it changes while the record is still `confirming`. */

@@ -61,6 +61,8 @@ export const evacuate: StepDriver = {
       })
     }
     const seen = watch.instance(plan.instanceId) ?? plan.original.instance
+    if (seen.vmState === 'deleted')
+      throw new LifeboatError('INSTANCE_GONE', 'the instance was deleted before its turn came')
     const before: Before = {
       vmState: seen.vmState,
       taskState: seen.taskState,
@@ -118,10 +120,18 @@ type Ended = { migration: Migration; instance: Instance } | { migration: Migrati
 
 /** Waits for the end. What the listings of changes do not show for long is looked for once more by itself. */
 async function followed(scene: StepScene, record: StepRecord): Promise<Ended> {
+  const seen: Seen = { acceptedAt: scene.run.clock.now(), done: null }
   for (;;) {
-    const acceptedAt = scene.run.clock.now()
-    const ended = await scene.watch.until(scene.plan.instanceId, scene.signal, () => look(scene, record, acceptedAt))
-    if (ended !== 'unseen') return ended
+    const ended = await scene.watch.until(scene.plan.instanceId, scene.signal, () => look(scene, record, seen))
+    if (typeof ended === 'object') return ended
+    if (ended === 'unmoved') {
+      // Only a reading of its own says that it has not moved: a listing of changes may have missed it, by its clock or ours.
+      const { run, watch, plan, signal } = scene
+      const fresh = await patiently(run.clock, signal, () => watch.read(plan.instanceId))
+      if (fresh.host !== run.host) continue
+      throw notMoved(scene, seen.done?.migration ?? null)
+    }
+    seen.acceptedAt = scene.run.clock.now()
     // Still `accepted`: with a dead conductor it stays so, and runs when the conductor returns (docs/nova.md fact 11).
     if (ours(await listEvacuations(scene), beforeOf(record)).length > 0) continue
     throw new LifeboatError('EVACUATION_LOST', 'Nova accepted the evacuation but shows no migration for it', {
@@ -131,7 +141,14 @@ async function followed(scene: StepScene, record: StepRecord): Promise<Ended> {
   }
 }
 
-function look({ run, watch, plan }: StepScene, record: StepRecord, acceptedAt: number): Look<Ended | 'unseen'> {
+/** What this look-out has seen, by our own clock: no cloud's stamps, which may be set back, decide how long something takes. */
+interface Seen {
+  acceptedAt: number
+  done: { at: number; migration: Migration } | null
+}
+
+function look({ run, watch, plan }: StepScene, record: StepRecord, seen: Seen): Look<Ended | 'unseen' | 'unmoved'> {
+  const { acceptedAt } = seen
   const migration = ours(watch.evacuations(plan.instanceId), beforeOf(record)).at(-1)
   if (migration === undefined) {
     const instance = watch.instance(plan.instanceId)
@@ -162,15 +179,8 @@ function look({ run, watch, plan }: StepScene, record: StepRecord, acceptedAt: n
       )
     }
     if (arrived) return { found: { migration, instance } }
-    const doneForMs = watch.cloudNow() - cloudTimeMs(migration.updatedAt ?? migration.createdAt)
-    if (instance?.host === run.host && doneForMs > mustMoveWithinMs) {
-      const guest = migration.destHost ?? 'an unknown host'
-      throw new LifeboatError(
-        'STATE_MISMATCH',
-        `its evacuation is ${migration.status}, yet Nova still has it on ${run.host}; the guest may be running on ${guest}`,
-        { certainty: 'unknown', details: { migration: migration.uuid, destination: migration.destHost } },
-      )
-    }
+    seen.done ??= { at: run.clock.now(), migration }
+    if (instance?.host === run.host && run.clock.now() - seen.done.at > mustMoveWithinMs) return { found: 'unmoved' }
     return { wait: 'instances' }
   }
   if (ended.has(migration.status)) return { found: { migration } }
@@ -181,6 +191,15 @@ function look({ run, watch, plan }: StepScene, record: StepRecord, acceptedAt: n
     })
   }
   return { wait: 'migrations' }
+}
+
+function notMoved({ run }: StepScene, migration: Migration | null): LifeboatError {
+  const guest = migration?.destHost ?? 'an unknown host'
+  return new LifeboatError(
+    'STATE_MISMATCH',
+    `its evacuation is ${migration?.status ?? 'over'}, yet Nova still has it on ${run.host}; the guest may be running on ${guest}`,
+    { certainty: 'unknown', details: { migration: migration?.uuid ?? null, destination: migration?.destHost ?? null } },
+  )
 }
 
 /** The records that can be this attempt's, oldest first. */
@@ -216,10 +235,10 @@ function migrationOf(record: StepRecord): string[] {
 async function explainFailure(scene: StepScene, record: StepRecord, migration: Migration): Promise<LifeboatError> {
   const { run, plan, signal } = scene
   const instance = await patiently(run.clock, signal, () => scene.watch.read(plan.instanceId))
-  const reason = instance.fault ?? 'Nova gives no reason'
+  const noReason = 'Nova gives no reason'
   const details = { migration: migration.uuid, destination: migration.destHost, fault: instance.fault }
   if (migration.status === 'error') {
-    return new LifeboatError('NO_VALID_HOST', `no destination: ${reason}`, {
+    return new LifeboatError('NO_VALID_HOST', `no destination: ${instance.fault ?? noReason}`, {
       certainty: 'applied',
       retry: 'backoff',
       details,
@@ -230,6 +249,9 @@ async function explainFailure(scene: StepScene, record: StepRecord, migration: M
     requestId === null
       ? null
       : (await patiently(run.clock, signal, () => run.cloud.getAction(plan.instanceId, requestId, { signal }))).events
+  // A claim that is refused leaves the instance as it was, without a fault: only the event knows why, and where.
+  const broken = events?.find((event) => event.event === 'compute_rebuild_instance' && event.result === 'Error')
+  const reason = instance.fault ?? broken?.details ?? noReason
   const started = events === null || events.some((event) => event.event === 'compute_stop_instance')
   if (started && !run.bridge.isFenced(migration.destHost ?? '')) {
     return new LifeboatError(
@@ -240,7 +262,7 @@ async function explainFailure(scene: StepScene, record: StepRecord, migration: M
   }
   return new LifeboatError(
     'EVACUATION_FAILED',
-    `${migration.destHost ?? 'the destination'} could not take it: ${reason}`,
+    `${migration.destHost ?? broken?.host ?? 'the destination'} could not take it: ${reason}`,
     { certainty: 'applied', retry: 'backoff', details },
   )
 }

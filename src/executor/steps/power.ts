@@ -31,9 +31,11 @@ function powerStep(wanted: Power): StepDriver {
     instance.vmState === wanted.vmState && instance.taskState === null && instance.powerState === wanted.power
   const taken = (instance: Instance): boolean => reached(instance) || instance.taskState === wanted.task
   return {
-    before: async ({ watch, plan, run, signal }) => {
-      const seen =
-        watch.instance(plan.instanceId) ?? (await patiently(run.clock, signal, () => watch.read(plan.instanceId)))
+    before: async ({ watch, plan, recovery, step, run, signal }) => {
+      // What was refused before is read anew: its owner may have done meanwhile what we were refused for.
+      const refused = [...recovery.steps.values()].some(({ kind, status }) => kind === step.do && status === 'failed')
+      const known = refused ? undefined : watch.instance(plan.instanceId)
+      const seen = known ?? (await patiently(run.clock, signal, () => watch.read(plan.instanceId)))
       // A write that must reach a host is never sent to the dead one: it would wait in its queue (docs/nova.md §1.4).
       if (seen.host === run.host) throw new LifeboatError('STATE_MISMATCH', `it is still on ${run.host}`)
       return reached(seen) ? { nothingToDo: state(seen) } : { before: state(seen), request: { power: wanted.vmState } }

@@ -1,0 +1,78 @@
+/**
+ * What the brake counts, gathered from the monitor and the open incidents. Pure.
+ *
+ * Hosts that nobody has confirmed dead count too, as soon as they look it: in a mass failure the first host to be confirmed
+ * must not slip through before the others are (law L8), nor one whose incident is older than this daemon.
+ */
+import type { Incident } from '../domain/incident.ts'
+import type { HostName } from '../domain/service.ts'
+import { witnessedDead, type Verdict } from '../domain/verdict.ts'
+import type { BrakeFacts } from '../monitor/brake.ts'
+
+export interface BrakeSources {
+  blind: boolean
+  verdicts: readonly Verdict[]
+  openIncidents: readonly Incident[]
+  /** When the last recovery of each host began, on our monotonic clock, ms. */
+  recoveries: ReadonlyMap<HostName, number>
+  domains: (host: HostName) => readonly string[]
+  /** Missed heartbeats beyond which silence alone makes a host count. */
+  confirmAfterBeats: number
+  /** Whether the segment fences hosts that live but are cut off: then they are on their way to a recovery as dead ones are. */
+  fencesIsolated?: (segment: string) => boolean
+}
+
+export function brakeFacts({
+  blind,
+  verdicts,
+  openIncidents,
+  recoveries,
+  domains,
+  confirmAfterBeats,
+  fencesIsolated = () => false,
+}: BrakeSources): BrakeFacts {
+  const open = new Set(openIncidents.map(({ host }) => host))
+  const listed = new Map(verdicts.map((verdict) => [verdict.host, verdict]))
+  const place = ({ host, segment }: { host: HostName; segment: string }): BrakeFacts['fleet'][number] => ({
+    host,
+    segment,
+    domains: domains(host),
+  })
+  const isFenced = ({ kind, segment }: Verdict): boolean => kind === 'service-down' && fencesIsolated(segment)
+  return {
+    blind,
+    fleet: verdicts.map(place),
+    down: [
+      ...openIncidents.map((incident) => ({
+        ...place(incident),
+        waits: incident.proof === null && incident.cancelled === null,
+      })),
+      ...verdicts
+        .filter((it) => !open.has(it.host) && (mayBeDead(it, confirmAfterBeats) || isFenced(it)))
+        .map((verdict) => ({ ...place(verdict), waits: verdict.kind === 'host-down' || isFenced(verdict) })),
+    ],
+    // A host that Nova no longer lists is gone for good: it is no part of any scope.
+    recovered: [...recoveries].flatMap(([host, beganAt]) => {
+      const verdict = listed.get(host)
+      return verdict === undefined ? [] : [{ ...place(verdict), beganAt, alive: verdict.kind === 'healthy' }]
+    }),
+  }
+}
+
+function mayBeDead({ kind, evidence }: Verdict, confirmAfterBeats: number): boolean {
+  switch (kind) {
+    case 'host-down':
+      return true
+    case 'suspect':
+      return witnessedDead(evidence) || (evidence.missedBeats >= confirmAfterBeats && !witnessedAlive(evidence))
+    case 'unknown':
+      // Nova says down, nobody keeps it out on purpose, and we have not watched long enough to say so ourselves.
+      return evidence.state === 'down' && evidence.status === 'enabled' && !evidence.forcedDown
+    default:
+      return false
+  }
+}
+
+function witnessedAlive({ probes }: Verdict['evidence']): boolean {
+  return probes.some(({ answer }) => answer === 'alive')
+}

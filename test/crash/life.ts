@@ -1,0 +1,190 @@
+/**
+ * One life of a daemon in this process, on a virtual clock: the daemon of src/daemon over the simulated cloud, that can die at
+ * any commit of its journal. From its death on nothing that it still holds has any effect: its timers do not fire, its calls
+ * are never answered, its connections are cut. What is left is the journal file and the cloud, as after SIGKILL.
+ */
+import { Daemon } from '../../src/daemon/daemon.ts'
+import { simulatedParts } from '../../src/daemon/simulated-parts.ts'
+import type { Clock } from '../../src/domain/clock.ts'
+import type { Cloud } from '../../src/domain/cloud.ts'
+import type { NewEntry } from '../../src/domain/entry.ts'
+import type { Fencer } from '../../src/domain/fencing.ts'
+import type { StepKind, Workflow } from '../../src/domain/plan.ts'
+import type { Segment } from '../../src/domain/segment.ts'
+import { openJournal, type JournalWriter } from '../../src/journal/journal.ts'
+import type { OpenStackCloud } from '../../src/openstack/cloud-client.ts'
+import type { Simulator, VirtualClock } from '../../src/simulator/index.ts'
+
+/** Before its n-th commit is written, or right after it. */
+export type Death = { before: number } | { after: number }
+
+/** A write that is about to be sent, by the step it belongs to. */
+export interface Sending {
+  kind: StepKind
+  instance: string
+  recipe: string
+  step: string
+  attempt: number
+}
+
+/** Stands between the daemon and the cloud: passes the write on, or does not, or falsifies its answer. */
+export type Intercept = <R>(sending: Sending, pass: () => Promise<R>) => Promise<R>
+
+export interface LifeOptions {
+  clock: VirtualClock
+  simulator: Simulator
+  path: string
+  workflow: Workflow
+  segment: Partial<Segment>
+  death?: Death | undefined
+  intercept?: Intercept | undefined
+  /** Told of each commit, before (`written` false) and after it. */
+  onCommit?: (nth: number, entries: NewEntry[], written: boolean, life: Life) => void
+}
+
+/** Heartbeats have no part in these runs: the monitor polls once at the start, then hourly. */
+const beatMs = 7_200_000
+
+const writes = {
+  evacuate: 'evacuate',
+  start: 'start',
+  stop: 'stop',
+  lock: 'lock',
+  unlock: 'unlock',
+  resetState: 'reset-state',
+  confirmResize: 'confirm-resize',
+} as const satisfies Partial<Record<keyof Cloud, StepKind>>
+
+export class Life {
+  readonly journal: JournalWriter
+  dead = false
+  commits = 0
+  #daemon: Daemon | null = null
+  readonly #options: LifeOptions
+  readonly #cloud: OpenStackCloud
+
+  constructor(options: LifeOptions) {
+    this.#options = options
+    const { clock: time, simulator, path, workflow, segment } = options
+    this.journal = openJournal(path, { clock: time })
+    const clock: Clock = {
+      now: () => time.now(),
+      wall: () => time.wall(),
+      after: (delayMs, fire) => time.after(delayMs, () => this.dead || fire()),
+    }
+    const journal = { ...this.journal, append: (entries: NewEntry[]) => this.#append(entries) }
+    const parts = simulatedParts(simulator, {
+      clock,
+      journal,
+      workflow,
+      beatMs,
+      segment: { probes: [], ...segment },
+      wire: simulator.wire(),
+    })
+    this.#cloud = parts.cloud as OpenStackCloud
+    try {
+      this.#daemon = new Daemon({
+        ...parts,
+        cloud: this.#watched(this.#cloud),
+        fencer: this.#mortal(parts.fencer),
+        executorSettings: {
+          maxParallel: 32,
+          tickMs: 200,
+          settleQuietMs: 1_000,
+          fenceRetryMs: 2_000,
+          fenceRetryMaxMs: 8_000,
+        },
+        journalPath: path,
+      })
+      this.#daemon.start()
+    } catch (thrown) {
+      // It died in the middle of its own start.
+      if (!this.dead) throw thrown
+    }
+  }
+
+  get daemon(): Daemon {
+    if (this.#daemon === null) throw new Error('it died before it was built')
+    return this.#daemon
+  }
+
+  /** Whether there is nothing to wait for any more: it is dead, or everything is over. */
+  get isOver(): boolean {
+    return this.dead || this.#daemon?.book.open().length === 0
+  }
+
+  /** Dies here and now, whatever is under way. */
+  die(): void {
+    if (this.dead) return
+    this.dead = true
+    this.#cloud.close()
+    this.journal.close()
+  }
+
+  /** An orderly end. The journal stays open to be looked at, until `die`. */
+  async stop(): Promise<void> {
+    if (!this.dead) await this.#options.clock.run(this.daemon.stop('over'))
+  }
+
+  #append(entries: NewEntry[]): ReturnType<JournalWriter['append']> {
+    const { death, onCommit } = this.#options
+    this.#mustLive()
+    const nth = ++this.commits
+    onCommit?.(nth, entries, false, this)
+    if (death !== undefined && 'before' in death && death.before === nth) this.die()
+    this.#mustLive()
+    const written = this.journal.append(entries)
+    onCommit?.(nth, entries, true, this)
+    if (death !== undefined && 'after' in death && death.after === nth) this.die()
+    this.#mustLive()
+    return written
+  }
+
+  /** Ends the call of a daemon that has died: it must not go on to send anything. */
+  #mustLive(): void {
+    if (this.dead) throw new Error('dead')
+  }
+
+  /** Answers nothing once it is dead, and sends nothing. */
+  #mortal<T extends Cloud | Fencer>(port: T): T {
+    return Object.fromEntries(
+      Object.entries(port).map(([name, call]: [string, (...args: unknown[]) => unknown]) => [
+        name,
+        (...args: unknown[]) => {
+          if (this.dead) return new Promise(() => undefined)
+          const answer = call.apply(port, args)
+          if (!(answer instanceof Promise)) return answer
+          return new Promise((resolve, reject) => {
+            answer.then(
+              (value: unknown) => this.dead || resolve(value),
+              (thrown: unknown) => this.dead || reject(thrown as Error),
+            )
+          })
+        },
+      ]),
+    ) as unknown as T
+  }
+
+  #watched(cloud: Cloud): Cloud {
+    const { intercept } = this.#options
+    const mortal = this.#mortal(cloud)
+    if (intercept === undefined) return mortal
+    const changed = Object.entries(writes).map(([name, kind]) => {
+      const call = mortal[name as keyof typeof writes] as (id: string, ...rest: unknown[]) => Promise<unknown>
+      return [
+        name,
+        (id: string, ...rest: unknown[]) => intercept(this.#sending(kind, id), () => call(id, ...rest)),
+      ] as const
+    })
+    return { ...mortal, ...Object.fromEntries(changed) }
+  }
+
+  /** The step whose write this is: the newest one that is intended. A write without one breaks law L2. */
+  #sending(kind: StepKind, instance: string): Sending {
+    const steps = [...(this.daemon.book.open()[0]?.instances.get(instance)?.steps.values() ?? [])]
+    const record = steps.findLast((step) => step.status === 'intended' && step.kind === kind)
+    if (record === undefined) throw new Error(`L2: ${kind} of ${instance} is sent without an intended row`)
+    const [, recipe = '', step = '', attempt] = /^\d+\.(.+)\.([^.]+)\.(\d+)$/.exec(record.key) ?? []
+    return { kind, instance, recipe, step, attempt: Number(attempt) }
+  }
+}

@@ -1,0 +1,122 @@
+/** The daemon as real processes: one journal has one daemon, and a start that fails leaves nothing that looks like a run. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock as clock } from '../../src/daemon/system-clock.ts'
+import { openJournalReader } from '../../src/journal/reader.ts'
+import { startSimulator, type Simulator } from '../../src/simulator/index.ts'
+
+/** What is tested is built: `npm run build`, as `npm test` does. */
+const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+
+const directory = mkdtempSync(join(tmpdir(), 'lifeboat-processes-'))
+const children: ChildProcess[] = []
+let simulator: Simulator
+
+beforeAll(async () => {
+  expect(existsSync(program), 'npm run build').toBe(true)
+  simulator = await startSimulator({ clock, hosts: 2 })
+})
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  await simulator.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+interface Run {
+  child: ChildProcess
+  output: () => string
+  /** Waits for a text in what it printed. */
+  says: (text: string) => Promise<void>
+  ended: Promise<number | null>
+}
+
+function run(stateDir: string, http = 'false'): Run {
+  const config = join(directory, `${children.length}.yaml`)
+  writeFileSync(config, `mode: observe\nstate_dir: ${stateDir}\nhttp: { listen: ${http} }\n`)
+  const access = Object.entries(simulator.cloud()).map(([key, value]) => [`OS_${key.toUpperCase()}`, String(value)])
+  const child = spawn(process.execPath, [program, 'run', '--config', config], {
+    env: { PATH: process.env['PATH'], ...Object.fromEntries(access) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  children.push(child)
+  let text = ''
+  let listen: () => void = () => undefined
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+      listen()
+    })
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  const says = (wanted: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      listen = () => text.includes(wanted) && resolve()
+      listen()
+      void ended.then((code) => reject(new Error(`it ended with ${code} and never said ${wanted}: ${text}`)))
+    })
+  return { child, output: () => text, says, ended }
+}
+
+test('a second daemon on one journal is refused by the pid of the first, also over another path and while that one stands still', async () => {
+  const state = join(directory, 'state')
+  const link = join(directory, 'link')
+  const first = run(state)
+  await first.says('daemon.started')
+  symlinkSync(state, link)
+  // Stopped, not ended: its lock is as good as ever, and it will go on acting when it is continued.
+  first.child.kill('SIGSTOP')
+  const others = [run(state), run(link)]
+  for (const other of others) {
+    expect(await other.ended).toBe(74)
+    expect(other.output()).toContain(`process ${first.child.pid} on `)
+    expect(other.output()).toContain('is writing this journal already: only one daemon may')
+  }
+  first.child.kill('SIGCONT')
+  first.child.kill('SIGTERM')
+  expect(await first.ended).toBe(0)
+  const journal = openJournalReader(join(state, 'journal.db'))
+  const entries = journal.read()
+  expect(entries.map(({ kind }) => kind).filter((kind) => kind.startsWith('daemon.'))).toEqual([
+    'daemon.started',
+    'daemon.stopped',
+  ])
+  expect(journal.verify().broken).toBeNull()
+  journal.close()
+  // The heads that the log has kept are those of the chain: an entry that is changed later no longer leads to them.
+  const heads = first
+    .output()
+    .split('\n')
+    .flatMap((line) => (/"event":"journal\.(opened|closed)"/.test(line) ? [JSON.parse(line) as { head: string }] : []))
+  expect(heads.map(({ head }) => head)).toEqual(['0'.repeat(64), entries.at(-1)?.hash])
+})
+
+test('a start that fails on a port that is taken leaves no row of a run', async () => {
+  const state = join(directory, 'taken')
+  const holder = createServer()
+  await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
+  const { port } = holder.address() as AddressInfo
+  const failed = run(state, `'127.0.0.1:${port}'`)
+  expect(await failed.ended).not.toBe(0)
+  expect(failed.output()).toContain(String(port))
+  holder.close()
+  const journal = openJournalReader(join(state, 'journal.db'))
+  expect(
+    journal
+      .read()
+      .map(({ kind }) => kind)
+      .filter((kind) => kind.startsWith('daemon.')),
+  ).toEqual([])
+  journal.close()
+})
+
+test('a damaged journal is refused with the exit code of the journal and a word on how to go on', async () => {
+  const state = join(directory, 'taken')
+  writeFileSync(join(state, 'journal.db'), 'rubbish '.repeat(1_000))
+  const refused = run(state)
+  expect(await refused.ended).toBe(74)
+  expect(refused.output()).toContain('To go on: keep the damaged file')
+})

@@ -1,0 +1,59 @@
+/**
+ * What a release wrote, every later one reads, proves, reports and finishes. `npm run journals:record` makes the folder of the
+ * release that package.json names, once; it is never made anew.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { openJournal } from '../../src/journal/journal.ts'
+import { openJournalReader } from '../../src/journal/reader.ts'
+import { incidentReport } from '../../src/journal/report.ts'
+import { temporaryDirectory, testClock } from './fixtures.ts'
+import { incident, record, recorded, releases, restored, resume } from './release-journals.ts'
+import { copyFileSync } from 'node:fs'
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
+if (process.env['RECORD_JOURNALS'] === '1') await record(version)
+
+test('this release has its journals', () => {
+  expect(existsSync(join(releases, version)), 'npm run journals:record').toBe(true)
+  expect(recorded().filter(([release]) => release === version).length).toBeGreaterThanOrEqual(12)
+})
+
+describe.each(recorded())('%s, %s', (release, moment) => {
+  const copy = (): string => {
+    const path = join(temporaryDirectory(), 'journal.db')
+    copyFileSync(join(releases, release, `${moment}.db`), path)
+    return path
+  }
+
+  test('is read, verifies, and is reported', () => {
+    const path = copy()
+    const reader = openJournalReader(path)
+    expect(reader.verify()).toMatchObject({ broken: null })
+    const report = incidentReport(incident, reader.read({ incident }))
+    expect(report).toContain('cmp01')
+    reader.close()
+    const journal = openJournal(path, { clock: testClock() })
+    const listed = journal.incidents({})
+    expect(listed.map(({ id }) => id)).toEqual([incident])
+    journal.rebuild()
+    expect(journal.incidents({})).toEqual(listed)
+    journal.close()
+  })
+
+  test('is finished, and ends as its own release ended it', async () => {
+    const scene = await restored(release, moment)
+    try {
+      expect(await resume(scene)).toEqual(scene.ends)
+      expect(scene.simulator.truth().doubles).toEqual([])
+      const journal = openJournal(scene.path, { clock: scene.clock })
+      expect(journal.verify().broken).toBeNull()
+      journal.close()
+    } finally {
+      await scene.close()
+    }
+  })
+})
