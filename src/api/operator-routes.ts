@@ -2,14 +2,19 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { LifeboatError } from '../domain/errors.ts'
-import type { Operations } from '../domain/operations.ts'
+import type { Operations, RecoverOrder } from '../domain/operations.ts'
 import { createServer, longestId } from './server.ts'
 
 const person = z.string().trim().min(1).max(255)
 const sentence = z.string().trim().min(1).max(4_000)
 const noQuery = z.strictObject({})
 const reasoned = z.strictObject({ by: person, reason: sentence })
-const recovery = z.strictObject({ host: z.string().trim().min(1).max(255), by: person, proof: sentence })
+const recovery = z.strictObject({
+  host: z.string().trim().min(1).max(255),
+  by: person,
+  proof: sentence,
+  unixUser: person.optional(),
+})
 const named = z.string().trim().min(1).max(255)
 const scope = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('cloud'), name: z.null() }),
@@ -58,7 +63,7 @@ export function operatorRoutes(operations: Operations, now: () => number): Fasti
   server.get('/v1/incidents', (request) => operations.incidents(withoutUndefined(parse(filter, request.query))))
   server.get('/v1/incidents/:id', (request) => operations.incident(parse(one, request.params).id))
   server.post('/v1/recover', async (request, reply) =>
-    reply.code(202).send(await operations.recover(parse(recovery, request.body))),
+    reply.code(202).send(await operations.recover(recoverOrder(parse(recovery, request.body)))),
   )
   server.post('/v1/pause', (request) => operations.pause(inFuture(parse(pausing, request.body), now())))
   server.post('/v1/resume', async (request, reply) => {
@@ -85,6 +90,11 @@ function inFuture<T extends { until: string | null }>(order: T, nowMs: number): 
   if (order.until !== null && Date.parse(order.until) <= nowMs)
     throw new LifeboatError('USAGE', `It would end in the past (until ${order.until})`)
   return order
+}
+
+/** exactOptionalPropertyTypes: what was not given is not there at all. */
+function recoverOrder({ unixUser, ...order }: z.output<typeof recovery>): RecoverOrder {
+  return { ...order, ...(unixUser !== undefined && { unixUser }) }
 }
 
 function parse<T>(schema: z.ZodType<T>, given: unknown): T {

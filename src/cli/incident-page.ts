@@ -29,6 +29,7 @@ function head(incident: IncidentDetail): string {
         ],
   ]
   if (held !== null) rows.push(['Held', `${held.code} since ${clockTime(held.since)}: ${held.message}`])
+  if (incident.fencing !== null) rows.push(['Fencing', incident.fencing])
   if (incident.override !== null)
     rows.push(['Override', `${incident.override.by} let it past the brake: ${incident.override.reason}`])
   if (incident.cancelled !== null) rows.push(['Cancelled', `by ${incident.cancelled.by}: ${incident.cancelled.reason}`])
@@ -38,7 +39,9 @@ function head(incident: IncidentDetail): string {
 }
 
 function evidence({ verdict, openedBy, statement }: IncidentDetail): string {
-  const said = statement === null ? '' : line(`${statement.by} stated: "${statement.statement}"`)
+  const as =
+    statement?.unixUser === undefined || statement.unixUser === statement.by ? '' : ` (as ${statement.unixUser})`
+  const said = statement === null ? '' : line(`${statement.by}${as} stated: "${statement.statement}"`)
   if (verdict === null) return `How we know\n${line(`No verdict: ${openedBy} opened this incident`)}${said}`
   const { status, state, forcedDown, updatedAt, silentMs, missedBeats, intervalMs, probes } = verdict.evidence
   const lines = [
@@ -53,7 +56,9 @@ function evidence({ verdict, openedBy, statement }: IncidentDetail): string {
 }
 
 function fencing({ proof, fenceAttempts, ended }: IncidentDetail): string {
-  const lines = fenceAttempts.map(({ at, method, phase, message }) => `${clockTime(at)} ${method} ${phase}: ${message}`)
+  const lines = fenceAttempts.slice(-attemptsShown).map(attemptText)
+  const left = fenceAttempts.length - lines.length
+  if (left > 0) lines.unshift(`${left} earlier lines: lifeboat journal list --incident shows them all`)
   if (proof === null)
     lines.push(
       ended === null ? 'No proof of death yet: nothing is evacuated' : 'No proof of death: nothing was evacuated',
@@ -64,6 +69,16 @@ function fencing({ proof, fenceAttempts, ended }: IncidentDetail): string {
     lines.push(...proof.evidence.map((read) => `  ${read}`))
   }
   return `Fencing\n${lines.map(line).join('')}`
+}
+
+/** Attempts shown: a chain or two. A host whose board is dead for a week has thousands. */
+const attemptsShown = 20
+
+function attemptText(it: IncidentDetail['fenceAttempts'][number]): string {
+  const place =
+    it.of === undefined ? '' : ` (${it.position} of ${it.of}${(it.attempts ?? 1) > 1 ? `, try ${it.attempt}` : ''})`
+  const doubt = it.phase === 'failed' && it.certainty === 'unknown' ? '; nobody knows what it did' : ''
+  return `${clockTime(it.at)} ${it.method}${place} ${it.phase}: ${it.message}${doubt}`
 }
 
 function instances({ instanceList, mode }: IncidentDetail): string {

@@ -3,7 +3,14 @@ import { request } from 'node:http'
 import { z } from 'zod'
 import type { Clock } from '../domain/clock.ts'
 import { errorCodes, LifeboatError, type ErrorCode } from '../domain/errors.ts'
-import type { DaemonStatus, HostDetail, HostReturnDetail, HostStatus, PauseState } from '../domain/operations.ts'
+import type {
+  DaemonStatus,
+  HostDetail,
+  HostReturnDetail,
+  HostStatus,
+  PauseState,
+  RecoverOrder,
+} from '../domain/operations.ts'
 import type { Scope, StandingOrder } from '../domain/standing-order.ts'
 import { CliFailure } from './exit-codes.ts'
 
@@ -17,7 +24,7 @@ export interface DaemonClient {
   hosts(): Promise<HostStatus[]>
   host(name: string): Promise<HostDetail>
   returnHost(order: { host: string; by: string; reason: string; keepOut: boolean }): Promise<HostReturnDetail>
-  recover(order: { host: string; by: string; proof: string }): Promise<{ incident: string }>
+  recover(order: RecoverOrder): Promise<{ incident: string }>
   pause(order: { by: string; reason: string; until: string | null; scope?: Scope }): Promise<PauseState>
   resume(order: { by: string; reason: string; scope?: Scope }): Promise<void>
   startMaintenance(order: { by: string; reason: string; until: string | null; scope: Scope }): Promise<StandingOrder>

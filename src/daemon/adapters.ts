@@ -83,7 +83,7 @@ export function buildAdapters(config: Config, { clock, observer, env, simulated 
   )
   return {
     cloud,
-    fencer: createFencer({ clock, methods, observer }),
+    fencer: createFencer({ clock, methods, observer, limits: new Map(Object.entries(config.fencing)) }),
     probes,
     segmentOf: segmentOf(config),
     readPower: (host, name) => {
@@ -134,7 +134,7 @@ function buildMethod(
     }
     case 'command': {
       const verify = { pauseMs: readAgainMs, limitMs: method.timeoutMs }
-      const { fence, verify: verifyCommand, timeoutMs } = method
+      const { fence, verify: verifyCommand, timeoutMs, proves, renewEveryMs } = method
       return commandMethod({
         name,
         clock,
@@ -144,6 +144,8 @@ function buildMethod(
         verify,
         runLimitMs: timeoutMs,
         run: simulated?.run,
+        proves,
+        ...(renewEveryMs !== null && { renewEveryMs }),
       })
     }
   }

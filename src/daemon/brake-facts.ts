@@ -18,6 +18,8 @@ export interface BrakeSources {
   domains: (host: HostName) => readonly string[]
   /** Missed heartbeats beyond which silence alone makes a host count. */
   confirmAfterBeats: number
+  /** Whether the segment fences hosts that live but are cut off: then they are on their way to a recovery as dead ones are. */
+  fencesIsolated?: (segment: string) => boolean
 }
 
 export function brakeFacts({
@@ -27,6 +29,7 @@ export function brakeFacts({
   recoveries,
   domains,
   confirmAfterBeats,
+  fencesIsolated = () => false,
 }: BrakeSources): BrakeFacts {
   const open = new Set(openIncidents.map(({ host }) => host))
   const listed = new Map(verdicts.map((verdict) => [verdict.host, verdict]))
@@ -35,6 +38,7 @@ export function brakeFacts({
     segment,
     domains: domains(host),
   })
+  const isFenced = ({ kind, segment }: Verdict): boolean => kind === 'service-down' && fencesIsolated(segment)
   return {
     blind,
     fleet: verdicts.map(place),
@@ -44,8 +48,8 @@ export function brakeFacts({
         waits: incident.proof === null && incident.cancelled === null,
       })),
       ...verdicts
-        .filter((verdict) => !open.has(verdict.host) && mayBeDead(verdict, confirmAfterBeats))
-        .map((verdict) => ({ ...place(verdict), waits: verdict.kind === 'host-down' })),
+        .filter((it) => !open.has(it.host) && (mayBeDead(it, confirmAfterBeats) || isFenced(it)))
+        .map((verdict) => ({ ...place(verdict), waits: verdict.kind === 'host-down' || isFenced(verdict) })),
     ],
     // A host that Nova no longer lists is gone for good: it is no part of any scope.
     recovered: [...recoveries].flatMap(([host, beganAt]) => {

@@ -82,7 +82,7 @@ export class BrakeWatch {
   }
 
   #facts(verdicts: readonly Verdict[], blind: boolean): BrakeFacts {
-    const { book, confirmAfterBeats, withoutPlanned } = this.#parts
+    const { book, monitor, confirmAfterBeats, withoutPlanned } = this.#parts
     return brakeFacts({
       blind,
       verdicts: withoutPlanned?.(verdicts) ?? verdicts,
@@ -90,6 +90,7 @@ export class BrakeWatch {
       recoveries: this.#record.recoveries,
       domains: (host) => this.#domains(host),
       confirmAfterBeats,
+      fencesIsolated: (name) => monitor.segments().some((it) => it.name === name && it.onServiceDown === 'fence'),
     })
   }
 

@@ -7,17 +7,14 @@ import type { Incident } from '../domain/incident.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Workflow } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
-import type { VerdictKind } from '../domain/verdict.ts'
 import type { Bridge, Permission } from '../executor/context.ts'
 import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentBook } from './incident-book.ts'
+import { lifeAgainst } from './life-check.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import { disabledHere, isOnlyWaiting, orderHolds } from './order-holds.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { StandingOrders } from './standing-orders.ts'
-
-/** Verdicts that speak against a proof of death: somebody powered the host on again after it was fenced. */
-const alive = new Set<VerdictKind>(['healthy', 'service-down'])
 
 /** A poll that ended this recently is the fresh look itself. Longer would act on what was true before. */
 const justNowMs = 250
@@ -94,11 +91,8 @@ export function createBridge(parts: {
     const verdict = monitor.verdict(incident.host)
     if (verdict?.kind === 'maintenance' && isOnlyWaiting(incident))
       return { allowed: false, hold: 'MAINTENANCE', message: disabledHere }
-    if (
-      verdict !== undefined &&
-      (verdict.kind === 'contradiction' || (incident.proof !== null && alive.has(verdict.kind)))
-    )
-      return { allowed: false, hold: 'HOST_ALIVE', message: aliveMessage(incident, verdict.message) }
+    const life = lifeAgainst(incident, verdict)
+    if (life !== null) return { allowed: false, hold: 'HOST_ALIVE', message: aliveMessage(incident, life) }
     // Once a host is proven dead its recovery goes on; the brake decides before that.
     if (incident.proof === null) {
       // Whatever it was held for: the fresh look ends the incident of a host that beats again, before anything is done to it.

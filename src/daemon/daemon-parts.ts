@@ -28,7 +28,11 @@ export function daemonParts(config: Config, { adapters, ...surroundings }: Daemo
     parsePinned: (source) => parseWorkflow(source, 'journal', { wishes: config.wishes }),
     monitorSettings: config.monitor,
     cloudBrake: config.brake,
-    executorSettings: { ...config.executor, fenceRetryMs: config.fenceRetryMs },
+    executorSettings: {
+      ...config.executor,
+      fenceRetryMs: config.fenceRetryMs,
+      fenceRetryMaxMs: config.fenceRetryMaxMs,
+    },
     cloudName: config.cloud,
     maintenanceWindows: config.maintenanceWindows,
   }

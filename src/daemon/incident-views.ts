@@ -1,5 +1,6 @@
 /** An incident as people and the API read it: plain JSON made from what the journal tells. */
 import type { Entry } from '../domain/entry.ts'
+import { fenceSentence } from '../domain/fence-progress.ts'
 import type { Incident, InstanceRecovery, StepRecord } from '../domain/incident.ts'
 import type { IncidentDetail, IncidentSummary, InstanceSummary, StepSummary } from '../domain/operations.ts'
 import type { OutcomeKind } from '../domain/outcome.ts'
@@ -13,7 +14,22 @@ export function incidentSummary(incident: Incident): IncidentSummary {
     outcomes[name] = (outcomes[name] ?? 0) + 1
   }
   const ended = closed === null ? null : { outcome: closed.outcome, message: closed.message, at: closed.at }
-  return { id, host, segment, mode, openedAt, openedBy, phase, held, ended, instances: instances.size, outcomes }
+  const fencing =
+    incident.fencing === null || incident.proof !== null || ended !== null ? null : fenceSentence(incident.fencing)
+  return {
+    id,
+    host,
+    segment,
+    mode,
+    openedAt,
+    openedBy,
+    phase,
+    held,
+    fencing,
+    ended,
+    instances: instances.size,
+    outcomes,
+  }
 }
 
 /** @param attempts the incident's `fence.attempt` entries */

@@ -7,7 +7,8 @@ import type { IncidentId, NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import { foldIncidents, type Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
-import type { DaemonStatus, IncidentFilter, Operations } from '../domain/operations.ts'
+import type { DaemonStatus, IncidentFilter, Operations, RecoverOrder } from '../domain/operations.ts'
+import { isPerson } from '../domain/person.ts'
 import { isBeating, type VerdictKind } from '../domain/verdict.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { BrakeWatch } from './brake-watch.ts'
@@ -60,7 +61,7 @@ export function createOperations(parts: OperationsParts): Operations {
     recover: (order) => Promise.resolve(recover(order)),
     ...orderActs(parts),
     override: (id, { by, reason }) => {
-      const incident = openIncident(id)
+      const incident = notCancelled(openIncident(id))
       refuseNeedlessOverride(incident, brake)
       act(incident, by, { kind: 'operator.override', data: { by, reason } })
       return Promise.resolve()
@@ -72,8 +73,12 @@ export function createOperations(parts: OperationsParts): Operations {
   }
 
   /** A person's word that the host is dead: continues its incident, or opens one. A beating host is refused. */
-  function recover({ host, by, proof }: { host: string; by: string; proof: string }): { incident: IncidentId } {
+  function recover({ host, by, proof, unixUser }: RecoverOrder): { incident: IncidentId } {
     if (proof.trim() === '') throw new LifeboatError('PROOF_INVALID', 'Say how you know that the host is dead')
+    if (!isPerson(by)) {
+      const message = `"${by}" is no person who can be asked how they knew; give your name: lifeboat recover ${host} --by NAME --proof "how you know"`
+      throw new LifeboatError('PROOF_INVALID', message)
+    }
     const verdict = monitor.verdict(host)
     if (verdict === undefined) throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
     if (isBeating(verdict)) {
@@ -83,11 +88,11 @@ export function createOperations(parts: OperationsParts): Operations {
       kind: 'operator.statement',
       actor: `operator:${by}`,
       host,
-      data: { by, statement: proof },
+      data: { by, statement: proof, ...(unixUser !== undefined && { unixUser }) },
     }
     const open = book.openOn(host)
     if (open === undefined) return { incident: watch.open(host, verdict, by, (id) => [{ ...statement, incident: id }]) }
-    journal.append([{ ...statement, incident: open.id }])
+    journal.append([{ ...statement, incident: notCancelled(open).id }])
     return { incident: open.id }
   }
 }
@@ -105,6 +110,14 @@ function refuseNeedlessOverride(incident: Incident, brake: Pick<BrakeWatch, 'hol
   const instead =
     held === null ? 'it is not held at all' : `it waits for something else (${held.code}: ${held.message})`
   throw new LifeboatError('USAGE', `Incident ${id} is not held by the brake: ${instead}`)
+}
+
+/** An order to an incident that is being ended would be written down and never carried out. */
+function notCancelled(incident: Incident): Incident {
+  const { id, cancelled } = incident
+  if (cancelled === null) return incident
+  const message = `Incident ${id} is being cancelled (by ${cancelled.by}: ${cancelled.reason}); wait until it is closed, then give the order again`
+  throw new LifeboatError('USAGE', message)
 }
 
 /** Newest first. */

@@ -25,11 +25,14 @@ export function voidedProofs(verdicts: readonly Verdict[], book: Pick<IncidentBo
 function livedSince({ kind, evidence }: Verdict, incident: Incident): boolean {
   if (kind === 'contradiction' || kind === 'healthy') return true
   if (kind === 'recovering') return movedSince(evidence.updatedAt, incident)
+  // A host that was seen alive when it was fenced, and one that lives on without its storage: the gate asks a person about
+  // their witnesses, and nothing that was proven is less true for them.
+  const explained =
+    incident.verdict?.kind === 'service-down' || incident.proof?.proves === 'storage' || incident.restated
+  if (kind !== 'service-down' || explained) return false
   // A reading from before the power was cut says nothing about what came after.
   const provenAt = Date.parse(incident.proof?.provenAt ?? '')
-  return (
-    kind === 'service-down' && evidence.probes.some(({ answer, at }) => answer === 'alive' && Date.parse(at) > provenAt)
-  )
+  return evidence.probes.some(({ answer, at }) => answer === 'alive' && Date.parse(at) > provenAt)
 }
 
 /**

@@ -25,6 +25,8 @@ export const simulatedSegment: Segment = {
   probes: ['network', 'bmc'],
   onDeclaredDown: 'recover',
   onDisabledDown: 'hold',
+  onServiceDown: 'hold',
+  fencingLimitMs: null,
   policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
   brake: { maxHosts: 2, maxShare: 0.5 },
   priority: 0,
@@ -99,7 +101,13 @@ export function simulatedParts(simulator: Simulator, options: SimulatedOptions):
       siteLossShare: 0.5,
       ...options.brake,
     },
-    executorSettings: { maxParallel: 32, tickMs: 100, settleQuietMs: 500, fenceRetryMs: 2_000 },
+    executorSettings: {
+      maxParallel: 32,
+      tickMs: 100,
+      settleQuietMs: 500,
+      fenceRetryMs: 2_000,
+      fenceRetryMaxMs: 16_000,
+    },
     version: 'simulated',
     cloudName: null,
   }

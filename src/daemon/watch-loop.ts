@@ -135,7 +135,11 @@ export class WatchLoop {
   #opens(verdict: Verdict): boolean {
     if (this.#parts.inMaintenance(verdict)) return false
     if (verdict.kind === 'host-down') return true
-    return verdict.kind === 'declared-down' && this.#parts.segmentFor(verdict.host).onDeclaredDown === 'recover'
+    const { onDeclaredDown, onServiceDown } = this.#parts.segmentFor(verdict.host)
+    if (verdict.kind === 'declared-down') return onDeclaredDown === 'recover'
+    // A host that somebody else forced down needs both wishes: to act on their word, and to fence what lives.
+    const declared = verdict.evidence.forcedDown
+    return verdict.kind === 'service-down' && onServiceDown === 'fence' && (!declared || onDeclaredDown === 'recover')
   }
 
   /** Opens an incident, with `before` rows (a person's statement, say) in the same transaction, and starts it. */

@@ -93,7 +93,8 @@ export interface EntryData {
   'outcome.recorded': Outcome
   'debt.recorded': { code: string; message: string }
 
-  'operator.statement': { by: string; statement: string }
+  /** `unixUser`: who the operating system says it was, where the person gave a name of their own. */
+  'operator.statement': { by: string; statement: string; unixUser?: string }
   'operator.override': { by: string; reason: string }
   'operator.cancelled': { by: string; reason: string }
   /** A person lets a host back, or keeps it out until somebody lets it back. */

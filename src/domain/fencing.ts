@@ -2,6 +2,7 @@
  * Fencing and its proof (law L1: no evacuation without proof of death). domain states the shape; only fencing/ can make a
  * FencingProof, and it can tell its own from a forgery at run time.
  */
+import type { Certainty } from './errors.ts'
 import type { HostName } from './service.ts'
 
 declare const proofBrand: unique symbol
@@ -21,7 +22,14 @@ export interface ProofRecord {
   statedBy: string | null
   /** What was read, in the order it was read; for people. */
   evidence: string[]
+  /**
+   * What the method took away. `storage`: the host may live on, but can no longer write to the volumes, so a witness that
+   * still finds it alive speaks not against the proof. Absent: its power.
+   */
+  proves?: ProofSubject
 }
+
+export type ProofSubject = 'power' | 'storage'
 
 export interface FencingProof extends ProofRecord {
   readonly [proofBrand]: true
@@ -30,7 +38,8 @@ export interface FencingProof extends ProofRecord {
 /** Fences hosts. Each method is tried in the order that the segment lists them. */
 export interface Fencer {
   /**
-   * Fences `host` and verifies it. `onAttempt` is told of each method before it is tried and after, for the journal.
+   * Fences `host` and verifies it. `onAttempt` is told of each method before it is tried and after, for the journal. Each
+   * method is cut off at its own limit, and the whole chain after `limitMs` (default: when its methods are through).
    * Throws FENCING_MISSING, FENCE_FAILED, FENCE_UNVERIFIED.
    */
   fence(
@@ -38,20 +47,40 @@ export interface Fencer {
     methods: string[],
     onAttempt: (attempt: FenceAttempt) => void,
     signal?: AbortSignal,
+    limitMs?: number,
   ): Promise<FencingProof>
   /**
    * A proof from the journal after a restart. A method that can read the host's state reads it once more; throws
    * HOST_ALIVE when the host is on again, FENCE_UNVERIFIED when it cannot be read. A statement stays valid.
    */
   restore(record: ProofRecord, signal?: AbortSignal): Promise<FencingProof>
+  /**
+   * How often the proof of this method lapses by itself and must be made anew (ms), or null: a power that is off stays
+   * off, an entry in a blocklist does not.
+   */
+  renewEveryMs(method: string): number | null
   /** A person states that the host is dead. Throws PROOF_INVALID on an empty statement or name. */
   statement(host: HostName, statedBy: string, statement: string): FencingProof
   /** Throws PROOF_INVALID unless this very object was made here for this host. */
   verify(proof: FencingProof, host: HostName): void
 }
 
+/** One try of one method. What is optional is missing in entries of earlier releases. */
 export interface FenceAttempt {
   method: string
   phase: 'trying' | 'succeeded' | 'failed'
   message: string
+  /** Place of the method in the chain, from 1, and how many methods the chain has for this host. */
+  position?: number
+  of?: number
+  /** Which try of this method, from 1, and how many it has. */
+  attempt?: number
+  attempts?: number
+  /** The try is cut off after this time. */
+  limitMs?: number
+  /** ISO, our wall clock. */
+  startedAt?: string
+  endedAt?: string
+  /** Of a failed try: whether the host may have been fenced all the same. */
+  certainty?: Certainty
 }

@@ -28,6 +28,7 @@ export const holdCodes = {
   FENCING_MISSING: 'No fencing method is configured: a person must state that the host is dead',
   HOST_ALIVE: 'The host showed life when it was looked at again',
   CLOUD_UNAVAILABLE: 'Nova does not answer: nothing can be read or done safely',
+  NOVA_REFUSED: 'Nova refuses what the recovery needs: a person must correct it (policy, credentials, the service)',
   JOURNAL_UNAVAILABLE: 'The journal cannot be written',
   MEMORY: 'The daemon is short of memory and finishes other recoveries first',
 } as const

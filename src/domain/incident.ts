@@ -4,6 +4,7 @@
  */
 import type { Entry, EntryData, IncidentId } from './entry.ts'
 import type { ErrorRecord } from './errors.ts'
+import { fenceProgress, type FenceProgress } from './fence-progress.ts'
 import type { ProofRecord } from './fencing.ts'
 import type { ReturnStepKind } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
@@ -51,7 +52,11 @@ export interface Incident {
   held: { code: HoldCode; message: string; since: string } | null
   proof: ProofRecord | null
   /** A person's statement that the host is dead. */
-  statement: { by: string; statement: string } | null
+  statement: { by: string; statement: string; unixUser?: string } | null
+  /** The statement was made since the last hold or proof: it answers what the hold asked. */
+  restated: boolean
+  /** Null before the first attempt. */
+  fencing: FenceProgress | null
   /** A person let this one past the brake. */
   override: { by: string; reason: string } | null
   cancelled: { by: string; reason: string } | null
@@ -97,6 +102,8 @@ function openIncident(id: IncidentId, host: string, data: EntryData['incident.op
     held: null,
     proof: null,
     statement: null,
+    restated: false,
+    fencing: null,
     override: null,
     cancelled: null,
     marked: null,
@@ -114,6 +121,7 @@ function applyToHost(incident: Incident, entry: Entry): void {
       break
     case 'incident.held':
       incident.held = { code: entry.data.code, message: entry.data.message, since: entry.at }
+      incident.restated = false
       break
     case 'incident.continued':
       incident.held = null
@@ -125,6 +133,10 @@ function applyToHost(incident: Incident, entry: Entry): void {
       break
     case 'proof.recorded':
       incident.proof = entry.data.proof
+      incident.restated = false
+      break
+    case 'fence.attempt':
+      incident.fencing = fenceProgress(incident.fencing, entry.data)
       break
     case 'proof.voided':
       incident.proof = null
@@ -135,6 +147,7 @@ function applyToHost(incident: Incident, entry: Entry): void {
       break
     case 'operator.statement':
       incident.statement = entry.data
+      incident.restated = true
       break
     case 'operator.override':
       incident.override = entry.data

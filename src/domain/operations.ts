@@ -5,7 +5,7 @@
  */
 import type { BrakeScope } from './brake.ts'
 import type { IncidentId } from './entry.ts'
-import type { ProofRecord } from './fencing.ts'
+import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { HostMark, Leftover, ReturnRules, ReturnState } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
@@ -105,6 +105,8 @@ export interface IncidentSummary {
   openedBy: string
   phase: IncidentPhase
   held: { code: HoldCode; message: string; since: string } | null
+  /** How far fencing has come, as a sentence; null before it began and once the host is proven dead. */
+  fencing: string | null
   /** How it ended, or null while it is open. */
   ended: { outcome: 'done' | 'returned' | 'cancelled' | 'observed'; message: string; at: string } | null
   instances: number
@@ -152,10 +154,10 @@ export interface IncidentDetail extends IncidentSummary {
   verdict: Verdict | null
   proof: ProofRecord | null
   /** Weaker than a proof that a machine read: shown wherever the incident is shown. */
-  statement: { by: string; statement: string } | null
+  statement: { by: string; statement: string; unixUser?: string } | null
   override: { by: string; reason: string } | null
   cancelled: { by: string; reason: string } | null
-  fenceAttempts: { at: string; method: string; phase: string; message: string }[]
+  fenceAttempts: (FenceAttempt & { at: string })[]
   instanceList: InstanceSummary[]
 }
 
@@ -164,6 +166,16 @@ export interface IncidentFilter {
   host?: string
   /** The newest first; default 100. */
   limit?: number
+}
+
+export interface RecoverOrder {
+  host: string
+  /** The name of a person: root says nothing about who looked at the host. */
+  by: string
+  /** How that person knows. */
+  proof: string
+  /** Who the operating system says it was. */
+  unixUser?: string
 }
 
 /** Each act throws LifeboatError: NOT_FOUND for an unknown host or incident, USAGE when it makes no sense now. */
@@ -176,7 +188,7 @@ export interface Operations {
   incidents(filter: IncidentFilter): IncidentSummary[]
   incident(id: IncidentId): IncidentDetail
   /** Recovers a host on a person's word. Answers as soon as the incident is in the journal, not when it is over. */
-  recover(order: { host: string; by: string; proof: string }): Promise<{ incident: IncidentId }>
+  recover(order: RecoverOrder): Promise<{ incident: IncidentId }>
   /** Of the whole cloud when no scope is given, also for `resume`. */
   pause(order: { by: string; reason: string; until: string | null; scope?: Scope | undefined }): Promise<PauseState>
   resume(order: { by: string; reason: string; scope?: Scope | undefined }): Promise<void>

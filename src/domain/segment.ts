@@ -25,6 +25,13 @@ export interface Segment {
   onDeclaredDown: 'recover' | 'hold' | 'ignore'
   /** A host that a person disabled and that then falls silent. */
   onDisabledDown: 'hold' | 'recover'
+  /**
+   * A host that lives but whose nova-compute is silent (cut off, or its agent dead). `fence`: it is fenced first, and its
+   * instances are evacuated only when that is proven.
+   */
+  onServiceDown: 'hold' | 'fence'
+  /** The whole fencing chain, ms. Null: the deadline of the workflow's fence step. */
+  fencingLimitMs: number | null
   policy: InstancePolicy
   brake: BrakeLimits
   /** Hosts of a segment with a higher number are begun first, and their instances go before all others'. */

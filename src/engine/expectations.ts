@@ -246,6 +246,8 @@ function segmentOf({ storage, policy }: Case): Segment {
     probes: [],
     onDeclaredDown: 'recover',
     onDisabledDown: 'hold',
+    onServiceDown: 'hold',
+    fencingLimitMs: null,
     policy: {
       stopped: policy?.stopped ?? 'evacuate',
       errorBefore: policy?.errorBefore ?? 'leave',

@@ -2,7 +2,7 @@
 import type { Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import type { IncidentId } from '../domain/entry.ts'
-import type { ErrorRecord } from '../domain/errors.ts'
+import type { ErrorRecord, LifeboatError } from '../domain/errors.ts'
 import type { Fencer, FencingProof } from '../domain/fencing.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
@@ -25,6 +25,8 @@ export interface ExecutorSettings {
   settleQuietMs: number
   /** Pause before fencing is tried again after every method failed. Too short hammers a BMC that is rebooting. */
   fenceRetryMs: number
+  /** The longest such pause: it doubles with each failure. Too short fills the journal while a board is dead for a week. */
+  fenceRetryMaxMs: number
 }
 
 /** What must be true for the next write to be sent. Asked before every single one. */
@@ -67,4 +69,6 @@ export interface Run extends ExecutorContext {
   /** Aborts when the daemon stops. Reads end at once; a write that was sent is always waited for. */
   signal: AbortSignal
   proof: FencingProof | null
+  /** Why the proof could not be made anew when it lapsed; null while it holds. No write passes the gate meanwhile. */
+  lapsed: LifeboatError | null
 }

@@ -3,9 +3,9 @@
  * life) the incident is held here with its reason on record, and goes on by itself when the reason is gone (law L10).
  */
 import { sleep } from '../domain/clock.ts'
-import { LifeboatError } from '../domain/errors.ts'
+import { errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { HoldCode, IncidentPhase } from '../domain/incident-phases.ts'
-import type { Run } from './context.ts'
+import type { Permission, Run } from './context.ts'
 
 /** Phases in which every write rests on a proof of death. Before them there is none yet. */
 const proven: ReadonlySet<IncidentPhase> = new Set(['isolating', 'surveying', 'recovering', 'sweeping'])
@@ -49,7 +49,7 @@ export class Gate {
     if (closing && this.#run.bridge.incident(this.#run.id).cancelled !== null) return Promise.resolve()
     this.#stopIfEnded()
     const incident = this.#run.bridge.incident(this.#run.id)
-    if (this.#waiting === null && !this.#lacksProof() && this.#run.bridge.permission(incident).allowed) {
+    if (this.#waiting === null && !this.#lacksProof() && this.#permission().allowed) {
       if (incident.held !== null && gateHolds.has(incident.held.code))
         this.#continue(whyItGoesOn(incident.held.code, incident.override?.by))
       return Promise.resolve()
@@ -64,7 +64,7 @@ export class Gate {
     const incident = bridge.incident(id)
     if (closing && incident.cancelled !== null) return true
     if (signal.aborted || this.#waiting !== null || incident.cancelled !== null) return false
-    return bridge.permission(incident).allowed && !this.#lacksProof()
+    return this.#permission().allowed && !this.#lacksProof()
   }
 
   /** The host showed life after it was proven dead. */
@@ -79,7 +79,7 @@ export class Gate {
     for (;;) {
       this.#stopIfEnded()
       const incident = bridge.incident(id)
-      const permission = bridge.permission(incident)
+      const permission = this.#permission()
       if (permission.allowed && this.#lacksProof()) {
         // What came true meanwhile (a pause, a cancel) is asked again before anything is let through.
         if (!(await this.#proveAnew())) await sleep(clock, lookAgainMs, signal)
@@ -109,6 +109,14 @@ export class Gate {
   #continue(because: string): void {
     const { journal, id, host } = this.#run
     journal.append([{ kind: 'incident.continued', incident: id, host, data: { because } }])
+  }
+
+  #permission(): Permission {
+    const { bridge, id, lapsed } = this.#run
+    // Voided is more than lapsed: the host is proven dead anew from the beginning.
+    if (lapsed === null || this.#lacksProof()) return bridge.permission(bridge.incident(id))
+    const message = `the proof of death lapsed and could not be made anew: ${lapsed.message}`
+    return { allowed: false, hold: 'FENCE_FAILED', message, error: errorRecord(lapsed) }
   }
 
   #stopIfEnded(): void {

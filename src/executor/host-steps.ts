@@ -3,7 +3,8 @@
  * and forcing down may be repeated, so after a crash they are settled by reading and, where needed, done once more.
  */
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
-import type { FencingProof } from '../domain/fencing.ts'
+import type { FenceAttempt, FencingProof } from '../domain/fencing.ts'
+import type { Incident } from '../domain/incident.ts'
 import type { HostStepKind } from '../domain/plan.ts'
 import { ourDisabledReason, type ServiceRecord } from '../domain/service.ts'
 import type { Verdict } from '../domain/verdict.ts'
@@ -12,41 +13,46 @@ import type { Gate } from './gate.ts'
 import { patiently } from './patience.ts'
 
 /**
- * Fences the host by its segment's methods, or takes a person's statement, and records the proof. Throws FENCING_MISSING,
- * FENCE_FAILED, FENCE_UNVERIFIED: then nothing is proven and the incident must wait.
+ * Fences the host by its segment's methods, or takes a person's statement where it counts, and records the proof. Throws
+ * FENCING_MISSING, FENCE_FAILED, FENCE_UNVERIFIED: then nothing is proven and the incident must wait.
  *
+ * @param statementCounts false while a witness finds the host alive: then only a method proves anything
  * @param seen the look right before, when it is not the verdict that opened the incident
  */
-export async function fenceHost(run: Run, seen?: Verdict): Promise<FencingProof> {
+export async function fenceHost(run: Run, statementCounts: boolean, seen?: Verdict): Promise<FencingProof> {
   const incident = run.bridge.incident(run.id)
-  const base = { incident: run.id, host: run.host }
-  return hostStep(
-    run,
-    'fence',
-    {
-      verdict: (seen ?? incident.verdict)?.kind ?? null,
-      // A stamp later than this one is a sign of life after the fencing.
-      ...(seen !== undefined && { updatedAt: seen.evidence.updatedAt }),
-    },
-    { methods: run.bridge.segment(incident).fencing },
-    async () => {
-      const { statement } = incident
-      const proof =
-        statement === null
-          ? await run.fencer.fence(
-              run.host,
-              run.bridge.segment(incident).fencing,
-              (attempt) => run.journal.append([{ kind: 'fence.attempt', ...base, data: attempt }]),
-              run.signal,
-            )
-          : run.fencer.statement(run.host, statement.by, statement.statement)
-      const { host, method, strength, provenAt, statedBy, evidence } = proof
-      run.journal.append([
-        { kind: 'proof.recorded', ...base, data: { proof: { host, method, strength, provenAt, statedBy, evidence } } },
-      ])
-      return { value: proof, result: { method, strength } }
-    },
-  )
+  const { bridge, fencer, signal, host } = run
+  const { fencing: methods, fencingLimitMs } = bridge.segment(incident)
+  const limitMs = fencingLimitMs ?? bridge.workflow(incident.workflowDigest).hostDeadlineMs.fence
+  const tell = (data: FenceAttempt): void =>
+    void run.journal.append([{ kind: 'fence.attempt', incident: run.id, host, data }])
+  const before = {
+    verdict: (seen ?? incident.verdict)?.kind ?? null,
+    // A stamp later than this one is a sign of life after the fencing.
+    ...(seen !== undefined && { updatedAt: seen.evidence.updatedAt }),
+  }
+  return hostStep(run, 'fence', before, { methods, limitMs }, async () => {
+    const { statement } = incident
+    const proof =
+      statement === null || !statementCounts
+        ? await fencer.fence(host, methods, tell, signal, limitMs)
+        : fencer.statement(host, statement.by, statement.statement)
+    recordProof(run, proof)
+    return { value: proof, result: { method: proof.method, strength: proof.strength } }
+  })
+}
+
+/** Writes the proof into the journal, as plain data. */
+export function recordProof(run: Run, made: FencingProof): void {
+  const { host, method, strength, provenAt, statedBy, evidence, proves } = made
+  const proof = { host, method, strength, provenAt, statedBy, evidence, ...(proves !== undefined && { proves }) }
+  run.journal.append([{ kind: 'proof.recorded', incident: run.id, host: run.host, data: { proof } }])
+}
+
+/** How many attempts of a host step failed by themselves, over all runs. */
+export function failedAttempts({ hostSteps }: Incident, kind: HostStepKind): number {
+  const failed = [...hostSteps.values()].filter((step) => step.kind === kind && step.status === 'failed')
+  return failed.filter((step) => step.error?.code !== 'SHUTDOWN').length
 }
 
 /**
@@ -69,14 +75,16 @@ export async function forceDown(run: Run, gate: Pick<Gate, 'pass'>): Promise<voi
     ...(service.status === 'enabled' && { status: 'disabled' as const, disabledReason: reason }),
   }
   await hostStep(run, 'force-down', before, change, async () => {
-    run.journal.append([
-      {
-        kind: 'service.marked',
-        incident: run.id,
-        host: run.host,
-        data: { serviceId: id, before, reason, updatedAt: service.updatedAt },
-      },
-    ])
+    // Once: how it was found is what the first attempt found, and a refusal that lasts for days must not repeat it.
+    if (run.bridge.incident(run.id).marked === null)
+      run.journal.append([
+        {
+          kind: 'service.marked',
+          incident: run.id,
+          host: run.host,
+          data: { serviceId: id, before, reason, updatedAt: service.updatedAt },
+        },
+      ])
     // Setting the same flags again changes nothing, so a lost answer is cured by reading and, if need be, sending again.
     const after = await patiently(run.clock, run.signal, async () => {
       // Each try is a write of its own, and a pause may have begun since the one before.
@@ -105,7 +113,8 @@ function confirmOpen(run: Run, kind: HostStepKind, result: unknown): void {
       run.journal.append([{ kind: 'step.confirmed', incident: run.id, host: run.host, step: key, data: { result } }])
 }
 
-async function readService(run: Run): Promise<ServiceRecord> {
+/** Nova's row of the host's nova-compute. Throws NOT_FOUND, and what reading again cannot cure. */
+export async function readService(run: Run): Promise<ServiceRecord> {
   const { services } = await patiently(run.clock, run.signal, () => run.cloud.listServices({ signal: run.signal }))
   const service = services.find((row) => row.binary === 'nova-compute' && row.host === run.host)
   if (service === undefined) throw new LifeboatError('NOT_FOUND', `Nova knows no nova-compute on ${run.host}`)

@@ -4,22 +4,25 @@
  *
  * Never decides whether a host is dead or what an instance needs: the verdict and the plan come from elsewhere.
  */
-import type PQueue from 'p-queue'
-import { sleep } from '../domain/clock.ts'
 import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { NewEntry } from '../domain/entry.ts'
-import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
+import { ensureError } from '../domain/errors.ts'
 import { advance, type HoldCode, type IncidentPhase } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
-import type { Verdict, VerdictKind } from '../domain/verdict.ts'
+import type { Outcome } from '../domain/outcome.ts'
+import type { InstancePlan } from '../domain/plan.ts'
+import { pauseAfter } from './back-off.ts'
 import type { ExecutorContext, Run } from './context.ts'
 import { Gate } from './gate.ts'
-import { fenceHost, forceDown } from './host-steps.ts'
+import { Holding, lookAgainMs } from './holding.ts'
+import { failedAttempts, fenceHost, forceDown } from './host-steps.ts'
 import { HostWatch } from './host-watch.ts'
 import { runInstance } from './instance-runner.ts'
 import { patiently } from './patience.ts'
+import { ProofKeeper, sayIt } from './proof-keeper.ts'
 import { ProofRenewal } from './proof-renewal.ts'
-import { Exclusives, Slots } from './slots.ts'
+import { judgeLook } from './seen-dead.ts'
+import { Slots, type SharedQueue } from './slots.ts'
 import { takeSurvey, type SurveyTaken } from './survey.ts'
 
 /**
@@ -31,23 +34,17 @@ const surveyGoodForMs = 15_000
 /** Plans recorded in one go. Many more would keep the whole daemon, its polls included, from doing anything else. */
 const plansAtOnce = 100
 
-/** How often an incident that waits looks again. */
-const lookAgainMs = 500
-
 /** A look at the host this recent needs no other. Longer might power off a host that came back in between. */
 const lookGoodForMs = 1_000
-
-const dead = new Set<VerdictKind>(['host-down', 'declared-down', 'recovering'])
-const alive = new Set<VerdictKind>(['contradiction', 'service-down'])
 
 /** Runs `id` until it is closed. Resolves early, with the incident still open, when the daemon stops. */
 export async function runIncident(
   context: ExecutorContext,
   id: string,
-  slots: PQueue,
+  slots: SharedQueue,
   signal: AbortSignal,
 ): Promise<void> {
-  const run: Run = { ...context, id, host: context.bridge.incident(id).host, signal, proof: null }
+  const run: Run = { ...context, id, host: context.bridge.incident(id).host, signal, proof: null, lapsed: null }
   const runner = new IncidentRunner(run, slots)
   try {
     await runner.run()
@@ -60,18 +57,25 @@ export async function runIncident(
 class IncidentRunner {
   readonly #run: Run
   readonly #gate: Gate
-  readonly #queue: PQueue
+  readonly #queue: SharedQueue
+  readonly #holding: Holding
+  readonly #keeper: ProofKeeper
   /** A survey begun while the host was being fenced. */
   #early: Promise<{ taken: SurveyTaken; at: number } | null> | null = null
   #watch: HostWatch | null = null
-  /** When a look last bore out that the host is dead. */
-  #seenDeadAt = -Infinity
+  /** What the last look bore out, and when. */
+  #seen: { as: 'dead' | 'isolated'; at: number } = { as: 'dead', at: -Infinity }
 
-  constructor(run: Run, queue: PQueue) {
+  constructor(run: Run, queue: SharedQueue) {
     this.#run = run
-    const renewal = new ProofRenewal(run, (code, message, error) => this.#hold(code, message, error))
-    const renew = (): Promise<void> => this.#renewProof()
-    this.#gate = new Gate(run, renew, () => renewal.attempt())
+    this.#holding = new Holding(run)
+    this.#keeper = new ProofKeeper(run, this.#holding)
+    const renewal = new ProofRenewal(run, this.#holding, this.#keeper)
+    this.#gate = new Gate(
+      run,
+      () => this.#keeper.restore(),
+      () => renewal.attempt(),
+    )
     this.#queue = queue
   }
 
@@ -81,15 +85,26 @@ class IncidentRunner {
 
   async run(): Promise<void> {
     try {
-      if (this.#incident.proof !== null) await this.#renewProof()
+      if (this.#incident.proof !== null) await this.#pickUp()
       while (this.#incident.phase !== 'closed') await this.#doPhase(this.#incident.phase)
     } catch (thrown) {
       const error = ensureError(thrown)
       if (error.code !== 'CANCELLED') throw error
       // Cancelled while it waited, say for its proof to be renewed: what was begun still ends, and our locks go (L6, L9).
       if (this.#incident.phase === 'recovering') await this.#recover()
+      this.#leaveTheRest(error.message)
       this.#close('cancelled', error.message)
+    } finally {
+      this.#keeper.end()
     }
+  }
+
+  /** An earlier run proved the host dead: the proof must hold now, and nothing may have come to life since. */
+  async #pickUp(): Promise<void> {
+    await this.#keeper.restore()
+    // In `fencing` the host is looked at and fenced again anyway; afterwards the next write relies on the old proof.
+    if (this.#incident.phase !== 'fencing') await this.#keeper.seeSilence()
+    this.#keeper.keep()
   }
 
   async #doPhase(phase: Exclude<IncidentPhase, 'closed'>): Promise<void> {
@@ -113,10 +128,11 @@ class IncidentRunner {
   async #confirm(): Promise<void> {
     if (this.#incident.mode === 'observe') return this.#to('surveying')
     await this.#gate.pass()
-    // When a whole site returns, Nova has other work than surveys of hosts that need nothing.
-    if (!this.#isBack()) this.#early ??= this.#surveyEarly()
-    if (!(await this.#isSeenDead())) return
-    this.#continue('looked again')
+    // When a whole site returns, Nova has other work than surveys of hosts that need nothing. And an isolated host's guests run
+    // on until it is fenced: what is surveyed before is not how they were left.
+    if (!this.#isBack() && this.#incident.verdict?.kind !== 'service-down') this.#early ??= this.#surveyEarly()
+    if ((await this.#look()) === null) return
+    this.#holding.goOn('looked again')
     this.#to('fencing')
   }
 
@@ -126,45 +142,33 @@ class IncidentRunner {
     return permission.allowed && permission.hostIsBack !== undefined
   }
 
-  /** Looks until the host is seen dead. False: it is back, and its incident is closed. */
-  async #isSeenDead(): Promise<boolean> {
-    if (!this.#isBack() && this.#run.clock.now() - this.#seenDeadAt <= lookGoodForMs) return true
+  /** Looks until the host is seen dead, or isolated where that is fenced. Null: it is back, and its incident is closed. */
+  async #look(): Promise<'dead' | 'isolated' | null> {
+    const { clock, signal, bridge, host } = this.#run
+    if (!this.#isBack() && clock.now() - this.#seen.at <= lookGoodForMs) return this.#seen.as
     for (;;) {
-      const { verdict, frozen } = await patiently(this.#run.clock, this.#run.signal, () =>
-        this.#run.bridge.lookAgain(this.#run.host, this.#run.signal),
-      )
-      if (frozen === null && verdict.kind === 'healthy') {
-        this.#close('returned', `the host is back, and nothing was evacuated: ${verdict.message}`)
-        return false
+      const { verdict, frozen } = await patiently(clock, signal, () => bridge.lookAgain(host, signal))
+      const incident = this.#incident
+      const judged = judgeLook({
+        verdict,
+        frozen,
+        phase: incident.phase,
+        recordedStamp: incident.verdict?.evidence.updatedAt ?? null,
+        stated: incident.statement !== null,
+        fencesIsolated: bridge.segment(incident).onServiceDown === 'fence',
+      })
+      if (judged.seen === 'returned') {
+        this.#close('returned', `the host is back, and nothing was evacuated: ${judged.message}`)
+        return null
       }
-      if (frozen === null && this.#isStillDead(verdict)) break
-      if (frozen !== null) this.#hold('FROZEN', frozen)
-      else if (alive.has(verdict.kind)) this.#hold('HOST_ALIVE', verdict.message)
-      else if (verdict.kind === 'maintenance') this.#hold('MAINTENANCE', verdict.message)
-      await this.#wait(lookAgainMs)
+      if (judged.seen !== 'unclear') {
+        this.#seen = { as: judged.seen, at: clock.now() }
+        if (incident.held?.code === 'MAINTENANCE') this.#holding.goOn('the host is no longer disabled by a person')
+        return judged.seen
+      }
+      if (judged.hold !== null) this.#holding.hold(judged.hold, judged.message)
+      await this.#holding.wait(lookAgainMs)
     }
-    this.#seenDeadAt = this.#run.clock.now()
-    if (this.#incident.held?.code === 'MAINTENANCE') this.#continue('the host is no longer disabled by a person')
-    return true
-  }
-
-  /**
-   * Whether a fresh look bears out that the host is dead. After a restart the monitor has not watched long enough to say so
-   * itself: then the heartbeat stamp of the recorded verdict, unmoved, says it. A person's statement weighs no more than a
-   * stamp that moved after it: the host may have been repaired while the daemon was down.
-   */
-  #isStillDead(verdict: Verdict): boolean {
-    if (dead.has(verdict.kind)) return true
-    if (alive.has(verdict.kind)) return false
-    const recorded = this.#incident.verdict?.evidence.updatedAt ?? null
-    const witness = verdict.evidence.probes.some((reading) => reading.answer === 'alive')
-    // Without a recorded stamp nothing speaks against what a person stated, or what was confirmed before.
-    const { statement, phase } = this.#incident
-    // Disabled by a person since, and silent: their PUT moved the stamp, so it says nothing. Only a person goes on from here.
-    if (verdict.kind === 'maintenance') return statement !== null && !witness
-    const unmoved =
-      recorded === null ? statement !== null || phase === 'fencing' : recorded === verdict.evidence.updatedAt
-    return unmoved && !witness
   }
 
   /**
@@ -174,32 +178,52 @@ class IncidentRunner {
   async #fence(): Promise<void> {
     for (;;) {
       await this.#gate.pass()
-      if (!(await this.#isSeenDead())) return
+      const seen = await this.#look()
+      if (seen === null) return
       if (!this.#gate.isOpen()) continue
-      this.#early ??= this.#surveyEarly()
+      if (seen === 'isolated') this.#early = null
+      else this.#early ??= this.#surveyEarly()
+      const stated = this.#incident.statement
       try {
-        this.#run.proof = await fenceHost(this.#run)
-        this.#continue('the host is proven dead')
+        this.#run.proof = await fenceHost(this.#run, seen === 'dead')
+        this.#keeper.keep()
+        if (seen === 'isolated') await this.#seeWitnessFallSilent()
+        this.#holding.goOn('the host is proven dead')
         return this.#to('isolating')
       } catch (thrown) {
         const error = ensureError(thrown)
         const code: HoldCode | null =
           error.code === 'FENCING_MISSING' ? 'FENCING_MISSING' : error.code.startsWith('FENCE_') ? 'FENCE_FAILED' : null
         if (code === null) throw error
-        this.#hold(
-          code,
-          `${error.message}. Nothing is evacuated without a proof; a person can give it: lifeboat recover ${this.#run.host} --proof "…"`,
-          error,
-        )
+        const advice = `Nothing is evacuated without a proof. ${sayIt(this.#run.host)}`
+        this.#holding.hold(code, `${error.message}. ${advice}`, error)
       }
       this.#early = null
-      await this.#waitForFenceRetry()
+      await this.#waitForFenceRetry(stated)
     }
   }
 
+  /**
+   * What the monitor knows of an isolated host is from before the fence. A fresh look tells it that the witness fell silent;
+   * the gate holds one that still finds the host alive.
+   */
+  async #seeWitnessFallSilent(): Promise<void> {
+    await this.#holding.wait(lookAgainMs)
+    await this.#run.bridge.lookAgain(this.#run.host, this.#run.signal)
+  }
+
+  /** Ever longer with each failure that is on record: a board that is dead for a week must not fill the journal. */
+  async #waitForFenceRetry(stated: Incident['statement']): Promise<void> {
+    const { fenceRetryMs, fenceRetryMaxMs } = this.#run.settings
+    const pauseMs = pauseAfter(failedAttempts(this.#incident, 'fence'), fenceRetryMs, fenceRetryMaxMs)
+    await this.#holding.wait(pauseMs, () => this.#incident.statement !== stated)
+  }
+
   async #isolate(): Promise<void> {
-    await this.#gate.pass()
-    await forceDown(this.#run, this.#gate)
+    await this.#holding.persist(failedAttempts(this.#incident, 'force-down'), async () => {
+      await this.#gate.pass()
+      await forceDown(this.#run, this.#gate)
+    })
     this.#to('surveying')
   }
 
@@ -208,7 +232,7 @@ class IncidentRunner {
     const early = await this.#early
     this.#early = null
     const fresh = early !== null && this.#run.clock.now() - early.at <= surveyGoodForMs
-    const taken = fresh ? early.taken : await patiently(this.#run.clock, this.#run.signal, () => this.#takeSurvey())
+    const taken = fresh ? early.taken : await this.#persistently(() => this.#takeSurvey())
     const incident = this.#incident
     const plan = this.#run.bridge
       .workflow(incident.workflowDigest)
@@ -219,7 +243,7 @@ class IncidentRunner {
       const some = added.slice(from, from + plansAtOnce)
       this.#run.journal.append(some.map((data) => ({ kind: 'plan.made', ...base, instance: data.instanceId, data })))
       // A crash in between is harmless: nothing was touched yet, and what is planned already keeps its original.
-      await this.#wait(0)
+      await this.#holding.wait(0)
     }
     this.#to('recovering')
     this.#watch ??= this.#newWatch(taken.cloudTimeMs)
@@ -232,12 +256,9 @@ class IncidentRunner {
     const watch = (this.#watch ??= this.#newWatch(await this.#cloudTime()))
     const { maxParallelPerHost, priority } = this.#run.bridge.segment(incident)
     const slots = new Slots(this.#queue, maxParallelPerHost, priority)
-    const exclusives = new Exclusives()
     const open = [...incident.instances.values()].filter((recovery) => recovery.outcome === null)
     // In the order of the plan: the workflow's document says who goes first.
-    const work = open.map((recovery) =>
-      exclusives.run(recovery.plan.exclusive, () => runInstance(this.#run, watch, recovery, this.#gate, slots)),
-    )
+    const work = open.map((recovery) => runInstance(this.#run, watch, recovery, this.#gate, slots))
     const ended = await Promise.allSettled(work)
     const broken = ended.find((result) => result.status === 'rejected')
     if (broken !== undefined) throw ensureError(broken.reason)
@@ -248,48 +269,15 @@ class IncidentRunner {
   async #sweep(): Promise<void> {
     if (this.#incident.cancelled !== null)
       return this.#close('cancelled', `cancelled by ${this.#incident.cancelled.by}: ${this.#incident.cancelled.reason}`)
-    const here = await patiently(this.#run.clock, this.#run.signal, () =>
-      this.#run.cloud.listInstances(this.#run.host, { signal: this.#run.signal }),
-    )
+    const { cloud, host, signal } = this.#run
+    const here = await this.#persistently(() => cloud.listInstances(host, { signal }))
     if (here.some((instance) => !this.#incident.instances.has(instance.id))) return this.#to('surveying')
     this.#close('done', 'every instance has its line')
   }
 
-  /** After a restart and after a long hold: what was proven then must be true now. Waits until it is, or a person states it. */
-  async #renewProof(): Promise<void> {
-    for (;;) {
-      const { proof, statement } = this.#incident
-      if (proof === null) return
-      try {
-        this.#run.proof = await this.#run.fencer.restore(proof, this.#run.signal)
-        return this.#continue('the proof still holds')
-      } catch (thrown) {
-        const error = ensureError(thrown)
-        if (error.code === 'SHUTDOWN') throw error
-        this.#hold(
-          error.code === 'HOST_ALIVE' ? 'HOST_ALIVE' : 'FENCE_FAILED',
-          `the proof of death could not be renewed: ${error.message}`,
-          error,
-        )
-        if (statement !== null) {
-          this.#run.proof = this.#run.fencer.statement(this.#run.host, statement.by, statement.statement)
-          return
-        }
-        await this.#waitForFenceRetry()
-      }
-    }
-  }
-
-  async #waitForFenceRetry(): Promise<void> {
-    const until = this.#run.clock.now() + this.#run.settings.fenceRetryMs
-    while (this.#run.clock.now() < until && this.#incident.statement === null) await this.#wait(lookAgainMs)
-  }
-
-  async #wait(pauseMs: number): Promise<void> {
-    await sleep(this.#run.clock, pauseMs, this.#run.signal)
-    if (this.#run.signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
-    const { cancelled } = this.#incident
-    if (cancelled !== null) throw new LifeboatError('CANCELLED', `cancelled by ${cancelled.by}: ${cancelled.reason}`)
+  /** A read that is repeated while Nova is silent, and ever more rarely once it refuses. */
+  #persistently<T>(read: () => Promise<T>): Promise<T> {
+    return this.#holding.persist(0, () => patiently(this.#run.clock, this.#run.signal, read))
   }
 
   #takeSurvey(): Promise<SurveyTaken> {
@@ -308,9 +296,7 @@ class IncidentRunner {
   }
 
   async #cloudTime(): Promise<number> {
-    const reading = await patiently(this.#run.clock, this.#run.signal, () =>
-      this.#run.cloud.listServices({ signal: this.#run.signal }),
-    )
+    const reading = await this.#persistently(() => this.#run.cloud.listServices({ signal: this.#run.signal }))
     // After a restart: changes since the incident began must be listed, whatever the time is now.
     return Math.min(reading.serverTimeMs ?? this.#run.clock.wall(), cloudTimeMs(this.#incident.openedAt))
   }
@@ -324,13 +310,21 @@ class IncidentRunner {
     this.#append({ kind: 'incident.phase', data: advance(this.#incident.phase, phase) })
   }
 
-  #hold(code: HoldCode, message: string, error?: LifeboatError): void {
-    if (this.#incident.held?.code === code) return
-    this.#append({ kind: 'incident.held', data: { code, message, ...(error && { error: errorRecord(error) }) } })
-  }
-
-  #continue(because: string): void {
-    if (this.#incident.held !== null) this.#append({ kind: 'incident.continued', data: { because } })
+  /**
+   * Instances that were planned while a person cancelled: nothing was begun for them, and each needs its line all the same
+   * (law L9).
+   */
+  #leaveTheRest(why: string): void {
+    const base = { incident: this.#run.id, host: this.#run.host }
+    const rest = [...this.#incident.instances.values()].filter(({ outcome }) => outcome === null)
+    this.#run.journal.append(
+      rest.map(({ plan }) => ({
+        kind: 'outcome.recorded',
+        ...base,
+        instance: plan.instanceId,
+        data: leftAlone(plan, why),
+      })),
+    )
   }
 
   #closeObserved(): void {
@@ -351,12 +345,13 @@ class IncidentRunner {
     this.#append({ kind: 'incident.closed', data: { outcome, message, counts } })
   }
 
-  #append(
-    entry: Pick<
-      Extract<NewEntry, { kind: 'incident.phase' | 'incident.held' | 'incident.continued' | 'incident.closed' }>,
-      'kind' | 'data'
-    >,
-  ): void {
+  #append(entry: Pick<Extract<NewEntry, { kind: 'incident.phase' | 'incident.closed' }>, 'kind' | 'data'>): void {
     this.#run.journal.append([{ ...entry, incident: this.#run.id, host: this.#run.host } as NewEntry])
   }
+}
+
+/** The line of an instance that nothing was begun for when its incident was cancelled. */
+function leftAlone({ decision, reason, message }: InstancePlan, why: string): Outcome {
+  if (decision === 'recover') return { outcome: 'left', code: 'CANCELLED', message: why, after: null }
+  return { outcome: decision === 'leave' ? 'left' : 'stuck', code: reason, message, after: null }
 }

@@ -124,7 +124,9 @@ function recipeOf(recovery: InstanceRecovery): Recipe {
 
 function routeOf(step: RecipeStep, error: LifeboatError): string {
   if (error.code === 'CANCELLED') return 'left'
-  return step.onError?.[error.code] ?? step.onError?.default ?? (error.certainty === 'unknown' ? 'stuck' : 'fail')
+  const route = step.onError?.[error.code] ?? step.onError?.default ?? 'fail'
+  // Whatever a recipe would do next, it would do to an instance that may be under way: only a person can tell (law L3).
+  return error.certainty === 'unknown' && route !== 'left' ? 'stuck' : route
 }
 
 function roundPauseMs(round: number): number {

@@ -7,8 +7,10 @@ import { ensureError, type LifeboatError } from '../domain/errors.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
 import type { Verdict, VerdictKind } from '../domain/verdict.ts'
 import type { Run } from './context.ts'
+import type { Holding } from './holding.ts'
 import { fenceHost, forceDown } from './host-steps.ts'
 import { patiently } from './patience.ts'
+import { sayIt, type ProofKeeper } from './proof-keeper.ts'
 
 /** The renewal runs inside the gate, which asked before it and asks again after it; waiting for it here would never end. */
 const alreadyAtTheGate = { pass: () => Promise.resolve() }
@@ -23,12 +25,14 @@ const silentBeats = 3
 
 export class ProofRenewal {
   readonly #run: Run
-  readonly #hold: (code: HoldCode, message: string, error?: LifeboatError) => void
+  readonly #holding: Holding
+  readonly #keeper: Pick<ProofKeeper, 'keep'>
   #tryAgainAt = -Infinity
 
-  constructor(run: Run, hold: (code: HoldCode, message: string, error?: LifeboatError) => void) {
+  constructor(run: Run, holding: Holding, keeper: Pick<ProofKeeper, 'keep'>) {
     this.#run = run
-    this.#hold = hold
+    this.#holding = holding
+    this.#keeper = keeper
   }
 
   /** One try. False: the host lives, or could not be proven dead; why is on record. */
@@ -43,7 +47,10 @@ export class ProofRenewal {
     }
     if (bridge.incident(id).statement === null && clock.now() < this.#tryAgainAt) return false
     try {
-      this.#run.proof = await fenceHost(this.#run, verdict)
+      // No witness finds it alive any more: a person's word counts.
+      this.#run.proof = await fenceHost(this.#run, true, verdict)
+      this.#run.lapsed = null
+      this.#keeper.keep()
       // Somebody may have taken our flags back while it lived.
       await forceDown(this.#run, alreadyAtTheGate)
       return true
@@ -51,13 +58,13 @@ export class ProofRenewal {
       const error = ensureError(thrown)
       if (error.code !== 'FENCING_MISSING' && !error.code.startsWith('FENCE_')) throw error
       this.#tryAgainAt = clock.now() + settings.fenceRetryMs
-      const message = `${error.message}. It lived after its first proof, so nothing more is evacuated without a new one; a person can give it: lifeboat recover ${host} --proof "…"`
+      const message = `${error.message}. It lived after its first proof, so nothing more is evacuated without a new one. ${sayIt(host)}`
       return this.#wait(error.code === 'FENCING_MISSING' ? 'FENCING_MISSING' : 'FENCE_FAILED', message, error)
     }
   }
 
   #wait(code: HoldCode, message: string, error?: LifeboatError): false {
-    this.#hold(code, message, error)
+    this.#holding.hold(code, message, error)
     return false
   }
 }

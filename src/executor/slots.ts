@@ -8,11 +8,13 @@ import type { InstancePlan } from '../domain/plan.ts'
 /** More than the priorities that a plan can have (-1000 to 1000): a segment's outweighs every instance's. */
 const instancePriorities = 2_001
 
-/** The queue that every incident of the daemon shares. */
-export type SharedQueue = PQueue
+/** The queue that every incident of the daemon shares, and the groups that no two of them may work on at once. */
+export class SharedQueue extends PQueue {
+  readonly exclusives: Exclusives = new Exclusives()
+}
 
 export class Slots {
-  readonly #all: PQueue
+  readonly #all: SharedQueue
   readonly #host: PQueue
 
   readonly #segmentPriority: number
@@ -29,13 +31,21 @@ export class Slots {
   }
 
   static shared(maxParallel: number): SharedQueue {
-    return new PQueue({ concurrency: maxParallel })
+    return new SharedQueue({ concurrency: maxParallel })
   }
 
   /** Runs `work` when there is room: by segment, then by instance, higher first, then in the order of asking. */
   run<T>(plan: InstancePlan, work: () => Promise<T>): Promise<T> {
     const priority = this.#segmentPriority * instancePriorities + plan.priority
     return this.#host.add(() => this.#all.add(work, { priority }), { priority })
+  }
+
+  /**
+   * As `run`, and meanwhile nobody else of the plan's group is worked on, in this incident or another: members of one
+   * group die with several hosts at once. Waits for the group first, so that a member that waits keeps no room.
+   */
+  runAlone<T>(plan: InstancePlan, work: () => Promise<T>): Promise<T> {
+    return this.#all.exclusives.run(plan.exclusive, () => this.run(plan, work))
   }
 }
 
@@ -48,6 +58,11 @@ export class Exclusives {
     const tail = this.#tails.get(key) ?? Promise.resolve()
     const next = tail.then(work, work)
     this.#tails.set(key, next)
+    // The last one puts out the light: a daemon runs for years, and groups come and go.
+    const forget = (): void => {
+      if (this.#tails.get(key) === next) this.#tails.delete(key)
+    }
+    next.then(forget, forget)
     return next
   }
 }

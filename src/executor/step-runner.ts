@@ -50,7 +50,11 @@ async function tryInSlot(
 ): Promise<ReturnType<typeof errorRecord> | null> {
   for (;;) {
     if (!scene.recovery.steps.has(key)) await gate.pass(scene.closing)
-    const tried = await slots.run(scene.plan, () => tryOnce(driver, scene, gate, key, attempt))
+    // The late check on the destination is the evacuation's (docs/nova.md §1.7): a member whose gate is shut holds nobody up.
+    const tryIt = (): ReturnType<typeof tryOnce> => tryOnce(driver, scene, gate, key, attempt)
+    const tried = await (scene.step.do === 'evacuate'
+      ? slots.runAlone(scene.plan, tryIt)
+      : slots.run(scene.plan, tryIt))
     if (tried !== 'held') return tried
   }
 }
@@ -102,7 +106,7 @@ async function tryOnce(
         if (!(await settleInto(driver, scene, now, base, quietMs)))
           return fail(error.certainty === 'unknown' ? settledAsNotApplied(error) : error)
       } catch (unsettled) {
-        return fail(unsettled)
+        return fail(unsettledError(scene, unsettled, error))
       }
     }
     return null
@@ -143,7 +147,7 @@ async function tryOnce(
     try {
       if (!(await settleInto(driver, scene, now, base, run.settings.settleQuietMs))) return fail(neverTaken())
     } catch (thrown) {
-      return fail(thrown)
+      return fail(unsettledError(scene, thrown))
     }
   }
 
@@ -153,10 +157,26 @@ async function tryOnce(
     run.journal.append([{ kind: 'step.confirmed', ...base, data: { result } }])
     return null
   } catch (thrown) {
-    return fail(limit.expired() ? tooLate(scene) : thrown)
+    return fail(limit.expired() ? tooLate(scene) : unsettledError(scene, thrown))
   } finally {
     limit.release()
   }
+}
+
+/**
+ * A read that fails for good while a write is settled or followed says nothing about the write: nobody knows whether it was
+ * taken, whatever the read's own certainty is (law L3). What the read learnt for sure stays as it is.
+ */
+function unsettledError({ step }: StepScene, thrown: unknown, write?: LifeboatError): LifeboatError {
+  const error = ensureError(thrown)
+  const learnt = error.certainty !== 'not-applied' || error.code === 'INSTANCE_GONE'
+  if (learnt || error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') return error
+  const sent = write === undefined ? '' : `; it was answered with: ${write.message}`
+  return new LifeboatError(
+    error.code,
+    `nobody knows what became of ${step.do}: Nova cannot be asked (${error.message})${sent}`,
+    { certainty: 'unknown', retry: 'never', cause: write ?? error, details: error.details },
+  )
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

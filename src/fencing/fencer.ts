@@ -1,24 +1,31 @@
 /**
- * The fencer: tries the methods of a segment one after another until one has proven the host dead. Owns the order and
- * the report of each attempt; the methods own how.
+ * The fencer: proves a host dead by the methods of its segment, restores proofs out of the journal, and takes a person's
+ * word. Which method comes when is the chain's (chain.ts), how is the method's own.
  */
-import type { Clock } from '../domain/clock.ts'
-import { ensureError, LifeboatError } from '../domain/errors.ts'
+import { deadline, type Clock } from '../domain/clock.ts'
+import { LifeboatError } from '../domain/errors.ts'
 import type { FenceAttempt, Fencer, FencingProof, ProofRecord } from '../domain/fencing.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { HostName } from '../domain/service.ts'
-import type { FencingMethod } from './method.ts'
+import { defaultLimits, runChain, type MethodLimits } from './chain.ts'
+import type { FencingMethod, PowerReading } from './method.ts'
 import { makeProof, verifyProof } from './proof.ts'
 
 /** The method's name in the proof of a person's statement. */
 const operatorMethod = 'operator'
 
+/** Begins the lines of evidence that a renewal of the proof replaces. */
+const renewalMark = 'again: '
+
 export function createFencer(options: {
   clock: Clock
   methods: ReadonlyMap<string, FencingMethod>
   observer: Observer
+  /** By method; a method without any has the default ones. */
+  limits?: ReadonlyMap<string, MethodLimits>
 }): Fencer {
   const { clock, methods, observer } = options
+  const limitsOf = (name: string): MethodLimits => options.limits?.get(name) ?? defaultLimits
   const iso = (): string => new Date(clock.wall()).toISOString()
 
   async function fence(
@@ -26,6 +33,7 @@ export function createFencer(options: {
     names: string[],
     onAttempt: (attempt: FenceAttempt) => void,
     signal?: AbortSignal,
+    limitMs?: number,
   ): Promise<FencingProof> {
     const chain = names.flatMap((name) => methods.get(name) ?? []).filter((method) => method.covers(host))
     if (chain.length === 0) {
@@ -34,26 +42,9 @@ export function createFencer(options: {
         details: { host, names },
       })
     }
-    const failures: LifeboatError[] = []
-    for (const method of chain) {
-      stopIfAborted(host, failures, signal)
-      onAttempt({ method: method.name, phase: 'trying', message: `Fencing ${host} by ${method.name}` })
-      let evidence: string[]
-      try {
-        evidence = await method.off(host, signal)
-      } catch (thrown) {
-        const error = ensureError(thrown)
-        failures.push(error)
-        onAttempt({ method: method.name, phase: 'failed', message: error.message })
-        observer.log?.('warn', 'fencing.failed', { host, method: method.name, code: error.code }, error)
-        continue
-      }
-      onAttempt({ method: method.name, phase: 'succeeded', message: evidence.at(-1) ?? 'seen off' })
-      const { name, strength } = method
-      return makeProof({ host, method: name, strength, provenAt: iso(), statedBy: null, evidence })
-    }
-    stopIfAborted(host, failures, signal)
-    throw allFailed(host, failures)
+    const options = { clock, observer, limitsOf, onAttempt, signal, limitMs }
+    const { method, evidence } = await runChain(host, chain, options)
+    return makeProof({ host, ...madeBy(method), provenAt: iso(), statedBy: null, evidence })
   }
 
   async function restore(record: ProofRecord, signal?: AbortSignal): Promise<FencingProof> {
@@ -63,19 +54,39 @@ export function createFencer(options: {
       const message = `The proof of ${record.host} was made by ${record.method}, which is no longer configured for it`
       throw new LifeboatError('FENCE_UNVERIFIED', message, { details: { host: record.host } })
     }
-    const reading = await method.look(record.host, signal)
+    // What lapses by itself is made anew first: the reading alone would prove it until it lapses, and not a second more.
+    const renewed = method.renew === undefined ? [] : await method.renew(record.host, signal)
+    const reading = await look(method, record.host, signal)
     const details = { host: record.host, method: method.name, reading: reading.detail }
     if (reading.power === 'on') {
-      throw new LifeboatError('HOST_ALIVE', `${record.host} was fenced, and is on again: ${reading.detail}`, {
-        details,
-      })
+      const now = record.proves === 'storage' ? 'reaches its storage again' : 'is on again'
+      throw new LifeboatError('HOST_ALIVE', `${record.host} was fenced, and ${now}: ${reading.detail}`, { details })
     }
     if (reading.power === 'unknown') {
       const message = `${record.host} was fenced, and cannot be read now: ${reading.detail}`
       throw new LifeboatError('FENCE_UNVERIFIED', message, { retry: 'backoff', details })
     }
     const at = iso()
-    return makeProof({ ...record, provenAt: at, evidence: [...record.evidence, `${at} off: ${reading.detail}`] })
+    // One line for all renewals: a proof that is renewed for weeks must not grow.
+    const first = record.evidence.filter((line) => !line.startsWith(renewalMark))
+    const read = [...renewed, `${at} off: ${reading.detail}`].map((line) => `${renewalMark}${line}`)
+    return makeProof({ ...record, ...madeBy(method), provenAt: at, evidence: [...first, ...read] })
+  }
+
+  /** A reading has the method's limit too: a proof that cannot be read in time is not read. */
+  async function look(method: FencingMethod, host: HostName, signal?: AbortSignal): Promise<PowerReading> {
+    const { limitMs } = limitsOf(method.name)
+    const limit = deadline(clock, limitMs, signal)
+    const late = new Promise<PowerReading>((resolve) => {
+      const tell = (): void => resolve({ power: 'unknown', detail: `no reading within ${limitMs} ms` })
+      if (limit.signal.aborted) tell()
+      else limit.signal.addEventListener('abort', tell, { once: true })
+    })
+    try {
+      return await Promise.race([method.look(host, limit.signal), late])
+    } finally {
+      limit.release()
+    }
   }
 
   function statement(host: HostName, statedBy: string, text: string): FencingProof {
@@ -87,27 +98,16 @@ export function createFencer(options: {
     return makeProof({ host, method: operatorMethod, strength: 'statement', provenAt: at, statedBy, evidence })
   }
 
-  return { fence, restore, statement, verify: verifyProof }
+  return {
+    fence,
+    restore,
+    statement,
+    renewEveryMs: (name) => methods.get(name)?.renewEveryMs ?? null,
+    verify: verifyProof,
+  }
 }
 
-function stopIfAborted(host: HostName, failures: LifeboatError[], signal?: AbortSignal): void {
-  if (!signal?.aborted) return
-  const certainty = failures.length > 0 ? 'unknown' : 'not-applied'
-  throw new LifeboatError('SHUTDOWN', `Fencing of ${host} was stopped`, {
-    certainty,
-    retry: 'after',
-    cause: failures.at(-1),
-  })
-}
-
-/** Unverified wins over failed: the host may be off by now, and a person must know. */
-function allFailed(host: HostName, failures: LifeboatError[]): LifeboatError {
-  const worst = failures.find((error) => error.code === 'FENCE_UNVERIFIED') ?? failures.at(-1)
-  const unverified = worst?.code === 'FENCE_UNVERIFIED'
-  const tried = failures.map((error) => error.message)
-  return new LifeboatError(
-    unverified ? 'FENCE_UNVERIFIED' : 'FENCE_FAILED',
-    unverified ? `${host} was fenced but not seen off` : `${host} could not be fenced`,
-    { certainty: worst?.certainty ?? 'not-applied', retry: 'backoff', cause: worst, details: { host, tried } },
-  )
+/** What a proof says of the method that made it. */
+function madeBy({ name, strength, proves }: FencingMethod): Pick<ProofRecord, 'method' | 'strength' | 'proves'> {
+  return { method: name, strength, ...(proves !== undefined && { proves }) }
 }

@@ -1,5 +1,5 @@
 /** What a fencing method must be able to do. Methods only take power away: nothing in fencing/ can turn a host on. */
-import type { ProofStrength } from '../domain/fencing.ts'
+import type { ProofStrength, ProofSubject } from '../domain/fencing.ts'
 import type { HostName } from '../domain/service.ts'
 
 /** on and off are what was read; unknown is everything else, with why. */
@@ -11,6 +11,12 @@ export interface PowerReading {
 export interface FencingMethod {
   name: string
   strength: ProofStrength
+  /** What it takes away. Absent: power. */
+  proves?: ProofSubject
+  /** How often what it did lapses and must be done again, ms. Absent: it stays. */
+  renewEveryMs?: number
+  /** Does again what lapses, on a host that was fenced. Gives what was said. Throws FENCE_FAILED. */
+  renew?(host: HostName, signal?: AbortSignal): Promise<string[]>
   /** Whether this method is configured for the host. */
   covers(host: HostName): boolean
   /**

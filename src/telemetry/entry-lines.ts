@@ -93,6 +93,10 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
         message: `Fencing by ${entry.data.method}: ${entry.data.message}`,
         method: entry.data.method,
         phase: entry.data.phase,
+        position: entry.data.position,
+        of: entry.data.of,
+        attempt: entry.data.attempt,
+        certainty: entry.data.certainty,
       }
     case 'proof.recorded':
       return {

@@ -137,8 +137,15 @@ export const catalogue = {
   fenceAttempts: {
     name: 'lifeboat_fence_attempts_total',
     type: 'counter',
-    help: 'Fencing attempts that ended',
+    help: 'Fencing attempts that ended: succeeded, failed, or unknown where the host may have been fenced all the same',
     labels: ['method', 'result'],
+  },
+  fenceDuration: {
+    name: 'lifeboat_fence_attempt_duration_seconds',
+    type: 'histogram',
+    help: 'How long a fencing attempt took, verification included',
+    labels: ['method', 'result'],
+    buckets: stepSeconds,
   },
   detection: {
     name: 'lifeboat_detection_latency_seconds',

@@ -1,6 +1,7 @@
 /** Journal entries as metrics. Keeps only what spans two entries: when a step or an incident began. */
 import type { Entry, IncidentId } from '../domain/entry.ts'
 import type { ReturnStepKind } from '../domain/host-return.ts'
+import type { FenceAttempt } from '../domain/fencing.ts'
 import type { HostStepKind, StepKind } from '../domain/plan.ts'
 import type { HostName } from '../domain/service.ts'
 import type { Verdict } from '../domain/verdict.ts'
@@ -74,8 +75,7 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
         if (incident !== undefined) incident.lastOutcomeAt = entry.at
         break
       case 'fence.attempt':
-        if (entry.data.phase !== 'trying')
-          metrics.fenceAttempts.inc({ method: entry.data.method, result: entry.data.phase })
+        if (entry.data.phase !== 'trying') observeFence(metrics, entry.data)
         break
       case 'debt.recorded':
         metrics.debts.inc({ code: entry.data.code })
@@ -90,6 +90,13 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
         break
     }
   }
+}
+
+function observeFence(metrics: Metrics, { method, phase, certainty, startedAt, endedAt }: FenceAttempt): void {
+  const result = phase === 'failed' && certainty === 'unknown' ? 'unknown' : phase
+  metrics.fenceAttempts.inc({ method, result })
+  if (startedAt !== undefined && endedAt !== undefined)
+    metrics.fenceDuration.observe({ method, result }, seconds(startedAt, endedAt))
 }
 
 function stepKey(entry: Entry): string {

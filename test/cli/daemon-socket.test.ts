@@ -75,7 +75,7 @@ describe('beside a running daemon', () => {
       USER: 'root',
       SUDO_USER: 'bob',
     })
-    expect(asked).toEqual([['recover', { host: 'cmp01', by: 'bob', proof: 'I pulled its cords' }]])
+    expect(asked).toEqual([['recover', { host: 'cmp01', by: 'bob', proof: 'I pulled its cords', unixUser: 'bob' }]])
     expect(out).toContain('lifeboat incident show i-1')
   })
 

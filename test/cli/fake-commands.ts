@@ -106,6 +106,7 @@ export const anIncident: IncidentDetail = {
   openedBy: 'daemon',
   phase: 'closed',
   held: null,
+  fencing: null,
   ended: { outcome: 'done', message: 'Every instance has its line', at: '2026-01-02T03:00:12.000Z' },
   instances: 2,
   outcomes: { recovered: 1, stuck: 1 },

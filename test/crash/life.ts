@@ -87,7 +87,13 @@ export class Life {
         ...parts,
         cloud: this.#watched(this.#cloud),
         fencer: this.#mortal(parts.fencer),
-        executorSettings: { maxParallel: 32, tickMs: 200, settleQuietMs: 1_000, fenceRetryMs: 2_000 },
+        executorSettings: {
+          maxParallel: 32,
+          tickMs: 200,
+          settleQuietMs: 1_000,
+          fenceRetryMs: 2_000,
+          fenceRetryMaxMs: 8_000,
+        },
         journalPath: path,
       })
       this.#daemon.start()

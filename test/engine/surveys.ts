@@ -57,6 +57,8 @@ export function segment(changes: Partial<Segment> = {}): Segment {
     probes: [],
     onDeclaredDown: 'recover',
     onDisabledDown: 'hold',
+    onServiceDown: 'hold',
+    fencingLimitMs: null,
     policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
     brake: { maxHosts: 1, maxShare: 1 },
     priority: 0,

@@ -26,7 +26,15 @@ async function passed(permission: (at: number) => Permission, proof: object | nu
     return []
   }
   const bridge = { incident: () => incident, permission: () => permission(clock.now()) }
-  const run = { id: 'i', host: 'h', clock, journal: { append }, bridge, signal: new AbortController().signal }
+  const run = {
+    id: 'i',
+    host: 'h',
+    clock,
+    journal: { append },
+    bridge,
+    lapsed: null,
+    signal: new AbortController().signal,
+  }
   const renew = (): Promise<void> => Promise.resolve(void seen.push(`renewed at ${clock.now()}`))
   try {
     await clock.run(new Gate(run as unknown as Run, renew, () => Promise.resolve(false)).pass())

@@ -102,6 +102,8 @@ export class Rig {
       probes: [],
       onDeclaredDown: 'recover',
       onDisabledDown: 'hold',
+      onServiceDown: 'hold',
+      fencingLimitMs: null,
       policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
       brake: { maxHosts: 2, maxShare: 0.5 },
       priority: 0,
@@ -174,7 +176,13 @@ export class Rig {
       clock,
       observer: {},
       bridge: this.wrapBridge(this.#bridge()),
-      settings: { maxParallel: 32, tickMs: 15, settleQuietMs: this.#options.settleQuietMs ?? 300, fenceRetryMs: 200 },
+      settings: {
+        maxParallel: 32,
+        tickMs: 15,
+        settleQuietMs: this.#options.settleQuietMs ?? 300,
+        fenceRetryMs: 200,
+        fenceRetryMaxMs: 800,
+      },
     }
   }
 

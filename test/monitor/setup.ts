@@ -42,6 +42,8 @@ export const segment: Segment = {
   probes: [],
   onDeclaredDown: 'recover',
   onDisabledDown: 'hold',
+  onServiceDown: 'hold',
+  fencingLimitMs: null,
   policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
   brake: { maxHosts: 2, maxShare: 0.5 },
   priority: 0,

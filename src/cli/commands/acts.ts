@@ -13,8 +13,10 @@ export function addActCommands(program: Command, session: Session): void {
     .description('recover the instances of a host on your word that it is dead')
     .argument('<host>')
     .requiredOption('--proof <text>', 'how you know that the host is dead, e.g. "I pulled its power cords"', text)
-    .action(async (host: string, { proof }: { proof: string }) => {
-      const { incident } = await session.daemon().recover({ host, by: session.by(), proof })
+    .option('--by <name>', 'your name, where the account is not yours alone (root)', text)
+    .action(async (host: string, { proof, by }: { proof: string; by?: string }) => {
+      const unixUser = session.by()
+      const { incident } = await session.daemon().recover({ host, by: by ?? unixUser, proof, unixUser })
       say(`Incident ${incident} has your word that ${host} is dead; follow it with: lifeboat incident show ${incident}`)
     })
   withScope(program.command('pause'), { cloud: false })

@@ -13,7 +13,12 @@ const summaryColumns: Column<IncidentSummary>[] = [
   { title: 'Segment', value: (it) => it.segment },
   { title: 'Mode', value: (it) => it.mode },
   { title: 'Opened', value: (it) => it.openedAt, text: (it) => clockTime(it.openedAt) },
-  { title: 'State', value: stateOf },
+  // People see how far fencing has come; machines read the state.
+  {
+    title: 'State',
+    value: stateOf,
+    text: (it) => [stateOf(it), it.fencing].filter((part) => part !== null).join(': '),
+  },
   { title: 'Instances', value: (it) => it.instances },
   {
     title: 'Outcomes',
@@ -32,6 +37,7 @@ const detailColumns: Column<IncidentDetail>[] = [
   { title: 'Cancelled', value: (it) => it.cancelled },
   { title: 'Held', value: (it) => it.held },
   { title: 'Ended', value: (it) => it.ended },
+  { title: 'Fencing', value: (it) => it.fencing },
   { title: 'Fence Attempts', value: (it) => it.fenceAttempts },
   { title: 'Instance List', value: (it) => it.instanceList },
 ]

@@ -52,7 +52,15 @@ export type ProbeConfig =
   | IpmiConfig
   | PrometheusConfig
 
-export type FencingConfig =
+/** One try of a method, and how often it is tried before the next. */
+export interface FencingLimits {
+  limitMs: number
+  attempts: number
+}
+
+export type FencingConfig = FencingLimits & FencingMethodConfig
+
+type FencingMethodConfig =
   | (RedfishConfig & { offTimeoutMs: number })
   | {
       kind: 'fence-agent'
@@ -61,7 +69,15 @@ export type FencingConfig =
       secretOptions: Record<string, string>
       timeoutMs: number
     }
-  | { kind: 'command'; fence: string[]; verify: string[]; timeoutMs: number }
+  | {
+      kind: 'command'
+      fence: string[]
+      verify: string[]
+      timeoutMs: number
+      proves: 'power' | 'storage'
+      /** Null: what it did stays. */
+      renewEveryMs: number | null
+    }
 
 export interface Config {
   /** The file it was read from, or null when there was none and everything is the default. */
@@ -98,6 +114,7 @@ export interface Config {
   brake: CloudBrake
   executor: { maxParallel: number; tickMs: number; settleQuietMs: number }
   fenceRetryMs: number
+  fenceRetryMaxMs: number
   wishes: { key: string; priorityKey: string; masakariKey: string | null; ownerPriorityLimit: number }
   hosts: Record<string, Record<string, string>>
   probes: Record<string, ProbeConfig>

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { LifeboatError } from '../../domain/errors.ts'
 import type { Config, FencingConfig, ProbeConfig, RedfishConfig } from './config.ts'
 import { byPlace, pathText, placeIssues } from './problems.ts'
-import { checkReferences } from './references.ts'
+import { attemptLimit, checkReferences } from './references.ts'
 import { configSchema, type ConfigFile } from './schema.ts'
 import { Secrets, type Environment, type Report } from './secrets.ts'
 import { builtInSettings, resolveSegment, resolveSettings } from './segments.ts'
@@ -119,6 +119,7 @@ function resolveConfig(
       settleQuietMs: file.executor.settleQuiet,
     },
     fenceRetryMs: file.fenceRetry,
+    fenceRetryMaxMs: file.fenceRetryMax,
     wishes: file.wishes,
     hosts: file.hosts,
     probes,
@@ -181,17 +182,21 @@ function fencingConfig(
   secrets: Secrets,
   baseDir: string,
 ): FencingConfig {
+  const limits = { limitMs: attemptLimit(file), attempts: file.attempts }
   switch (file.kind) {
     case 'redfish':
-      return { ...redfishConfig(file, path, secrets, baseDir), offTimeoutMs: file.offTimeout }
+      return { ...redfishConfig(file, path, secrets, baseDir), offTimeoutMs: file.offTimeout, ...limits }
     case 'fence-agent': {
       const secretOptions = mapped(file.secretOptionsFiles, (name, option) =>
         secrets.file(name, [...path, 'secret_options_files', option]),
       )
-      return { kind: file.kind, agent: file.agent, options: file.options, secretOptions, timeoutMs: file.timeout }
+      const { kind, agent, options, timeout } = file
+      return { kind, agent, options, secretOptions, timeoutMs: timeout, ...limits }
     }
-    case 'command':
-      return { kind: file.kind, fence: file.fence, verify: file.verify, timeoutMs: file.timeout }
+    case 'command': {
+      const { kind, fence, verify, timeout, proves, renew } = file
+      return { kind, fence, verify, timeoutMs: timeout, proves, renewEveryMs: renew ?? null, ...limits }
+    }
   }
 }
 

@@ -74,6 +74,17 @@ const segmentSettings = {
     .enum(['hold', 'recover'])
     .optional()
     .describe('A host that a person disabled and that then falls silent'),
+  on_service_down: z
+    .enum(['hold', 'fence'])
+    .optional()
+    .describe(
+      'A host that a probe finds alive and whose nova-compute is silent. fence: it is fenced, living guests included, and its instances are evacuated once that is proven',
+    ),
+  fencing_timeout: duration('1s', '2h')
+    .optional()
+    .describe(
+      "Time limit of the whole fencing chain. Too short: the last method is never tried. Default: the deadline of the workflow's fence step",
+    ),
   policy: section(optional(policy)).optional(),
   brake: section(optional(brake)).optional(),
   priority: z
@@ -265,7 +276,12 @@ export const configSchema = section({
   }),
   fence_retry: duration('1s', '1h')
     .prefault('60s')
-    .describe('Pause before a held incident tries its fencing methods again'),
+    .describe('Pause before a held incident tries its fencing methods again; it doubles with each failure'),
+  fence_retry_max: duration('1s', '1d')
+    .prefault('15m')
+    .describe(
+      'The longest such pause. Too short: a board that is dead for a week fills the journal; too long: instances wait for one that is well again',
+    ),
   wishes: optionalSection({
     key: text().default('lifeboat').describe('Metadata key by which owners and operators ask: recover, leave, stopped'),
     priority_key: text()

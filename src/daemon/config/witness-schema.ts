@@ -91,6 +91,22 @@ export const probe = z.discriminatedUnion('kind', [
   section({ kind: z.literal('prometheus'), ...prometheus }),
 ])
 
+/** How long and how often one fencing method is tried before the next. */
+const limits = {
+  attempt_timeout: duration('1s', '1h')
+    .optional()
+    .describe(
+      'Time limit of one whole try, verification included; then it is cut off, nobody knows what it did, and the next method is tried. Too short: a slow power-off is never seen to the end. Default: what its own time limits allow together',
+    ),
+  attempts: z
+    .number()
+    .int()
+    .min(1)
+    .max(10)
+    .default(1)
+    .describe('Tries before the next method. Too many: instances wait for a dead board'),
+}
+
 export const fencingMethod = z.discriminatedUnion('kind', [
   section({
     kind: z.literal('redfish'),
@@ -98,6 +114,7 @@ export const fencingMethod = z.discriminatedUnion('kind', [
     off_timeout: duration('1s', '10m')
       .prefault('60s')
       .describe('The host must read Off within this time. Too short: a slow power-off counts as not fenced'),
+    ...limits,
   }),
   section({
     kind: z.literal('fence-agent'),
@@ -113,11 +130,24 @@ export const fencingMethod = z.discriminatedUnion('kind', [
       .default({})
       .describe('Options whose value is in a file: {password: /etc/lifeboat/bmc-password}'),
     timeout: duration('1s', '10m').prefault('90s').describe('Time limit of one call of the agent'),
+    ...limits,
   }),
   section({
     kind: z.literal('command'),
-    fence: argv().describe('Powers the host off; exit code 0 accepted'),
-    verify: argv().describe('Exit code 0: the host is off. Anything else: not proven'),
+    fence: argv().describe('Powers the host off, or cuts it off its storage; exit code 0 accepted'),
+    verify: argv().describe('Exit code 0: the host is off. 1: it is not. Anything else: nobody knows'),
     timeout: duration('1s', '10m').prefault('60s').describe('Time limit of each of the two'),
+    proves: z
+      .enum(['power', 'storage'])
+      .default('power')
+      .describe(
+        'What `verify` reads. storage: the host may live on without its volumes, so a probe that finds it alive does not hold the recovery. Said of a power switch, it evacuates hosts that are still on',
+      ),
+    renew: duration('1m', '30d')
+      .optional()
+      .describe(
+        'The fence program is run again this often while an incident needs its proof. Longer than what it did lasts: the host may write again. Default: never',
+      ),
+    ...limits,
   }),
 ])

@@ -1,0 +1,98 @@
+/**
+ * How an incident waits: held with a reason on record, looking again, ending its wait at once when the daemon stops or a
+ * person cancels. Owns the rows of holding; decides nothing.
+ */
+import { sleep } from '../domain/clock.ts'
+import { ensureError, errorRecord, LifeboatError, type ErrorCode } from '../domain/errors.ts'
+import type { HoldCode } from '../domain/incident-phases.ts'
+import type { Incident } from '../domain/incident.ts'
+import { pauseAfter } from './back-off.ts'
+import type { Run } from './context.ts'
+
+/** How often an incident that waits looks again. */
+export const lookAgainMs = 500
+
+/**
+ * Pauses after a refusal that reading again cannot cure. Shorter fills the journal while a policy is being corrected;
+ * longer delays the recovery after it was.
+ */
+const firstRefusalPauseMs = 10_000
+const longestRefusalPauseMs = 300_000
+
+/** What a person must correct before trying again can help. Everything else is a bug or ends the run. */
+const refusals = new Set<ErrorCode>([
+  'AUTH_FAILED',
+  'AUTH_FORBIDDEN',
+  'CATALOG_MISSING',
+  'MICROVERSION_UNSUPPORTED',
+  'API_UNAVAILABLE',
+  'API_THROTTLED',
+  'API_FAULT',
+  'API_TIMEOUT',
+  'API_MALFORMED',
+  'API_REFUSED',
+  'CONNECTION_LOST',
+  'NOT_FOUND',
+  'STATE_MISMATCH',
+])
+
+const silence = new Set<ErrorCode>(['API_UNAVAILABLE', 'API_THROTTLED', 'API_FAULT', 'API_TIMEOUT', 'CONNECTION_LOST'])
+
+export class Holding {
+  readonly #run: Run
+
+  constructor(run: Run) {
+    this.#run = run
+  }
+
+  get incident(): Incident {
+    return this.#run.bridge.incident(this.#run.id)
+  }
+
+  /** Once for each code: the same reason again is no news. */
+  hold(code: HoldCode, message: string, error?: LifeboatError): void {
+    if (this.incident.held?.code === code) return
+    const { id, host, journal } = this.#run
+    const data = { code, message, ...(error && { error: errorRecord(error) }) }
+    journal.append([{ kind: 'incident.held', incident: id, host, data }])
+  }
+
+  goOn(because: string): void {
+    if (this.incident.held === null) return
+    const { id, host, journal } = this.#run
+    journal.append([{ kind: 'incident.continued', incident: id, host, data: { because } }])
+  }
+
+  /** Waits, or less when `until` comes true. Throws SHUTDOWN and CANCELLED. */
+  async wait(pauseMs: number, until: () => boolean = () => false): Promise<void> {
+    const { clock, signal } = this.#run
+    const endsAt = clock.now() + pauseMs
+    for (;;) {
+      await sleep(clock, Math.min(lookAgainMs, Math.max(0, endsAt - clock.now())), signal)
+      if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
+      const { cancelled } = this.incident
+      if (cancelled !== null) throw new LifeboatError('CANCELLED', `cancelled by ${cancelled.by}: ${cancelled.reason}`)
+      if (clock.now() >= endsAt || until()) return
+    }
+  }
+
+  /**
+   * Does what Nova may refuse. A refusal for good holds the incident, and the work is tried again ever more rarely: it
+   * must not write rows every few seconds for as long as nobody corrects the policy. `failed`: tries that failed before.
+   */
+  async persist<T>(failed: number, work: () => Promise<T>): Promise<T> {
+    for (let failures = failed + 1; ; failures++) {
+      try {
+        const value = await work()
+        const code = this.incident.held?.code
+        if (code === 'NOVA_REFUSED' || code === 'CLOUD_UNAVAILABLE') this.goOn(`${code} is over`)
+        return value
+      } catch (thrown) {
+        const error = ensureError(thrown)
+        if (!refusals.has(error.code)) throw error
+        this.hold(silence.has(error.code) ? 'CLOUD_UNAVAILABLE' : 'NOVA_REFUSED', error.message, error)
+        await this.wait(pauseAfter(failures, firstRefusalPauseMs, longestRefusalPauseMs))
+      }
+    }
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * Keeps the proof of death true for as long as the incident needs it: reads it once more after a restart, makes anew what
+ * lapses by itself, and looks for signs of life before the first write of a run that it did not see begin (law L1).
+ */
+import { isAborted, sleep } from '../domain/clock.ts'
+import { ensureError, LifeboatError } from '../domain/errors.ts'
+import type { FenceAttempt, FencingProof, ProofRecord } from '../domain/fencing.ts'
+import { pauseAfter } from './back-off.ts'
+import type { Run } from './context.ts'
+import { lookAgainMs, type Holding } from './holding.ts'
+import { readService, recordProof } from './host-steps.ts'
+import { asKnown, knownRow, movementSince, type KnownRow } from './sign-of-life.ts'
+
+/** Heartbeats that a row must stand still when something other than a beat moved it. Fewer: a living host falls through. */
+const stillBeats = 2.5
+/** Nova's report_interval, where the incident recorded none. */
+const usualBeatMs = 10_000
+
+/** Ends the whole run; nothing here may take it for a proof that failed. */
+const ends = new Set(['SHUTDOWN', 'CANCELLED', 'JOURNAL_UNAVAILABLE', 'INVARIANT'])
+
+export class ProofKeeper {
+  readonly #run: Run
+  readonly #holding: Holding
+  readonly #over = new AbortController()
+  #keeping = false
+
+  constructor(run: Run, holding: Holding) {
+    this.#run = run
+    this.#holding = holding
+    run.signal.addEventListener('abort', this.#end, { once: true })
+  }
+
+  readonly #end = (): void => this.#over.abort()
+
+  /** The run is over: nothing is renewed any more. */
+  end(): void {
+    this.#run.signal.removeEventListener('abort', this.#end)
+    this.#end()
+  }
+
+  /**
+   * After a restart and after a long hold: makes the recorded proof true again, or waits until it is. A person's word made
+   * since the hold takes its place, and is recorded as the weaker proof that it is. Throws SHUTDOWN and CANCELLED.
+   */
+  async restore(): Promise<void> {
+    const run = this.#run
+    for (let failures = 1; ; failures++) {
+      const record = this.#holding.incident.proof
+      if (record === null) return
+      try {
+        run.proof = await this.#restoreOnce(record)
+        run.lapsed = null
+        this.#goOnAfter(record)
+        return
+      } catch (thrown) {
+        const error = ensureError(thrown)
+        if (ends.has(error.code)) throw error
+        const code = error.code === 'HOST_ALIVE' ? 'HOST_ALIVE' : 'FENCE_FAILED'
+        const message = `the proof of death could not be renewed: ${error.message}. ${sayIt(run.host)}`
+        this.#holding.hold(code, message, error)
+        const { fenceRetryMs, fenceRetryMaxMs } = run.settings
+        const restated = (): boolean => this.#holding.incident.restated
+        if (!restated()) await this.#holding.wait(pauseAfter(failures, fenceRetryMs, fenceRetryMaxMs), restated)
+        if (!restated()) continue
+        run.proof = this.#byStatement()
+        return
+      }
+    }
+  }
+
+  /** Makes the proof anew again and again while the run lasts, when its method says that it lapses. Never rejects. */
+  keep(): void {
+    const everyMs = this.#lapseMs()
+    if (everyMs === null || this.#keeping) return
+    this.#keeping = true
+    void this.#keep(everyMs).finally(() => (this.#keeping = false))
+  }
+
+  /**
+   * Before the first write of a run that picks up another one's proof: a proof that no power reading stands behind is
+   * worth nothing once nova-compute beat after it, and the monitor needs two polls to see that. A stamp later than ours
+   * holds the incident until a person says again that the host is dead. Throws SHUTDOWN and CANCELLED.
+   */
+  async seeSilence(): Promise<void> {
+    const { proof } = this.#holding.incident
+    if (proof === null || (proof.strength !== 'statement' && proof.proves !== 'storage')) return
+    let known: KnownRow | null = knownRow(this.#holding.incident)
+    let still: { since: number; forMs: number } | null = null
+    for (;;) {
+      const row = await this.#holding.persist(0, () => readService(this.#run))
+      const now = this.#run.clock.now()
+      const movement = known === null ? 'written' : movementSince(known, row)
+      if (movement === 'silent' && (still === null || now - still.since >= still.forMs)) break
+      if (movement === 'beating') {
+        await this.#heldForLife(row.updatedAt, known?.updatedAt ?? null)
+        known = null
+        continue
+      }
+      if (movement === 'written') {
+        known = asKnown(row)
+        still = { since: now, forMs: stillBeats * this.#beatMs() }
+      }
+      await this.#holding.wait(lookAgainMs)
+    }
+    if (this.#holding.incident.held?.code === 'HOST_ALIVE')
+      this.#holding.goOn('a person stated it again, and the heartbeat stands still')
+  }
+
+  /** Ends only the holds that a proof can answer; what a statement was held for is looked at next. */
+  #goOnAfter({ strength }: ProofRecord): void {
+    const code = this.#holding.incident.held?.code
+    if (code === 'FENCE_FAILED' || (code === 'HOST_ALIVE' && strength !== 'statement'))
+      this.#holding.goOn('the proof still holds')
+  }
+
+  async #heldForLife(stamp: string | null, known: string | null): Promise<void> {
+    const { host } = this.#run
+    const message = `nova-compute of ${host} wrote at ${stamp}, after ${known}, the last that is known: it lives, or lived since it was stated dead. ${sayIt(host)}`
+    this.#holding.hold('HOST_ALIVE', message, new LifeboatError('HOST_ALIVE', message))
+    await this.#holding.wait(Infinity, () => this.#holding.incident.restated)
+  }
+
+  #beatMs(): number {
+    return this.#holding.incident.verdict?.evidence.intervalMs ?? usualBeatMs
+  }
+
+  #lapseMs(): number | null {
+    const { proof, fencer } = this.#run
+    return proof === null ? null : fencer.renewEveryMs(proof.method)
+  }
+
+  #byStatement(): FencingProof {
+    const { statement } = this.#holding.incident
+    if (statement === null) throw new LifeboatError('INVARIANT', 'restated without a statement')
+    const proof = this.#run.fencer.statement(this.#run.host, statement.by, statement.statement)
+    recordProof(this.#run, proof)
+    this.#holding.goOn(`${statement.by} stated that the host is dead`)
+    return proof
+  }
+
+  /** Renewing is an act: it has its rows before and after (law L2). */
+  async #restoreOnce(record: ProofRecord): Promise<FencingProof> {
+    const { fencer, signal, clock } = this.#run
+    if (fencer.renewEveryMs(record.method) === null) return fencer.restore(record, signal)
+    const startedAt = new Date(clock.wall()).toISOString()
+    const about = { method: record.method, startedAt }
+    this.#attempt({ ...about, phase: 'trying', message: `Renewing the proof by ${record.method}` })
+    const endedAt = (): string => new Date(clock.wall()).toISOString()
+    try {
+      const proof = await fencer.restore(record, signal)
+      this.#attempt({ ...about, phase: 'succeeded', message: proof.evidence.at(-1) ?? 'renewed', endedAt: endedAt() })
+      return proof
+    } catch (thrown) {
+      const { message, certainty } = ensureError(thrown)
+      this.#attempt({ ...about, phase: 'failed', message, certainty, endedAt: endedAt() })
+      throw thrown
+    }
+  }
+
+  #attempt(data: FenceAttempt): void {
+    const { journal, id, host } = this.#run
+    journal.append([{ kind: 'fence.attempt', incident: id, host, data }])
+  }
+
+  async #keep(everyMs: number): Promise<void> {
+    const run = this.#run
+    const { fenceRetryMs, fenceRetryMaxMs } = run.settings
+    for (let failures = 0; ;) {
+      await sleep(
+        run.clock,
+        failures === 0 ? everyMs : pauseAfter(failures, fenceRetryMs, fenceRetryMaxMs),
+        this.#over.signal,
+      )
+      if (isAborted(this.#over.signal)) return
+      const record = this.#holding.incident.proof
+      // A person's word took its place meanwhile: it does not lapse.
+      if (record === null || run.fencer.renewEveryMs(record.method) === null) {
+        run.lapsed = null
+        return
+      }
+      try {
+        run.proof = await this.#restoreOnce(record)
+        run.lapsed = null
+        failures = 0
+      } catch (thrown) {
+        const error = ensureError(thrown)
+        if (isAborted(this.#over.signal)) return
+        // The gate holds every further write until it is renewed: what the old proof rested on may be gone.
+        run.lapsed = error
+        failures += 1
+      }
+    }
+  }
+}
+
+/** What a person types who knows better than the machines. */
+export function sayIt(host: string): string {
+  return `A person who has seen that ${host} is dead can say so: lifeboat recover ${host} --by NAME --proof "how you know"`
+}

@@ -1,0 +1,62 @@
+/**
+ * What one more look at a host says, right before something is done to it. Pure: the one place that decides whether an
+ * incident may go on towards fencing, waits, or is over because the host is back.
+ */
+import type { HoldCode, IncidentPhase } from '../domain/incident-phases.ts'
+import type { Verdict, VerdictKind } from '../domain/verdict.ts'
+
+export interface LookFacts {
+  verdict: Verdict
+  /** Why verdicts are frozen, or null. */
+  frozen: string | null
+  phase: IncidentPhase
+  /** The heartbeat stamp of the verdict that opened the incident, or null. */
+  recordedStamp: string | null
+  /** A person stated that the host is dead. */
+  stated: boolean
+  /** The segment fences hosts that live but whose nova-compute is silent. */
+  fencesIsolated: boolean
+}
+
+export type Seen =
+  /** Nothing speaks for life: a proof may be made, a person's word included. */
+  | { seen: 'dead' }
+  /** It lives and is cut off: only a fence that is verified proves anything. */
+  | { seen: 'isolated' }
+  /** It is back: nothing is to be done. */
+  | { seen: 'returned'; message: string }
+  /** Look again. */
+  | { seen: 'unclear'; hold: HoldCode | null; message: string }
+
+const dead = new Set<VerdictKind>(['host-down', 'declared-down', 'recovering'])
+
+/**
+ * After a restart the monitor has not watched long enough to say "dead" itself: then the heartbeat stamp of the recorded
+ * verdict, unmoved, says it. A person's statement weighs no more than a stamp that moved after it: the host may have been
+ * repaired while the daemon was down.
+ */
+export function judgeLook(facts: LookFacts): Seen {
+  const { verdict, frozen } = facts
+  if (frozen !== null) return { seen: 'unclear', hold: 'FROZEN', message: frozen }
+  if (verdict.kind === 'healthy') return { seen: 'returned', message: verdict.message }
+  if (dead.has(verdict.kind)) return { seen: 'dead' }
+  // A beating nova-compute is never fenced, whatever the segment says.
+  if (verdict.kind === 'contradiction') return { seen: 'unclear', hold: 'HOST_ALIVE', message: verdict.message }
+  if (verdict.kind === 'service-down') {
+    return facts.fencesIsolated && verdict.evidence.state === 'down'
+      ? { seen: 'isolated' }
+      : { seen: 'unclear', hold: 'HOST_ALIVE', message: verdict.message }
+  }
+  const witness = verdict.evidence.probes.some((reading) => reading.answer === 'alive')
+  // Disabled by a person since, and silent: their PUT moved the stamp, so it says nothing. Only a person goes on from here.
+  if (verdict.kind === 'maintenance')
+    return facts.stated && !witness
+      ? { seen: 'dead' }
+      : { seen: 'unclear', hold: 'MAINTENANCE', message: verdict.message }
+  // Without a recorded stamp nothing speaks against what a person stated, or what was confirmed before.
+  const unmoved =
+    facts.recordedStamp === null
+      ? facts.stated || facts.phase === 'fencing'
+      : facts.recordedStamp === verdict.evidence.updatedAt
+  return unmoved && !witness ? { seen: 'dead' } : { seen: 'unclear', hold: null, message: verdict.message }
+}

@@ -1,0 +1,52 @@
+/**
+ * Whether a host's service row moved since we last knew it: the one sign of life that a daemon has before its monitor saw
+ * two polls. Pure.
+ *
+ * The answer of a PUT has microseconds, the list whole seconds: the database cuts them off or rounds them up, so a list's
+ * stamp up to the next whole second is our own write (docs/nova.md fact 482).
+ */
+import { cloudTimeMs } from '../domain/cloud-time.ts'
+import type { Incident } from '../domain/incident.ts'
+import type { ServiceRecord } from '../domain/service.ts'
+
+/** The row as it was when we last knew why it stood so. */
+export interface KnownRow {
+  updatedAt: string | null
+  forcedDown: boolean
+  status: string
+  /** Undefined: not known. */
+  disabledReason?: string | null
+}
+
+/**
+ * silent: not moved. beating: moved, and no flag of it changed: nova-compute did that. written: moved together with a
+ * flag (somebody's PUT explains it), or it cannot be told; only watching on can tell.
+ */
+export type Movement = 'silent' | 'written' | 'beating'
+
+/** What the journal knows of the row: what our own force-down left, else the verdict that opened the incident. */
+export function knownRow({ hostSteps, verdict }: Pick<Incident, 'hostSteps' | 'verdict'>): KnownRow | null {
+  const ours = [...hostSteps.values()].findLast((step) => step.kind === 'force-down' && step.status === 'confirmed')
+  if (ours !== undefined) return ours.result as KnownRow
+  if (verdict === null) return null
+  const { updatedAt, forcedDown, status } = verdict.evidence
+  return { updatedAt, forcedDown, status }
+}
+
+export function movementSince(known: KnownRow, row: KnownRow): Movement {
+  const knownMs = known.updatedAt === null ? NaN : cloudTimeMs(known.updatedAt)
+  const rowMs = row.updatedAt === null ? NaN : cloudTimeMs(row.updatedAt)
+  if (Number.isNaN(knownMs) || Number.isNaN(rowMs)) return 'written'
+  if (rowMs <= Math.ceil(knownMs / 1_000) * 1_000) return 'silent'
+  return sameFlags(known, row) ? 'beating' : 'written'
+}
+
+function sameFlags(known: KnownRow, row: KnownRow): boolean {
+  const sameReason = known.disabledReason === undefined || (known.disabledReason ?? '') === (row.disabledReason ?? '')
+  return known.forcedDown === row.forcedDown && known.status === row.status && sameReason
+}
+
+/** The row as it stands, to be compared with later ones. */
+export function asKnown({ updatedAt, forcedDown, status, disabledReason }: ServiceRecord): KnownRow {
+  return { updatedAt, forcedDown, status, disabledReason }
+}

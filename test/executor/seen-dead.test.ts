@@ -1,0 +1,159 @@
+/** What one more look says before something is done, and what a stamp that moved says after a restart: tables. */
+import { describe, expect, it } from 'vitest'
+import type { Verdict, VerdictKind } from '../../src/domain/verdict.ts'
+import { pauseAfter } from '../../src/executor/back-off.ts'
+import { judgeLook, type LookFacts } from '../../src/executor/seen-dead.ts'
+import { knownRow, movementSince, type KnownRow, type Movement } from '../../src/executor/sign-of-life.ts'
+import type { StepRecord } from '../../src/domain/incident.ts'
+
+const stamp = '2026-01-01T00:00:10.000000'
+
+function verdict(kind: VerdictKind, evidence: Partial<Verdict['evidence']> = {}): Verdict {
+  return {
+    host: 'h1',
+    segment: 's',
+    kind,
+    reason: 'TEST',
+    message: `it is ${kind}`,
+    at: '',
+    evidence: {
+      status: 'enabled',
+      state: 'down',
+      forcedDown: false,
+      updatedAt: stamp,
+      silentMs: 0,
+      intervalMs: 10_000,
+      missedBeats: 0,
+      probes: [],
+      ...evidence,
+    },
+  }
+}
+const alive = { probes: [{ probe: 'ping', kind: 'ping', answer: 'alive', detail: '', at: '' } as const] }
+const unsure = { probes: [{ probe: 'ping', kind: 'ping', answer: 'unknown', detail: '', at: '' } as const] }
+const look = (change: Partial<LookFacts> & Pick<LookFacts, 'verdict'>) =>
+  judgeLook({ frozen: null, phase: 'confirming', recordedStamp: null, stated: false, fencesIsolated: false, ...change })
+
+describe('a look', () => {
+  it.each(['host-down', 'declared-down', 'recovering'] as const)('%s is dead', (kind) => {
+    expect(look({ verdict: verdict(kind) })).toEqual({ seen: 'dead' })
+  })
+
+  it('healthy is back, unless everything is frozen', () => {
+    expect(look({ verdict: verdict('healthy') })).toEqual({ seen: 'returned', message: 'it is healthy' })
+    const frozen = look({ verdict: verdict('healthy'), frozen: 'no conductor' })
+    expect(frozen).toEqual({ seen: 'unclear', hold: 'FROZEN', message: 'no conductor' })
+    expect(look({ verdict: verdict('host-down'), frozen: 'no conductor' }).seen).toBe('unclear')
+  })
+
+  it('a beating host is never fenced, whatever the segment says', () => {
+    const held = { seen: 'unclear', hold: 'HOST_ALIVE', message: 'it is contradiction' }
+    expect(look({ verdict: verdict('contradiction') })).toEqual(held)
+    expect(look({ verdict: verdict('contradiction'), fencesIsolated: true, stated: true })).toEqual(held)
+  })
+
+  it('an isolated host is fenced only where the segment says so, and only while Nova says down', () => {
+    const isolated = verdict('service-down', alive)
+    expect(look({ verdict: isolated })).toMatchObject({ seen: 'unclear', hold: 'HOST_ALIVE' })
+    expect(look({ verdict: isolated, stated: true })).toMatchObject({ seen: 'unclear', hold: 'HOST_ALIVE' })
+    expect(look({ verdict: isolated, fencesIsolated: true })).toEqual({ seen: 'isolated' })
+    const up = verdict('service-down', { ...alive, state: 'up' })
+    expect(look({ verdict: up, fencesIsolated: true })).toMatchObject({ seen: 'unclear', hold: 'HOST_ALIVE' })
+  })
+
+  it("a host that a person disabled goes on only on a person's word, and not while a witness finds it alive", () => {
+    const held = { seen: 'unclear', hold: 'MAINTENANCE', message: 'it is maintenance' }
+    expect(look({ verdict: verdict('maintenance'), recordedStamp: stamp, phase: 'fencing' })).toEqual(held)
+    expect(look({ verdict: verdict('maintenance'), stated: true })).toEqual({ seen: 'dead' })
+    expect(look({ verdict: verdict('maintenance', alive), stated: true })).toEqual(held)
+  })
+
+  it.each<[string, Partial<LookFacts>, Partial<Verdict['evidence']>, boolean]>([
+    ['the recorded stamp, unmoved', { recordedStamp: stamp }, {}, true],
+    ['the recorded stamp, moved', { recordedStamp: '2026-01-01T00:00:00.000000' }, {}, false],
+    [
+      'the recorded stamp, moved after a statement',
+      { recordedStamp: '2026-01-01T00:00:00.000000', stated: true },
+      {},
+      false,
+    ],
+    ['unmoved, but a witness is alive', { recordedStamp: stamp }, alive, false],
+    ['unmoved, and a witness cannot tell', { recordedStamp: stamp }, unsure, true],
+    ['no stamp, and a statement', { stated: true }, {}, true],
+    ['no stamp, confirmed before', { phase: 'fencing' }, {}, true],
+    ['no stamp and nothing else', {}, {}, false],
+  ])('after a restart: %s', (_what, facts, evidence, isDead) => {
+    for (const kind of ['unknown', 'suspect', 'forced-down-before'] as const) {
+      const seen = look({ verdict: verdict(kind, evidence), ...facts })
+      expect(seen).toEqual(isDead ? { seen: 'dead' } : { seen: 'unclear', hold: null, message: `it is ${kind}` })
+    }
+  })
+})
+
+describe('a service row after a restart', () => {
+  const ours: KnownRow = {
+    updatedAt: '2026-01-01T00:00:10.700000',
+    forcedDown: true,
+    status: 'disabled',
+    disabledReason: 'lifeboat',
+  }
+  const row = (updatedAt: string | null, change: Partial<KnownRow> = {}): KnownRow => ({
+    ...ours,
+    updatedAt,
+    ...change,
+  })
+
+  it.each<[string | null, Movement, string]>([
+    ['2026-01-01T00:00:10.000000', 'silent', 'the list cuts the microseconds off'],
+    ['2026-01-01T00:00:11.000000', 'silent', 'or rounds them up'],
+    ['2026-01-01T00:00:12.000000', 'beating', 'later than that nobody of ours wrote'],
+    ['2026-01-01T00:00:02.000000', 'silent', 'earlier: a database that was restored, no beat'],
+    [null, 'written', 'nothing is known'],
+    ['not a time', 'written', 'nothing is known'],
+  ])('%s is %s: %s', (updatedAt, movement) => {
+    expect(movementSince(ours, row(updatedAt))).toBe(movement)
+  })
+
+  it('a stamp of whole seconds is compared as it is', () => {
+    const whole = { ...ours, updatedAt: '2026-01-01T00:00:10' }
+    expect(movementSince(whole, row('2026-01-01T00:00:10Z'))).toBe('silent')
+    expect(movementSince(whole, row('2026-01-01T00:00:11Z'))).toBe('beating')
+  })
+
+  it.each([{ forcedDown: false }, { status: 'enabled' }, { disabledReason: 'repair' }])(
+    'later together with %j: somebody wrote, which says nothing of a beat',
+    (change) => {
+      expect(movementSince(ours, row('2026-01-01T00:01:00', change))).toBe('written')
+    },
+  )
+
+  it('a reason that was not known, or is empty instead of missing, is no change', () => {
+    const { updatedAt, forcedDown, status } = ours
+    expect(movementSince({ updatedAt, forcedDown, status }, row('2026-01-01T00:01:00'))).toBe('beating')
+    const none = { ...ours, disabledReason: null }
+    expect(movementSince(none, row('2026-01-01T00:01:00', { disabledReason: '' }))).toBe('beating')
+  })
+
+  it('what is known of it: what our last force-down left, else the verdict, else nothing', () => {
+    const step = (status: StepRecord['status'], result: unknown): StepRecord =>
+      ({ kind: 'force-down', status, result }) as StepRecord
+    const known = (steps: StepRecord[], from: Verdict | null): KnownRow | null =>
+      knownRow({ hostSteps: new Map(steps.map((it, at) => [String(at), it])), verdict: from })
+    expect(known([step('failed', null), step('confirmed', ours), step('intended', null)], null)).toBe(ours)
+    expect(known([step('failed', null)], verdict('host-down'))).toEqual({
+      updatedAt: stamp,
+      forcedDown: false,
+      status: 'enabled',
+    })
+    expect(known([], null)).toBeNull()
+  })
+})
+
+it.each([
+  [0, 10],
+  [1, 10],
+  [2, 20],
+  [3, 40],
+  [4, 60],
+  [1_000, 60],
+])('after %i failures the pause is %i', (failures, pauseMs) => expect(pauseAfter(failures, 10, 60)).toBe(pauseMs))
