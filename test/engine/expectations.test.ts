@@ -1,6 +1,7 @@
 /** Expected plans: what a case of a test file says becomes a survey, and what the plan has is compared with it. */
 import { describe, expect, it } from 'vitest'
 import type { LifeboatError } from '../../src/domain/errors.ts'
+import { defaultReturnRules } from '../../src/domain/host-return.ts'
 import type { InstancePlan, Workflow } from '../../src/domain/plan.ts'
 import type { Segment } from '../../src/domain/segment.ts'
 import type { Survey } from '../../src/domain/survey.ts'
@@ -129,6 +130,8 @@ describe('a case that says nothing', () => {
         onDisabledDown: 'hold',
         policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
         brake: { maxHosts: 1, maxShare: 1 },
+        priority: 0,
+        return: defaultReturnRules,
         maxParallelPerHost: 1,
       },
     })

@@ -1,6 +1,7 @@
 /** The pulse of one service row, field by field: what a row teaches, and what a write of ours takes back. */
 import { describe, expect, it } from 'vitest'
 import { firstSight, intervalOf, ownWrite, restart, take, type Pulse } from '../../src/monitor/heartbeat.ts'
+import { medianOf } from '../../src/monitor/suspicion.ts'
 import { row } from './setup.ts'
 
 const at = (stamp: string | null, change = {}) => row('h', { updatedAt: stamp, ...change })
@@ -9,7 +10,7 @@ const settings = { defaultIntervalMs: 10_000, pollIntervalMs: 500 }
 /** Seen at 0, beat once at 2 s. */
 const seen = (): Pulse => take(firstSight(at('1'), 0), at('2'), 2_000)
 
-const withGaps = (...gaps: number[]): Pulse => ({ ...seen(), gaps })
+const withGaps = (...gaps: number[]): Pulse => ({ ...seen(), gaps, medianGapMs: medianOf(gaps) })
 
 describe('the first sighting', () => {
   it('arms the timer and concludes nothing', () => {
@@ -30,6 +31,8 @@ describe('the first sighting', () => {
       ownMovesExpected: 0,
       beforeBeat: null,
       disabledBeforeForced: false,
+      medianGapMs: 0,
+      rhythm: { excessSquared: 0, gaps: 0, pauses: 0 },
     })
   })
 })

@@ -6,7 +6,13 @@ import { judge, whileFrozen, whileInDoubt, type Conclusion, type HostFacts } fro
 import { row } from './setup.ts'
 
 /** With beats every two seconds: suspect from 3 s, confirmed from 5 s. */
-const limits = { suspectAfterBeats: 1.5, confirmAfterBeats: 2.5, minDeadProbeKinds: 2, startSilenceMs: 8_000 }
+const limits = {
+  suspectAfterBeats: 1.5,
+  confirmAfterBeats: 2.5,
+  suspicionNeeded: 4,
+  minDeadProbeKinds: 2,
+  startSilenceMs: 8_000,
+}
 
 type Change = Partial<Omit<HostFacts, 'pulse' | 'probes'>> & {
   pulse?: Partial<Pulse>
@@ -23,6 +29,7 @@ function judged({ pulse, probes, ...rest }: Change): Conclusion {
       segment: { onDisabledDown: 'hold' },
       silentMs: 0,
       intervalMs: 2_000,
+      suspicion: 4,
       previous: 'healthy',
       probes: { configured: 2, alive: [], dead: [], deadKinds: 0, deadInARow: 0, ...probes },
       ...rest,
@@ -132,7 +139,7 @@ describe('a host that was forced down', () => {
   it('says who forced it', () => {
     const beating: Partial<Pulse> = { ...forced, beatsSinceForced: 1 }
     expect(declared({ pulse: beating, silentMs: 0 }).message).toContain('by somebody else')
-    expect(declared({ pulse: beating, silentMs: 0, ours: true }).message).toContain('by we')
+    expect(declared({ pulse: beating, silentMs: 0, ours: true }).message).toContain('by us')
   })
 
   it('and that a probe finds alive is none to recover', () => {
@@ -170,7 +177,14 @@ const conclusion = (kind: VerdictKind): Conclusion => ({ kind, reason: 'R', mess
 const kinds = Object.keys(verdictKinds) as VerdictKind[]
 
 describe('while verdicts are frozen (law L7)', () => {
-  const signsOfLife: VerdictKind[] = ['healthy', 'contradiction', 'unknown', 'recovering', 'forced-down-before']
+  const signsOfLife: VerdictKind[] = [
+    'healthy',
+    'contradiction',
+    'unknown',
+    'recovering',
+    'forced-down-before',
+    'returning',
+  ]
 
   it.each(kinds)('a change to %s', (kind) => {
     const other = kind === 'healthy' ? 'suspect' : 'healthy'
