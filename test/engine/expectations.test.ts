@@ -128,6 +128,8 @@ describe('a case that says nothing', () => {
         probes: [],
         onDeclaredDown: 'recover',
         onDisabledDown: 'hold',
+        onServiceDown: 'hold',
+        fencingLimitMs: null,
         policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
         brake: { maxHosts: 1, maxShare: 1 },
         priority: 0,

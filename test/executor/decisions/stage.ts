@@ -69,6 +69,7 @@ export class Stage {
         permission: () => this.permission,
         isFenced: (host: string) => this.fenced.has(host),
       } as unknown as Run['bridge'],
+      lapsed: null,
       settings: { maxParallel: 8, tickMs: 100, settleQuietMs: 1_000, fenceRetryMs: 1_000, fenceRetryMaxMs: 60_000 },
       ...changes,
     }
