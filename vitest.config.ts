@@ -8,5 +8,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: 'forks',
+    // Some files wait for real processes and real time: one more than two cores need.
+    maxWorkers: 3,
   },
 })

@@ -100,8 +100,10 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
   if (pulse.ownStamps.includes(row.updatedAt)) return seen
   if (pulse.ownMovesExpected > 0) return { ...seen, ownMovesExpected: pulse.ownMovesExpected - 1 }
   const gap = now - pulse.lastBeatAt
-  // The first gap began at an arbitrary moment, and a gap across a freeze holds the blind time: neither teaches anything.
-  const teaches = pulse.everBeat && pulse.beatSinceRestart && gap <= longestIntervalMs
+  // The first gap began at an arbitrary moment, a gap across a freeze holds the blind time, and one under forced_down was a
+  // death: none of them teaches anything. A host that died and came back is no host whose heartbeats pause.
+  const wasOut = pulse.forcedDown || row.forcedDown
+  const teaches = pulse.everBeat && pulse.beatSinceRestart && gap <= longestIntervalMs && !wasOut
   const gaps = teaches ? [...pulse.gaps, gap].slice(-gapsKept) : pulse.gaps
   const judged = teaches && pulse.gaps.length >= gapsNeeded
   return {

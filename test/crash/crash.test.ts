@@ -24,9 +24,9 @@ test('killed right before or right after a commit of the journal, a recovery end
   const whole = await dieAndResume([])
   expect(whole).toMatchObject({ died: false, problems: [] })
   expect(whole.commits).toBeGreaterThan(40)
-  // Every third of each, as real processes; replay.test.ts dies at every single one, in process.
+  // Every eighth of each, as real processes; replay.test.ts dies at every single one, in process.
   const moments = Array.from({ length: whole.commits }, (_, i) => i + 1)
-  expect(await runAll(moments.flatMap((n) => (n % 3 === 0 ? [[{ before: n }], [{ after: n - 1 }]] : [])))).toEqual({})
+  expect(await runAll(moments.flatMap((n) => (n % 8 === 0 ? [[{ before: n }], [{ after: n - 1 }]] : [])))).toEqual({})
 }, 300_000)
 
 test('killed while any write waits for its answer, nothing is sent twice', async () => {
@@ -35,7 +35,7 @@ test('killed while any write waits for its answer, nothing is sent twice', async
 }, 120_000)
 
 test('killed around the failure of an evacuation, it is tried again exactly once more', async () => {
-  const moments = [14, 18, 21, 24, 26, 28, 30, 32, 34, 36, 38, 40, 43, 46]
+  const moments = [14, 21, 26, 30, 34, 38, 43]
   expect(
     await runAll(
       moments.map((after) => [{ after }]),
@@ -45,6 +45,6 @@ test('killed around the failure of an evacuation, it is tried again exactly once
 }, 120_000)
 
 test('killed again while it settles what an earlier death left open, nothing is sent twice', async () => {
-  const lives = [1, 4, 7, 10].flatMap((duringWrite) => [4, 8].map((after) => [{ duringWrite }, { after }]))
+  const lives = [1, 7].flatMap((duringWrite) => [4, 8].map((after) => [{ duringWrite }, { after }]))
   expect(await runAll(lives)).toEqual({})
 }, 120_000)

@@ -183,3 +183,14 @@ describe('the learnt interval', () => {
     expect(learnt(0, 400_000, 400_000, 400_000, 400_000)).toBe(300_000)
   })
 })
+
+describe('a gap under forced_down', () => {
+  it('teaches nothing: a host that died and came back is no host whose heartbeats pause', () => {
+    const forced = take(withGaps(2_000, 2_000), at('2', { forcedDown: true }), 4_000)
+    const back = take(forced, at('3', { forcedDown: true }), 30_000)
+    expect(back).toMatchObject({ lastBeatAt: 30_000, gaps: [2_000, 2_000] })
+    const cleared = take(back, at('4'), 31_000)
+    expect(cleared.gaps).toEqual([2_000, 2_000])
+    expect(take(take(cleared, at('5'), 32_000), at('6'), 34_000).gaps).toEqual([2_000, 2_000, 2_000, 2_000])
+  })
+})
