@@ -8,7 +8,7 @@ export default {
     'src/engine/*.ts',
     'src/executor/{patience,gate,slots,step-runner,host-watch}.ts',
     'src/executor/steps/{evacuate,confirm-resize,power,marks}.ts',
-    'src/monitor/{verdict-rules,brake,freezer,control-plane,heartbeat,probe-round}.ts',
+    'src/monitor/{verdict-rules,brake,brake-trips,freezer,control-plane,heartbeat,suspicion,witnesses,probe-round}.ts',
   ],
   coverageAnalysis: 'perTest',
   concurrency: 1,

@@ -35,14 +35,20 @@ export async function takeSurvey(
       return none
     }
   }
-  const [capabilities, instances, migrations, services, serverGroups, aggregates] = await Promise.all([
+  const [capabilities, instances, here, finished, accepted, services, serverGroups, aggregates] = await Promise.all([
     cloud.capabilities(options),
     cloud.listInstances(host, options),
     cloud.listMigrations({ host }, options),
+    // Leftovers between other hosts mislead Nova as much as those of this one (docs/nova.md facts 8 and §2.2).
+    cloud.listMigrations({ status: 'finished' }, options),
+    cloud.listMigrations({ status: 'accepted' }, options),
     cloud.listServices(options),
     optional('serverGroups', cloud.listServerGroups(options), []),
     optional('aggregates', cloud.listAggregates(options), []),
   ])
+  const own = new Set(instances.map(({ id }) => id))
+  const elsewhere = [...finished, ...accepted].filter(({ instanceId }) => own.has(instanceId))
+  const migrations = [...new Map([...elsewhere, ...here].map((record) => [record.uuid, record])).values()]
   const volumeIds = [...new Set(instances.flatMap((instance) => instance.volumeIds))]
   const [volumes, actions] = await Promise.all([
     optional('volumes', cloud.getVolumes(volumeIds, options), new Map<string, Volume>()),
@@ -50,7 +56,8 @@ export async function takeSurvey(
   ])
   const encryptedProjects = new Set(
     instances
-      .filter((instance) => instance.volumeIds.some((id) => volumes.get(id)?.encrypted === true))
+      // A volume that could not be read may be encrypted too.
+      .filter((instance) => instance.volumeIds.some((id) => volumes.get(id)?.encrypted !== false))
       .map((instance) => instance.projectId),
   )
   const mayActFor: Record<string, boolean> = {}
