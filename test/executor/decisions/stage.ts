@@ -79,7 +79,7 @@ export class Stage {
         this.renewals.push(this.clock.now())
         await this.onRenew()
       },
-      () => Promise.resolve(true),
+      () => Promise.resolve(this.onProveAnew()),
     )
     this.watch = new HostWatch({
       cloud: this.run.cloud,
@@ -103,6 +103,9 @@ export class Stage {
       { kind: 'plan.made', incident: 'inc-1', host: 'dead', instance: 'i-1', data: plan() },
     ])
   }
+
+  /** One try to prove the host dead anew. */
+  onProveAnew: () => boolean = () => true
 
   get incident(): Incident {
     return this.incidents.get('inc-1')!

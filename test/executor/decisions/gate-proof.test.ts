@@ -1,0 +1,144 @@
+/** What the gate asks of the proof of death before it lets a write through (law L1). */
+import { describe, expect, it } from 'vitest'
+import { LifeboatError } from '../../../src/domain/errors.ts'
+import type { ProofRecord } from '../../../src/domain/fencing.ts'
+import type { IncidentPhase } from '../../../src/domain/incident-phases.ts'
+import { Stage } from './stage.ts'
+
+const proof: ProofRecord = {
+  host: 'dead',
+  method: 'bmc',
+  strength: 'power-off',
+  provenAt: '2030-01-01T00:00:00.000Z',
+  statedBy: null,
+  evidence: [],
+}
+
+function staged(phase: IncidentPhase, recorded: ProofRecord | null): Stage {
+  const stage = new Stage()
+  stage.incident.phase = phase
+  stage.incident.proof = recorded
+  return stage
+}
+
+async function passes(stage: Stage, ms: number): Promise<boolean> {
+  let passed = false
+  void stage.gate.pass().then(() => (passed = true))
+  await stage.clock.advance(ms)
+  return passed
+}
+
+describe('a proof that life voided', () => {
+  it.each(['isolating', 'surveying', 'recovering', 'sweeping'] as const)(
+    'lets nothing through while %s, until the host is proven dead anew',
+    async (phase) => {
+      const stage = staged(phase, null)
+      let tries = 0
+      stage.onProveAnew = () => {
+        tries += 1
+        if (tries === 3) stage.incident.proof = proof
+        return tries === 3
+      }
+      expect(stage.gate.isOpen()).toBe(false)
+      expect(await passes(stage, 600)).toBe(false)
+      expect(tries).toBe(2)
+      expect(await passes(stage, 500)).toBe(true)
+      expect(tries).toBe(3)
+      expect(stage.gate.isOpen()).toBe(true)
+    },
+  )
+
+  it.each(['confirming', 'fencing'] as const)('is none yet while %s: nothing rests on it', async (phase) => {
+    const stage = staged(phase, null)
+    stage.onProveAnew = () => expect.unreachable()
+    expect(stage.gate.isOpen()).toBe(true)
+    expect(await passes(stage, 0)).toBe(true)
+  })
+
+  it('is not made anew while something else forbids to go on', async () => {
+    const stage = staged('recovering', null)
+    stage.permission = { allowed: false, hold: 'PAUSED', message: 'lunch' }
+    stage.onProveAnew = () => expect.unreachable()
+    expect(await passes(stage, 2_000)).toBe(false)
+    expect(stage.incident.held).toMatchObject({ code: 'PAUSED' })
+  })
+})
+
+describe('a proof that lapsed', () => {
+  it('holds every write, with why it could not be made anew, and no longer than that', async () => {
+    const stage = staged('recovering', proof)
+    stage.run.lapsed = new LifeboatError('FENCE_UNVERIFIED', 'the cluster is silent')
+    expect(stage.gate.isOpen()).toBe(false)
+    expect(await passes(stage, 1_000)).toBe(false)
+    expect(stage.entries.at(-1)!.data).toMatchObject({
+      code: 'FENCE_FAILED',
+      message: 'the proof of death lapsed and could not be made anew: the cluster is silent',
+      error: { code: 'FENCE_UNVERIFIED' },
+    })
+    stage.run.lapsed = null
+    await stage.clock.advance(500)
+    expect(stage.gate.isOpen()).toBe(true)
+  })
+
+  it('and was voided is proven from the beginning', async () => {
+    const stage = staged('recovering', null)
+    stage.run.lapsed = new LifeboatError('FENCE_UNVERIFIED', 'the cluster is silent')
+    stage.onProveAnew = () => {
+      stage.incident.proof = proof
+      stage.run.lapsed = null
+      return true
+    }
+    expect(await passes(stage, 0)).toBe(true)
+  })
+})
+
+describe('a proof after a wait', () => {
+  const waited = async (ms: number, recorded: ProofRecord | null): Promise<number> => {
+    const stage = staged(recorded === null ? 'fencing' : 'recovering', recorded)
+    stage.permission = { allowed: false, hold: 'PAUSED', message: 'lunch' }
+    void stage.gate.pass()
+    await stage.clock.advance(ms - 1)
+    stage.permission = { allowed: true }
+    await stage.clock.advance(1_000)
+    return stage.renewals.length
+  }
+
+  it('of more than five seconds is renewed, once, before the next write', async () => {
+    expect(await waited(5_000, proof)).toBe(0)
+    expect(await waited(5_500, proof)).toBe(1)
+  })
+
+  it('is not renewed before there is one', async () => {
+    expect(await waited(60_000, null)).toBe(0)
+  })
+})
+
+describe('the reason on record', () => {
+  it.each([
+    ['PAUSED', 2],
+    ['MAINTENANCE', 2],
+    ['FROZEN', 1],
+  ] as const)('of %s is written %i times when it is another one', async (hold, rows) => {
+    const stage = staged('recovering', proof)
+    stage.permission = { allowed: false, hold, message: 'ann: lunch' }
+    void stage.gate.pass()
+    await stage.clock.advance(600)
+    stage.permission = { allowed: false, hold, message: 'bob: dinner' }
+    await stage.clock.advance(600)
+    expect(stage.rows()).toEqual(Array.from({ length: rows }, () => 'incident.held'))
+  })
+
+  it.each([
+    ['BRAKE', 'ann let it past the brake'],
+    ['PAUSED', 'PAUSED is over'],
+  ] as const)('of going on after %s is: %s', async (hold, because) => {
+    const stage = staged('fencing', null)
+    stage.permission = { allowed: false, hold, message: 'no' }
+    void stage.gate.pass()
+    await stage.clock.advance(600)
+    stage.incident.override = { by: 'ann', reason: 'I looked' }
+    stage.permission = { allowed: true }
+    await stage.clock.advance(600)
+    expect(stage.entries.at(-1)!.data).toEqual({ because })
+  })
+})
