@@ -253,6 +253,56 @@ describe('a step whose answer was lost (law L3)', () => {
     expect(stage.rows()).toEqual(['step.intended', 'step.failed AUTH_FAILED'])
   })
 
+  it('and may not be read back is unknown, whatever the certainty of the read was', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [unknown]
+    actor.settles = [failed('AUTH_FORBIDDEN', { certainty: 'not-applied', retry: 'backoff', details: { at: 'nova' } })]
+    await ending(stage, actor)
+    expect(stage.recovery.steps.get('0.go.go.1')?.error).toMatchObject({
+      code: 'AUTH_FORBIDDEN',
+      certainty: 'unknown',
+      retry: 'never',
+      details: { at: 'nova' },
+      chain: ['it was API_TIMEOUT'],
+      message:
+        'nobody knows what became of evacuate: Nova cannot be asked (it was AUTH_FORBIDDEN); it was answered with: it was API_TIMEOUT',
+    })
+  })
+
+  it('and whose following may not be read is unknown as well', async () => {
+    const stage = new Stage()
+    await leftBehind(stage, 'intended')
+    const actor = new Actor()
+    actor.settles = [failed('AUTH_FORBIDDEN', { certainty: 'not-applied' })]
+    await ending(stage, actor)
+    expect(stage.recovery.steps.get('0.go.go.1')?.error).toMatchObject({
+      certainty: 'unknown',
+      message: 'nobody knows what became of evacuate: Nova cannot be asked (it was AUTH_FORBIDDEN)',
+    })
+  })
+
+  it.each([
+    ['INSTANCE_GONE', 'not-applied'],
+    ['EVACUATION_FAILED', 'applied'],
+  ] as const)('and that the reading shows to be %s stays what was learnt', async (code, certainty) => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [unknown]
+    actor.settles = [failed(code, { certainty })]
+    await ending(stage, actor)
+    expect(stage.recovery.steps.get('0.go.go.1')?.error).toMatchObject({ code, certainty, message: `it was ${code}` })
+  })
+
+  it('stays open when the journal goes while it is settled', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [unknown]
+    actor.settles = [failed('JOURNAL_UNAVAILABLE')]
+    expect(await ending(stage, actor)).toBe('JOURNAL_UNAVAILABLE')
+    expect(stage.rows()).toEqual(['step.intended'])
+  })
+
   it('stays open when the daemon stops before it is settled', async () => {
     const stage = new Stage()
     const actor = new Actor()
