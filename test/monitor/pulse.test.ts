@@ -194,3 +194,10 @@ describe('a gap under forced_down', () => {
     expect(take(take(cleared, at('5'), 32_000), at('6'), 34_000).gaps).toEqual([2_000, 2_000, 2_000, 2_000])
   })
 })
+
+describe('the beat that is seen together with a flag', () => {
+  it('teaches nothing when the host was forced down before, or is so now', () => {
+    const forcedNow = take(withGaps(2_000), at('3', { forcedDown: true }), 9_000)
+    expect(take(forcedNow, at('4', { forcedDown: true }), 20_000).gaps).toEqual([2_000])
+  })
+})

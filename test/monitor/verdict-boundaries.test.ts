@@ -207,3 +207,16 @@ describe('while the control plane is in doubt', () => {
     expect(whileInDoubt(conclusion(kind), kind, 'the broker')).toEqual(conclusion(kind))
   })
 })
+
+describe('the reason that a person gave for a disable', () => {
+  const said = (disabledReason: string | null): string =>
+    judged({ state: 'down', silentMs: 20_000, pulse: { status: 'disabled', disabledReason } }).message
+
+  it('is said as it is', () => {
+    expect(said('firmware')).toContain(' (firmware)')
+  })
+
+  it.each([null, ''])('and %j is none', (none) => {
+    expect(said(none)).not.toMatch(/\(firmware\)|\(null\)|\(\)|Stryker/)
+  })
+})
