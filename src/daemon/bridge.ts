@@ -42,10 +42,14 @@ export function createBridge(parts: {
       // Only life is to be seen here, and the last poll saw it: when a thousand hosts return, Nova is not read for each.
       if (known?.kind === 'healthy' && last?.ok === true && monitor.frozen() === null)
         return { verdict: known, frozen: null }
-      if (known !== undefined && last?.ok === true && clock.now() - last.at <= justNowMs) {
+      // A poll that asked no witness (of a host that we forced down, or saw for the first time) is no look at the host.
+      const asked = known !== undefined && known.evidence.probes.length >= monitor.segment(host).probes.length
+      if (known !== undefined && asked && last?.ok === true && clock.now() - last.at <= justNowMs) {
         return { verdict: known, frozen: monitor.frozen()?.message ?? null }
       }
       const { verdict, frozen } = await monitor.lookAgain(host, signal)
+      // A look that was cut off saw nothing: what it gives is what was known before.
+      if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
       return { verdict, frozen: frozen?.message ?? null }
     },
     isFenced,

@@ -141,6 +141,9 @@ function applyToHost(incident: Incident, entry: Entry): void {
     case 'proof.voided':
       incident.proof = null
       incident.statement = null
+      // What a person said of the first death says nothing about the next one.
+      incident.restated = false
+      incident.override = null
       break
     case 'service.marked':
       incident.marked ??= entry.data

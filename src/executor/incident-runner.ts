@@ -9,6 +9,7 @@ import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import { advance, type HoldCode, type IncidentPhase } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
+import type { Verdict } from '../domain/verdict.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { InstancePlan } from '../domain/plan.ts'
 import { pauseAfter } from './back-off.ts'
@@ -103,8 +104,10 @@ class IncidentRunner {
   async #pickUp(): Promise<void> {
     await this.#keeper.restore()
     // In `fencing` the host is looked at and fenced again anyway; afterwards the next write relies on the old proof.
-    if (this.#incident.phase !== 'fencing') await this.#keeper.seeSilence()
     this.#keeper.keep()
+    if (this.#incident.phase === 'fencing') return
+    await this.#keeper.seeSilence()
+    if (this.#incident.verdict?.kind === 'service-down') await this.#seeWitnessFallSilent()
   }
 
   async #doPhase(phase: Exclude<IncidentPhase, 'closed'>): Promise<void> {
@@ -204,12 +207,26 @@ class IncidentRunner {
   }
 
   /**
-   * What the monitor knows of an isolated host is from before the fence. A fresh look tells it that the witness fell silent;
-   * the gate holds one that still finds the host alive.
+   * A host that was seen alive when it was fenced must be seen to fall silent, by a look of its own that is later than the
+   * proof: a witness that still finds it alive means more often that the wrong machine was powered off than that another one
+   * answers in its place (docs/decisions/0008). It waits until the witness is silent or a person explains it.
    */
   async #seeWitnessFallSilent(): Promise<void> {
-    await this.#holding.wait(lookAgainMs)
-    await this.#run.bridge.lookAgain(this.#run.host, this.#run.signal)
+    const { bridge, clock, host, signal } = this.#run
+    for (;;) {
+      await this.#holding.wait(lookAgainMs)
+      const { verdict, frozen } = await patiently(clock, signal, () => bridge.lookAgain(host, signal))
+      const { proof, restated, held } = this.#incident
+      if (proof === null || proof.proves === 'storage' || restated) return
+      const witness = verdict.evidence.probes.some(({ answer }) => answer === 'alive')
+      if (frozen === null && !witness && verdict.kind !== 'healthy' && verdict.kind !== 'contradiction') {
+        if (held?.code === 'HOST_ALIVE' || held?.code === 'FROZEN')
+          this.#holding.goOn('nothing finds the host alive any more')
+        return
+      }
+      if (frozen !== null) this.#holding.hold('FROZEN', frozen)
+      else this.#holding.hold('HOST_ALIVE', stillAnswers(host, verdict, proof.method))
+    }
   }
 
   /** Ever longer with each failure that is on record: a board that is dead for a week must not fill the journal. */
@@ -354,4 +371,8 @@ class IncidentRunner {
 function leftAlone({ decision, reason, message }: InstancePlan, why: string): Outcome {
   if (decision === 'recover') return { outcome: 'left', code: 'CANCELLED', message: why, after: null }
   return { outcome: decision === 'leave' ? 'left' : 'stuck', code: reason, message, after: null }
+}
+
+function stillAnswers(host: string, { message }: Verdict, method: string): string {
+  return `${message}. It was proven dead by ${method}: was that the right machine? If another one answers in its place, say so: lifeboat recover ${host} --by NAME --proof "how you know"`
 }

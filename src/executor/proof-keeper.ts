@@ -88,6 +88,8 @@ export class ProofKeeper {
     let known: KnownRow | null = knownRow(this.#holding.incident)
     let still: { since: number; forMs: number } | null = null
     for (;;) {
+      // Voided meanwhile: the gate proves it anew, and looks for life itself.
+      if (this.#holding.incident.proof === null) return
       const row = await this.#holding.persist(0, () => readService(this.#run))
       const now = this.#run.clock.now()
       const movement = known === null ? 'written' : movementSince(known, row)
@@ -118,7 +120,7 @@ export class ProofKeeper {
     const { host } = this.#run
     const message = `nova-compute of ${host} wrote at ${stamp}, after ${known}, the last that is known: it lives, or lived since it was stated dead. ${sayIt(host)}`
     this.#holding.hold('HOST_ALIVE', message, new LifeboatError('HOST_ALIVE', message))
-    await this.#holding.wait(Infinity, () => this.#holding.incident.restated)
+    await this.#holding.wait(Infinity, () => this.#holding.incident.restated || this.#holding.incident.proof === null)
   }
 
   #beatMs(): number {
@@ -163,16 +165,29 @@ export class ProofKeeper {
     journal.append([{ kind: 'fence.attempt', incident: id, host, data }])
   }
 
+  /** Until the next try, or a person's word that stands in for what lapsed. */
+  async #rest(pauseMs: number): Promise<void> {
+    const { clock } = this.#run
+    const endsAt = clock.now() + pauseMs
+    while (clock.now() < endsAt && !isAborted(this.#over.signal)) {
+      if (this.#run.lapsed !== null && this.#holding.incident.restated) return
+      const stepMs = this.#run.lapsed === null ? pauseMs : lookAgainMs
+      await sleep(clock, Math.min(stepMs, endsAt - clock.now()), this.#over.signal)
+    }
+  }
+
   async #keep(everyMs: number): Promise<void> {
     const run = this.#run
     const { fenceRetryMs, fenceRetryMaxMs } = run.settings
     for (let failures = 0; ;) {
-      await sleep(
-        run.clock,
-        failures === 0 ? everyMs : pauseAfter(failures, fenceRetryMs, fenceRetryMaxMs),
-        this.#over.signal,
-      )
+      const pauseMs = failures === 0 ? everyMs : pauseAfter(failures, fenceRetryMs, fenceRetryMaxMs)
+      await this.#rest(pauseMs)
       if (isAborted(this.#over.signal)) return
+      if (run.lapsed !== null && this.#holding.incident.restated) {
+        run.proof = this.#byStatement()
+        run.lapsed = null
+        return
+      }
       const record = this.#holding.incident.proof
       // A person's word took its place meanwhile: it does not lapse.
       if (record === null || run.fencer.renewEveryMs(record.method) === null) {

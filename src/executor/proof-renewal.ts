@@ -3,17 +3,15 @@
  * first proof says nothing about what happened since (law L1). While it lives it is left alone: powering off a host that
  * somebody may be repairing is no recovery, and a person can end the incident.
  */
-import { ensureError, type LifeboatError } from '../domain/errors.ts'
+import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
 import type { Verdict, VerdictKind } from '../domain/verdict.ts'
 import type { Run } from './context.ts'
-import type { Holding } from './holding.ts'
-import { fenceHost, forceDown } from './host-steps.ts'
+import { pauseAfter } from './back-off.ts'
+import { lookAgainMs, type Holding } from './holding.ts'
+import { failedAttempts, fenceHost, forceDown } from './host-steps.ts'
 import { patiently } from './patience.ts'
 import { sayIt, type ProofKeeper } from './proof-keeper.ts'
-
-/** The renewal runs inside the gate, which asked before it and asks again after it; waiting for it here would never end. */
-const alreadyAtTheGate = { pass: () => Promise.resolve() }
 
 const dead = new Set<VerdictKind>(['host-down', 'declared-down', 'recovering'])
 
@@ -45,21 +43,40 @@ export class ProofRenewal {
       const message = `${host} showed life after it was proven dead (${verdict.message}): nothing more is evacuated before it is silent and fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel ${id}`
       return this.#wait('HOST_ALIVE', message)
     }
+    // What came true during the look (a pause, a cancel, the brake) is said by the gate, which asked before it.
+    if (signal.aborted || !bridge.permission(bridge.incident(id)).allowed) return false
     if (bridge.incident(id).statement === null && clock.now() < this.#tryAgainAt) return false
     try {
       // No witness finds it alive any more: a person's word counts.
       this.#run.proof = await fenceHost(this.#run, true, verdict)
       this.#run.lapsed = null
       this.#keeper.keep()
-      // Somebody may have taken our flags back while it lived.
-      await forceDown(this.#run, alreadyAtTheGate)
-      return true
+      return await this.#isolateAnew()
     } catch (thrown) {
       const error = ensureError(thrown)
       if (error.code !== 'FENCING_MISSING' && !error.code.startsWith('FENCE_')) throw error
-      this.#tryAgainAt = clock.now() + settings.fenceRetryMs
+      const failed = failedAttempts(bridge.incident(id), 'fence')
+      this.#tryAgainAt = clock.now() + pauseAfter(failed, settings.fenceRetryMs, settings.fenceRetryMaxMs)
       const message = `${error.message}. It lived after its first proof, so nothing more is evacuated without a new one. ${sayIt(host)}`
       return this.#wait(error.code === 'FENCING_MISSING' ? 'FENCING_MISSING' : 'FENCE_FAILED', message, error)
+    }
+  }
+
+  /** Somebody may have taken our flags back while it lived. Nova may refuse what it likes: that ends no instance. */
+  async #isolateAnew(): Promise<boolean> {
+    const failed = failedAttempts(this.#holding.incident, 'force-down')
+    await this.#holding.persist(failed, () => forceDown(this.#run, { pass: () => this.#permitted() }))
+    return true
+  }
+
+  /** As the gate's own pass, which is busy with this renewal: waiting for it here would never end. */
+  async #permitted(): Promise<void> {
+    for (;;) {
+      const permission = this.#run.bridge.permission(this.#holding.incident)
+      if (permission.allowed) return
+      if ('cancelled' in permission) throw new LifeboatError('CANCELLED', permission.cancelled)
+      this.#holding.hold(permission.hold, permission.message)
+      await this.#holding.wait(lookAgainMs)
     }
   }
 

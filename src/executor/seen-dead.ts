@@ -39,15 +39,16 @@ export function judgeLook(facts: LookFacts): Seen {
   const { verdict, frozen } = facts
   if (frozen !== null) return { seen: 'unclear', hold: 'FROZEN', message: frozen }
   if (verdict.kind === 'healthy') return { seen: 'returned', message: verdict.message }
-  if (dead.has(verdict.kind)) return { seen: 'dead' }
+  const witness = verdict.evidence.probes.some((reading) => reading.answer === 'alive')
+  // Somebody's forced_down says nothing about the host itself: a witness that finds it alive weighs as much as without it.
+  if (dead.has(verdict.kind) && !witness) return { seen: 'dead' }
   // A beating nova-compute is never fenced, whatever the segment says.
   if (verdict.kind === 'contradiction') return { seen: 'unclear', hold: 'HOST_ALIVE', message: verdict.message }
-  if (verdict.kind === 'service-down') {
+  if (verdict.kind === 'service-down' || dead.has(verdict.kind)) {
     return facts.fencesIsolated && verdict.evidence.state === 'down'
       ? { seen: 'isolated' }
       : { seen: 'unclear', hold: 'HOST_ALIVE', message: verdict.message }
   }
-  const witness = verdict.evidence.probes.some((reading) => reading.answer === 'alive')
   // Disabled by a person since, and silent: their PUT moved the stamp, so it says nothing. Only a person goes on from here.
   if (verdict.kind === 'maintenance')
     return facts.stated && !witness
