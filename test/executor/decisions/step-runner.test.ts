@@ -1,84 +1,10 @@
 /** One step: its rows, and what follows from where they stand (laws L2, L3). The driver is a test's: it only answers. */
 import { describe, expect, it } from 'vitest'
 import type { Entry } from '../../../src/domain/entry.ts'
-import type { LifeboatError } from '../../../src/domain/errors.ts'
-import type { RecipeStep, RetryPolicy } from '../../../src/domain/plan.ts'
-import type { Prepared, StepDriver } from '../../../src/executor/step-driver.ts'
-import { runStep, stepKey } from '../../../src/executor/step-runner.ts'
+import { stepKey } from '../../../src/executor/step-runner.ts'
 import { failed, Stage } from './stage.ts'
-
-type Answer = LifeboatError | 'well'
-
-/** Answers in turn; the last one stays. Counts what was asked of it. */
-class Actor implements StepDriver {
-  sends: Answer[] = ['well']
-  follows: Answer[] = ['well']
-  prepares: (Prepared | LifeboatError)[] = [{ before: 'was', request: 'do it' }]
-  settles: ({ applied: boolean } | LifeboatError)[] = [{ applied: false }]
-  quiet: number[] = []
-  sent = 0
-  followedFrom: string[] = []
-  onSend: () => void = () => undefined
-  onBefore: () => void = () => undefined
-  following: Promise<unknown> | null = null
-  followedBy: AbortSignal | null = null
-
-  readonly before = async (): Promise<Prepared> => {
-    this.onBefore()
-    const next = take(this.prepares)
-    if (next instanceof Error) throw next
-    return next
-  }
-
-  readonly send = async (): Promise<{ requestId: string }> => {
-    this.onSend()
-    this.sent++
-    const next = take(this.sends)
-    if (next instanceof Error) throw next
-    return { requestId: `req-${this.sent}` }
-  }
-
-  readonly follow: StepDriver['follow'] = async ({ signal }, { status, requestId }) => {
-    this.followedBy = signal
-    this.followedFrom.push(`${status} ${requestId}`)
-    if (this.following !== null) return this.following
-    const next = take(this.follows)
-    if (next instanceof Error) throw next
-    return 'result'
-  }
-
-  readonly settle: StepDriver['settle'] = async (_scene, _record, quietMs) => {
-    this.quiet.push(quietMs)
-    const next = take(this.settles)
-    if (next instanceof Error) throw next
-    return { applied: next.applied, requestId: next.applied ? 'found' : null }
-  }
-}
-
-function take<T>(answers: T[]): T {
-  return answers.length > 1 ? answers.shift()! : answers[0]!
-}
-
-const retry = (changes: Partial<RetryPolicy> = {}): Partial<RecipeStep> => ({
-  retry: { on: ['INSTANCE_BUSY', 'API_UNAVAILABLE'], attempts: 4, firstMs: 1_000, capMs: 3_000, ...changes },
-})
-
-function run(stage: Stage, actor: Actor, step: Partial<RecipeStep> = {}, closing = false) {
-  return runStep(actor, stage.scene(step, closing), stage.gate, stage.slots)
-}
-
-const ending = (stage: Stage, actor: Actor, step: Partial<RecipeStep> = {}) => stage.ending(run(stage, actor, step))
-
-/** The step as an earlier run left it. */
-async function leftBehind(stage: Stage, ...kinds: ('intended' | 'issued' | 'confirmed')[]): Promise<void> {
-  const base = { incident: 'inc-1', host: 'dead', instance: 'i-1', step: stepKey(stage.scene(), 1) }
-  const data = {
-    intended: { kind: 'step.intended', ...base, data: { kind: 'evacuate', attempt: 1, before: 'was', request: 'x' } },
-    issued: { kind: 'step.issued', ...base, data: { requestId: 'req-old' } },
-    confirmed: { kind: 'step.confirmed', ...base, data: { result: 'old result' } },
-  } as const
-  stage.run.journal.append(kinds.map((kind) => data[kind]))
-}
+import type { Answer } from './actor.ts'
+import { Actor, retry, run, ending, leftBehind } from './actor.ts'
 
 describe('a step', () => {
   it('is intended, sent, issued, followed and confirmed, in this order', async () => {
