@@ -93,6 +93,11 @@ export interface EntryData {
   'outcome.recorded': Outcome
   'debt.recorded': { code: string; message: string }
 
+  /** A reviewer's words about an incident, at any time; they change nothing of it. */
+  'review.noted': { by: string; text: string }
+  /** A person has read what happened and answers for that. The last one counts. */
+  'review.signed-off': { by: string; text: string }
+
   /** `unixUser`: who the operating system says it was, where the person gave a name of their own. */
   'operator.statement': { by: string; statement: string; unixUser?: string }
   'operator.override': { by: string; reason: string }
