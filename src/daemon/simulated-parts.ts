@@ -2,7 +2,7 @@
 import type { CloudBrake } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'
 import { defaultReturnRules } from '../domain/host-return.ts'
-import type { Journal } from '../domain/journal.ts'
+import type { ReviewedJournal } from './review/incident-listing.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Workflow } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
@@ -36,7 +36,7 @@ export const simulatedSegment: Segment = {
 
 export interface SimulatedOptions {
   clock: Clock
-  journal: Journal
+  journal: ReviewedJournal
   workflow: Workflow
   /** The cloud's report interval. */
   beatMs: number
