@@ -1,12 +1,12 @@
 /** What a Daemon is made of, from the configuration: the one place where an option becomes a part's setting. */
 import type { Clock } from '../domain/clock.ts'
-import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Workflow } from '../domain/plan.ts'
 import { parseWorkflow } from '../engine/workflow.ts'
 import type { Adapters } from './adapters.ts'
 import type { Config } from './config/index.ts'
 import type { DaemonParts } from './daemon.ts'
+import type { ReviewedJournal } from './review/incident-listing.ts'
 
 export interface DaemonSurroundings {
   clock: Clock
@@ -14,7 +14,7 @@ export interface DaemonSurroundings {
   version: string
   workflow: Workflow
   adapters: Adapters
-  journal: Journal
+  journal: ReviewedJournal
   journalPath: string
   /** Default: this process's. */
   pid?: number

@@ -10,9 +10,9 @@ import type { IncidentId } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Fencer } from '../domain/fencing.ts'
 import type { Incident } from '../domain/incident.ts'
-import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Operations } from '../domain/operations.ts'
+import type { Review } from '../domain/review.ts'
 import type { Workflow } from '../domain/plan.ts'
 import type { Segment, SegmentOf } from '../domain/segment.ts'
 import type { Probe } from '../domain/verdict.ts'
@@ -31,6 +31,9 @@ import { MemoryWatch, processMemory, type Memory } from './memory-watch.ts'
 import { createOperations } from './operations.ts'
 import { maintenanceOf, withoutPlanned } from './order-holds.ts'
 import { OrderKeeper } from './order-keeper.ts'
+import { planHost } from './plan-host.ts'
+import type { ReviewedJournal } from './review/incident-listing.ts'
+import { createReview } from './review/review.ts'
 import { StandingOrders } from './standing-orders.ts'
 import { WatchLoop } from './watch-loop.ts'
 
@@ -38,7 +41,7 @@ export interface DaemonParts {
   clock: Clock
   cloud: Cloud
   fencer: Fencer
-  journal: Journal
+  journal: ReviewedJournal
   journalPath: string
   observer: Observer
   probes: ReadonlyMap<string, Probe>
@@ -69,6 +72,7 @@ export class Daemon {
   readonly orders: StandingOrders
   readonly monitor: Monitor
   readonly operations: Operations
+  readonly review: Review
   readonly #parts: DaemonParts
   readonly #context: ExecutorContext
   readonly #queue: SharedQueue
@@ -184,6 +188,14 @@ export class Daemon {
       brake,
       watch: this.#watch,
       about,
+    })
+    this.review = createReview({
+      clock,
+      cloud,
+      journal,
+      book: this.book,
+      monitor: this.monitor,
+      plan: (read, host) => planHost({ cloud: read, clock, workflow, segmentOf: parts.segmentOf }, host),
     })
   }
 

@@ -16,7 +16,7 @@ import type { IncidentBook } from './incident-book.ts'
 import { hostDetail, orderReturn } from './host-operations.ts'
 import { hostStatus } from './host-views.ts'
 import { incidentDetail, incidentSummary } from './incident-views.ts'
-import { cloudPause, orderActs } from './order-acts.ts'
+import { cloudPause, known, orderActs } from './order-acts.ts'
 import type { StandingOrders } from './standing-orders.ts'
 import type { WatchLoop } from './watch-loop.ts'
 
@@ -60,20 +60,20 @@ export function createOperations(parts: OperationsParts): Operations {
     },
     recover: (order) => Promise.resolve(recover(order)),
     ...orderActs(parts),
-    override: (id, { by, reason }) => {
+    override: (id, { by, reason, via }) => {
       const incident = notCancelled(openIncident(id))
       refuseNeedlessOverride(incident, brake)
-      act(incident, by, { kind: 'operator.override', data: { by, reason } })
+      act(incident, by, { kind: 'operator.override', data: { by, reason, ...known(via) } })
       return Promise.resolve()
     },
-    cancel: (id, { by, reason }) => {
-      act(openIncident(id), by, { kind: 'operator.cancelled', data: { by, reason } })
+    cancel: (id, { by, reason, via }) => {
+      act(openIncident(id), by, { kind: 'operator.cancelled', data: { by, reason, ...known(via) } })
       return Promise.resolve()
     },
   }
 
   /** A person's word that the host is dead: continues its incident, or opens one. A beating host is refused. */
-  function recover({ host, by, proof, unixUser }: RecoverOrder): { incident: IncidentId } {
+  function recover({ host, by, proof, unixUser, via }: RecoverOrder): { incident: IncidentId } {
     if (proof.trim() === '') throw new LifeboatError('PROOF_INVALID', 'Say how you know that the host is dead')
     if (!isPerson(by)) {
       const message = `"${by}" is no person who can be asked how they knew; give your name: lifeboat recover ${host} --by NAME --proof "how you know"`
@@ -88,7 +88,7 @@ export function createOperations(parts: OperationsParts): Operations {
       kind: 'operator.statement',
       actor: `operator:${by}`,
       host,
-      data: { by, statement: proof, ...(unixUser !== undefined && { unixUser }) },
+      data: { by, statement: proof, ...(unixUser !== undefined && { unixUser }), ...known(via) },
     }
     const open = book.openOn(host)
     if (open === undefined) return { incident: watch.open(host, verdict, by, (id) => [{ ...statement, incident: id }]) }

@@ -60,7 +60,8 @@ export async function runDaemon(config: Config, version: string): Promise<void> 
       daemonParts(config, { clock, observer, version, workflow, adapters, journal, journalPath: config.journal }),
     )
     teardown.add('recoveries', () => daemon.stop(stopped.why()))
-    const operators = await listenForOperators(daemon.operations, config.socket, () => clock.wall())
+    const sources = { operations: daemon.operations, review: daemon.review, now: () => clock.wall() }
+    const operators = await listenForOperators(sources, config.socket)
     teardown.add('socket', () => operators.close())
     if (config.http !== null) {
       const machines = await listenPublicly(telemetry, config.http)

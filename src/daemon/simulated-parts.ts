@@ -1,7 +1,7 @@
 /** The daemon's parts for a simulated cloud: the real client, the real fencing, the real everything, over HTTP. */
 import type { CloudBrake } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'
-import type { Journal } from '../domain/journal.ts'
+import type { ReviewedJournal } from './review/incident-listing.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Workflow } from '../domain/plan.ts'
 import { builtInSettings, type Segment } from '../domain/segment.ts'
@@ -28,7 +28,7 @@ export const simulatedSegment: Segment = {
 
 export interface SimulatedOptions {
   clock: Clock
-  journal: Journal
+  journal: ReviewedJournal
   workflow: Workflow
   /** The cloud's report interval. */
   beatMs: number

@@ -16,6 +16,15 @@ import type { Evidence, Verdict, VerdictKind } from './verdict.ts'
 
 export type IncidentId = string
 
+/** How a person who acted was known, where a cloud vouched for them. Missing: by the operators' socket, on their own word. */
+export interface Via {
+  /** A token of theirs, or the session that a page was given for one. */
+  by: 'token' | 'session'
+  userId: string
+  /** `DOMAIN/NAME` of the project, or `system`. */
+  scope: string
+}
+
 export interface EntryData {
   'daemon.started': { version: string; mode: 'observe' | 'armed'; pid: number }
   'daemon.stopped': { reason: string }
@@ -94,22 +103,42 @@ export interface EntryData {
   'debt.recorded': { code: string; message: string }
 
   /** A reviewer's words about an incident, at any time; they change nothing of it. */
-  'review.noted': { by: string; text: string }
+  'review.noted': { by: string; text: string; via?: Via }
   /** A person has read what happened and answers for that. The last one counts. */
-  'review.signed-off': { by: string; text: string }
+  'review.signed-off': { by: string; text: string; via?: Via }
 
   /** `unixUser`: who the operating system says it was, where the person gave a name of their own. */
-  'operator.statement': { by: string; statement: string; unixUser?: string }
-  'operator.override': { by: string; reason: string }
-  'operator.cancelled': { by: string; reason: string }
+  'operator.statement': { by: string; statement: string; unixUser?: string; via?: Via }
+  'operator.override': { by: string; reason: string; via?: Via }
+  'operator.cancelled': { by: string; reason: string; via?: Via }
   /** A person lets a host back, or keeps it out until somebody lets it back. */
-  'operator.return': { by: string; reason: string; keepOut: boolean }
+  'operator.return': { by: string; reason: string; keepOut: boolean; via?: Via }
   /** Without a scope the whole cloud. `source`: the calendar window that ordered it; missing: a person. */
-  'operator.paused': { by: string; reason: string; until: string | null; scope?: Scope; source?: string }
+  'operator.paused': {
+    by: string
+    reason: string
+    until: string | null
+    scope?: Scope
+    source?: string
+    via?: Via
+  }
   /** With `source` (null: a person's) only that order ends, without one all of this scope. */
-  'operator.resumed': { by: string; reason: string; scope?: Scope; source?: string | null }
-  'operator.maintenance': { scope: Scope; by: string; reason: string; until: string | null; source?: string }
-  'operator.maintenance-ended': { scope: Scope; by: string; reason: string; source?: string | null }
+  'operator.resumed': { by: string; reason: string; scope?: Scope; source?: string | null; via?: Via }
+  'operator.maintenance': {
+    scope: Scope
+    by: string
+    reason: string
+    until: string | null
+    source?: string
+    via?: Via
+  }
+  'operator.maintenance-ended': {
+    scope: Scope
+    by: string
+    reason: string
+    source?: string | null
+    via?: Via
+  }
 }
 
 export type EntryKind = keyof EntryData

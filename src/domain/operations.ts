@@ -4,7 +4,7 @@
  * Times are ISO text of our wall clock. Every act names a person and a reason: both end in the journal (law L10).
  */
 import type { BrakeScope } from './brake.ts'
-import type { IncidentId } from './entry.ts'
+import type { IncidentId, Via } from './entry.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { HostMark, Leftover, ReturnRules, ReturnState } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
@@ -176,6 +176,7 @@ export interface RecoverOrder {
   proof: string
   /** Who the operating system says it was. */
   unixUser?: string
+  via?: Via
 }
 
 /** Each act throws LifeboatError: NOT_FOUND for an unknown host or incident, USAGE when it makes no sense now. */
@@ -184,22 +185,40 @@ export interface Operations {
   hosts(): HostStatus[]
   host(name: string): HostDetail
   /** Lets a host that we took out back, or keeps it out until somebody lets it back. */
-  returnHost(order: { host: string; by: string; reason: string; keepOut: boolean }): Promise<HostReturnDetail>
+  returnHost(order: {
+    host: string
+    by: string
+    reason: string
+    keepOut: boolean
+    via?: Via
+  }): Promise<HostReturnDetail>
   incidents(filter: IncidentFilter): IncidentSummary[]
   incident(id: IncidentId): IncidentDetail
   /** Recovers a host on a person's word. Answers as soon as the incident is in the journal, not when it is over. */
   recover(order: RecoverOrder): Promise<{ incident: IncidentId }>
   /** Of the whole cloud when no scope is given, also for `resume`. */
-  pause(order: { by: string; reason: string; until: string | null; scope?: Scope | undefined }): Promise<PauseState>
-  resume(order: { by: string; reason: string; scope?: Scope | undefined }): Promise<void>
-  startMaintenance(order: { by: string; reason: string; until: string | null; scope: Scope }): Promise<StandingOrder>
+  pause(order: {
+    by: string
+    reason: string
+    until: string | null
+    scope?: Scope | undefined
+    via?: Via
+  }): Promise<PauseState>
+  resume(order: { by: string; reason: string; scope?: Scope | undefined; via?: Via }): Promise<void>
+  startMaintenance(order: {
+    by: string
+    reason: string
+    until: string | null
+    scope: Scope
+    via?: Via
+  }): Promise<StandingOrder>
   /** Ends every maintenance of exactly this scope, a calendar window's present opening too. */
-  endMaintenance(order: { by: string; reason: string; scope: Scope }): Promise<void>
+  endMaintenance(order: { by: string; reason: string; scope: Scope; via?: Via }): Promise<void>
   /**
    * Lets one incident past the brake that holds it. USAGE when the brake does not hold it: a leave given in advance would
    * let its host through a mass failure that nobody has seen yet.
    */
-  override(id: IncidentId, order: { by: string; reason: string }): Promise<void>
+  override(id: IncidentId, order: { by: string; reason: string; via?: Via }): Promise<void>
   /** Ends an incident after the writes in flight are settled. */
-  cancel(id: IncidentId, order: { by: string; reason: string }): Promise<void>
+  cancel(id: IncidentId, order: { by: string; reason: string; via?: Via }): Promise<void>
 }

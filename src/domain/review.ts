@@ -4,7 +4,7 @@
  *
  * Times are ISO text of our wall clock. Fields are added, never taken away: people's scripts read them.
  */
-import type { Entry, EntryKind, IncidentId } from './entry.ts'
+import type { Entry, EntryKind, IncidentId, Via } from './entry.ts'
 import type { ErrorRecord } from './errors.ts'
 import type { InstanceId } from './instance.ts'
 import type { IncidentDetail, IncidentSummary } from './operations.ts'
@@ -217,6 +217,8 @@ export interface Review {
   segments(): SegmentStatus[]
   verdicts(filter: { host?: HostName; after?: number; limit?: number }): VerdictLine[]
   recoveries(filter: { open?: boolean; host?: HostName; limit?: number }): RecoveryLine[]
+  /** Reads what `incident` will need without holding up the daemon: thousands of instances take a while. Never throws. */
+  load(id: IncidentId): Promise<void>
   incident(id: IncidentId): IncidentReview
   instance(incident: IncidentId, instance: InstanceId): InstanceReview
   /** In which incidents an instance was, the newest first. */
@@ -227,9 +229,9 @@ export interface Review {
   report(incident: IncidentId, format: 'markdown' | 'json'): Iterable<string>
   startPlan(host: HostName): PlanRun
   plan(id: string): PlanRun
-  note(incident: IncidentId, order: { by: string; text: string }): ReviewNote
+  note(incident: IncidentId, order: { by: string; text: string; via?: Via }): ReviewNote
   /** Of a closed incident: somebody has read it and answers for that. USAGE while it is open. */
-  signOff(incident: IncidentId, order: { by: string; text: string }): ReviewNote
+  signOff(incident: IncidentId, order: { by: string; text: string; via?: Via }): ReviewNote
   /** Calls with each entry after `seq`, those on record first, until the returned function is called. */
   follow(seq: number, listen: (entry: Entry) => void): () => void
 }

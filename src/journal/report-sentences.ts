@@ -65,6 +65,10 @@ export function sentenceOf(entry: Entry): string | null {
       return `${entry.data.by} began maintenance of ${scopeText(entry.data.scope)} ${untilOf(entry.data)}: ${entry.data.reason}`
     case 'operator.maintenance-ended':
       return `${entry.data.by} ended maintenance of ${scopeText(entry.data.scope)}: ${entry.data.reason}`
+    case 'review.noted':
+      return `${entry.data.by} noted: ${entry.data.text}`
+    case 'review.signed-off':
+      return `${entry.data.by} signed it off${entry.data.text === '' ? '' : `: ${entry.data.text}`}`
     case 'alarm.raised':
       return `Alarm ${entry.data.code}: ${entry.data.message}`
     case 'verdict.changed':

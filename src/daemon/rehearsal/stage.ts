@@ -10,7 +10,6 @@ import { stringify } from 'yaml'
 import type { Entry, IncidentId } from '../../domain/entry.ts'
 import { LifeboatError } from '../../domain/errors.ts'
 import { applyEntry, type Incident } from '../../domain/incident.ts'
-import type { Journal } from '../../domain/journal.ts'
 import type { Operations } from '../../domain/operations.ts'
 import { parseWorkflow } from '../../engine/workflow.ts'
 import { openJournal, type JournalWriter } from '../../journal/journal.ts'
@@ -271,12 +270,9 @@ export class Stage {
     this.#play = null
   }
 
-  #onDisk(journal: JournalWriter): Journal {
+  #onDisk(journal: JournalWriter): JournalWriter {
     return {
-      read: (filter) => journal.read(filter),
-      verify: () => journal.verify(),
-      close: () => journal.close(),
-      onAppend: (listen) => journal.onAppend(listen),
+      ...journal,
       append: (entries) => {
         if (this.#diskFull) throw new LifeboatError('JOURNAL_UNAVAILABLE', 'database or disk is full')
         return journal.append(entries)
