@@ -191,7 +191,9 @@ describe('the flags of a host that was fenced anew', () => {
   it('wait for what forbids writes, held once for each reason', async () => {
     const stage = takenBack()
     let asked = 0
-    stage.onFence = () => (stage.permission = { allowed: false, hold: 'PAUSED', message: 'lunch' }) && undefined
+    stage.onFence = () => {
+      stage.permission = { allowed: false, hold: 'PAUSED', message: 'lunch' }
+    }
     const attempt = stage.renewal.attempt().then(() => asked++)
     await stage.clock.advance(2_000)
     expect([asked, stage.count('updateService')]).toEqual([0, 0])
