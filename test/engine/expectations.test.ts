@@ -320,6 +320,26 @@ describe('a test file', () => {
     expect(error.message).not.toContain('expected')
   })
 
+  it('names every mistake on a line of its own', () => {
+    const { message } = problems(head.replace('v1', 'v2').replace('WorkflowTest', 'Test'))
+    expect(message.split('\n').map((line) => line.slice(0, 11))).toEqual(['x.yaml:1:13', 'x.yaml:2:7:', 'x.yaml:4:7:'])
+  })
+
+  it.each([
+    'storage: shared',
+    'storage: local',
+    'policy: { stopped: evacuate }',
+    'policy: { stopped: leave }',
+    'policy: { errorBefore: evacuate }',
+    'policy: { errorBefore: leave }',
+    'policy: { memoryLost: stopped }',
+    'policy: { memoryLost: start }',
+    'policy: { unasked: recover }',
+    'policy: { unasked: leave }',
+  ])('may say %s', (one) => {
+    expect(() => surveyed(`, ${one}`)).not.toThrow()
+  })
+
   it.each([
     ['another version', head.replace('v1', 'v2'), '1:13'],
     ['another kind', head.replace('WorkflowTest', 'Test'), '2:7'],
