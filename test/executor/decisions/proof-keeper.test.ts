@@ -202,8 +202,19 @@ describe('a proof that lapses by itself', () => {
     stage.keeper.keep()
     await stage.clock.advance(30_000)
     stage.keeper.keep()
-    await stage.clock.advance(30_000)
-    expect(stage.restores).toEqual([60_000])
+    await stage.clock.advance(90_000)
+    expect(stage.restores).toEqual([60_000, 120_000])
+  })
+
+  it('is tried again no later than its pause says', async () => {
+    const stage = lapsing()
+    stage.run.settings = { ...stage.run.settings, fenceRetryMs: 700 }
+    stage.onRestore = () => {
+      throw failed('FENCE_UNVERIFIED')
+    }
+    stage.keeper.keep()
+    await stage.clock.advance(63_000)
+    expect(stage.restores).toEqual([60_000, 60_700, 62_100])
   })
 
   it.each([
@@ -420,8 +431,8 @@ describe('before the first write of a run that picks up a proof', () => {
     await stage.clock.advance(3_600_000)
     expect(over).toBe(false)
     expect(stage.data('incident.held')).toMatchObject([
-      { message: expect.stringContaining('wrote at 2030-01-01T12:00:00,') },
-      { message: expect.stringContaining('wrote at 2030-01-01T12:00:10,') },
+      { code: 'HOST_ALIVE', message: expect.stringContaining('wrote at 2030-01-01T12:00:00,') },
+      { code: 'HOST_ALIVE', message: expect.stringContaining('wrote at 2030-01-01T12:00:10,') },
     ])
     stage.states()
     await stage.clock.advance(26_000)
