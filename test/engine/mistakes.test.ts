@@ -257,6 +257,13 @@ const mistakes: Mistake[] = [
     'deadline: 60m, onError: { default: evacuate } }',
     ['23:3 recipe "evacuate" leads to itself, so it must say rounds: how many times it may be entered'],
   ],
+  ['deadline: 60m }', 'deadline: 60m, onError: { default: evacuate } }\n    rounds: 2', []],
+  [
+    'deadline: 60m }',
+    'deadline: 60m }\n      - { id: s, do: start, deadline: 1m, retry: { on: [NO_VALID_HOST], attempts: 2, first: 1s, cap: 1s } }',
+    [],
+  ],
+  ['reason: REST', 'reason: 1A', ['20:15 instances.rules.1.reason: must be a code: upper case letters, digits and _']],
   [
     'deadline: 60m }',
     'deadline: 60m, onError: { default: b } }\n  b:\n    steps: [{ id: a, do: start, deadline: 1m, onError: { default: c } }]\n  c:\n    steps: [{ id: a, do: start, deadline: 1m, onError: { default: b } }]',

@@ -107,6 +107,12 @@ describe('failure domains', () => {
     expect(brake.down('s4').message('segment:s')).toBe('4 of 10 hosts of segment s are down, 2 may be')
   })
 
+  it('are no matter of one dead host: nothing is shared', () => {
+    const brake = new Brake({ failureDomain: { key: 'rack', ...limits(9, 1) } }).rack('r1', 's1', 's2')
+    expect(brake.down('s1').look().scopes.get('segment:s')).toMatchObject({ sharedDomain: null })
+    expect(brake.down('s2').look().scopes.get('segment:s')).toMatchObject({ sharedDomain: 'r1' })
+  })
+
   it('name every scope that is over, the cloud first', () => {
     const brake = new Brake({ ...racks, maxHosts: 2 }).rack('r1', 's1', 's2', 's3')
     expect(brake.down('s1', 's2', 's3').held('s1')).toEqual(['cloud', 'segment:s', 'domain:r1'])

@@ -13,7 +13,9 @@ const files = (folder, names) => names.split(' ').map((name) => `${folder}/${nam
 const tests = (folder, names) => files(`test/${folder}`, names).map((name) => `${name}.test.ts`)
 
 const loads = 'test/mutation/loads.test.ts'
-const engine = tests('engine', 'conditions durations facts original planner wishes mistakes workflow').concat(loads)
+const engine = tests('engine', 'conditions durations facts original planner recipes wishes mistakes workflow').concat(
+  loads,
+)
 
 /** Each group: what is mutated under src/, and what may kill. */
 const groups = {
@@ -37,7 +39,7 @@ const groups = {
       'verdict-rules verdict-boundaries freezer control-plane clock-skew heartbeat pulse suspicion witnesses probe-round',
     ),
   ],
-  brake: [files('monitor', 'brake brake-trips'), tests('monitor', 'brake')],
+  brake: [files('monitor', 'brake brake-trips'), tests('monitor', 'brake').concat(tests('daemon', 'brake-watch'))],
   return: [files('domain', 'host-return return-record'), tests('domain', 'host-return return-record')],
   orders: [files('daemon', 'brake-facts order-holds'), tests('daemon', 'brake-watch order-holds')],
   documents: [

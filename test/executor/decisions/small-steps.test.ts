@@ -68,6 +68,55 @@ describe('confirming a resize', () => {
     expect('nothingToDo' in ((await prepared(confirmResize, stage)) as object)).toBe(nothing)
   })
 
+  it.each([
+    ['resize', 'finished', true],
+    ['migration', 'finished', true],
+    ['migration', 'confirmed', false],
+    ['resize', 'reverted', false],
+    ['evacuation', 'finished', false],
+    ['live-migration', 'finished', false],
+  ] as const)('an older %s at %s would be confirmed instead: %s (fact 8)', async (type, status, instead) => {
+    const stage = resized()
+    const older = evacuation(0, { uuid: 'm-0', type, status, sourceHost: 'other' })
+    // Nova lists the newest first.
+    stage.migrations = [resize(), older]
+    if (!instead) return expect(await prepared(confirmResize, stage)).toMatchObject({ request: { confirm: 'm-1' } })
+    await expect(confirmResize.before(stage.scene())).rejects.toMatchObject({
+      code: 'INSTANCE_BUSY',
+      certainty: 'not-applied',
+      message: 'Nova would confirm an older resize that is still on record (m-0, from other), not this one',
+      details: { oldest: 'm-0', waiting: 2 },
+    })
+    stage.migrations = [resize(), { ...older, id: 2 }]
+    return expect(await prepared(confirmResize, stage)).toMatchObject({ request: { confirm: 'm-1' } })
+  })
+
+  it('a record that nobody planned for is not confirmed', async () => {
+    const stage = new Stage()
+    stage.shows({ vmState: 'resized' })
+    stage.migrations = [resize({ sourceHost: null })]
+    await expect(confirmResize.before(stage.scene())).rejects.toMatchObject({
+      code: 'INSTANCE_BUSY',
+      message: expect.stringContaining('from nowhere'),
+    })
+  })
+
+  it('is not waited for once its source died too; the source of others says nothing', async () => {
+    const stage = resized()
+    stage.fenced.add('other')
+    let ended: unknown = null
+    void followed(confirmResize, stage).catch((error: unknown) => (ended = error))
+    await stage.clock.advance(5_000)
+    expect(ended).toBeNull()
+    stage.fenced.add('alive')
+    await stage.clock.advance(100)
+    expect(ended).toMatchObject({
+      code: 'INSTANCE_BUSY',
+      certainty: 'applied',
+      message: "the resize's source alive died before it had confirmed",
+    })
+  })
+
   it.each(['active', 'stopped'])(
     'is over when it is %s without a task and its record is confirmed',
     async (vmState) => {
@@ -180,6 +229,23 @@ describe.each([
     expect(await prepared(driver, stage)).toHaveProperty('request')
     expect(stage.calls).toEqual([])
   })
+
+  it.each([
+    ['failed', {}, true],
+    ['confirmed', {}, false],
+    ['failed', { kind: 'lock' }, false],
+  ] as const)(
+    'is read anew after a step that %s %o: %s; its owner may have done it meanwhile',
+    async (status, of, anew) => {
+      const stage = stageOf(reached)
+      stage.watch.saw({ ...stage.nova, powerState: 0 })
+      stage.recovery.steps.set('earlier', record({ kind: name, status, ...of }))
+      const step = { ...stage.scene().step, do: name }
+      const found = await stage.ending(driver.before({ ...stage.scene(), step }))
+      expect(found).toHaveProperty(anew ? 'nothingToDo' : 'request')
+      expect(stage.count('getInstance')).toBe(anew ? 1 : 0)
+    },
+  )
 
   it('is over when the power is as asked, and not before', async () => {
     expect(await goesOn(driver, stageOf({ ...reached, taskState: task }))).toBe(true)
