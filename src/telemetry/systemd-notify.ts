@@ -54,18 +54,22 @@ export function createSystemdNotify(options: NotifyOptions): SystemdNotify {
   const monotonicUsec = options.monotonicUsec ?? ((): bigint => process.hrtime.bigint() / 1_000n)
   let stopFeeding = (): void => undefined
   // One after another: each is a program of its own, and a READY that overtakes its RELOADING says the wrong thing.
-  let sending: Promise<void> = Promise.resolve()
+  const waiting: string[][] = []
+  let underWay = false
+  const next = (): void => {
+    const assignments = underWay ? undefined : waiting.shift()
+    if (assignments === undefined) return
+    underWay = true
+    run(assignments, (error) => {
+      underWay = false
+      if (error !== null) onError(error)
+      next()
+    })
+  }
   const send = (...assignments: string[]): void => {
     if ((environment['NOTIFY_SOCKET'] ?? '') === '') return
-    sending = sending.then(
-      () =>
-        new Promise((resolve) => {
-          run(assignments, (error) => {
-            if (error !== null) onError(error)
-            resolve()
-          })
-        }),
-    )
+    waiting.push(assignments)
+    next()
   }
   const feedLater = (everyMs: number): void => {
     stopFeeding = clock.after(everyMs, () => {

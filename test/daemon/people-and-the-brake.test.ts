@@ -28,7 +28,7 @@ function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> 
     monitor,
     brake,
     watch: null as unknown as WatchLoop,
-    reloads: null as unknown as Reloads,
+    reloads: { state: () => ({}), reload: () => Promise.reject(new Error('no')) } as unknown as Reloads,
     logLevel: new LogLevelInForce(scene.clock, 'info', () => undefined),
     about: () => ({
       version: '0',
