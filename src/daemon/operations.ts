@@ -72,11 +72,12 @@ export function createOperations(parts: OperationsParts): Operations {
       act(incident, by, { kind: 'operator.override', data: { by, reason, ...known(via) } })
       return Promise.resolve()
     },
-    reload: ({ by, reason, via }) =>
-      parts.reloads.reload({ by, actor: `operator:${by}`, reason, ...known(via) }),
+    reload: ({ by, reason, via }) => parts.reloads.reload({ by, actor: `operator:${by}`, reason, ...known(via) }),
     logLevel: () => parts.logLevel.state(),
     setLogLevel: ({ by, level, until, via }) => {
-      journal.append([{ kind: 'operator.log-level', actor: `operator:${by}`, data: { by, level, until, ...known(via) } }])
+      journal.append([
+        { kind: 'operator.log-level', actor: `operator:${by}`, data: { by, level, until, ...known(via) } },
+      ])
       return Promise.resolve(parts.logLevel.order(level, until))
     },
     cancel: (id, { by, reason, via }) => {

@@ -144,13 +144,20 @@ export class Reloads {
   }
 
   /** Record before act (law L2); the exchange itself takes no time and cannot fail. */
-  #putInForce({ by, actor, reason, via }: ReloadOrder, next: LoadedConfig, built: BuiltRules, report: ReloadReport): void {
+  #putInForce(
+    { by, actor, reason, via }: ReloadOrder,
+    next: LoadedConfig,
+    built: BuiltRules,
+    report: ReloadReport,
+  ): void {
     const { journal, prepare } = this.#parts
     const { changed, waiting, mode, files } = report
     const { entries, adopt } = prepare(built.rules)
     journal.append([
       { kind: 'config.reloaded', actor, data: { by, reason, changed, waiting, files, ...known(via) } },
-      ...(mode === null ? [] : [{ kind: 'mode.changed' as const, actor, data: { ...mode, by, reason, ...known(via) } }]),
+      ...(mode === null
+        ? []
+        : [{ kind: 'mode.changed' as const, actor, data: { ...mode, by, reason, ...known(via) } }]),
       ...entries,
     ])
     adopt()

@@ -7,6 +7,7 @@ import { listenForOperators } from '../../src/api/index.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { Operations } from '../../src/domain/operations.ts'
 import { fakeOperations } from '../api/fake-operations.ts'
+import { fakeReview } from '../api/fake-review.ts'
 import { run, wallNow, type Ran } from './fake-commands.ts'
 
 describe('config show', () => {
@@ -78,7 +79,10 @@ describe('beside a running daemon', () => {
   })
   const listen = async (replace: Partial<Operations> = {}): Promise<unknown[][]> => {
     const { operations, asked } = fakeOperations(replace)
-    server = await listenForOperators(operations, join(directory, 'lifeboat.sock'), () => wallNow)
+    server = await listenForOperators(
+      { operations, review: fakeReview(), now: () => wallNow },
+      join(directory, 'lifeboat.sock'),
+    )
     return asked
   }
   const lifeboat = (argv: string[], more = ''): Promise<Ran> =>

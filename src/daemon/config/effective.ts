@@ -2,11 +2,11 @@
  * The configuration as it holds: every option in the words of the file, with its default where nobody set it, where it is
  * from, and whether a reload can change it. For people to look at and for two of them to be compared. Decides nothing.
  */
+import { builtInSettings } from '../../domain/segment.ts'
 import { formatDuration } from './duration.ts'
 import { configJsonSchema, reloadMark, type JsonSchema, type ReloadMark } from './json-schema.ts'
 import type { MergedSource } from './merged-source.ts'
 import { chosenSchema, isSecret, pathText } from './problems.ts'
-import { builtInSettings } from './segments.ts'
 import type { Path } from './yaml-source.ts'
 
 export interface EffectiveOption {

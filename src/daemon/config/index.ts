@@ -12,5 +12,6 @@ export {
   type LoadedConfig,
   type LoadOptions,
 } from './load.ts'
+export { optionsPage } from './options-page.ts'
 export { segmentOf } from './segments.ts'
 export { hostVariable } from './template.ts'
