@@ -8,6 +8,7 @@ import type { z } from 'zod'
 import { LifeboatError } from '../domain/errors.ts'
 import { mayDo, roleNeeded } from './access.ts'
 import { actRoutes } from './routes/acts.ts'
+import { daemonRoutes } from './routes/daemon.ts'
 import { readRoutes } from './routes/reads.ts'
 import type { Identify, RestServer, RestSources } from './rest.ts'
 import { createServer } from './server.ts'
@@ -43,6 +44,7 @@ export function restServer(sources: RestSources, identify: Identify): FastifyIns
   server.get('/v1/me', { schema: { tags: ['login'], summary: 'Who you are here' } }, ({ asker }) => asker)
   readRoutes(server as unknown as RestServer, sources)
   actRoutes(server as unknown as RestServer, sources)
+  daemonRoutes(server as unknown as RestServer, sources)
   return server as unknown as FastifyInstance
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { errorCodes } from '../domain/errors.ts'
 import { callTable } from '../openstack/call-table.ts'
 import { metricsPage } from '../telemetry/metrics.ts'
-import { configSchemaText } from './config/index.ts'
+import { configSchemaText, optionsPage } from './config/index.ts'
 
 const projectUrl = new URL('../../', import.meta.url)
 
@@ -12,6 +12,7 @@ const projectUrl = new URL('../../', import.meta.url)
 export function generatedFiles(): Map<string, string> {
   return new Map([
     ['config/lifeboat.schema.json', configSchemaText()],
+    ['docs/configuration.md', optionsPage()],
     ['docs/metrics.md', metricsPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/openstack-calls.md', callsPage()],
