@@ -106,6 +106,11 @@ const mistakes: Mistake[] = [
     'reason: RESt',
     ['20:15 instances.rules.1.reason: must be a code: upper case letters, digits and _'],
   ],
+  [
+    'reason: REST',
+    'reason: xREST',
+    ['20:15 instances.rules.1.reason: must be a code: upper case letters, digits and _'],
+  ],
   ['reason: REST', 'reason: 7', ['20:15 instances.rules.1.reason: must be a code, e.g. RUNNING']],
   [
     'because: Nobody knows',
@@ -372,6 +377,24 @@ describe('a bad document', () => {
       expect(checkWorkflow(source, name)).toEqual(expected)
     })
   }
+
+  it('that is no YAML is told in one line, with its place once', () => {
+    const found = checkWorkflow(good.replace('{ name: example', '{ name: example: '), 'x.yaml')
+    expect(found).toHaveLength(1)
+    expect(found[0]!.message).toMatch(/^not valid YAML: [^\n]*$/)
+    expect(found[0]!.message).not.toContain('line')
+  })
+
+  it('that only a lenient reader would take is none', () => {
+    const found = checkWorkflow(good.replace('order: []', 'order: [b\n    y: 1]'), 'x.yaml')
+    expect(found.map(({ message }) => message)).toEqual([expect.stringMatching(/^not valid YAML/)])
+  })
+
+  it('may name one thing a few hundred times, though not without end', () => {
+    const many = Array.from({ length: 300 }, () => '*path').join(', ')
+    const source = good.replace('because: It ran', `notes: [&path { say: x }, ${many}]\n      because: It ran`)
+    expect(checkWorkflow(source, 'x.yaml')).toEqual([])
+  })
 
   it('that is no mapping at all is told what it must be', () => {
     expect(checkWorkflow('7', 'x.yaml')).toEqual([

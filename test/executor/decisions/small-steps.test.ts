@@ -91,6 +91,12 @@ describe('confirming a resize', () => {
     return expect(await prepared(confirmResize, stage)).toMatchObject({ request: { confirm: 'm-1' } })
   })
 
+  it('cuts its reads off when the run stops', async () => {
+    const stage = resized()
+    await prepared(confirmResize, stage)
+    expect([stage.count('listMigrations'), stage.count('getInstance'), stage.uncut]).toEqual([1, 1, []])
+  })
+
   it('a record that nobody planned for is not confirmed', async () => {
     const stage = new Stage()
     stage.shows({ vmState: 'resized' })
@@ -325,6 +331,17 @@ describe('marks', () => {
       await driver.send(stage.scene())
       expect(stage.calls.at(-1)).toMatchObject({ call })
     }
+  })
+
+  it('what is asked of Nova is on record', async () => {
+    const asked = async (driver: StepDriver, shown: Partial<Instance>): Promise<unknown> => {
+      const stage = new Stage()
+      stage.shows(shown)
+      return prepared(driver, stage)
+    }
+    expect(await asked(lock, { locked: false })).toHaveProperty('request', 'locked')
+    expect(await asked(unlock, ours)).toHaveProperty('request', 'without our lock')
+    expect(await asked(resetState, { vmState: 'error' })).toHaveProperty('request', 'active without a task')
   })
 
   it("somebody else's lock is not taken away", async () => {
