@@ -5,6 +5,7 @@
  *
  *   npm run mutation                 all groups
  *   npm run mutation -- gate brake   these; of the others, what was run before
+ *   npm run mutation -- --again gate what survived there once more, after tests were added
  *   npm run mutation -- --table      runs nothing
  *   npm run mutation -- --write      runs nothing; writes scores and survivors into docs/mutation.md
  */
@@ -56,17 +57,10 @@ const asked = process.argv.slice(2)
 const kept = '.stryker/groups'
 const mark = 85
 mkdirSync(kept, { recursive: true })
-if (!asked.some((word) => word.startsWith('-')))
-  for (const name of asked.length === 0 ? Object.keys(groups) : asked) {
-    const [modules, mayKill] = groups[name]
-    const mutate = modules.map((module) => `src/${module}.ts`).join(',')
-    // Every group is run, also after one that stayed below the mark.
-    spawnSync('npx', ['stryker', 'run', '--mutate', mutate], {
-      stdio: 'inherit',
-      env: { ...process.env, MUTATION_TESTS: mayKill.join(' ') },
-    })
-    copyFileSync('.stryker/report.json', `${kept}/${name}.json`)
-  }
+const words = asked.filter((word) => !word.startsWith('-'))
+const chosen = words.length === 0 ? Object.keys(groups) : words
+if (!asked.includes('--table') && !asked.includes('--write'))
+  for (const name of chosen) runGroup(name, asked.includes('--again'))
 
 const columns = ['Killed', 'Timeout', 'Survived', 'NoCoverage']
 const rows = []
@@ -74,7 +68,7 @@ const survivors = []
 const faults = []
 for (const [name, [modules]] of Object.entries(groups)) {
   if (!existsSync(`${kept}/${name}.json`)) {
-    if (asked.length === 0 || asked.includes(name) || asked.includes('--write')) faults.push(`${name}: not run`)
+    faults.push(`${name}: not run`)
     continue
   }
   const { files: reported } = JSON.parse(readFileSync(`${kept}/${name}.json`, 'utf8'))
@@ -111,6 +105,40 @@ if (asked.includes('--write')) {
 }
 for (const fault of faults) process.stderr.write(`${fault}\n`)
 process.exitCode = faults.length === 0 ? 0 : 1
+
+/** Every group is run, also after one that stayed below the mark. */
+function runGroup(name, again) {
+  const [modules, mayKill] = groups[name]
+  const report = `${kept}/${name}.json`
+  const before = again ? JSON.parse(readFileSync(report, 'utf8')) : null
+  const places = before === null ? modules.map((module) => `src/${module}.ts`) : survivingPlaces(before)
+  if (places.length === 0) return
+  spawnSync('npx', ['stryker', 'run', '--mutate', places.join(',')], {
+    stdio: 'inherit',
+    env: { ...process.env, MUTATION_TESTS: mayKill.join(' ') },
+  })
+  if (before === null) copyFileSync('.stryker/report.json', report)
+  else writeFileSync(report, JSON.stringify(merged(before, JSON.parse(readFileSync('.stryker/report.json', 'utf8')))))
+}
+
+/** The lines of what survived, as Stryker takes them. */
+function survivingPlaces({ files: reported }) {
+  return Object.entries(reported).flatMap(([file, { mutants }]) => {
+    const surviving = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
+    return [...new Set(surviving.map(({ location: { start, end } }) => `${file}:${start.line}-${end.line}`))]
+  })
+}
+
+/** A report with what a later run of the same source found. */
+function merged(before, after) {
+  const keyOf = ({ location, mutatorName, replacement }) => JSON.stringify([location, mutatorName, replacement])
+  for (const [file, { source, mutants }] of Object.entries(after.files)) {
+    if (before.files[file].source !== source) throw new Error(`${file} changed since its run: run its whole group`)
+    const found = new Map(mutants.filter(({ status }) => status !== 'Ignored').map((mutant) => [keyOf(mutant), mutant]))
+    before.files[file].mutants = before.files[file].mutants.map((mutant) => found.get(keyOf(mutant)) ?? mutant)
+  }
+  return before
+}
 
 function score([killed, timedOut, survived, uncovered]) {
   return (100 * (killed + timedOut)) / (killed + timedOut + survived + uncovered)

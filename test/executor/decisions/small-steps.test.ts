@@ -123,6 +123,12 @@ describe('confirming a resize', () => {
     })
   })
 
+  it('is waited for also where the plan knows no record', async () => {
+    const stage = new Stage()
+    stage.shows({ vmState: 'resized' })
+    expect(await goesOn(confirmResize, stage)).toBe(true)
+  })
+
   it.each(['active', 'stopped'])(
     'is over when it is %s without a task and its record is confirmed',
     async (vmState) => {
