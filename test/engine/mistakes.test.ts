@@ -223,6 +223,14 @@ const mistakes: Mistake[] = [
   ],
   ['  evacuate:\n', '  Evacuate:\n', ['23:3 "Evacuate" must be an id: lower case letters, digits and hyphens']],
   [
+    'recipes:\n',
+    'recipes: { Bad: { steps: [{ id: a, do: start, deadline: 1m }] } }\nrecipez:\n',
+    [
+      '22:12 "Bad" must be an id: lower case letters, digits and hyphens',
+      '23:1 unknown key "recipez"; allowed here: apiVersion, kind, metadata, failure, host, instances, recipes',
+    ],
+  ],
+  [
     '  evacuate:\n',
     '  evacuate:\n    rounds: 0\n',
     ['24:13 recipes.evacuate.rounds: must be a whole number from 1 to 1000'],
