@@ -6,6 +6,7 @@ import { parseWorkflow } from '../engine/workflow.ts'
 import type { Adapters } from './adapters.ts'
 import type { Config } from './config/index.ts'
 import type { DaemonParts } from './daemon.ts'
+import { noticeRules } from './notice-receivers.ts'
 import type { ReviewedJournal } from './review/incident-listing.ts'
 
 export interface DaemonSurroundings {
@@ -35,5 +36,6 @@ export function daemonParts(config: Config, { adapters, ...surroundings }: Daemo
     },
     cloudName: config.cloud,
     maintenanceWindows: config.maintenanceWindows,
+    notices: { rules: noticeRules(config), deliver: adapters.receivers },
   }
 }

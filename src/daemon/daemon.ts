@@ -21,6 +21,7 @@ import { runIncident } from '../executor/incident-runner.ts'
 import { Slots, type SharedQueue } from '../executor/slots.ts'
 import { Monitor } from '../monitor/monitor.ts'
 import type { MonitorSettings } from '../monitor/settings.ts'
+import { NoticeDesk, type Deliver, type NoticeRules } from '../notices/index.ts'
 import { BrakeWatch } from './brake-watch.ts'
 import { createBridge } from './bridge.ts'
 import { HostReturns } from './host-returns.ts'
@@ -56,6 +57,8 @@ export interface DaemonParts {
   executorSettings: ExecutorSettings
   /** Default: none. */
   maintenanceWindows?: readonly MaintenanceWindow[]
+  /** Default: nobody is told of anything. */
+  notices?: { rules: NoticeRules; deliver: ReadonlyMap<string, Deliver> }
   version: string
   cloudName: string | null
   /** Default: this process's. */
@@ -73,6 +76,7 @@ export class Daemon {
   readonly monitor: Monitor
   readonly operations: Operations
   readonly review: Review
+  readonly notices: NoticeDesk | null
   readonly #parts: DaemonParts
   readonly #context: ExecutorContext
   readonly #queue: SharedQueue
@@ -110,6 +114,10 @@ export class Daemon {
       incidentOver: (host) => this.book.isReturning(host),
       observer,
     })
+    this.notices =
+      parts.notices === undefined
+        ? null
+        : new NoticeDesk({ clock, journal, cloud, observer, mode, incident: (id) => this.book.find(id), ...parts.notices })
     const workflows = this.#pinWorkflows()
     // By the name on record first: right after a restart a host's zone, and so its segment, may not be known yet.
     const segmentNamed = ({ host, segment: name }: Incident): Segment =>
@@ -202,6 +210,8 @@ export class Daemon {
   /** Watches, and picks up what is unfinished once Nova has been read: before that a host's segment is not known. */
   start(): void {
     const { journal, version, mode, pid = process.pid } = this.#parts
+    // Before anything new is on record: it looks at what the last run left behind.
+    this.notices?.start()
     journal.append([{ kind: 'daemon.started', data: { version, mode, pid } }])
     // Before the first poll: what a daemon starts inside of, or what ended while none ran, decides about its verdicts.
     this.#keeping = this.#keeper.run(this.#stopping.signal)
@@ -216,6 +226,7 @@ export class Daemon {
     // A start that failed half way (a port that is taken) has nothing on record that could end.
     if (this.#polling === null) return
     await this.#returns.idle()
+    await this.notices?.stop()
     this.#parts.journal.append([{ kind: 'daemon.stopped', data: { reason } }])
   }
 

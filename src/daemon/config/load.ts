@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { LifeboatError } from '../../domain/errors.ts'
 import { builtInSettings } from '../../domain/segment.ts'
 import type { Config, FencingConfig, ProbeConfig, RedfishConfig } from './config.ts'
+import { noticesConfig } from './notices.ts'
 import { byPlace, pathText, placeIssues } from './problems.ts'
 import { attemptLimit, checkReferences } from './references.ts'
 import { configSchema, type ConfigFile } from './schema.ts'
@@ -128,6 +129,7 @@ function resolveConfig(
     defaults,
     segments: file.segments.map((segment) => resolveSegment(segment, defaults)),
     maintenanceWindows: file.maintenanceWindows.map(resolveWindow),
+    notices: noticesConfig(file, { secrets, baseDir, report }),
   }
 }
 

@@ -6,6 +6,7 @@
  */
 import { z } from 'zod'
 import { count, duration, names, optionalSection, section, share, text } from './pieces.ts'
+import { notices } from './notice-schema.ts'
 import { fencingMethod, probe } from './witness-schema.ts'
 
 const policy = {
@@ -316,6 +317,7 @@ export const configSchema = section({
     .array(maintenanceWindow)
     .default([])
     .describe('Maintenance or pauses that the calendar begins and ends by itself'),
+  notices: notices.describe('Who is told when something happens, and how'),
   segments: z.array(segment).default([]).describe('Hosts under one set of rules; the first that fits wins'),
 })
 
