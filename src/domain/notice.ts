@@ -127,6 +127,7 @@ export type NoticeTopic = keyof typeof noticeTopics
 /** How an instance stands, in a tenant's words. */
 export const instanceStates = [
   'affected',
+  'at-rest',
   'running',
   'stopped',
   'left',

@@ -5,6 +5,7 @@
  * At least once: a notice is on record before it is sent, and what was sent is recorded shortly after. A crash in between
  * sends it again, under the same id.
  */
+import { setMaxListeners } from 'node:events'
 import { isAborted, sleep, type Clock } from '../domain/clock.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
@@ -46,6 +47,8 @@ export class Courier {
 
   constructor(parts: CourierParts) {
     this.#parts = parts
+    // Every try under way listens for the stop: many receivers are no leak.
+    setMaxListeners(0, this.#stopping.signal)
   }
 
   /** Takes what is on record already. */

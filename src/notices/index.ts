@@ -1,6 +1,7 @@
 /** Notices, as everything outside this directory sees them. */
 export { type Deliver, type Ended } from './delivery.ts'
 export { NoticeDesk } from './desk.ts'
+export { reach } from './reach.ts'
 export { receiver, type ReceiverSettings } from './receiver.ts'
 export { type NoticeRules } from './rules.ts'
 export { type RunSendmail } from './sendmail.ts'

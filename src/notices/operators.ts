@@ -91,7 +91,7 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       const { outcome, message } = entry.data
       return draft(entry, known, 'incident-closed', {
         code: outcome,
-        message: [`${entry.host}: ${message}`, ...notBack(incident)].join('\n'),
+        message: [`${entry.host}: ${message}${tally(entry.data.counts)}`, ...notBack(incident)].join('\n'),
         severity: closingSeverity(entry.data.outcome, incident),
       })
     }
@@ -155,6 +155,11 @@ function closingSeverity(outcome: string, incident: Incident | undefined): Notic
   const ends = [...(incident?.instances.values() ?? [])].map((one) => one.outcome?.outcome)
   if (ends.includes('failed') || ends.includes('stuck')) return 'critical'
   return outcome === 'cancelled' || ends.includes('left') ? 'warning' : 'info'
+}
+
+function tally(counts: Record<string, number>): string {
+  const parts = Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []))
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`
 }
 
 function notBack(incident: Incident | undefined): string[] {

@@ -28,11 +28,11 @@ export function affectedDrafts(
   { mode, segment, maxInstances }: { mode: Draft['mode']; segment: string; maxInstances: number },
 ): Draft[] {
   return [...byProject(instances, ({ projectId }) => projectId)].map(([project, own]) => {
-    const noticed = own.map(({ id, name }): NoticedInstance => ({ id, name: short(name), state: 'affected' }))
+    const noticed = own.map(noticedHere)
     return tenantDraft(entry, 'instances-affected', {
       ...{ mode, segment, project, maxInstances },
       code: 'HOST_DEAD',
-      severity: 'critical',
+      severity: worst(noticed) === 'info' ? 'warning' : 'critical',
       reference: referenceOf(entry.hash, project),
       instances: noticed,
     })
@@ -112,6 +112,12 @@ function tenantDraft(
   }
 }
 
+/** Stopped ones lose nothing at the moment, but cannot be started either. */
+function noticedHere({ id, name, vmState }: Instance): NoticedInstance {
+  const atRest = vmState === 'stopped' || vmState.startsWith('shelved') || vmState === 'soft-delete'
+  return { id, name: short(name), state: atRest ? 'at-rest' : 'affected' }
+}
+
 function noticedEnd({ plan, outcome }: InstanceRecovery, closing: Closing): NoticedInstance {
   const one = { id: plan.instanceId, name: short(plan.name) }
   if (outcome === null) return { ...one, state: unplanned(closing) }
@@ -130,7 +136,7 @@ function unplanned(closing: Closing): NoticedState {
 
 /** How much an owner has to worry. */
 const worries: Record<NoticedState, number> = {
-  ...{ running: 0, stopped: 0, returned: 0 },
+  ...{ running: 0, stopped: 0, returned: 0, 'at-rest': 0 },
   ...{ affected: 1, untouched: 1, left: 1, failed: 2, stuck: 2 },
 }
 

@@ -52,18 +52,19 @@ export const english: Texts = {
     'host-returned': operator('{host} takes instances again'),
     test: operator('A test of this receiver'),
     'instances-affected': {
-      subject: '{count} of your instances are down',
-      text: 'The host of {count} instances of project {project} failed at {at}. They do not run at the moment.\n\n{instances}\n\nYou will be told what became of each. Reference: {reference}',
+      subject: 'Your instances: {notOk} down with their host',
+      text: 'A host failed. These instances of project {project} were on it at {at}:\n\n{instances}\n\nYou will be told what became of each. Reference: {reference}',
     },
     'instances-ended': {
-      subject: '{ok} of your {count} instances are back, {notOk} are not',
-      text: 'The recovery of {count} instances of project {project} ended at {at}.\n\n{instances}\n\nReference: {reference}',
+      subject: 'Your instances: {ok} of {count} are back',
+      text: 'The recovery of instances of project {project} ended at {at}:\n\n{instances}\n\nReference: {reference}',
     },
   },
   line: '- {name} ({id}): {state}',
   more: '… and {more} more',
   states: {
     affected: 'down',
+    'at-rest': 'was stopped, and cannot be started at the moment',
     running: 'running again on another host',
     stopped: 'on another host, stopped',
     left: 'not moved; it stays down until its host is repaired',
@@ -85,7 +86,8 @@ export interface Setting {
 
 /** Subject and text as people read them. */
 export function worded(notice: Notice, texts: Texts, setting: Setting): Words {
-  const values = notice.audience === 'tenant' ? tenantValues(notice, texts, setting) : operatorValues(notice, setting)
+  const forTenants = noticeTopics[notice.topic].audience === 'tenant'
+  const values = forTenants ? tenantValues(notice, texts, setting) : operatorValues(notice, setting)
   const fill = (template: string): string => filledIn(template, (name) => values[name] ?? '')
   const { subject, text } = texts.topics[notice.topic]
   const observing = notice.mode === 'observe' && notice.topic !== 'test'
