@@ -117,7 +117,15 @@ export class Daemon {
     this.notices =
       parts.notices === undefined
         ? null
-        : new NoticeDesk({ clock, journal, cloud, observer, mode, incident: (id) => this.book.find(id), ...parts.notices })
+        : new NoticeDesk({
+            clock,
+            journal,
+            cloud,
+            observer,
+            mode,
+            incident: (id) => this.book.find(id),
+            ...parts.notices,
+          })
     const workflows = this.#pinWorkflows()
     // By the name on record first: right after a restart a host's zone, and so its segment, may not be known yet.
     const segmentNamed = ({ host, segment: name }: Incident): Segment =>

@@ -157,7 +157,7 @@ export class NoticeDesk {
   #followFreeze(entry: Entry, known: Known): void {
     if (entry.kind === 'monitor.frozen') {
       this.#freeze?.cancel()
-      const freeze = { told: false, cancel: () => undefined as void }
+      const freeze = { told: false, cancel: (): void => undefined }
       freeze.cancel = this.#parts.clock.after(this.#rules.freezeDelayMs, () => {
         freeze.told = true
         const draft = freezeDraft(entry, known)

@@ -69,7 +69,11 @@ export class NoticeQueue {
   }
 
   /** What must be given up: too old, or in the way of newer ones. Never what is under way. */
-  overdue(receiver: string, now: number, { giveUpAfterMs, limit }: { giveUpAfterMs: number; limit: number }): {
+  overdue(
+    receiver: string,
+    now: number,
+    { giveUpAfterMs, limit }: { giveUpAfterMs: number; limit: number },
+  ): {
     tooOld: Waiting[]
     tooMany: Waiting[]
   } {

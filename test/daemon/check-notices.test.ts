@@ -52,7 +52,9 @@ describe('check', () => {
     ['c: { kind: chat, url: "http://127.0.0.1/", ca_file: nowhere.pem }', 'cannot be reached'],
     ['m: { kind: email, from: a@x.org, to: [b@x.org], sendmail: [/nowhere/sendmail] }', '/nowhere/sendmail'],
   ])('fails where nothing could be delivered: %s', async (receiver, message) => {
-    expect(await lines(receiver)).toMatchObject([{ result: 'fail', message: expect.stringContaining(message) as string }])
+    expect(await lines(receiver)).toMatchObject([
+      { result: 'fail', message: expect.stringContaining(message) as string },
+    ])
   })
 
   it('looks whether sendmail may be run', async () => {
@@ -63,7 +65,8 @@ describe('check', () => {
 })
 
 describe('a test by hand', () => {
-  const mail = 'm: { kind: email, audience: tenant, from: a@x.org, to_by_project: { red: [b@x.org] }, sendmail: [/bin/true] }'
+  const mail =
+    'm: { kind: email, audience: tenant, from: a@x.org, to_by_project: { red: [b@x.org] }, sendmail: [/bin/true] }'
   const order = { receiver: 'm', by: 'ann', project: null }
 
   it('goes to the first project that is configured, or to the one that is asked for', async () => {

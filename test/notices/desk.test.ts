@@ -269,16 +269,37 @@ describe('owners', () => {
         Promise.resolve([instanceOf('a', 'red'), instanceOf('b', 'blue'), instanceOf('c', 'red', 'stopped')])
       await rig.append(verdict('host-down'))
       const told = rig.queued('instances-affected')
-      expect(told.map(({ project, instances }) => [project, instances?.map(({ name, state }) => [name, state])])).toEqual([
-        ['red', [['a', 'affected'], ['c', 'at-rest']]],
+      expect(
+        told.map(({ project, instances }) => [project, instances?.map(({ name, state }) => [name, state])]),
+      ).toEqual([
+        [
+          'red',
+          [
+            ['a', 'affected'],
+            ['c', 'at-rest'],
+          ],
+        ],
         ['blue', [['b', 'affected']]],
       ])
       const left = { outcome: 'left', code: 'LOCAL_DISK', message: 'its disk is on cmp01', after: null } as const
       await rig.append(opened('i'), ...recovered('i', 'a', 'red'), ...recovered('i', 'b', 'blue', left))
       await rig.append(...recovered('i', 'new', 'green'), closed('i'))
       const ended = rig.queued('instances-ended')
-      expect(ended.map(({ project, severity, instances }) => [project, severity, instances?.map(({ name, state }) => [name, state])])).toEqual([
-        ['red', 'warning', [['c', 'untouched'], ['a', 'running']]],
+      expect(
+        ended.map(({ project, severity, instances }) => [
+          project,
+          severity,
+          instances?.map(({ name, state }) => [name, state]),
+        ]),
+      ).toEqual([
+        [
+          'red',
+          'warning',
+          [
+            ['c', 'untouched'],
+            ['a', 'running'],
+          ],
+        ],
         ['blue', 'warning', [['b', 'left']]],
         ['green', 'info', [['new', 'running']]],
       ])

@@ -51,7 +51,11 @@ export function addNoticeCommands(program: Command, session: Session): void {
     .command('test')
     .description('send a test to a receiver, straight from the configuration; the daemon need not run')
     .argument('<receiver>')
-    .option('--project <id>', 'of a receiver for tenants: whose notice it is; default: the first that is configured', text)
+    .option(
+      '--project <id>',
+      'of a receiver for tenants: whose notice it is; default: the first that is configured',
+      text,
+    )
     .action(async (receiver: string, { project }: { project?: string }) => {
       const config = session.config({ withSecrets: true })
       const by = session.by()

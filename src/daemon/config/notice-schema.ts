@@ -9,14 +9,16 @@ const filters = {
   audience: z
     .enum(noticeAudiences)
     .default('operator')
-    .describe('operator: everything about the cloud. tenant: one notice for each project, about its own instances only'),
+    .describe(
+      'operator: everything about the cloud. tenant: one notice for each project, about its own instances only',
+    ),
   topics: z.array(z.enum(topics)).min(1).optional().describe('Only these kinds of event. Default: all of its audience'),
   least: z.enum(noticeSeverities).default('info').describe('The least severity that it is told of'),
   segments: names()
     .min(1)
     .optional()
     .describe('Only hosts of these segments; what concerns the whole cloud comes too. Default: all'),
-  projects: names().min(1).optional().describe("Only of these projects (ids), for audience tenant. Default: all"),
+  projects: names().min(1).optional().describe('Only of these projects (ids), for audience tenant. Default: all'),
   texts: text().optional().describe('File with words of your own, in any language (docs/notices.md). Default: English'),
   show_hosts: z
     .boolean()
@@ -32,7 +34,7 @@ const url = z.string().regex(/^https?:\/\/[^\s@#]+$/, { error: 'must be an http 
 
 const target = {
   url: url.optional().describe('Address; exactly one of url, url_file, url_env'),
-  url_file: text().optional().describe("File with the address, where it is a secret; a bare name as in password_file"),
+  url_file: text().optional().describe('File with the address, where it is a secret; a bare name as in password_file'),
   url_env: text().optional().describe('Environment variable with the address'),
   ca_file: text().optional().describe("Certificates that sign the receiver's"),
   verify: z.boolean().default(true).describe('false: anybody in the network can pose as the receiver and read notices'),
@@ -42,7 +44,9 @@ const target = {
 /** No comma and no white space: a name of one address must not become a list. A dash first would be an option. */
 const address = z
   .string()
-  .regex(/^[^\s@,;<>"'\p{Cc}-][^\s@,;<>"'\p{Cc}]*@[^\s@,;<>"'\p{Cc}]+$/u, { error: 'must be one mail address: name@example.org' })
+  .regex(/^[^\s@,;<>"'\p{Cc}-][^\s@,;<>"'\p{Cc}]*@[^\s@,;<>"'\p{Cc}]+$/u, {
+    error: 'must be one mail address: name@example.org',
+  })
 
 const sender = z.string().regex(/^([^\p{Cc}<>@"]* <)?[^\s@,;<>"'\p{Cc}-][^\s@,;<>"'\p{Cc}]*@[^\s@,;<>"'\p{Cc}]+>?$/u, {
   error: 'must be name@example.org or Lifeboat <name@example.org>',

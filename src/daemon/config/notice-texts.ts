@@ -7,7 +7,7 @@ import { pathText } from './problems.ts'
 import { readYaml, type Path } from './yaml-source.ts'
 
 const words = z.strictObject({ subject: z.string().min(1).optional(), text: z.string().min(1).optional() })
-const keys = <K extends string>(all: readonly K[]) => Object.fromEntries(all.map((key) => [key, words.optional()]))
+const keys = (all: readonly string[]) => Object.fromEntries(all.map((key) => [key, words.optional()]))
 
 const textsFile = z.strictObject({
   ...keys(Object.keys(noticeTopics)),

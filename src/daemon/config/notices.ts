@@ -120,7 +120,10 @@ function checkFilters(file: ReceiverFile, path: Path, known: readonly string[], 
   for (const [index, topic] of (file.topics ?? []).entries()) {
     const { audience } = noticeTopics[topic]
     if (audience !== file.audience)
-      report([...path, 'topics', index], `${topic} is told to audience ${audience}, and this receiver is ${file.audience}`)
+      report(
+        [...path, 'topics', index],
+        `${topic} is told to audience ${audience}, and this receiver is ${file.audience}`,
+      )
   }
   if (file.audience !== 'tenant' && file.projects !== undefined)
     report([...path, 'projects'], 'only notices to tenants are about a project (set audience: tenant)')
@@ -130,7 +133,10 @@ function checkFilters(file: ReceiverFile, path: Path, known: readonly string[], 
 function checkRecipients(file: Extract<ReceiverFile, { kind: 'email' }>, path: Path, report: Report): void {
   const { audience, to, toByProject, projects } = file
   if ((to === undefined) === (toByProject === undefined))
-    report(path, `has ${to === undefined ? 'no recipients' : 'to and to_by_project'} (exactly one of to, to_by_project)`)
+    report(
+      path,
+      `has ${to === undefined ? 'no recipients' : 'to and to_by_project'} (exactly one of to, to_by_project)`,
+    )
   if (toByProject === undefined) return
   if (audience !== 'tenant')
     report([...path, 'to_by_project'], 'only notices to tenants are about a project (set audience: tenant)')
