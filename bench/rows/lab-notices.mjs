@@ -24,7 +24,8 @@ export async function labNoticeRows({ runs }) {
   const seen = []
   try {
     await tidy(nova)
-    for (let n = 0; n < projects; n++) owners.push(await project(`${prefix}-owner-${n}`))
+    // Never the names of an earlier run: Keystone remembers whom a name meant for a while.
+    for (let n = 0; n < projects; n++) owners.push(await project(`${prefix}-owner-${Date.now()}-${n}`))
     writeFileSync(join(directory, 'clouds.yaml'), await lab('clouds'))
     for (let run = 0; run < runs; run++) {
       await boot(nova, owners)
@@ -62,8 +63,7 @@ async function tellOnce(directory, run) {
 /** A project of its own, with a client that acts in it. */
 async function project(name) {
   const keystone = new NovaClient(access, access.auth_url)
-  const { projects: known } = await keystone.call('GET', `/projects?name=${name}`)
-  const { id } = known[0] ?? (await keystone.call('POST', '/projects', { project: { name } })).project
+  const { id } = (await keystone.call('POST', '/projects', { project: { name } })).project
   const { roles } = await keystone.call('GET', '/roles?name=admin')
   const { users } = await keystone.call('GET', `/users?name=${access.username}`)
   await keystone.call('PUT', `/projects/${id}/users/${users[0].id}/roles/${roles[0].id}`)

@@ -2,7 +2,6 @@
  * Notices: what people outside are told, and how far each has come. The words, and what the journal keeps. What is told of
  * which entry is decided in notices/; nothing of a recovery ever waits for a notice.
  */
-import type { IncidentId } from './entry.ts'
 import type { InstanceId } from './instance.ts'
 import type { HostName } from './service.ts'
 
@@ -167,7 +166,7 @@ export interface Notice {
   host: HostName | null
   /** Null: it concerns more than one segment. */
   segment: string | null
-  incident: IncidentId | null
+  incident: string | null
   project: string | null
   /** Ties a project's notices of one failure together without naming the host; null for operators. */
   reference: string | null

@@ -85,7 +85,8 @@ export class NoticeDesk {
     const rows = journal.read({ kinds: [...noticeKinds], newestFirst: true, limit: rowsRead }).toReversed()
     const missed = this.#lastMoments()
     const [first] = missed
-    const before = journal.read({ kinds: ['incident.opened', 'incident.closed'], newestFirst: true, limit: causesRead })
+    const kinds: EntryKind[] = this.#rules.receivers.size === 0 ? [] : ['incident.opened', 'incident.closed']
+    const before = journal.read({ kinds, newestFirst: true, limit: causesRead })
     const past = [...rows, ...before].filter(({ seq, kind }) => isNotice(kind) || seq < (first?.seq ?? Infinity))
     const known = new Set<string>()
     for (const entry of past.toSorted((a, b) => a.seq - b.seq)) {
