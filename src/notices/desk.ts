@@ -141,6 +141,7 @@ export class NoticeDesk {
     this.#followFreeze(entry, known)
     const draft = operatorDraft(entry, known)
     this.#send(entry, [...(draft === null ? [] : [draft]), ...this.#owners.ended(entry)], told)
+    this.#owners.foresee(entry)
     if (this.#owners.asks(entry)) void this.#tellOwners(entry, told)
     this.#owners.follow(entry)
     if (entry.kind === 'verdict.changed' && entry.data.kind === 'healthy') this.#forgetDeath(entry.data.host)

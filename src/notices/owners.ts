@@ -10,12 +10,21 @@ import type { Incident } from '../domain/incident.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { Notice } from '../domain/notice.ts'
 import type { Observer } from '../domain/observer.ts'
+import { witnessedDead } from '../domain/verdict.ts'
 import { tellsTenants, type Draft, type NoticeRules } from './rules.ts'
 import { affectedDrafts, affectsTenants, endedDrafts, returnedDrafts } from './tenants.ts'
 
 /** Tries to list a host's instances, and the pause between them. More: owners hear late what the closing says anyway. */
 const listings = 3
 const listAgainMs = 1_000
+
+/**
+ * A host that is suspect and whose witnesses say dead is read before its verdict: Nova takes a second and more for a busy list,
+ * and at the verdict the recovery asks it for the same. Older than this it is read anew: somebody may have been moved.
+ */
+const earlyGoodForMs = 90_000
+/** Hosts read early at once. More: a mass failure asks Nova for every host's list when it can bear it least. */
+const earlyAtOnce = 4
 
 export interface OwnersParts {
   clock: Clock
@@ -35,6 +44,8 @@ export class Owners {
   readonly #open = new Set<string>()
   /** Hosts whose instances are being read. */
   readonly #reading = new Set<string>()
+  /** What was on suspect hosts; null: it could not be read. `at`: when it was asked for, monotonic ms. */
+  readonly #early = new Map<string, { at: number; over: boolean; list: Promise<Instance[] | null> }>()
 
   constructor(parts: OwnersParts) {
     this.#parts = parts
@@ -63,12 +74,30 @@ export class Owners {
     return tellsTenants(this.#parts.rules().receivers, segmentOf(entry))
   }
 
+  /** Reads a host that is likely to be found dead in a moment, so that its owners need not wait for Nova then. */
+  foresee(entry: Entry): void {
+    if (entry.kind !== 'verdict.changed') return
+    const { host, kind, segment, evidence } = entry.data
+    if (kind === 'healthy') this.#early.delete(host)
+    if (kind !== 'suspect' || !witnessedDead(evidence) || this.#told.has(host)) return
+    const { clock, cloud, rules, signal } = this.#parts
+    const underWay = [...this.#early.values()].filter(({ over }) => !over).length
+    if (underWay >= earlyAtOnce || !tellsTenants(rules().receivers, segment)) return
+    const list = cloud
+      .listInstances(host, { signal })
+      // Nothing is lost: it is read at the verdict, where a failure is told.
+      .catch(() => null)
+      .finally(() => (early.over = true))
+    const early = { at: clock.now(), over: false, list }
+    this.#early.set(host, early)
+  }
+
   /** Drafts for everybody with instances on the host. Empty when it cannot be read: the end of the incident tells them. */
   async affected(entry: Entry): Promise<Draft[]> {
     const { mode, rules } = this.#parts
     const host = entry.host ?? ''
     this.#reading.add(host)
-    const instances = await this.#list(host).finally(() => this.#reading.delete(host))
+    const instances = await this.#onHost(host).finally(() => this.#reading.delete(host))
     return affectedDrafts(entry, instances, { mode, segment: segmentOf(entry), maxInstances: rules().maxInstances })
   }
 
@@ -93,6 +122,13 @@ export class Owners {
   #over(host: string): void {
     this.#open.delete(host)
     this.#told.delete(host)
+  }
+
+  async #onHost(host: string): Promise<Instance[]> {
+    const early = this.#early.get(host)
+    this.#early.delete(host)
+    const fresh = early !== undefined && this.#parts.clock.now() - early.at <= earlyGoodForMs
+    return (fresh ? await early.list : null) ?? this.#list(host)
   }
 
   async #list(host: string): Promise<Instance[]> {

@@ -1,5 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { down, everything, instanceOf, opened, owners, recovered, refused, Rig, taken, verdict, closed } from './rig.ts'
+import {
+  down,
+  dying,
+  everything,
+  instanceOf,
+  opened,
+  owners,
+  recovered,
+  refused,
+  Rig,
+  taken,
+  verdict,
+  closed,
+} from './rig.ts'
 
 describe('a receiver', () => {
   it(
@@ -361,6 +374,51 @@ describe('owners', () => {
       const [notice] = rig.queued('instances-ended')
       expect(notice).toMatchObject({ instanceCount: 4, notBack: 1, severity: 'critical' })
       expect(notice?.instances?.map(({ name }) => name)).toEqual(['z', 'a', 'b'])
+    }),
+  )
+
+  it(
+    'are told at once when their host was read while it was suspect and its witnesses said dead',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      let read = 0
+      rig.instances = () => (++read === 1 ? Promise.resolve([instanceOf('a', 'red')]) : new Promise(() => undefined))
+      await rig.append(dying())
+      expect([read, rig.queued()]).toEqual([1, []])
+      await rig.append(verdict('host-down', { from: 'suspect' }))
+      expect([read, rig.tried()]).toEqual([1, ['hook instances-affected']])
+    }),
+  )
+
+  it(
+    'are read anew when that is long ago, could not be done, or was before the host lived again',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      let read = 0
+      rig.instances = () => (read++ % 2 === 0 ? Promise.reject(new Error('busy')) : Promise.resolve([]))
+      await rig.append(dying())
+      await rig.append(verdict('host-down', { from: 'suspect' }))
+      expect(read).toBe(2)
+      rig.instances = () => Promise.resolve([instanceOf(`n${++read}`, 'red')])
+      await rig.append(verdict('healthy', { from: 'host-down' }), dying())
+      await rig.pass(91_000)
+      await rig.append(verdict('host-down', { from: 'suspect' }))
+      expect(read).toBe(4)
+      await rig.append(verdict('healthy', { from: 'host-down' }), dying())
+      await rig.append(verdict('healthy', { from: 'suspect' }), verdict('host-down'))
+      expect(read).toBe(6)
+    }),
+  )
+
+  it(
+    'of no more than four suspect hosts are read at once, and of none whose witnesses do not say dead',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      const read: string[] = []
+      rig.instances = (host) => {
+        read.push(host)
+        return new Promise(() => undefined)
+      }
+      await rig.append(verdict('suspect', { host: 'alive' }))
+      for (const host of ['a', 'b', 'c', 'd', 'e']) await rig.append(dying(host))
+      expect(read).toEqual(['a', 'b', 'c', 'd'])
     }),
   )
 

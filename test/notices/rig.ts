@@ -165,6 +165,13 @@ export function verdict(
   return { kind: 'verdict.changed', host, data }
 }
 
+/** Suspect, and a witness says dead. */
+export function dying(host = 'cmp01'): NewEntry {
+  const suspect = verdict('suspect', { host })
+  const probe = { probe: 'ping', kind: 'ping', answer: 'dead', detail: '', at: 't' } as const
+  return { ...suspect, data: { ...suspect.data, evidence: { ...suspect.data.evidence, probes: [probe] } } }
+}
+
 export function opened(id: string, change: Partial<EntryData['incident.opened']> = {}): NewEntry {
   const data: EntryData['incident.opened'] = {
     ...{ verdict: verdict('host-down').data, segment: 'az1', failure: 'host', mode: 'armed' },
