@@ -7,6 +7,7 @@ import { addIncidentCommands } from './commands/incidents.ts'
 import { addJournalCommands } from './commands/journal.ts'
 import { addLookCommands } from './commands/look.ts'
 import { addMaintenanceCommands } from './commands/maintenance.ts'
+import { addNoticeCommands } from './commands/notices.ts'
 import type { Commands } from './composition.ts'
 import { exitCodes, reportOf } from './exit-codes.ts'
 import { printable } from './output/width.ts'
@@ -35,6 +36,7 @@ export async function runCli(argv: string[], terminal: Terminal, commands: Comma
   addIncidentCommands(program, session)
   addActCommands(program, session)
   addMaintenanceCommands(program, session)
+  addNoticeCommands(program, session)
   addJournalCommands(program, session)
   program.hook('preAction', (_program, action) => {
     // Before anything is asked of a cloud or a daemon. Export has formats of its own.

@@ -8,6 +8,7 @@ import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { Leftover, ReturnState, ReturnStepKind } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
+import type { Notice, NoticeDeadLettered, NoticeFailed, NoticeSent } from './notice.ts'
 import type { Outcome } from './outcome.ts'
 import type { HostStepKind, InstancePlan, StepKind } from './plan.ts'
 import type { HostName, ServiceChange } from './service.ts'
@@ -152,6 +153,12 @@ export interface EntryData {
     source?: string | null
     via?: Via
   }
+
+  /** What people outside are told; `notice.queued` has everything, the others point to it by its id. */
+  'notice.queued': Notice
+  'notice.sent': NoticeSent
+  'notice.failed': NoticeFailed
+  'notice.dead-lettered': NoticeDeadLettered
 }
 
 export type EntryKind = keyof EntryData

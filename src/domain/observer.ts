@@ -39,6 +39,8 @@ export interface Observer {
   returns?(hosts: Partial<Record<ReturnState, number>>): void
   /** Told at the start and after each reload: whether what was read is in force. */
   configuration?(seen: { ok: boolean }): void
+  /** Told whenever it changes: how many notices wait for each receiver. */
+  notices?(waiting: ReadonlyMap<string, number>): void
   /** A thing worth a log line that is no journal entry. `event` is a stable dotted id. */
   log?(
     level: 'debug' | 'info' | 'warn' | 'error',

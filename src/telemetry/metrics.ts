@@ -192,6 +192,18 @@ export const catalogue = {
     labels: ['code'],
   },
   alarms: { name: 'lifeboat_alarms_total', type: 'counter', help: 'Alarms raised', labels: ['code'] },
+  notices: {
+    name: 'lifeboat_notices_total',
+    type: 'counter',
+    help: 'Notices by receiver: sent, failed (a try; it is tried again) or dead-lettered (given up)',
+    labels: ['receiver', 'result'],
+  },
+  noticeQueue: {
+    name: 'lifeboat_notice_queue',
+    type: 'gauge',
+    help: 'Notices that wait for a receiver, those under way included',
+    labels: ['receiver'],
+  },
   journalEntries: {
     name: 'lifeboat_journal_entries_total',
     type: 'counter',

@@ -114,6 +114,10 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
         metrics.configReloadOk.set(ok ? 1 : 0)
         if (ok) metrics.configReloadTimestamp.set(wallSeconds())
       },
+      notices: (waiting) => {
+        metrics.noticeQueue.reset()
+        for (const [receiver, count] of waiting) metrics.noticeQueue.set({ receiver }, count)
+      },
       log: (level, event, fields, error) => {
         const { message, ...rest } = fields
         logger.log(level, event, typeof message === 'string' ? message : event, rest, error)

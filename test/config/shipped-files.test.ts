@@ -21,7 +21,10 @@ describe('config/lifeboat.schema.json', () => {
 
 describe('config/lifeboat.example.yaml', () => {
   const text = textOf(shipped('lifeboat.example.yaml'))
-  const config = loadConfig(shipped('lifeboat.example.yaml'), { BMC_PASSWORD: 'x', PROMETHEUS_TOKEN: 'x' })
+  const config = loadConfig(shipped('lifeboat.example.yaml'), {
+    ...{ BMC_PASSWORD: 'x', PROMETHEUS_TOKEN: 'x', NOTICE_SECRET: 'x'.repeat(16) },
+    CHAT_WEBHOOK_URL: 'https://chat.example.org/hooks/x',
+  })
 
   it('loads', () => expect(config.path).toBe(shipped('lifeboat.example.yaml')))
 
@@ -33,7 +36,8 @@ describe('config/lifeboat.example.yaml', () => {
   })
 
   it('shows the true defaults', () => {
-    const { api, monitor, brake, executor, fenceRetryMs, wishes, defaults, http, logLevel, mode } = parse('')
+    const { api, monitor, brake, executor, fenceRetryMs, wishes, defaults, http, logLevel, mode, notices } = parse('')
+    const { freezeDelayMs, giveUpAfterMs, queueLimit, maxInstances } = notices
     const sameMonitor = { ...monitor, probeLimitMs: config.monitor.probeLimitMs }
     expect(config).toMatchObject({
       api,
@@ -46,6 +50,7 @@ describe('config/lifeboat.example.yaml', () => {
       http,
       logLevel,
       mode,
+      notices: { freezeDelayMs, giveUpAfterMs, queueLimit, maxInstances },
     })
   })
 })
