@@ -8,9 +8,11 @@ import type {
   HostDetail,
   HostReturnDetail,
   HostStatus,
+  IncidentSummary,
   PauseState,
   RecoverOrder,
 } from '../domain/operations.ts'
+import type { ReviewNote, SegmentStatus } from '../domain/review.ts'
 import type { Scope, StandingOrder } from '../domain/standing-order.ts'
 import { CliFailure } from './exit-codes.ts'
 
@@ -31,12 +33,16 @@ export interface DaemonClient {
   endMaintenance(order: { by: string; reason: string; scope: Scope }): Promise<void>
   override(id: string, order: { by: string; reason: string }): Promise<void>
   cancel(id: string, order: { by: string; reason: string }): Promise<void>
+  incidents(filter: { open?: boolean; limit?: number }): Promise<IncidentSummary[]>
+  segments(): Promise<SegmentStatus[]>
+  note(id: string, order: { by: string; text: string }): Promise<ReviewNote>
+  signOff(id: string, order: { by: string; text: string }): Promise<ReviewNote>
 }
 
 /** Each call throws CliFailure when no daemon answers, and the daemon's own LifeboatError when it refuses. */
-export function daemonClient(socketPath: string, clock: Clock): DaemonClient {
+export function daemonClient(socketPath: string, clock: Clock, limitMs = answerLimitMs): DaemonClient {
   const call = (method: string, path: string, body?: unknown): Promise<unknown> =>
-    ask(socketPath, clock, method, path, body)
+    ask({ socketPath, clock, limitMs }, method, path, body)
   // The answers are made by the same release of the same program: their shape is Operations'.
   return {
     status: () => call('GET', '/v1/status') as Promise<DaemonStatus>,
@@ -51,11 +57,22 @@ export function daemonClient(socketPath: string, clock: Clock): DaemonClient {
     endMaintenance: (order) => call('POST', '/v1/maintenance/end', order) as Promise<void>,
     override: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/override`, order) as Promise<void>,
     cancel: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/cancel`, order) as Promise<void>,
+    incidents: (filter) => call('GET', `/v1/incidents${queryOf(filter)}`) as Promise<IncidentSummary[]>,
+    segments: () => call('GET', '/v1/segments') as Promise<SegmentStatus[]>,
+    note: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/notes`, order) as Promise<ReviewNote>,
+    signOff: (id, order) =>
+      call('POST', `/v1/incidents/${encodeURIComponent(id)}/sign-off`, order) as Promise<ReviewNote>,
   }
 }
 
-async function ask(socketPath: string, clock: Clock, method: string, path: string, body: unknown): Promise<unknown> {
-  const { status, text } = await exchange(socketPath, clock, method, path, body)
+interface Line {
+  socketPath: string
+  clock: Clock
+  limitMs: number
+}
+
+async function ask(line: Line, method: string, path: string, body: unknown): Promise<unknown> {
+  const { status, text } = await exchange(line, method, path, body)
   const answer = text === '' ? undefined : jsonOf(text)
   if (status < 300) return answer
   const refusal = errorShape.safeParse(answer)
@@ -66,8 +83,7 @@ async function ask(socketPath: string, clock: Clock, method: string, path: strin
 }
 
 function exchange(
-  socketPath: string,
-  clock: Clock,
+  { socketPath, clock, limitMs }: Line,
   method: string,
   path: string,
   body: unknown,
@@ -85,9 +101,7 @@ function exchange(
         resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') })
       })
     })
-    const cancel = clock.after(answerLimitMs, () =>
-      sent.destroy(new Error(`no answer within ${answerLimitMs / 1000} s`)),
-    )
+    const cancel = clock.after(limitMs, () => sent.destroy(new Error(`no answer within ${limitMs / 1000} s`)))
     function fail(error: NodeJS.ErrnoException): void {
       cancel()
       reject(unreachable(socketPath, error, method))
@@ -114,6 +128,12 @@ function unreachable(socketPath: string, error: NodeJS.ErrnoException, method: s
       ? []
       : ['nobody knows whether the daemon took the order: look with `lifeboat status` and `lifeboat journal list`']
   return new CliFailure('daemonDown', `the connection to the daemon failed: ${error.message}`, hint)
+}
+
+function queryOf(filter: Record<string, string | number | boolean | undefined>): string {
+  const query = new URLSearchParams()
+  for (const [key, value] of Object.entries(filter)) if (value !== undefined) query.set(key, String(value))
+  return query.size === 0 ? '' : `?${query.toString()}`
 }
 
 function jsonOf(text: string): unknown {
