@@ -120,7 +120,7 @@ function optionTable(options: readonly Option[]): string {
           ? ''
           : `default ${String(option.defaultValue)}`,
       ].filter((mark) => mark !== '')
-      return `| \`${cell(option.flags)}\` | ${cell(option.description)}${marks.length === 0 ? '' : ` (${marks.join('; ')})`} |`
+      return `| \`${option.flags.replaceAll('|', '\\|')}\` | ${cell(option.description)}${marks.length === 0 ? '' : ` (${marks.join('; ')})`} |`
     })
   return `| Option | Meaning |\n| --- | --- |\n${rows.join('\n')}\n`
 }

@@ -2,16 +2,18 @@
 import type { Flag, Spot, ValueKind } from './spots.ts'
 
 export function fishScript(spots: readonly Spot[]): string {
-  const valued = spots.flatMap(({ path, flags }) =>
-    flags
-      .filter(({ value, optional }) => value !== null && !optional)
-      .flatMap(({ names }) => names.map((name) => quoted(`${path}:${name}`))),
-  )
+  const taking = (chosen: (flag: Flag) => boolean): string =>
+    spots
+      .flatMap(({ path, flags }) =>
+        flags.filter(chosen).flatMap(({ names }) => names.map((name) => quoted(`${path}:${name}`))),
+      )
+      .join(' ')
   const paths = spots.flatMap(({ path }) => (path === '' ? [] : [quoted(path)]))
   return `# fish completion for lifeboat, made by: lifeboat completion fish
 
 set -g __lifeboat_paths ${paths.join(' ')}
-set -g __lifeboat_valued ${valued.join(' ')}
+set -g __lifeboat_valued ${taking(({ value, optional }) => value !== null && !optional)}
+set -g __lifeboat_maybe ${taking(({ optional }) => optional)}
 
 # The command so far: on the first line its words, on the second how many arguments it has.
 function __lifeboat_spot
@@ -19,10 +21,15 @@ function __lifeboat_spot
     set -l count 0
     set -l waiting 0
     for word in (commandline -opc)[2..-1]
+        if test $waiting -eq 2
+            set waiting 0
+            string match -qr '^[0-9.]+$' -- $word; and continue
+        end
         if test $waiting -eq 1
             set waiting 0
         else if string match -q -- '-*' $word
             contains -- "$path:$word" $__lifeboat_valued; and set waiting 1
+            contains -- "$path:$word" $__lifeboat_maybe; and set waiting 2
         else
             set -l longer (string trim -- "$path $word")
             if contains -- $longer $__lifeboat_paths
