@@ -1,12 +1,17 @@
 /** What a command shows at one moment: as a page for people, as a document for programs, and as fields that can change. */
 import { cellText, choose, record, renderList, renderOne, type Column, type Shape } from './output/formats.ts'
 
+interface Thing {
+  name: string
+  fields: [title: string, text: string][]
+}
+
 export interface Frame {
   /** In the format asked for; `maxWidth` of tables in columns of the screen, null: as wide as it takes. */
   page(maxWidth: number | null): string
   document: unknown
   /** One per thing, by a name that stays. What moves by itself is not among the fields. */
-  things: { name: string; fields: [title: string, text: string][] }[]
+  things(): Thing[]
 }
 
 /** Many things; the first column names each, unless `nameOf` does. */
@@ -21,13 +26,14 @@ export function listFrame<Row>(
   return {
     page: (maxWidth) => renderList(rows, columns, { ...shape, maxWidth }),
     document: rows.map((row) => record(chosen, row)),
-    things: rows.map((row) => ({
-      name: name === undefined ? (nameOf?.(row) ?? '') : cellText(name, row),
-      fields: fieldsOf(
-        chosen.filter((column) => column !== name),
-        row,
-      ),
-    })),
+    things: () =>
+      rows.map((row) => ({
+        name: name === undefined ? (nameOf?.(row) ?? '') : cellText(name, row),
+        fields: fieldsOf(
+          chosen.filter((column) => column !== name),
+          row,
+        ),
+      })),
   }
 }
 
@@ -39,7 +45,7 @@ export function oneFrame<Row>(
   page: (maxWidth: number | null) => string = (maxWidth) => renderOne(row, columns, { ...shape, maxWidth }),
 ): Frame {
   const chosen = choose(columns, shape.columns)
-  return { page, document: record(chosen, row), things: [{ name: '', fields: fieldsOf(chosen, row) }] }
+  return { page, document: record(chosen, row), things: () => [{ name: '', fields: fieldsOf(chosen, row) }] }
 }
 
 function fieldsOf<Row>(columns: readonly Column<Row>[], row: Row): [string, string][] {
@@ -50,9 +56,9 @@ function fieldsOf<Row>(columns: readonly Column<Row>[], row: Row): [string, stri
 
 /** What is new, different or gone since `before`, a line for each thing. */
 export function changeLines(before: Frame | null, after: Frame): string[] {
-  const known = new Map(before?.things.map(({ name, fields }) => [name, new Map(fields)]))
+  const known = new Map(before?.things().map(({ name, fields }) => [name, new Map(fields)]))
   const lines: string[] = []
-  for (const { name, fields } of after.things) {
+  for (const { name, fields } of after.things()) {
     const old = known.get(name)
     known.delete(name)
     const said = fields.flatMap(([title, text]) => {

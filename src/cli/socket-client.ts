@@ -92,7 +92,8 @@ function exchange(
     const payload = body === undefined ? null : JSON.stringify(body)
     const headers =
       payload === null ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }
-    const sent = request({ socketPath, method, path, headers }, (response) => {
+    // A connection of its own: one kept from before may lead to a daemon that has restarted since.
+    const sent = request({ socketPath, method, path, headers, agent: false }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', fail)

@@ -2,7 +2,7 @@
  * From what a Masakari protects to a configuration of ours: a fragment of lifeboat.yaml, the maintenance to order, and in
  * plain words what has no counterpart. Pure; whatever is not known to be safe is left at our careful defaults.
  */
-import { stringify } from 'yaml'
+import { parse } from 'yaml'
 import type { MasakariImport } from '../cli/composition.ts'
 import type { MasakariHost, MasakariInventory, MasakariSegment } from '../openstack/masakari.ts'
 
@@ -89,10 +89,11 @@ function hostMark({ reserved, onMaintenance }: MasakariHost): string {
   return said === '' ? '' : ` # ${said}`
 }
 
-/** Text as one line of YAML that a reader takes for nothing else. */
+/** Text as one line of YAML that a reader takes for nothing else: as it is where that is plain, else between quotes. */
 function scalar(text: string): string {
-  const plain = stringify(text, { lineWidth: 0 }).trimEnd()
-  return plain.includes('\n') ? JSON.stringify(text) : plain
+  if (/^[A-Za-z][\w./() -]*[\w)]$/.test(text) && parse(text) === text) return text
+  const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(text).replace(/[^\u0020-\u007e\u00a0-\u2027\u2030-\ud7ff\ue000-\ufefe\uff00-\ufffd]/g, escaped)
 }
 
 /** One line that cannot end the comment it stands in. */

@@ -220,8 +220,8 @@ describe('the option', () => {
     expect([exit, err]).toEqual([2, expect.stringContaining(`--watch cannot be told as ${format}`)])
   })
   it('a watch of one thing tells of its fields', () => {
-    const { things } = oneFrame(healthy('a'), columns, plainShape)
-    expect(things).toEqual([
+    const frame = oneFrame(healthy('a'), columns, plainShape)
+    expect(frame.things()).toEqual([
       {
         name: '',
         fields: [

@@ -1,25 +1,8 @@
-/** Which entries `journal list` was asked for: the options that look at an entry itself. */
+/** How `journal list` is told which times and kinds of entries are wanted. */
 import { InvalidArgumentError } from 'commander'
 import { parseDuration } from '../../daemon/config/index.ts'
-import type { Entry, EntryKind } from '../../domain/entry.ts'
+import type { EntryKind } from '../../domain/entry.ts'
 import type { Session } from '../session.ts'
-
-export interface Window {
-  /** ISO. */
-  since?: string
-  until?: string
-  actor?: string
-}
-
-/** Whether it was written then, and by them. */
-export function within(entry: Entry, { since, until, actor }: Window): boolean {
-  const at = Date.parse(entry.at)
-  return (
-    (since === undefined || at >= Date.parse(since)) &&
-    (until === undefined || at <= Date.parse(until)) &&
-    (actor === undefined || entry.actor === actor)
-  )
-}
 
 /** An ISO time, or a duration: that long ago. Gives ISO. */
 export function moment(session: Session): (text: string) => string {

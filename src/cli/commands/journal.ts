@@ -11,7 +11,7 @@ import { Patience } from '../patience.ts'
 import type { Session } from '../session.ts'
 import { passing } from '../watch.ts'
 import { clockTime } from '../wording.ts'
-import { kind, moment, within, type Window } from './journal-filter.ts'
+import { kind, moment } from './journal-filter.ts'
 
 type ReadEntry = Entry & { sentence: string | null }
 
@@ -53,11 +53,15 @@ const verifyColumns: Column<Verified>[] = [
   { title: 'Problem', type: 'string?', means: 'What is wrong with it', value: (it) => it.broken?.problem ?? null },
 ]
 
-interface ListOptions extends Window {
+interface ListOptions {
   incident?: string
   host?: string
   instance?: string
   kind?: Entry['kind'][]
+  actor?: string
+  /** ISO. */
+  since?: string
+  until?: string
   after?: number
   limit: number
   follow: boolean
@@ -118,26 +122,11 @@ function listed(session: Session, options: ListOptions): void {
 
 /** Oldest first. */
 function entriesOf(open: JournalAccess, options: ListOptions): ReadEntry[] {
-  const told = (entry: Entry): ReadEntry => ({ ...entry, sentence: open.sentence(entry) })
-  const filter = filterOf(options)
-  if (!windowed(options)) {
-    const newestFirst = options.after === undefined
-    const entries = open.read({ ...filter, limit: options.limit, newestFirst }).map(told)
-    return newestFirst ? entries.toReversed() : entries
-  }
-  // One by one: only the last so many are kept, whatever the journal holds.
-  const kept: Entry[] = []
-  for (const entry of open.each(filter)) {
-    if (!within(entry, options)) continue
-    kept.push(entry)
-    if (kept.length <= options.limit) continue
-    if (options.after === undefined) kept.shift()
-    else {
-      kept.pop()
-      break
-    }
-  }
-  return kept.map(told)
+  const newestFirst = options.after === undefined
+  const entries = open
+    .read({ ...filterOf(options), limit: options.limit, newestFirst })
+    .map((entry): ReadEntry => ({ ...entry, sentence: open.sentence(entry) }))
+  return newestFirst ? entries.toReversed() : entries
 }
 
 /** Prints what there is, then each new entry, until somebody interrupts. */
@@ -169,7 +158,6 @@ async function follow(session: Session, options: ListOptions): Promise<void> {
         const fresh = session.withJournal((open) =>
           open
             .read({ ...filterOf(options), after })
-            .filter((entry) => within(entry, options))
             .map((entry): ReadEntry => ({ ...entry, sentence: open.sentence(entry) })),
         )
         lost = false
@@ -190,18 +178,8 @@ function lineOf({ at, actor, host, sentence, kind: what }: ReadEntry): string {
   return `${printable([at, actor, host, sentence ?? what].filter((part) => part !== null).join('  '))}\n`
 }
 
-function filterOf({ incident, host, instance, kind: kinds, after }: ListOptions): EntryFilter {
-  return {
-    ...(incident !== undefined && { incident }),
-    ...(host !== undefined && { host }),
-    ...(instance !== undefined && { instance }),
-    ...(kinds !== undefined && { kinds }),
-    ...(after !== undefined && { after }),
-  }
-}
-
-function windowed({ since, until, actor }: Window): boolean {
-  return since !== undefined || until !== undefined || actor !== undefined
+function filterOf({ kind: kinds, limit: _limit, follow: _follow, ...asked }: ListOptions): EntryFilter {
+  return { ...asked, ...(kinds !== undefined && { kinds }) }
 }
 
 function wholeNumber(text: string): number {
