@@ -119,8 +119,7 @@ describe('on a terminal', () => {
   it('a bar and the steps under way, drawn in place under what was there; the end stays', async () => {
     const screen = new FakeScreen(80, 20)
     screen.write('$ follow\n')
-    const { done, clock } = await following([running(), running(), ended({ recovered: 2 })], screen)
-    void clock
+    const { done } = await following([running(), running(), ended({ recovered: 2 })], screen)
     const { exit } = await done
     expect(screen.text).toMatch(/^\$ follow\nincident i-1: cmp01 \(segment ceph\)\n █+ {2}2\/2 {2}2 recovered\ndone at/)
     expect(screen.text.split('\n')).toHaveLength(4)

@@ -41,9 +41,8 @@ function watching(given: { screen?: FakeScreen; options?: GlobalOptions; first?:
     ...given.screen?.terminal(),
   }
   const session = new Session(fakeCommands({ clock }), terminal, () => given.options ?? {})
-  const state = { rows: given.first ?? [healthy('cmp01')], looks: 0 }
+  const state: { rows: Row[] | Error } = { rows: given.first ?? [healthy('cmp01')] }
   const look = (): Frame => {
-    state.looks += 1
     if (state.rows instanceof Error) throw state.rows
     return listFrame(state.rows, columns, session.shape())
   }
@@ -94,7 +93,7 @@ describe('on a terminal', () => {
     const screen = new FakeScreen()
     const { clock, state, done } = watching({ screen })
     await settled()
-    state.rows = gone as unknown as Row[]
+    state.rows = gone
     await clock.pass(2000)
     await clock.pass(2000)
     expect(screen.text).toMatch(/^no daemon answers on \/x, since 2026-01-02 03:04:07Z; below: as it was at/)
@@ -123,7 +122,7 @@ describe('on a terminal', () => {
     const screen = new FakeScreen()
     const { clock, state, done } = watching({ screen })
     await settled()
-    state.rows = new LifeboatError('AUTH_FORBIDDEN', 'no') as unknown as Row[]
+    state.rows = new LifeboatError('AUTH_FORBIDDEN', 'no')
     const failed = expect(done).rejects.toThrow('no')
     await clock.pass(2000)
     await failed
@@ -186,7 +185,7 @@ describe('in a pipe', () => {
   it('a daemon that goes away and comes back is said once each, on standard error', async () => {
     const { clock, state, said, done, end } = watching()
     await settled()
-    state.rows = gone as unknown as Row[]
+    state.rows = gone
     await clock.pass(2000)
     await clock.pass(2000)
     state.rows = [healthy('cmp01')]

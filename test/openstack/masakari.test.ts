@@ -105,7 +105,7 @@ describe('what Masakari has', () => {
     rehearse()
     const serve = paged(
       'segments',
-      rows('segments 1.2', 'segments').map(({ enabled: _enabled, ...row }) => row as Row),
+      rows('segments 1.2', 'segments').map((row) => ({ ...row, enabled: undefined })),
     )
     cloud.on('GET /v1/project/segments', (asked) =>
       asked.microversion === 'instance-ha 1.0' ? serve(asked) : recorded('version not supported'),
@@ -117,7 +117,7 @@ describe('what Masakari has', () => {
   it('an endpoint without a version gets one', async () => {
     cloud.on('GET /v1/segments', () => ({ json: { segments: [] } }))
     cloud.on('GET /v1/notifications', () => ({ json: { notifications: [] } }))
-    client = masakari(`${cloud.url}`)
+    client = masakari(cloud.url)
     expect(await client.inventory()).toEqual({ segments: [], notifications: [] })
   })
 })

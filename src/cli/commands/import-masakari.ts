@@ -51,8 +51,9 @@ async function importMasakari(session: Session, options: ImportOptions): Promise
   else if (options.output === undefined) session.terminal.stdout(made.yaml)
   if (forPeople) {
     // The fragment alone on standard output: it can go straight into a file.
-    const say = options.output === undefined ? session.terminal.stderr : session.terminal.stdout
-    say(reportText(made, options))
+    const report = reportText(made, options)
+    if (options.output === undefined) session.terminal.stderr(report)
+    else session.terminal.stdout(report)
   }
   if (options.applyMaintenance) await order(session, made, options.reason)
 }

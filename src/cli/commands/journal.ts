@@ -178,8 +178,10 @@ function lineOf({ at, actor, host, sentence, kind: what }: ReadEntry): string {
   return `${printable([at, actor, host, sentence ?? what].filter((part) => part !== null).join('  '))}\n`
 }
 
-function filterOf({ kind: kinds, limit: _limit, follow: _follow, ...asked }: ListOptions): EntryFilter {
-  return { ...asked, ...(kinds !== undefined && { kinds }) }
+function filterOf(options: ListOptions): EntryFilter {
+  const { incident, host, instance, kind: kinds, actor, since, until, after } = options
+  const asked = { incident, host, instance, kinds, actor, since, until, after }
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
 }
 
 function wholeNumber(text: string): number {

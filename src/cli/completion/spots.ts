@@ -60,7 +60,7 @@ function rootOf(command: Command): Command {
 }
 
 function flagOf(option: Option, columns: readonly string[]): Flag {
-  const names = [option.short, option.long].filter((name) => name !== undefined && name !== null)
+  const names = [option.short, option.long].filter((name) => name !== undefined)
   const name = /[<[]([^>\]]+)[>\]]/.exec(option.flags)?.[1] ?? null
   const value =
     name === null ? null : option.argChoices === undefined ? valueKind(name, columns) : wordsOf(option.argChoices)

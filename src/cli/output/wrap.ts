@@ -21,18 +21,20 @@ export function wrapLine(line: string, width: number): string[] {
 }
 
 function broken(word: string, width: number): string[] {
-  const pieces = ['']
+  const pieces: string[] = []
+  let piece = ''
   let used = 0
   for (const char of word) {
     const room = widthOf(char)
     if (used + room > width && used > 0) {
-      pieces.push('')
+      pieces.push(piece)
+      piece = ''
       used = 0
     }
-    pieces[pieces.length - 1] += char
+    piece += char
     used += room
   }
-  return pieces
+  return [...pieces, piece]
 }
 
 /** At most `width` columns of a line; one that was cut ends in an ellipsis. */
