@@ -127,7 +127,7 @@ const byMethod: Record<string, string> = {
 function segmentNotes(segments: readonly MasakariSegment[]): string[] {
   const notes = segments.flatMap(({ name, recoveryMethod, enabled, hosts }) => [
     ...(hosts.length === 0
-      ? [`Segment ${name} has no hosts and was left out: a segment without a match would take in all`]
+      ? [`Segment ${name} has no hosts and was left out: here a segment must match some host`]
       : []),
     ...(recoveryMethod === 'auto' || hosts.length === 0
       ? []

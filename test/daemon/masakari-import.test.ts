@@ -46,7 +46,7 @@ describe('the fragment', () => {
     ])
   })
 
-  it('leaves out a segment without hosts: here it would take in all', () => {
+  it('leaves out a segment without hosts: our loader refuses one that matches nothing', () => {
     const made = imported([segment('empty', []), segment('a', [host('cmp01')])])
     expect(parse(made.yaml)).toEqual({ segments: [{ name: 'a', match: { hosts: ['cmp01'] } }] })
     expect(made.notes.join('\n')).toContain('Segment empty has no hosts and was left out')
