@@ -7,7 +7,7 @@ import type { StandingOrder } from './standing-order.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface RequestSeen {
-  service: 'identity' | 'compute' | 'volume' | 'placement' | 'bmc'
+  service: 'identity' | 'compute' | 'volume' | 'placement' | 'instance-ha' | 'bmc'
   method: string
   /** The path with ids replaced, so that it can be a label: /servers/{id}/action. */
   route: string

@@ -5,7 +5,7 @@
  * credential, preflight) is generated from it, so neither can forget a call.
  */
 export interface ApiCall {
-  service: 'identity' | 'compute' | 'volume' | 'placement'
+  service: 'identity' | 'compute' | 'volume' | 'placement' | 'instance-ha'
   method: 'GET' | 'POST' | 'PUT'
   /** Relative to the service's endpoint, ids as {id}: also the label in metrics. */
   route: string

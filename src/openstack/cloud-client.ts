@@ -61,8 +61,8 @@ export interface OpenStackCloud extends Cloud {
   close(): void
 }
 
-/** @throws LifeboatError CONFIG_INVALID when a CA, certificate or key file cannot be read */
-export function createCloud(options: CloudOptions): OpenStackCloud {
+/** What a client of one service stands on. @throws LifeboatError CONFIG_INVALID when a CA, certificate or key file cannot be read */
+export function openSession(options: CloudOptions): { session: Session; transport: Transport } {
   const { config, clock, observer } = options
   const readMs = options.readTimeoutMs ?? config.apiTimeoutMs ?? 30_000
   const writeMs = options.writeTimeoutMs ?? config.apiTimeoutMs ?? 60_000
@@ -77,6 +77,13 @@ export function createCloud(options: CloudOptions): OpenStackCloud {
   })
   const keystone = new Keystone(config, transport, clock, readMs)
   const session = new Session(config, transport, keystone, clock, { readMs, writeMs })
+  return { session, transport }
+}
+
+/** @throws LifeboatError CONFIG_INVALID when a CA, certificate or key file cannot be read */
+export function createCloud(options: CloudOptions): OpenStackCloud {
+  const { config, clock } = options
+  const { session, transport } = openSession(options)
   const roles = options.evacuateRoles ?? ['admin']
   return {
     ...computeReads(session),

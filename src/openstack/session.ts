@@ -111,7 +111,8 @@ export class Session {
       microversion = (ask.pick ?? forReads)(await this.#range(guard, false))
       headers['OpenStack-API-Version'] = `compute ${formatMicroversion(microversion)}`
     }
-    if (call.service === 'placement') headers['OpenStack-API-Version'] = `placement ${call.microversion}`
+    if (call.service === 'placement' || call.service === 'instance-ha')
+      headers['OpenStack-API-Version'] = `${call.service} ${call.microversion}`
     if (guard.signal.aborted) throw interrupted(call, guard)
     const query = new URLSearchParams(ask.query ?? {}).toString()
     const url = `${this.#base(call, token)}${pathOf(call, ask.ids)}${query === '' ? '' : `?${query}`}`
@@ -130,6 +131,10 @@ export class Session {
 
   #base(call: ApiCall, token: Token): string {
     const { endpoints } = this.#config
+    if (call.service === 'instance-ha')
+      return masakariBase(
+        endpointOf('instance-ha', endpoints['instance-ha'] ?? { ...endpoints.compute, override: null }, token),
+      )
     return call.service === 'volume' || call.service === 'placement'
       ? endpointOf(call.service, endpoints[call.service], token)
       : computeBase(endpointOf('compute', endpoints.compute, token))
@@ -202,6 +207,11 @@ export class Session {
       guard.release()
     }
   }
+}
+
+/** Masakari's endpoint with the version that some catalogues leave out. */
+function masakariBase(endpoint: string): string {
+  return /\/v1(\/|$)/.test(endpoint) ? endpoint : `${endpoint}/v1`
 }
 
 interface Sent {
