@@ -30,7 +30,7 @@ const stopLimitMs = 75_000
 export async function runDaemon(config: Config, version: string): Promise<void> {
   const teardown = new Teardown(clock)
   const stopped = stopSignal()
-  const telemetry = createTelemetry({ level: config.logLevel, clock, version })
+  const telemetry = createTelemetry({ level: config.logLevel, format: config.logFormat, clock, version })
   const { observer } = telemetry
   const systemd = createSystemdNotify({
     clock,

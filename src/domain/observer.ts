@@ -15,6 +15,8 @@ export interface RequestSeen {
   result: string
   tookMs: number
   requestId: string | null
+  /** The id that we sent along; undefined for a BMC, which knows of none. */
+  globalRequestId?: string
 }
 
 export interface PollSeen {

@@ -12,12 +12,14 @@ import { scopeKinds, type StandingOrderKind } from '../domain/standing-order.ts'
 import { verdictKinds } from '../domain/verdict.ts'
 import { lineOf } from './entry-lines.ts'
 import { defaultHealthLimits, live, ready, type Health, type HealthLimits, type Progress } from './health.ts'
-import { createLogger, type Level, type Logger } from './logger.ts'
+import { createLogger, type Level, type LogFormat, type Logger } from './logger.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { entryMetrics } from './observe-entries.ts'
 
 export interface TelemetryOptions {
   level: Level
+  /** Default: json. */
+  format?: LogFormat
   clock: Clock
   version: string
   /** Default: stdout. */

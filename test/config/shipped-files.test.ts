@@ -33,7 +33,7 @@ describe('config/lifeboat.example.yaml', () => {
   })
 
   it('shows the true defaults', () => {
-    const { api, monitor, brake, executor, fenceRetryMs, wishes, defaults, http, logLevel, mode } = parse('')
+    const { api, monitor, brake, executor, fenceRetryMs, wishes, defaults, http, logLevel, logFormat, mode } = parse('')
     const sameMonitor = { ...monitor, probeLimitMs: config.monitor.probeLimitMs }
     expect(config).toMatchObject({
       api,
@@ -45,6 +45,7 @@ describe('config/lifeboat.example.yaml', () => {
       defaults,
       http,
       logLevel,
+      logFormat,
       mode,
     })
   })

@@ -89,6 +89,7 @@ function resolveConfig(
     socket,
     http: listenAddress(file.http.listen, report),
     logLevel: file.log.level,
+    logFormat: file.log.format,
     workflows: file.workflows === undefined ? shippedWorkflows : resolve(baseDir, file.workflows),
     api: { readTimeoutMs: file.api.readTimeout, writeTimeoutMs: file.api.writeTimeout },
     monitor: {

@@ -156,6 +156,12 @@ export const configSchema = section({
   }),
   log: optionalSection({
     level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('The least level that is logged'),
+    format: z
+      .enum(['json', 'oslo'])
+      .default('json')
+      .describe(
+        "json: one object a line. oslo: oslo.log's default line, which Kolla's and others' log pipelines parse",
+      ),
   }),
   workflows: text().optional().describe('Directory of recovery workflows. Default: those that ship with Lifeboat'),
   api: optionalSection({

@@ -161,7 +161,9 @@ function brief(value: unknown): unknown {
     const { vmState, taskState, powerState, host, locked } = record
     return { vmState, taskState, powerState, host, locked }
   }
-  const shown = Object.entries(record).map(([key, inner]): [string, unknown] => {
+  // Made from the step's place: it tells a reader nothing that the line does not.
+  const { globalRequestId: _made, ...told } = record
+  const shown = Object.entries(told).map(([key, inner]): [string, unknown] => {
     if (key === 'source' && typeof inner === 'string' && inner.length > 200) return [key, '…']
     if (key === 'verdict' && typeof inner === 'object' && inner !== null && 'reason' in inner)
       return [key, inner.reason]
