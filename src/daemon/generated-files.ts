@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { errorCodes } from '../domain/errors.ts'
 import { callTable } from '../openstack/call-table.ts'
-import { metricsPage } from '../telemetry/metrics.ts'
+import { metricsPage } from '../telemetry/metrics-page.ts'
 import { configSchemaText } from './config/index.ts'
 
 const projectUrl = new URL('../../', import.meta.url)

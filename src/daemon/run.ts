@@ -11,10 +11,12 @@ import { openJournal, type JournalWriter } from '../journal/journal.ts'
 import { createSystemdNotify } from '../telemetry/systemd-notify.ts'
 import { createTelemetry } from '../telemetry/telemetry.ts'
 import { buildAdapters } from './adapters.ts'
+import { watchCloud } from './cloud-watch.ts'
 import type { Config } from './config/index.ts'
 import { Daemon } from './daemon.ts'
 import { daemonParts } from './daemon-parts.ts'
 import { detectionAdvice } from './detection-advice.ts'
+import { ownResources } from './own-resources.ts'
 import { startSchedules } from './schedules.ts'
 import { systemClock as clock } from './system-clock.ts'
 import { Teardown } from './teardown.ts'
@@ -77,6 +79,13 @@ export async function runDaemon(config: Config, version: string): Promise<void> 
         backupDirectory: join(config.stateDir, 'backups'),
       }),
     )
+    telemetry.beforeScrape(() => ownResources(config.journal))
+    const looks = new AbortController()
+    const looking = watchCloud({ cloud: adapters.cloud, clock, observer, signal: looks.signal })
+    teardown.add('looks at the cloud', () => {
+      looks.abort()
+      return looking
+    })
     daemon.start()
     systemd.ready(`Watching, ${config.mode}`)
     systemd.startWatchdog()

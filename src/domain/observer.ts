@@ -27,6 +27,17 @@ export interface PollSeen {
   verdicts: Verdict[]
 }
 
+export interface CloudSeen {
+  maxMicroversion: string
+  /** Whether an evacuated instance can land stopped. */
+  landsStopped: boolean
+  /** Null when it has no end, or the cloud does not tell. `expiresAt` is epoch ms by the cloud's clock. */
+  credential: { kind: CredentialKind; expiresAt: number } | null
+}
+
+/** What may run out: the token that was given to us, the user's password, or the application credential. */
+export type CredentialKind = 'token' | 'password' | 'application-credential'
+
 export interface Observer {
   request?(seen: RequestSeen): void
   poll?(seen: PollSeen): void
@@ -39,6 +50,10 @@ export interface Observer {
   brake?(scopes: BrakeScope[]): void
   /** Told after each poll: how many hosts that carry our mark have which return state. */
   returns?(hosts: Partial<Record<ReturnState, number>>): void
+  /** Told now and then: what the cloud can, and until when we may log in. */
+  cloud?(seen: CloudSeen): void
+  /** Told after each walk over the journal's whole chain. */
+  journalVerified?(whole: boolean): void
   /** A thing worth a log line that is no journal entry. `event` is a stable dotted id. */
   log?(
     level: 'debug' | 'info' | 'warn' | 'error',

@@ -133,7 +133,8 @@ export class Session {
   }
 
   #base(call: ApiCall, token: Token): string {
-    const { endpoints } = this.#config
+    const { endpoints, authUrl } = this.#config
+    if (call.service === 'identity') return authUrl
     return call.service === 'volume' || call.service === 'placement'
       ? endpointOf(call.service, endpoints[call.service], token)
       : computeBase(endpointOf('compute', endpoints.compute, token))

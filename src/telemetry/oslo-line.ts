@@ -63,7 +63,6 @@ const short: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 /** What would end the line, or command a terminal, as text. */
 function escaped(text: string): string {
   return text.replace(
-    // eslint-disable-next-line no-control-regex -- these are what must not pass
     /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,
     (char) => short[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )

@@ -161,9 +161,9 @@ function brief(value: unknown): unknown {
     const { vmState, taskState, powerState, host, locked } = record
     return { vmState, taskState, powerState, host, locked }
   }
-  // Made from the step's place: it tells a reader nothing that the line does not.
-  const { globalRequestId: _made, ...told } = record
-  const shown = Object.entries(told).map(([key, inner]): [string, unknown] => {
+  // A step's request id is made from its place: it tells a reader nothing that the line does not.
+  const told = Object.entries(record).filter(([key]) => key !== 'globalRequestId')
+  const shown = told.map(([key, inner]): [string, unknown] => {
     if (key === 'source' && typeof inner === 'string' && inner.length > 200) return [key, '…']
     if (key === 'verdict' && typeof inner === 'object' && inner !== null && 'reason' in inner)
       return [key, inner.reason]
