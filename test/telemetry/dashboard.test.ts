@@ -1,5 +1,7 @@
 /** The shipped Grafana dashboard: whole in itself, and nothing in it that the daemon does not serve. */
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { promtool, withoutPromtool } from './promtool.ts'
 import { strangers } from './rules.ts'
@@ -93,7 +95,13 @@ describe('every query', () => {
 
   test.skipIf(withoutPromtool)('is PromQL', () => {
     const rules = expressions.map(([, expr], n) => `    - record: r${n}\n      expr: ${JSON.stringify(expr)}`)
-    const file = `groups:\n- name: dashboard\n  rules:\n${rules.join('\n')}\n`
-    expect(promtool(['check', 'rules'], file)).toContain(`SUCCESS: ${expressions.length} rules found`)
+    const directory = mkdtempSync(join(tmpdir(), 'lifeboat-dashboard-'))
+    try {
+      const file = join(directory, 'queries.rules')
+      writeFileSync(file, `groups:\n- name: dashboard\n  rules:\n${rules.join('\n')}\n`)
+      expect(promtool(['check', 'rules', file])).toContain(`SUCCESS: ${expressions.length} rules found`)
+    } finally {
+      rmSync(directory, { recursive: true, force: true })
+    }
   })
 })
