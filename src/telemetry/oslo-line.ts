@@ -3,9 +3,7 @@
  * them) parse: time, pid, level, name, request ids in brackets, instance, message. What has no place in that shape follows
  * the message as name=value. A line is always one line: control characters are escaped. Pure; owns no stream.
  */
-import type { Level } from './logger.ts'
-
-const levelNames: Record<Level, string> = { debug: 'DEBUG', info: 'INFO', warn: 'WARNING', error: 'ERROR' }
+const levelNames = { debug: 'DEBUG', info: 'INFO', warn: 'WARNING', error: 'ERROR' }
 
 /** Who asked, as oslo.log prints it: user, project, domain, system scope, user's and project's domain. We act for nobody. */
 const nobody = '- - - - - -'
@@ -14,7 +12,7 @@ export interface LineParts {
   /** Wall clock, epoch ms. Printed in the machine's own zone, as oslo.log does. */
   at: number
   pid: number
-  level: Level
+  level: keyof typeof levelNames
   /** Stable dotted id of what happened. */
   event: string
   message: string
