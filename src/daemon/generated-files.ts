@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { cliPage } from '../cli/index.ts'
 import { errorCodes } from '../domain/errors.ts'
 import { callTable } from '../openstack/call-table.ts'
-import { metricsPage } from '../telemetry/metrics.ts'
+import { metricsPage } from '../telemetry/metrics-page.ts'
 import { configSchemaText, optionsPage } from './config/index.ts'
 
 const projectUrl = new URL('../../', import.meta.url)

@@ -13,6 +13,7 @@ import { endpointOf } from './catalogue.ts'
 import type { CloudConfig, ServiceKind } from './cloud-config.ts'
 import { computeBase } from './compute-root.ts'
 import { computeReads } from './compute-reads.ts'
+import { credentialExpiry, type AskExpiry } from './credential-expiry.ts'
 import { computeWrites } from './compute-writes.ts'
 import { Keystone } from './keystone.ts'
 import { forReads, formatMicroversion, landsStopped } from './microversions.ts'
@@ -57,6 +58,8 @@ export interface CloudDescription {
 
 export interface OpenStackCloud extends Cloud {
   describe(options?: CallOptions): Promise<CloudDescription>
+  /** Until when our credential is good; null when it has no end, or the cloud does not tell. */
+  credentialExpiry: AskExpiry
   /** Closes idle connections. */
   close(): void
 }
@@ -95,6 +98,7 @@ export function createCloud(options: CloudOptions): OpenStackCloud {
     getVolumes: (ids, callOptions) => getVolumes(session, ids, callOptions),
     hostTraits: (host, callOptions) => hostTraits(session, host, callOptions),
     mayActFor: (projectId, callOptions) => mayActFor(session, projectId, roles, callOptions),
+    credentialExpiry: credentialExpiry(session, config.credential),
     describe: (callOptions) => describe(session, config, clock, callOptions),
     close: () => transport.close(),
   }

@@ -92,6 +92,7 @@ export interface Config {
   /** Null: no TCP listener. */
   http: { host: string; port: number } | null
   logLevel: 'debug' | 'info' | 'warn' | 'error'
+  logFormat: 'json' | 'oslo'
   workflows: string
   api: { readTimeoutMs: number; writeTimeoutMs: number }
   /** Has the shape of the monitor's own settings. */

@@ -172,6 +172,7 @@ function resolveConfig(
     socket,
     http: listenAddress(file.http.listen, report),
     logLevel: file.log.level,
+    logFormat: file.log.format,
     workflows: file.workflows === undefined ? shippedWorkflows : resolve(baseDir(['workflows']), file.workflows),
     api: { readTimeoutMs: file.api.readTimeout, writeTimeoutMs: file.api.writeTimeout },
     monitor: {
