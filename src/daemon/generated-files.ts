@@ -1,9 +1,10 @@
 /** The files of the project that are made from its source: `npm run generate` writes them, a test keeps them current. */
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { cliPage } from '../cli/index.ts'
 import { errorCodes } from '../domain/errors.ts'
 import { callTable } from '../openstack/call-table.ts'
-import { metricsPage } from '../telemetry/metrics.ts'
+import { metricsPage } from '../telemetry/metrics-page.ts'
 import { configSchemaText, optionsPage } from './config/index.ts'
 
 const projectUrl = new URL('../../', import.meta.url)
@@ -16,6 +17,7 @@ export function generatedFiles(): Map<string, string> {
     ['docs/metrics.md', metricsPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/openstack-calls.md', callsPage()],
+    ['docs/cli.md', cliPage()],
   ])
 }
 
