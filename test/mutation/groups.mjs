@@ -5,7 +5,7 @@
  *
  *   npm run mutation                 all groups
  *   npm run mutation -- gate brake   these; of the others, what was run before
- *   npm run mutation -- --again gate what survived there once more, after tests were added
+ *   npm run mutation -- --again gate what survived there once more, after tests were added, and what was changed since
  *   npm run mutation -- --table      runs nothing
  *   npm run mutation -- --write      runs nothing; writes scores and survivors into docs/mutation.md
  */
@@ -121,19 +121,23 @@ function runGroup(name, again) {
   else writeFileSync(report, JSON.stringify(merged(before, JSON.parse(readFileSync('.stryker/report.json', 'utf8')))))
 }
 
-/** The lines of what survived, as Stryker takes them. */
+/** What changed since, and the lines of what survived, as Stryker takes them. */
 function survivingPlaces({ files: reported }) {
-  return Object.entries(reported).flatMap(([file, { mutants }]) => {
+  return Object.entries(reported).flatMap(([file, { source, mutants }]) => {
+    if (source !== readFileSync(file, 'utf8')) return file
     const surviving = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
     return [...new Set(surviving.map(({ location: { start, end } }) => `${file}:${start.line}-${end.line}`))]
   })
 }
 
-/** A report with what a later run of the same source found. */
+/** A report with what a later run found: of a file that changed, all of it. */
 function merged(before, after) {
   const keyOf = ({ location, mutatorName, replacement }) => JSON.stringify([location, mutatorName, replacement])
   for (const [file, { source, mutants }] of Object.entries(after.files)) {
-    if (before.files[file].source !== source) throw new Error(`${file} changed since its run: run its whole group`)
+    if (before.files[file].source !== source) {
+      before.files[file] = after.files[file]
+      continue
+    }
     const found = new Map(mutants.filter(({ status }) => status !== 'Ignored').map((mutant) => [keyOf(mutant), mutant]))
     before.files[file].mutants = before.files[file].mutants.map((mutant) => found.get(keyOf(mutant)) ?? mutant)
   }
