@@ -276,6 +276,11 @@ const mistakes: Mistake[] = [
     'deadline: 60m }\n      - { id: s, do: start, deadline: 1m, retry: { on: [NO_VALID_HOST], attempts: 2, first: 1s, cap: 1s } }',
     [],
   ],
+  [
+    'deadline: 60m }',
+    'deadline: 60m, onError: { default: fail } }\n  fail:\n    steps: [{ id: a, do: start, deadline: 1m }]',
+    ['26:3 recipe "fail" is never used by a rule or an error route'],
+  ],
   ['reason: REST', 'reason: 1A', ['20:15 instances.rules.1.reason: must be a code: upper case letters, digits and _']],
   [
     'deadline: 60m }',
