@@ -90,8 +90,7 @@ describe('beside a running daemon', () => {
 
   it('reload says what is in force, what waits, and that it armed', async () => {
     const asked = await listen({
-      reload: (order) => {
-        void order
+      reload: () => {
         return Promise.resolve({
           changed: ['mode', 'brake.max_hosts'],
           waiting: ['http.listen'],
