@@ -1,5 +1,6 @@
 /** What both listeners share: limits against hostile or broken clients, and one shape for every error. */
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import type { Server } from 'node:https'
+import Fastify, { type FastifyHttpsOptions, type FastifyInstance, type FastifyReply } from 'fastify'
 import { ensureError, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 
 /** The longest body: an act is a name and a sentence. Too small: long proofs are refused; too large: memory for nothing. */
@@ -35,8 +36,17 @@ const httpStatus: Partial<Record<ErrorCode, number>> = {
   SHUTDOWN: 503,
 }
 
-export function createServer(): FastifyInstance {
+/** What a listener adds to the limits that all share. */
+export type ServerExtras = Pick<FastifyHttpsOptions<Server>, 'trustProxy' | 'genReqId'> & {
+  https?: FastifyHttpsOptions<Server>['https']
+  http?: { connectionsCheckingInterval: number }
+}
+
+export function createServer({ https, http, ...extras }: ServerExtras = {}): FastifyInstance {
   const server = Fastify({
+    ...extras,
+    // The type follows the transport; nothing that is done with it does.
+    ...((https === undefined ? { http } : { https: { ...https, ...http } }) as object),
     logger: false,
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
@@ -56,6 +66,7 @@ export function createServer(): FastifyInstance {
     const framework = frameworkRefusal(thrown)
     if (framework !== null) return reply.code(framework.status).send(errorBody('USAGE', framework.message))
     const error = ensureError(thrown)
+    if (error.code === 'AUTH_FAILED') void reply.header('www-authenticate', 'Bearer realm="lifeboat"')
     return reply.code(httpStatus[error.code] ?? 500).send(errorBody(error.code, error.message, error.details))
   })
   return server

@@ -60,7 +60,7 @@ export async function runDaemon(config: Config, version: string): Promise<void> 
       daemonParts(config, { clock, observer, version, workflow, adapters, journal, journalPath: config.journal }),
     )
     teardown.add('recoveries', () => daemon.stop(stopped.why()))
-    const sources = { operations: daemon.operations, review: daemon.review, now: () => clock.wall() }
+    const sources = { operations: daemon.operations, review: daemon.review, clock }
     const operators = await listenForOperators(sources, config.socket)
     teardown.add('socket', () => operators.close())
     if (config.http !== null) {

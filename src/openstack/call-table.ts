@@ -56,6 +56,13 @@ export const calls = {
     // It changes nothing that anybody could observe, so it may be sent again.
     write: false,
   },
+  checkToken: read(
+    'identity',
+    '/auth/tokens',
+    'none',
+    'identity:validate_token',
+    'Whose token it is that somebody shows to the REST API or the pages',
+  ),
   computeVersions: read('compute', '/', 'none', null, 'The microversions of the cloud'),
   listServices: read('compute', '/os-services', reads, 'os_compute_api:os-services:list', 'The heartbeats: one poll'),
   updateService: {

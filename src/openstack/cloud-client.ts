@@ -8,6 +8,7 @@ import type { CallOptions, Cloud } from '../domain/cloud.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
+import type { TokenCheck } from '../domain/token-holder.ts'
 import type { Wire } from '../domain/wire.ts'
 import { endpointOf } from './catalogue.ts'
 import type { CloudConfig, ServiceKind } from './cloud-config.ts'
@@ -17,6 +18,7 @@ import { computeWrites } from './compute-writes.ts'
 import { Keystone } from './keystone.ts'
 import { forReads, formatMicroversion, landsStopped } from './microversions.ts'
 import { Session } from './session.ts'
+import { tokenCheck } from './token-check.ts'
 import { Transport } from './transport.ts'
 import { getVolumes } from './volumes.ts'
 import { hostTraits } from './host-traits.ts'
@@ -57,6 +59,8 @@ export interface CloudDescription {
 
 export interface OpenStackCloud extends Cloud {
   describe(options?: CallOptions): Promise<CloudDescription>
+  /** Whose tokens people show to us. */
+  people: TokenCheck
   /** Closes idle connections. */
   close(): void
 }
@@ -89,6 +93,7 @@ export function createCloud(options: CloudOptions): OpenStackCloud {
     hostTraits: (host, callOptions) => hostTraits(session, host, callOptions),
     mayActFor: (projectId, callOptions) => mayActFor(session, projectId, roles, callOptions),
     describe: (callOptions) => describe(session, config, clock, callOptions),
+    people: tokenCheck({ config, transport, keystone, clock }),
     close: () => transport.close(),
   }
 }

@@ -23,7 +23,7 @@ afterEach(async () => {
 async function withDaemon(replace: Partial<Operations> = {}): Promise<unknown[][]> {
   const { operations, asked } = fakeOperations(replace)
   server = await listenForOperators(
-    { operations, review: fakeReview(), now: () => wallNow },
+    { operations, review: fakeReview(), clock: { now: () => wallNow, wall: () => wallNow, after: () => () => undefined } },
     join(directory, 'lifeboat.sock'),
   )
   return asked

@@ -1,0 +1,65 @@
+/** The OpenAPI document, made from the schemas that validate requests and describe answers. */
+import swagger from '@fastify/swagger'
+import type { FastifyInstance, FastifySchema } from 'fastify'
+import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import { access } from './access.ts'
+import { failure } from './schemas/answers.ts'
+
+const description = `The REST API of Lifeboat (docs/api.md). On the operators' Unix socket the file's group is the login. On TCP every
+route needs a token of the cloud or a session, and the role that it names.`
+
+/** Registers what collects the routes, then `add` adds them. */
+export async function describe(server: FastifyInstance, add: (scope: FastifyInstance) => void): Promise<void> {
+  const transform = createJsonSchemaTransform({})
+  await server.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Lifeboat', description, version: '1' },
+      tags: [
+        { name: 'cloud', description: 'The daemon, hosts and segments as they are now' },
+        { name: 'incidents', description: 'What failed, what was done, what came of it' },
+        { name: 'journal', description: 'The record, in pages and as it is written' },
+        { name: 'plans', description: 'What would happen if a host died now' },
+        { name: 'acts', description: 'What people order; each act is in the journal with who and why' },
+        { name: 'login', description: 'Who you are' },
+        { name: 'api', description: 'This description' },
+      ],
+      components: {
+        securitySchemes: {
+          token: { type: 'apiKey', in: 'header', name: 'X-Auth-Token', description: 'A token of the cloud' },
+          bearer: { type: 'http', scheme: 'bearer', description: 'The same' },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: '__Host-lifeboat',
+            description: 'Begun with POST /v1/session',
+          },
+        },
+      },
+    },
+    transform: (route) => {
+      const { schema } = route
+      const needed = access[`${[route.route.method].flat()[0]} ${route.url}`]
+      const full: FastifySchema = {
+        ...schema,
+        response: { ...(schema.response as object), '4XX': failure, '5XX': failure },
+      }
+      const done = transform({ ...route, schema: full } as Parameters<typeof transform>[0]) as ReturnType<
+        typeof transform
+      >
+      return {
+        ...done,
+        schema: {
+          ...done.schema,
+          description: needed === 'nobody' ? 'Without a login.' : `Needs the role ${needed}.`,
+          security: needed === 'nobody' ? [] : [{ token: [] }, { bearer: [] }, { session: [] }],
+        },
+      }
+    },
+    transformObject: createJsonSchemaTransformObject({}),
+  })
+  await server.register((scope, _options, done) => {
+    add(scope)
+    done()
+  })
+}
