@@ -36,6 +36,6 @@ export function createCommands(): Commands {
     scenarios: () => scenarioList(),
     rehearse: (write, options) => perform(write, options, clock),
     demo: (write, options) => runDemo(write, options),
-    generate: () => Promise.resolve(writeGeneratedFiles()),
+    generate: () => writeGeneratedFiles(),
   }
 }

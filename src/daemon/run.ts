@@ -4,7 +4,8 @@
  * way leaves nothing behind.
  */
 import { join } from 'node:path'
-import { listenForOperators, listenPublicly } from '../api/index.ts'
+import { fileURLToPath } from 'node:url'
+import { listenForOperators, listenForPeople, listenPublicly, type WebOptions } from '../api/index.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import { openJournal, type JournalWriter } from '../journal/journal.ts'
@@ -25,6 +26,9 @@ import { loadHostFailure } from './workflow-files.ts'
  * to be settled at the next start. The unit's TimeoutStopSec must be longer.
  */
 const stopLimitMs = 75_000
+
+/** Where the build puts the pages, beside this program. */
+const builtPages = fileURLToPath(new URL('../web', import.meta.url))
 
 /** Runs until SIGTERM or SIGINT. Rejects when it cannot start; then nothing is left running. */
 export async function runDaemon(config: Config, version: string): Promise<void> {
@@ -63,6 +67,13 @@ export async function runDaemon(config: Config, version: string): Promise<void> 
     const sources = { operations: daemon.operations, review: daemon.review, clock }
     const operators = await listenForOperators(sources, config.socket)
     teardown.add('socket', () => operators.close())
+    if (config.web !== null) {
+      const people = await listenForPeople(
+        { ...sources, people: adapters.cloud.people, observer },
+        webOptions(config.web),
+      )
+      teardown.add('web', () => people.close())
+    }
     if (config.http !== null) {
       const machines = await listenPublicly(telemetry, config.http)
       teardown.add('http', () => machines.close())
@@ -87,6 +98,10 @@ export async function runDaemon(config: Config, version: string): Promise<void> 
       observer.log('error', 'stop.incomplete', { message: problem })
     stopped.release()
   }
+}
+
+function webOptions({ roles, projects, sessionMs, ...web }: NonNullable<Config['web']>): WebOptions {
+  return { ...web, login: { roles, projects, sessionMs }, pages: builtPages }
 }
 
 function logHead(observer: Observer, event: string, journal: JournalWriter): void {

@@ -3,6 +3,7 @@ import type { CloudBrake } from '../../domain/brake.ts'
 import type { Segment } from '../../domain/segment.ts'
 import type { MaintenanceWindow } from '../maintenance-window.ts'
 import type { ConfiguredSegment } from './segments.ts'
+import type { WebConfig } from './web.ts'
 
 export interface RedfishConfig {
   kind: 'redfish'
@@ -90,6 +91,8 @@ export interface Config {
   socket: string
   /** Null: no TCP listener. */
   http: { host: string; port: number } | null
+  /** Null: no REST API on TCP and no pages. */
+  web: WebConfig | null
   logLevel: 'debug' | 'info' | 'warn' | 'error'
   workflows: string
   api: { readTimeoutMs: number; writeTimeoutMs: number }

@@ -6,6 +6,7 @@
  */
 import { z } from 'zod'
 import { count, duration, names, optionalSection, section, share, text } from './pieces.ts'
+import { webSection } from './web-schema.ts'
 import { fencingMethod, probe } from './witness-schema.ts'
 
 const policy = {
@@ -154,6 +155,7 @@ export const configSchema = section({
       .default('127.0.0.1:9393')
       .describe('Metrics and health, read-only and without login; false switches it off'),
   }),
+  web: webSection(listen.default('127.0.0.1:9394')),
   log: optionalSection({
     level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('The least level that is logged'),
   }),
