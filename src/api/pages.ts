@@ -5,16 +5,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import files from '@fastify/static'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { errorBody } from './server.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 const forEver = 'public, max-age=31536000, immutable'
 const askAgain = 'no-cache'
 
 /** @param root directory of the built pages; without it `/` says so */
 export async function servePages(server: FastifyInstance, root: string): Promise<void> {
-  const built = existsSync(join(root, 'index.html'))
-  if (built) {
+  if (isBuilt(root)) {
     await server.register(files, {
       root,
       index: ['index.html'],
@@ -33,11 +31,17 @@ export async function servePages(server: FastifyInstance, root: string): Promise
         .send('The pages are not installed (npm run build makes them). The REST API is under /v1: see docs/api.md\n'),
     )
   }
-  server.setNotFoundHandler((request, reply) => {
-    if (built && isPage(request)) return reply.header('cache-control', askAgain).sendFile('index.html')
-    const message = `There is no ${request.method} ${request.url.split('?')[0]?.slice(0, 200) ?? ''}`
-    return reply.code(404).send(errorBody('NOT_FOUND', message))
-  })
+}
+
+/** What answers an address that no file has: the pages themselves, where a page is asked for. */
+export function pageFallback(root: string): (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null {
+  const built = isBuilt(root)
+  return (request, reply) =>
+    built && isPage(request) ? reply.header('cache-control', askAgain).sendFile('index.html') : null
+}
+
+function isBuilt(root: string): boolean {
+  return existsSync(join(root, 'index.html'))
 }
 
 /** A page's own address: the pages find out themselves what to show there. A missing file stays missing. */

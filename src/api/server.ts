@@ -1,6 +1,11 @@
 /** What both listeners share: limits against hostile or broken clients, and one shape for every error. */
 import type { Server } from 'node:https'
-import Fastify, { type FastifyHttpsOptions, type FastifyInstance, type FastifyReply } from 'fastify'
+import Fastify, {
+  type FastifyHttpsOptions,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
 import { ensureError, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 
 /** The longest body: an act is a name and a sentence. Too small: long proofs are refused; too large: memory for nothing. */
@@ -40,9 +45,11 @@ const httpStatus: Partial<Record<ErrorCode, number>> = {
 export type ServerExtras = Pick<FastifyHttpsOptions<Server>, 'trustProxy' | 'genReqId'> & {
   https?: FastifyHttpsOptions<Server>['https']
   http?: { connectionsCheckingInterval: number }
+  /** Asked first about what no route answers; null: it is not there. */
+  fallback?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null
 }
 
-export function createServer({ https, http, ...extras }: ServerExtras = {}): FastifyInstance {
+export function createServer({ https, http, fallback, ...extras }: ServerExtras = {}): FastifyInstance {
   const server = Fastify({
     ...extras,
     // The type follows the transport; nothing that is done with it does.
@@ -59,6 +66,8 @@ export function createServer({ https, http, ...extras }: ServerExtras = {}): Fas
     },
   })
   server.setNotFoundHandler((request, reply) => {
+    const instead = fallback?.(request, reply) ?? null
+    if (instead !== null) return instead
     const message = `There is no ${request.method} ${request.url.split('?')[0]?.slice(0, 200) ?? ''}`
     return reply.code(404).send(errorBody('NOT_FOUND', message))
   })

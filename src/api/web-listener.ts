@@ -13,7 +13,7 @@ import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { TokenCheck } from '../domain/token-holder.ts'
 import { Logins, type LoginRules } from './logins.ts'
-import { servePages } from './pages.ts'
+import { pageFallback, servePages } from './pages.ts'
 import { addRest } from './rest-server.ts'
 import type { RestSources } from './rest.ts'
 import { sessionRoutes } from './routes/session.ts'
@@ -86,6 +86,7 @@ export async function webServer(parts: WebParts, options: WebOptions): Promise<F
     http: { connectionsCheckingInterval: slowLookMs },
     ...(trustedProxies.length > 0 && { trustProxy: trustedProxies }),
     genReqId: requestIdOf,
+    fallback: pageFallback(options.pages),
   })
   const logins = new Logins(parts.people, parts.clock, options.login)
   await server.register(helmet, headers(tls !== null))
