@@ -8,6 +8,7 @@ import type { Entry, IncidentId } from '../domain/entry.ts'
 import type { EntryFilter, JournalReader } from '../domain/journal.ts'
 import type { IncidentDetail, IncidentFilter, IncidentSummary } from '../domain/operations.ts'
 import type { HostPlan } from '../domain/plan.ts'
+import type { Scope } from '../domain/standing-order.ts'
 
 /** One thing that `check` looked at. */
 export interface CheckLine {
@@ -28,6 +29,29 @@ export interface WorkflowCheck {
   digest: string | null
   /** file:line:col: what is wrong. Empty: the workflow is good. */
   problems: string[]
+}
+
+/** One expected plan, tried. */
+export interface WorkflowTest {
+  file: string
+  line: number
+  name: string
+  /** Empty: the plan is as expected. */
+  differences: string[]
+}
+
+/** What an import from Masakari gives. */
+export interface MasakariImport {
+  /** Where it was read, for people. */
+  from: string
+  segments: number
+  hosts: number
+  /** A fragment of lifeboat.yaml that our own loader takes. */
+  yaml: string
+  /** To be ordered of the daemon: hosts on maintenance there, segments disabled there. */
+  maintenance: { scope: Scope; reason: string }[]
+  /** What has no counterpart, or means something else here. */
+  notes: string[]
 }
 
 /** The journal beside a running daemon, or without one. */
@@ -58,6 +82,10 @@ export interface Commands {
   openReader(config: Config): JournalAccess
   /** Of the given files, or of all in the configured directory. */
   checkWorkflows(config: Config, files: string[]): Promise<WorkflowCheck[]>
+  /** The cases of these files of expected plans, or of those in `tests` of the configured directory. Throws WORKFLOW_INVALID. */
+  testWorkflows(config: Config, files: string[]): Promise<WorkflowTest[]>
+  /** What a Masakari says it protects, as a configuration of ours. Reads only. */
+  importMasakari(config: Config): Promise<MasakariImport>
   /** Writes the files of a checkout that are made from its source; gives their paths. For developers: not in the help. */
   generate(): Promise<string[]>
   /** Name and title of each scenario that ships. */

@@ -7,6 +7,7 @@ import { deadline } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Workflow } from '../domain/plan.ts'
 import type { TokenCheck } from '../domain/token-holder.ts'
+import type { OpenStackCloud } from '../openstack/cloud-client.ts'
 import type { CloudConfig } from '../openstack/cloud-config.ts'
 import { buildAdapters, buildCloud, cloudConfigOf, type AdapterContext, type Adapters } from './adapters.ts'
 import type { Config, LoadedConfig } from './config/index.ts'
@@ -30,6 +31,8 @@ export interface StartedSource extends ConfigurationSource {
   workflow: Workflow
   /** Whose tokens people show, asked with the credentials in use at that time. */
   people: TokenCheck
+  /** The connection that is in use now. */
+  cloudInUse: () => OpenStackCloud
   /** Closes the connections to the cloud in use at that time. */
   close: () => void
 }
@@ -97,7 +100,8 @@ export function configurationSource({ loaded, read, context, loadWorkflow }: Sou
     login: (login) => cloud.people.login(login),
     ownProject: () => cloud.people.ownProject(),
   }
-  return { loaded, read, build, adapters, workflow: startedWith, people, close: () => cloud.close() }
+  const cloudInUse = (): OpenStackCloud => cloud
+  return { loaded, read, build, adapters, workflow: startedWith, people, cloudInUse, close: () => cloud.close() }
 }
 
 /** Which cloud it is: a journal belongs to one. */

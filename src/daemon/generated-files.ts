@@ -2,9 +2,10 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { openApi } from '../api/index.ts'
+import { cliPage } from '../cli/index.ts'
 import { errorCodes } from '../domain/errors.ts'
 import { callTable } from '../openstack/call-table.ts'
-import { metricsPage } from '../telemetry/metrics.ts'
+import { metricsPage } from '../telemetry/metrics-page.ts'
 import { configSchemaText, optionsPage } from './config/index.ts'
 
 const projectUrl = new URL('../../', import.meta.url)
@@ -19,6 +20,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     ['docs/errors.md', errorsPage()],
     ['docs/openstack-calls.md', callsPage()],
     ['docs/openapi.json', openapi],
+    ['docs/cli.md', cliPage()],
   ])
 }
 

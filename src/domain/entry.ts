@@ -100,10 +100,13 @@ export interface EntryData {
     attempt: number
     before: unknown
     request: unknown
+    /** What the step's writes carry to OpenStack, and its services log; missing where nothing was to be sent. */
+    globalRequestId?: string
   }
-  'step.issued': { requestId: string | null }
-  'step.confirmed': { result: unknown }
-  'step.failed': { error: ErrorRecord }
+  /** `requestId` is Nova's own, under which it files the instance action. */
+  'step.issued': { requestId: string | null; globalRequestId?: string }
+  'step.confirmed': { result: unknown; globalRequestId?: string }
+  'step.failed': { error: ErrorRecord; globalRequestId?: string }
   /** The recovery of one instance goes on with another recipe. */
   'recipe.entered': { recipe: string; because: string }
   'outcome.recorded': Outcome

@@ -33,6 +33,7 @@ export function lineOf(entry: Entry): Line {
   for (const name of ['incident', 'host', 'instance', 'step'] as const)
     if (entry[name] !== null) fields[name] = entry[name]
   if (entry.actor !== 'daemon') fields['actor'] = entry.actor
+  if ('globalRequestId' in entry.data) fields['globalRequestId'] = entry.data.globalRequestId
   return { level: levelOf(entry), message, fields }
 }
 

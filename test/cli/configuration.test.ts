@@ -8,7 +8,7 @@ import { LifeboatError } from '../../src/domain/errors.ts'
 import type { Operations } from '../../src/domain/operations.ts'
 import { fakeOperations } from '../api/fake-operations.ts'
 import { fakeReview } from '../api/fake-review.ts'
-import { run, wallNow, type Ran } from './fake-commands.ts'
+import { type Ran, run, standingClock } from './fake-commands.ts'
 
 describe('config show', () => {
   const config = `monitor: { poll_interval: 7s }
@@ -83,7 +83,7 @@ describe('beside a running daemon', () => {
       {
         operations,
         review: fakeReview(),
-        clock: { now: () => wallNow, wall: () => wallNow, after: () => () => undefined },
+        clock: standingClock,
       },
       join(directory, 'lifeboat.sock'),
     )

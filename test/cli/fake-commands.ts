@@ -1,12 +1,15 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runCli, type Commands, type JournalAccess } from '../../src/cli/index.ts'
+import { runCli, type Commands, type JournalAccess, type Terminal } from '../../src/cli/index.ts'
 import type { Entry } from '../../src/domain/entry.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { IncidentDetail } from '../../src/domain/operations.ts'
 
 export const wallNow = Date.parse('2026-01-02T03:04:05Z')
+
+/** Of a server that only reads the time. */
+export const standingClock = { now: () => wallNow, wall: () => wallNow, after: () => () => undefined }
 
 const realClock = {
   now: () => performance.now(),
@@ -38,7 +41,10 @@ export function fakeCommands(replace: Partial<Commands> = {}): Commands {
   return {
     version: '0.1.0',
     clock: realClock,
-    runDaemon: () => Promise.resolve(),
+    runDaemon: (read) => {
+      read()
+      return Promise.resolve()
+    },
     async *check() {
       yield { what: 'compute API', result: 'ok', message: '2.100', advice: null }
     },
@@ -47,6 +53,8 @@ export function fakeCommands(replace: Partial<Commands> = {}): Commands {
     testNotice: () => Promise.resolve({ ok: true, detail: 'HTTP 204' }),
     openReader: () => fakeJournal(),
     checkWorkflows: () => Promise.resolve([]),
+    testWorkflows: () => Promise.resolve([]),
+    importMasakari: () => Promise.reject(new Error('not rehearsed')),
     scenarios: () => [{ name: 'host-crashes', title: 'A host crashes' }],
     rehearse: () => Promise.resolve(),
     demo: () => Promise.resolve(),
@@ -65,13 +73,16 @@ export interface Ran {
 export async function run(
   argv: string[],
   commands: Partial<Commands> = {},
-  options: { config?: string; env?: Record<string, string> } = {},
+  options: { config?: string; env?: Record<string, string>; terminal?: Partial<Terminal> } = {},
 ): Promise<Ran> {
   const ran = { out: '', err: '' }
   const terminal = {
     env: { USER: 'alice', LIFEBOAT_CONFIG: configFile(options.config ?? ''), ...options.env },
     stdout: (text: string) => void (ran.out += text),
     stderr: (text: string) => void (ran.err += text),
+    screen: null,
+    onInterrupt: () => () => undefined,
+    ...options.terminal,
   }
   const exit = await runCli(argv, terminal, fakeCommands(commands))
   return { exit, ...ran }

@@ -1,6 +1,7 @@
 /** Notices: what was told to whom, from the journal, and a test of a receiver. */
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { noticeEntryKinds, noticeRecords, noticeStates, type NoticeRecord } from '../../domain/notice-record.ts'
+import { prints, ends } from '../described.ts'
 import { CliFailure } from '../exit-codes.ts'
 import type { Column } from '../output/formats.ts'
 import type { Session } from '../session.ts'
@@ -8,19 +9,40 @@ import { clockTime } from '../wording.ts'
 import { text } from './order-options.ts'
 
 const columns: Column<NoticeRecord>[] = [
-  { title: 'Time', value: (it) => it.queuedAt, text: (it) => clockTime(it.queuedAt) },
-  { title: 'Receiver', value: (it) => it.receiver },
-  { title: 'State', value: (it) => it.state },
-  { title: 'Tries', value: (it) => it.attempts },
-  { title: 'Topic', value: (it) => it.notice.topic },
-  { title: 'Severity', value: (it) => it.notice.severity },
-  { title: 'Host', value: (it) => it.notice.host },
-  { title: 'Project', value: (it) => it.notice.project },
-  { title: 'Instances', value: (it) => it.notice.instanceCount ?? null },
-  { title: 'Code', value: (it) => it.notice.code },
-  { title: 'Detail', value: (it) => it.detail },
-  { title: 'Reference', value: (it) => it.notice.reference },
-  { title: 'ID', value: (it) => it.notice.id },
+  {
+    title: 'Time',
+    type: 'time',
+    means: 'When it was put on record',
+    value: (it) => it.queuedAt,
+    text: (it) => clockTime(it.queuedAt),
+  },
+  { title: 'Receiver', type: 'string', means: 'Who is told', value: (it) => it.receiver },
+  { title: 'State', type: 'string', means: '`waiting`, `retrying`, `sent` or `dead`', value: (it) => it.state },
+  { title: 'Tries', type: 'integer', means: 'How often it was tried', value: (it) => it.attempts },
+  { title: 'Topic', type: 'string', means: 'What it is about', value: (it) => it.notice.topic },
+  { title: 'Severity', type: 'string', means: '`info`, `warning` or `critical`', value: (it) => it.notice.severity },
+  { title: 'Host', type: 'string?', means: 'About which host', value: (it) => it.notice.host },
+  {
+    title: 'Project',
+    type: 'string?',
+    means: 'Whose instances, to a receiver for tenants',
+    value: (it) => it.notice.project,
+  },
+  {
+    title: 'Instances',
+    type: 'integer?',
+    means: 'How many instances it is about',
+    value: (it) => it.notice.instanceCount ?? null,
+  },
+  { title: 'Code', type: 'string', means: 'The reason, for programs', value: (it) => it.notice.code },
+  { title: 'Detail', type: 'string?', means: 'What the receiver answered, or why it failed', value: (it) => it.detail },
+  {
+    title: 'Reference',
+    type: 'string?',
+    means: 'What a tenant can name in a question',
+    value: (it) => it.notice.reference,
+  },
+  { title: 'ID', type: 'string', means: 'Of the notice; the same at every try', value: (it) => it.notice.id },
 ]
 
 /** What a person needs at a glance; every format for machines has all columns. */
@@ -37,7 +59,7 @@ interface ListOptions {
 
 export function addNoticeCommands(program: Command, session: Session): void {
   const notice = program.command('notice').description('what people outside are told')
-  notice
+  const listed = notice
     .command('list')
     .description('notices by receiver, the newest last')
     .option('--receiver <name>', 'only to this receiver')
@@ -47,7 +69,8 @@ export function addNoticeCommands(program: Command, session: Session): void {
     .addOption(new Option('--dead', 'only dead letters: --state dead').conflicts('state'))
     .option('--limit <number>', 'at most so many, the newest', wholeNumber, 50)
     .action((options: ListOptions) => list(session, options))
-  notice
+  prints(listed, 'list', columns)
+  const tested = notice
     .command('test')
     .description('send a test to a receiver, straight from the configuration; the daemon need not run')
     .argument('<receiver>')
@@ -63,6 +86,7 @@ export function addNoticeCommands(program: Command, session: Session): void {
       if (!ok) throw new CliFailure('failed', `${receiver} did not take the test: ${detail}`)
       session.terminal.stdout(`${receiver} took the test: ${detail}\n`)
     })
+  ends(tested, { 1: 'the receiver did not take it' })
 }
 
 function list(session: Session, { receiver, incident, host, state, dead, limit }: ListOptions): void {

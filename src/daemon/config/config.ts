@@ -95,6 +95,7 @@ export interface Config {
   /** Null: no REST API on TCP and no pages. */
   web: WebConfig | null
   logLevel: 'debug' | 'info' | 'warn' | 'error'
+  logFormat: 'json' | 'oslo'
   workflows: string
   api: { readTimeoutMs: number; writeTimeoutMs: number }
   /** Has the shape of the monitor's own settings. */

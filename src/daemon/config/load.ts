@@ -174,6 +174,7 @@ function resolveConfig(
     http: listenAddress(file.http.listen, ['http', 'listen'], report),
     web: webConfig(file.web, listenAddress(file.web.listen, ['web', 'listen'], report), baseDir, report),
     logLevel: file.log.level,
+    logFormat: file.log.format,
     workflows: file.workflows === undefined ? shippedWorkflows : resolve(baseDir(['workflows']), file.workflows),
     api: { readTimeoutMs: file.api.readTimeout, writeTimeoutMs: file.api.writeTimeout },
     monitor: {

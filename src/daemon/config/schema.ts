@@ -165,6 +165,12 @@ export const configSchema = section({
       .default('info')
       .describe('The least level that is logged')
       .meta(live),
+    format: z
+      .enum(['json', 'oslo'])
+      .default('json')
+      .describe(
+        "json: one object a line. oslo: oslo.log's default line, which Kolla's and others' log pipelines parse",
+      ),
   }),
   workflows: text()
     .optional()
