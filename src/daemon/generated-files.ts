@@ -1,6 +1,7 @@
 /** The files of the project that are made from its source: `npm run generate` writes them, a test keeps them current. */
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { openApi } from '../api/index.ts'
 import { cliPage } from '../cli/index.ts'
 import { errorCodes } from '../domain/errors.ts'
 import { callTable } from '../openstack/call-table.ts'
@@ -10,20 +11,22 @@ import { configSchemaText, optionsPage } from './config/index.ts'
 const projectUrl = new URL('../../', import.meta.url)
 
 /** Path in the project -> text. */
-export function generatedFiles(): Map<string, string> {
+export async function generatedFiles(): Promise<Map<string, string>> {
+  const openapi = `${JSON.stringify(await openApi(), null, 2)}\n`
   return new Map([
     ['config/lifeboat.schema.json', configSchemaText()],
     ['docs/configuration.md', optionsPage()],
     ['docs/metrics.md', metricsPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/openstack-calls.md', callsPage()],
+    ['docs/openapi.json', openapi],
     ['docs/cli.md', cliPage()],
   ])
 }
 
 /** Writes them; gives their paths. */
-export function writeGeneratedFiles(): string[] {
-  return [...generatedFiles()].map(([path, text]) => {
+export async function writeGeneratedFiles(): Promise<string[]> {
+  return [...(await generatedFiles())].map(([path, text]) => {
     writeFileSync(fileURLToPath(new URL(path, projectUrl)), text)
     return path
   })

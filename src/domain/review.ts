@@ -24,6 +24,12 @@ export const roles = {
 
 export type Role = keyof typeof roles
 
+/**
+ * A write with a session's cookie carries this header (any value): a page of another site cannot set it (docs/api.md). Lower
+ * case, as HTTP/2 has it.
+ */
+export const requestHeader = 'x-lifeboat-request'
+
 /** Who asks. */
 export interface Asker {
   /** As the journal names them. */
