@@ -1,0 +1,50 @@
+/** A modal window: the browser's own <dialog>, which keeps the focus inside, closes on Escape and gives the focus back. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+
+interface DialogProps {
+  title: ComponentChildren
+  onClose: () => void
+  children: ComponentChildren
+  /** sheet: at the side, high as the window. */
+  kind?: 'box' | 'sheet'
+}
+
+export function Dialog({ title, onClose, children, kind = 'box' }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const dialog = element.current
+    if (dialog === null) return undefined
+    const before = document.activeElement
+    if (!dialog.open) dialog.showModal()
+    return () => {
+      if (dialog.open) dialog.close()
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={element}
+      class={kind}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onMouseDown={(event) => {
+        if (event.target === element.current) onClose()
+      }}
+    >
+      <div class="dialog-inside">
+        <header>
+          <h2 id={id}>{title}</h2>
+          <button type="button" class="quiet icon" aria-label="Close" onClick={onClose}>
+            ✕
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  )
+}
