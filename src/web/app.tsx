@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { DaemonStatus } from '../domain/operations.ts'
 import type { Asker } from '../domain/review.ts'
-import type { ApiFailure} from './api/client.ts';
+import type { ApiFailure } from './api/client.ts'
 import { get, onLoginNeeded, remove } from './api/client.ts'
 import { events, useLink } from './api/live.ts'
 import { paths } from './api/paths.ts'

@@ -46,10 +46,14 @@ export function HostPage({ host }: { host: string }) {
           <Orders host={value} onDone={() => reload(0)} />
           <div class="two even">
             <Section id="evidence" title="Evidence">
-              <Seen host={value} />
+              <div class="panel stack">
+                <Seen host={value} />
+              </div>
             </Section>
             <Section id="return" title="Return">
-              <Return host={value} />
+              <div class="panel stack">
+                <Return host={value} />
+              </div>
             </Section>
           </div>
           <Section id="incidents" title="Incidents">
@@ -244,7 +248,9 @@ function Return({ host }: { host: HostDetail }) {
     <>
       <p>
         <Tag tone={back.state === 'back' ? 'good' : 'wait'}>{back.state}</Tag> {back.message}
-        <span class="under">{returnStates[back.state].means}.</span>
+        {back.message !== returnStates[back.state].means && (
+          <span class="under">{returnStates[back.state].means}.</span>
+        )}
       </p>
       <dl class="facts">
         <div>

@@ -160,7 +160,7 @@ function EntryItem({ entry, open }: { entry: JournalPage['entries'][number]; ope
           <code>{kind}</code>
           <span class="told">
             {host !== null && <strong>{host} </strong>}
-            {sentence ?? ''}
+            {instance === null ? sentence : sentence?.replace(`${instance}: `, `${instance.slice(0, 8)} `)}
           </span>
           {actor !== 'daemon' && <Tag tone="plain">{actor}</Tag>}
         </summary>

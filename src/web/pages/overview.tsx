@@ -185,7 +185,7 @@ function Holds({ status }: { status: DaemonStatus }) {
         <div>
           <dt>Daemon</dt>
           <dd>
-            {status.version}, up <Ago at={status.startedAt} />
+            {status.version}, started <Ago at={status.startedAt} />
           </dd>
         </div>
       </dl>

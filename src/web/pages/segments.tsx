@@ -52,7 +52,9 @@ function OneSegment({ segment }: { segment: SegmentStatus }) {
           </a>
         ))}
       </p>
-      <Rules rules={segment.rules} />
+      <div class="panel">
+        <Rules rules={segment.rules} />
+      </div>
       <details>
         <summary>Its hosts</summary>
         <ul class="tiles healthy">

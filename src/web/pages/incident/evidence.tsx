@@ -11,19 +11,50 @@ import { verdictTone } from '../../words/tone.ts'
 type Shown = Pick<IncidentReview, 'evidence' | 'verdict' | 'proof'>
 
 export function Evidence({ review }: { review: Shown }) {
-  const { evidence } = review
+  const { evidence, verdict, proof } = review
+  const shared = useMemo(() => sharedAxis({ evidence, verdict, proof }), [evidence, verdict, proof])
   if (evidence.gaps.length === 0 && evidence.readings.length === 0 && evidence.silence.length === 0)
     return <Empty>Nothing is on record: a person opened this incident before anything was seen.</Empty>
   return (
     <div class="evidence">
-      {evidence.gaps.length > 0 && <Heartbeats evidence={evidence} />}
-      {evidence.readings.length > 0 && <Readings evidence={evidence} />}
+      {evidence.gaps.length > 0 && <Heartbeats evidence={evidence} shared={shared} />}
+      {evidence.readings.length > 0 && <Readings evidence={evidence} shared={shared} />}
       <Tables evidence={evidence} />
     </div>
   )
 }
 
-function Heartbeats({ evidence }: { evidence: EvidenceSeries }) {
+/** Both plots have one time axis, so that a silence and what the witnesses said meanwhile stand above each other. */
+interface Shared {
+  from: number
+  to: number
+  moments: { at: number; text: string }[]
+}
+
+function sharedAxis({ evidence, verdict, proof }: Shown): Shared {
+  const moments = [
+    ...(verdict === null ? [] : [{ at: seconds(verdict.at), text: verdict.kind }]),
+    ...(proof === null ? [] : [{ at: seconds(proof.provenAt), text: 'proven dead' }]),
+  ]
+  const seen = evidence.gaps.flatMap(({ at, gapMs }) => [seconds(at) - gapMs / 1_000, seconds(at)])
+  const read = evidence.readings.map(({ at }) => seconds(at))
+  const all = [...seen, ...read, ...moments.map(({ at }) => at)]
+  const first = all.reduce((a, b) => Math.min(a, b), Infinity)
+  const last = all.reduce((a, b) => Math.max(a, b), -Infinity)
+  const room = Math.max((last - first) * 0.03, 1)
+  return { from: first - room, to: last + room, moments }
+}
+
+function seconds(iso: string): number {
+  return Date.parse(iso) / 1_000
+}
+
+interface PlotProps {
+  evidence: EvidenceSeries
+  shared: Shared
+}
+
+function Heartbeats({ evidence, shared }: PlotProps) {
   const { gaps, intervalMs } = evidence
   const data = useMemo((): uPlot.AlignedData => {
     const at = gaps.map((gap) => Date.parse(gap.at) / 1_000)
@@ -34,6 +65,7 @@ function Heartbeats({ evidence }: { evidence: EvidenceSeries }) {
       gaps.map(() => (intervalMs === null ? null : intervalMs / 1_000)),
     ]
   }, [gaps, intervalMs])
+  const options = useMemo(() => heartbeatOptions(shared), [shared])
   const open = gaps.find((gap) => gap.open)
   const usual = intervalMs === null ? '' : `usually every ${span(intervalMs)}`
   const silent = open === undefined ? '' : `, then silent for ${span(open.gapMs)}`
@@ -44,7 +76,7 @@ function Heartbeats({ evidence }: { evidence: EvidenceSeries }) {
         <strong>Time between heartbeats</strong> {usual}
         {silent}
       </figcaption>
-      <Plot label={label} height={180} data={data} options={heartbeatOptions} />
+      <Plot label={label} height={180} data={data} options={options} />
       <Legend
         items={[
           ['live', 'bar', 'a beat, by the time since the one before'],
@@ -69,34 +101,79 @@ function Legend({ items }: { items: readonly (readonly [string, string, string])
   )
 }
 
-function axes(colours: Colours): uPlot.Axis[] {
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hour12: false,
+})
+
+/** Room for the names of probes, in both plots. */
+const leftPx = 96
+
+function frame(shared: Shared, colours: Colours) {
   const base = {
     stroke: colours.text,
     grid: { stroke: colours.grid, width: 1 },
     ticks: { show: false },
     font: '12px system-ui',
   }
-  return [base, { ...base, size: 56 }]
+  const x: uPlot.Axis = {
+    ...base,
+    space: 90,
+    values: (_plot, ticks) => ticks.map((tick) => clock.format(tick * 1_000)),
+  }
+  const y: uPlot.Axis = { ...base, size: leftPx }
+  return {
+    x,
+    y,
+    common: {
+      legend: { show: false },
+      cursor: { show: false },
+      padding: [18, 16, 0, 0] as uPlot.Padding,
+      hooks: { draw: [(plot: uPlot) => drawMoments(plot, shared.moments, colours)] },
+    },
+    range: (): [number, number] => [shared.from, shared.to],
+  }
 }
 
-const quiet = { legend: { show: false }, cursor: { show: false } } as const
+/** A line through the plot for the verdict and the proof, with its word at the top. */
+function drawMoments(plot: uPlot, moments: Shared['moments'], colours: Colours): void {
+  const { ctx, bbox } = plot
+  ctx.save()
+  ctx.strokeStyle = colours.text
+  ctx.fillStyle = colours.text
+  ctx.font = `${11 * devicePixelRatio}px system-ui`
+  ctx.lineWidth = devicePixelRatio
+  let taken = Infinity
+  for (const { at, text } of [...moments].sort((a, b) => b.at - a.at)) {
+    const x = Math.round(plot.valToPos(at, 'x', true))
+    ctx.beginPath()
+    ctx.moveTo(x, bbox.top - 4 * devicePixelRatio)
+    ctx.lineTo(x, bbox.top + bbox.height)
+    ctx.stroke()
+    const { width } = ctx.measureText(text)
+    const end = Math.min(x + width / 2, taken - 8 * devicePixelRatio, bbox.left + bbox.width + 14 * devicePixelRatio)
+    ctx.fillText(text, end - width, bbox.top - 7 * devicePixelRatio)
+    taken = end - width
+  }
+  ctx.restore()
+}
 
-function heartbeatOptions(colours: Colours): Omit<uPlot.Options, 'width' | 'height'> {
-  const [x, y] = axes(colours)
-  return {
-    ...quiet,
-    padding: [10, 12, 0, 0],
-    scales: {
-      y: { range: (_plot, _min, max) => [0, max * 1.1] },
-      x: { range: (_plot, min, max) => widened(min, max) },
-    },
-    axes: [x ?? {}, { ...y, values: (_plot, ticks) => ticks.map((tick) => `${tick} s`) }],
-    series: [
-      {},
-      { stroke: colours.live, width: 3, paths: sticks, points: { show: true, size: 6, fill: colours.live } },
-      { stroke: colours.bad, width: 5, paths: sticks, points: { show: true, size: 9, fill: colours.bad } },
-      { stroke: colours.faint, dash: [6, 4], width: 1.5, points: { show: false } },
-    ],
+function heartbeatOptions(shared: Shared) {
+  return (colours: Colours): Omit<uPlot.Options, 'width' | 'height'> => {
+    const { x, y, common, range } = frame(shared, colours)
+    return {
+      ...common,
+      scales: { y: { range: (_plot, _min, max) => [0, Math.max(max, 1) * 1.1] }, x: { range } },
+      axes: [x, { ...y, values: (_plot, ticks) => ticks.map((tick) => `${tick} s`) }],
+      series: [
+        {},
+        { stroke: colours.live, width: 3, paths: sticks, points: { show: true, size: 6, fill: colours.live } },
+        { stroke: colours.bad, width: 5, paths: sticks, points: { show: true, size: 9, fill: colours.bad } },
+        { stroke: colours.faint, dash: [6, 4], width: 1.5, points: { show: false } },
+      ],
+    }
   }
 }
 
@@ -113,15 +190,9 @@ const sticks: uPlot.Series.PathBuilder = (plot, index) => {
   return { stroke }
 }
 
-/** Room at both sides, so that the first and the last point are whole. */
-function widened(min: number, max: number): [number, number] {
-  const room = Math.max((max - min) * 0.04, 1)
-  return [min - room, max + room]
-}
-
 const answers = ['alive', 'dead', 'unknown'] as const
 
-function Readings({ evidence: { readings } }: { evidence: EvidenceSeries }) {
+function Readings({ evidence: { readings }, shared }: PlotProps) {
   const probes = useMemo(() => [...new Set(readings.map(({ probe }) => probe))], [readings])
   const data = useMemo((): uPlot.AlignedData => {
     const sorted = [...readings].sort((a, b) => (a.at < b.at ? -1 : 1))
@@ -133,7 +204,7 @@ function Readings({ evidence: { readings } }: { evidence: EvidenceSeries }) {
       ),
     ]
   }, [readings, probes])
-  const options = useMemo(() => readingOptions(probes), [probes])
+  const options = useMemo(() => readingOptions(probes, shared), [probes, shared])
   const last = probes.map(
     (probe) => `${probe} ${readings.findLast((reading) => reading.probe === probe)?.answer ?? ''}`,
   )
@@ -159,18 +230,16 @@ function Readings({ evidence: { readings } }: { evidence: EvidenceSeries }) {
   )
 }
 
-function readingOptions(probes: readonly string[]) {
+function readingOptions(probes: readonly string[], shared: Shared) {
   return (colours: Colours): Omit<uPlot.Options, 'width' | 'height'> => {
-    const [x, y] = axes(colours)
+    const { x, y, common, range } = frame(shared, colours)
     return {
-      ...quiet,
-      padding: [10, 12, 0, 0],
-      scales: { y: { range: [0.4, probes.length + 0.6] }, x: { range: (_plot, min, max) => widened(min, max) } },
+      ...common,
+      scales: { y: { range: [0.4, probes.length + 0.6] }, x: { range } },
       axes: [
-        x ?? {},
+        x,
         {
           ...y,
-          size: 96,
           splits: probes.map((_probe, index) => index + 1),
           values: (_plot, ticks) => ticks.map((tick) => probes[probes.length - tick] ?? ''),
         },

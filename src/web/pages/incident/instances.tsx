@@ -124,35 +124,71 @@ interface GroupsProps {
   set: (fields: Record<string, string | null>) => void
 }
 
-/** The grouped counts: each a filter. What did not come back says why, in full. */
+/** The grouped counts: each a filter. What did not come back says why, in full; what did takes little room. */
 function Groups({ review, outcome, code, set }: GroupsProps) {
   const groups = useMemo(() => groupsOf(review.lines), [review.lines])
+  const isBack = (group: Group): boolean => group.outcome === 'recovered' || group.outcome === 'open'
+  const press = (group: Group): void =>
+    set(
+      outcome === group.outcome && code === group.code
+        ? { outcome: null, code: null }
+        : { outcome: group.outcome, code: group.code },
+    )
+  const parts = [
+    {
+      kind: 'groups',
+      label: 'Not recovered, by outcome and reason',
+      members: groups.filter((group) => !isBack(group)),
+    },
+    { kind: 'groups back', label: 'Recovered and under way, by reason', members: groups.filter(isBack) },
+  ]
   return (
-    <ul class="groups" aria-label="Instances by outcome and reason">
-      {groups.map((group) => {
-        const pressed = outcome === group.outcome && code === group.code
-        return (
-          <li key={`${group.outcome} ${group.code}`}>
-            <button
-              type="button"
-              class={`group ${outcomeTone[group.outcome]}`}
-              aria-pressed={pressed}
-              title={group.outcome === 'open' ? 'Not ended yet' : outcomes[group.outcome]}
-              onClick={() =>
-                set(pressed ? { outcome: null, code: null } : { outcome: group.outcome, code: group.code })
-              }
-            >
-              <span class="how-many">{number(group.count)}</span>
-              <span class="what">
-                <Tag tone={outcomeTone[group.outcome]}>{outcomeWord(group.outcome, review.mode)}</Tag>
-                <code>{group.code}</code>
-                {group.outcome !== 'recovered' && <span class="because">{group.message}</span>}
-              </span>
-            </button>
-          </li>
-        )
-      })}
-    </ul>
+    <>
+      {parts
+        .filter(({ members }) => members.length > 0)
+        .map(({ kind, label, members }) => (
+          <ul key={kind} class={kind} aria-label={label}>
+            {members.map((group) => (
+              <li key={`${group.outcome} ${group.code}`}>
+                <GroupButton
+                  group={group}
+                  mode={review.mode}
+                  pressed={outcome === group.outcome && code === group.code}
+                  press={() => press(group)}
+                />
+              </li>
+            ))}
+          </ul>
+        ))}
+    </>
+  )
+}
+
+interface GroupButtonProps {
+  group: Group
+  mode: IncidentReview['mode']
+  pressed: boolean
+  press: () => void
+}
+
+function GroupButton({ group, mode, pressed, press }: GroupButtonProps) {
+  const { outcome, code, message, count } = group
+  const tone = outcomeTone[outcome]
+  return (
+    <button
+      type="button"
+      class={`group ${tone}`}
+      aria-pressed={pressed}
+      title={outcome === 'open' ? 'Not ended yet' : outcomes[outcome]}
+      onClick={press}
+    >
+      <span class="how-many">{number(count)}</span>
+      <span class="what">
+        <Tag tone={tone}>{outcomeWord(outcome, mode)}</Tag>
+        <code>{code}</code>
+        {outcome !== 'recovered' && outcome !== 'open' && <span class="because">{message}</span>}
+      </span>
+    </button>
   )
 }
 

@@ -1,5 +1,5 @@
 /** What happened, in the order in which it is on record; each line leads to its journal entry. */
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { IncidentReview, TimelineEvent } from '../../../domain/review.ts'
 import { Copy, Tag, Time } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
@@ -12,17 +12,17 @@ const pageSize = 100
 export function Timeline({ review }: { review: IncidentReview }) {
   const [all, setAll] = useState(false)
   const [limit, setLimit] = useState(pageSize)
-  const told = all ? review.timeline : shortened(review.timeline)
+  const told = useMemo(() => (all ? review.timeline : shortened(review.timeline)), [all, review.timeline])
   const shown = told.slice(0, limit)
   const began = review.timeline[0]?.at ?? review.openedAt
-  const names = new Map(review.lines.map(({ id, name }) => [id, name]))
+  const names = useMemo(() => new Map(review.lines.map(({ id, name }) => [id, name])), [review.lines])
   const short = told.length < review.timeline.length || all
   return (
     <>
       {short && (
         <label class="toggle">
-          <input type="checkbox" checked={all} onChange={(event) => setAll(event.currentTarget.checked)} /> Every
-          instance that came back, too
+          <input type="checkbox" checked={all} onChange={(event) => setAll(event.currentTarget.checked)} /> Every line:
+          phases, steps of the host, each instance that came back
         </label>
       )}
       <EventList events={shown} began={began} names={names} incident={review.id} />
@@ -99,6 +99,7 @@ function shortened(events: readonly TimelineEvent[]): (TimelineEvent & { count?:
   const told: (TimelineEvent & { count?: number })[] = []
   for (const event of events) {
     const last = told.at(-1)
+    if (isMechanics(event)) continue
     if (!cameBack(event)) {
       told.push(event)
     } else if (last?.count !== undefined) {
@@ -108,6 +109,11 @@ function shortened(events: readonly TimelineEvent[]): (TimelineEvent & { count?:
     } else told.push({ ...event, count: 1 })
   }
   return told
+}
+
+/** True, and of no use to somebody who wants the story: the proof says what the fence step says, the end what each phase says. */
+function isMechanics({ kind, tone }: TimelineEvent): boolean {
+  return kind === 'incident.phase' || (kind.startsWith('step.') && tone !== 'bad')
 }
 
 function cameBack({ kind, instance, tone }: TimelineEvent): boolean {

@@ -58,8 +58,48 @@ function AdviceItem({ advice, review }: { advice: Advice; review: IncidentReview
 }
 
 /** Pressing what makes no sense now is prevented with the reason, not hidden: people look for it. */
-function actsOf({ id, host, held, ended, cancelled, override, proof }: IncidentReview): Act[] {
-  const over = ended === null ? null : 'The incident is over'
+function actsOf(review: IncidentReview): Act[] {
+  return review.ended === null ? actsOnOpen(review) : actsAfter(review)
+}
+
+/** Once it is over, what is left is the return of the host. */
+function actsAfter({ host, advice }: IncidentReview): Act[] {
+  const waits = advice.some(({ code }) => code === 'RETURN_WAITS' || code === 'RETURN_KEPT_OUT' || code === 'HOST_AWAY')
+  const senseless = waits ? null : 'The host is not on its way back from here'
+  const path = paths.returnHost(host)
+  return [
+    {
+      title: 'Let the host back',
+      role: 'operator',
+      path,
+      body: { keepOut: false },
+      words: { field: 'reason', label: 'Reason', hint: 'What was repaired, and how you know.' },
+      effect: (
+        <p>
+          What Lifeboat set on <strong>{host}</strong> is taken back once its evacuations are settled and it was healthy
+          long enough. Then instances are scheduled there again.
+        </p>
+      ),
+      senseless,
+      done: `${host} may return`,
+    },
+    {
+      title: 'Keep the host out',
+      role: 'operator',
+      path,
+      body: { keepOut: true },
+      effect: (
+        <p>
+          <strong>{host}</strong> stays out, however healthy it looks, until somebody lets it back.
+        </p>
+      ),
+      senseless,
+      done: `${host} is kept out`,
+    },
+  ]
+}
+
+function actsOnOpen({ id, host, held, cancelled, override, proof }: IncidentReview): Act[] {
   return [
     {
       title: 'Let past the brake',
@@ -73,12 +113,7 @@ function actsOf({ id, host, held, ended, cancelled, override, proof }: IncidentR
         </p>
       ),
       senseless:
-        over ??
-        (override !== null
-          ? `${override.by} already did`
-          : held?.code === 'BRAKE'
-            ? null
-            : 'The brake does not hold it'),
+        override !== null ? `${override.by} already did` : held?.code === 'BRAKE' ? null : 'The brake does not hold it',
       done: `${host} was let past the brake`,
     },
     {
@@ -98,7 +133,7 @@ function actsOf({ id, host, held, ended, cancelled, override, proof }: IncidentR
           once. If it still runs, its guests run twice on the same disks and <strong>destroy their data</strong>.
         </p>
       ),
-      senseless: over ?? (proof === null ? null : 'It is already proven dead'),
+      senseless: proof === null ? null : 'It is already proven dead',
       done: `The recovery of ${host} goes on, on your word`,
     },
     {
@@ -112,7 +147,7 @@ function actsOf({ id, host, held, ended, cancelled, override, proof }: IncidentR
           are recorded. What is not recovered by then stays where it is, for a person.
         </p>
       ),
-      senseless: over ?? (cancelled === null ? null : `${cancelled.by} already cancelled it`),
+      senseless: cancelled === null ? null : `${cancelled.by} already cancelled it`,
       done: 'The incident is being cancelled',
     },
   ]
