@@ -17,7 +17,7 @@ export async function listenShim(daemon: Daemon, clock: Clock, port: number) {
   const { access } = (await import('../../src/api/access.ts')) as any
   for (const path of ['GET /*', 'HEAD /*']) access[path] = 'nobody'
   server.post('/v1/session', (request: any, reply: any) => {
-    const role = request.body.username ?? 'admin'
+    const role = request.body.user ?? 'admin'
     reply.header('set-cookie', `role=${role}; Path=/; HttpOnly; SameSite=Strict`)
     return reply.send({ name: role, role, by: 'token' })
   })
@@ -27,16 +27,23 @@ export async function listenShim(daemon: Daemon, clock: Clock, port: number) {
   server.get('/v1/events', (request: any, reply: any) => {
     reply.hijack()
     reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
-    reply.raw.write('event: alive\ndata: {}\n\n')
-    const from = Number(request.headers['last-event-id'] ?? request.query.after ?? daemon.operations.status().journal.entries)
-    const stop = daemon.review.follow(from, (entry) => reply.raw.write(`id: ${entry.seq}\nevent: entry\ndata: ${JSON.stringify(entry)}\n\n`))
+    reply.raw.write('retry: 2000\n\n')
+    const from = Number(
+      request.headers['last-event-id'] ?? request.query.after ?? daemon.operations.status().journal.entries,
+    )
+    const stop = daemon.review.follow(from, (entry) =>
+      reply.raw.write(`id: ${entry.seq}\nevent: entry\ndata: ${JSON.stringify(entry)}\n\n`),
+    )
     request.raw.on('close', stop)
   })
   server.get('/*', (request: any, reply: any) => {
     const path = request.url.split('?')[0]
     if (path.startsWith('/v1/')) return reply.code(404).send({ error: { code: 'NOT_FOUND', message: 'no such' } })
     const file = `dist/web${path}`
-    reply.header('content-security-policy', "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+    reply.header(
+      'content-security-policy',
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    )
     if (path.startsWith('/assets/') && existsSync(file))
       return reply
         .type(file.endsWith('.js') ? 'text/javascript' : file.endsWith('.css') ? 'text/css' : 'image/svg+xml')

@@ -124,7 +124,15 @@ export class Stage {
   }
 
   async login(page: Page, role: Role): Promise<void> {
-    await page.request.post(`${this.url}/v1/session`, { data: { username: role } })
+    await page.request.post(`${this.url}/v1/session`, { data: { user: role } })
+  }
+
+  /** As a person does it. */
+  async fillLogin(page: Page, role: Role): Promise<void> {
+    await page.getByLabel('User', { exact: true }).fill(role)
+    await page.getByLabel('Password', { exact: true }).fill('secret')
+    await page.getByLabel('Project', { exact: true }).fill('service')
+    await page.getByRole('button', { name: 'Log in' }).click()
   }
 
   add(...instances: NewInstance[]): void {

@@ -1,5 +1,8 @@
 /** Asks the daemon. One shape for every failure; what is shown of it is the daemon's own sentence. */
 
+/** Any value will do. */
+const requestHeader = 'x-lifeboat-request'
+
 export class ApiFailure extends Error {
   /** HTTP status; 0 when there was no answer. */
   readonly status: number
@@ -38,6 +41,8 @@ export function remove(path: string): Promise<unknown> {
 async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const headers: Record<string, string> = { accept: 'application/json' }
   if (body !== undefined) headers['content-type'] = 'application/json'
+  // A page of another site cannot set it: that is how the daemon knows that a write comes from its own pages.
+  if (method !== 'GET') headers[requestHeader] = 'pages'
   let response: Response
   try {
     response = await fetch(path, {

@@ -4,7 +4,10 @@
  */
 import { useEffect, useState } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
+import type { DaemonStatus } from '../../domain/operations.ts'
 import { after, beforePaint } from '../browser-clock.ts'
+import { get } from './client.ts'
+import { paths } from './paths.ts'
 
 /** live: entries arrive. joining: not yet. lost: nothing arrives, pages ask again now and then. */
 export type LinkState = 'joining' | 'live' | 'lost'
@@ -14,8 +17,11 @@ export type LinkState = 'joining' | 'live' | 'lost'
  */
 const retryMs = [500, 1_000, 2_000, 5_000, 10_000]
 
-/** The daemon says something at least every 15 s; after this long the line is dead though nobody said so. */
-const silenceLimitMs = 40_000
+/**
+ * After so much silence the daemon is asked whether there was anything to say: a line can be dead though nobody said so (a
+ * laptop that slept, a proxy). Shorter asks for nothing on calm days; longer shows old news as new.
+ */
+const silenceLimitMs = 30_000
 
 class EventStream {
   #source: EventSource | null = null
@@ -63,7 +69,7 @@ class EventStream {
   #connect(): void {
     this.#retrying = null
     const from = this.#lastSeq === null ? '' : `?after=${this.#lastSeq}`
-    const source = new EventSource(`/v1/events${from}`)
+    const source = new EventSource(`${paths.events}${from}`)
     this.#source = source
     source.addEventListener('open', () => {
       this.#tries = 0
@@ -72,8 +78,6 @@ class EventStream {
     })
     source.addEventListener('error', () => this.#lose(source))
     source.addEventListener('entry', (event) => this.#take(event))
-    source.addEventListener('message', (event) => this.#take(event))
-    source.addEventListener('alive', () => this.#heard())
   }
 
   #take(event: MessageEvent): void {
@@ -93,9 +97,18 @@ class EventStream {
   #heard(): void {
     this.#watchdog()
     const source = this.#source
-    this.#watchdog = after(silenceLimitMs, () => {
-      if (source !== null) this.#lose(source)
-    })
+    if (source !== null) this.#watchdog = after(silenceLimitMs, () => this.#doubt(source))
+  }
+
+  #doubt(source: EventSource): void {
+    get<DaemonStatus>(paths.status).then(
+      ({ journal }) => {
+        if (source !== this.#source) return
+        if (this.#lastSeq !== null && journal.entries > this.#lastSeq) this.#lose(source)
+        else this.#heard()
+      },
+      () => this.#lose(source),
+    )
   }
 
   /** We open it anew ourselves: the browser gives up for good when a proxy answers instead of the daemon. */

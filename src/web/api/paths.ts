@@ -3,6 +3,7 @@ const part = encodeURIComponent
 
 export const paths = {
   me: '/v1/me',
+  events: '/v1/events',
   session: '/v1/session',
   status: '/v1/status',
   hosts: '/v1/hosts',

@@ -37,7 +37,7 @@ export function LoginPage({ onLogin }: { onLogin: () => void }) {
       <form onSubmit={send} key={by}>
         {by === 'password' ? (
           <>
-            <Field name="username" label="User" complete="username" />
+            <Field name="user" label="User" complete="username" />
             <Field name="password" label="Password" complete="current-password" type="password" />
             <Field name="project" label="Project" complete="organization" />
             <div class="pair">
@@ -92,10 +92,9 @@ function bodyOf(by: 'password' | 'token', form: FormData): unknown {
   }
   if (by === 'token') return { token: text('token').trim() }
   return {
-    username: text('username'),
+    user: text('user'),
     password: text('password'),
-    project: text('project'),
     userDomain: text('userDomain'),
-    projectDomain: text('projectDomain'),
+    project: { name: text('project'), domain: text('projectDomain') },
   }
 }

@@ -144,6 +144,7 @@ function drawMoments(plot: uPlot, moments: Shared['moments'], colours: Colours):
   ctx.strokeStyle = colours.text
   ctx.fillStyle = colours.text
   ctx.font = `${11 * devicePixelRatio}px system-ui`
+  ctx.textAlign = 'left'
   ctx.lineWidth = devicePixelRatio
   let taken = Infinity
   for (const { at, text } of [...moments].sort((a, b) => b.at - a.at)) {
