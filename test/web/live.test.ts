@@ -10,7 +10,9 @@ let page: Page
 beforeAll(async () => {
   stage = await Stage.open({ hosts: 6 })
   for (let n = 0; n < 12; n++) stage.add({ host: 'cmp01', name: `app-${n}`, state: 'active' })
-  page = await stage.page('admin')
+  // A token of the cloud outlives the daemon; a session of the pages does not (below).
+  page = await stage.browser.context.newPage()
+  await page.setExtraHTTPHeaders({ 'x-auth-token': await stage.token('admin') })
   await page.goto(stage.url)
   await page.waitForSelector('.fleet')
 })
@@ -57,6 +59,20 @@ it('what came back is said to screen readers', async () => {
   expect(await page.locator('[role=status][aria-live=polite]').first().innerText()).toMatch(
     /12 of 12 instances recovered/,
   )
+})
+
+it('whose session ended with the daemon logs in again and is where they were', async () => {
+  const other = await stage.page('operator')
+  const path = `/incidents/${stage.incident('cmp01')?.id ?? ''}?outcome=recovered`
+  await other.goto(stage.url + path)
+  await other.waitForSelector('.window-table')
+  await stage.stop()
+  await stage.start()
+  await other.waitForSelector('.login', { timeout: 30_000 })
+  await stage.fillLogin(other, 'operator')
+  await other.waitForSelector('.window-table')
+  expect(other.url()).toBe(stage.url + path)
+  await other.close()
 })
 
 it('an act of somebody else shows without a reload', async () => {

@@ -5,24 +5,30 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
+import { listenForPeople, type WebListener, type WebOptions } from '../../src/api/index.ts'
 import { Daemon, type DaemonParts } from '../../src/daemon/daemon.ts'
 import { simulatedParts } from '../../src/daemon/simulated-parts.ts'
 import type { CloudBrake } from '../../src/domain/brake.ts'
 import type { IncidentSummary } from '../../src/domain/operations.ts'
-import type { Role } from '../../src/domain/review.ts'
+import { requestHeader, type Role } from '../../src/domain/review.ts'
 import type { Segment } from '../../src/domain/segment.ts'
 import { defaultWishes } from '../../src/engine/wishes.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
 import { openJournal, type JournalWriter } from '../../src/journal/journal.ts'
+import type { OpenStackCloud } from '../../src/openstack/cloud-client.ts'
 import { startSimulator, VirtualClock, type NewInstance, type Simulator } from '../../src/simulator/index.ts'
 import { openBrowser, type Browser } from './browser.ts'
-import { listenShim } from './shim.ts'
 
 const workflowFile = new URL('../../recovery-workflows/host-failure.yaml', import.meta.url)
 const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { wishes: defaultWishes })
 
 export const beatMs = 10_000
+
+/** Who looks at the pages, with their role in Keystone. */
+const people = { rita: 'reader', otto: 'member', ann: 'admin' }
+const personOf: Record<Role, keyof typeof people> = { reader: 'rita', operator: 'otto', admin: 'ann' }
 
 export interface StageOptions {
   hosts?: number | string[]
@@ -41,8 +47,8 @@ export class Stage {
   url = ''
   readonly #directory: string
   readonly #options: StageOptions
-  #listener: { close(): Promise<void> } | null = null
-  #closeCloud: () => void = () => undefined
+  #listener: WebListener | null = null
+  #cloud!: OpenStackCloud
 
   private constructor(browser: Browser, clock: VirtualClock, simulator: Simulator, options: StageOptions) {
     this.browser = browser
@@ -65,6 +71,7 @@ export class Stage {
       serviceDownTimeMs: 6 * beatMs,
       timings: { ...slowTimings, ...options.timings },
     })
+    for (const [name, keystoneRole] of Object.entries(people)) simulator.addUser(name, [keystoneRole])
     const stage = new Stage(browser, clock, simulator, options)
     await stage.start()
     await clock.advance(5 * beatMs)
@@ -85,7 +92,7 @@ export class Stage {
       segment: this.#options.segment ?? {},
       brake: this.#options.brake ?? {},
     })
-    this.#closeCloud = () => (parts.cloud as unknown as { close(): void }).close()
+    this.#cloud = parts.cloud as OpenStackCloud
     this.daemon = new Daemon({
       ...parts,
       ...(this.#options.segmentOf !== undefined && { segmentOf: this.#options.segmentOf }),
@@ -93,17 +100,32 @@ export class Stage {
       journalPath: path,
       cloudName: 'simulated',
     })
-    const listener = await listenShim(this.daemon, clock, this.url === '' ? 0 : Number(new URL(this.url).port))
-    this.#listener = listener
-    this.url = listener.url
+    const { operations, review } = this.daemon
+    this.#listener = await listenForPeople(
+      { operations, review, clock, people: this.#cloud.people, observer: {} },
+      this.#web(),
+    )
+    this.url = this.#listener.address
     this.daemon.start()
+  }
+
+  #web(): WebOptions {
+    return {
+      host: '127.0.0.1',
+      port: this.url === '' ? 0 : Number(new URL(this.url).port),
+      tls: null,
+      trustedProxies: [],
+      requestsAMinute: 1_000_000,
+      login: { roles: { admin: 'admin', member: 'operator', reader: 'reader' }, projects: [], sessionMs: 28_800_000 },
+      pages: fileURLToPath(new URL('../../dist/web', import.meta.url)),
+    }
   }
 
   async stop(): Promise<void> {
     await this.#listener?.close()
     this.#listener = null
     await this.clock.run(this.daemon.stop('SIGTERM'))
-    this.#closeCloud()
+    this.#cloud.close()
     this.journal.close()
   }
 
@@ -115,23 +137,29 @@ export class Stage {
     rmSync(this.#directory, { recursive: true, force: true })
   }
 
-  /** A page of somebody with that role, logged in. */
+  /** A page of somebody with that role, logged in. Everybody who was before is not any more: a browser has one session. */
   async page(role: Role = 'admin'): Promise<Page> {
     await this.browser.context.clearCookies()
     const page = await this.browser.context.newPage()
-    await this.login(page, role)
+    const answer = await page.request.post(`${this.url}/v1/session`, {
+      headers: { [requestHeader]: 'test' },
+      data: { user: personOf[role], password: 'secret' },
+    })
+    if (answer.status() !== 201) throw new Error(`no login: ${await answer.text()}`)
     return page
   }
 
-  async login(page: Page, role: Role): Promise<void> {
-    await page.request.post(`${this.url}/v1/session`, { data: { user: role } })
+  /** A token as `openstack token issue` gives it. */
+  async token(role: Role): Promise<string> {
+    const { people: keystone } = this.#cloud
+    const login = { user: personOf[role], password: 'secret', userDomain: 'Default', project: null }
+    return (await keystone.login(login))?.token ?? ''
   }
 
   /** As a person does it. */
   async fillLogin(page: Page, role: Role): Promise<void> {
-    await page.getByLabel('User', { exact: true }).fill(role)
+    await page.getByLabel('User', { exact: true }).fill(personOf[role])
     await page.getByLabel('Password', { exact: true }).fill('secret')
-    await page.getByLabel('Project', { exact: true }).fill('service')
     await page.getByRole('button', { name: 'Log in' }).click()
   }
 

@@ -1,7 +1,6 @@
 /** Asks the daemon. One shape for every failure; what is shown of it is the daemon's own sentence. */
 
-/** Any value will do. */
-const requestHeader = 'x-lifeboat-request'
+import { requestHeader } from '../../domain/review.ts'
 
 export class ApiFailure extends Error {
   /** HTTP status; 0 when there was no answer. */

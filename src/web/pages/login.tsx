@@ -39,14 +39,14 @@ export function LoginPage({ onLogin }: { onLogin: () => void }) {
           <>
             <Field name="user" label="User" complete="username" />
             <Field name="password" label="Password" complete="current-password" type="password" />
-            <Field name="project" label="Project" complete="organization" />
+            <Field name="project" label="Project" optional hint="Where your role is. Empty: Lifeboat’s own project." />
             <div class="pair">
               <Field name="userDomain" label="User domain" value="Default" />
               <Field name="projectDomain" label="Project domain" value="Default" />
             </div>
           </>
         ) : (
-          <Field name="token" label="Token" type="password" hint="openstack token issue -f value -c id" />
+          <Field name="token" label="Token" type="password" hint="As openstack token issue gives it." />
         )}
         {failure !== null && (
           <div class="notice bad" role="alert">
@@ -69,18 +69,26 @@ interface FieldProps {
   complete?: string
   value?: string
   hint?: string
+  optional?: boolean
 }
 
-function Field({ name, label, type = 'text', complete = 'off', value, hint }: FieldProps) {
+function Field({ name, label, type = 'text', complete = 'off', value, hint, optional = false }: FieldProps) {
   return (
     <label class="field">
       <span>{label}</span>
       {type === 'password' ? (
         <input name={name} type="password" autoComplete={complete} required />
       ) : (
-        <input name={name} type="text" autoComplete={complete} required defaultValue={value} spellcheck={false} />
+        <input
+          name={name}
+          type="text"
+          autoComplete={complete}
+          required={!optional}
+          defaultValue={value}
+          spellcheck={false}
+        />
       )}
-      {hint !== undefined && <code class="hint">{hint}</code>}
+      {hint !== undefined && <span class="hint">{hint}</span>}
     </label>
   )
 }
@@ -95,6 +103,6 @@ function bodyOf(by: 'password' | 'token', form: FormData): unknown {
     user: text('user'),
     password: text('password'),
     userDomain: text('userDomain'),
-    project: { name: text('project'), domain: text('projectDomain') },
+    project: text('project') === '' ? null : { name: text('project'), domain: text('projectDomain') },
   }
 }
