@@ -78,5 +78,6 @@ it('whose session ended with the daemon logs in again and is where they were', a
 it('an act of somebody else shows without a reload', async () => {
   const id = stage.incident('cmp01')?.id ?? ''
   stage.daemon.review.note(id, { by: 'bob', text: 'seen from the train' })
+  await stage.passOn()
   await expect.poll(() => textOf(page, 'section:has(#review)'), { timeout: 20_000 }).toContain('seen from the train')
 })

@@ -178,9 +178,15 @@ export class Stage {
       return incident !== undefined && wanted(incident)
     }
     await this.clock.until(fits, limitMs)
+    await this.passOn()
     const found = this.incident(host)
     if (found === undefined || !fits()) throw new Error(`the incident of ${host} did not get there`)
     return found.id
+  }
+
+  /** Lets the event stream hand on what was written: it gathers for a moment, and a moment is time too. */
+  passOn(): Promise<void> {
+    return this.clock.advance(100)
   }
 
   ended(host: string): Promise<string> {
