@@ -1,4 +1,5 @@
 /** Log in and out: a session for pages, made from a token or from a name and a password that Keystone checks. */
+import { z } from 'zod'
 import { sessionCookie } from '../session-cookie.ts'
 import { refuseForeign, type Logins } from '../logins.ts'
 import type { RestServer } from '../rest.ts'
@@ -30,12 +31,16 @@ export function sessionRoutes(server: RestServer, logins: Logins): void {
         .send(who)
     },
   )
-  server.delete('/v1/session', { schema: { tags: ['login'], summary: 'Ends the session' } }, (request, reply) => {
-    refuseForeign(request)
-    logins.end(request)
-    return reply
-      .code(204)
-      .header('set-cookie', sessionCookie('', 0, request.protocol === 'https'))
-      .send()
-  })
+  server.delete(
+    '/v1/session',
+    { schema: { tags: ['login'], summary: 'Ends the session', response: { 204: z.undefined() } } },
+    (request, reply) => {
+      refuseForeign(request)
+      logins.end(request)
+      return reply
+        .code(204)
+        .header('set-cookie', sessionCookie('', 0, request.protocol === 'https'))
+        .send()
+    },
+  )
 }

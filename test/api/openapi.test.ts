@@ -1,0 +1,33 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { expect, it } from 'vitest'
+import { access } from '../../src/api/access.ts'
+import { openApi } from '../../src/api/index.ts'
+
+const document = await openApi()
+const paths = document['paths'] as Record<string, Record<string, any>>
+
+it('is valid OpenAPI 3.1', async () => {
+  expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true })
+})
+
+it('names every route of the access table, and says which role it needs', () => {
+  const said = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { description }]) => [
+      `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
+      description,
+    ]),
+  )
+  const needed = ([route, role]: [string, string]) => [
+    route,
+    role === 'nobody' ? 'Without a login.' : `Needs the role ${role}.`,
+  ]
+  expect(said.sort()).toEqual(Object.entries(access).map(needed).sort())
+})
+
+it('describes the answer of every route, and refusals', () => {
+  for (const methods of Object.values(paths))
+    for (const { responses, summary } of Object.values(methods)) {
+      expect([summary, Object.keys(responses)]).toEqual([summary, expect.arrayContaining(['4XX', '5XX'])])
+      expect(Object.keys(responses).filter((status) => status.startsWith('2'))).toHaveLength(1)
+    }
+})
