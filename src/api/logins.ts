@@ -116,5 +116,5 @@ export function refuseForeign({ headers, protocol, host }: FastifyRequest): void
   if (headers[requestHeader] === undefined) foreign(`the header ${requestHeader} is missing`)
   if (headers.origin !== undefined && headers.origin !== `${protocol}://${host}`) foreign('it has another origin')
   const site = headers['sec-fetch-site']
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') foreign(`it is ${String(site)}`)
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') foreign(`it is ${site}`)
 }

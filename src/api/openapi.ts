@@ -44,9 +44,7 @@ export async function describe(server: FastifyInstance, add: (scope: FastifyInst
         ...schema,
         response: { ...(schema.response as object), '4XX': failure, '5XX': failure },
       }
-      const done = transform({ ...route, schema: full } as Parameters<typeof transform>[0]) as ReturnType<
-        typeof transform
-      >
+      const done = transform({ ...route, schema: full })
       return {
         ...done,
         schema: {

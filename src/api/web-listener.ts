@@ -148,11 +148,11 @@ function requestIdOf({ headers: sent }: { headers: Record<string, string | strin
 }
 
 /** Never the query nor a header: tokens and names are in them. */
-function logRequest({ log }: Observer, request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
+function logRequest(observer: Observer, request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
   const reads = request.method === 'GET' || request.method === 'HEAD'
   const level = statusCode >= 500 ? 'error' : statusCode >= 400 ? 'warn' : reads ? 'debug' : 'info'
   const path = request.routeOptions.url ?? 'unknown'
-  log?.(level, 'web.request', {
+  observer.log?.(level, 'web.request', {
     message: `${request.method} ${path} answered ${statusCode}`,
     httpRequestId: request.id,
     method: request.method,

@@ -33,11 +33,12 @@ export interface IncidentQuery {
   limit?: number
 }
 
-type IncidentColumns = Omit<IncidentLine, 'instances'> &
-  Record<OutcomeKind | 'open', number> & { lastLineSeq: number | null }
+type IncidentColumns = Omit<IncidentLine, 'instances'> & Record<OutcomeKind | 'open', number>
 
 const incidentSql = `
-SELECT counted.*, (SELECT at FROM entries WHERE seq = counted.lastLineSeq) AS lastLineAt FROM (
+SELECT id, host, segment, mode, phase, openedAt, openedBy, workflowDigest, heldCode, heldMessage, heldSince,
+  proofMethod, proofStrength, closedAt, outcome, message, recovered, "left", failed, stuck, open,
+  (SELECT at FROM entries WHERE seq = counted.lastLineSeq) AS lastLineAt FROM (
 SELECT i.id, i.host, i.segment, i.mode, i.phase, i.opened_at AS openedAt, i.opened_by AS openedBy,
   i.workflow_digest AS workflowDigest, i.held_code AS heldCode, i.held_message AS heldMessage, i.held_since AS heldSince,
   i.proof_method AS proofMethod, i.proof_strength AS proofStrength, i.closed_at AS closedAt, i.outcome, i.message,
@@ -59,7 +60,7 @@ export function incidentListing(db: Database.Database): (query?: IncidentQuery) 
   const statement = db.prepare<[Record<string, unknown>], IncidentColumns>(incidentSql)
   return ({ host, openOnly, limit } = {}) =>
     statement.all({ host: host ?? null, openOnly: Number(openOnly ?? false), limit: limit ?? 100 }).map((row) => {
-      const { recovered, left, failed, stuck, open, lastLineSeq: _seq, ...line } = row
+      const { recovered, left, failed, stuck, open, ...line } = row
       return { ...line, instances: { recovered, left, failed, stuck, open } }
     })
 }

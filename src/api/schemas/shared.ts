@@ -19,7 +19,7 @@ export const stepStatus: z.ZodType<StepStatus> = namesOf(stepStatuses)
 
 /** A record of counts that may lack names. */
 export const counts = <K extends string>(names: readonly K[]): z.ZodType<Partial<Record<K, number>>> =>
-  z.partialRecord(z.enum(names as [K, ...K[]]), count) as unknown as z.ZodType<Partial<Record<K, number>>>
+  z.partialRecord(z.enum(names as [K, ...K[]]), count)
 
 export const failure = z
   .object({ error: z.object({ code: z.string(), message: z.string(), details: z.unknown() }) })
