@@ -1,6 +1,6 @@
 /** Two thousand instances in one incident. Nothing is timed against the machine: what is counted is what the page does. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Page } from 'playwright-core'
+import type { CDPSession, Page } from 'playwright-core'
 import { textOf } from './looks.ts'
 import { Stage } from './stage.ts'
 
@@ -16,48 +16,83 @@ beforeAll(async () => {
   for (let n = 0; n < instances; n++)
     stage.add({ host: 'cmp01', name: `app-${n}`, state: n % 10 === 0 ? 'stopped' : 'active', vtpm: n % 40 === 0 })
   stage.simulator.crash('cmp01')
-  await stage.ended('cmp01')
+  const id = await stage.ended('cmp01')
+  await stage.load(id)
   page = await stage.page('reader')
-  await page.goto(`${stage.url}/incidents/${stage.incident('cmp01')?.id ?? ''}`)
+  await page.goto(`${stage.url}/incidents/${id}`)
   await page.waitForSelector('.window-table')
 }, 300_000)
 afterAll(() => stage.close())
 
 const nodes = (): Promise<number> => page.evaluate(() => document.querySelectorAll('*').length)
 
-/** The share of the time in which the page could not have answered a key, while `what` went on. */
-async function blocked(what: () => Promise<void>): Promise<{ share: number; longest: number }> {
+/** Processor time of the page's thread per step, ms, and the rows that were made: what others do on this machine is not in it. */
+async function cost(steps: number, what: () => Promise<void>): Promise<{ msPerStep: number; made: number }> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
   await page.evaluate(() => {
-    const seen: number[] = []
-    const observer = new PerformanceObserver((list) => seen.push(...list.getEntries().map(({ duration }) => duration)))
-    observer.observe({ entryTypes: ['longtask'] })
-    Object.assign(window, { seen, began: performance.now() })
+    const counted = { made: 0 }
+    const observer = new MutationObserver((records) => {
+      for (const { addedNodes } of records)
+        for (const node of addedNodes) if (node.nodeName === 'TR' || node.nodeName === 'TBODY') counted.made++
+    })
+    observer.observe(document.querySelector('main')!, { childList: true, subtree: true })
+    Object.assign(window, { counted })
   })
+  const before = await taskSeconds(session)
   await what()
-  return page.evaluate(() => {
-    const { seen, began } = window as unknown as { seen: number[]; began: number }
-    const sum = seen.reduce((a, b) => a + Math.max(0, b - 50), 0)
-    return { share: sum / (performance.now() - began), longest: Math.max(0, ...seen) }
-  })
+  const spent = (await taskSeconds(session)) - before
+  await session.detach()
+  const made = await page.evaluate(() => (window as unknown as { counted: { made: number } }).counted.made)
+  return { msPerStep: (spent * 1_000) / steps, made }
 }
+
+async function taskSeconds(session: CDPSession): Promise<number> {
+  const { metrics } = await session.send('Performance.getMetrics')
+  return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? NaN
+}
+
+const frames = (): Promise<void> =>
+  page.evaluate(
+    () => new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))),
+  )
 
 it('the table says how many rows there are, and holds those near the screen', async () => {
   expect(await page.locator('.window-table').getAttribute('aria-rowcount')).toBe(String(instances + 1))
   expect(await nodes()).toBeLessThan(mostNodes)
 })
 
-it('scrolling from the first row to the last blocks the page for a small part of the time, and rows do not pile up', async () => {
+it('every row is as high as the next: the window is counted, not measured', async () => {
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 860 })
+    for (const row of [0, 60, 1_900]) {
+      await page.evaluate((at) => scrollTo(0, at * 60), row)
+      await frames()
+      const heights = await page.evaluate(() =>
+        [...document.querySelectorAll('.window-table tbody tr:not(.gap)')].map((one) =>
+          Math.round(one.getBoundingClientRect().height),
+        ),
+      )
+      expect([...new Set(heights)], `at ${width}, row ${row}`).toHaveLength(1)
+    }
+  }
+  await page.setViewportSize({ width: 1280, height: 860 })
+  await page.evaluate(() => scrollTo(0, 0))
+})
+
+it('scrolling from the first row to the last makes each row once, in less time than people notice', async () => {
   let most = 0
-  const { share } = await blocked(async () => {
+  const { msPerStep, made } = await cost(60, async () => {
     for (let step = 0; step < 60; step++) {
       await page.mouse.wheel(0, 2_000)
-      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+      await frames()
       most = Math.max(most, await nodes())
     }
   })
   expect(most).toBeLessThan(mostNodes)
-  // Two cores that others use too: measured 0.00 to 0.05 on a calm machine.
-  expect(share).toBeLessThan(0.5)
+  // Each row is made once on the way, with its gaps; the tenth of a second at which people see a delay is far.
+  expect(made).toBeLessThan(1.5 * instances)
+  expect(msPerStep).toBeLessThan(150)
   await page.evaluate(() =>
     document.querySelector('.window-table tbody tr.gap:last-child')?.scrollIntoView({ block: 'end' }),
   )
@@ -67,14 +102,15 @@ it('scrolling from the first row to the last blocks the page for a small part of
     .toBe(String(instances + 1))
 })
 
-it('typing into the search finds at once, and blocks for a small part of the time', async () => {
+it('typing into the search costs little for each letter', async () => {
   await page.evaluate(() => scrollTo(0, 0))
   const search = page.getByPlaceholder('Name, id, host, reason')
-  const { share } = await blocked(async () => {
-    await search.pressSequentially('app-1999', { delay: 40 })
+  const text = 'app-1999'
+  const { msPerStep } = await cost(text.length, async () => {
+    await search.pressSequentially(text)
     await expect.poll(() => textOf(page, '.filters .count')).toBe(`1 of 2,000 instances`)
   })
-  expect(share).toBeLessThan(0.6)
+  expect(msPerStep).toBeLessThan(100)
   await search.fill('')
 })
 

@@ -173,7 +173,17 @@ export class Stage {
 
   /** Lets time pass until the host's incident satisfies `wanted`. */
   async until(host: string, wanted: (incident: IncidentSummary) => boolean, limitMs = 3_600_000): Promise<string> {
+    let seen = -1
+    let fitted = false
     const fits = (): boolean => {
+      // Asked at each turn: an incident of thousands is looked at anew only when something was written.
+      const { seq } = this.journal.head()
+      if (seq === seen) return fitted
+      seen = seq
+      fitted = look()
+      return fitted
+    }
+    const look = (): boolean => {
       const incident = this.incident(host)
       return incident !== undefined && wanted(incident)
     }
@@ -187,6 +197,11 @@ export class Stage {
   /** Lets the event stream hand on what was written: it gathers for a moment, and a moment is time too. */
   passOn(): Promise<void> {
     return this.clock.advance(100)
+  }
+
+  /** The record of a large incident is read in pieces with pauses between them, and a pause is time. */
+  load(incident: string): Promise<void> {
+    return this.clock.run(this.daemon.review.load(incident))
   }
 
   ended(host: string): Promise<string> {

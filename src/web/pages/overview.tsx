@@ -83,7 +83,9 @@ function Standing({ status, hosts, onDone }: StandingProps) {
   return (
     <>
       <PageHead title={title}>
-        <Tag tone={tone}>{mode === 'armed' ? 'armed' : 'observe: nothing is sent'}</Tag>
+        <Tag tone={mode === 'armed' ? (tone === 'good' ? 'good' : 'plain') : 'wait'}>
+          {mode === 'armed' ? 'armed' : 'observe: nothing is sent'}
+        </Tag>
         <span class="head-facts">
           {lastPoll === null ? (
             'Nova not read yet'

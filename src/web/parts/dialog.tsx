@@ -8,9 +8,11 @@ interface DialogProps {
   children: ComponentChildren
   /** sheet: at the side, high as the window. */
   kind?: 'box' | 'sheet'
+  /** Where the focus goes when what had it is gone: a dialog opened by its address, a row that moved meanwhile. */
+  opener?: string
 }
 
-export function Dialog({ title, onClose, children, kind = 'box' }: DialogProps) {
+export function Dialog({ title, onClose, children, kind = 'box', opener }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
@@ -20,7 +22,9 @@ export function Dialog({ title, onClose, children, kind = 'box' }: DialogProps) 
     if (!dialog.open) dialog.showModal()
     return () => {
       if (dialog.open) dialog.close()
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
+      const known = before instanceof HTMLElement && before !== document.body && before.isConnected
+      const back = known ? before : document.querySelector(opener ?? '#main')
+      if (back instanceof HTMLElement) back.focus({ preventScroll: true })
     }
   }, [])
   return (

@@ -3,7 +3,7 @@ import type { IncidentSummary } from '../../domain/operations.ts'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
 import { span } from '../words/time.ts'
-import { outcomeOrder, outcomeTone, standing } from '../words/tone.ts'
+import { heldText, outcomeOrder, outcomeTone, standing } from '../words/tone.ts'
 import { Ago, Tag, Time } from './text.tsx'
 
 export function IncidentTable({ incidents, caption }: { incidents: readonly IncidentSummary[]; caption: string }) {
@@ -44,7 +44,7 @@ export function IncidentTable({ incidents, caption }: { incidents: readonly Inci
 function Row({ incident }: { incident: IncidentSummary }) {
   const { id, host, segment, openedAt, ended, held, fencing, mode } = incident
   const { text, tone } = standing(incident)
-  const why = held?.message ?? fencing ?? ended?.message ?? null
+  const why = (held === null ? null : heldText(held)) ?? fencing ?? ended?.message ?? null
   return (
     <tr role="row">
       <td role="cell" class="name">
@@ -75,8 +75,8 @@ function Row({ incident }: { incident: IncidentSummary }) {
   )
 }
 
-function Outcomes({ incident: { instances, outcomes, mode } }: { incident: IncidentSummary }) {
-  if (instances === 0) return <span class="faint">none</span>
+function Outcomes({ incident: { instances, outcomes, mode, ended } }: { incident: IncidentSummary }) {
+  if (instances === 0) return <span class="faint">{ended === null ? 'not listed yet' : 'none'}</span>
   if (mode === 'observe') return <>{counted(instances, 'instance')} decided</>
   return (
     <span class="outcome-counts">

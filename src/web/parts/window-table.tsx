@@ -28,6 +28,8 @@ interface WindowTableProps<Row> {
   rowClass?: (row: Row) => string
 }
 
+/** Up to so many rows all exist, so that the browser's own search finds them. More cost time with each change. */
+const wholeUpTo = 150
 /** Rows kept beyond the screen. Fewer show a blank edge while scrolling fast; more cost time with each change. */
 const overscan = 12
 /** The window moves in steps of so many rows, so that slow scrolling draws nothing anew. */
@@ -133,7 +135,7 @@ class TableRow extends Component<RowProps> {
 
 /** Which rows are near the screen. Measures once per frame at the most, and never writes while it measures. */
 function useWindow(body: { current: HTMLElement | null }, count: number) {
-  const [view, setView] = useState({ first: 0, last: Math.min(count, 40), height: 56 })
+  const [view, setView] = useState({ first: 0, last: Math.min(count, count <= wholeUpTo ? wholeUpTo : 40), height: 56 })
   const printing = useRef(false)
   const look = (): void => {
     const element = body.current
@@ -142,9 +144,10 @@ function useWindow(body: { current: HTMLElement | null }, count: number) {
     const height = row === null ? 56 : row.getBoundingClientRect().height || 56
     const top = -element.getBoundingClientRect().top
     const from = Math.floor(top / height / stride) * stride - overscan
-    const first = printing.current ? 0 : Math.max(0, Math.min(from, count))
+    const whole = printing.current || count <= wholeUpTo
+    const first = whole ? 0 : Math.max(0, Math.min(from, count))
     const visible = Math.ceil(innerHeight / height) + 2 * overscan + stride
-    const last = printing.current ? count : Math.max(first, Math.min(count, from + visible))
+    const last = whole ? count : Math.max(first, Math.min(count, from + visible))
     setView((old) =>
       old.first === first && old.last === last && Math.abs(old.height - height) < 0.5 ? old : { first, last, height },
     )

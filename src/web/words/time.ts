@@ -8,6 +8,7 @@ const clockFormat = new Intl.DateTimeFormat(undefined, {
 })
 const dayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
 const yearFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
+const zoneFormat = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' })
 
 /** 03:12:45, or with its day when that is not today: 20 Nov 03:12:45. */
 export function localTime(iso: string, nowMs: number): string {
@@ -17,6 +18,19 @@ export function localTime(iso: string, nowMs: number): string {
   if (at.toDateString() === now.toDateString()) return clockFormat.format(at)
   const day = at.getFullYear() === now.getFullYear() ? dayFormat : yearFormat
   return `${day.format(at)} ${clockFormat.format(at)}`
+}
+
+/** 21 Nov 2026 03:12:45: with its day, whatever day it is. */
+export function dayAndTime(iso: string): string {
+  const at = new Date(iso)
+  return Number.isNaN(at.getTime()) ? iso : `${yearFormat.format(at)} ${clockFormat.format(at)}`
+}
+
+/** CET (Europe/Berlin): in which zone these pages say times. Logs of the cloud are often in UTC. */
+export function zoneName(iso: string): string {
+  const { timeZone } = zoneFormat.resolvedOptions()
+  const short = zoneFormat.formatToParts(new Date(iso)).find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
+  return short === timeZone ? short : `${short} (${timeZone})`
 }
 
 /** 2026-11-21 03:12:45 UTC */

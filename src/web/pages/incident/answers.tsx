@@ -3,9 +3,10 @@ import type { ComponentChildren } from 'preact'
 import type { IncidentReview } from '../../../domain/review.ts'
 import { incidentPhases } from '../../../domain/incident-phases.ts'
 import { Ago, Tag, Time } from '../../parts/text.tsx'
+import { link } from '../../router.ts'
 import { counted } from '../../words/count.ts'
-import { span } from '../../words/time.ts'
-import { outcomeTone } from '../../words/tone.ts'
+import { between, dayAndTime, span, zoneName } from '../../words/time.ts'
+import { heldText, outcomeTone } from '../../words/tone.ts'
 import { groupsOf } from './instances.tsx'
 import { backBetween } from './words.ts'
 
@@ -92,7 +93,7 @@ function fenced({ proof, statement, fencing, held, ended, mode }: IncidentReview
   if (held !== null)
     return (
       <>
-        <Tag tone="wait">not yet</Tag> {held.message}
+        <Tag tone="wait">not yet</Tag> {heldText(held)}
       </>
     )
   return (
@@ -102,10 +103,19 @@ function fenced({ proof, statement, fencing, held, ended, mode }: IncidentReview
   )
 }
 
-function cameBack({ lines, outcomes, phase, ended, mode }: IncidentReview) {
+function cameBack({ host, lines, outcomes, phase, ended, mode, proof, verdict, openedAt }: IncidentReview) {
   const total = lines.length
   if (mode === 'observe') return `Observe mode: ${counted(total, 'instance')} decided, nothing was sent`
-  if (total === 0) return ended === null ? incidentPhases[phase].means : 'There was no instance on it'
+  if (total === 0 && ended !== null) return proof === null ? 'Nothing: no instance was touched' : 'There was no instance on it'
+  if (total === 0)
+    return (
+      <>
+        Nothing yet. {incidentPhases[phase].means}
+        <span class="under">
+          What is on it, and what would be done: <a href={link.plan(host)}>the plan as of now</a>
+        </span>
+      </>
+    )
   const back = backBetween(lines)
   return (
     <>
@@ -115,6 +125,7 @@ function cameBack({ lines, outcomes, phase, ended, mode }: IncidentReview) {
       {back !== null && (
         <>
           , from <Time at={back.first} /> to <Time at={back.last} />
+          <span class="under">the last {between(verdict?.at ?? openedAt, back.last)} after the verdict</span>
         </>
       )}
       <Share review={{ lines, outcomes }} />
@@ -141,8 +152,9 @@ export function Share({ review: { lines, outcomes } }: { review: Pick<IncidentRe
   )
 }
 
-function didNot({ lines, ended, mode, outcomes }: IncidentReview) {
-  if (mode === 'observe' || lines.length === 0) return '–'
+function didNot({ lines, ended, mode, outcomes, held }: IncidentReview) {
+  if (mode === 'observe') return 'Nothing was moved: observe mode'
+  if (lines.length === 0) return notBegun(held, ended)
   const groups = groupsOf(lines).filter(({ outcome }) => outcome !== 'recovered' && outcome !== 'open')
   const open = outcomes.open ?? 0
   const waiting = open > 0 && ended === null ? `${counted(open, 'instance')} still under way` : null
@@ -164,15 +176,28 @@ function didNot({ lines, ended, mode, outcomes }: IncidentReview) {
   )
 }
 
+/** Before there are lines: nothing of the host was moved, and why. */
+function notBegun(held: IncidentReview['held'], ended: IncidentReview['ended']): string {
+  if (ended !== null) return `Nothing was moved: ${ended.message}`
+  return held === null ? 'Nothing is lost yet: it has only begun' : 'Nothing of it was begun: it is held'
+}
+
 export function Since({ review }: { review: IncidentReview }) {
   const { ended, openedAt } = review
-  return ended === null ? (
+  return (
     <>
-      opened <Ago at={openedAt} />
-    </>
-  ) : (
-    <>
-      <Time at={openedAt} /> to <Time at={ended.at} />, {span(Date.parse(ended.at) - Date.parse(openedAt))}
+      <time dateTime={openedAt}>{dayAndTime(openedAt)}</time>
+      {ended === null ? (
+        <>
+          , <Ago at={openedAt} />
+        </>
+      ) : (
+        <>
+          {' '}
+          to <Time at={ended.at} />, {span(Date.parse(ended.at) - Date.parse(openedAt))}
+        </>
+      )}
+      {' · '}times are {zoneName(openedAt)}
     </>
   )
 }

@@ -1,6 +1,6 @@
 /** How the host was fenced: every attempt, and the proof or a person's word. */
 import type { IncidentReview } from '../../../domain/review.ts'
-import { Tag, Time } from '../../parts/text.tsx'
+import { Stamped, Tag, Time } from '../../parts/text.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { between, span } from '../../words/time.ts'
 import { StepList } from './steps.tsx'
@@ -83,7 +83,7 @@ function Attempt({ attempt }: { attempt: IncidentReview['fenceAttempts'][number]
         <Tag tone={tone}>{phase}</Tag>
       </td>
       <td>
-        {message}
+        <Stamped text={message} />
         {phase === 'failed' && certainty === 'unknown' && <span class="under">Nobody knows what it did.</span>}
       </td>
       <td class="number">
@@ -116,7 +116,9 @@ function Proof({ review: { proof, statement, ended } }: { review: IncidentReview
       {proof.evidence.length > 0 && (
         <ol class="evidence-lines">
           {proof.evidence.map((line) => (
-            <li key={line}>{line}</li>
+            <li key={line}>
+              <Stamped text={line} />
+            </li>
           ))}
         </ol>
       )}

@@ -31,7 +31,12 @@ export function InstanceSheet({ review, id }: { review: IncidentReview; id: stri
   const line = review.lines.find((one) => one.id === id)
   const close = (): void => go(withQuery({ instance: null }), { replace: true })
   return (
-    <Dialog title={line?.name ?? 'Instance'} kind="sheet" onClose={close}>
+    <Dialog
+      title={line?.name ?? 'Instance'}
+      kind="sheet"
+      opener={`a.primary-text[href*="instance=${CSS.escape(id)}"]`}
+      onClose={close}
+    >
       <Loaded of={instance}>{(value) => <Inside instance={value} review={review} />}</Loaded>
     </Dialog>
   )

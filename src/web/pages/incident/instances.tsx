@@ -262,7 +262,7 @@ function columnsOf(incident: string, mode: IncidentReview['mode']): Column<Insta
       cell: (line) => (
         <>
           <Tag tone={outcomeTone[line.outcome]}>{outcomeWord(line.outcome, mode)}</Tag>
-          {line.landedOn !== null && <span class="landed"> on {line.landedOn}</span>}
+          {line.landedOn !== null && line.outcome === 'recovered' && <span class="landed"> on {line.landedOn}</span>}
           <span class="under">{underOutcome(line)}</span>
         </>
       ),
@@ -295,8 +295,9 @@ function underOutcome(line: InstanceLine) {
         {line.current.kind}, {line.current.status}, <Ago at={line.current.since} />
       </span>
     )
+  const back = line.outcome === 'recovered' || line.outcome === 'open'
   const parts = [
-    landingText(line.landing),
+    back ? landingText(line.landing) : line.landedOn === null ? null : `still on ${line.landedOn}`,
     line.debts.length === 0 ? null : counted(line.debts.length, 'debt'),
     line.notes.length === 0 ? null : counted(line.notes.length, 'note'),
   ]

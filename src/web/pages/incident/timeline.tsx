@@ -1,7 +1,7 @@
 /** What happened, in the order in which it is on record; each line leads to its journal entry. */
 import { useMemo, useState } from 'preact/hooks'
 import type { IncidentReview, TimelineEvent } from '../../../domain/review.ts'
-import { Copy, Tag, Time } from '../../parts/text.tsx'
+import { Copy, Stamped, Tag, Time } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
 import { counted } from '../../words/count.ts'
 import { span } from '../../words/time.ts'
@@ -82,7 +82,7 @@ function Told({
       {toneWord[tone] !== null && <span class="visually-hidden">{toneWord[tone]}: </span>}
       {instance !== null && <a href={link.instance(incident, instance)}>{names.get(instance) ?? instance}</a>}
       {instance !== null && ' '}
-      {words}
+      <Stamped text={words} />
       {actor !== 'daemon' && (
         <>
           {' '}
