@@ -64,7 +64,9 @@ export function followLinks(): () => void {
     if (url.hash !== '' && url.pathname === location.pathname) return
     event.preventDefault()
     const samePage = url.pathname === location.pathname
-    go(url.pathname + url.search)
+    // What is opened beside a list leaves the list filtered as it is.
+    const keeps = samePage && url.searchParams.has('instance')
+    go(keeps ? withQuery(Object.fromEntries(url.searchParams)) : url.pathname + url.search)
     if (!samePage) scrollTo(0, 0)
   }
   document.addEventListener('click', follow)
