@@ -38,6 +38,10 @@ export const access: Readonly<Record<string, Role | 'nobody'>> = {
   'POST /v1/maintenance': 'operator',
   'POST /v1/maintenance/end': 'operator',
   'POST /v1/hosts/:host/return': 'operator',
+  // It can arm the daemon and name the programs that it runs.
+  'POST /v1/reload': 'admin',
+  'GET /v1/log-level': 'reader',
+  'POST /v1/log-level': 'operator',
 }
 
 /** Throws INVARIANT for a route that the table does not know. */

@@ -11,6 +11,7 @@ route needs a token of the cloud or a session, and the role that it names.`
 /** Registers what collects the routes, then `add` adds them. */
 export async function describe(server: FastifyInstance, add: (scope: FastifyInstance) => void): Promise<void> {
   const transform = createJsonSchemaTransform({})
+  const transformObject = createJsonSchemaTransformObject({})
   await server.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -49,15 +50,30 @@ export async function describe(server: FastifyInstance, add: (scope: FastifyInst
         ...done,
         schema: {
           ...done.schema,
+          operationId: operationIdOf([route.route.method].flat()[0] ?? '', route.url),
           description: needed === 'nobody' ? 'Without a login.' : `Needs the role ${needed}.`,
           security: needed === 'nobody' ? [] : [{ token: [] }, { bearer: [] }, { session: [] }],
         },
       }
     },
-    transformObject: createJsonSchemaTransformObject({}),
+    transformObject: (given) => withoutUnused(transformObject(given)),
   })
   await server.register((scope, _options, done) => {
     add(scope)
     done()
   })
+}
+
+/** getIncidentsIdReview: what programs that are made from the document call the route. */
+function operationIdOf(method: string, url: string): string {
+  const words = url.split(/[^A-Za-z]+/).slice(1)
+  const named = words.filter((word) => word !== 'v')
+  return `${method.toLowerCase()}${named.map((word) => `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`).join('')}`
+}
+
+/** Each schema is there twice, as what is sent and as what is answered; ours with a name are answers alone. */
+function withoutUnused<T extends object>(document: T): T {
+  const schemas = (document as { components?: { schemas?: Record<string, unknown> } }).components?.schemas ?? {}
+  for (const name of Object.keys(schemas)) if (name.endsWith('Input')) Reflect.deleteProperty(schemas, name)
+  return document
 }

@@ -8,6 +8,7 @@ import type { z } from 'zod'
 import { LifeboatError } from '../domain/errors.ts'
 import { mayDo, roleNeeded } from './access.ts'
 import { actRoutes } from './routes/acts.ts'
+import { daemonRoutes } from './routes/daemon.ts'
 import { readRoutes } from './routes/reads.ts'
 import type { Identify, RestServer, RestSources } from './rest.ts'
 import * as answers from './schemas/answers.ts'
@@ -75,6 +76,7 @@ export function addRest(
   )
   readRoutes(server, sources)
   actRoutes(server, sources)
+  daemonRoutes(server, sources)
   eventRoutes(server, sources, streams, identify)
   login?.(server)
 }

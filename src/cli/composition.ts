@@ -2,7 +2,7 @@
  * What the command line needs of the rest of the program, stated here and implemented by the composition root. So the
  * commands can be tested without a cloud, and cli/ knows neither OpenStack nor SQL.
  */
-import type { Config } from '../daemon/config/index.ts'
+import type { Config, LoadedConfig } from '../daemon/config/index.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Entry, IncidentId } from '../domain/entry.ts'
 import type { EntryFilter, JournalReader } from '../domain/journal.ts'
@@ -46,10 +46,12 @@ export interface JournalAccess extends JournalReader {
 export interface Commands {
   version: string
   clock: Clock
-  /** Runs until it is told to stop by a signal; rejects when it cannot start. */
-  runDaemon(config: Config): Promise<void>
+  /** Runs until it is told to stop by a signal; rejects when it cannot start. `load` is called again at each reload. */
+  runDaemon(load: () => LoadedConfig): Promise<void>
   /** Looks at everything the daemon will need, without side effects; each line as soon as it is known. */
   check(config: Config): AsyncIterable<CheckLine>
+  /** Sends a test to a receiver of notices. Throws NOT_FOUND for one that is not configured. */
+  testNotice(config: Config, order: NoticeTest): Promise<{ ok: boolean; detail: string }>
   /** What would happen if the host died now. Reads only. */
   planHost(config: Config, host: string): Promise<HostPlan>
   /** Throws JOURNAL_UNAVAILABLE when there is none. */
@@ -64,6 +66,13 @@ export interface Commands {
   rehearse(write: (text: string) => void, options: RehearsalOptions): Promise<void>
   /** A simulated cloud, a dying host, a recovery; writes what happens as it happens. */
   demo(write: (text: string) => void, options: DemoOptions): Promise<void>
+}
+
+export interface NoticeTest {
+  receiver: string
+  by: string
+  /** Of a receiver for tenants; null: the first that is configured. */
+  project: string | null
 }
 
 /** How a scenario is shown. */

@@ -1,11 +1,13 @@
 /** The command line as a whole: its grammar, its errors and its exit code. What each command does is in commands/. */
 import { Command, CommanderError } from 'commander'
+import { addConfigurationCommands } from './commands/configuration.ts'
 import { addDaemonCommands } from './commands/daemon.ts'
 import { addActCommands } from './commands/acts.ts'
 import { addIncidentCommands } from './commands/incidents.ts'
 import { addJournalCommands } from './commands/journal.ts'
 import { addLookCommands } from './commands/look.ts'
 import { addMaintenanceCommands } from './commands/maintenance.ts'
+import { addNoticeCommands } from './commands/notices.ts'
 import type { Commands } from './composition.ts'
 import { exitCodes, reportOf } from './exit-codes.ts'
 import { printable } from './output/width.ts'
@@ -18,7 +20,10 @@ export async function runCli(argv: string[], terminal: Terminal, commands: Comma
   program
     .description('Instance-HA recovery for OpenStack: brings the instances of a dead host back elsewhere.')
     .version(commands.version, '-V, --version', 'print the version')
-    .option('--config <file>', 'configuration file (default: $LIFEBOAT_CONFIG, else /etc/lifeboat/lifeboat.yaml)')
+    .option(
+      '--config <file>',
+      'configuration file, or directory of *.yaml (default: $LIFEBOAT_CONFIG, else /etc/lifeboat/lifeboat.yaml)',
+    )
     .option('-f, --format <format>', 'table, json, yaml, csv or value')
     .option('-c, --column <name>', 'only this column; may be repeated', (name: string, all?: string[]) => [
       ...(all ?? []),
@@ -26,10 +31,12 @@ export async function runCli(argv: string[], terminal: Terminal, commands: Comma
     ])
     .addHelpText('after', `\nExit codes:\n${exitCodeHelp()}`)
   addDaemonCommands(program, session)
+  addConfigurationCommands(program, session)
   addLookCommands(program, session)
   addIncidentCommands(program, session)
   addActCommands(program, session)
   addMaintenanceCommands(program, session)
+  addNoticeCommands(program, session)
   addJournalCommands(program, session)
   program.hook('preAction', (_program, action) => {
     // Before anything is asked of a cloud or a daemon. Export has formats of its own.

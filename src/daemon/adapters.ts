@@ -20,7 +20,9 @@ import { ipmiProbe } from '../monitor/probes/ipmi.ts'
 import { pingProbe } from '../monitor/probes/ping.ts'
 import { prometheusProbe, queryFor } from '../monitor/probes/prometheus.ts'
 import { tcpProbe } from '../monitor/probes/tcp.ts'
+import type { Deliver, RunSendmail } from '../notices/index.ts'
 import { createCloud, type OpenStackCloud } from '../openstack/cloud-client.ts'
+import type { CloudConfig } from '../openstack/cloud-config.ts'
 import { loadCloudConfig, type Environment } from '../openstack/clouds-file.ts'
 import {
   hostVariable,
@@ -30,6 +32,7 @@ import {
   type ProbeConfig,
   type RedfishConfig,
 } from './config/index.ts'
+import { buildReceivers } from './notice-receivers.ts'
 
 export interface Adapters {
   cloud: OpenStackCloud
@@ -38,6 +41,8 @@ export interface Adapters {
   segmentOf: SegmentOf
   /** Reads a host's power by one fencing method, without any effect. Throws FENCING_MISSING. */
   readPower: (host: HostName, method: string) => Promise<PowerReading>
+  /** What delivers notices, by the receiver's name. */
+  receivers: ReadonlyMap<string, Deliver>
 }
 
 export interface AdapterContext {
@@ -56,19 +61,44 @@ export interface SimulatedWorld {
   run: RunProgram
   /** A probe that needs sockets or programs; undefined for one that reaches the cloud by `wire`. */
   probe: (name: string, probe: ProbeConfig) => Probe | undefined
+  /** Reaches receivers of notices. */
+  receivers: Wire
+  sendmail: RunSendmail
 }
 
-/** Throws CONFIG_INVALID. */
-export function buildAdapters(config: Config, { clock, observer, env, simulated }: AdapterContext): Adapters {
-  const cloud = createCloud({
-    config: loadCloudConfig({ env, workDir: process.cwd(), ...(config.cloud !== null && { cloud: config.cloud }) }),
+/** How the cloud is reached, read from clouds.yaml and the environment. Throws CONFIG_INVALID. */
+export function cloudConfigOf({ cloud }: Pick<Config, 'cloud'>, { env }: Pick<AdapterContext, 'env'>): CloudConfig {
+  return loadCloudConfig({ env, workDir: process.cwd(), ...(cloud !== null && { cloud }) })
+}
+
+/** Throws CONFIG_INVALID when a certificate cannot be read. */
+export function buildCloud(
+  access: CloudConfig,
+  { api }: Pick<Config, 'api'>,
+  { clock, observer, simulated }: AdapterContext,
+): OpenStackCloud {
+  return createCloud({
+    config: access,
     clock,
     observer,
-    readTimeoutMs: config.api.readTimeoutMs,
-    writeTimeoutMs: config.api.writeTimeoutMs,
+    readTimeoutMs: api.readTimeoutMs,
+    writeTimeoutMs: api.writeTimeoutMs,
     wire: simulated?.wire,
     random: simulated?.random,
   })
+}
+
+/**
+ * Throws CONFIG_INVALID.
+ *
+ * @param cloud default: made from the configuration
+ */
+export function buildAdapters(
+  config: Config,
+  context: AdapterContext,
+  cloud: OpenStackCloud = buildCloud(cloudConfigOf(config, context), config, context),
+): Adapters {
+  const { clock, observer, simulated } = context
   const methods = new Map(
     Object.entries(config.fencing).map(([name, method]) => [
       name,
@@ -86,6 +116,7 @@ export function buildAdapters(config: Config, { clock, observer, env, simulated 
     fencer: createFencer({ clock, methods, observer, limits: new Map(Object.entries(config.fencing)) }),
     probes,
     segmentOf: segmentOf(config),
+    receivers: buildReceivers(config, { clock, wire: simulated?.receivers, run: simulated?.sendmail }),
     readPower: (host, name) => {
       const method = methods.get(name)
       if (method?.covers(host) !== true)

@@ -7,6 +7,7 @@ import { checkUp } from './check-up.ts'
 import { runDemo } from './demo.ts'
 import { writeGeneratedFiles } from './generated-files.ts'
 import { openJournalAccess } from './journal-access.ts'
+import { sendTest } from './notice-receivers.ts'
 import { planHost } from './plan-host.ts'
 import { perform, scenarioList } from './rehearsal/performance.ts'
 import { runDaemon } from './run.ts'
@@ -20,7 +21,7 @@ export function createCommands(): Commands {
   return {
     version,
     clock,
-    runDaemon: (config) => runDaemon(config, version),
+    runDaemon: (load) => runDaemon(load, version),
     check: (config) => checkUp(config, { clock, env: process.env }),
     planHost: async (config, host) => {
       const workflow = loadHostFailure(config)
@@ -31,6 +32,7 @@ export function createCommands(): Commands {
         cloud.close()
       }
     },
+    testNotice: (config, order) => sendTest(config, order, clock),
     openReader: (config) => openJournalAccess(config.journal),
     checkWorkflows: (config, files) => Promise.resolve(checkWorkflowFiles(config, files)),
     scenarios: () => scenarioList(),

@@ -6,7 +6,11 @@ import { parseWorkflow } from '../engine/workflow.ts'
 import type { Adapters } from './adapters.ts'
 import type { Config } from './config/index.ts'
 import type { DaemonParts } from './daemon.ts'
+import type { LogLevelInForce } from './log-level.ts'
+import type { ConfigurationSource } from './reloads.ts'
+import { noticeRules } from './notice-receivers.ts'
 import type { ReviewedJournal } from './review/incident-listing.ts'
+import type { Rules } from './rules.ts'
 
 export interface DaemonSurroundings {
   clock: Clock
@@ -16,14 +20,21 @@ export interface DaemonSurroundings {
   adapters: Adapters
   journal: ReviewedJournal
   journalPath: string
+  configuration?: ConfigurationSource
+  logLevel?: LogLevelInForce
   /** Default: this process's. */
   pid?: number
 }
 
-export function daemonParts(config: Config, { adapters, ...surroundings }: DaemonSurroundings): DaemonParts {
+export function daemonParts(config: Config, { adapters, workflow, ...surroundings }: DaemonSurroundings): DaemonParts {
+  return { ...surroundings, ...rulesOf(config, adapters, workflow), cloudName: config.cloud }
+}
+
+/** What holds while this configuration does. */
+export function rulesOf(config: Config, adapters: Adapters, workflow: Workflow): Rules {
+  const { cloud, fencer, probes, segmentOf } = adapters
   return {
-    ...adapters,
-    ...surroundings,
+    ...{ cloud, fencer, probes, segmentOf, workflow },
     mode: config.mode,
     parsePinned: (source) => parseWorkflow(source, 'journal', { wishes: config.wishes }),
     monitorSettings: config.monitor,
@@ -33,7 +44,7 @@ export function daemonParts(config: Config, { adapters, ...surroundings }: Daemo
       fenceRetryMs: config.fenceRetryMs,
       fenceRetryMaxMs: config.fenceRetryMaxMs,
     },
-    cloudName: config.cloud,
     maintenanceWindows: config.maintenanceWindows,
+    notices: { rules: noticeRules(config), deliver: adapters.receivers },
   }
 }

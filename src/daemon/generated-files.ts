@@ -5,7 +5,7 @@ import { openApi } from '../api/index.ts'
 import { errorCodes } from '../domain/errors.ts'
 import { callTable } from '../openstack/call-table.ts'
 import { metricsPage } from '../telemetry/metrics.ts'
-import { configSchemaText } from './config/index.ts'
+import { configSchemaText, optionsPage } from './config/index.ts'
 
 const projectUrl = new URL('../../', import.meta.url)
 
@@ -14,6 +14,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
   const openapi = `${JSON.stringify(await openApi(), null, 2)}\n`
   return new Map([
     ['config/lifeboat.schema.json', configSchemaText()],
+    ['docs/configuration.md', optionsPage()],
     ['docs/metrics.md', metricsPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/openstack-calls.md', callsPage()],

@@ -11,6 +11,8 @@ import { isPerson } from '../domain/person.ts'
 import { isBeating, type VerdictKind } from '../domain/verdict.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { BrakeWatch } from './brake-watch.ts'
+import type { LogLevelInForce } from './log-level.ts'
+import type { Reloads } from './reloads.ts'
 import type { IncidentBook } from './incident-book.ts'
 import { hostDetail, orderReturn } from './host-operations.ts'
 import { hostStatus } from './host-views.ts'
@@ -29,8 +31,12 @@ export interface OperationsParts {
   monitor: Monitor
   brake: Pick<BrakeWatch, 'holds' | 'scopes'>
   watch: WatchLoop
-  about: Pick<DaemonStatus, 'version' | 'mode' | 'pid' | 'startedAt' | 'cloud' | 'workflow'>
+  reloads: Pick<Reloads, 'reload' | 'state'>
+  logLevel: LogLevelInForce
+  about: () => OperationsAbout
 }
+
+export type OperationsAbout = Pick<DaemonStatus, 'version' | 'mode' | 'pid' | 'startedAt' | 'cloud' | 'workflow'>
 
 export function createOperations(parts: OperationsParts): Operations {
   const { journal, book, monitor, brake, watch } = parts
@@ -62,6 +68,14 @@ export function createOperations(parts: OperationsParts): Operations {
       refuseNeedlessOverride(incident, brake)
       act(incident, by, { kind: 'operator.override', data: { by, reason, ...known(via) } })
       return Promise.resolve()
+    },
+    reload: ({ by, reason, via }) => parts.reloads.reload({ by, actor: `operator:${by}`, reason, ...known(via) }),
+    logLevel: () => parts.logLevel.state(),
+    setLogLevel: ({ by, level, until, via }) => {
+      journal.append([
+        { kind: 'operator.log-level', actor: `operator:${by}`, data: { by, level, until, ...known(via) } },
+      ])
+      return Promise.resolve(parts.logLevel.order(level, until))
     },
     cancel: (id, { by, reason, via }) => {
       act(openIncident(id), by, { kind: 'operator.cancelled', data: { by, reason, ...known(via) } })
@@ -117,7 +131,8 @@ function notCancelled(incident: Incident): Incident {
   throw new LifeboatError('USAGE', message)
 }
 
-function statusOf({ clock, journal, journalPath, book, orders, monitor, brake, about }: OperationsParts): DaemonStatus {
+function statusOf(parts: OperationsParts): DaemonStatus {
+  const { clock, journal, journalPath, book, orders, monitor, brake, about, reloads, logLevel } = parts
   const hosts: Partial<Record<VerdictKind, number>> = {}
   for (const { kind } of monitor.verdicts()) hosts[kind] = (hosts[kind] ?? 0) + 1
   const open = book.open()
@@ -125,7 +140,7 @@ function statusOf({ clock, journal, journalPath, book, orders, monitor, brake, a
   const frozen = monitor.frozen()
   const lastPoll = monitor.lastPoll()
   return {
-    ...about,
+    ...about(),
     lastPoll:
       lastPoll === null
         ? null
@@ -138,6 +153,8 @@ function statusOf({ clock, journal, journalPath, book, orders, monitor, brake, a
     hosts,
     incidents: { open: open.length, held: open.filter((incident) => incident.held !== null).length },
     journal: { path: journalPath, entries: newest?.seq ?? 0, head: newest?.hash ?? '' },
+    configuration: reloads.state(),
+    logLevel: logLevel.state(),
   }
 }
 

@@ -8,6 +8,7 @@ import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { Leftover, ReturnState, ReturnStepKind } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
+import type { Notice, NoticeDeadLettered, NoticeFailed, NoticeSent } from './notice.ts'
 import type { Outcome } from './outcome.ts'
 import type { HostStepKind, InstancePlan, StepKind } from './plan.ts'
 import type { HostName, ServiceChange } from './service.ts'
@@ -28,6 +29,12 @@ export interface Via {
 export interface EntryData {
   'daemon.started': { version: string; mode: 'observe' | 'armed'; pid: number }
   'daemon.stopped': { reason: string }
+  /** A reload was asked for by `by` (a person, or SIGHUP). `changed` and `waiting` are names of options, never values. */
+  'config.reloaded': { by: string; reason: string; changed: string[]; waiting: string[]; files: string[]; via?: Via }
+  /** It was refused, and what held before holds on. */
+  'config.refused': { by: string; reason: string; code: string; message: string; problems: string[]; via?: Via }
+  /** The daemon was armed, or only observes from now on. */
+  'mode.changed': { from: 'observe' | 'armed'; to: 'observe' | 'armed'; by: string; reason: string; via?: Via }
   'workflow.pinned': { name: string; revision: number; digest: string; source: string }
 
   'monitor.frozen': { reason: string; message: string }
@@ -109,6 +116,13 @@ export interface EntryData {
 
   /** `unixUser`: who the operating system says it was, where the person gave a name of their own. */
   'operator.statement': { by: string; statement: string; unixUser?: string; via?: Via }
+  /** `until` null: until the next reload or start. */
+  'operator.log-level': {
+    by: string
+    level: 'debug' | 'info' | 'warn' | 'error'
+    until: string | null
+    via?: Via
+  }
   'operator.override': { by: string; reason: string; via?: Via }
   'operator.cancelled': { by: string; reason: string; via?: Via }
   /** A person lets a host back, or keeps it out until somebody lets it back. */
@@ -139,6 +153,12 @@ export interface EntryData {
     source?: string | null
     via?: Via
   }
+
+  /** What people outside are told; `notice.queued` has everything, the others point to it by its id. */
+  'notice.queued': Notice
+  'notice.sent': NoticeSent
+  'notice.failed': NoticeFailed
+  'notice.dead-lettered': NoticeDeadLettered
 }
 
 export type EntryKind = keyof EntryData
@@ -148,7 +168,7 @@ export type NewEntry = {
   [K in EntryKind]: {
     kind: K
     data: EntryData[K]
-    /** `daemon`, or `operator:NAME`. Default: daemon. */
+    /** `daemon`, `operator:NAME`, or `signal:NAME`. Default: daemon. */
     actor?: string
     incident?: IncidentId
     host?: HostName

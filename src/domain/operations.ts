@@ -23,6 +23,42 @@ export interface PauseState {
   until: string | null
 }
 
+/** How the configuration in force came to be, and what became of the last attempt to change it. */
+export interface ConfigurationState {
+  /** None: all is at its default. */
+  files: string[]
+  /** When what is in force was read. */
+  loadedAt: string
+  /** A person, SIGHUP, or `start`. */
+  loadedBy: string
+  /** Options on disk that differ from what the daemon started with and wait for its next start. */
+  waiting: string[]
+  /** The last reload, when it was refused; null when what was read last is in force. */
+  refused: { at: string; by: string; code: string; message: string; problems: string[] } | null
+}
+
+/** What a reload did. */
+export interface ReloadReport {
+  /** Options that hold from now on, by name. Never values. */
+  changed: string[]
+  /** Options that changed and wait for the next start. */
+  waiting: string[]
+  /** Set when the reload armed or disarmed the daemon. */
+  mode: { from: 'observe' | 'armed'; to: 'observe' | 'armed' } | null
+  files: string[]
+  warnings: string[]
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+export interface LogLevelState {
+  level: LogLevel
+  /** What the configuration says. */
+  configured: LogLevel
+  /** When it goes back to that by itself; null when it does not, or there is nothing to go back to. */
+  until: string | null
+}
+
 export interface DaemonStatus {
   version: string
   mode: 'observe' | 'armed'
@@ -45,6 +81,8 @@ export interface DaemonStatus {
   incidents: { open: number; held: number }
   journal: { path: string; entries: number; head: string }
   workflow: { name: string; revision: number; digest: string }
+  configuration: ConfigurationState
+  logLevel: LogLevelState
 }
 
 export interface HostStatus {
@@ -219,6 +257,14 @@ export interface Operations {
    * let its host through a mass failure that nobody has seen yet.
    */
   override(id: IncidentId, order: { by: string; reason: string; via?: Via }): Promise<void>
+  /**
+   * Reads the configuration again and puts it in force, or throws and leaves everything as it is: CONFIG_INVALID (also for
+   * new credentials that Keystone refuses) or WORKFLOW_INVALID, with `details.problems`; JOURNAL_UNAVAILABLE.
+   */
+  reload(order: { by: string; reason: string; via?: Via }): Promise<ReloadReport>
+  logLevel(): LogLevelState
+  /** Until the time given, or with null until the next reload or start. */
+  setLogLevel(order: { by: string; level: LogLevel; until: string | null; via?: Via }): Promise<LogLevelState>
   /** Ends an incident after the writes in flight are settled. */
   cancel(id: IncidentId, order: { by: string; reason: string; via?: Via }): Promise<void>
 }

@@ -1,6 +1,7 @@
 /** Each entry of an incident as one sentence of its timeline. The only place that words entries for reports. */
 import type { Entry } from '../domain/entry.ts'
 import { returnStepKinds } from '../domain/host-return.ts'
+import { noticeSentence } from '../domain/notice-sentences.ts'
 import { hostStepKinds, stepKinds } from '../domain/plan.ts'
 import { scopeText, wholeCloud } from '../domain/standing-order.ts'
 
@@ -69,10 +70,26 @@ export function sentenceOf(entry: Entry): string | null {
       return `${entry.data.by} noted: ${entry.data.text}`
     case 'review.signed-off':
       return `${entry.data.by} signed it off${entry.data.text === '' ? '' : `: ${entry.data.text}`}`
+    case 'config.reloaded': {
+      const { by, changed, waiting } = entry.data
+      const rest = waiting.length === 0 ? '' : `; waiting for the next start: ${waiting.join(', ')}`
+      return `Configuration reloaded by ${by}: ${changed.join(', ') || 'nothing changed'}${rest}`
+    }
+    case 'config.refused':
+      return `Configuration asked for by ${entry.data.by} refused (${entry.data.code}): ${entry.data.message}`
+    case 'mode.changed':
+      return `${entry.data.by} changed the mode from ${entry.data.from} to ${entry.data.to}`
+    case 'operator.log-level':
+      return `${entry.data.by} set the log level to ${entry.data.level} ${untilOf(entry.data)}`
     case 'alarm.raised':
       return `Alarm ${entry.data.code}: ${entry.data.message}`
     case 'verdict.changed':
       return `Verdict ${entry.data.from} → ${entry.data.kind}: ${entry.data.message}`
+    case 'notice.queued':
+    case 'notice.sent':
+    case 'notice.failed':
+    case 'notice.dead-lettered':
+      return noticeSentence(entry)
     default:
       // Kinds of the daemon as a whole, and of newer releases.
       return entry.kind

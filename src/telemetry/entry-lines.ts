@@ -1,5 +1,6 @@
 /** Journal entries as log lines: level, sentence and fields. The whole entry stays in the journal; the log points at it. */
 import type { Entry, EntryKind } from '../domain/entry.ts'
+import { noticeSentence } from '../domain/notice-sentences.ts'
 import { scopeText, wholeCloud } from '../domain/standing-order.ts'
 import type { Level } from './logger.ts'
 
@@ -19,6 +20,10 @@ const levels: Partial<Record<EntryKind, Level>> = {
   'step.failed': 'warn',
   'debt.recorded': 'warn',
   'proof.voided': 'error',
+  'config.refused': 'error',
+  'mode.changed': 'warn',
+  'notice.failed': 'warn',
+  'notice.dead-lettered': 'error',
 }
 
 /** The line for an entry. */
@@ -158,6 +163,27 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
         by: entry.data.by,
         reason: entry.data.reason,
       }
+    case 'config.reloaded': {
+      const { by, reason, changed, waiting, files } = entry.data
+      const what = changed.length === 0 ? 'nothing changed' : `changed: ${changed.join(', ')}`
+      const rest = waiting.length === 0 ? '' : `; for the next start: ${waiting.join(', ')}`
+      return { message: `Configuration reloaded, ${what}${rest}`, by, reason, files }
+    }
+    case 'config.refused': {
+      const { by, code, message, problems } = entry.data
+      return { message: `Configuration refused, the one before holds on: ${message}`, by, reason: code, problems }
+    }
+    case 'mode.changed': {
+      const { from, to, by } = entry.data
+      return {
+        message: to === 'armed' ? 'Armed: recoveries act from now on' : 'Observing: nothing is sent any more',
+        by,
+        from,
+        to,
+      }
+    }
+    case 'operator.log-level':
+      return { message: `Log level ${entry.data.level}`, by: entry.data.by, until: entry.data.until }
     case 'operator.paused':
     case 'operator.maintenance': {
       const { by, reason, until, scope = wholeCloud } = entry.data
@@ -169,6 +195,16 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
       const { by, reason, scope = wholeCloud } = entry.data
       const what = entry.kind === 'operator.resumed' ? 'Recoveries resumed' : 'Maintenance ended'
       return { message: `${what}: ${scopeText(scope)}`, by, reason }
+    }
+    case 'notice.queued': {
+      const { id, topic, severity, receivers } = entry.data
+      return { message: noticeSentence(entry), notice: id, topic, severity, receivers }
+    }
+    case 'notice.sent':
+    case 'notice.failed':
+    case 'notice.dead-lettered': {
+      const { notice, receiver } = entry.data
+      return { message: noticeSentence(entry), notice, receiver }
     }
     default:
       return { message: 'Journal entry written' }

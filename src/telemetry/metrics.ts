@@ -33,6 +33,18 @@ export const catalogue = {
     labels: ['version', 'node'],
   },
   startTime: { name: 'lifeboat_start_timestamp_seconds', type: 'gauge', help: 'When this daemon started', labels: [] },
+  configReloadOk: {
+    name: 'lifeboat_config_last_reload_successful',
+    type: 'gauge',
+    help: '1 when the configuration that was read last is in force, 0 when it was refused and an earlier one holds on',
+    labels: [],
+  },
+  configReloadTimestamp: {
+    name: 'lifeboat_config_last_reload_success_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the configuration in force was read',
+    labels: [],
+  },
   armed: { name: 'lifeboat_armed', type: 'gauge', help: '1 when the daemon acts, 0 when it only observes', labels: [] },
   paused: {
     name: 'lifeboat_paused',
@@ -180,6 +192,18 @@ export const catalogue = {
     labels: ['code'],
   },
   alarms: { name: 'lifeboat_alarms_total', type: 'counter', help: 'Alarms raised', labels: ['code'] },
+  notices: {
+    name: 'lifeboat_notices_total',
+    type: 'counter',
+    help: 'Notices by receiver: sent, failed (a try; it is tried again) or dead-lettered (given up)',
+    labels: ['receiver', 'result'],
+  },
+  noticeQueue: {
+    name: 'lifeboat_notice_queue',
+    type: 'gauge',
+    help: 'Notices that wait for a receiver, those under way included',
+    labels: ['receiver'],
+  },
   journalEntries: {
     name: 'lifeboat_journal_entries_total',
     type: 'counter',

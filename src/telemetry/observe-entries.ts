@@ -45,6 +45,9 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
       case 'daemon.started':
         metrics.armed.set(entry.data.mode === 'armed' ? 1 : 0)
         break
+      case 'mode.changed':
+        metrics.armed.set(entry.data.to === 'armed' ? 1 : 0)
+        break
       case 'verdict.changed':
         detected(entry.data)
         break
@@ -82,6 +85,11 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
         break
       case 'return.changed':
         if (entry.data.to === 'back') metrics.returns.inc({ code: entry.data.code })
+        break
+      case 'notice.sent':
+      case 'notice.failed':
+      case 'notice.dead-lettered':
+        metrics.notices.inc({ receiver: entry.data.receiver, result: entry.kind.slice('notice.'.length) })
         break
       case 'alarm.raised':
         metrics.alarms.inc({ code: entry.data.code })

@@ -31,3 +31,15 @@ it('describes the answer of every route, and refusals', () => {
       expect(Object.keys(responses).filter((status) => status.startsWith('2'))).toHaveLength(1)
     }
 })
+
+it('gives every route a name of its own, a summary and a known tag', () => {
+  const routes = Object.values(paths).flatMap((methods) => Object.values(methods))
+  const names = routes.map(({ operationId }) => operationId as string)
+  expect(names.filter((name) => !/^(get|post|delete)[A-Z][A-Za-z]+$/.test(name))).toEqual([])
+  expect(new Set(names).size).toBe(names.length)
+  const tags = (document['tags'] as { name: string }[]).map(({ name }) => name)
+  for (const { summary, tags: own } of routes) {
+    expect(summary).toMatch(/^[A-Z].{5,}/)
+    expect(tags).toEqual(expect.arrayContaining(own as string[]))
+  }
+})

@@ -44,6 +44,7 @@ export function fakeCommands(replace: Partial<Commands> = {}): Commands {
     },
     planHost: (_config, host) =>
       Promise.resolve({ host, workflow: { name: 'w', revision: 1, digest: 'd' }, instances: [] }),
+    testNotice: () => Promise.resolve({ ok: true, detail: 'HTTP 204' }),
     openReader: () => fakeJournal(),
     checkWorkflows: () => Promise.resolve([]),
     scenarios: () => [{ name: 'host-crashes', title: 'A host crashes' }],

@@ -21,7 +21,10 @@ describe('config/lifeboat.schema.json', () => {
 
 describe('config/lifeboat.example.yaml', () => {
   const text = textOf(shipped('lifeboat.example.yaml'))
-  const config = loadConfig(shipped('lifeboat.example.yaml'), { BMC_PASSWORD: 'x', PROMETHEUS_TOKEN: 'x' })
+  const config = loadConfig(shipped('lifeboat.example.yaml'), {
+    ...{ BMC_PASSWORD: 'x', PROMETHEUS_TOKEN: 'x', NOTICE_SECRET: 'x'.repeat(16) },
+    CHAT_WEBHOOK_URL: 'https://chat.example.org/hooks/x',
+  })
 
   it('loads', () => expect(config.path).toBe(shipped('lifeboat.example.yaml')))
 
@@ -33,7 +36,8 @@ describe('config/lifeboat.example.yaml', () => {
   })
 
   it('shows the true defaults', () => {
-    const { api, monitor, brake, executor, fenceRetryMs, wishes, defaults, http, logLevel, mode } = parse('')
+    const { api, monitor, brake, executor, fenceRetryMs, wishes, defaults, http, logLevel, mode, notices } = parse('')
+    const { freezeDelayMs, giveUpAfterMs, queueLimit, maxInstances } = notices
     const sameMonitor = { ...monitor, probeLimitMs: config.monitor.probeLimitMs }
     expect(config).toMatchObject({
       api,
@@ -46,7 +50,25 @@ describe('config/lifeboat.example.yaml', () => {
       http,
       logLevel,
       mode,
+      notices: { freezeDelayMs, giveUpAfterMs, queueLimit, maxInstances },
     })
+  })
+})
+
+describe('what a reload changes', () => {
+  /** Read at the start alone. An option that is added is one of these until a reload really changes it. */
+  const atTheStart = ['cloud', 'state_dir', 'socket', 'http', 'web']
+
+  it('is said of every option in the schema, and of those that need a restart in the example too', () => {
+    const marks = Object.entries(configJsonSchema().properties ?? {}).map(([key, option]) => {
+      const inner = Object.values(option.properties ?? {})
+      return [key, [option, ...inner].flatMap((one) => one['x-lifeboat-reload'] ?? [])] as const
+    })
+    expect(marks.filter(([, found]) => found.length === 0)).toEqual([])
+    expect(marks.filter(([, found]) => found.includes('restart')).map(([key]) => key)).toEqual(atTheStart)
+    const text = textOf(shipped('lifeboat.example.yaml'))
+    for (const key of atTheStart)
+      expect(text, key).toMatch(new RegExp(`# Needs a restart\\.[^\n]*\n(#[^\n]*\n)*${key}:`))
   })
 })
 

@@ -34,7 +34,7 @@ const groups = {
     files('monitor', 'verdict-rules freezer control-plane clock-skew heartbeat suspicion witnesses probe-round'),
     tests(
       'monitor',
-      'verdict-rules verdict-boundaries freezer control-plane heartbeat pulse suspicion witnesses probe-round',
+      'verdict-rules verdict-boundaries freezer control-plane clock-skew heartbeat pulse suspicion witnesses probe-round',
     ),
   ],
   brake: [files('monitor', 'brake brake-trips'), tests('monitor', 'brake')],

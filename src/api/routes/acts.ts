@@ -166,7 +166,7 @@ function incidentActs(server: RestServer, { operations, review }: Pick<RestSourc
 }
 
 /** Who acts: with a token the token's user, never the body's; on the socket whoever the caller says they are. */
-function who({ asker, via }: FastifyRequest, by: string | undefined): { by: string; via?: Via } {
+export function who({ asker, via }: FastifyRequest, by: string | undefined): { by: string; via?: Via } {
   if (asker.by === 'socket') {
     if (by === undefined) throw new LifeboatError('USAGE', 'The request is not valid: by: say who you are')
     return { by }
@@ -179,7 +179,7 @@ function who({ asker, via }: FastifyRequest, by: string | undefined): { by: stri
   return { by: asker.name, ...(via !== null && { via }) }
 }
 
-function inFuture<T extends { until: string | null }>(order: T, nowMs: number): T {
+export function inFuture<T extends { until: string | null }>(order: T, nowMs: number): T {
   if (order.until !== null && Date.parse(order.until) <= nowMs)
     throw new LifeboatError('USAGE', `It would end in the past (until ${order.until})`)
   return order

@@ -31,7 +31,17 @@ import {
   verdictShape,
 } from './shared.ts'
 
-export { asker, daemonStatus, hostDetail, hostReturn, hostStatus, pauseState, segmentStatus } from './cloud.ts'
+export {
+  asker,
+  daemonStatus,
+  hostDetail,
+  hostReturn,
+  hostStatus,
+  logLevelState,
+  pauseState,
+  reloadReport,
+  segmentStatus,
+} from './cloud.ts'
 export { incidentDetail, incidentSummary } from './incidents.ts'
 export { planRun } from './plans.ts'
 export { failure, standingOrder } from './shared.ts'

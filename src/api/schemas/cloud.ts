@@ -2,7 +2,16 @@
 import { z } from 'zod'
 import type { BrakeScope } from '../../domain/brake.ts'
 import { returnStates, type HostMark, type Leftover, type ReturnRules } from '../../domain/host-return.ts'
-import type { DaemonStatus, HostDetail, HostReturnDetail, PauseState } from '../../domain/operations.ts'
+import type {
+  ConfigurationState,
+  DaemonStatus,
+  HostDetail,
+  HostReturnDetail,
+  LogLevel,
+  LogLevelState,
+  PauseState,
+  ReloadReport,
+} from '../../domain/operations.ts'
 import { roles, type Asker, type SegmentStatus } from '../../domain/review.ts'
 import type { Segment } from '../../domain/segment.ts'
 import { verdictKinds, type VerdictKind } from '../../domain/verdict.ts'
@@ -35,6 +44,36 @@ const brakeScope: z.ZodType<BrakeScope> = z.object({
   message: z.string(),
 })
 
+const configurationState: z.ZodType<ConfigurationState> = z.object({
+  files: z.array(z.string()),
+  loadedAt: time,
+  loadedBy: z.string(),
+  waiting: z.array(z.string()).describe('Options that changed on disk and wait for the next start'),
+  refused: z
+    .object({ at: time, by: z.string(), code: z.string(), message: z.string(), problems: z.array(z.string()) })
+    .nullable()
+    .describe('The last reload, when it was refused'),
+})
+
+const logLevel: z.ZodType<LogLevel> = z.enum(['debug', 'info', 'warn', 'error'])
+export const logLevelState: z.ZodType<LogLevelState> = z
+  .object({
+    level: logLevel,
+    configured: logLevel.describe('What the configuration says'),
+    until: z.string().nullable().describe('When it goes back to that by itself'),
+  })
+  .meta({ id: 'LogLevelState' })
+
+export const reloadReport: z.ZodType<ReloadReport> = z
+  .object({
+    changed: z.array(z.string()).describe('Options that hold from now on'),
+    waiting: z.array(z.string()).describe('Options that wait for the next start'),
+    mode: z.object({ from: mode, to: mode }).nullable(),
+    files: z.array(z.string()),
+    warnings: z.array(z.string()),
+  })
+  .meta({ id: 'ReloadReport' })
+
 export const daemonStatus: z.ZodType<DaemonStatus> = z
   .object({
     version: z.string(),
@@ -54,6 +93,8 @@ export const daemonStatus: z.ZodType<DaemonStatus> = z
     incidents: z.object({ open: count, held: count }),
     journal: z.object({ path: z.string(), entries: count, head: z.string() }),
     workflow: z.object({ name: z.string(), revision: count, digest: z.string() }),
+    configuration: configurationState,
+    logLevel: logLevelState,
   })
   .meta({ id: 'DaemonStatus' })
 

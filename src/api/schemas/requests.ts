@@ -91,6 +91,12 @@ export const returning = z.strictObject({
   reason: z.string().trim().max(4_000).default('').describe('Why; needed with keepOut'),
   keepOut: z.boolean().default(false).describe('It stays out until somebody lets it back'),
 })
+export const reloading = z.strictObject({ by, reason: z.string().trim().max(4_000).default('').describe('Why') })
+export const logging = z.strictObject({
+  by,
+  level: z.enum(['debug', 'info', 'warn', 'error']),
+  until: stamp.nullable().default(null).describe('When it goes back to the configured one; null: at the next reload'),
+})
 export const noting = z.strictObject({ by, text: sentence })
 export const planning = z.strictObject({ host: name })
 

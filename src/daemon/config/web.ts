@@ -20,7 +20,7 @@ export interface WebConfig {
 export function webConfig(
   file: ConfigFile['web'],
   listen: { host: string; port: number } | null,
-  baseDir: string,
+  baseDir: (path: string[]) => string,
   report: Report,
 ): WebConfig | null {
   if (listen === null) return null
@@ -41,7 +41,10 @@ export function webConfig(
     tls:
       file.tls === undefined
         ? null
-        : { certificate: resolve(baseDir, file.tls.certificate), key: resolve(baseDir, file.tls.key) },
+        : {
+            certificate: resolve(baseDir(['web', 'tls', 'certificate']), file.tls.certificate),
+            key: resolve(baseDir(['web', 'tls', 'key']), file.tls.key),
+          },
     trustedProxies: file.trustedProxies,
     roles: file.roles,
     projects: file.projects,

@@ -14,13 +14,14 @@ import type { Operations } from '../../domain/operations.ts'
 import { parseWorkflow } from '../../engine/workflow.ts'
 import { openJournal, type JournalWriter } from '../../journal/journal.ts'
 import { startSimulator, VirtualClock, type NewInstance, type Simulator } from '../../simulator/index.ts'
-import { buildAdapters } from '../adapters.ts'
-import { parseConfig } from '../config/index.ts'
+import { parseConfiguration, type LoadedConfig } from '../config/index.ts'
+import { configurationSource } from '../configuration-source.ts'
 import { Daemon } from '../daemon.ts'
 import { daemonParts } from '../daemon-parts.ts'
 import { baseConfiguration, laidOver } from './base-configuration.ts'
 import { Life } from './life.ts'
 import { People } from './people.ts'
+import { Receivers } from './receivers.ts'
 import type { Setting } from './setting.ts'
 import { Witnesses } from './witnesses.ts'
 
@@ -47,12 +48,15 @@ export class Stage {
   readonly simulator: Simulator
   readonly people: People
   readonly witnesses: Witnesses
+  readonly receivers: Receivers
   readonly #setting: Setting
   readonly #audience: Audience
   readonly #directory = mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), 'lifeboat-rehearsal-'))
   readonly #ids = new Map<string, string>()
   readonly #names = new Map<string, string>()
   #config: unknown
+  /** What somebody wrote instead of a configuration. */
+  #slip: string | null = null
   #play: Play | null = null
   #fresh: Entry[] = []
   /** As the journal tells them, over all lives of the daemon. */
@@ -67,6 +71,7 @@ export class Stage {
     this.simulator = simulator
     this.people = new People(simulator, (name) => this.idOf(name))
     this.witnesses = new Witnesses(simulator)
+    this.receivers = new Receivers((line) => audience.said(line))
     this.#config = laidOver(baseConfiguration([...simulator.world.hosts.keys()]), setting.config)
     this.#populate()
   }
@@ -180,6 +185,12 @@ export class Stage {
     if (what === 'start' || what === 'restart') this.#start()
   }
 
+  /** The configuration on disk changes: `change` is laid over it, or `slip` stands there instead and is no configuration. */
+  writeConfiguration(change: Record<string, unknown> | undefined, slip: string | undefined): void {
+    this.#config = laidOver(this.#config, change)
+    this.#slip = slip ?? null
+  }
+
   stall(ms: number): void {
     this.#play?.life.stall(ms)
   }
@@ -217,19 +228,25 @@ export class Stage {
   #start(): void {
     if (this.#play !== null) throw new Error('the script starts a daemon that runs')
     const life = new Life(this.clock)
-    const config = parseConfig(stringify(this.#config), 'scenario.yaml', {})
-    const { wishes } = config
-    const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { wishes })
-    const adapters = buildAdapters(config, {
-      clock: life,
-      observer: {},
-      env: openStackEnvironment(this.simulator),
-      simulated: {
-        wire: life.wire(this.simulator.wire()),
-        random: seededRandom(),
-        run: (run) => this.witnesses.run(run),
-        probe: (name, probe) => this.witnesses.probe(name, probe, life),
+    const read = (): LoadedConfig => parseConfiguration(this.#slip ?? stringify(this.#config), 'scenario.yaml', {})
+    const loaded = read()
+    const source = configurationSource({
+      loaded,
+      read,
+      context: {
+        clock: life,
+        observer: {},
+        env: openStackEnvironment(this.simulator),
+        simulated: {
+          wire: life.wire(this.simulator.wire()),
+          random: seededRandom(),
+          run: (run) => this.witnesses.run(run),
+          probe: (name, probe) => this.witnesses.probe(name, probe, life),
+          receivers: life.wire(this.receivers.wire),
+          sendmail: this.receivers.sendmail,
+        },
       },
+      loadWorkflow: ({ wishes }) => parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { wishes }),
     })
     const journal = openJournal(this.journalPath, { clock: life })
     journal.onAppend((entry) => {
@@ -238,12 +255,13 @@ export class Stage {
       this.#audience.entry(entry)
     })
     const daemon = new Daemon(
-      daemonParts(config, {
+      daemonParts(loaded.config, {
         clock: life,
         observer: {},
         version: 'rehearsal',
-        workflow,
-        adapters,
+        adapters: source.adapters,
+        workflow: source.workflow,
+        configuration: source,
         journal: this.#onDisk(journal),
         journalPath: 'journal.db',
         pid: ++this.#pid,
