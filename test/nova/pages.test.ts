@@ -56,8 +56,9 @@ it('the page of an incident answers what died, how it is known, the fence, what 
   await expect.poll(() => textOf(page, '.head-line'), { timeout: 120_000, interval: 250 }).toMatch(/done/)
   await expect.poll(() => textOf(page, '.answers'), { timeout: 20_000 }).toMatch(/6 of 7 instances/)
   const id = decodeURIComponent(new URL(page.url()).pathname.split('/').at(-1) ?? '')
-  const review = await read<IncidentReview>(page, `/v1/incidents/${id}`)
+  const review = await read<IncidentReview>(page, `/v1/incidents/${id}/review`)
 
+  expect(review, page.url()).toMatchObject({ id, host: dead })
   const answers = await textOf(page, '.answers')
   expect(answers).toMatch(/What died cmp01 of segment lab, host-down at \d\d:\d\d:\d\d/)
   expect(answers).toMatch(/How we know .*silent for [\d.]+ s .*agent says dead.*ping says dead/)

@@ -79,8 +79,8 @@ it.each([1280, 390])('every row is as high as the next, %i wide: the window coun
       const table = document.querySelector('.window-table tbody')
       scrollTo(0, scrollY + (table?.getBoundingClientRect().top ?? 0) + below)
     }, row * height)
-    await expect.poll(() => heights().then((all) => [...new Set(all)]), `row ${row}`).toEqual([height])
-    await expect.poll(rowInSight, `row ${row}`).toBe(true)
+    await expect.poll(() => heights().then((all) => [...new Set(all)]), { message: `row ${row}` }).toEqual([height])
+    await expect.poll(rowInSight, { message: `row ${row}` }).toBe(true)
   }
   await page.setViewportSize({ width: 1280, height: 860 })
   await page.evaluate(() => scrollTo(0, 0))
