@@ -23,7 +23,9 @@ function howWeKnow({ proof, statement, fencing, closed, held }: Incident): strin
   if (statement !== null) return `${statement.by} stated that it is dead; that is not a proof yet.`
   if (closed !== null) return 'It was never proven dead.'
   // The hold says why in its own words.
-  return fencing === null || held !== null ? 'It is not proven dead yet.' : `It is not proven dead yet: ${fenceSentence(fencing)}.`
+  return fencing === null || held !== null
+    ? 'It is not proven dead yet.'
+    : `It is not proven dead yet: ${fenceSentence(fencing)}.`
 }
 
 function howItEnded(incident: Incident): string {

@@ -106,7 +106,8 @@ function fenced({ proof, statement, fencing, held, ended, mode }: IncidentReview
 function cameBack({ host, lines, outcomes, phase, ended, mode, proof, verdict, openedAt }: IncidentReview) {
   const total = lines.length
   if (mode === 'observe') return `Observe mode: ${counted(total, 'instance')} decided, nothing was sent`
-  if (total === 0 && ended !== null) return proof === null ? 'Nothing: no instance was touched' : 'There was no instance on it'
+  if (total === 0 && ended !== null)
+    return proof === null ? 'Nothing: no instance was touched' : 'There was no instance on it'
   if (total === 0)
     return (
       <>

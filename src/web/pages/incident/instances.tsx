@@ -248,7 +248,7 @@ function columnsOf(incident: string, mode: IncidentReview['mode']): Column<Insta
             {line.flagged ? (
               <Tag tone="wait">sources disagreed</Tag>
             ) : line.decision === 'recover' ? (
-              `to be ${line.wanted}`
+              `wanted ${line.wanted}`
             ) : (
               line.decision
             )}
