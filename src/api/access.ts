@@ -41,7 +41,7 @@ export const access: Readonly<Record<string, Role | 'nobody'>> = {
   // It can arm the daemon and name the programs that it runs.
   'POST /v1/reload': 'admin',
   'GET /v1/log-level': 'reader',
-  'POST /v1/log-level': 'operator',
+  'POST /v1/log-level': 'admin',
 }
 
 /** Throws INVARIANT for a route that the table does not know. */

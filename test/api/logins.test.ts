@@ -198,6 +198,26 @@ describe('a session', () => {
   })
 })
 
+describe('a session of a token that soon ends', () => {
+  it('ends with it, though nobody asks Keystone again', async () => {
+    const { server, people, clock } = await open()
+    people.tokens.set('short', person('rita', ['reader'], { leftMs: 90_000 }))
+    const begun = await server.inject({
+      method: 'POST',
+      url: '/v1/session',
+      payload: { token: 'short' },
+      headers: ours,
+    })
+    expect(begun.headers['set-cookie']).toContain('Max-Age=90')
+    const cookie = cookieOf(begun.headers['set-cookie'])
+    const read = async () => (await server.inject({ url: '/v1/status', headers: { cookie } })).statusCode
+    await clock.advance(89_000)
+    expect(await read()).toBe(200)
+    await clock.advance(1_001)
+    expect(await read()).toBe(401)
+  })
+})
+
 describe('the front', () => {
   it('lets nobody frame, sniff or script it, and shares with no other origin', async () => {
     const { server } = await open()

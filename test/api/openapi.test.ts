@@ -1,4 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { access } from '../../src/api/access.ts'
 import { openApi } from '../../src/api/index.ts'
@@ -42,4 +43,9 @@ it('gives every route a name of its own, a summary and a known tag', () => {
     expect(summary).toMatch(/^[A-Z].{5,}/)
     expect(tags).toEqual(expect.arrayContaining(own as string[]))
   }
+})
+
+it('is what docs/api.md says: every route with its least role, and no other', () => {
+  const rows = readFileSync('docs/api.md', 'utf8').matchAll(/^\| `((?:GET|POST|DELETE) [^`]+)` \| (\w+) \|/gm)
+  expect(Object.fromEntries([...rows].map(([, route, role]) => [route, role]))).toEqual(access)
 })

@@ -36,6 +36,21 @@ export class People implements TokenCheck {
   }
 }
 
+/** On a free port of this machine, without TLS and without pages. */
+export const listening: WebOptions = {
+  host: '127.0.0.1',
+  port: 0,
+  tls: null,
+  trustedProxies: [],
+  requestsAMinute: 600,
+  login: {
+    roles: { admin: 'admin', 'ha-operator': 'operator', reader: 'reader' },
+    projects: [],
+    sessionMs: 8 * 3_600_000,
+  },
+  pages: '/nowhere',
+}
+
 export interface Front {
   server: FastifyInstance
   people: People
@@ -61,20 +76,7 @@ export async function front(change: Partial<WebOptions> = {}, operations: Partia
   }
   const server = await webServer(
     { operations: own, review: fakeReview(asked), clock, people, observer },
-    {
-      host: '127.0.0.1',
-      port: 0,
-      tls: null,
-      trustedProxies: [],
-      requestsAMinute: 600,
-      login: {
-        roles: { admin: 'admin', 'ha-operator': 'operator', reader: 'reader' },
-        projects: [],
-        sessionMs: 8 * 3_600_000,
-      },
-      pages: '/nowhere',
-      ...change,
-    },
+    { ...listening, ...change },
   )
   return { server, people, clock, asked, logged }
 }
