@@ -76,6 +76,8 @@ export interface StepReview {
   request: unknown
   /** Nova's. */
   requestId: string | null
+  /** Ours, as its writes carried it: Nova's log has it too. Null where nothing was sent, and in records of older releases. */
+  globalRequestId: string | null
   result: unknown
   error: ErrorRecord | null
   intendedAt: string

@@ -84,6 +84,7 @@ const stepReview: z.ZodType<StepReview> = z
     before: json.describe('What was found'),
     request: json.describe('What was sent'),
     requestId: z.string().nullable().describe('Nova’s'),
+    globalRequestId: z.string().nullable().describe('Ours, as its writes carried it: Nova’s log has it too'),
     result: json.describe('What was read back'),
     error: errorRecord.nullable(),
     intendedAt: time,
