@@ -22,7 +22,7 @@ interface AxeResult {
 /** Each violation in one line; all of axe's rules, its best practices too. */
 export async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(axeSource)
-  const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as AxeResult
+  const { violations } = await page.evaluate<AxeResult>('axe.run(document, { resultTypes: ["violations"] })')
   return violations.flatMap(({ id, nodes }) =>
     nodes
       .slice(0, 5)
