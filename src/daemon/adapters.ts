@@ -1,4 +1,5 @@
 /** Builds what the daemon reaches the world with, from the configuration. Nothing is sent by building. */
+import { dirname, resolve } from 'node:path'
 import type { Clock } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Fencer } from '../domain/fencing.ts'
@@ -61,7 +62,12 @@ export interface SimulatedWorld {
 /** Throws CONFIG_INVALID. */
 export function buildAdapters(config: Config, { clock, observer, env, simulated }: AdapterContext): Adapters {
   const cloud = createCloud({
-    config: loadCloudConfig({ env, workDir: process.cwd(), ...(config.cloud !== null && { cloud: config.cloud }) }),
+    config: loadCloudConfig({
+      env,
+      workDir: process.cwd(),
+      ...(config.path !== null && { beside: dirname(resolve(config.path)) }),
+      ...(config.cloud !== null && { cloud: config.cloud }),
+    }),
     clock,
     observer,
     readTimeoutMs: config.api.readTimeoutMs,

@@ -79,13 +79,14 @@ export function findCloud(choice: CloudChoice): RawCloud {
   return { name, source: files.map((file) => file.file).join(' + '), values, where }
 }
 
-/** openstacksdk's search path. The first file that can be read wins; it is not merged with later ones. */
+/** openstacksdk's search path, behind the files that lie beside Lifeboat's configuration. The first file that can be read wins; it is not merged with later ones. */
 function firstFile(stem: 'clouds' | 'secure', choice: CloudChoice, looked: string[]): LocatedYaml | null {
-  const { env, workDir } = choice
+  const { env, workDir, beside } = choice
   const named = env[stem === 'clouds' ? 'OS_CLIENT_CONFIG_FILE' : 'OS_CLIENT_SECURE_FILE']
   const home = env['SNAP_REAL_HOME'] ?? env['HOME']
   const homes = [env['XDG_CONFIG_HOME'], home === undefined ? undefined : join(home, '.config')]
   const folders = [
+    ...(beside === undefined ? [] : [beside]),
     workDir,
     ...homes.filter((at) => at !== undefined && at !== '').map((at) => join(String(at), 'openstack')),
     '/etc/xdg/openstack',
