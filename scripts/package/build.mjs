@@ -32,7 +32,10 @@ try {
   tree.fill()
   tree.write('usr/share/doc/lifeboat/copyright', copyrightText(project))
   tree.writeCompressed('usr/share/doc/lifeboat/changelog.Debian.gz', changelogText(version, epoch))
-  tree.write('usr/share/lintian/overrides/lifeboat', readFileSync(join(project, 'scripts/package/debian/lintian-overrides')))
+  tree.write(
+    'usr/share/lintian/overrides/lifeboat',
+    readFileSync(join(project, 'scripts/package/debian/lintian-overrides')),
+  )
   settleModes(root)
   const program = join(root, 'usr/lib/lifeboat/node_modules/better-sqlite3/build/Release/better_sqlite3.node')
   const control = controlText({ version, architecture, root, libraries: libraryDependencies(program) })

@@ -60,7 +60,10 @@ export function md5sums(root) {
 
 /** @param seconds when this version was made, since the epoch */
 export function changelogText(version, seconds) {
-  const date = execFileSync('date', ['-u', '-R', '-d', `@${seconds}`], { encoding: 'utf8', env: { LC_ALL: 'C', PATH: process.env.PATH } })
+  const date = execFileSync('date', ['-u', '-R', '-d', `@${seconds}`], {
+    encoding: 'utf8',
+    env: { LC_ALL: 'C', PATH: process.env.PATH },
+  })
   return `lifeboat (${version}) unstable; urgency=medium
 
   * See /usr/share/doc/lifeboat/changelog.gz.

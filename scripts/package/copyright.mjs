@@ -49,7 +49,10 @@ class Texts {
 
   label(debian, text) {
     if (debian === 'Apache-2.0') {
-      this.#texts.set(debian, 'The text of the Apache License, Version 2.0, is in\n/usr/share/common-licenses/Apache-2.0.')
+      this.#texts.set(
+        debian,
+        'The text of the Apache License, Version 2.0, is in\n/usr/share/common-licenses/Apache-2.0.',
+      )
       return debian
     }
     const body = withoutHolders(text)
@@ -87,7 +90,12 @@ function withoutHolders(text) {
     .replace(/\r/g, '')
     .split('\n')
     .filter((line) => !holderLine.test(line))
-    .filter((line) => !/^\W*(?:(?:the )?(?:mit|isc|expat|bsd[\w -]*)\W*licen[cs]e|all rights reserved|licen[cs]e|mit licensed?)\W*(?:\(mit\))?\W*$/i.test(line))
+    .filter(
+      (line) =>
+        !/^\W*(?:(?:the )?(?:mit|isc|expat|bsd[\w -]*)\W*licen[cs]e|all rights reserved|licen[cs]e|mit licensed?)\W*(?:\(mit\))?\W*$/i.test(
+          line,
+        ),
+    )
     .join('\n')
     .trim()
 }

@@ -44,7 +44,10 @@ export function copyModule(projectDir, path, toDir) {
   const wanted = JSON.parse(readFileSync(join(projectDir, 'package-lock.json'), 'utf8')).packages[path].version
   const have = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')).version
   if (have !== wanted) throw new Error(`${path} is ${have}, the lock file says ${wanted}: run npm ci`)
-  cpSync(from, join(toDir, path), { recursive: true, filter: (file) => runs(relative(from, file), path, statSync(file).isDirectory()) })
+  cpSync(from, join(toDir, path), {
+    recursive: true,
+    filter: (file) => runs(relative(from, file), path, statSync(file).isDirectory()),
+  })
 }
 
 function runs(file, module, isFolder) {
@@ -59,7 +62,13 @@ function runs(file, module, isFolder) {
 /** Its compiled program and its JavaScript: not SQLite's source, and nothing that the compiler left. */
 function runsOfSqlite(file) {
   const program = 'build/Release/better_sqlite3.node'
-  return file === 'package.json' || file === 'lib' || file.startsWith('lib/') || program === file || program.startsWith(`${file}/`)
+  return (
+    file === 'package.json' ||
+    file === 'lib' ||
+    file.startsWith('lib/') ||
+    program === file ||
+    program.startsWith(`${file}/`)
+  )
 }
 
 /** Name, version, licence and the licence's text of a module, for the copyright file. */

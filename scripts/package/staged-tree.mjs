@@ -1,6 +1,15 @@
 // The file system of the package: what lies where. Knows nothing of dpkg's own files.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { copyModule, runtimeModules } from './modules.mjs'
 
@@ -134,4 +143,3 @@ function isProgram(path) {
   const inModules = path.includes('/node_modules/')
   return !inModules && readFileSync(path).subarray(0, 2).toString() === '#!'
 }
-

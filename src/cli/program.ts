@@ -11,13 +11,12 @@ import { exitCodes, reportOf } from './exit-codes.ts'
 import { printable } from './output/width.ts'
 import { Session, type GlobalOptions, type Terminal } from './session.ts'
 
-/** Runs one command line (without node and script) and returns the exit code. Never throws, never exits. */
-export async function runCli(argv: string[], terminal: Terminal, commands: Commands): Promise<number> {
+/** Every command with its options, not yet run: also what the manual page is made from. */
+export function commandTree(session: Session): Command {
   const program = new Command('lifeboat')
-  const session = new Session(commands, terminal, () => program.opts<GlobalOptions>())
   program
     .description('Instance-HA recovery for OpenStack: brings the instances of a dead host back elsewhere.')
-    .version(commands.version, '-V, --version', 'print the version')
+    .version(session.commands.version, '-V, --version', 'print the version')
     .option('--config <file>', 'configuration file (default: $LIFEBOAT_CONFIG, else /etc/lifeboat/lifeboat.yaml)')
     .option('-f, --format <format>', 'table, json, yaml, csv or value')
     .option('-c, --column <name>', 'only this column; may be repeated', (name: string, all?: string[]) => [
@@ -31,6 +30,13 @@ export async function runCli(argv: string[], terminal: Terminal, commands: Comma
   addActCommands(program, session)
   addMaintenanceCommands(program, session)
   addJournalCommands(program, session)
+  return program
+}
+
+/** Runs one command line (without node and script) and returns the exit code. Never throws, never exits. */
+export async function runCli(argv: string[], terminal: Terminal, commands: Commands): Promise<number> {
+  const session: Session = new Session(commands, terminal, () => program.opts<GlobalOptions>())
+  const program = commandTree(session)
   program.hook('preAction', (_program, action) => {
     // Before anything is asked of a cloud or a daemon. Export has formats of its own.
     if (action.name() !== 'export') session.shape()

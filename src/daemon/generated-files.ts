@@ -1,10 +1,11 @@
 /** The files of the project that are made from its source: `npm run generate` writes them, a test keeps them current. */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { manualPages } from '../cli/manual/index.ts'
 import { errorCodes } from '../domain/errors.ts'
 import { callTable } from '../openstack/call-table.ts'
 import { metricsPage } from '../telemetry/metrics.ts'
-import { configSchemaText } from './config/index.ts'
+import { configJsonSchema, configSchemaText } from './config/index.ts'
 
 const projectUrl = new URL('../../', import.meta.url)
 
@@ -15,6 +16,7 @@ export function generatedFiles(): Map<string, string> {
     ['docs/metrics.md', metricsPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/openstack-calls.md', callsPage()],
+    ...manualPages(configJsonSchema(), readFileSync(new URL('recovery-workflows/README.md', projectUrl), 'utf8')),
   ])
 }
 
