@@ -20,7 +20,7 @@ Version: ${version}
 Architecture: ${architecture}
 Maintainer: ${maintainer}
 Installed-Size: ${kilobytes}
-Depends: nodejs (>= ${least}), nodejs (<< ${major + 1}~), systemd | systemd-standalone-sysusers | systemd-sysusers, ${libraries}
+Depends: nodejs (>= ${least}), nodejs (<< ${major + 1}~), systemd | systemd-standalone-sysusers | systemd-sysusers, procps, ${libraries}
 Recommends: fence-agents, ipmitool, iputils-ping
 Section: net
 Priority: optional

@@ -3,7 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { manualPages } from '../cli/manual/index.ts'
 import { errorCodes } from '../domain/errors.ts'
+import { accessRules } from '../openstack/access-rules.ts'
 import { callTable } from '../openstack/call-table.ts'
+import { policyFiles } from '../openstack/policy-snippets.ts'
 import { metricsPage } from '../telemetry/metrics.ts'
 import { configJsonSchema, configSchemaText } from './config/index.ts'
 
@@ -16,6 +18,8 @@ export function generatedFiles(): Map<string, string> {
     ['docs/metrics.md', metricsPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/openstack-calls.md', callsPage()],
+    ['config/openstack/access-rules.json', `${JSON.stringify(accessRules(), null, 2)}\n`],
+    ...policyFiles().map(([name, text]): [string, string] => [`config/openstack/${name}`, text]),
     ...manualPages(configJsonSchema(), readFileSync(new URL('recovery-workflows/README.md', projectUrl), 'utf8')),
   ])
 }

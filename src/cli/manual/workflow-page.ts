@@ -57,6 +57,7 @@ function table(text: string): string {
       return term(inline(name), inline(`${type}${rest.join(' ')}`.trim()) || '.')
     })
     .join('\n')
+    .trimEnd()
 }
 
 /** `code` is bold, [links](to) are their text. */
