@@ -50,6 +50,15 @@ describe('which file', () => {
     expect(load({}, { workDir: join(root, 'elsewhere') }).name).toBe('home')
   })
 
+  it('beside lifeboat.yaml goes before all but OS_CLIENT_CONFIG_FILE: it was put there for the daemon', () => {
+    const named = write('named.yaml', one('named'))
+    write('beside/clouds.yaml', one('daemon'))
+    write('work/clouds.yaml', one('local'))
+    expect(load({}, { beside: join(root, 'beside') }).name).toBe('daemon')
+    expect(load({ OS_CLIENT_CONFIG_FILE: named }, { beside: join(root, 'beside') }).name).toBe('named')
+    expect(load({}, { beside: join(root, 'empty') }).name).toBe('local')
+  })
+
   it('may be a .yml or .json, and the first that is there wins without a merge', () => {
     write('work/clouds.json', JSON.stringify({ clouds: { json: {} } }))
     write('work/clouds.yml', one('yml'))

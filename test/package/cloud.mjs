@@ -5,7 +5,12 @@ import { systemClock } from '../../dist/daemon/system-clock.js'
 import { startSimulator } from '../../dist/simulator/index.js'
 
 const [file] = process.argv.slice(2)
-const simulator = await startSimulator({ clock: systemClock, hosts: 3, reportIntervalMs: 1_000, serviceDownTimeMs: 8_000 })
+const simulator = await startSimulator({
+  clock: systemClock,
+  hosts: 3,
+  reportIntervalMs: 1_000,
+  serviceDownTimeMs: 8_000,
+})
 simulator.addInstance({ host: 'cmp01', name: 'web', state: 'active' })
 const { region_name, ...auth } = simulator.cloud()
 writeFileSync(file, stringify({ clouds: { simulated: { auth, region_name } } }))
