@@ -6,21 +6,17 @@ import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
 import { LifeboatError } from '../domain/errors.ts'
-import type { Operations } from '../domain/operations.ts'
-import { operatorRoutes } from './operator-routes.ts'
+import type { RestSources } from './rest.ts'
+import { onSocket, restServer } from './rest-server.ts'
 
 /** Owner and group may connect. Wider, and everybody on the machine can order an evacuation. */
 const socketMode = 0o660
 
 /** Listens on `path`. Throws API_UNAVAILABLE when a daemon answers there, or the path is something else than a socket. */
-export async function listenForOperators(
-  operations: Operations,
-  path: string,
-  now: () => number,
-): Promise<{ close(): Promise<void> }> {
+export async function listenForOperators(sources: RestSources, path: string): Promise<{ close(): Promise<void> }> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o750 })
   await clearStaleSocket(path)
-  const server = operatorRoutes(operations, now)
+  const server = restServer(sources, onSocket)
   try {
     // Until chmod the mode is 0777 without the umask: with any usual umask only the owner can connect meanwhile.
     await server.listen({ path })

@@ -18,6 +18,9 @@ export interface ErrorBody {
 /** Codes not listed are our own failures: 500. */
 const httpStatus: Partial<Record<ErrorCode, number>> = {
   USAGE: 400,
+  AUTH_FAILED: 401,
+  AUTH_FORBIDDEN: 403,
+  API_THROTTLED: 429,
   NOT_FOUND: 404,
   INSTANCE_GONE: 404,
   HOST_ALIVE: 409,
@@ -27,6 +30,8 @@ const httpStatus: Partial<Record<ErrorCode, number>> = {
   OBSERVING: 409,
   FENCING_MISSING: 409,
   PROOF_INVALID: 422,
+  CONFIG_INVALID: 422,
+  WORKFLOW_INVALID: 422,
   API_UNAVAILABLE: 503,
   JOURNAL_UNAVAILABLE: 503,
   SHUTDOWN: 503,

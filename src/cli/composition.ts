@@ -2,7 +2,7 @@
  * What the command line needs of the rest of the program, stated here and implemented by the composition root. So the
  * commands can be tested without a cloud, and cli/ knows neither OpenStack nor SQL.
  */
-import type { Config } from '../daemon/config/index.ts'
+import type { Config, LoadedConfig } from '../daemon/config/index.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Entry, IncidentId } from '../domain/entry.ts'
 import type { EntryFilter, JournalReader } from '../domain/journal.ts'
@@ -46,8 +46,8 @@ export interface JournalAccess extends JournalReader {
 export interface Commands {
   version: string
   clock: Clock
-  /** Runs until it is told to stop by a signal; rejects when it cannot start. */
-  runDaemon(config: Config): Promise<void>
+  /** Runs until it is told to stop by a signal; rejects when it cannot start. `load` is called again at each reload. */
+  runDaemon(load: () => LoadedConfig): Promise<void>
   /** Looks at everything the daemon will need, without side effects; each line as soon as it is known. */
   check(config: Config): AsyncIterable<CheckLine>
   /** What would happen if the host died now. Reads only. */

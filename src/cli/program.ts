@@ -1,5 +1,6 @@
 /** The command line as a whole: its grammar, its errors and its exit code. What each command does is in commands/. */
 import { Command, CommanderError } from 'commander'
+import { addConfigurationCommands } from './commands/configuration.ts'
 import { addDaemonCommands } from './commands/daemon.ts'
 import { addActCommands } from './commands/acts.ts'
 import { addIncidentCommands } from './commands/incidents.ts'
@@ -17,7 +18,10 @@ export function commandTree(session: Session): Command {
   program
     .description('Instance-HA recovery for OpenStack: brings the instances of a dead host back elsewhere.')
     .version(session.commands.version, '-V, --version', 'print the version')
-    .option('--config <file>', 'configuration file (default: $LIFEBOAT_CONFIG, else /etc/lifeboat/lifeboat.yaml)')
+    .option(
+      '--config <file>',
+      'configuration file, or directory of *.yaml (default: $LIFEBOAT_CONFIG, else /etc/lifeboat/lifeboat.yaml)',
+    )
     .option('-f, --format <format>', 'table, json, yaml, csv or value')
     .option('-c, --column <name>', 'only this column; may be repeated', (name: string, all?: string[]) => [
       ...(all ?? []),
@@ -25,6 +29,7 @@ export function commandTree(session: Session): Command {
     ])
     .addHelpText('after', `\nExit codes:\n${exitCodeHelp()}`)
   addDaemonCommands(program, session)
+  addConfigurationCommands(program, session)
   addLookCommands(program, session)
   addIncidentCommands(program, session)
   addActCommands(program, session)

@@ -1,10 +1,12 @@
 /** One call of the command line: where it writes, which configuration and format it was given, and who gave it. */
 import { existsSync } from 'node:fs'
 import type { Config } from '../daemon/config/index.ts'
-import { loadConfig } from '../daemon/config/index.ts'
+import { loadConfiguration, socketOf, type LoadedConfig } from '../daemon/config/index.ts'
+import { LifeboatError } from '../domain/errors.ts'
 import type { Commands, JournalAccess } from './composition.ts'
 import { CliFailure, exitCodes, type ExitName } from './exit-codes.ts'
 import { formats, renderList, renderOne, type Column, type Format, type Shape } from './output/formats.ts'
+import { printable } from './output/width.ts'
 import { daemonClient, type DaemonClient } from './socket-client.ts'
 
 export interface Terminal {
@@ -19,7 +21,7 @@ export interface GlobalOptions {
   column?: string[]
 }
 
-/** Where the packages put it; a checkout has none and runs on defaults and --config. */
+/** Where the packages put it, with lifeboat.d/*.yaml beside it; a checkout has none and runs on defaults and --config. */
 export const installedConfig = '/etc/lifeboat/lifeboat.yaml'
 
 export class Session {
@@ -53,11 +55,30 @@ export class Session {
 
   /** Throws CONFIG_INVALID. Secrets only for commands that reach the cloud or a BMC themselves. */
   config(options: { withSecrets: boolean }): Config {
-    return loadConfig(this.configPath(), this.terminal.env, options)
+    return this.load(options).config
+  }
+
+  /** As config, with where everything is from. */
+  load(options: { withSecrets: boolean }): LoadedConfig {
+    return loadConfiguration(this.configPath(), this.terminal.env, options)
   }
 
   daemon(): DaemonClient {
-    return daemonClient(this.config({ withSecrets: false }).socket, this.commands.clock)
+    return daemonClient(this.#socket(), this.commands.clock)
+  }
+
+  /** A daemon that runs can be asked also when somebody broke its configuration since. */
+  #socket(): string {
+    try {
+      return this.config({ withSecrets: false }).socket
+    } catch (thrown) {
+      if (!(thrown instanceof LifeboatError) || thrown.code !== 'CONFIG_INVALID') throw thrown
+      const path = this.configPath()
+      const socket = path === null ? null : socketOf(path, this.terminal.env)
+      if (socket === null || !existsSync(socket)) throw thrown
+      this.terminal.stderr(`lifeboat: ${printable(thrown.message)}; the daemon on ${socket} runs with an earlier one\n`)
+      return socket
+    }
   }
 
   /** Hands the journal to `use` and closes it, whatever happens. */

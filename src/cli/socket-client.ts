@@ -8,14 +8,20 @@ import type {
   HostDetail,
   HostReturnDetail,
   HostStatus,
+  LogLevel,
+  LogLevelState,
   PauseState,
   RecoverOrder,
+  ReloadReport,
 } from '../domain/operations.ts'
 import type { Scope, StandingOrder } from '../domain/standing-order.ts'
 import { CliFailure } from './exit-codes.ts'
 
 /** The daemon answers from memory and the journal. Longer than any disk needs; shorter, and a busy daemon seems dead. */
 const answerLimitMs = 15_000
+
+/** A reload reads every file and may try new credentials (10 s). Shorter, and its answer is lost while it goes on. */
+const reloadLimitMs = 60_000
 
 const errorShape = z.object({ error: z.object({ code: z.string(), message: z.string(), details: z.unknown() }) })
 
@@ -29,14 +35,17 @@ export interface DaemonClient {
   resume(order: { by: string; reason: string; scope?: Scope }): Promise<void>
   startMaintenance(order: { by: string; reason: string; until: string | null; scope: Scope }): Promise<StandingOrder>
   endMaintenance(order: { by: string; reason: string; scope: Scope }): Promise<void>
+  reload(order: { by: string; reason: string }): Promise<ReloadReport>
+  logLevel(): Promise<LogLevelState>
+  setLogLevel(order: { by: string; level: LogLevel; until: string | null }): Promise<LogLevelState>
   override(id: string, order: { by: string; reason: string }): Promise<void>
   cancel(id: string, order: { by: string; reason: string }): Promise<void>
 }
 
 /** Each call throws CliFailure when no daemon answers, and the daemon's own LifeboatError when it refuses. */
 export function daemonClient(socketPath: string, clock: Clock): DaemonClient {
-  const call = (method: string, path: string, body?: unknown): Promise<unknown> =>
-    ask(socketPath, clock, method, path, body)
+  const call = (method: string, path: string, body?: unknown, limitMs = answerLimitMs): Promise<unknown> =>
+    ask(socketPath, clock, { method, path, body, limitMs })
   // The answers are made by the same release of the same program: their shape is Operations'.
   return {
     status: () => call('GET', '/v1/status') as Promise<DaemonStatus>,
@@ -49,13 +58,23 @@ export function daemonClient(socketPath: string, clock: Clock): DaemonClient {
     resume: (order) => call('POST', '/v1/resume', order) as Promise<void>,
     startMaintenance: (order) => call('POST', '/v1/maintenance', order) as Promise<StandingOrder>,
     endMaintenance: (order) => call('POST', '/v1/maintenance/end', order) as Promise<void>,
+    reload: (order) => call('POST', '/v1/reload', order, reloadLimitMs) as Promise<ReloadReport>,
+    logLevel: () => call('GET', '/v1/log-level') as Promise<LogLevelState>,
+    setLogLevel: (order) => call('POST', '/v1/log-level', order) as Promise<LogLevelState>,
     override: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/override`, order) as Promise<void>,
     cancel: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/cancel`, order) as Promise<void>,
   }
 }
 
-async function ask(socketPath: string, clock: Clock, method: string, path: string, body: unknown): Promise<unknown> {
-  const { status, text } = await exchange(socketPath, clock, method, path, body)
+interface Question {
+  method: string
+  path: string
+  body: unknown
+  limitMs: number
+}
+
+async function ask(socketPath: string, clock: Clock, question: Question): Promise<unknown> {
+  const { status, text } = await exchange(socketPath, clock, question)
   const answer = text === '' ? undefined : jsonOf(text)
   if (status < 300) return answer
   const refusal = errorShape.safeParse(answer)
@@ -68,9 +87,7 @@ async function ask(socketPath: string, clock: Clock, method: string, path: strin
 function exchange(
   socketPath: string,
   clock: Clock,
-  method: string,
-  path: string,
-  body: unknown,
+  { method, path, body, limitMs }: Question,
 ): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const payload = body === undefined ? null : JSON.stringify(body)
@@ -85,9 +102,7 @@ function exchange(
         resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') })
       })
     })
-    const cancel = clock.after(answerLimitMs, () =>
-      sent.destroy(new Error(`no answer within ${answerLimitMs / 1000} s`)),
-    )
+    const cancel = clock.after(limitMs, () => sent.destroy(new Error(`no answer within ${limitMs / 1000} s`)))
     function fail(error: NodeJS.ErrnoException): void {
       cancel()
       reject(unreachable(socketPath, error, method))

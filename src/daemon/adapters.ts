@@ -22,6 +22,7 @@ import { pingProbe } from '../monitor/probes/ping.ts'
 import { prometheusProbe, queryFor } from '../monitor/probes/prometheus.ts'
 import { tcpProbe } from '../monitor/probes/tcp.ts'
 import { createCloud, type OpenStackCloud } from '../openstack/cloud-client.ts'
+import type { CloudConfig } from '../openstack/cloud-config.ts'
 import { loadCloudConfig, type Environment } from '../openstack/clouds-file.ts'
 import {
   hostVariable,
@@ -59,22 +60,47 @@ export interface SimulatedWorld {
   probe: (name: string, probe: ProbeConfig) => Probe | undefined
 }
 
-/** Throws CONFIG_INVALID. */
-export function buildAdapters(config: Config, { clock, observer, env, simulated }: AdapterContext): Adapters {
-  const cloud = createCloud({
-    config: loadCloudConfig({
-      env,
-      workDir: process.cwd(),
-      ...(config.path !== null && { beside: dirname(resolve(config.path)) }),
-      ...(config.cloud !== null && { cloud: config.cloud }),
-    }),
+/** How the cloud is reached, read from clouds.yaml and the environment. Throws CONFIG_INVALID. */
+export function cloudConfigOf(
+  { cloud, path }: Pick<Config, 'cloud' | 'path'>,
+  { env }: Pick<AdapterContext, 'env'>,
+): CloudConfig {
+  return loadCloudConfig({
+    env,
+    workDir: process.cwd(),
+    ...(path !== null && { beside: dirname(resolve(path)) }),
+    ...(cloud !== null && { cloud }),
+  })
+}
+
+/** Throws CONFIG_INVALID when a certificate cannot be read. */
+export function buildCloud(
+  access: CloudConfig,
+  { api }: Pick<Config, 'api'>,
+  { clock, observer, simulated }: AdapterContext,
+): OpenStackCloud {
+  return createCloud({
+    config: access,
     clock,
     observer,
-    readTimeoutMs: config.api.readTimeoutMs,
-    writeTimeoutMs: config.api.writeTimeoutMs,
+    readTimeoutMs: api.readTimeoutMs,
+    writeTimeoutMs: api.writeTimeoutMs,
     wire: simulated?.wire,
     random: simulated?.random,
   })
+}
+
+/**
+ * Throws CONFIG_INVALID.
+ *
+ * @param cloud default: made from the configuration
+ */
+export function buildAdapters(
+  config: Config,
+  context: AdapterContext,
+  cloud: OpenStackCloud = buildCloud(cloudConfigOf(config, context), config, context),
+): Adapters {
+  const { clock, observer, simulated } = context
   const methods = new Map(
     Object.entries(config.fencing).map(([name, method]) => [
       name,

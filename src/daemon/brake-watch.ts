@@ -24,15 +24,16 @@ export interface BrakeWatchParts {
   segmentNamed: (incident: Incident) => Segment
   /** The verdicts as the brake counts them: a host that is silent by plan is no sign of a mass failure. Default: as they are. */
   withoutPlanned?: (verdicts: readonly Verdict[]) => readonly Verdict[]
-  rules: CloudBrake
-  confirmAfterBeats: number
+  /** What holds now; a reload changes it. */
+  rules: () => CloudBrake
+  confirmAfterBeats: () => number
 }
 
 export class BrakeWatch {
   readonly #parts: BrakeWatchParts
   readonly #record: BrakeRecord
   #trips: Trips
-  #last: { verdicts: readonly Verdict[]; revision: number; reading: BrakeReading } | null = null
+  #last: { verdicts: readonly Verdict[]; revision: number; rules: CloudBrake; reading: BrakeReading } | null = null
 
   constructor(parts: BrakeWatchParts) {
     this.#parts = parts
@@ -53,12 +54,14 @@ export class BrakeWatch {
     const verdicts = monitor.verdicts()
     const blind = monitor.frozen() !== null || monitor.lastPoll() === null
     const last = this.#last
-    if (!blind && last?.verdicts === verdicts && last.revision === this.#record.revision) return last.reading
+    const rules = this.#parts.rules()
+    const same = last?.verdicts === verdicts && last.revision === this.#record.revision && last.rules === rules
+    if (!blind && same) return last.reading
     const reading = readBrake(this.#trips, this.#facts(verdicts, blind), this.#rules(), clock.now())
     const entries = [...reading.tripped.map(trippedEntry), ...reading.released.map(releasedEntry)]
     if (entries.length > 0) journal.append(entries)
     this.#trips = reading.trips
-    this.#last = blind ? null : { verdicts, revision: this.#record.revision, reading }
+    this.#last = blind ? null : { verdicts, revision: this.#record.revision, rules, reading }
     return reading
   }
 
@@ -89,14 +92,15 @@ export class BrakeWatch {
       openIncidents: book.open(),
       recoveries: this.#record.recoveries,
       domains: (host) => this.#domains(host),
-      confirmAfterBeats,
+      confirmAfterBeats: confirmAfterBeats(),
       fencesIsolated: (name) => monitor.segments().some((it) => it.name === name && it.onServiceDown === 'fence'),
     })
   }
 
   #domains(host: string): string[] {
-    const { monitor, rules } = this.#parts
-    return rules.failureDomain === null ? [] : monitor.domains(host, rules.failureDomain.key)
+    const { monitor } = this.#parts
+    const { failureDomain } = this.#parts.rules()
+    return failureDomain === null ? [] : monitor.domains(host, failureDomain.key)
   }
 
   /** Right after a start no host is known yet; the segments of open incidents always are. */
@@ -105,7 +109,7 @@ export class BrakeWatch {
     const segments = new Map<string, BrakeLimits>()
     for (const incident of book.open()) segments.set(incident.segment, segmentNamed(incident).brake)
     for (const { name, brake } of monitor.segments()) segments.set(name, brake)
-    return { ...rules, segments }
+    return { ...rules(), segments }
   }
 }
 

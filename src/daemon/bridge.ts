@@ -24,10 +24,10 @@ export function createBridge(parts: {
   book: IncidentBook
   orders: StandingOrders
   monitor: Monitor
-  mode: 'observe' | 'armed'
+  mode: () => 'observe' | 'armed'
   brake: Pick<BrakeWatch, 'holds'>
   segmentNamed: (incident: Incident) => Segment
-  workflows: ReadonlyMap<string, Workflow>
+  workflows: () => ReadonlyMap<string, Workflow>
   memory: Pick<MemoryWatch, 'holds'>
 }): Bridge {
   const { clock, book, monitor, brake } = parts
@@ -55,7 +55,7 @@ export function createBridge(parts: {
     isFenced,
     segment: parts.segmentNamed,
     workflow: (digest) => {
-      const workflow = parts.workflows.get(digest)
+      const workflow = parts.workflows().get(digest)
       if (workflow === undefined)
         throw new LifeboatError('WORKFLOW_INVALID', `the journal has no workflow ${digest.slice(0, 12)}`)
       return workflow
@@ -82,7 +82,7 @@ export function createBridge(parts: {
     if (incident.cancelled !== null)
       return { allowed: false, cancelled: `cancelled by ${incident.cancelled.by}: ${incident.cancelled.reason}` }
     // Opened while the daemon was armed: whoever set observe since then wants nothing to be sent.
-    if (parts.mode === 'observe' && incident.mode === 'armed')
+    if (parts.mode() === 'observe' && incident.mode === 'armed')
       return {
         allowed: false,
         hold: 'OBSERVING',

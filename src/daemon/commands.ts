@@ -20,7 +20,7 @@ export function createCommands(): Commands {
   return {
     version,
     clock,
-    runDaemon: (config) => runDaemon(config, version),
+    runDaemon: (load) => runDaemon(load, version),
     check: (config) => checkUp(config, { clock, env: process.env }),
     planHost: async (config, host) => {
       const workflow = loadHostFailure(config)

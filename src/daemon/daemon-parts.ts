@@ -1,12 +1,15 @@
 /** What a Daemon is made of, from the configuration: the one place where an option becomes a part's setting. */
 import type { Clock } from '../domain/clock.ts'
-import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Workflow } from '../domain/plan.ts'
 import { parseWorkflow } from '../engine/workflow.ts'
 import type { Adapters } from './adapters.ts'
 import type { Config } from './config/index.ts'
 import type { DaemonParts } from './daemon.ts'
+import type { LogLevelInForce } from './log-level.ts'
+import type { ConfigurationSource } from './reloads.ts'
+import type { ReviewedJournal } from './review/incident-listing.ts'
+import type { Rules } from './rules.ts'
 
 export interface DaemonSurroundings {
   clock: Clock
@@ -14,16 +17,23 @@ export interface DaemonSurroundings {
   version: string
   workflow: Workflow
   adapters: Adapters
-  journal: Journal
+  journal: ReviewedJournal
   journalPath: string
+  configuration?: ConfigurationSource
+  logLevel?: LogLevelInForce
   /** Default: this process's. */
   pid?: number
 }
 
-export function daemonParts(config: Config, { adapters, ...surroundings }: DaemonSurroundings): DaemonParts {
+export function daemonParts(config: Config, { adapters, workflow, ...surroundings }: DaemonSurroundings): DaemonParts {
+  return { ...surroundings, ...rulesOf(config, adapters, workflow), cloudName: config.cloud }
+}
+
+/** What holds while this configuration does. */
+export function rulesOf(config: Config, adapters: Adapters, workflow: Workflow): Rules {
+  const { cloud, fencer, probes, segmentOf } = adapters
   return {
-    ...adapters,
-    ...surroundings,
+    ...{ cloud, fencer, probes, segmentOf, workflow },
     mode: config.mode,
     parsePinned: (source) => parseWorkflow(source, 'journal', { wishes: config.wishes }),
     monitorSettings: config.monitor,
@@ -33,7 +43,6 @@ export function daemonParts(config: Config, { adapters, ...surroundings }: Daemo
       fenceRetryMs: config.fenceRetryMs,
       fenceRetryMaxMs: config.fenceRetryMaxMs,
     },
-    cloudName: config.cloud,
     maintenanceWindows: config.maintenanceWindows,
   }
 }

@@ -3,56 +3,46 @@
  * its adapters ready-made, so that the demo and the tests run exactly this with a simulated cloud.
  */
 import { setMaxListeners } from 'node:events'
-import type { CloudBrake } from '../domain/brake.ts'
 import { sleep, type Clock } from '../domain/clock.ts'
-import type { Cloud } from '../domain/cloud.ts'
-import type { IncidentId } from '../domain/entry.ts'
+import type { IncidentId, NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
-import type { Fencer } from '../domain/fencing.ts'
 import type { Incident } from '../domain/incident.ts'
-import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Operations } from '../domain/operations.ts'
-import type { Workflow } from '../domain/plan.ts'
-import type { Segment, SegmentOf } from '../domain/segment.ts'
-import type { Probe } from '../domain/verdict.ts'
-import type { ExecutorContext, ExecutorSettings } from '../executor/context.ts'
+import type { Review } from '../domain/review.ts'
+import type { Segment } from '../domain/segment.ts'
+import type { ExecutorContext } from '../executor/context.ts'
 import { runIncident } from '../executor/incident-runner.ts'
 import { Slots, type SharedQueue } from '../executor/slots.ts'
 import { Monitor } from '../monitor/monitor.ts'
-import type { MonitorSettings } from '../monitor/settings.ts'
 import { BrakeWatch } from './brake-watch.ts'
 import { createBridge } from './bridge.ts'
 import { HostReturns } from './host-returns.ts'
 import { IncidentBook } from './incident-book.ts'
 import { guardedJournal } from './journal-guard.ts'
-import type { MaintenanceWindow } from './maintenance-window.ts'
+import { LogLevelInForce } from './log-level.ts'
 import { MemoryWatch, processMemory, type Memory } from './memory-watch.ts'
-import { createOperations } from './operations.ts'
+import { createOperations, type OperationsAbout } from './operations.ts'
 import { maintenanceOf, withoutPlanned } from './order-holds.ts'
 import { OrderKeeper } from './order-keeper.ts'
+import { pinnedWorkflows, type PinnedWorkflows } from './pinned-workflows.ts'
+import { planHost } from './plan-host.ts'
+import { Reloads, type ConfigurationSource } from './reloads.ts'
+import type { ReviewedJournal } from './review/incident-listing.ts'
+import { createReview } from './review/review.ts'
+import { RulesInForce, type Mode, type Rules } from './rules.ts'
 import { StandingOrders } from './standing-orders.ts'
 import { WatchLoop } from './watch-loop.ts'
 
-export interface DaemonParts {
+export interface DaemonParts extends Rules {
   clock: Clock
-  cloud: Cloud
-  fencer: Fencer
-  journal: Journal
+  journal: ReviewedJournal
   journalPath: string
   observer: Observer
-  probes: ReadonlyMap<string, Probe>
-  segmentOf: SegmentOf
-  mode: 'observe' | 'armed'
-  /** The workflow of new incidents. */
-  workflow: Workflow
-  /** Reads a workflow that an earlier run pinned in the journal. */
-  parsePinned: (source: string) => Workflow
-  monitorSettings: MonitorSettings
-  cloudBrake: CloudBrake
-  executorSettings: ExecutorSettings
-  /** Default: none. */
-  maintenanceWindows?: readonly MaintenanceWindow[]
+  /** Default: none, and nothing can be reloaded. */
+  configuration?: ConfigurationSource
+  /** Default: one that changes no log. */
+  logLevel?: LogLevelInForce
   version: string
   cloudName: string | null
   /** Default: this process's. */
@@ -69,7 +59,11 @@ export class Daemon {
   readonly orders: StandingOrders
   readonly monitor: Monitor
   readonly operations: Operations
+  readonly review: Review
   readonly #parts: DaemonParts
+  readonly #rules: RulesInForce
+  readonly #reloads: Reloads
+  readonly #logLevel: LogLevelInForce
   readonly #context: ExecutorContext
   readonly #queue: SharedQueue
   readonly #watch: WatchLoop
@@ -77,12 +71,17 @@ export class Daemon {
   readonly #returns: HostReturns
   readonly #stopping = new AbortController()
   readonly #running = new Map<IncidentId, Promise<void>>()
+  #workflows: PinnedWorkflows['byDigest']
   #polling: Promise<void> | null = null
   #keeping: Promise<void> | null = null
 
   constructor(parts: DaemonParts) {
-    const { clock, cloud, fencer, observer, workflow, mode } = parts
+    const { clock, observer } = parts
     const { signal } = this.#stopping
+    const rules = new RulesInForce(parts)
+    this.#rules = rules
+    const { cloud, fencer } = rules
+    const mode = (): Mode => rules.now.mode
     const journal = guardedJournal(parts.journal, { clock, observer, signal })
     const memory = new MemoryWatch(parts.memory ?? processMemory(), journal)
     this.#parts = { ...parts, journal }
@@ -106,7 +105,9 @@ export class Daemon {
       incidentOver: (host) => this.book.isReturning(host),
       observer,
     })
-    const workflows = this.#pinWorkflows()
+    const { byDigest, pin } = pinnedWorkflows(journal, this.book, parts)
+    this.#workflows = byDigest
+    if (pin.length > 0) journal.append(pin)
     // By the name on record first: right after a restart a host's zone, and so its segment, may not be known yet.
     const segmentNamed = ({ host, segment: name }: Incident): Segment =>
       this.monitor.segments().find((segment) => segment.name === name) ?? this.#segmentFor(host)
@@ -117,8 +118,8 @@ export class Daemon {
       monitor: this.monitor,
       segmentNamed,
       withoutPlanned: (verdicts) => withoutPlanned(verdicts, this.orders),
-      rules: parts.cloudBrake,
-      confirmAfterBeats: parts.monitorSettings.confirmAfterBeats,
+      rules: () => rules.now.cloudBrake,
+      confirmAfterBeats: () => rules.now.monitorSettings.confirmAfterBeats,
     })
     const bridge = createBridge({
       clock,
@@ -128,14 +129,13 @@ export class Daemon {
       mode,
       brake,
       segmentNamed,
-      workflows,
+      workflows: () => this.#workflows,
       memory,
     })
-    this.#context = { cloud, journal, fencer, clock, observer, bridge, settings: parts.executorSettings }
+    this.#context = { cloud, journal, fencer, clock, observer, bridge, settings: rules.executorSettings }
     this.#queue = Slots.shared(parts.executorSettings.maxParallel)
-    const { settleQuietMs, tickMs } = parts.executorSettings
     this.#returns = new HostReturns({
-      ...{ clock, cloud, journal, observer, mode, settleQuietMs, tickMs },
+      ...{ clock, cloud, journal, observer, mode, settings: rules.executorSettings },
       monitor: this.monitor,
       book: this.book,
       orders: this.orders,
@@ -149,9 +149,9 @@ export class Daemon {
       brake,
       returns: this.#returns,
       observer,
-      pollIntervalMs: parts.monitorSettings.pollIntervalMs,
+      pollIntervalMs: () => rules.now.monitorSettings.pollIntervalMs,
       mode,
-      workflowDigest: workflow.digest,
+      workflowDigest: () => rules.now.workflow.digest,
       segmentFor: (host) => this.#segmentFor(host),
       inMaintenance: ({ host, segment }) => maintenanceOf(this.orders, host, segment) !== null,
       run: (id) => this.#run(id),
@@ -162,17 +162,26 @@ export class Daemon {
       journal,
       observer,
       orders: this.orders,
-      windows: parts.maintenanceWindows ?? [],
+      windows: () => rules.now.maintenanceWindows ?? [],
+    })
+    const logLevel = parts.logLevel ?? new LogLevelInForce(clock, 'info', () => undefined)
+    this.#logLevel = logLevel
+    this.#reloads = new Reloads({
+      ...{ clock, journal, observer, logLevel, signal, mode },
+      source: parts.configuration ?? null,
+      prepare: (next) => this.#prepare(next),
     })
     const startedAt = new Date(clock.wall()).toISOString()
-    const { name, revision, digest } = workflow
-    const about = {
-      version: parts.version,
-      mode,
-      pid: parts.pid ?? process.pid,
-      startedAt,
-      cloud: parts.cloudName,
-      workflow: { name, revision, digest },
+    const about = (): OperationsAbout => {
+      const { name, revision, digest } = rules.now.workflow
+      return {
+        version: parts.version,
+        mode: mode(),
+        pid: parts.pid ?? process.pid,
+        startedAt,
+        cloud: parts.cloudName,
+        workflow: { name, revision, digest },
+      }
     }
     this.operations = createOperations({
       clock,
@@ -183,23 +192,43 @@ export class Daemon {
       monitor: this.monitor,
       brake,
       watch: this.#watch,
+      reloads: this.#reloads,
+      logLevel,
       about,
+    })
+    this.review = createReview({
+      clock,
+      cloud,
+      journal,
+      book: this.book,
+      monitor: this.monitor,
+      plan: (read, host) => {
+        const { workflow, segmentOf } = rules.now
+        return planHost({ cloud: read, clock, workflow, segmentOf }, host)
+      },
     })
   }
 
   /** Watches, and picks up what is unfinished once Nova has been read: before that a host's segment is not known. */
   start(): void {
-    const { journal, version, mode, pid = process.pid } = this.#parts
+    const { journal, version, pid = process.pid } = this.#parts
+    const { mode } = this.#rules.now
     journal.append([{ kind: 'daemon.started', data: { version, mode, pid } }])
     // Before the first poll: what a daemon starts inside of, or what ended while none ran, decides about its verdicts.
     this.#keeping = this.#keeper.run(this.#stopping.signal)
     this.#polling = this.#watch.run(this.#stopping.signal)
   }
 
+  /** As `lifeboat reload`, asked for by the process itself. Never rejects: what went wrong is on record. */
+  async reloadBySignal(name: string): Promise<void> {
+    await this.#reloads.reload({ by: name, actor: `signal:${name}`, reason: '' }).catch(() => undefined)
+  }
+
   /** Stops new work, lets writes in flight be answered and recorded, and leaves open incidents for the next start. */
   async stop(reason: string): Promise<void> {
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
+    this.#logLevel.end()
     await Promise.allSettled([this.#polling, this.#keeping, ...this.#running.values()])
     // A start that failed half way (a port that is taken) has nothing on record that could end.
     if (this.#polling === null) return
@@ -233,20 +262,18 @@ export class Daemon {
     this.#running.set(id, run)
   }
 
-  /** The document of new incidents goes into the journal once; those of open incidents come from there. */
-  #pinWorkflows(): Map<string, Workflow> {
-    const { journal, workflow, parsePinned } = this.#parts
-    const workflows = new Map([[workflow.digest, workflow]])
-    const pinned = journal
-      .read({ kinds: ['workflow.pinned'] })
-      .flatMap((entry) => (entry.kind === 'workflow.pinned' ? [entry.data] : []))
-    const needed = new Set(this.book.open().map((incident: Incident) => incident.workflowDigest))
-    for (const { digest, source } of pinned)
-      if (needed.has(digest) && !workflows.has(digest)) workflows.set(digest, parsePinned(source))
-    if (!pinned.some(({ digest }) => digest === workflow.digest)) {
-      const { name, revision, digest, source } = workflow
-      journal.append([{ kind: 'workflow.pinned', data: { name, revision, digest, source } }])
+  /** The exchange of the rules, as one synchronous act once its entries are on record. */
+  #prepare(next: Rules): { entries: NewEntry[]; adopt: () => void } {
+    const { byDigest, pin } = pinnedWorkflows(this.#parts.journal, this.book, next)
+    const adopt = (): void => {
+      this.#rules.replace(next)
+      this.#workflows = byDigest
+      this.#queue.concurrency = next.executorSettings.maxParallel
+      const { segmentOf, probes, monitorSettings: settings } = next
+      this.monitor.adopt({ segmentOf, probes, settings })
+      this.#watch.wake()
+      this.#keeper.wake()
     }
-    return workflows
+    return { entries: pin, adopt }
   }
 }

@@ -7,7 +7,7 @@ import { accessRules } from '../openstack/access-rules.ts'
 import { callTable } from '../openstack/call-table.ts'
 import { policyFiles } from '../openstack/policy-snippets.ts'
 import { metricsPage } from '../telemetry/metrics.ts'
-import { configJsonSchema, configSchemaText } from './config/index.ts'
+import { configJsonSchema, configSchemaText, optionsPage } from './config/index.ts'
 
 const projectUrl = new URL('../../', import.meta.url)
 
@@ -15,6 +15,7 @@ const projectUrl = new URL('../../', import.meta.url)
 export function generatedFiles(): Map<string, string> {
   return new Map([
     ['config/lifeboat.schema.json', configSchemaText()],
+    ['docs/configuration.md', optionsPage()],
     ['docs/metrics.md', metricsPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/openstack-calls.md', callsPage()],

@@ -3,11 +3,12 @@ import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import { foldIncidents } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
-import type { HostDetail, HostReturnDetail } from '../domain/operations.ts'
+import type { HostDetail, HostReturnDetail, Operations } from '../domain/operations.ts'
 import { incidentOf } from '../domain/return-record.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import { hostStatus, returnDetail } from './host-views.ts'
 import type { IncidentBook } from './incident-book.ts'
+import { known } from './order-acts.ts'
 import type { StandingOrders } from './standing-orders.ts'
 import { incidentSummary } from './incident-views.ts'
 
@@ -47,7 +48,7 @@ export function hostDetail(host: string, { monitor, book, orders, journal }: Hos
  * is nothing of ours to take back, or its incident is still open.
  */
 export function orderReturn(
-  { host, by, reason, keepOut }: { host: string; by: string; reason: string; keepOut: boolean },
+  { host, by, reason, keepOut, via }: Parameters<Operations['returnHost']>[0],
   { monitor, book, journal }: HostParts,
 ): HostReturnDetail {
   const open = book.openOn(host)
@@ -67,7 +68,7 @@ export function orderReturn(
       actor: `operator:${by}`,
       ...(incident !== undefined && { incident }),
       host,
-      data: { by, reason, keepOut },
+      data: { by, reason, keepOut, ...known(via) },
     },
   ])
   const detail = returnDetail(book.returnOf(host))

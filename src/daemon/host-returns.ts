@@ -21,6 +21,7 @@ import type { Observer } from '../domain/observer.ts'
 import { incidentOf, type ReturnRecord } from '../domain/return-record.ts'
 import type { HostName, ServiceChange, ServiceRecord } from '../domain/service.ts'
 import { awayAfterIncident, isBeating, type Verdict, type VerdictKind } from '../domain/verdict.ts'
+import type { ExecutorSettings } from '../executor/context.ts'
 import { settleOpen, takeBack, type ReturnRun } from '../executor/return-steps.ts'
 import { readEvacuations, readLeftovers, readTrait } from '../executor/return-survey.ts'
 import type { Monitor, PollReport } from '../monitor/monitor.ts'
@@ -45,9 +46,8 @@ export interface HostReturnsParts {
   monitor: Monitor
   book: IncidentBook
   orders: StandingOrders
-  mode: 'observe' | 'armed'
-  settleQuietMs: number
-  tickMs: number
+  mode: () => 'observe' | 'armed'
+  settings: Pick<ExecutorSettings, 'settleQuietMs' | 'tickMs'>
   signal: AbortSignal
 }
 
@@ -200,7 +200,7 @@ export class HostReturns {
   /** Why nothing may be written now, or null. */
   #blocked(host: HostName): ReturnFacts['blocked'] {
     const { mode, orders, monitor } = this.#parts
-    if (mode === 'observe') return { code: 'OBSERVING', message: 'the daemon only observes' }
+    if (mode() === 'observe') return { code: 'OBSERVING', message: 'the daemon only observes' }
     const ordered = orderHolds({ host, segment: monitor.segment(host).name }, orders, [])
     if (ordered !== null) return { code: ordered.hold, message: ordered.message }
     const frozen = monitor.frozen()
@@ -274,7 +274,7 @@ export class HostReturns {
   }
 
   #run(host: HostName): ReturnRun {
-    const { cloud, journal, clock, monitor, signal, settleQuietMs, tickMs, book } = this.#parts
+    const { cloud, journal, clock, monitor, signal, settings, book } = this.#parts
     return {
       host,
       cloud,
@@ -284,8 +284,8 @@ export class HostReturns {
       mayWrite: () => this.#blocked(host) === null && book.openOn(host) === undefined,
       noteOurWrite: (service) => monitor.noteOurWrite(service.host, service.updatedAt),
       signal,
-      settleQuietMs,
-      tickMs,
+      settleQuietMs: settings.settleQuietMs,
+      tickMs: settings.tickMs,
     }
   }
 

@@ -19,10 +19,10 @@ const tryAgainMs = 5_000
  * The same journal, which, once it could not be written, is tried until it can: a quiet daemon would otherwise learn only
  * from its next incident that the disk is full, or that it is not any more. The first row says since when nothing was written.
  */
-export function guardedJournal(
-  journal: Journal,
+export function guardedJournal<J extends Journal>(
+  journal: J,
   { clock, observer, signal }: { clock: Clock; observer: Observer; signal: AbortSignal },
-): Journal {
+): J {
   let failingSince: { at: number; message: string } | null = null
 
   const append = (entries: NewEntry[]): Entry[] => {

@@ -12,11 +12,13 @@ import { isPerson } from '../domain/person.ts'
 import { isBeating, type VerdictKind } from '../domain/verdict.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { BrakeWatch } from './brake-watch.ts'
+import type { LogLevelInForce } from './log-level.ts'
+import type { Reloads } from './reloads.ts'
 import type { IncidentBook } from './incident-book.ts'
 import { hostDetail, orderReturn } from './host-operations.ts'
 import { hostStatus } from './host-views.ts'
 import { incidentDetail, incidentSummary } from './incident-views.ts'
-import { cloudPause, orderActs } from './order-acts.ts'
+import { cloudPause, known, orderActs } from './order-acts.ts'
 import type { StandingOrders } from './standing-orders.ts'
 import type { WatchLoop } from './watch-loop.ts'
 
@@ -32,8 +34,12 @@ export interface OperationsParts {
   monitor: Monitor
   brake: Pick<BrakeWatch, 'holds' | 'scopes'>
   watch: WatchLoop
-  about: Pick<DaemonStatus, 'version' | 'mode' | 'pid' | 'startedAt' | 'cloud' | 'workflow'>
+  reloads: Pick<Reloads, 'reload' | 'state'>
+  logLevel: LogLevelInForce
+  about: () => OperationsAbout
 }
+
+export type OperationsAbout = Pick<DaemonStatus, 'version' | 'mode' | 'pid' | 'startedAt' | 'cloud' | 'workflow'>
 
 export function createOperations(parts: OperationsParts): Operations {
   const { journal, book, monitor, brake, watch } = parts
@@ -60,20 +66,28 @@ export function createOperations(parts: OperationsParts): Operations {
     },
     recover: (order) => Promise.resolve(recover(order)),
     ...orderActs(parts),
-    override: (id, { by, reason }) => {
+    override: (id, { by, reason, via }) => {
       const incident = notCancelled(openIncident(id))
       refuseNeedlessOverride(incident, brake)
-      act(incident, by, { kind: 'operator.override', data: { by, reason } })
+      act(incident, by, { kind: 'operator.override', data: { by, reason, ...known(via) } })
       return Promise.resolve()
     },
-    cancel: (id, { by, reason }) => {
-      act(openIncident(id), by, { kind: 'operator.cancelled', data: { by, reason } })
+    reload: ({ by, reason, via }) => parts.reloads.reload({ by, actor: `operator:${by}`, reason, ...known(via) }),
+    logLevel: () => parts.logLevel.state(),
+    setLogLevel: ({ by, level, until, via }) => {
+      journal.append([
+        { kind: 'operator.log-level', actor: `operator:${by}`, data: { by, level, until, ...known(via) } },
+      ])
+      return Promise.resolve(parts.logLevel.order(level, until))
+    },
+    cancel: (id, { by, reason, via }) => {
+      act(openIncident(id), by, { kind: 'operator.cancelled', data: { by, reason, ...known(via) } })
       return Promise.resolve()
     },
   }
 
   /** A person's word that the host is dead: continues its incident, or opens one. A beating host is refused. */
-  function recover({ host, by, proof, unixUser }: RecoverOrder): { incident: IncidentId } {
+  function recover({ host, by, proof, unixUser, via }: RecoverOrder): { incident: IncidentId } {
     if (proof.trim() === '') throw new LifeboatError('PROOF_INVALID', 'Say how you know that the host is dead')
     if (!isPerson(by)) {
       const message = `"${by}" is no person who can be asked how they knew; give your name: lifeboat recover ${host} --by NAME --proof "how you know"`
@@ -88,7 +102,7 @@ export function createOperations(parts: OperationsParts): Operations {
       kind: 'operator.statement',
       actor: `operator:${by}`,
       host,
-      data: { by, statement: proof, ...(unixUser !== undefined && { unixUser }) },
+      data: { by, statement: proof, ...(unixUser !== undefined && { unixUser }), ...known(via) },
     }
     const open = book.openOn(host)
     if (open === undefined) return { incident: watch.open(host, verdict, by, (id) => [{ ...statement, incident: id }]) }
@@ -139,7 +153,8 @@ export function listIncidents(journal: Journal, book: IncidentBook, { open, host
   )
 }
 
-function statusOf({ clock, journal, journalPath, book, orders, monitor, brake, about }: OperationsParts): DaemonStatus {
+function statusOf(parts: OperationsParts): DaemonStatus {
+  const { clock, journal, journalPath, book, orders, monitor, brake, about, reloads, logLevel } = parts
   const hosts: Partial<Record<VerdictKind, number>> = {}
   for (const { kind } of monitor.verdicts()) hosts[kind] = (hosts[kind] ?? 0) + 1
   const open = book.open()
@@ -147,7 +162,7 @@ function statusOf({ clock, journal, journalPath, book, orders, monitor, brake, a
   const frozen = monitor.frozen()
   const lastPoll = monitor.lastPoll()
   return {
-    ...about,
+    ...about(),
     lastPoll:
       lastPoll === null
         ? null
@@ -160,6 +175,8 @@ function statusOf({ clock, journal, journalPath, book, orders, monitor, brake, a
     hosts,
     incidents: { open: open.length, held: open.filter((incident) => incident.held !== null).length },
     journal: { path: journalPath, entries: newest?.seq ?? 0, head: newest?.hash ?? '' },
+    configuration: reloads.state(),
+    logLevel: logLevel.state(),
   }
 }
 

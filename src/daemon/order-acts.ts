@@ -3,7 +3,7 @@
  * it is decided where it matters (bridge, watch loop), from the entry.
  */
 import type { Clock } from '../domain/clock.ts'
-import type { NewEntry } from '../domain/entry.ts'
+import type { NewEntry, Via } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Operations, PauseState } from '../domain/operations.ts'
@@ -32,24 +32,24 @@ export function orderActs({ clock, journal, orders, monitor }: OrderActsParts): 
     journal.append([{ ...entry, actor: `operator:${by}`, ...host } as NewEntry])
   }
   return {
-    pause: ({ by, reason, until, scope = wholeCloud }) => {
+    pause: ({ by, reason, until, scope = wholeCloud, via }) => {
       mustExist(scope, monitor)
-      write(scope, by, { kind: 'operator.paused', data: { by, reason, until, ...unlessCloud(scope) } })
+      write(scope, by, { kind: 'operator.paused', data: { by, reason, until, ...unlessCloud(scope), ...known(via) } })
       return Promise.resolve({ by, reason, until, since: now(clock) })
     },
-    resume: ({ by, reason, scope = wholeCloud }) => {
+    resume: ({ by, reason, scope = wholeCloud, via }) => {
       mustBeInForce('pause', scope, orders)
-      write(scope, by, { kind: 'operator.resumed', data: { by, reason, ...unlessCloud(scope) } })
+      write(scope, by, { kind: 'operator.resumed', data: { by, reason, ...unlessCloud(scope), ...known(via) } })
       return Promise.resolve()
     },
-    startMaintenance: ({ by, reason, until, scope }) => {
+    startMaintenance: ({ by, reason, until, scope, via }) => {
       mustExist(scope, monitor)
-      write(scope, by, { kind: 'operator.maintenance', data: { scope, by, reason, until } })
+      write(scope, by, { kind: 'operator.maintenance', data: { scope, by, reason, until, ...known(via) } })
       return Promise.resolve({ kind: 'maintenance', scope, by, reason, until, since: now(clock), source: null })
     },
-    endMaintenance: ({ by, reason, scope }) => {
+    endMaintenance: ({ by, reason, scope, via }) => {
       mustBeInForce('maintenance', scope, orders)
-      write(scope, by, { kind: 'operator.maintenance-ended', data: { scope, by, reason } })
+      write(scope, by, { kind: 'operator.maintenance-ended', data: { scope, by, reason, ...known(via) } })
       return Promise.resolve()
     },
   }
@@ -82,6 +82,11 @@ function mustBeInForce(kind: StandingOrderKind, scope: Scope, orders: StandingOr
   const others = orders.inForce().filter((order: StandingOrder) => order.kind === kind)
   const which = others.length === 0 ? 'none is' : `in force: ${others.map((one) => scopeText(one.scope)).join(', ')}`
   throw new LifeboatError('USAGE', `No ${kind} of ${scopeText(scope)} is in force (${which})`)
+}
+
+/** How the person was known, where a cloud vouched for them. */
+export function known(via: Via | undefined): { via?: Via } {
+  return via === undefined ? {} : { via }
 }
 
 /** As older releases wrote it: an entry without a scope is the whole cloud's. */

@@ -29,7 +29,8 @@ export interface OrderKeeperParts {
   journal: Journal
   observer: Observer
   orders: StandingOrders
-  windows: readonly MaintenanceWindow[]
+  /** Those that the configuration has now. */
+  windows: () => readonly MaintenanceWindow[]
 }
 
 export class OrderKeeper {
@@ -48,7 +49,8 @@ export class OrderKeeper {
 
   /** Writes whatever is due now. Throws JOURNAL_UNAVAILABLE: then what was in force still is. */
   look(): void {
-    const { journal, orders, windows, clock } = this.#parts
+    const { journal, orders, clock } = this.#parts
+    const windows = this.#parts.windows()
     const wallMs = clock.wall()
     const over = orders.over().filter((order) => !isStillOpen(order, windows, wallMs))
     const gone = removed(orders.inForce(), windows).filter((order) => !over.includes(order))
@@ -61,6 +63,11 @@ export class OrderKeeper {
     if (entries.length > 0) journal.append(entries)
   }
 
+  /** Looks now: the windows have changed. */
+  wake(): void {
+    this.#wake.abort()
+  }
+
   /** Looks until `signal` aborts. The first look is done when this returns: nothing is decided on orders that are over. */
   run(signal: AbortSignal): Promise<void> {
     const { observer, orders } = this.#parts
@@ -70,10 +77,10 @@ export class OrderKeeper {
 
   async #loop(signal: AbortSignal): Promise<void> {
     const { clock, observer, orders, windows } = this.#parts
-    const usualMs = windows.length > 0 ? lookEveryMs : idleLookMs
-    const wakeUp = (): void => this.#wake.abort()
+    const wakeUp = (): void => this.wake()
     signal.addEventListener('abort', wakeUp)
     while (!isAborted(signal)) {
+      const usualMs = windows().length > 0 ? lookEveryMs : idleLookMs
       let pauseMs = usualMs
       try {
         this.look()

@@ -10,11 +10,13 @@ import type { Observer } from '../domain/observer.ts'
 import { openJournal, type JournalWriter } from '../journal/journal.ts'
 import { createSystemdNotify } from '../telemetry/systemd-notify.ts'
 import { createTelemetry } from '../telemetry/telemetry.ts'
-import { buildAdapters } from './adapters.ts'
-import type { Config } from './config/index.ts'
+import type { LoadedConfig } from './config/index.ts'
+import { configurationSource } from './configuration-source.ts'
 import { Daemon } from './daemon.ts'
 import { daemonParts } from './daemon-parts.ts'
 import { detectionAdvice } from './detection-advice.ts'
+import { LogLevelInForce } from './log-level.ts'
+import type { Mode } from './rules.ts'
 import { startSchedules } from './schedules.ts'
 import { systemClock as clock } from './system-clock.ts'
 import { Teardown } from './teardown.ts'
@@ -26,10 +28,18 @@ import { loadHostFailure } from './workflow-files.ts'
  */
 const stopLimitMs = 75_000
 
-/** Runs until SIGTERM or SIGINT. Rejects when it cannot start; then nothing is left running. */
-export async function runDaemon(config: Config, version: string): Promise<void> {
+/**
+ * Runs until SIGTERM or SIGINT; SIGHUP reads the configuration again. Rejects when it cannot start; then nothing is left
+ * running.
+ *
+ * @param load reads the configuration; called again at each reload
+ */
+export async function runDaemon(load: () => LoadedConfig, version: string): Promise<void> {
+  const loaded = load()
+  const { config } = loaded
   const teardown = new Teardown(clock)
   const stopped = stopSignal()
+  const hangUp = hangUpSignal()
   const telemetry = createTelemetry({ level: config.logLevel, clock, version })
   const { observer } = telemetry
   const systemd = createSystemdNotify({
@@ -39,12 +49,17 @@ export async function runDaemon(config: Config, version: string): Promise<void> 
     onError: (error) => observer.log('warn', 'systemd.notify_failed', {}, error),
   })
   try {
+    for (const message of loaded.warnings) observer.log('warn', 'config.warning', { message })
     for (const { message, advice } of detectionAdvice(config))
       observer.log('warn', 'detection.advice', { message, advice })
-    const workflow = loadHostFailure(config)
     // Before the journal: credentials that are missing must leave no file behind.
-    const adapters = buildAdapters(config, { clock, observer, env: process.env })
-    teardown.add('connections', () => adapters.cloud.close())
+    const source = configurationSource({
+      loaded,
+      read: load,
+      context: { clock, observer, env: process.env },
+      loadWorkflow: loadHostFailure,
+    })
+    teardown.add('connections', () => source.close())
     const journal = openJournal(config.journal, {
       clock,
       onWrite: (seen) => telemetry.journalWrite(seen),
@@ -57,10 +72,22 @@ export async function runDaemon(config: Config, version: string): Promise<void> 
       journal.close()
     })
     const daemon = new Daemon(
-      daemonParts(config, { clock, observer, version, workflow, adapters, journal, journalPath: config.journal }),
+      daemonParts(config, {
+        ...{ clock, observer, version, journal },
+        journalPath: config.journal,
+        adapters: source.adapters,
+        workflow: source.workflow,
+        configuration: {
+          ...source,
+          reloading: () => systemd.reloading(),
+          reloaded: (mode) => systemd.ready(watching(mode)),
+        },
+        logLevel: new LogLevelInForce(clock, config.logLevel, (level) => telemetry.logger.setLevel(level)),
+      }),
     )
     teardown.add('recoveries', () => daemon.stop(stopped.why()))
-    const operators = await listenForOperators(daemon.operations, config.socket, () => clock.wall())
+    const sources = { operations: daemon.operations, review: daemon.review, now: () => clock.wall() }
+    const operators = await listenForOperators(sources, config.socket)
     teardown.add('socket', () => operators.close())
     if (config.http !== null) {
       const machines = await listenPublicly(telemetry, config.http)
@@ -77,14 +104,39 @@ export async function runDaemon(config: Config, version: string): Promise<void> 
       }),
     )
     daemon.start()
-    systemd.ready(`Watching, ${config.mode}`)
+    observer.configuration({ ok: true })
+    systemd.ready(watching(config.mode))
+    hangUp.begin((name) => void daemon.reloadBySignal(name))
     systemd.startWatchdog()
     await stopped.signal
     systemd.stopping('Stopping; recoveries go on at the next start')
   } finally {
     for (const problem of await teardown.run(stopLimitMs))
       observer.log('error', 'stop.incomplete', { message: problem })
+    hangUp.release()
     stopped.release()
+  }
+}
+
+function watching(mode: Mode): string {
+  return `Watching, ${mode}`
+}
+
+/** SIGHUP from the very beginning: unheard it would end the process. One that comes before the daemon runs is kept for it. */
+function hangUpSignal(): { begin: (reload: (name: string) => void) => void; release: () => void } {
+  let early = false
+  let reload: ((name: string) => void) | null = null
+  const listener = (name: NodeJS.Signals): void => {
+    if (reload === null) early = true
+    else reload(name)
+  }
+  process.on('SIGHUP', listener)
+  return {
+    begin: (wanted) => {
+      reload = wanted
+      if (early) wanted('SIGHUP')
+    },
+    release: () => process.off('SIGHUP', listener),
   }
 }
 

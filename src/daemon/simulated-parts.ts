@@ -1,11 +1,10 @@
 /** The daemon's parts for a simulated cloud: the real client, the real fencing, the real everything, over HTTP. */
 import type { CloudBrake } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'
-import { defaultReturnRules } from '../domain/host-return.ts'
-import type { Journal } from '../domain/journal.ts'
+import type { ReviewedJournal } from './review/incident-listing.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Workflow } from '../domain/plan.ts'
-import type { Segment } from '../domain/segment.ts'
+import { builtInSettings, type Segment } from '../domain/segment.ts'
 import type { Wire } from '../domain/wire.ts'
 import { defaultWishes } from '../engine/wishes.ts'
 import { parseWorkflow } from '../engine/workflow.ts'
@@ -19,24 +18,17 @@ import type { DaemonParts } from './daemon.ts'
 
 /** The rules that the demo and tests begin with. */
 export const simulatedSegment: Segment = {
+  ...builtInSettings,
   name: 'simulated',
   storage: 'shared',
   fencing: ['bmc'],
   probes: ['network', 'bmc'],
-  onDeclaredDown: 'recover',
-  onDisabledDown: 'hold',
-  onServiceDown: 'hold',
-  fencingLimitMs: null,
-  policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
   brake: { maxHosts: 2, maxShare: 0.5 },
-  priority: 0,
-  maxParallelPerHost: 32,
-  return: defaultReturnRules,
 }
 
 export interface SimulatedOptions {
   clock: Clock
-  journal: Journal
+  journal: ReviewedJournal
   workflow: Workflow
   /** The cloud's report interval. */
   beatMs: number

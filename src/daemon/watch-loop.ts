@@ -38,9 +38,10 @@ export interface WatchLoopParts {
   brake: Pick<BrakeWatch, 'look' | 'scopes'>
   returns: Pick<HostReturns, 'consider'>
   observer: Observer
-  pollIntervalMs: number
-  mode: 'observe' | 'armed'
-  workflowDigest: string
+  /** What holds now; a reload changes them. */
+  pollIntervalMs: () => number
+  mode: () => 'observe' | 'armed'
+  workflowDigest: () => string
   segmentFor: (host: string) => Segment
   /** Silence of this host is expected: no incident is opened. When it no longer is, a host that is still dead gets its own. */
   inMaintenance: (verdict: Verdict) => boolean
@@ -55,37 +56,49 @@ const owedAtMost = 1_000
 
 export class WatchLoop {
   readonly #parts: WatchLoopParts
-  /** Hosts whose present death already has (or had) its incident: cancelled and observed ones are not opened again. */
-  readonly #handled = new Set<string>()
+  /**
+   * Hosts whose present death already has (or had) its incident, and which one: cancelled ones are not opened again, and
+   * observed ones only once the daemon is armed. Null: one that is certainly not opened again.
+   */
+  readonly #handled = new Map<string, IncidentId | null>()
   /** Incidents of an earlier run, picked up after the first good poll. */
   readonly #unfinished: IncidentId[]
   /** What polls found while the journal could not be written. */
   #owed: NewEntry[] = []
+  /** Ends the pause between two polls. */
+  #wake = new AbortController()
 
   constructor(parts: WatchLoopParts) {
     this.#parts = parts
     this.#unfinished = parts.book.open().map(({ id }) => id)
-    for (const incident of parts.book.open()) this.#handled.add(incident.host)
+    for (const { host, id } of parts.book.open()) this.#handled.set(host, id)
     // A person's cancel outlives a restart; only a host that lived since then may fail anew.
-    for (const host of cancelledHosts(parts.journal)) this.#handled.add(host)
+    for (const host of cancelledHosts(parts.journal)) this.#handled.set(host, null)
   }
 
   /** Polls until `signal` aborts. A poll that fails to be recorded is told to the observer; the loop goes on. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, monitor, observer, pollIntervalMs } = this.#parts
+    const { clock, monitor, observer } = this.#parts
+    signal.addEventListener('abort', () => this.wake(), { once: true })
     while (!isAborted(signal)) {
-      let pauseMs = pollIntervalMs
+      this.#wake = new AbortController()
+      let pauseMs = this.#parts.pollIntervalMs()
       try {
         const report = await monitor.poll(signal)
         if (isAborted(signal)) return
         this.#record(report)
         this.#parts.afterPoll?.()
-        pauseMs = pauseAfter(report, pollIntervalMs)
+        pauseMs = pauseAfter(report, this.#parts.pollIntervalMs())
       } catch (thrown) {
         observer.log?.('error', 'poll.not_recorded', {}, ensureError(thrown))
       }
-      await sleep(clock, pauseMs, signal)
+      await sleep(clock, pauseMs, this.#wake.signal)
     }
+  }
+
+  /** Polls now: the rules have changed. */
+  wake(): void {
+    this.#wake.abort()
   }
 
   #record(report: PollReport): void {
@@ -111,7 +124,7 @@ export class WatchLoop {
     if (report.ok) for (const id of this.#unfinished.splice(0)) this.#parts.run(id)
     for (const verdict of report.verdicts) this.#noteLife(verdict)
     if (report.frozen === null) {
-      const dead = report.verdicts.filter((verdict) => !this.#handled.has(verdict.host) && this.#opens(verdict))
+      const dead = report.verdicts.filter((verdict) => this.#opens(verdict) && !this.#isHandled(verdict.host))
       for (const verdict of dead.toSorted((a, b) => this.#priority(b) - this.#priority(a))) this.#openOnce(verdict)
     }
     this.#parts.observer.brake?.(this.#parts.brake.scopes())
@@ -122,14 +135,27 @@ export class WatchLoop {
     if (alive.has(verdict.kind)) this.#handled.delete(verdict.host)
   }
 
+  /** Whoever arms the daemon wants to see recovered what it only observed; a person's cancel stays. */
+  #isHandled(host: string): boolean {
+    const id = this.#handled.get(host)
+    if (id === undefined) return false
+    if (id === null || this.#parts.mode() === 'observe') return true
+    const incident = this.#parts.book.find(id)
+    if (incident?.closed === null) return true
+    if (incident?.closed.outcome === 'observed') return false
+    this.#handled.set(host, null)
+    return true
+  }
+
   #priority({ host }: Verdict): number {
     return this.#parts.segmentFor(host).priority
   }
 
   #openOnce(verdict: Verdict): void {
     // Handled only once it is on record: with a full disk the next poll tries again.
-    if (this.#parts.book.openOn(verdict.host) === undefined) this.open(verdict.host, verdict, 'daemon')
-    else this.#handled.add(verdict.host)
+    const open = this.#parts.book.openOn(verdict.host)
+    if (open === undefined) this.open(verdict.host, verdict, 'daemon')
+    else this.#handled.set(verdict.host, open.id)
   }
 
   #opens(verdict: Verdict): boolean {
@@ -152,10 +178,14 @@ export class WatchLoop {
     const { journal, book, mode, workflowDigest, segmentFor, clock } = this.#parts
     const id = incidentId(host, clock.wall(), (taken) => book.find(taken) !== undefined)
     const segment = segmentFor(host).name
-    const data = { verdict, segment, failure: 'host' as const, mode, openedBy, workflowDigest }
+    const data = {
+      ...{ verdict, segment, failure: 'host' as const, openedBy },
+      mode: mode(),
+      workflowDigest: workflowDigest(),
+    }
     const actor = openedBy === 'daemon' ? 'daemon' : `operator:${openedBy}`
     journal.append([{ kind: 'incident.opened', actor, incident: id, host, data }, ...also(id)])
-    this.#handled.add(host)
+    this.#handled.set(host, id)
     this.#parts.run(id)
     return id
   }

@@ -16,9 +16,24 @@ import type { Evidence, Verdict, VerdictKind } from './verdict.ts'
 
 export type IncidentId = string
 
+/** How a person who acted was known, where a cloud vouched for them. Missing: by the operators' socket, on their own word. */
+export interface Via {
+  /** A token of theirs, or the session that a page was given for one. */
+  by: 'token' | 'session'
+  userId: string
+  /** `DOMAIN/NAME` of the project, or `system`. */
+  scope: string
+}
+
 export interface EntryData {
   'daemon.started': { version: string; mode: 'observe' | 'armed'; pid: number }
   'daemon.stopped': { reason: string }
+  /** A reload was asked for by `by` (a person, or SIGHUP). `changed` and `waiting` are names of options, never values. */
+  'config.reloaded': { by: string; reason: string; changed: string[]; waiting: string[]; files: string[]; via?: Via }
+  /** It was refused, and what held before holds on. */
+  'config.refused': { by: string; reason: string; code: string; message: string; problems: string[]; via?: Via }
+  /** The daemon was armed, or only observes from now on. */
+  'mode.changed': { from: 'observe' | 'armed'; to: 'observe' | 'armed'; by: string; reason: string; via?: Via }
   'workflow.pinned': { name: string; revision: number; digest: string; source: string }
 
   'monitor.frozen': { reason: string; message: string }
@@ -93,18 +108,50 @@ export interface EntryData {
   'outcome.recorded': Outcome
   'debt.recorded': { code: string; message: string }
 
+  /** A reviewer's words about an incident, at any time; they change nothing of it. */
+  'review.noted': { by: string; text: string; via?: Via }
+  /** A person has read what happened and answers for that. The last one counts. */
+  'review.signed-off': { by: string; text: string; via?: Via }
+
   /** `unixUser`: who the operating system says it was, where the person gave a name of their own. */
-  'operator.statement': { by: string; statement: string; unixUser?: string }
-  'operator.override': { by: string; reason: string }
-  'operator.cancelled': { by: string; reason: string }
+  'operator.statement': { by: string; statement: string; unixUser?: string; via?: Via }
+  /** `until` null: until the next reload or start. */
+  'operator.log-level': {
+    by: string
+    level: 'debug' | 'info' | 'warn' | 'error'
+    until: string | null
+    via?: Via
+  }
+  'operator.override': { by: string; reason: string; via?: Via }
+  'operator.cancelled': { by: string; reason: string; via?: Via }
   /** A person lets a host back, or keeps it out until somebody lets it back. */
-  'operator.return': { by: string; reason: string; keepOut: boolean }
+  'operator.return': { by: string; reason: string; keepOut: boolean; via?: Via }
   /** Without a scope the whole cloud. `source`: the calendar window that ordered it; missing: a person. */
-  'operator.paused': { by: string; reason: string; until: string | null; scope?: Scope; source?: string }
+  'operator.paused': {
+    by: string
+    reason: string
+    until: string | null
+    scope?: Scope
+    source?: string
+    via?: Via
+  }
   /** With `source` (null: a person's) only that order ends, without one all of this scope. */
-  'operator.resumed': { by: string; reason: string; scope?: Scope; source?: string | null }
-  'operator.maintenance': { scope: Scope; by: string; reason: string; until: string | null; source?: string }
-  'operator.maintenance-ended': { scope: Scope; by: string; reason: string; source?: string | null }
+  'operator.resumed': { by: string; reason: string; scope?: Scope; source?: string | null; via?: Via }
+  'operator.maintenance': {
+    scope: Scope
+    by: string
+    reason: string
+    until: string | null
+    source?: string
+    via?: Via
+  }
+  'operator.maintenance-ended': {
+    scope: Scope
+    by: string
+    reason: string
+    source?: string | null
+    via?: Via
+  }
 }
 
 export type EntryKind = keyof EntryData
@@ -114,7 +161,7 @@ export type NewEntry = {
   [K in EntryKind]: {
     kind: K
     data: EntryData[K]
-    /** `daemon`, or `operator:NAME`. Default: daemon. */
+    /** `daemon`, `operator:NAME`, or `signal:NAME`. Default: daemon. */
     actor?: string
     incident?: IncidentId
     host?: HostName

@@ -9,6 +9,12 @@ export interface EntryFilter {
   kinds?: EntryKind[]
   /** Entries with a greater sequence. */
   after?: number
+  /** Entries with a smaller sequence. */
+  before?: number
+  actor?: string
+  /** ISO times of our wall clock, the first included, the second not. */
+  since?: string
+  until?: string
   limit?: number
   /** Newest first. */
   newestFirst?: boolean

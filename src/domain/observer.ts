@@ -37,6 +37,8 @@ export interface Observer {
   brake?(scopes: BrakeScope[]): void
   /** Told after each poll: how many hosts that carry our mark have which return state. */
   returns?(hosts: Partial<Record<ReturnState, number>>): void
+  /** Told at the start and after each reload: whether what was read is in force. */
+  configuration?(seen: { ok: boolean }): void
   /** A thing worth a log line that is no journal entry. `event` is a stable dotted id. */
   log?(
     level: 'debug' | 'info' | 'warn' | 'error',

@@ -4,7 +4,7 @@
  * Times are ISO text of our wall clock. Every act names a person and a reason: both end in the journal (law L10).
  */
 import type { BrakeScope } from './brake.ts'
-import type { IncidentId } from './entry.ts'
+import type { IncidentId, Via } from './entry.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { HostMark, Leftover, ReturnRules, ReturnState } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
@@ -20,6 +20,42 @@ export interface PauseState {
   reason: string
   since: string
   /** Null: until a person resumes. */
+  until: string | null
+}
+
+/** How the configuration in force came to be, and what became of the last attempt to change it. */
+export interface ConfigurationState {
+  /** None: all is at its default. */
+  files: string[]
+  /** When what is in force was read. */
+  loadedAt: string
+  /** A person, SIGHUP, or `start`. */
+  loadedBy: string
+  /** Options on disk that differ from what the daemon started with and wait for its next start. */
+  waiting: string[]
+  /** The last reload, when it was refused; null when what was read last is in force. */
+  refused: { at: string; by: string; code: string; message: string; problems: string[] } | null
+}
+
+/** What a reload did. */
+export interface ReloadReport {
+  /** Options that hold from now on, by name. Never values. */
+  changed: string[]
+  /** Options that changed and wait for the next start. */
+  waiting: string[]
+  /** Set when the reload armed or disarmed the daemon. */
+  mode: { from: 'observe' | 'armed'; to: 'observe' | 'armed' } | null
+  files: string[]
+  warnings: string[]
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+export interface LogLevelState {
+  level: LogLevel
+  /** What the configuration says. */
+  configured: LogLevel
+  /** When it goes back to that by itself; null when it does not, or there is nothing to go back to. */
   until: string | null
 }
 
@@ -45,6 +81,8 @@ export interface DaemonStatus {
   incidents: { open: number; held: number }
   journal: { path: string; entries: number; head: string }
   workflow: { name: string; revision: number; digest: string }
+  configuration: ConfigurationState
+  logLevel: LogLevelState
 }
 
 export interface HostStatus {
@@ -176,6 +214,7 @@ export interface RecoverOrder {
   proof: string
   /** Who the operating system says it was. */
   unixUser?: string
+  via?: Via
 }
 
 /** Each act throws LifeboatError: NOT_FOUND for an unknown host or incident, USAGE when it makes no sense now. */
@@ -184,22 +223,48 @@ export interface Operations {
   hosts(): HostStatus[]
   host(name: string): HostDetail
   /** Lets a host that we took out back, or keeps it out until somebody lets it back. */
-  returnHost(order: { host: string; by: string; reason: string; keepOut: boolean }): Promise<HostReturnDetail>
+  returnHost(order: {
+    host: string
+    by: string
+    reason: string
+    keepOut: boolean
+    via?: Via
+  }): Promise<HostReturnDetail>
   incidents(filter: IncidentFilter): IncidentSummary[]
   incident(id: IncidentId): IncidentDetail
   /** Recovers a host on a person's word. Answers as soon as the incident is in the journal, not when it is over. */
   recover(order: RecoverOrder): Promise<{ incident: IncidentId }>
   /** Of the whole cloud when no scope is given, also for `resume`. */
-  pause(order: { by: string; reason: string; until: string | null; scope?: Scope | undefined }): Promise<PauseState>
-  resume(order: { by: string; reason: string; scope?: Scope | undefined }): Promise<void>
-  startMaintenance(order: { by: string; reason: string; until: string | null; scope: Scope }): Promise<StandingOrder>
+  pause(order: {
+    by: string
+    reason: string
+    until: string | null
+    scope?: Scope | undefined
+    via?: Via
+  }): Promise<PauseState>
+  resume(order: { by: string; reason: string; scope?: Scope | undefined; via?: Via }): Promise<void>
+  startMaintenance(order: {
+    by: string
+    reason: string
+    until: string | null
+    scope: Scope
+    via?: Via
+  }): Promise<StandingOrder>
   /** Ends every maintenance of exactly this scope, a calendar window's present opening too. */
-  endMaintenance(order: { by: string; reason: string; scope: Scope }): Promise<void>
+  endMaintenance(order: { by: string; reason: string; scope: Scope; via?: Via }): Promise<void>
   /**
    * Lets one incident past the brake that holds it. USAGE when the brake does not hold it: a leave given in advance would
    * let its host through a mass failure that nobody has seen yet.
    */
-  override(id: IncidentId, order: { by: string; reason: string }): Promise<void>
+  override(id: IncidentId, order: { by: string; reason: string; via?: Via }): Promise<void>
+  /**
+   * Reads the configuration again and puts it in force, or throws and leaves everything as it is: CONFIG_INVALID (also for
+   * new credentials that Keystone refuses) or WORKFLOW_INVALID, with `details.problems`; JOURNAL_UNAVAILABLE.
+   */
+  reload(order: { by: string; reason: string; via?: Via }): Promise<ReloadReport>
+  logLevel(): LogLevelState
+  /** Until the time given, or with null until the next reload or start. */
+  setLogLevel(order: { by: string; level: LogLevel; until: string | null; via?: Via }): Promise<LogLevelState>
   /** Ends an incident after the writes in flight are settled. */
-  cancel(id: IncidentId, order: { by: string; reason: string }): Promise<void>
+  cancel(id: IncidentId, order: { by: string; reason: string; via?: Via }): Promise<void>
 }

@@ -1,5 +1,5 @@
 /** A segment: the hosts that are recovered under one set of rules. */
-import type { ReturnRules } from './host-return.ts'
+import { defaultReturnRules, type ReturnRules } from './host-return.ts'
 import type { HostName } from './service.ts'
 
 /** Knobs of the instance table (design: which instance, how). Conditions in the workflows read them as `policy.*`. */
@@ -49,3 +49,19 @@ export interface BrakeLimits {
 
 /** Which segment a host belongs to. Built from the configuration by daemon/. */
 export type SegmentOf = (host: HostName, zone: string | null, aggregates: string[]) => Segment
+
+/** What holds where nobody says anything: each the choice that destroys nothing. */
+export const builtInSettings: Omit<Segment, 'name'> = {
+  storage: 'local',
+  fencing: [],
+  probes: [],
+  onDeclaredDown: 'recover',
+  onDisabledDown: 'hold',
+  onServiceDown: 'hold',
+  fencingLimitMs: null,
+  policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
+  brake: { maxHosts: 2, maxShare: 0.25 },
+  priority: 0,
+  maxParallelPerHost: 32,
+  return: defaultReturnRules,
+}

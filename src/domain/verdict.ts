@@ -51,6 +51,8 @@ export interface Evidence {
   suspicion?: number
   /** Of a silent host that we saw beat: time since then. Unlike silentMs, a freeze does not restart it. */
   sinceBeatMs?: number
+  /** Of a silent host: its latest times between two beats, ms, the oldest first. */
+  gaps?: readonly number[]
   probes: ProbeReading[]
 }
 

@@ -7,23 +7,20 @@ import { errorCodes, type ErrorCode } from '../domain/errors.ts'
 import { stepKinds, type StepKind } from '../domain/plan.ts'
 import { durationForm, durationMs } from './durations.ts'
 
-/** An object with these keys and no others; the message of an unknown key names them. */
+/** An object with these keys and no others; the message of an unknown key names them. What is checked of a value says what its type says. */
 function closed<T extends z.ZodRawShape>(shape: T) {
   return z.strictObject(shape, {
     error: (issue) => {
       const allowed = Object.keys(shape).join(', ')
-      if (issue.code === 'unrecognized_keys') return `unknown key ${keysOf(issue)}; allowed here: ${allowed}`
+      // workflow.ts puts in which.
+      if (issue.code === 'unrecognized_keys') return `unknown key; allowed here: ${allowed}`
       return `must be a mapping with: ${allowed}`
     },
   })
 }
 
-function keysOf(issue: object): string {
-  return 'keys' in issue && Array.isArray(issue.keys) ? issue.keys.map((key) => `"${String(key)}"`).join(', ') : ''
-}
-
 function text(what: string) {
-  return z.string({ error: `must be ${what}` }).min(1, { error: `must be ${what}` })
+  return z.string({ error: `must be ${what}` }).min(1)
 }
 
 function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
@@ -31,8 +28,10 @@ function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
 }
 
 function wholeNumber(least: number, most: number) {
-  const error = `must be a whole number from ${least} to ${most}`
-  return z.int({ error }).min(least, { error }).max(most, { error })
+  return z
+    .int({ error: `must be a whole number from ${least} to ${most}` })
+    .min(least)
+    .max(most)
 }
 
 const reference = text('the name of a recipe')
@@ -48,9 +47,7 @@ const duration = z.string({ error: `must be ${durationForm}` }).transform((value
 
 const codes = Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]
 const errorCode = z.enum(codes, { error: 'must be an error code of docs/errors.md' })
-const routeKey = z.enum([...codes, 'default'] as const, {
-  error: 'must be an error code of docs/errors.md, or default',
-})
+const routeKey = z.enum([...codes, 'default'] as const)
 
 /** Where an error may lead besides a recipe. */
 export const ends = ['fail', 'stuck', 'left'] as const

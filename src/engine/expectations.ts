@@ -5,10 +5,9 @@
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { LifeboatError } from '../domain/errors.ts'
-import { defaultReturnRules } from '../domain/host-return.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { InstancePlan, RecipeStep, Workflow } from '../domain/plan.ts'
-import type { Segment } from '../domain/segment.ts'
+import { builtInSettings, type Segment } from '../domain/segment.ts'
 import type { Survey } from '../domain/survey.ts'
 import { Positions } from './positions.ts'
 
@@ -239,25 +238,19 @@ function instanceOf(one: Case): Instance {
 }
 
 function segmentOf({ storage, policy }: Case): Segment {
+  const usual = builtInSettings.policy
   return {
+    ...builtInSettings,
     name: 'segment',
     storage: storage ?? 'shared',
-    fencing: [],
-    probes: [],
-    onDeclaredDown: 'recover',
-    onDisabledDown: 'hold',
-    onServiceDown: 'hold',
-    fencingLimitMs: null,
     policy: {
-      stopped: policy?.stopped ?? 'evacuate',
-      errorBefore: policy?.errorBefore ?? 'leave',
-      memoryLost: policy?.memoryLost ?? 'stopped',
-      unasked: policy?.unasked ?? 'recover',
+      stopped: policy?.stopped ?? usual.stopped,
+      errorBefore: policy?.errorBefore ?? usual.errorBefore,
+      memoryLost: policy?.memoryLost ?? usual.memoryLost,
+      unasked: policy?.unasked ?? usual.unasked,
     },
     brake: { maxHosts: 1, maxShare: 1 },
-    priority: 0,
     maxParallelPerHost: 1,
-    return: defaultReturnRules,
   }
 }
 

@@ -85,13 +85,13 @@ function read(source: string, file: string): { problems: WorkflowProblem[]; work
 }
 
 function ofIssue(issue: $ZodIssue, file: string, positions: Positions): WorkflowProblem[] {
-  const where = (issue.path.length === 0 ? '' : `${issue.path.map(String).join('.')}: `).trimStart()
+  const where = issue.path.length === 0 ? '' : `${issue.path.map(String).join('.')}: `
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
       file,
       ...positions.key(issue.path, key),
       message: issue.message.startsWith('unknown key')
-        ? issue.message.replace(/^unknown key .*?; /, `unknown key "${key}"; `)
+        ? issue.message.replace('unknown key', () => `unknown key "${key}"`)
         : `"${key}" ${issue.message}`,
     }))
   }

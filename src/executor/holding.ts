@@ -51,7 +51,11 @@ export class Holding {
 
   /** Once for each code: the same reason again is no news. */
   hold(code: HoldCode, message: string, error?: LifeboatError): void {
-    if (this.incident.held?.code === code) return
+    if (this.incident.held?.code !== code) this.holdAnew(code, message, error)
+  }
+
+  /** Also when it is held for that already: what a person said before this does not answer it. */
+  holdAnew(code: HoldCode, message: string, error?: LifeboatError): void {
     const { id, host, journal } = this.#run
     const data = { code, message, ...(error && { error: errorRecord(error) }) }
     journal.append([{ kind: 'incident.held', incident: id, host, data }])

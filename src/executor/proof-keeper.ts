@@ -95,7 +95,8 @@ export class ProofKeeper {
       const movement = known === null ? 'written' : movementSince(known, row)
       if (movement === 'silent' && (still === null || now - still.since >= still.forMs)) break
       if (movement === 'beating') {
-        await this.#heldForLife(row.updatedAt, known?.updatedAt ?? null)
+        // Watched since a person's word: this beat came after it.
+        await this.#heldForLife(row.updatedAt, known?.updatedAt ?? null, still !== null)
         known = null
         continue
       }
@@ -116,10 +117,12 @@ export class ProofKeeper {
       this.#holding.goOn('the proof still holds')
   }
 
-  async #heldForLife(stamp: string | null, known: string | null): Promise<void> {
+  async #heldForLife(stamp: string | null, known: string | null, anew: boolean): Promise<void> {
     const { host } = this.#run
     const message = `nova-compute of ${host} wrote at ${stamp}, after ${known}, the last that is known: it lives, or lived since it was stated dead. ${sayIt(host)}`
-    this.#holding.hold('HOST_ALIVE', message, new LifeboatError('HOST_ALIVE', message))
+    const error = new LifeboatError('HOST_ALIVE', message)
+    if (anew) this.#holding.holdAnew('HOST_ALIVE', message, error)
+    else this.#holding.hold('HOST_ALIVE', message, error)
     await this.#holding.wait(Infinity, () => this.#holding.incident.restated || this.#holding.incident.proof === null)
   }
 

@@ -26,6 +26,10 @@ const conditions = {
   host: 'host = @host',
   kinds: 'kind IN (SELECT value FROM json_each(@kinds))',
   after: 'seq > @after',
+  before: 'seq < @before',
+  actor: 'actor = @actor',
+  since: 'at >= @since',
+  until: 'at < @until',
 } as const
 
 /** Queries over one connection; each shape of filter is prepared once. */

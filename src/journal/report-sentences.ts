@@ -65,6 +65,21 @@ export function sentenceOf(entry: Entry): string | null {
       return `${entry.data.by} began maintenance of ${scopeText(entry.data.scope)} ${untilOf(entry.data)}: ${entry.data.reason}`
     case 'operator.maintenance-ended':
       return `${entry.data.by} ended maintenance of ${scopeText(entry.data.scope)}: ${entry.data.reason}`
+    case 'review.noted':
+      return `${entry.data.by} noted: ${entry.data.text}`
+    case 'review.signed-off':
+      return `${entry.data.by} signed it off${entry.data.text === '' ? '' : `: ${entry.data.text}`}`
+    case 'config.reloaded': {
+      const { by, changed, waiting } = entry.data
+      const rest = waiting.length === 0 ? '' : `; waiting for the next start: ${waiting.join(', ')}`
+      return `Configuration reloaded by ${by}: ${changed.join(', ') || 'nothing changed'}${rest}`
+    }
+    case 'config.refused':
+      return `Configuration asked for by ${entry.data.by} refused (${entry.data.code}): ${entry.data.message}`
+    case 'mode.changed':
+      return `${entry.data.by} changed the mode from ${entry.data.from} to ${entry.data.to}`
+    case 'operator.log-level':
+      return `${entry.data.by} set the log level to ${entry.data.level} ${untilOf(entry.data)}`
     case 'alarm.raised':
       return `Alarm ${entry.data.code}: ${entry.data.message}`
     case 'verdict.changed':

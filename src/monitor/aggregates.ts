@@ -11,12 +11,12 @@ import type { HostName } from '../domain/service.ts'
 export class Aggregates {
   readonly #cloud: Pick<Cloud, 'listAggregates'>
   readonly #clock: Clock
-  readonly #everyMs: number
+  readonly #everyMs: () => number
   readonly #observer: Observer
   #byHost: ReadonlyMap<HostName, Aggregate[]> | null = null
   #readAt = -Infinity
 
-  constructor(cloud: Pick<Cloud, 'listAggregates'>, clock: Clock, everyMs: number, observer: Observer) {
+  constructor(cloud: Pick<Cloud, 'listAggregates'>, clock: Clock, everyMs: () => number, observer: Observer) {
     this.#cloud = cloud
     this.#clock = clock
     this.#everyMs = everyMs
@@ -39,7 +39,7 @@ export class Aggregates {
 
   /** Keeps the old membership when it cannot be read; without any, segments would be wrong, so the reading fails. */
   async readWhenDue(options: CallOptions): Promise<void> {
-    if (this.#clock.now() - this.#readAt < this.#everyMs) return
+    if (this.#clock.now() - this.#readAt < this.#everyMs()) return
     try {
       const byHost = new Map<HostName, Aggregate[]>()
       for (const aggregate of await this.#cloud.listAggregates(options)) {
@@ -48,7 +48,8 @@ export class Aggregates {
       this.#byHost = byHost
       this.#readAt = this.#clock.now()
     } catch (thrown) {
-      if (!this.#byHost) throw thrown
+      // A look that was cut off: it is done again, or the daemon stops.
+      if (!this.#byHost || options.signal?.aborted === true) throw thrown
       this.#observer.log?.('warn', 'monitor.aggregates-failed', {}, thrown)
     }
   }

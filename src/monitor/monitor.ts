@@ -33,6 +33,13 @@ export interface Alarm {
   evidence?: Verdict['evidence']
 }
 
+/** What the monitor judges by. */
+export interface MonitorRules {
+  segmentOf: SegmentOf
+  probes: ReadonlyMap<string, Probe>
+  settings: MonitorSettings
+}
+
 export interface PollReport {
   /** Whether Nova gave a usable answer. */
   ok: boolean
@@ -75,9 +82,11 @@ const holeAfterPolls = 5
 export class Monitor {
   readonly #cloud: Pick<Cloud, 'listServices' | 'listAggregates'>
   readonly #clock: Clock
-  readonly #segmentOf: SegmentOf
-  readonly #probes: ReadonlyMap<string, Probe>
-  readonly #settings: MonitorSettings
+  #segmentOf: SegmentOf
+  #probes: ReadonlyMap<string, Probe>
+  #settings: MonitorSettings
+  /** The look under way: cut off when the rules change. */
+  #underWay: AbortController | null = null
   readonly #ours: (host: HostName) => boolean
   readonly #incidentOver: (host: HostName) => boolean
   readonly #observer: Observer
@@ -122,8 +131,27 @@ export class Monitor {
     this.#observer = options.observer
     this.#marked = options.marked ?? (() => false)
     this.#planned = options.planned ?? (() => null)
-    const { cloud, clock, settings, observer } = options
-    this.#aggregates = new Aggregates(cloud, clock, settings.aggregatesEveryMs, observer)
+    const { cloud, clock, observer } = options
+    this.#aggregates = new Aggregates(cloud, clock, () => this.#settings.aggregatesEveryMs, observer)
+  }
+
+  /**
+   * Takes new rules, at once and as a whole. What was learnt of the hosts stays; what their witnesses said does not, for other
+   * ones may be asked from now on. A look under way is thrown away and done again: no verdict is made of old and new.
+   */
+  adopt({ segmentOf, probes, settings }: MonitorRules): void {
+    this.#segmentOf = segmentOf
+    this.#probes = probes
+    this.#settings = settings
+    this.#verdicts = null
+    for (const track of this.#hosts.values()) {
+      const { host, row, verdict } = track
+      track.segment = segmentOf(host, row.zone, this.#aggregates.names(host))
+      track.readings = []
+      track.deadInARow = 0
+      track.verdict = { ...verdict, segment: track.segment.name }
+    }
+    this.#underWay?.abort()
   }
 
   /** Reads the cloud once. API failures do not throw: they freeze. What `lookAgain` found in between is in the report too. */
@@ -210,15 +238,24 @@ export class Monitor {
    * Reading and probes side by side, so that probing costs no time of its own. Probes of `only` this host; null: of every
    * silent one.
    */
-  async #look(only: HostName | null, signal: AbortSignal | undefined): Promise<boolean> {
-    const options = signal ? { signal } : {}
+  async #look(only: HostName | null, stop: AbortSignal | undefined): Promise<boolean> {
+    const cut = new AbortController()
+    const { signal } = cut
+    const follow = (): void => cut.abort()
+    if (stop?.aborted) follow()
+    else stop?.addEventListener('abort', follow, { once: true })
+    this.#underWay = cut
     const askedAt = this.#clock.now()
     const hosts = only === null ? this.#silentHosts(askedAt) : new Set([only])
     const [reading, readings] = await Promise.all([
-      this.#read(options).catch((thrown: unknown) => ensureError(thrown)),
+      this.#read({ signal }).catch((thrown: unknown) => ensureError(thrown)),
       this.#askProbes(hosts, signal),
     ])
-    if (signal?.aborted) return false
+    this.#underWay = null
+    stop?.removeEventListener('abort', follow)
+    if (stop?.aborted) return false
+    // The rules changed meanwhile.
+    if (signal.aborted) return this.#look(only, stop)
     const now = this.#clock.now()
     const failed = reading instanceof Error
     this.#readError = failed ? reading.message : null
@@ -244,7 +281,7 @@ export class Monitor {
     return silent
   }
 
-  #askProbes(hosts: ReadonlySet<HostName>, signal: AbortSignal | undefined): Promise<Map<HostName, ProbeReading[]>> {
+  #askProbes(hosts: ReadonlySet<HostName>, signal: AbortSignal): Promise<Map<HostName, ProbeReading[]>> {
     const orders = [...hosts].flatMap((host) => {
       const track = this.#hosts.get(host)
       if (!track) return []

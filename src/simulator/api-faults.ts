@@ -3,25 +3,20 @@
  * service acted, answers that never come or make no sense. Each says which requests it strikes and how often.
  */
 
-export type ApiFaultKind =
-  /** The service acts and answers `delayMs` late. */
-  | 'slow'
-  /** Answers `status` without acting. */
-  | 'refuse'
-  /** Acts, and answers `status` all the same. */
-  | 'act-and-refuse'
-  /** The connection breaks before the service saw the request. */
-  | 'drop-before'
-  /** The service acts and the connection breaks before the answer. */
-  | 'drop-after'
-  /** The service acts and the answer never comes. */
-  | 'hang-after'
-  /** The request is swallowed: nothing is done, nothing comes. */
-  | 'hang-before'
-  /** The service acts and the answer is not JSON. */
-  | 'malformed'
-  /** The service acts and an empty object comes. */
-  | 'empty'
+/** Each kind of trouble with what it does. */
+export const apiFaultKinds = {
+  slow: 'The service acts and answers `delayMs` late.',
+  refuse: 'Answers `status` without acting.',
+  'act-and-refuse': 'Acts, and answers `status` all the same.',
+  'drop-before': 'The connection breaks before the service saw the request.',
+  'drop-after': 'The service acts and the connection breaks before the answer.',
+  'hang-after': 'The service acts and the answer never comes.',
+  'hang-before': 'The request is swallowed: nothing is done, nothing comes.',
+  malformed: 'The service acts and the answer is not JSON.',
+  empty: 'The service acts and an empty object comes.',
+} as const
+
+export type ApiFaultKind = keyof typeof apiFaultKinds
 
 export interface ApiFault {
   kind: ApiFaultKind

@@ -2,7 +2,7 @@
 export { startSimulator, Simulator } from './simulator.ts'
 export type { SimulatedCloudAccess, SimulatorOptions } from './simulator-options.ts'
 export { VirtualClock } from './virtual-clock.ts'
-export type { ApiFault, ApiFaultKind } from './api-faults.ts'
+export { apiFaultKinds, type ApiFault, type ApiFaultKind } from './api-faults.ts'
 export type { LoggedRequest } from './http-server.ts'
 export type { Truth } from './hypervisors.ts'
 export type { NewInstance, StartState } from './instance-builder.ts'

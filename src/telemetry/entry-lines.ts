@@ -19,6 +19,8 @@ const levels: Partial<Record<EntryKind, Level>> = {
   'step.failed': 'warn',
   'debt.recorded': 'warn',
   'proof.voided': 'error',
+  'config.refused': 'error',
+  'mode.changed': 'warn',
 }
 
 /** The line for an entry. */
@@ -158,6 +160,27 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
         by: entry.data.by,
         reason: entry.data.reason,
       }
+    case 'config.reloaded': {
+      const { by, reason, changed, waiting, files } = entry.data
+      const what = changed.length === 0 ? 'nothing changed' : `changed: ${changed.join(', ')}`
+      const rest = waiting.length === 0 ? '' : `; for the next start: ${waiting.join(', ')}`
+      return { message: `Configuration reloaded, ${what}${rest}`, by, reason, files }
+    }
+    case 'config.refused': {
+      const { by, code, message, problems } = entry.data
+      return { message: `Configuration refused, the one before holds on: ${message}`, by, reason: code, problems }
+    }
+    case 'mode.changed': {
+      const { from, to, by } = entry.data
+      return {
+        message: to === 'armed' ? 'Armed: recoveries act from now on' : 'Observing: nothing is sent any more',
+        by,
+        from,
+        to,
+      }
+    }
+    case 'operator.log-level':
+      return { message: `Log level ${entry.data.level}`, by: entry.data.by, until: entry.data.until }
     case 'operator.paused':
     case 'operator.maintenance': {
       const { by, reason, until, scope = wholeCloud } = entry.data

@@ -33,6 +33,18 @@ export const catalogue = {
     labels: ['version', 'node'],
   },
   startTime: { name: 'lifeboat_start_timestamp_seconds', type: 'gauge', help: 'When this daemon started', labels: [] },
+  configReloadOk: {
+    name: 'lifeboat_config_last_reload_successful',
+    type: 'gauge',
+    help: '1 when the configuration that was read last is in force, 0 when it was refused and an earlier one holds on',
+    labels: [],
+  },
+  configReloadTimestamp: {
+    name: 'lifeboat_config_last_reload_success_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the configuration in force was read',
+    labels: [],
+  },
   armed: { name: 'lifeboat_armed', type: 'gauge', help: '1 when the daemon acts, 0 when it only observes', labels: [] },
   paused: {
     name: 'lifeboat_paused',

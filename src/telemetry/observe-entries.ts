@@ -45,6 +45,9 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
       case 'daemon.started':
         metrics.armed.set(entry.data.mode === 'armed' ? 1 : 0)
         break
+      case 'mode.changed':
+        metrics.armed.set(entry.data.to === 'armed' ? 1 : 0)
+        break
       case 'verdict.changed':
         detected(entry.data)
         break

@@ -1,9 +1,10 @@
 /**
- * Notifications to systemd: ready, stopping, status and the watchdog. Without NOTIFY_SOCKET (not started by systemd) nothing
+ * Notifications to systemd: ready, reloading, stopping, status and the watchdog. Without NOTIFY_SOCKET (not started by systemd) nothing
  * is sent. Node cannot write to a datagram socket of the file system, so the systemd-notify program does it; the unit has
  * NotifyAccess=all, because the message comes from a child of the daemon.
  */
 import { execFile } from 'node:child_process'
+import process from 'node:process'
 import type { Clock } from '../domain/clock.ts'
 import { live, type HealthLimits, type Progress } from './health.ts'
 
@@ -18,10 +19,14 @@ export interface NotifyOptions {
   /** Told when a notification could not be sent. */
   onError: (error: Error) => void
   run?: RunNotify
+  /** CLOCK_MONOTONIC in microseconds, as systemd compares it with its own. Default: this machine's. */
+  monotonicUsec?: () => bigint
 }
 
 export interface SystemdNotify {
   ready(status: string): void
+  /** A reload begins; `ready` ends it, whatever became of it. */
+  reloading(): void
   status(text: string): void
   /** Also ends the watchdog's feeding: systemd's stop time limit takes over. */
   stopping(status: string): void
@@ -46,12 +51,25 @@ export function feedEveryMs(environment: Record<string, string | undefined>): nu
 export function createSystemdNotify(options: NotifyOptions): SystemdNotify {
   const { clock, environment, progress, limits, onError } = options
   const run = options.run ?? runSystemdNotify
+  const monotonicUsec = options.monotonicUsec ?? ((): bigint => process.hrtime.bigint() / 1_000n)
   let stopFeeding = (): void => undefined
+  // One after another: each is a program of its own, and a READY that overtakes its RELOADING says the wrong thing.
+  const waiting: string[][] = []
+  let underWay = false
+  const next = (): void => {
+    const assignments = underWay ? undefined : waiting.shift()
+    if (assignments === undefined) return
+    underWay = true
+    run(assignments, (error) => {
+      underWay = false
+      if (error !== null) onError(error)
+      next()
+    })
+  }
   const send = (...assignments: string[]): void => {
     if ((environment['NOTIFY_SOCKET'] ?? '') === '') return
-    run(assignments, (error) => {
-      if (error !== null) onError(error)
-    })
+    waiting.push(assignments)
+    next()
   }
   const feedLater = (everyMs: number): void => {
     stopFeeding = clock.after(everyMs, () => {
@@ -61,6 +79,7 @@ export function createSystemdNotify(options: NotifyOptions): SystemdNotify {
   }
   return {
     ready: (status) => send('READY=1', `STATUS=${flat(status)}`),
+    reloading: () => send('RELOADING=1', `MONOTONIC_USEC=${monotonicUsec()}`, 'STATUS=Reloading'),
     status: (text) => send(`STATUS=${flat(text)}`),
     stopping: (status) => {
       stopFeeding()

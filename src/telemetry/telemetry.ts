@@ -110,6 +110,10 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
         for (const [state, { next }] of Object.entries(returnStates))
           if (next.length > 0) metrics.returningHosts.set({ state }, hosts[state as keyof typeof hosts] ?? 0)
       },
+      configuration: ({ ok }) => {
+        metrics.configReloadOk.set(ok ? 1 : 0)
+        if (ok) metrics.configReloadTimestamp.set(wallSeconds())
+      },
       log: (level, event, fields, error) => {
         const { message, ...rest } = fields
         logger.log(level, event, typeof message === 'string' ? message : event, rest, error)

@@ -16,6 +16,14 @@ export const aStatus: DaemonStatus = {
   incidents: { open: 1, held: 0 },
   journal: { path: '/tmp/journal.db', entries: 7, head: 'abc' },
   workflow: { name: 'host-failure', revision: 1, digest: 'd1ge57d1ge57d1ge57' },
+  configuration: {
+    files: ['/etc/lifeboat/lifeboat.yaml'],
+    loadedAt: '2026-01-02T03:04:05.000Z',
+    loadedBy: 'start',
+    waiting: [],
+    refused: null,
+  },
+  logLevel: { level: 'info', configured: 'info', until: null },
 }
 
 export const aHost: HostStatus = {
@@ -73,6 +81,15 @@ export function fakeOperations(replace: Partial<Operations> = {}): { operations:
     },
     endMaintenance: async (order) => void asked.push(['endMaintenance', order]),
     override: async (id, order) => void asked.push(['override', id, order]),
+    reload: async (order) => {
+      asked.push(['reload', order])
+      return { changed: ['mode'], waiting: [], mode: { from: 'observe', to: 'armed' }, files: [], warnings: [] }
+    },
+    logLevel: () => ({ level: 'info', configured: 'info', until: null }),
+    setLogLevel: async (order) => {
+      asked.push(['setLogLevel', order])
+      return { level: order.level, configured: 'info', until: order.until }
+    },
     cancel: async (id, order) => void asked.push(['cancel', id, order]),
     ...replace,
   }

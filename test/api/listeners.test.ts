@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { listenForOperators, listenPublicly } from '../../src/api/index.ts'
 import { publicListener } from '../../src/api/public-listener.ts'
 import { fakeOperations } from './fake-operations.ts'
+import { fakeReview } from './fake-review.ts'
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
@@ -17,7 +18,10 @@ afterEach(async () => {
 
 const socketPath = (): string => join(mkdtempSync(join(tmpdir(), 'lb-')), 'run', 's.sock')
 async function listen(path: string): Promise<{ close(): Promise<void> }> {
-  const server = await listenForOperators(fakeOperations().operations, path, () => Date.now())
+  const server = await listenForOperators(
+    { operations: fakeOperations().operations, review: fakeReview(), now: () => Date.now() },
+    path,
+  )
   open.push(server)
   return server
 }

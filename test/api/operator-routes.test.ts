@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { operatorRoutes } from '../../src/api/operator-routes.ts'
+import { onSocket, restServer } from '../../src/api/rest-server.ts'
+import type { Operations } from '../../src/domain/operations.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import { aStatus, fakeOperations } from './fake-operations.ts'
+import { fakeReview } from './fake-review.ts'
 
 const now = Date.parse('2026-01-02T03:04:05Z')
 const by = 'alice'
+
+const routes = (operations: Operations) => restServer({ operations, review: fakeReview(), now: () => now }, onSocket)
 
 describe('acts', () => {
   it.each([
@@ -62,7 +66,7 @@ describe('acts', () => {
     ['/v1/incidents/i-1/cancel', { by, reason: 'rack' }, 202, ['cancel', 'i-1', { by, reason: 'rack' }]],
   ])('POST %s %j', async (url, payload, status, expected) => {
     const { operations, asked } = fakeOperations()
-    const answer = await operatorRoutes(operations, () => now).inject({ method: 'POST', url, payload })
+    const answer = await routes(operations).inject({ method: 'POST', url, payload })
     expect([answer.statusCode, asked]).toEqual([status, [expected]])
   })
 
@@ -91,7 +95,7 @@ describe('acts', () => {
     ['no body', '/v1/resume', undefined],
   ])('%s is refused and nothing is done', async (_name, url, payload) => {
     const { operations, asked } = fakeOperations()
-    const answer = await operatorRoutes(operations, () => now).inject({
+    const answer = await routes(operations).inject({
       method: 'POST',
       url,
       ...(payload !== undefined && { payload }),
@@ -106,19 +110,19 @@ it('an incident of a host with the longest possible name can be cancelled', asyn
   const { operations, asked } = fakeOperations()
   const id = `20260102T030405Z-${'h'.repeat(255)}`
   const url = `/v1/incidents/${id}/cancel`
-  await operatorRoutes(operations, () => now).inject({ method: 'POST', url, payload: { by, reason: 'rack' } })
+  await routes(operations).inject({ method: 'POST', url, payload: { by, reason: 'rack' } })
   expect(asked).toEqual([['cancel', id, { by, reason: 'rack' }]])
 })
 
 describe('reads', () => {
   it('status is what the daemon says', async () => {
     const { operations } = fakeOperations()
-    expect((await operatorRoutes(operations, () => now).inject('/v1/status')).json()).toEqual(aStatus)
+    expect((await routes(operations).inject('/v1/status')).json()).toEqual(aStatus)
   })
 
   it('incident filters are typed, and unknown ones refused: a mistyped filter must not list everything', async () => {
     const { operations, asked } = fakeOperations()
-    const server = operatorRoutes(operations, () => now)
+    const server = routes(operations)
     expect((await server.inject('/v1/incidents?open=true&host=cmp01&limit=5')).statusCode).toBe(200)
     expect((await server.inject('/v1/incidents?hots=cmp01')).statusCode).toBe(400)
     expect(asked).toEqual([['incidents', { open: true, host: 'cmp01', limit: 5 }]])
@@ -137,7 +141,7 @@ describe('errors have one shape', () => {
       recover: () => Promise.reject(new LifeboatError(code, 'why', { details: { a: 1 } })),
     })
     const payload = { host: 'h', by, proof: 'p' }
-    const answer = await operatorRoutes(operations, () => now).inject({ method: 'POST', url: '/v1/recover', payload })
+    const answer = await routes(operations).inject({ method: 'POST', url: '/v1/recover', payload })
     expect([answer.statusCode, answer.json()]).toEqual([status, { error: { code, message: 'why', details: { a: 1 } } }])
   })
 
@@ -147,7 +151,7 @@ describe('errors have one shape', () => {
         throw new TypeError('x is not a function')
       },
     })
-    const answer = await operatorRoutes(operations, () => now).inject('/v1/status')
+    const answer = await routes(operations).inject('/v1/status')
     expect([answer.statusCode, answer.json()]).toEqual([
       500,
       { error: { code: 'INVARIANT', message: 'x is not a function', details: {} } },
@@ -157,7 +161,7 @@ describe('errors have one shape', () => {
 
 describe('hostile requests', () => {
   const { operations, asked } = fakeOperations()
-  const server = operatorRoutes(operations, () => now)
+  const server = routes(operations)
   const headers = { 'content-type': 'application/json' }
 
   it.each([
@@ -189,6 +193,6 @@ describe('hostile requests', () => {
 
 it('GET /v1/hosts/NAME asks for that host, and says when there is none', async () => {
   const { operations } = fakeOperations()
-  const answer = await operatorRoutes(operations, () => now).inject({ method: 'GET', url: '/v1/hosts/cmp01.example' })
+  const answer = await routes(operations).inject({ method: 'GET', url: '/v1/hosts/cmp01.example' })
   expect([answer.statusCode, answer.json().error.message]).toEqual([404, 'Nova shows no nova-compute on cmp01.example'])
 })

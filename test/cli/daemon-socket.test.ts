@@ -6,6 +6,7 @@ import { listenForOperators } from '../../src/api/index.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { HostDetail, HostStatus, Operations } from '../../src/domain/operations.ts'
 import type { StandingOrder } from '../../src/domain/standing-order.ts'
+import { fakeReview } from '../api/fake-review.ts'
 import { aHost, aStatus, fakeOperations } from '../api/fake-operations.ts'
 import { run, wallNow, type Ran } from './fake-commands.ts'
 
@@ -21,7 +22,10 @@ afterEach(async () => {
 
 async function withDaemon(replace: Partial<Operations> = {}): Promise<unknown[][]> {
   const { operations, asked } = fakeOperations(replace)
-  server = await listenForOperators(operations, join(directory, 'lifeboat.sock'), () => wallNow)
+  server = await listenForOperators(
+    { operations, review: fakeReview(), now: () => wallNow },
+    join(directory, 'lifeboat.sock'),
+  )
   return asked
 }
 const lifeboat = (argv: string[], env: Record<string, string> = {}): Promise<Ran> =>

@@ -81,7 +81,7 @@ describe('the brake', () => {
 describe('secrets', () => {
   it('come from the environment, or the first line of a file beside the configuration', () => {
     const directory = mkdtempSync(join(tmpdir(), 'lifeboat-config-'))
-    writeFileSync(join(directory, 'pw'), 'from file\n')
+    writeFileSync(join(directory, 'pw'), 'from file\n', { mode: 0o600 })
     writeFileSync(join(directory, 'c.yaml'), bmc('password_file: pw'))
     expect(loadConfig(join(directory, 'c.yaml'), {}).fencing['bmc']).toMatchObject({ password: 'from file' })
     expect(parse(bmc('password_env: PW'), { PW: 'from env' }).fencing['bmc']).toMatchObject({ password: 'from env' })

@@ -50,6 +50,23 @@ describe('config/lifeboat.example.yaml', () => {
   })
 })
 
+describe('what a reload changes', () => {
+  /** Read at the start alone. An option that is added is one of these until a reload really changes it. */
+  const atTheStart = ['cloud', 'state_dir', 'socket', 'http']
+
+  it('is said of every option in the schema, and of those that need a restart in the example too', () => {
+    const marks = Object.entries(configJsonSchema().properties ?? {}).map(([key, option]) => {
+      const inner = Object.values(option.properties ?? {})
+      return [key, [option, ...inner].flatMap((one) => one['x-lifeboat-reload'] ?? [])] as const
+    })
+    expect(marks.filter(([, found]) => found.length === 0)).toEqual([])
+    expect(marks.filter(([, found]) => found.includes('restart')).map(([key]) => key)).toEqual(atTheStart)
+    const text = textOf(shipped('lifeboat.example.yaml'))
+    for (const key of atTheStart)
+      expect(text, key).toMatch(new RegExp(`# Needs a restart\\.[^\n]*\n(#[^\n]*\n)*${key}:`))
+  })
+})
+
 describe('config/lab.yaml', () => {
   it('recovers two of four hosts and holds the third', () => {
     const config = loadConfig(shipped('lab.yaml'), {})

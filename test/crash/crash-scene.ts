@@ -14,6 +14,7 @@ import { parseWorkflow } from '../../src/engine/workflow.ts'
 import { openJournal } from '../../src/journal/journal.ts'
 import { startSimulator, type Simulator } from '../../src/simulator/index.ts'
 import type { StartState } from '../../src/simulator/instance-builder.ts'
+import { seedJournal } from './seed.ts'
 
 const victimFile = fileURLToPath(new URL('./victim.mjs', import.meta.url))
 const workflowFile = fileURLToPath(new URL('../../recovery-workflows/host-failure.yaml', import.meta.url))
@@ -84,14 +85,7 @@ function failUntilOneFailed(simulator: Simulator, instances: string[]): void {
 /** The journal as a daemon leaves it that has confirmed the death and is about to fence. */
 function seed(path: string): void {
   const journal = openJournal(path, { clock })
-  const { name, revision, digest, source } = workflow
-  const base = { incident, host: dead }
-  const opened = { verdict: null, segment: 'simulated', failure: 'host', mode: 'armed', openedBy: 'daemon' } as const
-  journal.append([
-    { kind: 'workflow.pinned', data: { name, revision, digest, source } },
-    { kind: 'incident.opened', ...base, data: { ...opened, workflowDigest: digest } },
-    { kind: 'incident.phase', ...base, data: { from: 'confirming', to: 'fencing' } },
-  ])
+  seedJournal(journal, workflow, incident, dead)
   journal.close()
 }
 

@@ -12,7 +12,7 @@ import { documentSchema, type WorkflowDocument } from '../../src/engine/document
 import { defaultWishes } from '../../src/engine/wishes.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
 import type { StartState } from '../../src/simulator/index.ts'
-import type { Intercept, Sending } from './life.ts'
+import type { Intercept, Sending } from './mortal-daemon.ts'
 import { rehearse, type Ending, type Scene } from './rehearsal.ts'
 
 const directory = new URL('../../recovery-workflows/', import.meta.url)

@@ -13,7 +13,8 @@ import type { Workflow } from '../../src/domain/plan.ts'
 import type { Segment } from '../../src/domain/segment.ts'
 import { openJournal, type JournalWriter } from '../../src/journal/journal.ts'
 import { startSimulator, VirtualClock, type NewInstance, type Simulator } from '../../src/simulator/index.ts'
-import { Life, type Death, type Intercept } from './life.ts'
+import { MortalDaemon, type Death, type Intercept } from './mortal-daemon.ts'
+import { seedJournal } from './seed.ts'
 
 export const dead = 'cmp01'
 /** The source of a resize, where there is one. */
@@ -92,7 +93,7 @@ export async function rehearse(
     serviceDownTimeMs: 3_600_000,
     ...(scene.oldCloud === true && { maxMicroversion: '2.93' }),
   })
-  let life: Life | null = null
+  let life: MortalDaemon | null = null
   try {
     const path = join(directory, 'journal.db')
     const { uuid } = simulator.addInstance({ otherHost: other, ...scene.instance, host: dead })
@@ -106,8 +107,8 @@ export async function rehearse(
     const watch = watchEvacuations(simulator, uuid)
     const commits: Commit[] = []
     const effects = (): number => simulator.requests().filter(isEffect).length
-    const live = async (death: Death | undefined, first: boolean): Promise<Life> => {
-      life = new Life({
+    const live = async (death: Death | undefined, first: boolean): Promise<MortalDaemon> => {
+      life = new MortalDaemon({
         clock,
         simulator,
         path,
@@ -152,7 +153,7 @@ export async function rehearse(
     }
     return ending
   } finally {
-    ;(life as Life | null)?.die()
+    ;(life as MortalDaemon | null)?.die()
     await simulator.close()
     clock.close()
     rmSync(directory, { recursive: true, force: true })
@@ -193,14 +194,7 @@ function seed(path: string, clock: VirtualClock, workflow: Workflow): void {
 
 function writeSeed(path: string, clock: VirtualClock, workflow: Workflow): void {
   const journal = openJournal(path, { clock })
-  const { name, revision, digest, source } = workflow
-  const base = { incident, host: dead }
-  const opened = { verdict: null, segment: 'simulated', failure: 'host', mode: 'armed', openedBy: 'daemon' } as const
-  journal.append([
-    { kind: 'workflow.pinned', data: { name, revision, digest, source } },
-    { kind: 'incident.opened', ...base, data: { ...opened, workflowDigest: digest } },
-    { kind: 'incident.phase', ...base, data: { from: 'confirming', to: 'fencing' } },
-  ])
+  seedJournal(journal, workflow, incident, dead)
   journal.close()
 }
 

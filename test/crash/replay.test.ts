@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LifeboatError } from '../../src/domain/errors.ts'
-import type { Death, Intercept, Sending } from './life.ts'
+import type { Death, Intercept, Sending } from './mortal-daemon.ts'
 import { findWays, isAt, placesOf, routed, shippedWorkflows, type Way } from './recipes.ts'
 import { rehearse, type Commit } from './rehearsal.ts'
 

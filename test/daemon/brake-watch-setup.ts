@@ -148,8 +148,8 @@ export class Scene {
       book: this.book,
       monitor,
       segmentNamed: segment,
-      rules: this.rules,
-      confirmAfterBeats: 2.5,
+      rules: () => this.rules,
+      confirmAfterBeats: () => 2.5,
     })
   }
 }

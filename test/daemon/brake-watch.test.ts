@@ -266,6 +266,25 @@ describe('which hosts count', () => {
     expect(counts(verdictOf('h', kind, { state: 'down', missedBeats: 99, probes: [probe('dead')] }))).toBeUndefined(),
   )
 
+  it.each([
+    ['service-down', 'fences', 1],
+    ['service-down', 'leaves', 0],
+    ['healthy', 'fences', 0],
+    ['contradiction', 'fences', 0],
+  ] as const)('a host that is %s in a segment that %s hosts that are cut off: %i', (kind, segment, count) => {
+    const { down } = brakeFacts({
+      blind: false,
+      verdicts: [{ ...verdictOf('h', kind), segment }],
+      openIncidents: [],
+      recoveries: new Map(),
+      domains: () => [],
+      confirmAfterBeats: 2.5,
+      fencesIsolated: (name) => name === 'fences',
+    })
+    // It is on its way to a recovery as a dead one is.
+    expect(down).toEqual(Array.from({ length: count }, () => ({ host: 'h', segment, domains: [], waits: true })))
+  })
+
   it('an open incident counts whatever the verdict, and waits until its host is proven dead or it is cancelled', () => {
     const scene = new Scene().open('h0', 'h1', 'h2').prove('h1')
     scene.journal.append([

@@ -72,6 +72,12 @@ describe('for the brake', () => {
   it('what is not silent stays what it is', () =>
     expect(kinds(verdict('a', 'healthy'), verdict('a', 'contradiction'))).toEqual(['healthy', 'contradiction']))
 
+  it('maintenance of its segment is maintenance of a host, and of another segment is not', () => {
+    const orders = ordersOf({ ...order, scope: segment('s') })
+    expect(maintenanceOf(orders, 'a', 's')).toBe('in maintenance by ann until ended (segment s): x')
+    expect(maintenanceOf(orders, 'a', 't')).toBeNull()
+  })
+
   it('a pause is no maintenance', () => expect(maintenanceOf(ordersOf(pause), 'a', 's')).toBeNull())
 })
 

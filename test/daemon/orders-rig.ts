@@ -99,7 +99,12 @@ export class OrdersRig {
     const observer = { standingOrders: (): void => void this.told.push(orders.inForce().map(orderText)) }
     const monitor = { verdicts: () => [], verdict: () => undefined, segments: () => [] }
     const acts = orderActs({ clock, journal, orders, monitor })
-    return { journal, orders, acts, keeper: new OrderKeeper({ clock, journal, observer, orders, windows }) }
+    return {
+      journal,
+      orders,
+      acts,
+      keeper: new OrderKeeper({ clock, journal, observer, orders, windows: () => windows }),
+    }
   }
 }
 

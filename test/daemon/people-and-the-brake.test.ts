@@ -1,6 +1,8 @@
 /** What the daemon answers to a person's override, and in which order it opens incidents. */
 import { describe, expect, it } from 'vitest'
 import type { BrakeWatch } from '../../src/daemon/brake-watch.ts'
+import { LogLevelInForce } from '../../src/daemon/log-level.ts'
+import type { Reloads } from '../../src/daemon/reloads.ts'
 import { createOperations } from '../../src/daemon/operations.ts'
 import { StandingOrders } from '../../src/daemon/standing-orders.ts'
 import { WatchLoop, type WatchLoopParts } from '../../src/daemon/watch-loop.ts'
@@ -26,14 +28,16 @@ function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> 
     monitor,
     brake,
     watch: null as unknown as WatchLoop,
-    about: {
+    reloads: { state: () => ({}), reload: () => Promise.reject(new Error('no')) } as unknown as Reloads,
+    logLevel: new LogLevelInForce(scene.clock, 'info', () => undefined),
+    about: () => ({
       version: '0',
       mode: 'armed',
       pid: 1,
       startedAt: '',
       cloud: null,
       workflow: { name: 'w', revision: 1, digest: 'd' },
-    },
+    }),
   })
 }
 
@@ -131,9 +135,9 @@ describe('hosts that die in one poll', () => {
           stop.abort()
         },
       },
-      pollIntervalMs: 1_000,
-      mode: 'armed',
-      workflowDigest: 'd',
+      pollIntervalMs: () => 1_000,
+      mode: () => 'armed',
+      workflowDigest: () => 'd',
       segmentFor: (host) => ({ ...simulatedSegment, priority: priorities[host] ?? 0 }),
       inMaintenance: () => false,
       run: (id) => void done.push(id.replace(/^.*Z-/, '')),

@@ -1,6 +1,6 @@
 /** The daemon as real processes: one journal has one daemon, and a start that fails leaves nothing that looks like a run. */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,18 +29,19 @@ afterAll(async () => {
 
 interface Run {
   child: ChildProcess
+  config: string
   output: () => string
   /** Waits for a text in what it printed. */
   says: (text: string) => Promise<void>
   ended: Promise<number | null>
 }
 
-function run(stateDir: string, http = 'false'): Run {
+function run(stateDir: string, http = 'false', environment: Record<string, string> = {}): Run {
   const config = join(directory, `${children.length}.yaml`)
   writeFileSync(config, `mode: observe\nstate_dir: ${stateDir}\nhttp: { listen: ${http} }\n`)
   const access = Object.entries(simulator.cloud()).map(([key, value]) => [`OS_${key.toUpperCase()}`, String(value)])
   const child = spawn(process.execPath, [program, 'run', '--config', config], {
-    env: { PATH: process.env['PATH'], ...Object.fromEntries(access) },
+    env: { PATH: process.env['PATH'], ...Object.fromEntries(access), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   children.push(child)
@@ -58,7 +59,7 @@ function run(stateDir: string, http = 'false'): Run {
       listen()
       void ended.then((code) => reject(new Error(`it ended with ${code} and never said ${wanted}: ${text}`)))
     })
-  return { child, output: () => text, says, ended }
+  return { child, config, output: () => text, says, ended }
 }
 
 test('a second daemon on one journal is refused by the pid of the first, also over another path and while that one stands still', async () => {
@@ -119,4 +120,44 @@ test('a damaged journal is refused with the exit code of the journal and a word 
   const refused = run(state)
   expect(await refused.ended).toBe(74)
   expect(refused.output()).toContain('To go on: keep the damaged file')
+})
+
+test('SIGHUP reads the configuration again, keeps the old one when it is broken, and tells systemd of both', async () => {
+  const state = join(directory, 'hup')
+  const bin = join(directory, 'bin')
+  const told = join(directory, 'told')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'systemd-notify'), `#!/bin/sh\necho "$*" >> ${told}\n`, { mode: 0o755 })
+  const path = `${bin}:${process.env['PATH'] ?? ''}`
+  const daemon = run(state, 'false', { NOTIFY_SOCKET: '/nowhere', PATH: path })
+  await daemon.says('daemon.started')
+  const text = readFileSync(daemon.config, 'utf8')
+  writeFileSync(daemon.config, text.replace('mode: observe', 'mode: armd'))
+  daemon.child.kill('SIGHUP')
+  await daemon.says('Configuration refused, the one before holds on')
+  // The fragment beside it wins, and is new since the start.
+  mkdirSync(daemon.config.replace('.yaml', '.d'))
+  writeFileSync(join(daemon.config.replace('.yaml', '.d'), '10-armed.yaml'), 'mode: armed\nlog: { level: debug }\n')
+  writeFileSync(daemon.config, text.replace('listen: false', "listen: '127.0.0.1:1'"))
+  daemon.child.kill('SIGHUP')
+  await daemon.says('Configuration reloaded, changed: mode, log.level; for the next start: http.listen')
+  await daemon.says('"event":"poll.ended"')
+  daemon.child.kill('SIGTERM')
+  expect(await daemon.ended).toBe(0)
+  const journal = openJournalReader(join(state, 'journal.db'))
+  const own = journal.read({ kinds: ['config.refused', 'config.reloaded', 'mode.changed'] })
+  expect(own.map(({ kind, actor }) => `${kind} ${actor}`)).toEqual([
+    'config.refused signal:SIGHUP',
+    'config.reloaded signal:SIGHUP',
+    'mode.changed signal:SIGHUP',
+  ])
+  journal.close()
+  const notices = readFileSync(told, 'utf8').split('\n')
+  expect(notices.filter((line) => /READY|RELOADING/.test(line))).toEqual([
+    'READY=1 STATUS=Watching, observe',
+    expect.stringMatching(/^RELOADING=1 MONOTONIC_USEC=\d+ /),
+    'READY=1 STATUS=Watching, observe',
+    expect.stringMatching(/^RELOADING=1 MONOTONIC_USEC=\d+ /),
+    'READY=1 STATUS=Watching, armed',
+  ])
 })

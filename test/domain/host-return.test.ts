@@ -5,6 +5,7 @@ import {
   afterRefusalMs,
   changeReturn,
   decideReturn,
+  defaultReturnRules,
   leastHealthyPolls,
   returnStates,
   traitPatienceMs,
@@ -93,6 +94,22 @@ const table: [
     'forced down by somebody else before us, and enabled since',
     'back TAKEN_BACK_BY_OTHERS end',
     { mark: { ...mark, forcedDown: false }, service: { ...forced, status: 'enabled', disabledReason: null } },
+  ],
+  [
+    'enabled, with our words left behind: nothing is disabled',
+    'back TAKEN_BACK_BY_OTHERS end',
+    { mark: { ...mark, forcedDown: false }, service: { ...enabled, disabledReason: ours } },
+  ],
+  [
+    'what we enabled was not taken back by others, though only our disable stood there',
+    'enabling TRAIT_UNREAD -',
+    {
+      mark: { ...mark, forcedDown: false },
+      service: enabled,
+      state: 'enabling',
+      healthy: longHealthy,
+      enabledAt: now - 5_000,
+    },
   ],
   [
     'somebody enabled it: forced_down is still ours',
@@ -315,6 +332,19 @@ describe('what is said', () => {
     ])
   })
 
+  test('leaves nothing behind where nothing is named', () => {
+    expect(decided({})?.leftovers).toEqual([])
+    expect(decided({ service: null })?.leftovers).toEqual([])
+    expect(decided({}, done)?.leftovers).toEqual([])
+  })
+
+  test('lists names with a comma', () => {
+    const records = [left('web', 'done'), left('db', 'done')]
+    expect(decided({ evacuations: { inFlight: [], done: records } })?.message).toContain(
+      'settle web (m-web, done), db (m-db, done): one record',
+    )
+  })
+
   test('says the rules it acts by', () => {
     expect(decided({ healthy: null }, proven)?.message).toContain('for 300 s')
     expect(decided({ state: 'kept-out' })?.message).toContain('more than 3 times within 1800 s')
@@ -413,6 +443,9 @@ describe('whatever the facts are', () => {
   test('the end is said exactly when the state is back', () =>
     holds((_facts, { state, act }) => expect(state === 'back').toBe(act === 'end')))
 })
+
+test('by default a host returns by itself after five minutes of health, and not after the fourth failure in half an hour', () =>
+  expect(defaultReturnRules).toEqual({ mode: 'automatic', healthyMs: 300_000, maxReturns: 3, withinMs: 1_800_000 }))
 
 test('the table refuses what it does not allow, and knows that staying is no change', () => {
   expect(() => changeReturn('back', 'away')).toThrow('cannot go from back to away')

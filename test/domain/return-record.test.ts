@@ -249,6 +249,35 @@ describe('a write of a return', () => {
   })
 })
 
+test('a host that no entry speaks of is away, with nothing of ours on it', () => {
+  expect(nothingKnown(host)).toEqual({
+    host,
+    mark: null,
+    state: 'away',
+    said: null,
+    leftovers: [],
+    failures: [],
+    order: null,
+    confirmed: {},
+    open: null,
+    failed: null,
+    attempts: 0,
+  })
+  expect(incidentOf(nothingKnown(host))).toBeUndefined()
+})
+
+test('entries of a return belong to the newest incident that set something', () => {
+  expect(incidentOf(new Told().marked('1').marked('2').record)).toBe('2')
+})
+
+test('a row that comes after the end of its write changes nothing', () => {
+  const told = new Told().marked('1').wrote('enable', 'step.issued', 'step.confirmed')
+  const { record } = told
+  for (const kind of ['step.issued', 'step.confirmed', 'step.failed'] as const)
+    told.tell({ kind, step: 'return.enable.1', data: { error: { message: 'x' } } } as unknown as NewEntry)
+  expect(told.record).toEqual(record)
+})
+
 test('entries without a host, and of other kinds, change nothing', () => {
   const told = new Told().marked('1')
   const before = told.record

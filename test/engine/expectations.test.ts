@@ -1,9 +1,8 @@
 /** Expected plans: what a case of a test file says becomes a survey, and what the plan has is compared with it. */
 import { describe, expect, it } from 'vitest'
 import type { LifeboatError } from '../../src/domain/errors.ts'
-import { defaultReturnRules } from '../../src/domain/host-return.ts'
 import type { InstancePlan, Workflow } from '../../src/domain/plan.ts'
-import type { Segment } from '../../src/domain/segment.ts'
+import { builtInSettings, type Segment } from '../../src/domain/segment.ts'
 import type { Survey } from '../../src/domain/survey.ts'
 import { checkExpectations } from '../../src/engine/expectations.ts'
 import { originalOf } from '../../src/engine/original.ts'
@@ -122,18 +121,10 @@ describe('a case that says nothing', () => {
         missing: {},
       },
       segment: {
+        ...builtInSettings,
         name: 'segment',
         storage: 'shared',
-        fencing: [],
-        probes: [],
-        onDeclaredDown: 'recover',
-        onDisabledDown: 'hold',
-        onServiceDown: 'hold',
-        fencingLimitMs: null,
-        policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
         brake: { maxHosts: 1, maxShare: 1 },
-        priority: 0,
-        return: defaultReturnRules,
         maxParallelPerHost: 1,
       },
     })
@@ -327,6 +318,26 @@ describe('a test file', () => {
       ...((error.details['problems'] as unknown[]).slice(1) as object[]),
     ])
     expect(error.message).not.toContain('expected')
+  })
+
+  it('names every mistake on a line of its own', () => {
+    const { message } = problems(head.replace('v1', 'v2').replace('WorkflowTest', 'Test'))
+    expect(message.split('\n').map((line) => line.slice(0, 11))).toEqual(['x.yaml:1:13', 'x.yaml:2:7:', 'x.yaml:4:7:'])
+  })
+
+  it.each([
+    'storage: shared',
+    'storage: local',
+    'policy: { stopped: evacuate }',
+    'policy: { stopped: leave }',
+    'policy: { errorBefore: evacuate }',
+    'policy: { errorBefore: leave }',
+    'policy: { memoryLost: stopped }',
+    'policy: { memoryLost: start }',
+    'policy: { unasked: recover }',
+    'policy: { unasked: leave }',
+  ])('may say %s', (one) => {
+    expect(() => surveyed(`, ${one}`)).not.toThrow()
   })
 
   it.each([

@@ -286,6 +286,42 @@ const mistakes: Mistake[] = [
       '6:1 unknown key "host2"; allowed here: apiVersion, kind, metadata, failure, host, instances, recipes',
     ],
   ],
+  [
+    '  rules:\n',
+    '  rules: 7\n  rulez:\n',
+    ['11:10 instances.rules: must be a list of rules', '12:3 unknown key "rulez"; allowed here: order, rules, notes'],
+  ],
+  [
+    '  rules:\n',
+    '  rules: []\n  rulez:\n',
+    [
+      '11:10 instances.rules: must hold at least one rule',
+      '12:3 unknown key "rulez"; allowed here: order, rules, notes',
+    ],
+  ],
+  [
+    'recipes:\n',
+    'recipes: 7\nrecipez:\n',
+    [
+      '22:10 recipes: must be a mapping of recipes',
+      '23:1 unknown key "recipez"; allowed here: apiVersion, kind, metadata, failure, host, instances, recipes',
+    ],
+  ],
+  [
+    'recover: evacuate',
+    'recover: evacuate\n      debts: [{ code: 1A, say: x }]',
+    ['15:23 instances.rules.0.debts.0.code: must be a code: upper case letters, digits and _'],
+  ],
+  [
+    'name: example, revision: 1,',
+    'revision: 0, name: Example, odd: 1, "$&": 2,',
+    [
+      '3:23 metadata.revision: must be a whole number from 1 to 1000000000',
+      '3:32 metadata.name: must be an id: lower case letters, digits and hyphens',
+      '3:41 unknown key "odd"; allowed here: name, revision, summary',
+      '3:49 unknown key "$&"; allowed here: name, revision, summary',
+    ],
+  ],
   ['- id: rest', '- id: running', ['18:11 rule "running" is there twice; ids are unique']],
   [
     'because: Nobody knows',
@@ -330,6 +366,17 @@ describe('a bad document', () => {
     })
   }
 
+  it('that is no mapping at all is told what it must be', () => {
+    expect(checkWorkflow('7', 'x.yaml')).toEqual([
+      {
+        file: 'x.yaml',
+        line: 1,
+        col: 1,
+        message: 'must be a mapping with: apiVersion, kind, metadata, failure, host, instances, recipes',
+      },
+    ])
+  })
+
   it('throws WORKFLOW_INVALID with one line for each mistake', () => {
     const source = readFileSync(new URL('two-mistakes.yaml', bad), 'utf8')
     let thrown: unknown
@@ -342,5 +389,6 @@ describe('a bad document', () => {
     expect((thrown as LifeboatError).code).toBe('WORKFLOW_INVALID')
     expect((thrown as LifeboatError).message.split('\n')).toHaveLength(3)
     expect((thrown as LifeboatError).message).toMatch(/^two\.yaml:\d+:\d+: the condition is wrong/)
+    expect((thrown as LifeboatError).details).toEqual({ problems: checkWorkflow(source, 'two.yaml') })
   })
 })

@@ -47,6 +47,7 @@ describe('a value stands', () => {
     ['at the alias itself', ['alias'], '16:8'],
     ['at the nearest thing around it, when it is not there', ['nested', 'deep', 5, 'x'], '7:3'],
     ['at the nearest thing around it, when its parent is no map', ['plain', 'x'], '2:8'],
+    ['at the nearest thing around it, when a text is asked by number', ['plain', 0], '2:8'],
     ['at the nearest thing around it, for a list that is asked by name', ['same', 'x'], '17:7'],
     ['at the beginning, when nothing of it is there', ['nothing'], '2:1'],
     ['at the beginning for the whole', [], '2:1'],

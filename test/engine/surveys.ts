@@ -1,7 +1,6 @@
 /** Makers of what a survey holds: a plain running instance on a dead host, and how it differs. */
-import { defaultReturnRules } from '../../src/domain/host-return.ts'
 import type { Instance } from '../../src/domain/instance.ts'
-import type { Segment } from '../../src/domain/segment.ts'
+import { builtInSettings, type Segment } from '../../src/domain/segment.ts'
 import type { Survey } from '../../src/domain/survey.ts'
 
 export function instance(changes: Partial<Instance> = {}): Instance {
@@ -51,19 +50,10 @@ export function survey(instances: Instance[], changes: Partial<Survey> = {}): Su
 
 export function segment(changes: Partial<Segment> = {}): Segment {
   return {
+    ...builtInSettings,
     name: 'az1',
     storage: 'shared',
-    fencing: [],
-    probes: [],
-    onDeclaredDown: 'recover',
-    onDisabledDown: 'hold',
-    onServiceDown: 'hold',
-    fencingLimitMs: null,
-    policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
     brake: { maxHosts: 1, maxShare: 1 },
-    priority: 0,
-    maxParallelPerHost: 10,
-    return: defaultReturnRules,
     ...changes,
   }
 }

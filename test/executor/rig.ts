@@ -16,12 +16,11 @@ import { sleep } from '../../src/domain/clock.ts'
 import type { Cloud } from '../../src/domain/cloud.ts'
 import type { Entry, NewEntry } from '../../src/domain/entry.ts'
 import type { Fencer } from '../../src/domain/fencing.ts'
-import { defaultReturnRules } from '../../src/domain/host-return.ts'
 import type { Incident, InstanceRecovery } from '../../src/domain/incident.ts'
 import type { Journal } from '../../src/domain/journal.ts'
 import type { Outcome } from '../../src/domain/outcome.ts'
 import type { StepKind, Workflow } from '../../src/domain/plan.ts'
-import type { Segment } from '../../src/domain/segment.ts'
+import { builtInSettings, type Segment } from '../../src/domain/segment.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { defaultWishes } from '../../src/engine/wishes.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
@@ -96,19 +95,11 @@ export class Rig {
     this.#directory = directory
     this.#options = options
     this.segment = {
+      ...builtInSettings,
       name: 'az1',
       storage: 'shared',
       fencing: ['bmc'],
-      probes: [],
-      onDeclaredDown: 'recover',
-      onDisabledDown: 'hold',
-      onServiceDown: 'hold',
-      fencingLimitMs: null,
-      policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
       brake: { maxHosts: 2, maxShare: 0.5 },
-      priority: 0,
-      maxParallelPerHost: 32,
-      return: defaultReturnRules,
       ...options.segment,
     }
     this.journal = openJournal(this.journalPath, { clock })

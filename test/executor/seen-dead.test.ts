@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import type { Verdict, VerdictKind } from '../../src/domain/verdict.ts'
 import { pauseAfter } from '../../src/executor/back-off.ts'
 import { judgeLook, type LookFacts } from '../../src/executor/seen-dead.ts'
-import { knownRow, movementSince, type KnownRow, type Movement } from '../../src/executor/sign-of-life.ts'
+import { asKnown, knownRow, movementSince, type KnownRow, type Movement } from '../../src/executor/sign-of-life.ts'
 import type { StepRecord } from '../../src/domain/incident.ts'
+import type { ServiceRecord } from '../../src/domain/service.ts'
 
 const stamp = '2026-01-01T00:00:10.000000'
 
@@ -132,6 +133,9 @@ describe('a service row after a restart', () => {
     expect(movementSince({ updatedAt, forcedDown, status }, row('2026-01-01T00:01:00'))).toBe('beating')
     const none = { ...ours, disabledReason: null }
     expect(movementSince(none, row('2026-01-01T00:01:00', { disabledReason: '' }))).toBe('beating')
+    expect(movementSince({ ...ours, disabledReason: '' }, row('2026-01-01T00:01:00', { disabledReason: null }))).toBe(
+      'beating',
+    )
   })
 
   it('what is known of it: what our last force-down left, else the verdict, else nothing', () => {
@@ -140,12 +144,68 @@ describe('a service row after a restart', () => {
     const known = (steps: StepRecord[], from: Verdict | null): KnownRow | null =>
       knownRow({ hostSteps: new Map(steps.map((it, at) => [String(at), it])), verdict: from })
     expect(known([step('failed', null), step('confirmed', ours), step('intended', null)], null)).toBe(ours)
+    const fence = {
+      kind: 'fence',
+      status: 'confirmed',
+      before: null,
+      result: { method: 'bmc' },
+    } as unknown as StepRecord
+    expect(known([fence, step('confirmed', ours), fence], null)).toBe(ours)
+    expect(known([fence], null)).toBeNull()
     expect(known([step('failed', null)], verdict('host-down'))).toEqual({
       updatedAt: stamp,
       forcedDown: false,
       status: 'enabled',
     })
     expect(known([], null)).toBeNull()
+  })
+
+  describe('of a host that was fenced anew after our force-down', () => {
+    const forcedDown = (updatedAt: string | null) => step('force-down', 'confirmed', { result: row(updatedAt) })
+    const fenced = (before: unknown, status: StepRecord['status'] = 'confirmed') => step('fence', status, { before })
+    const step = (kind: StepRecord['kind'], status: StepRecord['status'], rest: Partial<StepRecord>): StepRecord =>
+      ({ kind, status, before: null, ...rest }) as StepRecord
+    const known = (...steps: StepRecord[]): KnownRow | null =>
+      knownRow({ hostSteps: new Map(steps.map((it, at) => [String(at), it])), verdict: null })
+    const later = '2026-01-01T00:01:00.000000'
+    const latest = '2026-01-01T00:02:00Z'
+
+    it('is the stamp seen right before that fencing, with the flags of our force-down', () => {
+      const seen = known(forcedDown(stamp), fenced({ updatedAt: later }))
+      expect(seen).toEqual({ ...ours, updatedAt: later })
+    })
+
+    it.each([
+      ['in order', [later, latest]],
+      ['in another order', [latest, later]],
+    ])('is the newest of several, %s', (_how, stamps) => {
+      expect(known(forcedDown(stamp), ...stamps.map((updatedAt) => fenced({ updatedAt })))?.updatedAt).toBe(latest)
+    })
+
+    it('is our force-down itself when that came later', () => {
+      const result = row(later)
+      expect(known(fenced({ updatedAt: stamp }), step('force-down', 'confirmed', { result }))).toBe(result)
+    })
+
+    it('is that stamp too when our force-down left none', () => {
+      expect(known(forcedDown(null), fenced({ updatedAt: later }))?.updatedAt).toBe(later)
+    })
+
+    it.each([
+      ['a fencing that failed', fenced({ updatedAt: later }, 'failed')],
+      ['a fencing without a look', fenced({ verdict: 'host-down' })],
+      ['a fencing of which nothing was kept', fenced(null)],
+      ['a look that saw no stamp', fenced({ updatedAt: null })],
+      ['another step', step('survey', 'confirmed', { before: { updatedAt: later } })],
+    ])('is not moved by %s', (_what, other) => {
+      expect(known(forcedDown(stamp), other)?.updatedAt).toBe(stamp)
+      expect(known(forcedDown(null), other)?.updatedAt).toBeNull()
+    })
+  })
+
+  it('keeps of a row what tells a beat from a write', () => {
+    const read = { id: 's-1', binary: 'nova-compute', host: 'h1', zone: 'nova', state: 'up', ...ours } as ServiceRecord
+    expect(asKnown(read)).toEqual(ours)
   })
 })
 

@@ -16,7 +16,7 @@ import { parseWorkflow } from '../../src/engine/workflow.ts'
 import { openJournal } from '../../src/journal/journal.ts'
 import { startSimulator, VirtualClock, type Simulator } from '../../src/simulator/index.ts'
 import type { SimAction, SimHost, SimInstance, SimMigration } from '../../src/simulator/model.ts'
-import { Life } from '../crash/life.ts'
+import { MortalDaemon } from '../crash/mortal-daemon.ts'
 
 export const releases = fileURLToPath(new URL('./releases/', import.meta.url))
 
@@ -154,7 +154,7 @@ export async function restored(release: string, name: string): Promise<Scene> {
 
 /** Goes on from the journal with the code as it is now, and gives how the instances end. */
 export async function resume({ clock, simulator, path }: Scene): Promise<Ends> {
-  const life = new Life({ clock, simulator, path, workflow: workflowNow(), segment: {} })
+  const life = new MortalDaemon({ clock, simulator, path, workflow: workflowNow(), segment: {} })
   try {
     // What a person paused goes on when a person says so, not by a restart.
     await clock.advance(60_000)
@@ -213,9 +213,9 @@ async function newScene(moment: Moment): Promise<Omit<Scene, 'ends'>> {
   return scene
 }
 
-function newLife({ clock, simulator, path }: Omit<Scene, 'ends'>, { dies, before, acts }: Moment): Life {
+function newLife({ clock, simulator, path }: Omit<Scene, 'ends'>, { dies, before, acts }: Moment): MortalDaemon {
   let acted = false
-  return new Life({
+  return new MortalDaemon({
     clock,
     simulator,
     path,

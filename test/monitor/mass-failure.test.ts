@@ -81,7 +81,7 @@ describe('aggregates', () => {
       aggregate('a4', ['h2'], { rack: '' }),
       aggregate('a5', ['h3'], {}),
     ]
-    const aggregates = new Aggregates({ listAggregates: async () => listed }, new HandClock(), 1_000, {})
+    const aggregates = new Aggregates({ listAggregates: async () => listed }, new HandClock(), () => 1_000, {})
     expect(aggregates.values('h1', 'rack')).toEqual([])
     await aggregates.readWhenDue({})
     expect(aggregates.values('h1', 'rack')).toEqual(['r1', 'r2'])
@@ -103,7 +103,7 @@ describe('aggregates', () => {
       },
     }
     const warned: string[] = []
-    const aggregates = new Aggregates(cloud, clock, 1_000, { log: (_level, event) => void warned.push(event) })
+    const aggregates = new Aggregates(cloud, clock, () => 1_000, { log: (_level, event) => void warned.push(event) })
     await aggregates.readWhenDue({})
     clock.advance(999)
     await aggregates.readWhenDue({})
@@ -116,7 +116,7 @@ describe('aggregates', () => {
     await aggregates.readWhenDue({})
     expect(aggregates.values('h1', 'rack')).toEqual(['r2'])
     expect(warned).toEqual(['monitor.aggregates-failed'])
-    const first = new Aggregates(cloud, clock, 1_000, {})
+    const first = new Aggregates(cloud, clock, () => 1_000, {})
     await expect(first.readWhenDue({})).rejects.toThrow('503')
   })
 })

@@ -66,6 +66,20 @@ describe('a round', () => {
     ])
   })
 
+  it('gives the second wave its whole time too', async () => {
+    const bench = new Bench()
+    const round = start(bench, 2, { atOnce: 1 })
+    for (let wave = 0; wave < 2; wave++) {
+      await turn()
+      bench.clock.advance(1_000 + answerMarginMs - 1)
+      bench.answer()
+    }
+    expect(answers(await round)).toEqual([
+      ['h0', 'dead', 'told'],
+      ['h1', 'dead', 'told'],
+    ])
+  })
+
   it('asks the next when one has answered', async () => {
     const bench = new Bench()
     const round = start(bench, 3)

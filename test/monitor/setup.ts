@@ -1,7 +1,6 @@
 /** A clock that tests move by hand, and a fleet whose rows beat like Nova's: one-second stamps, phases of their own. */
 import type { Clock } from '../../src/domain/clock.ts'
-import { defaultReturnRules } from '../../src/domain/host-return.ts'
-import type { Segment } from '../../src/domain/segment.ts'
+import { builtInSettings, type Segment } from '../../src/domain/segment.ts'
 import type { ServiceRecord, ServicesReading } from '../../src/domain/service.ts'
 import type { Probe, ProbeReading, VerdictKind } from '../../src/domain/verdict.ts'
 import { Monitor, type PollReport } from '../../src/monitor/monitor.ts'
@@ -36,19 +35,10 @@ export class HandClock implements Clock {
 }
 
 export const segment: Segment = {
+  ...builtInSettings,
   name: 'az1',
   storage: 'shared',
-  fencing: [],
-  probes: [],
-  onDeclaredDown: 'recover',
-  onDisabledDown: 'hold',
-  onServiceDown: 'hold',
-  fencingLimitMs: null,
-  policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
   brake: { maxHosts: 2, maxShare: 0.5 },
-  priority: 0,
-  maxParallelPerHost: 8,
-  return: defaultReturnRules,
 }
 
 export function row(host: string, change: Partial<ServiceRecord> = {}): ServiceRecord {

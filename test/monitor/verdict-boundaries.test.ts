@@ -1,44 +1,15 @@
 /** The edges of the verdict table: each threshold on both sides, and what a freeze and a doubt make of a conclusion. */
 import { describe, expect, it } from 'vitest'
 import { verdictKinds, type VerdictKind } from '../../src/domain/verdict.ts'
-import { firstSight, type Pulse } from '../../src/monitor/heartbeat.ts'
+import type { Pulse } from '../../src/monitor/heartbeat.ts'
 import { judge, whileFrozen, whileInDoubt, type Conclusion, type HostFacts } from '../../src/monitor/verdict-rules.ts'
-import { row } from './setup.ts'
+import { hostFacts, limits, type FactsChange } from './host-facts.ts'
 
-/** With beats every two seconds: suspect from 3 s, confirmed from 5 s. */
-const limits = {
-  suspectAfterBeats: 1.5,
-  confirmAfterBeats: 2.5,
-  suspicionNeeded: 4,
-  minDeadProbeKinds: 2,
-  startSilenceMs: 8_000,
+function judged({ probes, ...rest }: FactsChange): Conclusion {
+  return judge(hostFacts({ probes: { configured: 2, ...probes }, ...rest }), limits)
 }
 
-type Change = Partial<Omit<HostFacts, 'pulse' | 'probes'>> & {
-  pulse?: Partial<Pulse>
-  probes?: Partial<HostFacts['probes']>
-}
-
-function judged({ pulse, probes, ...rest }: Change): Conclusion {
-  return judge(
-    {
-      pulse: { ...firstSight(row('h'), 0), everBeat: true, ...pulse },
-      state: 'up',
-      ours: false,
-      marked: false,
-      segment: { onDisabledDown: 'hold' },
-      silentMs: 0,
-      intervalMs: 2_000,
-      suspicion: 4,
-      previous: 'healthy',
-      probes: { configured: 2, alive: [], dead: [], deadKinds: 0, deadInARow: 0, ...probes },
-      ...rest,
-    },
-    limits,
-  )
-}
-
-const reason = (change: Change): string => judged(change).reason
+const reason = (change: FactsChange): string => judged(change).reason
 const dead = { dead: ['ping', 'tcp'], deadKinds: 2, deadInARow: 2 }
 const alive = { alive: ['tcp', 'bmc'], dead: ['ping'], deadKinds: 1 }
 const disabled: Partial<Pulse> = { status: 'disabled' }
@@ -69,7 +40,7 @@ describe('the marks of silence', () => {
 })
 
 describe('an early confirmation needs', () => {
-  const early = (probes: Partial<HostFacts['probes']>, change: Change = {}) =>
+  const early = (probes: Partial<HostFacts['probes']>, change: FactsChange = {}) =>
     reason({ silentMs: 5_000, probes: { ...dead, ...probes }, ...change })
 
   it('as many kinds of dead probes as are asked for, twice in a row, and a beat that was once seen', () => {
@@ -82,7 +53,7 @@ describe('an early confirmation needs', () => {
 })
 
 describe('a living witness', () => {
-  const witnessed = (change: Change) => reason({ probes: alive, silentMs: 5_000, state: 'down', ...change })
+  const witnessed = (change: FactsChange) => reason({ probes: alive, silentMs: 5_000, state: 'down', ...change })
 
   it('makes it a dead service only when Nova says down and the silence is confirmed', () => {
     expect(witnessed({})).toBe('SILENT_BUT_PROBE_ALIVE')
@@ -96,7 +67,7 @@ describe('a living witness', () => {
 })
 
 describe('a host that never beat since we started', () => {
-  const since = (silentMs: number, change: Change = {}) =>
+  const since = (silentMs: number, change: FactsChange = {}) =>
     judged({ silentMs, state: 'down', pulse: { everBeat: false }, probes: { configured: 0 }, ...change })
 
   it('is watched for the silence at start and the confirmation', () => {
@@ -108,7 +79,8 @@ describe('a host that never beat since we started', () => {
 })
 
 describe('a disabled host', () => {
-  const held = (change: Change) => reason({ state: 'down', silentMs: 5_000, pulse: disabled, probes: dead, ...change })
+  const held = (change: FactsChange) =>
+    reason({ state: 'down', silentMs: 5_000, pulse: disabled, probes: dead, ...change })
 
   it('is held once it is silent, from the suspect mark on', () => {
     expect(held({})).toBe('DISABLED_AND_SILENT')
@@ -124,7 +96,7 @@ describe('a disabled host', () => {
 })
 
 describe('a host that was forced down', () => {
-  const declared = (change: Change) => judged({ state: 'down', silentMs: 5_000, pulse: forced, ...change })
+  const declared = (change: FactsChange) => judged({ state: 'down', silentMs: 5_000, pulse: forced, ...change })
 
   it('is a contradiction while it beats, and no longer once it is silent for long enough', () => {
     const beating: Partial<Pulse> = { ...forced, beatsSinceForced: 1 }

@@ -1,40 +1,9 @@
 /** The verdict table, row by row. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { firstSight, type Pulse } from '../../src/monitor/heartbeat.ts'
-import { judge, whileFrozen, type HostFacts } from '../../src/monitor/verdict-rules.ts'
+import { judge, whileFrozen } from '../../src/monitor/verdict-rules.ts'
 import { ourDisabledReason } from '../../src/domain/service.ts'
-import { row } from './setup.ts'
-
-const limits = {
-  suspectAfterBeats: 1.5,
-  confirmAfterBeats: 2.5,
-  suspicionNeeded: 4,
-  minDeadProbeKinds: 2,
-  startSilenceMs: 8_000,
-}
-const watched: Pulse = { ...firstSight(row('h'), 0), everBeat: true }
-
-type Change = Partial<Omit<HostFacts, 'pulse' | 'probes'>> & {
-  pulse?: Partial<Pulse>
-  probes?: Partial<HostFacts['probes']>
-}
-
-function facts({ pulse, probes, ...rest }: Change): HostFacts {
-  return {
-    pulse: { ...watched, ...pulse },
-    state: 'up',
-    ours: false,
-    marked: false,
-    segment: { onDisabledDown: 'hold' },
-    silentMs: 0,
-    intervalMs: 2_000,
-    suspicion: 4,
-    previous: 'healthy',
-    probes: { configured: 0, alive: [], dead: [], deadKinds: 0, deadInARow: 0, ...probes },
-    ...rest,
-  }
-}
+import { hostFacts, limits, type FactsChange } from './host-facts.ts'
 
 const twoDead = { configured: 2, dead: ['ping', 'tcp'], deadKinds: 2, deadInARow: 2 }
 const oneDead = { configured: 2, dead: ['ping'], deadKinds: 1, deadInARow: 0 }
@@ -42,7 +11,7 @@ const oneAlive = { configured: 2, dead: ['ping'], deadKinds: 1, alive: ['tcp'] }
 const silent = 5_000
 const forced = { forcedDown: true, forcedWhileWatching: true }
 
-const table: [name: string, change: Change, kind: string, reason: string][] = [
+const table: [name: string, change: FactsChange, kind: string, reason: string][] = [
   ['beating', {}, 'healthy', 'BEATING'],
   ['beating while Nova says down', { state: 'down' }, 'healthy', 'BEATING_THOUGH_NOVA_SAYS_DOWN'],
   ['beating and disabled', { pulse: { status: 'disabled' } }, 'healthy', 'BEATING'],
@@ -355,7 +324,7 @@ const table: [name: string, change: Change, kind: string, reason: string][] = [
 
 describe('the verdict table', () => {
   it.each(table)('%s', (_name, change, kind, reason) => {
-    expect(judge(facts(change), limits)).toMatchObject({ kind, reason })
+    expect(judge(hostFacts(change), limits)).toMatchObject({ kind, reason })
   })
 
   const anyFacts = fc.record({
@@ -380,7 +349,7 @@ describe('the verdict table', () => {
     fc.assert(
       fc.property(anyFacts, ({ deadInARow, deadKinds, ...rest }) => {
         const probes = { configured: 3, alive: ['tcp'], dead: ['ping'], deadInARow, deadKinds }
-        expect(['host-down', 'declared-down']).not.toContain(judge(facts({ ...rest, probes }), limits).kind)
+        expect(['host-down', 'declared-down']).not.toContain(judge(hostFacts({ ...rest, probes }), limits).kind)
       }),
     )
   })
@@ -389,7 +358,7 @@ describe('the verdict table', () => {
     fc.assert(
       fc.property(anyFacts, fc.integer({ min: 0, max: 4_999 }), ({ deadInARow, deadKinds, ...rest }, silentMs) => {
         const probes = { configured: 2, dead: ['ping', 'tcp'], deadInARow, deadKinds }
-        const { kind } = judge(facts({ ...rest, silentMs, probes }), limits)
+        const { kind } = judge(hostFacts({ ...rest, silentMs, probes }), limits)
         expect(['host-down', 'declared-down', 'service-down']).not.toContain(kind)
       }),
     )
@@ -399,8 +368,8 @@ describe('the verdict table', () => {
     fc.assert(
       fc.property(anyFacts, ({ deadInARow, deadKinds, ...rest }) => {
         const probes = { configured: 2, dead: ['ping', 'tcp'], deadInARow, deadKinds }
-        const certain = judge(facts({ ...rest, suspicion: 15, probes }), limits).kind
-        const asked = judge(facts({ ...rest, probes }), limits).kind
+        const certain = judge(hostFacts({ ...rest, suspicion: 15, probes }), limits).kind
+        const asked = judge(hostFacts({ ...rest, probes }), limits).kind
         if (asked === 'host-down' || asked === 'declared-down') expect(certain).toBe(asked)
       }),
     )
@@ -410,7 +379,7 @@ describe('the verdict table', () => {
     fc.assert(
       fc.property(anyFacts, ({ deadInARow, deadKinds, ...rest }) => {
         const probes = { configured: 2, dead: ['ping', 'tcp'], deadInARow, deadKinds }
-        const passed = whileFrozen(judge(facts({ ...rest, probes }), limits), rest.previous)
+        const passed = whileFrozen(judge(hostFacts({ ...rest, probes }), limits), rest.previous)
         expect(['suspect', 'host-down', 'declared-down', 'service-down', 'maintenance']).not.toContain(passed?.kind)
       }),
     )

@@ -13,8 +13,16 @@ export default defineConfig({
       'test/engine/**/*.test.ts',
       'test/monitor/**/*.test.ts',
       'test/executor/decisions/**/*.test.ts',
+      'test/executor/seen-dead.test.ts',
+      'test/domain/{host-return,return-record}.test.ts',
+      'test/daemon/{brake-watch,order-holds}.test.ts',
     ],
-    exclude: ['test/**/*.property.test.ts', 'test/monitor/probes.test.ts', 'node_modules/**'],
+    exclude: [
+      'test/**/*.property.test.ts',
+      // Sockets, child processes, and a thousand days of heartbeats.
+      'test/monitor/{probes,ipmi,prometheus,host-days}.test.ts',
+      'node_modules/**',
+    ],
     setupFiles: ['test/mutation/setup.ts'],
     isolate: false,
     testTimeout: 5_000,

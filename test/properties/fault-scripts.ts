@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { stringify } from 'yaml'
 import { parseScenario, type Scenario } from '../../src/daemon/rehearsal/scenario.ts'
+import { apiFaultKinds } from '../../src/simulator/index.ts'
 
 const hosts = ['cmp01', 'cmp02', 'cmp03', 'cmp04', 'cmp05', 'cmp06']
 const host = fc.constantFrom(...hosts)
@@ -33,17 +34,7 @@ const instance = fc.record({
 })
 
 const apiFault = fc.record({
-  kind: fc.constantFrom(
-    'slow',
-    'refuse',
-    'act-and-refuse',
-    'drop-before',
-    'drop-after',
-    'hang-after',
-    'hang-before',
-    'malformed',
-    'empty',
-  ),
+  kind: fc.constantFrom(...Object.keys(apiFaultKinds)),
   path: fc.constantFrom(
     'compute',
     'servers/detail',

@@ -110,4 +110,26 @@ describe('systemd', () => {
     expect(sent).toEqual([['STOPPING=1', 'STATUS=Stopping']])
     expect(errors).toHaveLength(1)
   })
+
+  test('a reload begins with the time by which systemd knows its end from an earlier READY, in this order', () => {
+    const sent: string[][] = []
+    const ends: (() => void)[] = []
+    const notify = createSystemdNotify({
+      clock: handClock(),
+      environment: socket,
+      progress: () => progress(),
+      onError: () => undefined,
+      monotonicUsec: () => 123_456_789n,
+      run: (parameters, done) => {
+        sent.push(parameters)
+        ends.push(() => done(null))
+      },
+    })
+    notify.reloading()
+    notify.ready('Watching, armed')
+    // Each is a program of its own: the second must not overtake the first.
+    expect(sent).toEqual([['RELOADING=1', 'MONOTONIC_USEC=123456789', 'STATUS=Reloading']])
+    ends[0]?.()
+    expect(sent[1]).toEqual(['READY=1', 'STATUS=Watching, armed'])
+  })
 })

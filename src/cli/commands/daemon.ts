@@ -42,7 +42,7 @@ export function addDaemonCommands(program: Command, session: Session): void {
     .command('run')
     .description('run the daemon until SIGTERM')
     .action(async () => {
-      await commands.runDaemon(session.config({ withSecrets: true }))
+      await commands.runDaemon(() => session.load({ withSecrets: true }))
     })
   program
     .command('check')
@@ -112,6 +112,8 @@ const noFile: CheckLine = {
   advice: 'Name yours with --config or $LIFEBOAT_CONFIG',
 }
 
+const openFile = 'Take it from others, or keep the secret in a file of its own (password_file)'
+
 async function check(session: Session): Promise<void> {
   const lines: CheckLine[] = []
   const { format, columns } = session.shape()
@@ -120,8 +122,9 @@ async function check(session: Session): Promise<void> {
     lines.push(line)
     if (asTheyCome) session.terminal.stdout(checkText(line))
   }
-  const config = session.config({ withSecrets: true })
+  const { config, warnings } = session.load({ withSecrets: true })
   if (session.configPath() === null) found(noFile)
+  for (const message of warnings) found({ result: 'warn', what: 'configuration', message, advice: openFile })
   for await (const line of session.commands.check(config)) found(line)
   const failed = lines.filter(({ result }) => result === 'fail').length
   const warned = lines.filter(({ result }) => result === 'warn').length

@@ -1,6 +1,6 @@
 /** Live data from the running daemon: status, host list. */
 import type { Command } from 'commander'
-import type { DaemonStatus, HostStatus } from '../../domain/operations.ts'
+import type { ConfigurationState, DaemonStatus, HostStatus } from '../../domain/operations.ts'
 import { scopeText } from '../../domain/standing-order.ts'
 import type { Column } from '../output/formats.ts'
 import { addHostCommands } from './hosts.ts'
@@ -65,11 +65,34 @@ const statusColumns: Column<DaemonStatus>[] = [
     value: (it) => it.workflow,
     text: ({ workflow }) => `${workflow.name} revision ${workflow.revision} (${workflow.digest.slice(0, 12)})`,
   },
+  {
+    title: 'Configuration',
+    value: (it) => it.configuration,
+    text: ({ configuration }) => configurationText(configuration),
+  },
+  {
+    title: 'Log Level',
+    value: (it) => it.logLevel,
+    text: ({ logLevel: { level, configured, until } }) =>
+      level === configured && until === null
+        ? level
+        : `${level} ${until === null ? 'until the next reload' : `until ${clockTime(until)}`}, then ${configured}`,
+  },
   { title: 'Journal', value: (it) => it.journal, text: ({ journal }) => `${journal.path}, ${journal.entries} entries` },
   { title: 'Version', value: (it) => it.version },
   { title: 'PID', value: (it) => it.pid },
   { title: 'Started', value: (it) => it.startedAt, text: (it) => clockTime(it.startedAt) },
 ]
+
+function configurationText({ loadedAt, loadedBy, waiting, refused }: ConfigurationState): string {
+  const read = `read ${clockTime(loadedAt)} (${loadedBy})`
+  return [
+    refused === null
+      ? read
+      : `${read}; REFUSED ${clockTime(refused.at)} (${refused.by}): ${[refused.message, ...refused.problems].join('\n')}`,
+    ...(waiting.length === 0 ? [] : [`waiting for a restart: ${waiting.join(', ')}`]),
+  ].join('\n')
+}
 
 const hostColumns: Column<HostStatus>[] = [
   { title: 'Host', value: (it) => it.host },

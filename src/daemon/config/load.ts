@@ -1,20 +1,23 @@
 /**
- * Reads a configuration file into a Config, or says everything that is wrong with it at once. Owns defaults that depend on
- * the environment. Must not start anything and must not touch what it names, except to read secrets.
+ * Reads the configuration files into a Config, or says everything that is wrong with them at once. Owns defaults that depend
+ * on the environment. Must not start anything and must not touch what it names, except to read secrets.
  */
-import { readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { LifeboatError } from '../../domain/errors.ts'
+import { builtInSettings } from '../../domain/segment.ts'
 import type { Config, FencingConfig, ProbeConfig, RedfishConfig } from './config.ts'
+import { effectiveOptions, type EffectiveOption, type Surroundings } from './effective.ts'
+import { directoryOf, readableByOthers, readConfigTexts, type ConfigText } from './files.ts'
+import { mergeTexts } from './merged-source.ts'
 import { byPlace, pathText, placeIssues } from './problems.ts'
 import { attemptLimit, checkReferences } from './references.ts'
 import { configSchema, type ConfigFile } from './schema.ts'
 import { Secrets, type Environment, type Report } from './secrets.ts'
-import { builtInSettings, resolveSegment, resolveSettings } from './segments.ts'
+import { resolveSegment, resolveSettings } from './segments.ts'
 import { resolveWindow } from './windows.ts'
 import { ipmiConfig, prometheusConfig } from './witnesses.ts'
-import { readYaml, type Problem } from './yaml-source.ts'
+import type { Path, Problem } from './yaml-source.ts'
 
 /** sun_path has 108 bytes with its end; a longer path would be cut off silently by some callers. */
 const longestSocketPath = 107
@@ -29,50 +32,130 @@ export interface LoadOptions {
   withSecrets?: boolean
 }
 
+/** A configuration with what people want to know of it beside its meaning. */
+export interface LoadedConfig {
+  config: Config
+  /** In the order in which they are laid over each other; none when all is at its default. */
+  files: string[]
+  options: EffectiveOption[]
+  /** What secret files and variables held, by option; a reload compares them. Never to be shown. */
+  secrets: ReadonlyMap<string, string>
+  /** What is dangerous and allowed all the same, for people. */
+  warnings: string[]
+}
+
 /**
- * The configuration in `path`, or all defaults when `path` is null. Relative paths in the file are relative to the file.
- * Throws CONFIG_INVALID; `details.problems` has every problem as `file:line:col: what is wrong (what is allowed)`.
+ * The configuration in `path` (a file and `<name>.d/*.yaml` beside it, or a directory), or all defaults when `path` is null.
+ * Relative paths in a file are relative to that file. Throws CONFIG_INVALID; `details.problems` has every problem as
+ * `file:line:col: what is wrong (what is allowed)`.
  */
 export function loadConfig(path: string | null, env: Environment, options: LoadOptions = {}): Config {
-  return parseConfig(path === null ? '' : readText(path), path, env, options)
+  return loadConfiguration(path, env, options).config
+}
+
+/** As loadConfig, with where everything is from. */
+export function loadConfiguration(path: string | null, env: Environment, options: LoadOptions = {}): LoadedConfig {
+  return loadTexts(path === null ? [] : readConfigTexts(path), path, env, options)
 }
 
 /** As loadConfig, of a text; `path` is where it is from. */
 export function parseConfig(text: string, path: string | null, env: Environment, options: LoadOptions = {}): Config {
-  const source = readYaml(text)
-  if (source.problems.length > 0) throw invalid(path, source.problems)
+  return parseConfiguration(text, path, env, options).config
+}
+
+/** As loadConfiguration, of a text; `path` is where it is from. */
+export function parseConfiguration(
+  text: string,
+  path: string | null,
+  env: Environment,
+  options: LoadOptions = {},
+): LoadedConfig {
+  return loadTexts([{ file: path ?? 'defaults', text }], path, env, options)
+}
+
+/**
+ * Where the daemon of this configuration listens, also when the configuration is not valid (any more): who looks at night at
+ * a daemon that runs must not be kept out by a slip that somebody made since. Null when not even that can be read.
+ */
+export function socketOf(path: string, env: Environment): string | null {
+  try {
+    const source = mergeTexts(readConfigTexts(path))
+    const text = (key: string): string | undefined => {
+      const value = (source.data as Record<string, unknown> | null)?.[key]
+      return typeof value === 'string' && value !== '' ? value : undefined
+    }
+    const base = (key: string): string => directoryOf(source.fileOf([key]) ?? path)
+    const socket = text('socket')
+    if (socket !== undefined) return resolve(base('socket'), socket)
+    return join(stateDirectory(text('state_dir'), base('state_dir'), env), 'lifeboat.sock')
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError) return null
+    throw thrown
+  }
+}
+
+function loadTexts(
+  texts: readonly ConfigText[],
+  path: string | null,
+  env: Environment,
+  options: LoadOptions,
+): LoadedConfig {
+  const files = texts.map(({ file }) => file)
+  const name = path ?? 'defaults'
+  const source = mergeTexts(texts)
+  if (source.problems.length > 0) throw invalid(name, files, source.problems)
   const parsed = configSchema.safeParse(source.data)
-  if (!parsed.success) throw invalid(path, placeIssues(parsed.error.issues, source))
+  if (!parsed.success) throw invalid(name, files, placeIssues(parsed.error.issues, source))
   const problems: Problem[] = []
   const report: Report = (at, message) => {
     problems.push({ ...source.valueAt(at), message: `${pathText(at)}: ${message}` })
   }
   checkReferences(parsed.data, report)
-  const config = resolveConfig(
-    parsed.data,
-    new Secrets(baseDirOf(path), env, report, options.withSecrets ?? true),
-    path,
-    env,
-    report,
-  )
-  if (problems.length > 0) throw invalid(path, problems)
-  return config
+  const baseDir = (at: Path): string => directoryOf(source.fileOf(at) ?? path)
+  const secrets = new Secrets(baseDir, env, report, options.withSecrets ?? true)
+  const config = resolveConfig(parsed.data, secrets, baseDir, path, env, report)
+  if (problems.length > 0) throw invalid(name, files, problems)
+  const effective = effectiveOptions(source, surroundings(config, env))
+  return {
+    config,
+    files: path === null ? [] : files,
+    options: effective,
+    secrets: secrets.contents,
+    warnings: path === null ? [] : openSecrets(effective, files),
+  }
 }
 
-function baseDirOf(path: string | null): string {
-  return path === null ? process.cwd() : dirname(resolve(path))
+/** Files that everybody may read and that hold a secret themselves. */
+function openSecrets(options: readonly EffectiveOption[], files: readonly string[]): string[] {
+  return files.flatMap((file) => {
+    const held = options.filter(({ secret, origin }) => secret && origin.startsWith(`${file}:`))
+    if (held.length === 0 || !readableByOthers(file)) return []
+    return `${file}: everybody may read it, and it holds ${held.map(({ name }) => name).join(', ')} (chmod o= ${file})`
+  })
+}
+
+/** What the program takes from elsewhere when the file is silent. */
+function surroundings(config: Config, env: Environment): Surroundings {
+  const stateFrom = ['LIFEBOAT_STATE_DIR', 'STATE_DIRECTORY'].find((name) => (env[name] ?? '') !== '') ?? null
+  const cloud = env['OS_CLOUD']
+  return {
+    state_dir: { value: config.stateDir, origin: stateFrom === null ? 'default' : `$${stateFrom}` },
+    socket: { value: config.socket, origin: 'default' },
+    workflows: { value: config.workflows, origin: 'default' },
+    ...(cloud !== undefined && cloud !== '' && { cloud: { value: cloud, origin: '$OS_CLOUD' } }),
+  }
 }
 
 function resolveConfig(
   file: ConfigFile,
   secrets: Secrets,
+  baseDir: BaseDir,
   path: string | null,
   env: Environment,
   report: Report,
 ): Config {
-  const baseDir = baseDirOf(path)
-  const stateDir = stateDirectory(file.stateDir, baseDir, env)
-  const socket = file.socket === undefined ? join(stateDir, 'lifeboat.sock') : resolve(baseDir, file.socket)
+  const stateDir = stateDirectory(file.stateDir, baseDir(['state_dir']), env)
+  const socket = file.socket === undefined ? join(stateDir, 'lifeboat.sock') : resolve(baseDir(['socket']), file.socket)
   if (Buffer.byteLength(socket) > longestSocketPath)
     report(['socket'], `${socket} is too long (at most ${longestSocketPath} bytes; set socket to a shorter path)`)
   const defaults = resolveSettings(file.defaults, builtInSettings)
@@ -88,7 +171,7 @@ function resolveConfig(
     socket,
     http: listenAddress(file.http.listen, report),
     logLevel: file.log.level,
-    workflows: file.workflows === undefined ? shippedWorkflows : resolve(baseDir, file.workflows),
+    workflows: file.workflows === undefined ? shippedWorkflows : resolve(baseDir(['workflows']), file.workflows),
     api: { readTimeoutMs: file.api.readTimeout, writeTimeoutMs: file.api.writeTimeout },
     monitor: {
       pollIntervalMs: file.monitor.pollInterval,
@@ -130,6 +213,9 @@ function resolveConfig(
   }
 }
 
+/** Where relative paths of an option begin. */
+type BaseDir = (path: Path) => string
+
 /** systemd may name several state directories, separated by colons; the first is ours. */
 function stateDirectory(configured: string | undefined, baseDir: string, env: Environment): string {
   if (configured !== undefined) return resolve(baseDir, configured)
@@ -151,14 +237,14 @@ function probeLimit(probe: ProbeConfig): number {
 
 type RedfishFile = Extract<ConfigFile['probes'][string], { kind: 'redfish' }>
 
-function redfishConfig(file: RedfishFile, path: string[], secrets: Secrets, baseDir: string): RedfishConfig {
+function redfishConfig(file: RedfishFile, path: string[], secrets: Secrets, baseDir: BaseDir): RedfishConfig {
   const { password, passwordFile, passwordEnv } = file
   return {
     kind: 'redfish',
     system: file.system,
     username: file.username,
     password: secrets.password({ password, passwordFile, passwordEnv }, path),
-    caFile: file.caFile === undefined ? null : resolve(baseDir, file.caFile),
+    caFile: file.caFile === undefined ? null : resolve(baseDir([...path, 'ca_file']), file.caFile),
     verify: file.verify,
     requestTimeoutMs: file.requestTimeout,
   }
@@ -167,7 +253,7 @@ function redfishConfig(file: RedfishFile, path: string[], secrets: Secrets, base
 function probeConfig(
   file: ConfigFile['probes'][string],
   path: string[],
-  from: { secrets: Secrets; baseDir: string; report: Report },
+  from: { secrets: Secrets; baseDir: BaseDir; report: Report },
 ): ProbeConfig {
   if (file.kind === 'redfish') return redfishConfig(file, path, from.secrets, from.baseDir)
   if (file.kind === 'ipmi') return ipmiConfig(file, path, from.secrets)
@@ -180,7 +266,7 @@ function fencingConfig(
   file: ConfigFile['fencing'][string],
   path: string[],
   secrets: Secrets,
-  baseDir: string,
+  baseDir: BaseDir,
 ): FencingConfig {
   const limits = { limitMs: attemptLimit(file), attempts: file.attempts }
   switch (file.kind) {
@@ -204,21 +290,9 @@ function mapped<T, U>(record: Record<string, T>, change: (value: T, key: string)
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]))
 }
 
-function readText(path: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
-  } catch (thrown) {
-    const why = thrown instanceof Error ? thrown.message : String(thrown)
-    throw new LifeboatError('CONFIG_INVALID', `${path} cannot be read`, {
-      cause: thrown,
-      details: { problems: [`${path}: ${why}`] },
-    })
-  }
-}
-
-function invalid(path: string | null, problems: Problem[]): LifeboatError {
-  const file = path ?? 'defaults'
-  const lines = [...problems].sort(byPlace).map(({ line, col, message }) => `${file}:${line}:${col}: ${message}`)
+function invalid(name: string, files: readonly string[], problems: Problem[]): LifeboatError {
+  const inOrder = [...problems].sort((a, b) => files.indexOf(a.file) - files.indexOf(b.file) || byPlace(a, b))
+  const lines = inOrder.map(({ file, line, col, message }) => `${file}:${line}:${col}: ${message}`)
   const count = lines.length === 1 ? 'one problem' : `${lines.length} problems`
-  return new LifeboatError('CONFIG_INVALID', `${file} is not valid: ${count}`, { details: { problems: lines } })
+  return new LifeboatError('CONFIG_INVALID', `${name} is not valid: ${count}`, { details: { problems: lines } })
 }

@@ -48,3 +48,6 @@ export const share = () => z.number().gt(0).max(1)
 export const count = () => z.number().int().min(1)
 /** A program and its arguments: never a shell line, so that no host name can become a command. */
 export const argv = () => z.array(z.string()).min(1)
+
+/** `.meta(live)`: a reload changes this at once, and everything within it. What is not marked so waits for the next start. */
+export const live = { 'x-lifeboat-reload': 'live' } as const

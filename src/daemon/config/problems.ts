@@ -10,6 +10,7 @@ export function placeIssues(issues: readonly Issue[], source: YamlSource): Probl
   return issues.flatMap((issue) => placeIssue(issue, source))
 }
 
+/** Within one file; the files themselves stay in the order in which they are read. */
 export function byPlace(a: Problem, b: Problem): number {
   return a.line - b.line || a.col - b.col
 }
@@ -25,6 +26,7 @@ export function pathText(path: Path): string {
 function placeIssue(issue: Issue, source: YamlSource): Problem[] {
   const value = valueIn(source.data, issue.path)
   const name = pathText(issue.path) || 'the file'
+  const show = (given: unknown): string => (isSecret(issue.path) ? 'this' : shown(given))
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => ({
@@ -64,7 +66,7 @@ function placeIssue(issue: Issue, source: YamlSource): Problem[] {
         },
       ]
     case 'invalid_union':
-      return [{ ...source.valueAt(issue.path), message: unionMessage(issue, name, value, source.data) }]
+      return [{ ...source.valueAt(issue.path), message: unionMessage(issue, name, show(value), value, source.data) }]
     case 'invalid_key':
       return [
         {
@@ -77,13 +79,13 @@ function placeIssue(issue: Issue, source: YamlSource): Problem[] {
   }
 }
 
-function unionMessage(issue: Issue, name: string, value: unknown, data: unknown): string {
+function unionMessage(issue: Issue, name: string, text: string, value: unknown, data: unknown): string {
   const kinds = branches(schemaAt(issue.path.slice(0, -1), data)).map((branch) => branch.properties?.kind?.const)
   if (issue.path.at(-1) === 'kind') {
     const allowed = `allowed: ${kinds.map(String).join(', ')}`
-    return value === undefined ? `${name} is missing (${allowed})` : `${name}: ${show(value)} is wrong (${allowed})`
+    return value === undefined ? `${name} is missing (${allowed})` : `${name}: ${text} is wrong (${allowed})`
   }
-  return `${name}: ${show(value)} ${custom(issue) ?? 'is wrong (must be a text or a number)'}`
+  return `${name}: ${text} ${custom(issue) ?? 'is wrong (must be a text or a number)'}`
 }
 
 function unknownKey(path: Path, key: string, data: unknown): string {
@@ -117,10 +119,10 @@ function schemaAt(path: Path, data: unknown): JsonSchema | undefined {
     schema =
       typeof part === 'number'
         ? schema?.items
-        : (chosen(schema, value)?.properties?.[String(part)] ?? schema?.additionalProperties)
+        : (chosenSchema(schema, value)?.properties?.[String(part)] ?? schema?.additionalProperties)
     value = valueIn(value, [part])
   }
-  return chosen(schema, value) ?? schema
+  return chosenSchema(schema, value) ?? schema
 }
 
 function branches(schema: JsonSchema | undefined): JsonSchema[] {
@@ -128,7 +130,7 @@ function branches(schema: JsonSchema | undefined): JsonSchema[] {
 }
 
 /** Of alternatives told apart by `kind`, the one that the value names. */
-function chosen(schema: JsonSchema | undefined, value: unknown): JsonSchema | undefined {
+export function chosenSchema(schema: JsonSchema | undefined, value: unknown): JsonSchema | undefined {
   const kind = valueIn(value, ['kind'])
   return branches(schema).find((branch) => branch.properties?.kind?.const === kind) ?? schema
 }
@@ -152,9 +154,16 @@ function typeName(expected: string): string {
   return words[expected] ?? expected
 }
 
-function show(value: unknown): string {
+function shown(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'a section'
-  return value === undefined ? 'nothing' : JSON.stringify(value)
+  // A login in an address is a secret too.
+  return value === undefined ? 'nothing' : JSON.stringify(value).replace(/\/\/[^/@\s]*@/g, '//***@')
+}
+
+/** Options whose value must never be repeated: problems end in logs and in the journal. */
+export function isSecret(path: Path): boolean {
+  if (path.includes('secret_options_files')) return false
+  return path.some((part) => typeof part === 'string' && /(^|_)(pass(word|wd|phrase)?|token|secret)$/i.test(part))
 }
 
 /** Levenshtein's distance, for "did you mean". */

@@ -2,10 +2,11 @@
  * Every option of the configuration file: its type, default and what it is for. The one source of what the loader accepts,
  * of config/lifeboat.schema.json and of the check that the annotated example is complete.
  *
- * Descriptions of times say what breaks when they are wrong. Nothing here reads a file or the environment (load.ts does).
+ * Descriptions of times say what breaks when they are wrong. What is marked `live` a running daemon changes at a reload
+ * (docs/reload.md); everything else waits for a restart. Nothing here reads a file or the environment (load.ts does).
  */
 import { z } from 'zod'
-import { count, duration, names, optionalSection, section, share, text } from './pieces.ts'
+import { count, duration, live, names, optionalSection, section, share, text } from './pieces.ts'
 import { fencingMethod, probe } from './witness-schema.ts'
 
 const policy = {
@@ -143,7 +144,8 @@ export const configSchema = section({
   mode: z
     .enum(['observe', 'armed'])
     .default('observe')
-    .describe('observe: decide and journal everything, send nothing. armed: act'),
+    .describe('observe: decide and journal everything, send nothing. armed: act')
+    .meta(live),
   cloud: text().optional().describe('Name in clouds.yaml; default $OS_CLOUD, else the OS_* variables'),
   state_dir: text()
     .optional()
@@ -155,20 +157,29 @@ export const configSchema = section({
       .describe('Metrics and health, read-only and without login; false switches it off'),
   }),
   log: optionalSection({
-    level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('The least level that is logged'),
+    level: z
+      .enum(['debug', 'info', 'warn', 'error'])
+      .default('info')
+      .describe('The least level that is logged')
+      .meta(live),
   }),
-  workflows: text().optional().describe('Directory of recovery workflows. Default: those that ship with Lifeboat'),
+  workflows: text()
+    .optional()
+    .describe('Directory of recovery workflows. Default: those that ship with Lifeboat')
+    .meta(live),
   api: optionalSection({
     read_timeout: duration('100ms', '10m')
       .prefault('30s')
       .describe(
         'Time limit of a read. Too short: a slow Nova freezes all verdicts; too long: a hung API node delays them',
-      ),
+      )
+      .meta(live),
     write_timeout: duration('100ms', '10m')
       .prefault('60s')
       .describe(
         'Time limit of a write; after it nobody knows whether Nova acted, and it is settled by reading. Too short: needless settling',
-      ),
+      )
+      .meta(live),
   }),
   monitor: optionalSection({
     poll_interval: duration('100ms', '5m')
@@ -233,7 +244,7 @@ export const configSchema = section({
       .describe(
         'When more than this share of the hosts falls silent at once, the control plane is to blame and verdicts freeze',
       ),
-  }),
+  }).meta(live),
   brake: optionalSection({
     max_hosts: brake.max_hosts.default(4),
     max_share: brake.max_share.default(0.25),
@@ -257,7 +268,9 @@ export const configSchema = section({
       .describe(
         'When more than this share of all hosts is down, a site lost its power or network: held whatever the limits allow. 1 switches it off',
       ),
-  }).describe("Over the whole cloud, beside each segment's own"),
+  })
+    .describe("Over the whole cloud, beside each segment's own")
+    .meta(live),
   executor: optionalSection({
     max_parallel: count()
       .max(1000)
@@ -273,15 +286,17 @@ export const configSchema = section({
       .describe(
         'How long a write whose answer was lost may still show up in Nova. Too short: a late write is taken for none and done twice',
       ),
-  }),
+  }).meta(live),
   fence_retry: duration('1s', '1h')
     .prefault('60s')
-    .describe('Pause before a held incident tries its fencing methods again; it doubles with each failure'),
+    .describe('Pause before a held incident tries its fencing methods again; it doubles with each failure')
+    .meta(live),
   fence_retry_max: duration('1s', '1d')
     .prefault('15m')
     .describe(
       'The longest such pause. Too short: a board that is dead for a week fills the journal; too long: instances wait for one that is well again',
-    ),
+    )
+    .meta(live),
   wishes: optionalSection({
     key: text().default('lifeboat').describe('Metadata key by which owners and operators ask: recover, leave, stopped'),
     priority_key: text()
@@ -301,22 +316,24 @@ export const configSchema = section({
       .describe(
         'Priorities of owners count between minus this and this, so that no tenant can push itself before everybody',
       ),
-  }),
+  }).meta(live),
   hosts: z
     .record(
       z.string(),
       z.record(z.string().regex(/^[A-Za-z_]\w*$/), z.union([z.string(), z.number()]).transform(String)),
     )
     .default({})
-    .describe('Variables of each host, usable in templates as {name}; {host} is always there'),
-  probes: z.record(text(), probe).default({}).describe('Witnesses of life, by name'),
-  fencing: z.record(text(), fencingMethod).default({}).describe('Fencing methods, by name'),
-  defaults: optionalSection(segmentSettings).describe('What segments do not say, and hosts of no segment'),
+    .describe('Variables of each host, usable in templates as {name}; {host} is always there')
+    .meta(live),
+  probes: z.record(text(), probe).default({}).describe('Witnesses of life, by name').meta(live),
+  fencing: z.record(text(), fencingMethod).default({}).describe('Fencing methods, by name').meta(live),
+  defaults: optionalSection(segmentSettings).describe('What segments do not say, and hosts of no segment').meta(live),
   maintenance_windows: z
     .array(maintenanceWindow)
     .default([])
-    .describe('Maintenance or pauses that the calendar begins and ends by itself'),
-  segments: z.array(segment).default([]).describe('Hosts under one set of rules; the first that fits wins'),
+    .describe('Maintenance or pauses that the calendar begins and ends by itself')
+    .meta(live),
+  segments: z.array(segment).default([]).describe('Hosts under one set of rules; the first that fits wins').meta(live),
 })
 
 export type ConfigFile = z.output<typeof configSchema>

@@ -1,6 +1,8 @@
 /** Reads passwords from where the file says they are. A secret that cannot be read is a problem of the configuration. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { secretFileProblem } from './files.ts'
+import { pathText } from './problems.ts'
 import type { Path } from './yaml-source.ts'
 
 export type Environment = Record<string, string | undefined>
@@ -20,18 +22,26 @@ export interface TokenOptions {
 }
 
 export class Secrets {
-  readonly #baseDir: string
+  readonly #baseDir: (path: Path) => string
   readonly #env: Environment
   readonly #report: Report
-
   readonly #read: boolean
+  readonly #contents = new Map<string, string>()
 
-  /** @param read false: nothing is read and every secret is empty */
-  constructor(baseDir: string, env: Environment, report: Report, read: boolean) {
+  /**
+   * @param baseDir where relative paths of an option begin
+   * @param read false: nothing is read and every secret is empty
+   */
+  constructor(baseDir: (path: Path) => string, env: Environment, report: Report, read: boolean) {
     this.#read = read
     this.#baseDir = baseDir
     this.#env = env
     this.#report = report
+  }
+
+  /** What files and the environment held, by option: a reload must see that a password was rotated. Never to be shown. */
+  get contents(): ReadonlyMap<string, string> {
+    return this.#contents
   }
 
   /** Exactly one of the three ways must be used; "" after a reported problem. */
@@ -64,16 +74,20 @@ export class Secrets {
     const value = this.#env[name]
     if (value === undefined || value === '')
       this.#report([...path, `${what}_env`], `environment variable ${name} is not set (the ${what} is taken from it)`)
+    this.#contents.set(pathText([...path, `${what}_env`]), value ?? '')
     return value ?? ''
   }
 
   /** The first line of the file: editors end files with a newline that is no part of a password. */
   file(name: string, path: Path): string {
     if (!this.#read) return ''
-    const file = this.locate(name)
+    const { file, credential } = this.#locate(name, path)
     try {
       const [line = ''] = readFileSync(file, 'utf8').split(/\r?\n/)
       if (line === '') this.#report(path, `${file} is empty (the secret is its first line)`)
+      const problem = credential ? null : secretFileProblem(file)
+      if (problem !== null) this.#report(path, problem)
+      this.#contents.set(pathText(path), line)
       return line
     } catch (thrown) {
       this.#report(path, `${file} cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
@@ -82,12 +96,13 @@ export class Secrets {
   }
 
   /** systemd's LoadCredential= puts secrets in a directory of its own, whose name only the environment knows. */
-  private locate(name: string): string {
+  #locate(name: string, path: Path): { file: string; credential: boolean } {
     const credentials = this.#env['CREDENTIALS_DIRECTORY']
     if (credentials !== undefined && !name.includes('/')) {
       const file = join(credentials, name)
-      if (existsSync(file)) return file
+      // Kept from others by its directory, whatever its own mode.
+      if (existsSync(file)) return { file, credential: true }
     }
-    return resolve(this.#baseDir, name)
+    return { file: resolve(this.#baseDir(path), name), credential: false }
   }
 }

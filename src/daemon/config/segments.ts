@@ -1,23 +1,7 @@
 /** Which segment a host belongs to. Pure: the same host, zone and aggregates always give the same segment. */
-import { defaultReturnRules, type ReturnRules } from '../../domain/host-return.ts'
+import type { ReturnRules } from '../../domain/host-return.ts'
 import type { InstancePolicy, Segment, SegmentOf } from '../../domain/segment.ts'
 import type { SegmentRule, SegmentSettings } from './schema.ts'
-
-/** What holds when neither the segment nor `defaults` says anything: each the choice that destroys nothing. */
-export const builtInSettings: Omit<Segment, 'name'> = {
-  storage: 'local',
-  fencing: [],
-  probes: [],
-  onDeclaredDown: 'recover',
-  onDisabledDown: 'hold',
-  onServiceDown: 'hold',
-  fencingLimitMs: null,
-  policy: { stopped: 'evacuate', errorBefore: 'leave', memoryLost: 'stopped', unasked: 'recover' },
-  brake: { maxHosts: 2, maxShare: 0.25 },
-  priority: 0,
-  maxParallelPerHost: 32,
-  return: defaultReturnRules,
-}
 
 export interface SegmentMatch {
   hosts: string[]

@@ -16,7 +16,7 @@ export function ipmiConfig(file: ProbeFile<'ipmi'>, path: Path, secrets: Secrets
 export function prometheusConfig(
   file: ProbeFile<'prometheus'>,
   path: Path,
-  { secrets, baseDir, report }: { secrets: Secrets; baseDir: string; report: Report },
+  { secrets, baseDir, report }: { secrets: Secrets; baseDir: (path: Path) => string; report: Report },
 ): PrometheusConfig {
   const { kind, url, query, alive, dead, maxSampleAge, caFile, verify, timeout } = file
   const both = alive.filter((value) => dead.includes(value))
@@ -30,7 +30,7 @@ export function prometheusConfig(
     dead,
     maxSampleAgeMs: maxSampleAge,
     login: loginOf(file, path, secrets, report),
-    caFile: caFile === undefined ? null : resolve(baseDir, caFile),
+    caFile: caFile === undefined ? null : resolve(baseDir([...path, 'ca_file']), caFile),
     verify,
     timeoutMs: timeout,
   }

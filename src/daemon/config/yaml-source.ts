@@ -26,6 +26,7 @@ export interface YamlSource {
 }
 
 export interface Place {
+  file: string
   line: number
   col: number
 }
@@ -39,13 +40,14 @@ const parserHints: Partial<Record<string, string>> = {
   MULTIPLE_DOCS: 'a second document begins here (one document in a file)',
 }
 
-export function readYaml(text: string): YamlSource {
+/** @param file its name in problems */
+export function readYaml(text: string, file: string): YamlSource {
   const lines = new LineCounter()
   // The parser's own look for keys that are there twice compares each with each: 20,000 hosts would take it ten seconds.
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false, merge: true })
   const place = (offset: number): Place => {
     const { line, col } = lines.linePos(offset)
-    return { line: Math.max(line, 1), col: Math.max(col, 1) }
+    return { file, line: Math.max(line, 1), col: Math.max(col, 1) }
   }
   const problems = [...document.errors, ...document.warnings].map((problem) => ({
     ...place(problem.pos[0]),
@@ -54,7 +56,7 @@ export function readYaml(text: string): YamlSource {
   for (const key of keysThereTwice(document))
     problems.push({ ...place(offsetOf(key)), message: 'this key is here twice (each key once)' })
   return {
-    data: problems.length > 0 ? null : plainData(document, problems),
+    data: problems.length > 0 ? null : plainData(document, problems, file),
     problems,
     valueAt: (path) => place(offsetOf(walk(document, path).value)),
     keyAt: (path) => {
@@ -81,11 +83,12 @@ function keysThereTwice(document: Document): unknown[] {
 }
 
 /** Also where a "billion laughs" of aliases is caught. */
-function plainData(document: Document, problems: Problem[]): unknown {
+function plainData(document: Document, problems: Problem[], file: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 }) ?? {}
   } catch (thrown) {
     problems.push({
+      file,
       line: 1,
       col: 1,
       message: `is not valid YAML: ${thrown instanceof Error ? thrown.message : String(thrown)}`,

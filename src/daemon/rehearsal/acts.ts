@@ -3,6 +3,7 @@
  * other operators do to it, what people order the daemon to do, and what happens to the daemon itself.
  */
 import { z } from 'zod'
+import { apiFaultKinds, type ApiFaultKind } from '../../simulator/index.ts'
 import { duration, section, text } from '../config/pieces.ts'
 import { act } from './act.ts'
 import { instance } from './setting.ts'
@@ -13,18 +14,10 @@ const parts = z
   .array(z.enum(['conductor', 'scheduler', 'rabbitmq', 'placement', 'neutron', 'keystone', 'nova-api']))
   .min(1)
 
+const faultKinds = Object.keys(apiFaultKinds) as ApiFaultKind[]
+
 const apiFault = section({
-  kind: z.enum([
-    'slow',
-    'refuse',
-    'act-and-refuse',
-    'drop-before',
-    'drop-after',
-    'hang-after',
-    'hang-before',
-    'malformed',
-    'empty',
-  ]),
+  kind: z.enum(faultKinds),
   method: text().optional(),
   path: text().optional().describe('A regular expression over service and path'),
   instance: text().optional().describe('Only calls about this instance'),

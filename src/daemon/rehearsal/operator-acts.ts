@@ -54,6 +54,19 @@ export const operatorActs = {
   override: act(section({ host: text(), by, reason: text() }), (stage, { host, ...order }) =>
     ordered(stage, order.by, `override ${host}`, (daemon) => daemon.override(stage.newestIncident(host), order)),
   ),
+  /** The configuration on disk is changed (laid over, or replaced by a slip), and the daemon is told to read it. */
+  reload: act(
+    section({
+      by,
+      reason: text().default('as agreed'),
+      config: z.record(z.string(), z.unknown()).optional(),
+      slip: text().optional(),
+    }),
+    (stage, { config, slip, ...order }) => {
+      stage.writeConfiguration(config, slip)
+      return ordered(stage, order.by, 'reload', (daemon) => daemon.reload(order))
+    },
+  ),
   return_host: act(
     section({ host: text(), by, reason: text().default(''), keep_out: z.boolean().default(false) }),
     (stage, order) =>

@@ -66,7 +66,7 @@ export function loadScenario(file: string): Scenario {
 
 /** As loadScenario, of a text. */
 export function parseScenario(content: string, file: string, name: string): Scenario {
-  const source = readYaml(content)
+  const source = readYaml(content, file)
   if (source.problems.length > 0) throw invalid(file, source.problems)
   const parsed = schema.safeParse(source.data)
   if (parsed.success) return { ...parsed.data, name }

@@ -10,13 +10,12 @@ import { stringify } from 'yaml'
 import type { Entry, IncidentId } from '../../domain/entry.ts'
 import { LifeboatError } from '../../domain/errors.ts'
 import { applyEntry, type Incident } from '../../domain/incident.ts'
-import type { Journal } from '../../domain/journal.ts'
 import type { Operations } from '../../domain/operations.ts'
 import { parseWorkflow } from '../../engine/workflow.ts'
 import { openJournal, type JournalWriter } from '../../journal/journal.ts'
 import { startSimulator, VirtualClock, type NewInstance, type Simulator } from '../../simulator/index.ts'
-import { buildAdapters } from '../adapters.ts'
-import { parseConfig } from '../config/index.ts'
+import { parseConfiguration, type LoadedConfig } from '../config/index.ts'
+import { configurationSource } from '../configuration-source.ts'
 import { Daemon } from '../daemon.ts'
 import { daemonParts } from '../daemon-parts.ts'
 import { baseConfiguration, laidOver } from './base-configuration.ts'
@@ -54,6 +53,8 @@ export class Stage {
   readonly #ids = new Map<string, string>()
   readonly #names = new Map<string, string>()
   #config: unknown
+  /** What somebody wrote instead of a configuration. */
+  #slip: string | null = null
   #play: Play | null = null
   #fresh: Entry[] = []
   /** As the journal tells them, over all lives of the daemon. */
@@ -181,6 +182,12 @@ export class Stage {
     if (what === 'start' || what === 'restart') this.#start()
   }
 
+  /** The configuration on disk changes: `change` is laid over it, or `slip` stands there instead and is no configuration. */
+  writeConfiguration(change: Record<string, unknown> | undefined, slip: string | undefined): void {
+    this.#config = laidOver(this.#config, change)
+    this.#slip = slip ?? null
+  }
+
   stall(ms: number): void {
     this.#play?.life.stall(ms)
   }
@@ -218,19 +225,23 @@ export class Stage {
   #start(): void {
     if (this.#play !== null) throw new Error('the script starts a daemon that runs')
     const life = new Life(this.clock)
-    const config = parseConfig(stringify(this.#config), 'scenario.yaml', {})
-    const { wishes } = config
-    const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { wishes })
-    const adapters = buildAdapters(config, {
-      clock: life,
-      observer: {},
-      env: openStackEnvironment(this.simulator),
-      simulated: {
-        wire: life.wire(this.simulator.wire()),
-        random: seededRandom(),
-        run: (run) => this.witnesses.run(run),
-        probe: (name, probe) => this.witnesses.probe(name, probe, life),
+    const read = (): LoadedConfig => parseConfiguration(this.#slip ?? stringify(this.#config), 'scenario.yaml', {})
+    const loaded = read()
+    const source = configurationSource({
+      loaded,
+      read,
+      context: {
+        clock: life,
+        observer: {},
+        env: openStackEnvironment(this.simulator),
+        simulated: {
+          wire: life.wire(this.simulator.wire()),
+          random: seededRandom(),
+          run: (run) => this.witnesses.run(run),
+          probe: (name, probe) => this.witnesses.probe(name, probe, life),
+        },
       },
+      loadWorkflow: ({ wishes }) => parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { wishes }),
     })
     const journal = openJournal(this.journalPath, { clock: life })
     journal.onAppend((entry) => {
@@ -239,12 +250,13 @@ export class Stage {
       this.#audience.entry(entry)
     })
     const daemon = new Daemon(
-      daemonParts(config, {
+      daemonParts(loaded.config, {
         clock: life,
         observer: {},
         version: 'rehearsal',
-        workflow,
-        adapters,
+        adapters: source.adapters,
+        workflow: source.workflow,
+        configuration: source,
         journal: this.#onDisk(journal),
         journalPath: 'journal.db',
         pid: ++this.#pid,
@@ -271,12 +283,9 @@ export class Stage {
     this.#play = null
   }
 
-  #onDisk(journal: JournalWriter): Journal {
+  #onDisk(journal: JournalWriter): JournalWriter {
     return {
-      read: (filter) => journal.read(filter),
-      verify: () => journal.verify(),
-      close: () => journal.close(),
-      onAppend: (listen) => journal.onAppend(listen),
+      ...journal,
       append: (entries) => {
         if (this.#diskFull) throw new LifeboatError('JOURNAL_UNAVAILABLE', 'database or disk is full')
         return journal.append(entries)

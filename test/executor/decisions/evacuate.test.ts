@@ -111,6 +111,15 @@ describe('before an evacuation is sent', () => {
     expect(await prepared(stage)).toHaveProperty('request')
   })
 
+  it('an instance that its owner deleted meanwhile is gone', async () => {
+    const stage = new Stage()
+    stage.watch.saw({ ...stage.nova, vmState: 'deleted' })
+    await expect(evacuate.before(stage.scene())).rejects.toMatchObject({
+      code: 'INSTANCE_GONE',
+      message: 'the instance was deleted before its turn came',
+    })
+  })
+
   it('one of somebody else that stood before ours is no attempt of ours', async () => {
     const stage = new Stage()
     stage.plans({ original: { ...stage.recovery.plan.original, knownEvacuations: ['m-1'] } })
@@ -294,6 +303,18 @@ describe('following an evacuation', () => {
       expect(ended()).toMatchObject({ message: expect.stringContaining('an unknown host') })
     })
 
+    it('is not, when a reading of its own shows that it moved: the listing is behind', async () => {
+      const stage = new Stage()
+      const ended = unmoved(stage, {})
+      const behind = stage.nova
+      stage.run.cloud.listChangedInstances = async () => [behind]
+      stage.shows(arrived)
+      await stage.clock.advance(60_000)
+      expect(ended()).toBeNull()
+      await stage.clock.advance(1_000)
+      expect(ended()).toMatchObject({ host: 'alive' })
+    })
+
     it('is waited for where it is on another host than either', async () => {
       const stage = new Stage()
       const ended = unmoved(stage, { updatedAt: '2030-01-01T11:00:00' })
@@ -438,6 +459,8 @@ describe('following an evacuation', () => {
       finishedAt: null,
     })
 
+    const refused = { ...event('compute_rebuild_instance'), details: 'no memory' }
+
     it('at error: the scheduler found no destination', async () => {
       const stage = new Stage()
       stage.migrations = [evacuation(1, { status: 'error', destHost: null })]
@@ -486,6 +509,33 @@ describe('following an evacuation', () => {
         code: 'GUEST_ON_DESTINATION',
         message: expect.stringContaining('an unknown host'),
       })
+    })
+
+    it.each([
+      ['the claim that was refused', [refused], null, 'alive could not take it: no memory'],
+      ['the instance itself, when it knows', [refused], 'no image', 'alive could not take it: no image'],
+      [
+        'nobody: other events and those that went well are no reason',
+        [
+          { ...refused, event: 'conductor_rebuild', details: 'other' },
+          { ...refused, result: 'Success', details: 'well' },
+        ],
+        null,
+        'alive could not take it: Nova gives no reason',
+      ],
+    ] as const)('gives the reason of %s', async (_whose, events, fault, message) => {
+      const stage = new Stage()
+      stage.migrations = [evacuation(1, { status: 'failed' })]
+      stage.actions = [action('req-1', { events: [...events] })]
+      stage.shows({ fault })
+      expect(await how(stage)).toMatchObject({ code: 'EVACUATION_FAILED', message })
+    })
+
+    it('without a destination names the host whose claim was refused', async () => {
+      const stage = new Stage()
+      stage.migrations = [evacuation(1, { status: 'failed', destHost: null })]
+      stage.actions = [action('req-1', { events: [refused] })]
+      expect(await how(stage)).toMatchObject({ message: 'alive could not take it: no memory' })
     })
 
     it('whose request was never told is looked for among the actions', async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Cloud } from '../../../src/domain/cloud.ts'
 import type { Observer } from '../../../src/domain/observer.ts'
-import type { Look } from '../../../src/executor/host-watch.ts'
+import { HostWatch, type Look } from '../../../src/executor/host-watch.ts'
 import { instance } from '../../engine/surveys.ts'
 import { evacuation, failed, Stage } from './stage.ts'
 
@@ -238,4 +238,13 @@ describe('who waits', () => {
     await stage.ending(awaits(stage, 'i-9', 'instances', () => false, own.signal))
     expect(held.size).toBe(0)
   })
+})
+
+it("the cloud's time goes on from the survey's, however long our own clock has run", async () => {
+  const stage = new Stage()
+  await stage.clock.advance(5_000)
+  const { cloud, clock, observer, signal } = stage.run
+  const watch = new HostWatch({ cloud, clock, observer, host: 'dead', tickMs: 100, signal, cloudTimeMs: 1_000_000 })
+  await stage.clock.advance(300)
+  expect(watch.cloudNow()).toBe(1_000_300)
 })

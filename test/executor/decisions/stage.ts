@@ -170,6 +170,13 @@ export class Stage {
     return this.clock.run(ended, limitMs)
   }
 
+  /** Notes a call of the cloud, and throws what was said to fail it. */
+  protected readonly asked = (call: Call, ...args: unknown[]): void => {
+    this.calls.push({ call, args, at: this.clock.now() })
+    const failure = this.failures.get(call)?.shift()
+    if (failure !== undefined) throw failure
+  }
+
   #append(entries: NewEntry[]): Entry[] {
     const made = entries.map((entry) => {
       const seq = this.entries.length + 1
@@ -184,11 +191,7 @@ export class Stage {
   }
 
   #cloud(): Cloud {
-    const called = (call: Call, ...args: unknown[]): void => {
-      this.calls.push({ call, args, at: this.clock.now() })
-      const failure = this.failures.get(call)?.shift()
-      if (failure !== undefined) throw failure
-    }
+    const called = this.asked
     const write =
       (call: Call) =>
       async (...args: unknown[]): Promise<Accepted> => {

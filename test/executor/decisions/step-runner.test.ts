@@ -1,6 +1,7 @@
 /** One step: its rows, and what follows from where they stand (laws L2, L3). The driver is a test's: it only answers. */
 import { describe, expect, it } from 'vitest'
 import type { Entry } from '../../../src/domain/entry.ts'
+import type { RecipeStep } from '../../../src/domain/plan.ts'
 import { stepKey } from '../../../src/executor/step-runner.ts'
 import { failed, Stage } from './stage.ts'
 import type { Answer } from './actor.ts'
@@ -269,6 +270,62 @@ describe('a service that refuses every second call', () => {
     actor.sends = [...sends]
     await ending(stage, actor, retry({ attempts: sends.length }))
     expect(actor.sent).toBe(sent)
+  })
+})
+
+describe('what came while a write was refused', () => {
+  it('keeps a 503 that told the truth before from being sent again at once', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    const busy = failed('API_UNAVAILABLE')
+    actor.sends = [busy, busy, 'well']
+    actor.onSend = () => {
+      if (actor.sent === 1) stage.permission = { allowed: false, hold: 'PAUSED', message: '' }
+    }
+    const running = run(stage, actor, retry())
+    await stage.clock.advance(60_000)
+    expect(actor.sent).toBe(2)
+    stage.permission = { allowed: true }
+    expect(await stage.ending(running)).toBe('result')
+    expect([actor.sent, stage.recovery.steps.size]).toEqual([3, 3])
+  })
+
+  it('also keeps a closing step of a cancelled incident from being sent again, when the daemon stops', async () => {
+    const stage = new Stage()
+    stage.cancel()
+    const actor = new Actor()
+    actor.sends = [failed('INSTANCE_BUSY'), 'well']
+    const running = run(stage, actor, retry(), true)
+    void running.catch(() => undefined)
+    await stage.clock.advance(500)
+    stage.stop.abort()
+    expect(await stage.ending(running)).toBe('SHUTDOWN')
+    expect(actor.sent).toBe(1)
+  })
+})
+
+describe('members of one anti-affinity group', () => {
+  /** Whether a step of a member runs while another member of its group is evacuated. */
+  const runsBeside = async (kind: RecipeStep['do']): Promise<boolean> => {
+    const stage = new Stage()
+    stage.plans({ exclusive: 'apart' })
+    let arrived = (): void => undefined
+    void stage.slots.runAlone(stage.recovery.plan, () => new Promise<void>((resolve) => (arrived = resolve)))
+    const actor = new Actor()
+    const running = run(stage, actor, { do: kind })
+    await stage.clock.advance(1_000)
+    const beside = actor.sent === 1
+    arrived()
+    expect(await stage.ending(running)).toBe('result')
+    return beside
+  }
+
+  it('are evacuated one after another: Nova looks late, at the destination', async () => {
+    expect(await runsBeside('evacuate')).toBe(false)
+  })
+
+  it.each(['start', 'lock', 'confirm-resize'] as const)('go on with their %s side by side', async (kind) => {
+    expect(await runsBeside(kind)).toBe(true)
   })
 })
 

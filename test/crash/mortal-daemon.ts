@@ -1,18 +1,16 @@
 /**
- * One life of a daemon in this process, on a virtual clock: the daemon of src/daemon over the simulated cloud, that can die at
- * any commit of its journal. From its death on nothing that it still holds has any effect: its timers do not fire, its calls
- * are never answered, its connections are cut. What is left is the journal file and the cloud, as after SIGKILL.
+ * A daemon in this process, on a virtual clock and over the simulated cloud, that can die at any commit of its journal. Its
+ * clock and its network end with it (src/daemon/rehearsal/life.ts), and it writes nothing more: what is left is the journal
+ * file and the cloud, as after SIGKILL.
  */
 import { Daemon } from '../../src/daemon/daemon.ts'
 import { simulatedParts } from '../../src/daemon/simulated-parts.ts'
-import type { Clock } from '../../src/domain/clock.ts'
+import { Life } from '../../src/daemon/rehearsal/life.ts'
 import type { Cloud } from '../../src/domain/cloud.ts'
 import type { NewEntry } from '../../src/domain/entry.ts'
-import type { Fencer } from '../../src/domain/fencing.ts'
 import type { StepKind, Workflow } from '../../src/domain/plan.ts'
 import type { Segment } from '../../src/domain/segment.ts'
 import { openJournal, type JournalWriter } from '../../src/journal/journal.ts'
-import type { OpenStackCloud } from '../../src/openstack/cloud-client.ts'
 import type { Simulator, VirtualClock } from '../../src/simulator/index.ts'
 
 /** Before its n-th commit is written, or right after it. */
@@ -30,7 +28,7 @@ export interface Sending {
 /** Stands between the daemon and the cloud: passes the write on, or does not, or falsifies its answer. */
 export type Intercept = <R>(sending: Sending, pass: () => Promise<R>) => Promise<R>
 
-export interface LifeOptions {
+export interface MortalOptions {
   clock: VirtualClock
   simulator: Simulator
   path: string
@@ -39,7 +37,7 @@ export interface LifeOptions {
   death?: Death | undefined
   intercept?: Intercept | undefined
   /** Told of each commit, before (`written` false) and after it. */
-  onCommit?: (nth: number, entries: NewEntry[], written: boolean, life: Life) => void
+  onCommit?: (nth: number, entries: NewEntry[], written: boolean, life: MortalDaemon) => void
 }
 
 /** Heartbeats have no part in these runs: the monitor polls once at the start, then hourly. */
@@ -55,38 +53,32 @@ const writes = {
   confirmResize: 'confirm-resize',
 } as const satisfies Partial<Record<keyof Cloud, StepKind>>
 
-export class Life {
+export class MortalDaemon {
   readonly journal: JournalWriter
   dead = false
   commits = 0
   #daemon: Daemon | null = null
-  readonly #options: LifeOptions
-  readonly #cloud: OpenStackCloud
+  readonly #options: MortalOptions
+  readonly #life: Life
 
-  constructor(options: LifeOptions) {
+  constructor(options: MortalOptions) {
     this.#options = options
     const { clock: time, simulator, path, workflow, segment } = options
     this.journal = openJournal(path, { clock: time })
-    const clock: Clock = {
-      now: () => time.now(),
-      wall: () => time.wall(),
-      after: (delayMs, fire) => time.after(delayMs, () => this.dead || fire()),
-    }
+    this.#life = new Life(time)
     const journal = { ...this.journal, append: (entries: NewEntry[]) => this.#append(entries) }
     const parts = simulatedParts(simulator, {
-      clock,
+      clock: this.#life,
       journal,
       workflow,
       beatMs,
       segment: { probes: [], ...segment },
-      wire: simulator.wire(),
+      wire: this.#life.wire(simulator.wire()),
     })
-    this.#cloud = parts.cloud as OpenStackCloud
     try {
       this.#daemon = new Daemon({
         ...parts,
-        cloud: this.#watched(this.#cloud),
-        fencer: this.#mortal(parts.fencer),
+        cloud: this.#watched(parts.cloud),
         executorSettings: {
           maxParallel: 32,
           tickMs: 200,
@@ -117,7 +109,7 @@ export class Life {
   die(): void {
     if (this.dead) return
     this.dead = true
-    this.#cloud.close()
+    this.#life.end()
     this.journal.close()
   }
 
@@ -145,38 +137,17 @@ export class Life {
     if (this.dead) throw new Error('dead')
   }
 
-  /** Answers nothing once it is dead, and sends nothing. */
-  #mortal<T extends Cloud | Fencer>(port: T): T {
-    return Object.fromEntries(
-      Object.entries(port).map(([name, call]: [string, (...args: unknown[]) => unknown]) => [
-        name,
-        (...args: unknown[]) => {
-          if (this.dead) return new Promise(() => undefined)
-          const answer = call.apply(port, args)
-          if (!(answer instanceof Promise)) return answer
-          return new Promise((resolve, reject) => {
-            answer.then(
-              (value: unknown) => this.dead || resolve(value),
-              (thrown: unknown) => this.dead || reject(thrown as Error),
-            )
-          })
-        },
-      ]),
-    ) as unknown as T
-  }
-
   #watched(cloud: Cloud): Cloud {
     const { intercept } = this.#options
-    const mortal = this.#mortal(cloud)
-    if (intercept === undefined) return mortal
+    if (intercept === undefined) return cloud
     const changed = Object.entries(writes).map(([name, kind]) => {
-      const call = mortal[name as keyof typeof writes] as (id: string, ...rest: unknown[]) => Promise<unknown>
+      const call = cloud[name as keyof typeof writes] as (id: string, ...rest: unknown[]) => Promise<unknown>
       return [
         name,
         (id: string, ...rest: unknown[]) => intercept(this.#sending(kind, id), () => call(id, ...rest)),
       ] as const
     })
-    return { ...mortal, ...Object.fromEntries(changed) }
+    return { ...cloud, ...Object.fromEntries(changed) }
   }
 
   /** The step whose write this is: the newest one that is intended. A write without one breaks law L2. */

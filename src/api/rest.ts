@@ -1,0 +1,44 @@
+/** What the parts of the REST API tell each other: where answers come from, and who asks. Types only. */
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyRequest,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerBase,
+} from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { Via } from '../domain/entry.ts'
+import type { Operations } from '../domain/operations.ts'
+import type { Asker, Review } from '../domain/review.ts'
+
+export type RestServer = FastifyInstance<
+  RawServerBase,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>
+
+export interface RestSources {
+  operations: Operations
+  review: Review
+  /** Wall time in ms: what ends in the past is refused. */
+  now: () => number
+}
+
+/** A caller who is known, and what the journal keeps of how. */
+export interface Identified {
+  asker: Asker
+  via: Via | null
+}
+
+/** Throws AUTH_FAILED for a caller whom nobody knows. */
+export type Identify = (request: FastifyRequest) => Promise<Identified> | Identified
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    asker: Asker
+    via: Via | null
+  }
+}

@@ -1,0 +1,142 @@
+/** What people order. Each act names a person and a reason; both end in the journal. */
+import type { FastifyRequest } from 'fastify'
+import type { Via } from '../../domain/entry.ts'
+import { LifeboatError } from '../../domain/errors.ts'
+import type { RestServer, RestSources } from '../rest.ts'
+import * as requests from '../schemas/requests.ts'
+import { given } from '../given.ts'
+
+export function actRoutes(server: RestServer, { operations, review, now }: RestSources): void {
+  server.post(
+    '/v1/recover',
+    {
+      schema: {
+        tags: ['acts'],
+        summary: 'Recovers a host on a person’s word that it is dead',
+        body: requests.recovering,
+      },
+    },
+    async (request, reply) => {
+      const { by, unixUser, ...order } = request.body
+      if (unixUser !== undefined && request.asker.by !== 'socket')
+        throw new LifeboatError('USAGE', 'unixUser is only known on the operators’ socket')
+      const answer = await operations.recover({ ...order, ...given({ unixUser }), ...who(request, by) })
+      return reply.code(202).send(answer)
+    },
+  )
+  server.post(
+    '/v1/pause',
+    { schema: { tags: ['acts'], summary: 'Pauses recoveries', body: requests.pausing } },
+    (request) => {
+      const { by, ...order } = request.body
+      return operations.pause({ ...inFuture(order, now()), ...who(request, by) })
+    },
+  )
+  server.post(
+    '/v1/resume',
+    { schema: { tags: ['acts'], summary: 'Ends a pause', body: requests.resuming } },
+    async (request, reply) => {
+      const { by, ...order } = request.body
+      await operations.resume({ ...order, ...who(request, by) })
+      return reply.code(204).send()
+    },
+  )
+  server.post(
+    '/v1/maintenance',
+    { schema: { tags: ['acts'], summary: 'Begins maintenance', body: requests.maintaining } },
+    (request) => {
+      const { by, ...order } = request.body
+      return operations.startMaintenance({ ...inFuture(order, now()), ...who(request, by) })
+    },
+  )
+  server.post(
+    '/v1/maintenance/end',
+    { schema: { tags: ['acts'], summary: 'Ends maintenance', body: requests.maintained } },
+    async (request, reply) => {
+      const { by, ...order } = request.body
+      await operations.endMaintenance({ ...order, ...who(request, by) })
+      return reply.code(204).send()
+    },
+  )
+  server.post(
+    '/v1/hosts/:host/return',
+    {
+      schema: {
+        tags: ['acts'],
+        summary: 'Lets a host back, or keeps it out',
+        params: requests.hostPath,
+        body: requests.returning,
+      },
+    },
+    async (request, reply) => {
+      const { by, ...order } = request.body
+      const answer = await operations.returnHost({ host: request.params.host, ...order, ...who(request, by) })
+      return reply.code(202).send(answer)
+    },
+  )
+  incidentActs(server, { operations, review })
+  server.post(
+    '/v1/plans',
+    {
+      schema: {
+        tags: ['plans'],
+        summary: 'Begins to plan for a live host: what would happen if it died now',
+        body: requests.planning,
+      },
+    },
+    (request, reply) => {
+      const run = review.startPlan(request.body.host)
+      return reply.code(202).header('location', `/v1/plans/${run.id}`).send(run)
+    },
+  )
+}
+
+function incidentActs(server: RestServer, { operations, review }: Pick<RestSources, 'operations' | 'review'>): void {
+  for (const [act, summary] of [
+    ['override', 'Lets one incident past the brake that holds it'],
+    ['cancel', 'Ends an incident after the writes in flight are settled'],
+  ] as const) {
+    server.post(
+      `/v1/incidents/:id/${act}`,
+      { schema: { tags: ['acts'], summary, params: requests.incidentPath, body: requests.reasoned } },
+      async (request, reply) => {
+        const { by, reason } = request.body
+        await operations[act](request.params.id, { reason, ...who(request, by) })
+        return reply.code(202).send()
+      },
+    )
+  }
+  for (const [path, act, summary] of [
+    ['notes', 'note', 'Adds a reviewer’s words to an incident'],
+    ['sign-off', 'signOff', 'Says that a person has read an incident that is over and answers for that'],
+  ] as const) {
+    server.post(
+      `/v1/incidents/:id/${path}`,
+      { schema: { tags: ['acts'], summary, params: requests.incidentPath, body: requests.noting } },
+      (request, reply) => {
+        const { by, text } = request.body
+        return reply.code(201).send(review[act](request.params.id, { text, ...who(request, by) }))
+      },
+    )
+  }
+}
+
+/** Who acts: with a token the token's user, never the body's; on the socket whoever the caller says they are. */
+export function who({ asker, via }: FastifyRequest, by: string | undefined): { by: string; via?: Via } {
+  if (asker.by === 'socket') {
+    if (by === undefined) throw new LifeboatError('USAGE', 'The request is not valid: by: say who you are')
+    return { by }
+  }
+  if (by !== undefined && by !== asker.name)
+    throw new LifeboatError(
+      'USAGE',
+      `The request is not valid: by: you are ${asker.name}, and no other name can be given`,
+    )
+  return { by: asker.name, ...(via !== null && { via }) }
+}
+
+export function inFuture<T extends { until: string | null }>(order: T, nowMs: number): T {
+  if (order.until !== null && Date.parse(order.until) <= nowMs)
+    throw new LifeboatError('USAGE', `It would end in the past (until ${order.until})`)
+  return order
+}

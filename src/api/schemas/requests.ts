@@ -1,0 +1,101 @@
+/** What requests may hold: paths, queries and bodies. Unknown keys are refused: a mistyped one must not be ignored. */
+import { z } from 'zod'
+import { longestId } from '../server.ts'
+
+const person = z.string().trim().min(1).max(255).describe('Who orders it')
+const sentence = z.string().trim().min(1).max(4_000)
+const reason = sentence.describe('Why; it is kept in the journal')
+const name = z.string().trim().min(1).max(255)
+const identifier = z.string().min(1).max(longestId)
+const instanceId = z.string().min(1).max(64)
+const seq = z.coerce.number().int().min(0)
+const flag = z.enum(['true', 'false']).transform((text) => text === 'true')
+const count = (most: number) => z.coerce.number().int().min(1).max(most)
+const stamp = z.iso.datetime({ offset: true })
+/** Compared with the journal's own stamps, which are UTC with milliseconds. */
+const instant = stamp.transform((text) => new Date(text).toISOString())
+
+/** On the operators' socket the body names the person; with a token or a session the token does. */
+const by = person.optional().describe('Needed on the operators’ socket; elsewhere it is the name of the token’s user')
+
+export const nothing = z.strictObject({})
+export const hostPath = z.strictObject({ host: name })
+export const incidentPath = z.strictObject({ id: identifier })
+export const instancePath = z.strictObject({ id: instanceId })
+export const instanceOfIncidentPath = z.strictObject({ id: identifier, instance: instanceId })
+export const planPath = z.strictObject({ id: z.string().min(1).max(64) })
+
+export const incidentQuery = z.strictObject({
+  open: flag.optional().describe('true: only those that are not over'),
+  host: name.optional(),
+  limit: count(10_000).optional().describe('The newest first; default 100'),
+})
+export const verdictQuery = z.strictObject({
+  host: name.optional(),
+  after: seq.optional().describe('Go on below this sequence, not included'),
+  limit: count(1_000).optional(),
+})
+export const recoveryQuery = z.strictObject({
+  open: flag.optional(),
+  host: name.optional(),
+  limit: count(1_000).optional(),
+})
+export const reportQuery = z.strictObject({
+  format: z
+    .enum(['markdown', 'json'])
+    .default('markdown')
+    .describe('For people, or entries as JSON lines with their hashes'),
+})
+export const journalQuery = z.strictObject({
+  incident: identifier.optional(),
+  host: name.optional(),
+  instance: instanceId.optional(),
+  kinds: z
+    .string()
+    .max(2_000)
+    .transform((text) => text.split(',').filter((kind) => kind !== ''))
+    .optional()
+    .describe('Kinds of entries, with commas between them'),
+  actor: z.string().min(1).max(300).optional().describe('daemon, calendar:NAME or operator:NAME'),
+  since: instant.optional(),
+  until: instant.optional(),
+  after: seq.optional().describe('Sequence to go on from, not included'),
+  newestFirst: flag.optional(),
+  limit: count(1_000).optional().describe('Default 100'),
+})
+export const eventsQuery = z.strictObject({
+  after: seq
+    .optional()
+    .describe('Sequence to go on from, not included; Last-Event-ID goes before it. Default: what is new'),
+})
+
+const scope = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('cloud'), name: z.null() }),
+  z.strictObject({ kind: z.enum(['segment', 'host']), name }),
+])
+const until = stamp.nullable().default(null).describe('When it ends by itself; null: when somebody ends it')
+
+export const reasoned = z.strictObject({ by, reason })
+export const recovering = z.strictObject({
+  host: name,
+  by,
+  proof: sentence.describe('How you know that the host is dead'),
+  unixUser: person.optional().describe('Only on the operators’ socket: who the operating system says it is'),
+})
+export const pausing = z.strictObject({ by, reason, until, scope: scope.optional() })
+export const resuming = z.strictObject({ by, reason, scope: scope.optional() })
+export const maintaining = z.strictObject({ by, reason, until, scope })
+export const maintained = z.strictObject({ by, reason, scope })
+export const returning = z.strictObject({
+  by,
+  reason: z.string().trim().max(4_000).default('').describe('Why; needed with keepOut'),
+  keepOut: z.boolean().default(false).describe('It stays out until somebody lets it back'),
+})
+export const reloading = z.strictObject({ by, reason: z.string().trim().max(4_000).default('').describe('Why') })
+export const logging = z.strictObject({
+  by,
+  level: z.enum(['debug', 'info', 'warn', 'error']),
+  until: stamp.nullable().default(null).describe('When it goes back to the configured one; null: at the next reload'),
+})
+export const noting = z.strictObject({ by, text: sentence })
+export const planning = z.strictObject({ host: name })

@@ -1,0 +1,121 @@
+/** The configuration: what holds and why, whether it is valid, and putting it in force in the running daemon. */
+import { Argument, type Command } from 'commander'
+import { effectiveDocument, shownValue, type EffectiveOption } from '../../daemon/config/index.ts'
+import type { LogLevel, LogLevelState, ReloadReport } from '../../domain/operations.ts'
+import { jsonText, yamlText, type Column } from '../output/formats.ts'
+import { printable } from '../output/width.ts'
+import type { Session } from '../session.ts'
+import { clockTime } from '../wording.ts'
+import { endOf, orderLength, text } from './order-options.ts'
+
+const optionColumns: Column<EffectiveOption>[] = [
+  { title: 'Option', value: ({ name }) => name },
+  { title: 'Value', value: shownValue, text: (option) => valueText(shownValue(option)) },
+]
+
+const originColumns: Column<EffectiveOption>[] = [
+  ...optionColumns,
+  { title: 'Origin', value: ({ origin }) => origin },
+  { title: 'Reload', value: ({ reload }) => reload },
+]
+
+const reportColumns: Column<ReloadReport>[] = [
+  { title: 'Changed', value: ({ changed }) => changed, text: ({ changed }) => changed.join('\n') || 'nothing' },
+  {
+    title: 'Waiting For Restart',
+    value: ({ waiting }) => waiting,
+    text: ({ waiting }) => waiting.join('\n') || 'nothing',
+  },
+  {
+    title: 'Mode',
+    value: ({ mode }) => mode,
+    text: ({ mode }) => (mode === null ? 'as before' : `${mode.from} → ${mode.to}`),
+  },
+  { title: 'Files', value: ({ files }) => files, text: ({ files }) => files.join('\n') || 'none, all defaults' },
+  { title: 'Warnings', value: ({ warnings }) => warnings, text: ({ warnings }) => warnings.join('\n') || 'none' },
+]
+
+const levelColumns: Column<LogLevelState>[] = [
+  { title: 'Level', value: ({ level }) => level },
+  { title: 'Configured', value: ({ configured }) => configured },
+  { title: 'Until', value: ({ until }) => until, text: ({ until }) => (until === null ? '-' : clockTime(until)) },
+]
+
+const levels: LogLevel[] = ['debug', 'info', 'warn', 'error']
+
+export function addConfigurationCommands(program: Command, session: Session): void {
+  const say = (line: string): void => session.terminal.stdout(`${printable(line)}\n`)
+  const config = program.command('config').description('the configuration files')
+  config
+    .command('show')
+    .description('every option as it holds, secrets masked; yaml and json give one document in the form of the file')
+    .option(
+      '--origins',
+      'also where each is from (file:line, default, $VARIABLE) and whether a reload changes it',
+      false,
+    )
+    .action(({ origins }: { origins: boolean }) => {
+      const { options } = session.load({ withSecrets: false })
+      const { format, columns } = session.shape()
+      if (!origins && columns.length === 0 && (format === 'yaml' || format === 'json'))
+        session.terminal.stdout((format === 'json' ? jsonText : yamlText)(effectiveDocument(options)))
+      else session.list(options, origins ? originColumns : optionColumns)
+    })
+  config
+    .command('check')
+    .description('whether the files, the secrets and the workflows are valid; reads no cloud (lifeboat check does)')
+    .action(async () => {
+      const { config: read, files, warnings } = session.load({ withSecrets: true })
+      const workflows = await session.commands.checkWorkflows(read, [])
+      const problems = workflows.flatMap((workflow) => workflow.problems)
+      for (const line of problems) say(line)
+      for (const line of warnings) say(`warning: ${line}`)
+      if (problems.length > 0) return session.endsAs('config')
+      const what = files.length === 0 ? 'no file, all defaults' : files.join(', ')
+      say(`valid: ${what}; mode ${read.mode}, ${workflows.length} workflows`)
+    })
+  program
+    .command('reload')
+    .description('let the running daemon read its configuration again; when anything is wrong, what holds stays')
+    .option('--reason <text>', 'why, for the journal', text)
+    .option('--by <name>', 'your name, where the account is not yours alone (root)', text)
+    .action(async ({ reason = '', by }: { reason?: string; by?: string }) => {
+      const report = await session.daemon().reload({ by: by ?? session.by(), reason })
+      if (session.shape().format === 'table' && session.shape().columns.length === 0)
+        for (const line of reportLines(report)) say(line)
+      else session.one(report, reportColumns)
+    })
+  program
+    .command('log-level')
+    .description("the level of the running daemon's log; without an argument: what it is")
+    .addArgument(new Argument('[level]').choices(levels))
+    .option(
+      '--for <duration>',
+      'back to the configured one after this time, e.g. 10m (default: until the next reload)',
+      orderLength,
+    )
+    .action(async (level: LogLevel | undefined, options: { for?: number }) => {
+      const daemon = session.daemon()
+      const state =
+        level === undefined
+          ? await daemon.logLevel()
+          : await daemon.setLogLevel({ by: session.by(), level, until: endOf(session, options.for) })
+      session.one(state, levelColumns)
+    })
+}
+
+/** What an operator reads after a reload, most important first. */
+export function reportLines({ changed, waiting, mode, warnings }: ReloadReport): string[] {
+  return [
+    ...(mode === null
+      ? []
+      : [mode.to === 'armed' ? 'Armed: recoveries act from now on' : 'Observing: nothing is sent any more']),
+    changed.length === 0 ? 'Nothing changed' : `In force: ${changed.join(', ')}`,
+    ...(waiting.length === 0 ? [] : [`Only after a restart: ${waiting.join(', ')}`]),
+    ...warnings.map((warning) => `warning: ${warning}`),
+  ]
+}
+
+function valueText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

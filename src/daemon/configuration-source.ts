@@ -1,0 +1,105 @@
+/**
+ * The configuration of a daemon that reaches a real (or simulated) cloud: builds new rules beside those in force. Keeps the
+ * connection to the cloud where nothing of it changed, so that its token and what it learnt stay.
+ */
+import { readFileSync } from 'node:fs'
+import { deadline } from '../domain/clock.ts'
+import { ensureError, LifeboatError } from '../domain/errors.ts'
+import type { Workflow } from '../domain/plan.ts'
+import type { CloudConfig } from '../openstack/cloud-config.ts'
+import { buildAdapters, buildCloud, cloudConfigOf, type AdapterContext, type Adapters } from './adapters.ts'
+import type { Config, LoadedConfig } from './config/index.ts'
+import { rulesOf } from './daemon-parts.ts'
+import type { BuiltRules, ConfigurationSource } from './reloads.ts'
+
+/** New credentials are tried for so long. Longer: a reload seems to hang; shorter: a slow Keystone leaves them untried. */
+const tryLimitMs = 10_000
+
+export interface SourceParts {
+  loaded: LoadedConfig
+  read: () => LoadedConfig
+  context: AdapterContext
+  /** The workflow of new incidents. Throws WORKFLOW_INVALID. */
+  loadWorkflow: (config: Config) => Workflow
+}
+
+export interface StartedSource extends ConfigurationSource {
+  /** What the daemon starts with. */
+  adapters: Adapters
+  workflow: Workflow
+  /** Closes the connections to the cloud in use at that time. */
+  close: () => void
+}
+
+/** Builds what the daemon starts with. Throws CONFIG_INVALID and WORKFLOW_INVALID. */
+export function configurationSource({ loaded, read, context, loadWorkflow }: SourceParts): StartedSource {
+  let workflow = loadWorkflow(loaded.config)
+  const started = cloudConfigOf(loaded.config, context)
+  const adapters = buildAdapters(loaded.config, context, buildCloud(started, loaded.config, context))
+  let { cloud } = adapters
+  let likeness = likenessOf(started, loaded.config)
+  const startedWith = workflow
+
+  async function build(next: LoadedConfig): Promise<BuiltRules> {
+    const { config } = next
+    const document = loadWorkflow(config)
+    // The name of the cloud is read at the start alone: what is under that name now may be new.
+    const access = cloudConfigOf(loaded.config, context)
+    const elsewhere = addressOf(access) !== addressOf(started)
+    const alike = likenessOf(access, config)
+    const renewed = elsewhere || alike === likeness ? null : buildCloud(access, config, context)
+    const inUse = renewed ?? cloud
+    const warnings = renewed === null ? [] : await tried(renewed)
+    const rules = rulesOf(config, buildAdapters(config, context, inUse), document)
+    return {
+      rules,
+      changed: [
+        ...(renewed === null ? [] : [`credentials, TLS or time limits of the cloud (${access.source})`]),
+        ...(document.digest === workflow.digest ? [] : [`workflow ${document.name} (revision ${document.revision})`]),
+      ],
+      waiting: elsewhere ? [`address, region or endpoints of the cloud (${access.source})`] : [],
+      warnings,
+      adopted: () => {
+        if (renewed !== null) {
+          cloud.close()
+          cloud = renewed
+          likeness = alike
+        }
+        workflow = document
+      },
+      dropped: () => renewed?.close(),
+    }
+  }
+
+  /** A plain no of Keystone's refuses the reload; where it cannot be asked, the old credentials would be no better. */
+  async function tried(renewed: typeof cloud): Promise<string[]> {
+    const limit = deadline(context.clock, tryLimitMs)
+    try {
+      await renewed.capabilities({ signal: limit.signal })
+      return []
+    } catch (thrown) {
+      const error = ensureError(thrown)
+      if (error.code !== 'AUTH_FAILED' && error.code !== 'AUTH_FORBIDDEN')
+        return [`the new credentials of the cloud could not be tried: ${error.message}`]
+      renewed.close()
+      const message = `The new credentials are refused, and the old ones stay in use: ${error.message}`
+      throw new LifeboatError('CONFIG_INVALID', message, { cause: error })
+    } finally {
+      limit.release()
+    }
+  }
+
+  return { loaded, read, build, adapters, workflow: startedWith, close: () => cloud.close() }
+}
+
+/** Which cloud it is: a journal belongs to one. */
+function addressOf({ authUrl, endpoints }: CloudConfig): string {
+  return JSON.stringify({ authUrl, endpoints })
+}
+
+/** Everything that a connection is made of, the contents of certificates too: they are renewed in place. */
+function likenessOf(access: CloudConfig, { api }: Pick<Config, 'api'>): string {
+  const { cacert, cert, key } = access.tls
+  const contents = [cacert, cert, key].map((file) => (file === null ? null : readFileSync(file, 'base64')))
+  return JSON.stringify({ access, api, contents })
+}

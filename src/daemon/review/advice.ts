@@ -1,0 +1,200 @@
+/**
+ * What a person must do about an incident, most urgent first, each with the exact command where one does it. Pure: what the
+ * journal tells of the incident, and how far its host is on its way back.
+ */
+import type { ReturnState, Leftover } from '../../domain/host-return.ts'
+import type { Incident, InstanceRecovery } from '../../domain/incident.ts'
+import type { HoldCode } from '../../domain/incident-phases.ts'
+import type { OutcomeKind } from '../../domain/outcome.ts'
+import type { Advice } from '../../domain/review.ts'
+
+/** How the host stands after the incident, when this incident is the one that marked it. */
+export interface ReturnFacts {
+  state: ReturnState
+  code: string | null
+  message: string
+  leftovers: readonly Leftover[]
+}
+
+export function adviceFor(incident: Incident, hostReturn: ReturnFacts | null): Advice[] {
+  return [
+    ...aboutHold(incident),
+    ...aboutInstances(incident, 'stuck'),
+    ...aboutInstances(incident, 'failed'),
+    ...aboutProof(incident),
+    ...aboutHeldInstances(incident),
+    ...aboutInstances(incident, 'left'),
+    ...aboutDebts(incident),
+    ...aboutReturn(incident, hostReturn),
+  ]
+}
+
+const reason = '--reason "why"'
+
+/** What ends each hold. Null: it ends by itself, and what it waits for is said. */
+const endsHold: Record<HoldCode, (incident: Incident) => { text: string; command: string | null }> = {
+  BRAKE: ({ id, host }) => ({
+    text: `The brake holds ${host}. Find out whether these hosts are really dead or the control plane is to blame; if this one may be recovered all the same, let it past`,
+    command: `lifeboat incident override ${id} ${reason}`,
+  }),
+  FROZEN: () => ({
+    text: 'The control plane cannot be trusted at the moment. Mend it: the incident goes on by itself when it is well again',
+    command: 'lifeboat status',
+  }),
+  PAUSED: () => ({
+    text: 'Recoveries are paused. It goes on when the pause ends',
+    command: `lifeboat resume ${reason}`,
+  }),
+  MAINTENANCE: ({ host }) => ({
+    text: `${host} is in maintenance, or a person disabled it. If it is meant to be recovered, end the maintenance or enable it in Nova`,
+    command: `lifeboat maintenance end --host ${quoted(host)} ${reason}`,
+  }),
+  OBSERVING: () => ({
+    text: 'The daemon observes only. It goes on once `mode: armed` is in the configuration and the daemon was restarted',
+    command: null,
+  }),
+  FENCE_FAILED: stateIt('No fencing method could prove it dead; they are tried again. Mend the method'),
+  FENCING_MISSING: stateIt('No fencing method is configured for it'),
+  HOST_ALIVE: ({ id, host }) => ({
+    text: `${host} showed life when it was looked at again, and a living host is never evacuated. If it is well, end the incident`,
+    command: `lifeboat incident cancel ${id} ${reason}`,
+  }),
+  CLOUD_UNAVAILABLE: () => ({
+    text: 'Nova does not answer. Mend it: the incident goes on by itself',
+    command: 'lifeboat check',
+  }),
+  NOVA_REFUSED: () => ({
+    text: 'Nova refuses what the recovery needs. Correct policy or credentials: it is tried again by itself',
+    command: 'lifeboat check',
+  }),
+  JOURNAL_UNAVAILABLE: () => ({
+    text: 'The journal cannot be written, and nothing is done without a record. Free its disk: it goes on by itself',
+    command: null,
+  }),
+  MEMORY: () => ({ text: 'The daemon is short of memory. It goes on when other recoveries are over', command: null }),
+}
+
+function stateIt(why: string): (incident: Incident) => { text: string; command: string } {
+  return ({ host }) => ({
+    text: `${why}, or see to it that ${host} is off and state that`,
+    command: `lifeboat recover ${quoted(host)} --proof "how you know that it is dead"`,
+  })
+}
+
+function aboutHold(incident: Incident): Advice[] {
+  const { held, cancelled } = incident
+  // What is being ended needs nobody any more.
+  if (held === null || cancelled !== null) return []
+  return [{ code: `HELD_${held.code}`, ...endsHold[held.code](incident), instances: [] }]
+}
+
+function aboutProof({ id, host, proof, statement, closed, held, mode, verdict }: Incident): Advice[] {
+  if (closed !== null && closed.outcome !== 'cancelled' && proof === null && mode === 'armed') {
+    const text = `${host} was never proven dead, and nothing was evacuated from it. If it is dead, state that, and it is recovered`
+    const command = `lifeboat recover ${quoted(host)} --proof "how you know that it is dead"`
+    return closed.outcome === 'returned' ? [] : [{ code: 'NOT_PROVEN', text, command, instances: [] }]
+  }
+  if (closed === null || proof?.strength !== 'statement') return []
+  const who = proof.statedBy ?? statement?.by ?? 'somebody'
+  const text = `That ${host} was dead rests on the word of ${who} alone${verdict === null ? '' : `, beside ${verdict.reason}`}. Before it is powered on again, make sure that it holds none of these instances still running`
+  return held === null
+    ? [{ code: 'PROVEN_BY_STATEMENT', text, command: `lifeboat incident show ${id}`, instances: [] }]
+    : []
+}
+
+const aboutOutcome: Record<Exclude<OutcomeKind, 'recovered'>, (count: string, codes: string) => string> = {
+  stuck: (count, codes) =>
+    `${count} stuck (${codes}): nobody knows enough to go on safely. Look at each in Nova, on its old host and its destination, before doing anything to it`,
+  failed: (count, codes) =>
+    `${count} not recovered (${codes}), and nothing more is tried by itself. Remove the cause, then evacuate by hand`,
+  left: (count, codes) => `${count} left where it was (${codes}). Its host must return, or somebody decides otherwise`,
+}
+
+/** One line for each outcome: two thousand instances without room are one task, not two thousand. */
+function aboutInstances(incident: Incident, outcome: Exclude<OutcomeKind, 'recovered'>): Advice[] {
+  const found = [...incident.instances].filter(([, recovery]) => recovery.outcome?.outcome === outcome)
+  if (found.length === 0) return []
+  const codes = [...new Set(found.map(([, recovery]) => recovery.outcome?.code ?? ''))]
+  const ids = found.map(([id]) => id)
+  return [
+    {
+      code: `INSTANCES_${outcome.toUpperCase()}`,
+      text: aboutOutcome[outcome](counted(ids.length), codes.join(', ')),
+      command: firstCommand(outcome, ids),
+      instances: ids,
+    },
+  ]
+}
+
+function firstCommand(outcome: OutcomeKind, [id = '']: string[]): string {
+  if (outcome === 'failed') return `openstack --os-compute-api-version 2.95 server evacuate ${id}`
+  return outcome === 'stuck' ? `openstack server event list --long ${id}` : `openstack server show ${id}`
+}
+
+/** A plan that says hold waits for a person; it has no line yet while the incident is open. */
+function aboutHeldInstances({ instances }: Incident): Advice[] {
+  const waiting = (recovery: InstanceRecovery): boolean =>
+    recovery.plan.decision === 'hold' && recovery.outcome === null
+  const ids = [...instances].filter(([, recovery]) => waiting(recovery)).map(([id]) => id)
+  if (ids.length === 0) return []
+  const text = `${counted(ids.length)} held: what they were doing when their host died could lose data. A person decides`
+  return [{ code: 'INSTANCES_HELD', text, command: `openstack server show ${ids[0]}`, instances: ids }]
+}
+
+/** Each kind of debt once, in its own words. */
+function aboutDebts({ instances }: Incident): Advice[] {
+  const byCode = new Map<string, { message: string; ids: string[] }>()
+  for (const [id, { debts }] of instances) {
+    for (const { code, message } of debts) {
+      const known = byCode.get(code) ?? { message, ids: [] }
+      known.ids.push(id)
+      byCode.set(code, known)
+    }
+  }
+  return [...byCode].map(([code, { message, ids }]) => {
+    const more = ids.length === 1 ? '' : ` (and ${ids.length - 1} more like it)`
+    return { code: `DEBT_${code}`, text: `To clean up: ${message}${more}`, command: null, instances: ids }
+  })
+}
+
+function aboutReturn({ host, closed }: Incident, hostReturn: ReturnFacts | null): Advice[] {
+  if (closed === null || hostReturn === null) return []
+  const { state, message, leftovers } = hostReturn
+  const letBack = `lifeboat host return ${quoted(host)} ${reason}`
+  const advice: Advice[] = []
+  if (state === 'waiting-confirmation')
+    advice.push({
+      code: 'RETURN_WAITS',
+      text: `${host} is ready to return: let it back`,
+      command: letBack,
+      instances: [],
+    })
+  else if (state === 'kept-out')
+    advice.push({ code: 'RETURN_KEPT_OUT', text: `${host} stays out. ${message}`, command: letBack, instances: [] })
+  else if (state === 'away') {
+    const text = `${host} is still away. Repair it and start its nova-compute: its return then goes on by itself`
+    advice.push({ code: 'HOST_AWAY', text, command: `lifeboat host show ${quoted(host)}`, instances: [] })
+  }
+  for (const { code, message: what, instance } of leftovers)
+    advice.push({
+      code: `LEFTOVER_${code}`,
+      text: what,
+      command: leftoverCommand(code, host),
+      instances: instance === null ? [] : [instance],
+    })
+  return advice
+}
+
+function leftoverCommand(code: string, host: string): string | null {
+  const restart = code === 'NEEDS_ANOTHER_START' || code === 'TRAIT_LEFT'
+  return restart ? `ssh ${quoted(host)} systemctl restart nova-compute` : null
+}
+
+function counted(count: number): string {
+  return count === 1 ? 'One instance is' : `${count} instances are`
+}
+
+/** A name as one word of a shell. Nova's names are plain; what is not is quoted. */
+function quoted(name: string): string {
+  return /^[\w.:@-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`
+}

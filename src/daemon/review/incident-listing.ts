@@ -1,0 +1,56 @@
+/**
+ * Incidents as lists show them, without folding their entries: one of thousands of instances costs a list no more than an
+ * empty one. Open ones come from the incident book, which alone knows how far fencing has come.
+ */
+import type { Journal } from '../../domain/journal.ts'
+import type { IncidentFilter, IncidentSummary } from '../../domain/operations.ts'
+import type { IncidentLine } from '../../journal/listing.ts'
+import type { JournalView } from '../../journal/reader.ts'
+import type { IncidentBook } from '../incident-book.ts'
+import { incidentSummary } from '../incident-views.ts'
+
+/** What reviewing needs of the journal beside reading and appending. */
+export type ReviewedJournal = Journal & Pick<JournalView, 'incidents' | 'each' | 'verifyInPieces'>
+
+/** Incidents listed when nobody says how many. */
+const defaultLimit = 100
+
+/** The newest first. */
+export function incidentSummaries(
+  journal: Pick<ReviewedJournal, 'incidents'>,
+  book: Pick<IncidentBook, 'open'>,
+  { open, host, limit = defaultLimit }: IncidentFilter,
+): IncidentSummary[] {
+  const current = new Map(book.open().map((incident) => [incident.id, incident]))
+  return journal.incidents({ openOnly: open === true, limit, ...(host !== undefined && { host }) }).map((line) => {
+    const incident = current.get(line.id)
+    return incident === undefined ? summaryOfLine(line) : incidentSummary(incident)
+  })
+}
+
+/** The same fields as `incidentSummary`, from the derived tables. */
+export function summaryOfLine(line: IncidentLine): IncidentSummary {
+  const { id, host, segment, mode, openedAt, openedBy, phase, heldCode, heldMessage, heldSince } = line
+  const counts = Object.entries(line.instances).filter(([, count]) => count > 0)
+  return {
+    id,
+    host,
+    segment,
+    mode,
+    openedAt,
+    openedBy,
+    phase,
+    held: heldCode === null ? null : { code: heldCode, message: heldMessage ?? '', since: heldSince ?? '' },
+    fencing: null,
+    ended:
+      line.closedAt === null
+        ? null
+        : {
+            outcome: line.outcome as NonNullable<IncidentSummary['ended']>['outcome'],
+            message: line.message ?? '',
+            at: line.closedAt,
+          },
+    instances: counts.reduce((sum, [, count]) => sum + count, 0),
+    outcomes: Object.fromEntries(counts),
+  }
+}

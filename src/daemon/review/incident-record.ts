@@ -1,0 +1,73 @@
+/**
+ * All that the journal says of one incident, folded entry by entry: a page that is asked for again costs only what was written
+ * since. Owns no clock and reads nothing itself.
+ */
+import type { Entry, IncidentId } from '../../domain/entry.ts'
+import { applyEntry, type Incident } from '../../domain/incident.ts'
+import type { InstanceId } from '../../domain/instance.ts'
+import type { IncidentDetail } from '../../domain/operations.ts'
+import type { ReviewNote, TimelineEvent } from '../../domain/review.ts'
+import { isOfTheIncident, timelineEvent } from './timeline.ts'
+
+/** When the recovery of an instance began (its first step) and ended (its line). */
+export interface Span {
+  startedAt: string | null
+  endedAt: string | null
+}
+
+export class IncidentRecord {
+  readonly id: IncidentId
+  readonly timeline: TimelineEvent[] = []
+  readonly attempts: IncidentDetail['fenceAttempts'] = []
+  readonly notes: ReviewNote[] = []
+  signOff: ReviewNote | null = null
+  lastSeq = 0
+  /** The entry that opened it. */
+  openedSeq = 0
+  readonly #folded = new Map<IncidentId, Incident>()
+  readonly #spans = new Map<InstanceId, Span>()
+
+  constructor(id: IncidentId) {
+    this.id = id
+  }
+
+  /** Undefined before its opening was taken in. */
+  get incident(): Incident | undefined {
+    return this.#folded.get(this.id)
+  }
+
+  span(instance: InstanceId): Span {
+    return this.#spans.get(instance) ?? { startedAt: null, endedAt: null }
+  }
+
+  /** Takes in the next entry of this incident. */
+  take(entry: Entry): void {
+    applyEntry(this.#folded, entry)
+    this.lastSeq = entry.seq
+    if (isOfTheIncident(entry)) {
+      const event = timelineEvent(entry)
+      if (event !== null) this.timeline.push(event)
+    }
+    if (entry.instance !== null) this.#takeSpan(entry.instance, entry)
+    if (entry.kind === 'incident.opened') this.openedSeq = entry.seq
+    else if (entry.kind === 'fence.attempt') this.attempts.push({ at: entry.at, ...entry.data })
+    else if (entry.kind === 'review.noted') this.notes.push(reviewNote(entry))
+    else if (entry.kind === 'review.signed-off') this.signOff = reviewNote(entry)
+  }
+
+  #takeSpan(instance: InstanceId, { kind, at }: Entry): void {
+    if (kind === 'plan.made') this.#spans.set(instance, { startedAt: null, endedAt: null })
+    else if (kind === 'step.intended') {
+      const span = this.span(instance)
+      if (span.startedAt === null) this.#spans.set(instance, { ...span, startedAt: at })
+    } else if (kind === 'outcome.recorded') this.#spans.set(instance, { ...this.span(instance), endedAt: at })
+  }
+}
+
+export function reviewNote({
+  seq,
+  at,
+  data,
+}: Extract<Entry, { kind: 'review.noted' | 'review.signed-off' }>): ReviewNote {
+  return { seq, at, by: data.by, text: data.text }
+}

@@ -1,0 +1,224 @@
+/**
+ * What reviewers ask of a running daemon, done: the record of an incident, the journal in pages, plans of live hosts, notes and
+ * sign-off. Everything comes from the journal; only what stands now (segments, the host's return) from the daemon itself.
+ */
+import type { Clock } from '../../domain/clock.ts'
+import type { Cloud } from '../../domain/cloud.ts'
+import type { Entry, IncidentId } from '../../domain/entry.ts'
+import { LifeboatError } from '../../domain/errors.ts'
+import { incidentOf } from '../../domain/return-record.ts'
+import { sleep } from '../../domain/clock.ts'
+import type { HostPlan } from '../../domain/plan.ts'
+import type {
+  ChainProof,
+  IncidentReview,
+  RecoveryLine,
+  Review,
+  SegmentStatus,
+  VerdictLine,
+} from '../../domain/review.ts'
+import { exportLines } from '../../journal/export.ts'
+import { incidentReport } from '../../journal/report.ts'
+import type { Monitor } from '../../monitor/monitor.ts'
+import type { IncidentBook } from '../incident-book.ts'
+import { incidentSummary } from '../incident-views.ts'
+import { returnDetail } from '../host-views.ts'
+import { adviceFor, type ReturnFacts } from './advice.ts'
+import { evidenceSeries } from './evidence-series.ts'
+import { Followers } from './followers.ts'
+import { headline } from './headline.ts'
+import { summaryOfLine, type ReviewedJournal } from './incident-listing.ts'
+import type { IncidentRecord } from './incident-record.ts'
+import { IncidentRecords } from './incident-records.ts'
+import { instanceLine } from './instance-lines.ts'
+import { instanceHistory, instanceReview } from './instance-reviews.ts'
+import { journalPage } from './journal-pages.ts'
+import { PlanRuns } from './plan-runs.ts'
+import { noteActs } from './review-notes.ts'
+import { stepReview } from './step-review.ts'
+
+/** Verdicts of the host before its incident, and from then on, that are plotted. A flapping host has hundreds a day. */
+const verdictsBefore = 20
+const verdictsSince = 40
+
+/** Lines of a list when nobody says how many. */
+const defaultLimit = 100
+
+export interface ReviewParts {
+  clock: Clock
+  cloud: Cloud
+  journal: ReviewedJournal
+  book: IncidentBook
+  monitor: Pick<Monitor, 'segments' | 'verdicts'>
+  /** The plan of a live host, read from this cloud. */
+  plan: (cloud: Cloud, host: string) => Promise<HostPlan>
+}
+
+export function createReview(parts: ReviewParts): Review {
+  const { clock, journal, book, monitor } = parts
+  const records = new IncidentRecords(journal, () => sleep(clock, 0))
+  const plans = new PlanRuns(parts)
+  const followers = new Followers(journal)
+  let verifying: Promise<ChainProof> | null = null
+
+  return {
+    segments: () => segmentsOf(monitor, book),
+    verdicts: ({ host, after, limit = defaultLimit }) => verdictLines(journal, { host, after, limit }),
+    recoveries: ({ open, host, limit = defaultLimit }) => recoveryLines(parts, { open, host, limit }),
+    load: (id) => records.load(id),
+    incident: (id) => reviewOf(records.get(id), parts),
+    instance: (incident, instance) => instanceReview(journal, incident, instance),
+    instanceHistory: (instance) => instanceHistory(journal, instance),
+    journal: (query) => journalPage(journal, headOf(journal), query),
+    verify: () => {
+      // One walk serves everybody who asks meanwhile: it reads the whole journal.
+      verifying ??= walk(parts).finally(() => {
+        verifying = null
+      })
+      return verifying
+    },
+    report: (id, format) => report(journal, id, format),
+    startPlan: (host) => {
+      if (!monitor.verdicts().some((verdict) => verdict.host === host))
+        throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
+      return plans.start(host)
+    },
+    plan: (id) => plans.find(id),
+    ...noteActs(journal),
+    follow: (seq, listen) => followers.follow(seq, listen),
+  }
+}
+
+function headOf(journal: ReviewedJournal): { seq: number; hash: string } {
+  const newest = journal.read({ newestFirst: true, limit: 1 })[0]
+  return { seq: newest?.seq ?? 0, hash: newest?.hash ?? '' }
+}
+
+function segmentsOf(monitor: ReviewParts['monitor'], book: IncidentBook): SegmentStatus[] {
+  const open = book.open()
+  const verdicts = monitor.verdicts()
+  return monitor.segments().map((rules) => {
+    const own = verdicts.filter(({ segment }) => segment === rules.name)
+    const counts: SegmentStatus['verdicts'] = {}
+    for (const { kind } of own) counts[kind] = (counts[kind] ?? 0) + 1
+    return {
+      name: rules.name,
+      hosts: own.map(({ host }) => host),
+      verdicts: counts,
+      openIncidents: open.filter(({ segment }) => segment === rules.name).map(({ id }) => id),
+      rules,
+    }
+  })
+}
+
+/** The newest first; `after` goes on below that sequence. */
+function verdictLines(
+  journal: ReviewedJournal,
+  { host, after, limit }: { host: string | undefined; after: number | undefined; limit: number },
+): VerdictLine[] {
+  const entries = journal.read({
+    kinds: ['verdict.changed'],
+    newestFirst: true,
+    limit,
+    ...(host !== undefined && { host }),
+    ...(after !== undefined && { before: after }),
+  })
+  return entries.flatMap((entry) =>
+    entry.kind === 'verdict.changed' ? [{ ...entry.data, seq: entry.seq, incident: entry.incident }] : [],
+  )
+}
+
+function recoveryLines(
+  { journal, book }: Pick<ReviewParts, 'journal' | 'book'>,
+  { open, host, limit }: { open: boolean | undefined; host: string | undefined; limit: number },
+): RecoveryLine[] {
+  const current = new Map(book.open().map((incident) => [incident.id, incident]))
+  const workflows = new Map(
+    journal
+      .read({ kinds: ['workflow.pinned'] })
+      .flatMap((entry) => (entry.kind === 'workflow.pinned' ? [[entry.data.digest, entry.data.name] as const] : [])),
+  )
+  const proofs = new Map(
+    journal
+      .read({ kinds: ['proof.recorded'], ...(host !== undefined && { host }) })
+      .flatMap((entry) =>
+        entry.kind === 'proof.recorded' && entry.incident !== null
+          ? [[entry.incident, entry.data.proof.provenAt] as const]
+          : [],
+      ),
+  )
+  const lines = journal.incidents({ limit, openOnly: open === true, ...(host !== undefined && { host }) })
+  return lines.map((line) => {
+    const incident = current.get(line.id)
+    const provenAt = proofs.get(line.id) ?? null
+    const finishedAt = line.closedAt === null ? null : (line.lastLineAt ?? line.closedAt)
+    return {
+      incident: incident === undefined ? summaryOfLine(line) : incidentSummary(incident),
+      workflow: workflows.get(line.workflowDigest) ?? line.workflowDigest.slice(0, 12),
+      provenAt,
+      finishedAt,
+      tookMs: provenAt === null || finishedAt === null ? null : Date.parse(finishedAt) - Date.parse(provenAt),
+    }
+  })
+}
+
+function reviewOf(record: IncidentRecord, { journal, book }: ReviewParts): IncidentReview {
+  const { incident } = record
+  if (incident === undefined) throw new LifeboatError('INVARIANT', `the record of ${record.id} holds no incident`)
+  const { verdict, proof, statement, override, cancelled } = incident
+  const instances = [...incident.instances.values()]
+  return {
+    ...incidentSummary(incident),
+    verdict,
+    proof,
+    statement,
+    override,
+    cancelled,
+    fenceAttempts: record.attempts,
+    headline: headline(incident),
+    timeline: record.timeline,
+    evidence: evidenceSeries(verdictsAround(journal, record), verdict),
+    hostSteps: [...incident.hostSteps.values()].map(stepReview),
+    lines: instances.map((recovery) => instanceLine(recovery, record.span(recovery.plan.instanceId))),
+    debts: instances.flatMap(({ plan, debts }) =>
+      debts.map((debt) => ({ ...debt, instance: plan.instanceId, name: plan.name })),
+    ),
+    advice: adviceFor(incident, returnFacts(book, incident)),
+    notes: record.notes,
+    signOff: record.signOff,
+    lastSeq: record.lastSeq,
+  }
+}
+
+type VerdictEntry = Extract<Entry, { kind: 'verdict.changed' }>
+
+function verdictsAround(journal: ReviewedJournal, { incident, openedSeq }: IncidentRecord): VerdictEntry[] {
+  const host = incident?.host ?? ''
+  const kinds = ['verdict.changed' as const]
+  const before = journal.read({ host, kinds, before: openedSeq, newestFirst: true, limit: verdictsBefore }).toReversed()
+  const since = journal.read({ host, kinds, after: openedSeq, limit: verdictsSince })
+  return [...before, ...since].filter((entry): entry is VerdictEntry => entry.kind === 'verdict.changed')
+}
+
+/** Null when the host's mark is another incident's, or there is none. */
+function returnFacts(book: IncidentBook, { id, host }: { id: IncidentId; host: string }): ReturnFacts | null {
+  const record = book.returnOf(host)
+  if (incidentOf(record) !== id) return null
+  const detail = returnDetail(record)
+  return detail === null
+    ? null
+    : { state: detail.state, code: detail.code, message: detail.message, leftovers: detail.leftovers }
+}
+
+async function walk({ clock, journal }: ReviewParts): Promise<ChainProof> {
+  const began = clock.now()
+  const proof = await journal.verifyInPieces(() => sleep(clock, 0))
+  return { ...proof, tookMs: Math.round(clock.now() - began) }
+}
+
+function* report(journal: ReviewedJournal, id: IncidentId, format: 'markdown' | 'json'): Generator<string> {
+  if (journal.read({ incident: id, limit: 1 }).length === 0)
+    throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
+  if (format === 'json') yield* exportLines(journal, { incident: id })
+  else yield incidentReport(id, journal.read({ incident: id }))
+}

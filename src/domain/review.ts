@@ -1,0 +1,237 @@
+/**
+ * What a reviewer reads and writes: the record of an incident as pages show it, the journal in pages, plans of live hosts,
+ * notes and sign-off. Plain JSON beside `Operations`: api/ serves it, web/ and cli/ show it, daemon/ makes it from the journal.
+ *
+ * Times are ISO text of our wall clock. Fields are added, never taken away: people's scripts read them.
+ */
+import type { Entry, EntryKind, IncidentId, Via } from './entry.ts'
+import type { ErrorRecord } from './errors.ts'
+import type { InstanceId } from './instance.ts'
+import type { IncidentDetail, IncidentSummary } from './operations.ts'
+import type { OutcomeKind } from './outcome.ts'
+import type { HostPlan, InstancePlan, StepKind } from './plan.ts'
+import type { Segment } from './segment.ts'
+import type { HostName } from './service.ts'
+import type { StepStatus } from './step-states.ts'
+import type { ProbeReading, Verdict, VerdictKind } from './verdict.ts'
+
+/** What somebody may do, the least first; each may do what those before it may. */
+export const roles = {
+  reader: 'Sees everything, changes nothing',
+  operator: 'Gives the orders of daily work: notes, sign-off, pause, maintenance, return of a host, cancel',
+  admin: 'Gives the orders that lift a safeguard: override of the brake, recovery on a statement, reload, log level',
+} as const
+
+export type Role = keyof typeof roles
+
+/** Who asks. */
+export interface Asker {
+  /** As the journal names them. */
+  name: string
+  role: Role
+  /** The operators' socket, or a Keystone token. */
+  by: 'socket' | 'token'
+}
+
+/** One line of what happened, in the order in which it is on record. */
+export interface TimelineEvent {
+  /** The journal entry that says it. */
+  seq: number
+  at: string
+  kind: EntryKind
+  actor: string
+  /** A sentence for people. */
+  text: string
+  /** `good`, `bad` and `wait` are coloured; all else is plain. */
+  tone: 'plain' | 'good' | 'bad' | 'wait'
+  instance: InstanceId | null
+  requestId: string | null
+}
+
+/** What was known of the host's life before its incident, for plotting. */
+export interface EvidenceSeries {
+  /** The learnt heartbeat interval, ms; null without a verdict. */
+  intervalMs: number | null
+  /** Time between heartbeats as the monitor saw them, oldest first; the last may be the silence that is still open. */
+  gaps: { at: string; gapMs: number; open: boolean }[]
+  /** Each verdict of this host around the incident, with how silent it was. */
+  silence: { at: string; verdict: VerdictKind; silentMs: number; suspicion: number | null }[]
+  /** Every probe reading that is on record, oldest first. */
+  readings: ProbeReading[]
+}
+
+/** A step with all that is known of it: what was found, what was sent, what came of it. */
+export interface StepReview {
+  key: string
+  kind: string
+  attempt: number
+  status: StepStatus
+  before: unknown
+  request: unknown
+  /** Nova's. */
+  requestId: string | null
+  result: unknown
+  error: ErrorRecord | null
+  intendedAt: string
+  endedAt: string | null
+  tookMs: number | null
+}
+
+/** One instance of an incident on one line: thousands of these fit in a page. */
+export interface InstanceLine {
+  id: InstanceId
+  name: string
+  projectId: string
+  decision: InstancePlan['decision']
+  rule: string
+  reason: string
+  message: string
+  /** The state its owner left it in, e.g. `active`, `stopped`, `resized (stopped)`. */
+  original: string
+  wanted: string
+  flagged: boolean
+  /** How it is brought elsewhere: the landing of its evacuation; null when it is not evacuated. */
+  landing: 'stopped' | 'as-before' | null
+  outcome: OutcomeKind | 'open'
+  code: string | null
+  outcomeMessage: string | null
+  /** Where it is now, as read back; null while open or not known. */
+  landedOn: HostName | null
+  startedAt: string | null
+  endedAt: string | null
+  /** The step under way. */
+  current: { kind: StepKind; status: StepStatus; since: string } | null
+  debts: { code: string; message: string }[]
+  notes: string[]
+}
+
+export interface InstanceReview extends InstanceLine {
+  incident: IncidentId
+  plan: InstancePlan
+  steps: StepReview[]
+  timeline: TimelineEvent[]
+}
+
+export interface ReviewNote {
+  seq: number
+  at: string
+  by: string
+  text: string
+}
+
+/** What a person must do about it, most urgent first. Empty: nothing. */
+export interface Advice {
+  code: string
+  text: string
+  /** The command that does it, where there is one. */
+  command: string | null
+  instances: InstanceId[]
+}
+
+/** One incident as its page shows it. */
+export interface IncidentReview extends Omit<IncidentDetail, 'instanceList'> {
+  /** In three sentences at the most: what died, how we know, how it ended. */
+  headline: string
+  timeline: TimelineEvent[]
+  evidence: EvidenceSeries
+  hostSteps: StepReview[]
+  lines: InstanceLine[]
+  debts: { code: string; message: string; instance: InstanceId; name: string }[]
+  advice: Advice[]
+  notes: ReviewNote[]
+  signOff: ReviewNote | null
+  /** The newest entry that this page knows: events after it change it. */
+  lastSeq: number
+}
+
+export interface JournalQuery {
+  incident?: IncidentId
+  host?: HostName
+  instance?: InstanceId
+  kinds?: EntryKind[]
+  /** `daemon`, or `operator:NAME`. */
+  actor?: string
+  since?: string
+  until?: string
+  /** Sequence to go on from, not included: greater ones, or smaller ones with `newestFirst`. */
+  after?: number
+  newestFirst?: boolean
+  /** 1 to 1,000; default 100. */
+  limit?: number
+}
+
+export interface JournalPage {
+  entries: (Entry & { sentence: string | null })[]
+  /** `after` of the next page; null at the end. */
+  next: number | null
+  head: { seq: number; hash: string }
+}
+
+export interface ChainProof {
+  entries: number
+  head: string
+  broken: { seq: number; problem: string } | null
+  tookMs: number
+}
+
+export interface SegmentStatus {
+  name: string
+  hosts: HostName[]
+  verdicts: Partial<Record<VerdictKind, number>>
+  openIncidents: IncidentId[]
+  rules: Segment
+}
+
+/** Long work: reading a host's instances takes Nova seconds. Asked for, then looked at until it is done. */
+export interface PlanRun {
+  id: string
+  host: HostName
+  state: 'running' | 'done' | 'failed'
+  startedAt: string
+  endedAt: string | null
+  /** What is being read, for people. */
+  progress: string
+  plan: HostPlan | null
+  error: ErrorRecord | null
+}
+
+export interface VerdictLine extends Verdict {
+  seq: number
+  from: VerdictKind
+  incident: IncidentId | null
+}
+
+/** The run of a workflow for an incident, as a list shows it. */
+export interface RecoveryLine {
+  incident: IncidentSummary
+  workflow: string
+  /** ISO time at which the host was proven dead. */
+  provenAt: string | null
+  finishedAt: string | null
+  /** Proof to the last line, ms. */
+  tookMs: number | null
+}
+
+/** Reads throw NOT_FOUND for what is not there; acts throw USAGE when they make no sense now. */
+export interface Review {
+  segments(): SegmentStatus[]
+  verdicts(filter: { host?: HostName; after?: number; limit?: number }): VerdictLine[]
+  recoveries(filter: { open?: boolean; host?: HostName; limit?: number }): RecoveryLine[]
+  /** Reads what `incident` will need without holding up the daemon: thousands of instances take a while. Never throws. */
+  load(id: IncidentId): Promise<void>
+  incident(id: IncidentId): IncidentReview
+  instance(incident: IncidentId, instance: InstanceId): InstanceReview
+  /** In which incidents an instance was, the newest first. */
+  instanceHistory(instance: InstanceId): (InstanceLine & { incident: IncidentId; host: HostName; openedAt: string })[]
+  journal(query: JournalQuery): JournalPage
+  verify(): Promise<ChainProof>
+  /** Pieces of a report for people, or of JSON lines with the hashes. */
+  report(incident: IncidentId, format: 'markdown' | 'json'): Iterable<string>
+  startPlan(host: HostName): PlanRun
+  plan(id: string): PlanRun
+  note(incident: IncidentId, order: { by: string; text: string; via?: Via }): ReviewNote
+  /** Of a closed incident: somebody has read it and answers for that. USAGE while it is open. */
+  signOff(incident: IncidentId, order: { by: string; text: string; via?: Via }): ReviewNote
+  /** Calls with each entry after `seq`, those on record first, until the returned function is called. */
+  follow(seq: number, listen: (entry: Entry) => void): () => void
+}

@@ -1,0 +1,39 @@
+import { LifeboatError } from '../../src/domain/errors.ts'
+import type { Review } from '../../src/domain/review.ts'
+
+/** A review of a daemon to which nothing happened; keeps what it was asked for, in `asked`. */
+export function fakeReview(asked: unknown[][] = [], replace: Partial<Review> = {}): Review {
+  const missing = (what: string) => (): never => {
+    throw new LifeboatError('NOT_FOUND', `There is no ${what}`)
+  }
+  return {
+    segments: () => [],
+    verdicts: (filter) => {
+      asked.push(['verdicts', filter])
+      return []
+    },
+    recoveries: () => [],
+    load: async () => undefined,
+    incident: missing('incident'),
+    instance: missing('instance'),
+    instanceHistory: () => [],
+    journal: (query) => {
+      asked.push(['journal', query])
+      return { entries: [], next: null, head: { seq: 0, hash: '' } }
+    },
+    verify: async () => ({ entries: 0, head: '', broken: null, tookMs: 0 }),
+    report: missing('incident'),
+    startPlan: missing('host'),
+    plan: missing('plan'),
+    note: (id, order) => {
+      asked.push(['note', id, order])
+      return { seq: 1, at: '2026-01-02T03:04:05.000Z', by: order.by, text: order.text }
+    },
+    signOff: (id, order) => {
+      asked.push(['signOff', id, order])
+      return { seq: 1, at: '2026-01-02T03:04:05.000Z', by: order.by, text: order.text }
+    },
+    follow: () => () => undefined,
+    ...replace,
+  }
+}

@@ -1,0 +1,485 @@
+/** How the proof of death is kept true while an incident runs, and what a run looks for before it writes (law L1). */
+import { describe, expect, it } from 'vitest'
+import { ensureError, type ErrorCode } from '../../../src/domain/errors.ts'
+import type { ProofRecord } from '../../../src/domain/fencing.ts'
+import { failed } from './stage.ts'
+import { ProofStage, stamp, verdictOf } from './proof-stage.ts'
+
+const statement: Partial<ProofRecord> = { method: 'operator', strength: 'statement', statedBy: 'ann' }
+const sayIt =
+  'A person who has seen that dead is dead can say so: lifeboat recover dead --by NAME --proof "how you know"'
+
+describe('a recorded proof after a restart', () => {
+  it('is made true again, and no line is needed for a power that stays off', async () => {
+    const stage = new ProofStage().proven()
+    const recorded = stage.run.proof
+    stage.run.proof = null
+    stage.run.lapsed = failed('FENCE_UNVERIFIED')
+    await stage.keeper.restore()
+    expect(stage.run.proof).toEqual(recorded)
+    expect(stage.run.lapsed).toBeNull()
+    expect(stage.rows()).toEqual(['proof.recorded'])
+  })
+
+  it('that is none needs nothing', async () => {
+    const stage = new ProofStage()
+    await stage.keeper.restore()
+    expect(stage.restores).toEqual([])
+  })
+
+  it('that lapses has its rows before and after: renewing is an act', async () => {
+    const stage = new ProofStage().proven()
+    stage.lapseMs = 60_000
+    let rowsMeanwhile = 0
+    stage.onRestore = async () => {
+      rowsMeanwhile = stage.data('fence.attempt').length
+      await stage.clock.advance(40)
+    }
+    await stage.keeper.restore()
+    expect(rowsMeanwhile).toBe(1)
+    const about = { method: 'bmc', startedAt: '2030-01-01T12:00:00.000Z' }
+    expect(stage.data('fence.attempt')).toEqual([
+      { ...about, phase: 'trying', message: 'Renewing the proof by bmc' },
+      { ...about, phase: 'succeeded', message: 'it reads Off', endedAt: '2030-01-01T12:00:00.040Z' },
+    ])
+  })
+
+  it('says at least that it was renewed', async () => {
+    const stage = new ProofStage().proven({ evidence: [] })
+    stage.lapseMs = 60_000
+    await stage.keeper.restore()
+    expect(stage.data('fence.attempt').at(-1)).toMatchObject({ message: 'renewed' })
+  })
+
+  it('is tried ever more rarely while it cannot be, held once with what a person can do, and goes on by itself', async () => {
+    const stage = new ProofStage().proven()
+    stage.onRestore = () => {
+      if (stage.restores.length < 5) throw failed('FENCE_UNVERIFIED', { certainty: 'unknown' })
+    }
+    await stage.clock.run(stage.keeper.restore())
+    expect(stage.restores).toEqual([0, 1_000, 3_000, 7_000, 15_000])
+    expect(stage.data('incident.held')).toMatchObject([
+      {
+        code: 'FENCE_FAILED',
+        message: `the proof of death could not be renewed: it was FENCE_UNVERIFIED. ${sayIt}`,
+        error: { code: 'FENCE_UNVERIFIED' },
+      },
+    ])
+    expect(stage.data('incident.continued')).toEqual([{ because: 'the proof still holds' }])
+  })
+
+  it('that failed to be renewed says so in its own row, with whether the host may be fenced all the same', async () => {
+    const stage = new ProofStage().proven()
+    stage.lapseMs = 60_000
+    stage.onRestore = () => {
+      if (stage.restores.length === 1) throw failed('FENCE_UNVERIFIED', { certainty: 'unknown' })
+    }
+    await stage.clock.run(stage.keeper.restore())
+    expect(stage.data('fence.attempt')).toMatchObject([
+      { phase: 'trying' },
+      {
+        method: 'bmc',
+        phase: 'failed',
+        message: 'it was FENCE_UNVERIFIED',
+        certainty: 'unknown',
+        endedAt: '2030-01-01T12:00:00.000Z',
+      },
+      { phase: 'trying' },
+      { phase: 'succeeded' },
+    ])
+  })
+
+  it('of a host that is on again is held as that', async () => {
+    const stage = new ProofStage().proven()
+    stage.onRestore = () => {
+      if (stage.restores.length === 1) throw failed('HOST_ALIVE')
+    }
+    await stage.clock.run(stage.keeper.restore())
+    expect(stage.data('incident.held')).toMatchObject([{ code: 'HOST_ALIVE' }])
+    expect(stage.incident.held).toBeNull()
+  })
+
+  it.each(['SHUTDOWN', 'CANCELLED', 'JOURNAL_UNAVAILABLE', 'INVARIANT'] as const)(
+    'is no proof that failed when %s ends the run',
+    async (code) => {
+      const stage = new ProofStage().proven()
+      stage.onRestore = () => {
+        throw failed(code)
+      }
+      expect(await stage.ending(stage.keeper.restore())).toBe(code)
+      expect(stage.incident.held).toBeNull()
+    },
+  )
+
+  it.each([
+    ['SHUTDOWN', (stage: ProofStage) => stage.stop.abort()],
+    ['CANCELLED', (stage: ProofStage) => stage.cancel()],
+  ] as [ErrorCode, (stage: ProofStage) => void][])('is not waited for after %s', async (code, end) => {
+    const stage = new ProofStage().proven()
+    stage.onRestore = () => {
+      throw failed('FENCE_UNVERIFIED')
+    }
+    const restoring = stage.keeper.restore().catch((error: unknown) => ensureError(error).code)
+    await stage.clock.advance(10_000)
+    end(stage)
+    expect(await stage.clock.run(restoring, 500)).toBe(code)
+  })
+
+  it.each([
+    ['FENCE_FAILED', {}, true],
+    ['FENCE_FAILED', statement, true],
+    ['HOST_ALIVE', {}, true],
+    ['HOST_ALIVE', statement, false],
+    ['PAUSED', {}, false],
+    ['NOVA_REFUSED', {}, false],
+  ] as const)('ends a hold for %s of an incident with the proof %j: %s', async (code, change, ends) => {
+    const stage = new ProofStage().proven(change)
+    stage.tell({ kind: 'incident.held', data: { code, message: '' } })
+    await stage.keeper.restore()
+    expect(stage.incident.held === null).toBe(ends)
+  })
+})
+
+describe("a person's word in place of a proof that is gone", () => {
+  const broken = (): ProofStage => {
+    const stage = new ProofStage().proven()
+    stage.onRestore = () => {
+      throw failed('FENCE_UNVERIFIED')
+    }
+    return stage
+  }
+
+  it('is heard within half a second, recorded as the weaker proof that it is, and used', async () => {
+    const stage = broken()
+    const restoring = stage.keeper.restore()
+    // Long enough for pauses of a minute.
+    await stage.clock.advance(200_100)
+    stage.states()
+    await stage.clock.run(restoring, 500)
+    const proof = { method: 'operator', strength: 'statement', statedBy: 'ann', evidence: ['I pulled the plug'] }
+    expect(stage.run.proof).toMatchObject(proof)
+    expect(stage.incident.proof).toMatchObject(proof)
+    expect(stage.data('incident.continued')).toEqual([{ because: 'ann stated that the host is dead' }])
+  })
+
+  it('is not an older one: that one does not answer this hold', async () => {
+    const stage = broken()
+    stage.states()
+    const restoring = stage.keeper.restore()
+    await stage.clock.advance(5_000)
+    expect(stage.incident.held?.code).toBe('FENCE_FAILED')
+    stage.stop.abort()
+    expect(await stage.ending(restoring)).toBe('SHUTDOWN')
+  })
+
+  it('counts at once when it was given during this very hold, before a restart', async () => {
+    const stage = broken().tell({ kind: 'incident.held', data: { code: 'FENCE_FAILED', message: '' } })
+    stage.states()
+    await stage.clock.run(stage.keeper.restore(), 0)
+    expect(stage.incident.proof).toMatchObject(statement)
+    expect(stage.restores).toEqual([0])
+  })
+})
+
+describe('a proof that lapses by itself', () => {
+  const lapsing = (): ProofStage => {
+    const stage = new ProofStage().proven()
+    stage.lapseMs = 60_000
+    return stage
+  }
+
+  it('is made anew as often as its method says', async () => {
+    const stage = lapsing()
+    stage.keeper.keep()
+    stage.run.proof = null
+    await stage.clock.advance(180_000)
+    expect(stage.restores).toEqual([60_000, 120_000, 180_000])
+    expect(stage.run.proof).toMatchObject({ method: 'bmc' })
+  })
+
+  it('is made anew once each time, however often it was to be kept', async () => {
+    const stage = lapsing()
+    stage.keeper.keep()
+    await stage.clock.advance(30_000)
+    stage.keeper.keep()
+    await stage.clock.advance(90_000)
+    expect(stage.restores).toEqual([60_000, 120_000])
+  })
+
+  it('is tried again no later than its pause says', async () => {
+    const stage = lapsing()
+    stage.run.settings = { ...stage.run.settings, fenceRetryMs: 700 }
+    stage.onRestore = () => {
+      throw failed('FENCE_UNVERIFIED')
+    }
+    stage.keeper.keep()
+    await stage.clock.advance(63_000)
+    expect(stage.restores).toEqual([60_000, 60_700, 62_100])
+  })
+
+  it.each([
+    ['one that stays true', (stage: ProofStage) => (stage.lapseMs = null)],
+    ['none', (stage: ProofStage) => (stage.run.proof = null)],
+  ])('only: %s is not made anew', async (_what, set) => {
+    const stage = lapsing()
+    set(stage)
+    stage.keeper.keep()
+    await stage.clock.advance(3_600_000)
+    expect(stage.restores).toEqual([])
+  })
+
+  it('shuts the gate when it cannot be, is tried ever more rarely, and opens it; then as often as before', async () => {
+    const stage = lapsing()
+    stage.onRestore = () => {
+      if (stage.restores.length <= 3) throw failed('FENCE_UNVERIFIED')
+    }
+    stage.keeper.keep()
+    await stage.clock.advance(59_999)
+    expect(stage.gate.isOpen()).toBe(true)
+    await stage.clock.advance(1)
+    expect(stage.run.lapsed).toMatchObject({ code: 'FENCE_UNVERIFIED' })
+    expect(stage.gate.isOpen()).toBe(false)
+    await stage.clock.advance(7_000)
+    expect(stage.restores).toEqual([60_000, 61_000, 63_000, 67_000])
+    expect(stage.run.lapsed).toBeNull()
+    expect(stage.gate.isOpen()).toBe(true)
+    stage.onRestore = () => {
+      throw failed('FENCE_UNVERIFIED')
+    }
+    await stage.clock.advance(61_000)
+    // The failures of before are forgotten: the first pause is short again.
+    expect(stage.restores.slice(4)).toEqual([127_000, 128_000])
+  })
+
+  it("that lapsed: a person's word stands in for it, is recorded, and does not lapse", async () => {
+    const stage = lapsing()
+    stage.onRestore = () => {
+      throw failed('FENCE_UNVERIFIED')
+    }
+    stage.keeper.keep()
+    await stage.clock.advance(200_000)
+    const tried = stage.restores.length
+    stage.tell({ kind: 'incident.held', data: { code: 'FENCE_FAILED', message: '' } })
+    stage.states()
+    await stage.clock.advance(500)
+    expect(stage.run.lapsed).toBeNull()
+    expect(stage.run.proof).toMatchObject(statement)
+    expect(stage.incident).toMatchObject({ proof: statement, held: null })
+    await stage.clock.advance(3_600_000)
+    expect(stage.restores).toHaveLength(tried)
+  })
+
+  it("is not replaced by a person's word while it holds", async () => {
+    const stage = lapsing()
+    stage.keeper.keep()
+    stage.states()
+    await stage.clock.advance(60_000)
+    expect(stage.restores).toEqual([60_000])
+    expect(stage.incident.proof).toMatchObject({ method: 'bmc' })
+  })
+
+  it.each([
+    ['was voided by life', (stage: ProofStage) => stage.voided()],
+    ['gave way to a word of a person', (stage: ProofStage) => stage.proven(statement)],
+  ])('and %s is not made anew any more, and nothing of it holds a write', async (_what, change) => {
+    const stage = lapsing()
+    stage.onRestore = () => {
+      throw failed('FENCE_UNVERIFIED')
+    }
+    stage.keeper.keep()
+    await stage.clock.advance(60_500)
+    expect(stage.run.lapsed).not.toBeNull()
+    change(stage)
+    await stage.clock.advance(3_600_000)
+    expect(stage.restores).toEqual([60_000])
+    expect(stage.run.lapsed).toBeNull()
+  })
+
+  it('can be kept again after one that ended', async () => {
+    const stage = lapsing()
+    stage.keeper.keep()
+    stage.voided()
+    await stage.clock.advance(60_000)
+    stage.proven()
+    stage.keeper.keep()
+    await stage.clock.advance(60_000)
+    expect(stage.restores).toEqual([120_000])
+  })
+
+  it.each([
+    ['the run is over', (stage: ProofStage) => stage.keeper.end()],
+    ['the daemon stops', (stage: ProofStage) => stage.stop.abort()],
+  ])('is left when %s', async (_what, end) => {
+    const stage = lapsing()
+    stage.keeper.keep()
+    await stage.clock.advance(60_000)
+    end(stage)
+    await stage.clock.advance(3_600_000)
+    expect(stage.restores).toEqual([60_000])
+  })
+
+  it('fails nothing when the run ends in the middle of a renewal', async () => {
+    const stage = lapsing()
+    stage.onRestore = () => {
+      stage.keeper.end()
+      throw failed('CANCELLED')
+    }
+    stage.keeper.keep()
+    await stage.clock.advance(3_600_000)
+    expect(stage.restores).toEqual([60_000])
+    expect(stage.run.lapsed).toBeNull()
+  })
+})
+
+describe('before the first write of a run that picks up a proof', () => {
+  const picked = (proof: Partial<ProofRecord> = statement): ProofStage => {
+    const stage = new ProofStage().proven(proof)
+    stage.incident.verdict = verdictOf('recovering')
+    return stage
+  }
+  const beats = (stage: ProofStage, at: string): void => {
+    stage.service = { ...stage.service, updatedAt: at }
+  }
+  /** When it let the run go on, or null: it did not within `ms`. */
+  const seen = async (stage: ProofStage, ms: number): Promise<number | null> => {
+    let at: number | null = null
+    void stage.keeper.seeSilence().then(
+      () => (at = stage.clock.now()),
+      () => undefined,
+    )
+    await stage.clock.advance(ms)
+    return at
+  }
+
+  it.each([
+    ['a power that is off', {}, 0],
+    ['a power that a method took', { proves: 'power' }, 0],
+    ["a person's word", statement, 1],
+    ['a storage that was taken away', { proves: 'storage' }, 1],
+  ] as const)('%s is looked at %j: %i times', async (_what, proof, reads) => {
+    const stage = picked(proof)
+    expect(await seen(stage, 0)).toBe(0)
+    expect(stage.count('listServices')).toBe(reads)
+    expect(stage.rows()).toEqual(['proof.recorded'])
+  })
+
+  it('nothing is looked for when nothing is proven', async () => {
+    const stage = new ProofStage()
+    expect(await seen(stage, 0)).toBe(0)
+    expect(stage.count('listServices')).toBe(0)
+  })
+
+  it('a row that a person wrote to must stand still for two and a half beats of that host', async () => {
+    const stage = picked()
+    stage.incident.verdict = verdictOf('recovering', { intervalMs: 4_000 })
+    stage.service = { ...stage.service, updatedAt: '2030-01-01T12:00:00', forcedDown: false }
+    expect(await seen(stage, 20_000)).toBe(10_000)
+    expect(stage.incident.held).toBeNull()
+  })
+
+  it('or of a usual one, when nothing is known', async () => {
+    const stage = picked()
+    stage.incident.verdict = null
+    expect(await seen(stage, 40_000)).toBe(25_000)
+  })
+
+  it('and begins anew when it is written to once more', async () => {
+    const stage = picked()
+    stage.incident.verdict = null
+    const done = seen(stage, 15_000)
+    expect(await done).toBeNull()
+    stage.service = { ...stage.service, updatedAt: '2030-01-01T12:00:15', status: 'enabled' }
+    await stage.clock.advance(25_000)
+    expect(stage.count('listServices')).toBe((15_000 + 25_000) / 500 + 1)
+    const before = stage.count('listServices')
+    await stage.clock.advance(5_000)
+    expect(stage.count('listServices') - before).toBeLessThanOrEqual(1)
+  })
+
+  it('a beat holds it until a person says again that the host is dead, and the row stands still', async () => {
+    const stage = picked()
+    beats(stage, '2030-01-01T12:00:00')
+    let over = false
+    void stage.keeper.seeSilence().then(() => (over = true))
+    await stage.clock.advance(3_600_000)
+    expect(stage.data('incident.held')).toMatchObject([
+      {
+        code: 'HOST_ALIVE',
+        message: `nova-compute of dead wrote at 2030-01-01T12:00:00, after ${stamp}, the last that is known: it lives, or lived since it was stated dead. ${sayIt}`,
+        error: { code: 'HOST_ALIVE' },
+      },
+    ])
+    stage.states()
+    await stage.clock.advance(25_000)
+    expect(over).toBe(false)
+    await stage.clock.advance(1_000)
+    expect(over).toBe(true)
+    expect(stage.data('incident.continued')).toEqual([
+      { because: 'a person stated it again, and the heartbeat stands still' },
+    ])
+  })
+
+  it('a beat after that word holds it again', async () => {
+    const stage = picked()
+    beats(stage, '2030-01-01T12:00:00')
+    let over = false
+    void stage.keeper.seeSilence().then(() => (over = true))
+    await stage.clock.advance(1_000)
+    stage.states()
+    await stage.clock.advance(5_000)
+    beats(stage, '2030-01-01T12:00:10')
+    await stage.clock.advance(3_600_000)
+    expect(over).toBe(false)
+    expect(stage.data('incident.held')).toMatchObject([
+      { code: 'HOST_ALIVE', message: expect.stringContaining('wrote at 2030-01-01T12:00:00,') },
+      { code: 'HOST_ALIVE', message: expect.stringContaining('wrote at 2030-01-01T12:00:10,') },
+    ])
+    stage.states()
+    await stage.clock.advance(26_000)
+    expect(over).toBe(true)
+  })
+
+  it('a word that was given before a restart answers the beats of before it', async () => {
+    const stage = picked().tell({ kind: 'incident.held', data: { code: 'HOST_ALIVE', message: '' } })
+    stage.states()
+    beats(stage, '2030-01-01T12:00:00')
+    expect(await seen(stage, 40_000)).toBe(25_500)
+    expect(stage.data('incident.held')).toHaveLength(1)
+  })
+
+  it('leaves a hold for something else as it is', async () => {
+    const stage = picked().tell({ kind: 'incident.held', data: { code: 'PAUSED', message: '' } })
+    await seen(stage, 0)
+    expect(stage.incident.held?.code).toBe('PAUSED')
+  })
+
+  it.each([0, 3_000])('a proof that was voided, %i ms on, is no longer its matter', async (afterMs) => {
+    const stage = picked()
+    beats(stage, '2030-01-01T12:00:00')
+    let over = false
+    void stage.keeper.seeSilence().then(() => (over = true))
+    await stage.clock.advance(afterMs)
+    stage.voided()
+    await stage.clock.advance(500)
+    expect(over).toBe(true)
+  })
+
+  it('a refusal to be read holds it, and it is read again', async () => {
+    const stage = picked()
+    stage.fails('listServices', failed('AUTH_FORBIDDEN'), failed('AUTH_FORBIDDEN'))
+    expect(await seen(stage, 40_000)).toBe(30_000)
+    expect(stage.rows()).toEqual(['proof.recorded', 'incident.held AUTH_FORBIDDEN', 'incident.continued'])
+  })
+
+  it.each([
+    ['SHUTDOWN', (stage: ProofStage) => stage.stop.abort()],
+    ['CANCELLED', (stage: ProofStage) => stage.cancel()],
+  ] as [ErrorCode, (stage: ProofStage) => void][])('%s ends its wait', async (code, end) => {
+    const stage = picked()
+    beats(stage, '2030-01-01T12:00:00')
+    const looking = stage.keeper.seeSilence().catch((error: unknown) => ensureError(error).code)
+    await stage.clock.advance(10_000)
+    end(stage)
+    expect(await stage.clock.run(looking, 500)).toBe(code)
+  })
+})

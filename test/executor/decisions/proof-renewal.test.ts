@@ -1,0 +1,236 @@
+/** A host that lived once more and died again: what is asked before it is fenced anew, and what follows (law L1). */
+import { describe, expect, it } from 'vitest'
+import { ensureError } from '../../../src/domain/errors.ts'
+import type { ProbeReading, VerdictKind } from '../../../src/domain/verdict.ts'
+import { failed } from './stage.ts'
+import { ProofStage, stamp, verdictOf } from './proof-stage.ts'
+
+/** The host lived, and is silent again. */
+function voided(): ProofStage {
+  const stage = new ProofStage().proven()
+  stage.voided()
+  return stage
+}
+
+const probe = (answer: ProbeReading['answer']): ProbeReading => ({
+  probe: 'p',
+  kind: 'ping',
+  answer,
+  detail: '',
+  at: '',
+})
+
+describe('a host that lived once more', () => {
+  it.each(['host-down', 'declared-down', 'recovering'] as const)('and is %s is fenced anew', async (kind) => {
+    const stage = voided()
+    stage.verdict = verdictOf(kind)
+    stage.run.lapsed = failed('FENCE_UNVERIFIED')
+    stage.onLook = () => expect(stage.run.proof).toBeNull()
+    expect(await stage.renewal.attempt()).toBe(true)
+    expect(stage.fencings).toEqual([{ methods: ['bmc', 'pdu'], limitMs: 120_000, at: 0 }])
+    expect(stage.run).toMatchObject({ proof: { method: 'bmc' }, lapsed: null })
+    expect(stage.incident.proof).toMatchObject({ method: 'bmc' })
+    // The stamp of the look: whatever is later than it is a sign of life after this fencing.
+    expect(stage.incident.hostSteps.get('host.fence.1')?.before).toEqual({ verdict: kind, updatedAt: stamp })
+  })
+
+  it.each([
+    'unknown',
+    'healthy',
+    'suspect',
+    'service-down',
+    'maintenance',
+    'forced-down-before',
+    'contradiction',
+    'returning',
+  ] as VerdictKind[])('and is %s is left alone, held with how a person ends it', async (kind) => {
+    const stage = voided()
+    stage.verdict = verdictOf(kind)
+    expect(await stage.renewal.attempt()).toBe(false)
+    expect([stage.fencings, stage.run.proof]).toEqual([[], null])
+    expect(stage.incident.held).toMatchObject({
+      code: 'HOST_ALIVE',
+      message: `dead showed life after it was proven dead (it is ${kind}): nothing more is evacuated before it is silent and fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel inc-1`,
+    })
+  })
+
+  it.each([
+    [2.9, [], false],
+    [3, [], true],
+    [9, [probe('alive')], false],
+    [9, [probe('dead'), probe('alive')], false],
+    [9, [probe('dead'), probe('unknown')], true],
+  ])('silent for %d beats, with the witnesses %j, is fenced: %s', async (missedBeats, probes, fenced) => {
+    const stage = voided()
+    stage.verdict = verdictOf('recovering', { missedBeats, probes })
+    expect(await stage.renewal.attempt()).toBe(fenced)
+    expect(stage.fencings).toHaveLength(fenced ? 1 : 0)
+  })
+
+  it('is not judged while verdicts are frozen', async () => {
+    const stage = voided()
+    stage.frozen = 'no conductor'
+    expect(await stage.renewal.attempt()).toBe(false)
+    expect(stage.incident.held).toMatchObject({ code: 'FROZEN', message: 'no conductor' })
+    expect(stage.fencings).toEqual([])
+  })
+
+  it('is looked at again when Nova does not answer', async () => {
+    const stage = voided()
+    let looks = 0
+    stage.onLook = () => {
+      if (++looks < 3) throw failed('API_TIMEOUT')
+    }
+    expect(await stage.clock.run(stage.renewal.attempt())).toBe(true)
+    expect(looks).toBe(3)
+  })
+
+  it.each([
+    ['a pause', (stage: ProofStage) => (stage.permission = { allowed: false, hold: 'PAUSED', message: 'lunch' })],
+    ['a cancel', (stage: ProofStage) => (stage.permission = { allowed: false, cancelled: 'by ann' })],
+    ['the end of the daemon', (stage: ProofStage) => stage.stop.abort()],
+  ])('is not fenced when %s came during the look; the gate says so', async (_what, came) => {
+    const stage = voided()
+    stage.onLook = () => came(stage)
+    expect(await stage.renewal.attempt()).toBe(false)
+    expect([stage.fencings, stage.incident.held]).toEqual([[], null])
+  })
+
+  it("is proven dead by a person's word that was given since", async () => {
+    const stage = voided()
+    stage.states('bob')
+    expect(await stage.renewal.attempt()).toBe(true)
+    expect(stage.incident.proof).toMatchObject({ strength: 'statement', statedBy: 'bob' })
+    expect(stage.fencings).toEqual([])
+  })
+
+  it('has a proof that is kept from then on', async () => {
+    const stage = voided()
+    stage.lapseMs = 60_000
+    await stage.renewal.attempt()
+    await stage.clock.advance(60_000)
+    expect(stage.restores).toEqual([60_000])
+  })
+})
+
+describe('a fencing that fails', () => {
+  it.each([
+    ['FENCE_FAILED', 'FENCE_FAILED'],
+    ['FENCE_UNVERIFIED', 'FENCE_FAILED'],
+    ['FENCING_MISSING', 'FENCING_MISSING'],
+  ] as const)('as %s is held as %s, with what a person can do', async (code, hold) => {
+    const stage = voided()
+    stage.onFence = () => {
+      throw failed(code)
+    }
+    expect(await stage.renewal.attempt()).toBe(false)
+    expect(stage.data('incident.held')).toMatchObject([
+      {
+        code: hold,
+        message: `it was ${code}. It lived after its first proof, so nothing more is evacuated without a new one. A person who has seen that dead is dead can say so: lifeboat recover dead --by NAME --proof "how you know"`,
+        error: { code },
+      },
+    ])
+    expect(stage.run.proof).toBeNull()
+  })
+
+  it('is tried ever more rarely', async () => {
+    const stage = voided()
+    stage.onFence = () => {
+      throw failed('FENCE_FAILED')
+    }
+    for (let ms = 0; ms <= 8_000; ms += 100) {
+      expect(await stage.clock.run(stage.renewal.attempt())).toBe(false)
+      await stage.clock.advance(100)
+    }
+    expect(stage.fencings.map(({ at }) => at)).toEqual([0, 1_000, 3_000, 7_000])
+  })
+
+  it("and the pause after it does not keep a person's word waiting", async () => {
+    const stage = voided()
+    stage.onFence = () => {
+      throw failed('FENCE_FAILED')
+    }
+    await stage.renewal.attempt()
+    stage.states()
+    expect(await stage.renewal.attempt()).toBe(true)
+    expect(stage.incident.proof).toMatchObject({ strength: 'statement' })
+  })
+
+  it.each(['JOURNAL_UNAVAILABLE', 'SHUTDOWN', 'PROOF_INVALID'] as const)('as %s ends the run', async (code) => {
+    const stage = voided()
+    stage.onFence = () => {
+      throw failed(code)
+    }
+    expect(await stage.ending(stage.renewal.attempt())).toBe(code)
+    expect(stage.incident.held).toBeNull()
+  })
+})
+
+describe('the flags of a host that was fenced anew', () => {
+  const takenBack = (): ProofStage => {
+    const stage = voided()
+    stage.service = { ...stage.service, forcedDown: false, status: 'enabled', disabledReason: null }
+    return stage
+  }
+  const ours = { forcedDown: true, status: 'disabled', disabledReason: 'lifeboat: incident inc-1' }
+
+  it('stay when they are as we set them', async () => {
+    const stage = voided()
+    await stage.renewal.attempt()
+    expect(stage.count('updateService')).toBe(0)
+  })
+
+  it('are set anew when somebody had taken them back, and the monitor is told that the write is ours', async () => {
+    const stage = takenBack()
+    expect(await stage.renewal.attempt()).toBe(true)
+    expect(stage.calls.filter(({ call }) => call === 'updateService').map(({ args }) => args)).toEqual([['s-1', ours]])
+    expect(stage.noted).toEqual(['2030-01-01T12:00:00.000Z'])
+  })
+
+  it('wait for what forbids writes, held once for each reason', async () => {
+    const stage = takenBack()
+    let asked = 0
+    stage.onFence = () => {
+      stage.permission = { allowed: false, hold: 'PAUSED', message: 'lunch' }
+    }
+    const attempt = stage.renewal.attempt().then(() => asked++)
+    await stage.clock.advance(2_000)
+    expect([asked, stage.count('updateService')]).toEqual([0, 0])
+    expect(stage.data('incident.held')).toEqual([{ code: 'PAUSED', message: 'lunch' }])
+    stage.permission = { allowed: true }
+    await stage.clock.run(attempt, 500)
+    expect(stage.count('updateService')).toBe(1)
+  })
+
+  it('are not set after a cancel', async () => {
+    const stage = takenBack()
+    stage.onFence = () => {
+      stage.permission = { allowed: false, cancelled: 'by ann' }
+    }
+    const ended = stage.renewal.attempt().catch((error: unknown) => ensureError(error))
+    expect(await stage.clock.run(ended, 0)).toMatchObject({ code: 'CANCELLED', message: 'by ann' })
+    expect(stage.count('updateService')).toBe(0)
+  })
+
+  it('that Nova refuses to set are tried again, ever more rarely: that ends no instance', async () => {
+    const stage = takenBack()
+    stage.fails('updateService', ...Array.from({ length: 3 }, () => failed('AUTH_FORBIDDEN')))
+    expect(await stage.clock.run(stage.renewal.attempt())).toBe(true)
+    const times = stage.calls.filter(({ call }) => call === 'updateService').map(({ at }) => at)
+    expect(times).toEqual([0, 10_000, 30_000, 70_000])
+    expect(stage.data('incident.held')).toMatchObject([{ code: 'NOVA_REFUSED' }])
+    expect(stage.incident.held).toBeNull()
+  })
+
+  it('and refusals of an earlier run count', async () => {
+    const stage = takenBack()
+    const data = { kind: 'force-down', attempt: 1, before: null, request: null } as const
+    stage.tell({ kind: 'step.intended', step: 'host.force-down.1', data })
+    const error = { ...data, code: 'AUTH_FORBIDDEN', message: '' }
+    stage.tell({ kind: 'step.failed', step: 'host.force-down.1', data: { error } as never })
+    stage.fails('updateService', failed('AUTH_FORBIDDEN'))
+    await stage.clock.run(stage.renewal.attempt())
+    expect(stage.clock.now()).toBe(20_000)
+  })
+})
