@@ -1,5 +1,5 @@
 // Debian's copyright file: ours, and every module of others that is inside, with its holders and the text of its licence.
-import { licenceOf, runtimeModules } from './modules.mjs'
+import { bundledModules, licenceOf, runtimeModules } from './modules.mjs'
 
 /** Debian's names for what npm calls it. A module under a licence that is not here stops the build: a person must read it. */
 const debianNames = {
@@ -8,6 +8,7 @@ const debianNames = {
   'BSD-3-Clause': 'BSD-3-clause',
   'BSD-2-Clause': 'BSD-2-clause',
   'Apache-2.0': 'Apache-2.0',
+  'BlueOak-1.0.0': 'BlueOak-1.0.0',
 }
 /** Of modules that name an MIT licence and carry no text of it. */
 const plainMit = `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the following conditions:
@@ -20,18 +21,22 @@ THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLI
 export function copyrightText(project) {
   const texts = new Texts()
   const stanzas = runtimeModules(project).map((path) => {
-    const { name, version, licence, text } = licenceOf(project, path)
-    const debian = debianNames[licence]
-    if (debian === undefined) throw new Error(`${path}: licence ${licence} is not in ${import.meta.url}`)
-    return `Files: usr/lib/lifeboat/${path}/*
-Copyright: ${holders(text).join('\n ') || `the authors of ${name}`}
-License: ${texts.label(debian, text ?? plainMit)}
-Comment: ${name} ${version}
-`
+    const module = termsOf(project, path, texts)
+    return stanza(`usr/lib/lifeboat/${path}/*`, module.holders, module.label, module.title)
   })
+  const bundled = bundledModules(project).map((path) => termsOf(project, path, texts))
+  if (bundled.length > 0)
+    stanzas.push(
+      stanza(
+        'usr/lib/lifeboat/dist/web/*',
+        ['the Lifeboat authors', ...bundled.flatMap((module) => module.holders)],
+        [...new Set(['Apache-2.0', ...bundled.map(({ label }) => label)])].join(' and '),
+        `The pages, with ${bundled.map(({ title }) => title).join(', ')} compiled in.`,
+      ),
+    )
   return `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: lifeboat
-Comment: The modules below are compiled in or copied unchanged, as package-lock.json names them.
+Comment: The modules below are copied unchanged, or compiled into the pages, as package-lock.json names them.
  better-sqlite3 contains SQLite, which its authors gave to the public domain.
 
 Files: *
@@ -40,6 +45,23 @@ License: Apache-2.0
 
 ${stanzas.join('\n')}
 ${texts.paragraphs()}`
+}
+
+/** Who holds a module, under which label its licence is below, and its name and version. Throws for an unknown licence. */
+function termsOf(project, path, texts) {
+  const { name, version, licence, text } = licenceOf(project, path)
+  const debian = debianNames[licence]
+  if (debian === undefined) throw new Error(`${path}: licence ${licence} is not in ${import.meta.url}`)
+  const named = holders(text)
+  return {
+    holders: named.length > 0 ? named : [`the authors of ${name}`],
+    label: texts.label(debian, text ?? plainMit),
+    title: `${name} ${version}`,
+  }
+}
+
+function stanza(files, owners, label, comment) {
+  return `Files: ${files}\nCopyright: ${owners.join('\n ')}\nLicense: ${label}\nComment: ${comment}\n`
 }
 
 /** Licence texts by label: texts that differ only in their holders and line breaks are one. */

@@ -1,5 +1,5 @@
 // The modules of others that the daemon needs at run time: found by the lock file, and only what runs of each.
-import { cpSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { extname, join, relative } from 'node:path'
 
 /** Fetches and compiles better-sqlite3 while it is installed; the compiled program is what we ship. */
@@ -8,7 +8,7 @@ const installersOnly = new Set(['prebuild-install'])
 /** What Node.js can load, or code can read. Licences go into the copyright file; types, sources and texts stay away. */
 const runnable = new Set(['.js', '.cjs', '.mjs', '.json', '.node', '.wasm'])
 /** Only as the first name in a module: deeper ones may be code of the same name. */
-const noPartOfIt = /^(tests?|__tests__|bench(mark)?s?|examples?|docs?|scripts|integration|bin|bin\.m?js)$/
+const noPartOfIt = /^(tests?|__tests__|bench(mark)?s?|examples?|docs?|scripts|integration|bin|(bin|cli)\.m?js)$/
 
 /** Paths of the modules in the project (node_modules/...), sorted. */
 export function runtimeModules(projectDir) {
@@ -26,6 +26,25 @@ export function runtimeModules(projectDir) {
     }
   }
   visit('')
+  return [...found].sort()
+}
+
+/** Paths of the modules that the build compiles into the pages: what their source imports by name, and what those need. */
+export function bundledModules(projectDir) {
+  const pages = join(projectDir, 'src/web')
+  if (!existsSync(pages)) return []
+  const lock = JSON.parse(readFileSync(join(projectDir, 'package-lock.json'), 'utf8')).packages
+  const found = new Set()
+  const visit = (path) => {
+    if (found.has(path)) return
+    found.add(path)
+    for (const name of Object.keys(lock[path].dependencies ?? {})) visit(`node_modules/${name}`)
+  }
+  for (const file of readdirSync(pages, { recursive: true }).filter((each) => /\.tsx?$/.test(each)))
+    for (const [, name] of readFileSync(join(pages, file), 'utf8').matchAll(
+      /(?:from|import|import\()\s*'((?:@[\w.-]+\/)?[a-z][\w.-]*)(?:\/[^']*)?'/g,
+    ))
+      visit(`node_modules/${name}`)
   return [...found].sort()
 }
 
