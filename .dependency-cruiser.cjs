@@ -29,6 +29,7 @@ module.exports = {
     sealed('journal', ['domain'], 'The journal stores; it knows no cloud.'),
     sealed('openstack', ['domain'], 'The only place that knows the JSON of OpenStack.'),
     sealed('fencing', ['domain'], 'The only place that makes a FencingProof.'),
+    sealed('notices', ['domain'], 'Tells people; no recovery waits for it, and it decides nothing about one.'),
     sealed('telemetry', ['domain'], 'What people watch; it decides nothing.'),
     sealed(
       'simulator',
@@ -67,8 +68,8 @@ module.exports = {
     only(
       'axios-at-the-edge',
       'axios',
-      ['openstack', 'fencing', 'monitor/probes'],
-      'HTTP to the cloud, to BMCs and to witnesses only there.',
+      ['openstack', 'fencing', 'monitor/probes', 'notices'],
+      'HTTP to the cloud, to BMCs, to witnesses and to receivers of notices only there.',
     ),
     only('sql-in-the-journal', 'better-sqlite3', ['journal'], 'All SQL lives in the journal.'),
     only('pino-in-telemetry', 'pino', ['telemetry'], 'One place makes loggers.'),

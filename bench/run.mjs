@@ -3,7 +3,7 @@
  * --lab. Nothing is asserted: a figure depends on the machine and on what else it does, and both are printed.
  *
  *   --lab       also rows 1 to 4 on the lab's Nova (test/lab; it must be up, and nothing else may use it meanwhile)
- *   --only N    only these rows, e.g. --only 1 or --only 5,6 or --only detection
+ *   --only N    only these rows, e.g. --only 1 or --only 5,6 or --only detection or --only notices
  *   --quick     fewer repetitions
  *   --json      the figures as JSON
  */
@@ -14,6 +14,8 @@ import { detectionRow } from './rows/detection.mjs'
 import { fleetRows } from './rows/fleet.mjs'
 import { journalRows } from './rows/journal.mjs'
 import { labAnswers, labRows } from './rows/lab.mjs'
+import { labNoticeRows } from './rows/lab-notices.mjs'
+import { noticeRows } from './rows/notices.mjs'
 import { recoveryRows } from './rows/recovery.mjs'
 import { restartRow } from './rows/restart.mjs'
 import { stepRows } from './rows/steps.mjs'
@@ -42,7 +44,9 @@ const measurements = [
   { rows: ['7'], name: 'kill and restart', run: () => restartRow({ runs: quick ? 1 : 3 }) },
   { rows: ['8'], name: 'journal of 100,000', run: async () => journalRows({ appends: quick ? 200 : 1_000 }) },
   { rows: ['detection'], name: '1,000 host-days of heartbeats', run: () => detectionRows({ quick }) },
-  { rows: ['1', '2', '3', '4'], name: 'lab', run: lab },
+  { rows: ['notices'], name: 'notices to owners', run: () => noticeRows({ runs: quick ? 1 : 5 }) },
+  { rows: ['1', '2', '3', '4'], name: 'lab', run: () => lab(labRows) },
+  ...(options.lab ? [{ rows: ['notices'], name: 'notices on the lab', run: () => lab(labNoticeRows) }] : []),
 ]
 
 const began = { at: performance.now(), machine: machine() }
@@ -62,8 +66,8 @@ function failed(row, name, thrown) {
   return [figure({ row, what: name, where: 'broken', value: null, note: thrown.message })]
 }
 
-async function lab() {
-  if (options.lab && (await labAnswers())) return labRows({ runs: quick ? 1 : 3 })
+async function lab(rows) {
+  if (options.lab && (await labAnswers())) return rows({ runs: quick ? 1 : 3 })
   const note = options.lab ? 'no lab answers here (test/lab/README.md)' : 'not asked for: --lab'
   return [figure({ row: '1', what: 'rows 1 to 4 on a real Nova', where: 'lab', value: null, note })]
 }

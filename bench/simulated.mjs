@@ -120,7 +120,8 @@ function laidOver(base, changes) {
   return { ...base, ...Object.fromEntries(changed) }
 }
 
-function freePort() {
+/** A port of this machine that nobody listens on. */
+export function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)

@@ -18,16 +18,16 @@ import { instances, marks, recoveryFigures } from './recovery.mjs'
 
 const command = fileURLToPath(new URL('../../test/lab/lab', import.meta.url))
 const config = fileURLToPath(new URL('../../config/lab.yaml', import.meta.url))
-const computeUrl = 'http://127.0.0.1:18774/v2.1'
-const image = '00000000-0000-0000-0000-0000000000a1'
-const prefix = 'bench'
-const dead = 'cmp01'
-const hosts = 4
+export const computeUrl = 'http://127.0.0.1:18774/v2.1'
+export const image = '00000000-0000-0000-0000-0000000000a1'
+export const prefix = 'bench'
+export const dead = 'cmp01'
+export const hosts = 4
 
 /** Nova's report_interval on the lab. */
 const labBeatMs = 2_000
 
-const access = {
+export const access = {
   auth_url: 'http://127.0.0.1:15000/v3',
   username: 'instanceha',
   password: 'lab',
@@ -37,7 +37,7 @@ const access = {
 }
 
 const run = promisify(execFile)
-const lab = async (...words) => (await run(command, words, { maxBuffer: 2 ** 26 })).stdout
+export const lab = async (...words) => (await run(command, words, { maxBuffer: 2 ** 26 })).stdout
 
 /** Whether a lab answers here. Never starts one. */
 export async function labAnswers() {
@@ -113,12 +113,12 @@ async function bootAll(nova) {
   })
 }
 
-async function ownServers(nova) {
+export async function ownServers(nova) {
   return (await nova.call('GET', `/servers/detail?all_tenants=1&name=^${prefix}-`)).servers
 }
 
 /** Deletes our servers, then brings every host back in the order of docs/nova.md §4.4. */
-async function tidy(nova) {
+export async function tidy(nova) {
   for (const { id } of await ownServers(nova)) await nova.call('DELETE', `/servers/${id}`)
   const { services } = await nova.call('GET', '/os-services?binary=nova-compute')
   for (const { host } of services) await bringBack(nova, host)

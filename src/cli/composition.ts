@@ -8,6 +8,7 @@ import type { Entry, IncidentId } from '../domain/entry.ts'
 import type { EntryFilter, JournalReader } from '../domain/journal.ts'
 import type { IncidentDetail, IncidentFilter, IncidentSummary } from '../domain/operations.ts'
 import type { HostPlan } from '../domain/plan.ts'
+import type { Scope } from '../domain/standing-order.ts'
 
 /** One thing that `check` looked at. */
 export interface CheckLine {
@@ -30,6 +31,29 @@ export interface WorkflowCheck {
   problems: string[]
 }
 
+/** One expected plan, tried. */
+export interface WorkflowTest {
+  file: string
+  line: number
+  name: string
+  /** Empty: the plan is as expected. */
+  differences: string[]
+}
+
+/** What an import from Masakari gives. */
+export interface MasakariImport {
+  /** Where it was read, for people. */
+  from: string
+  segments: number
+  hosts: number
+  /** A fragment of lifeboat.yaml that our own loader takes. */
+  yaml: string
+  /** To be ordered of the daemon: hosts on maintenance there, segments disabled there. */
+  maintenance: { scope: Scope; reason: string }[]
+  /** What has no counterpart, or means something else here. */
+  notes: string[]
+}
+
 /** The journal beside a running daemon, or without one. */
 export interface JournalAccess extends JournalReader {
   /** Oldest first, one by one: a journal may be bigger than memory. */
@@ -50,12 +74,18 @@ export interface Commands {
   runDaemon(load: () => LoadedConfig): Promise<void>
   /** Looks at everything the daemon will need, without side effects; each line as soon as it is known. */
   check(config: Config): AsyncIterable<CheckLine>
+  /** Sends a test to a receiver of notices. Throws NOT_FOUND for one that is not configured. */
+  testNotice(config: Config, order: NoticeTest): Promise<{ ok: boolean; detail: string }>
   /** What would happen if the host died now. Reads only. */
   planHost(config: Config, host: string): Promise<HostPlan>
   /** Throws JOURNAL_UNAVAILABLE when there is none. */
   openReader(config: Config): JournalAccess
   /** Of the given files, or of all in the configured directory. */
   checkWorkflows(config: Config, files: string[]): Promise<WorkflowCheck[]>
+  /** The cases of these files of expected plans, or of those in `tests` of the configured directory. Throws WORKFLOW_INVALID. */
+  testWorkflows(config: Config, files: string[]): Promise<WorkflowTest[]>
+  /** What a Masakari says it protects, as a configuration of ours. Reads only. */
+  importMasakari(config: Config): Promise<MasakariImport>
   /** Writes the files of a checkout that are made from its source; gives their paths. For developers: not in the help. */
   generate(): Promise<string[]>
   /** Name and title of each scenario that ships. */
@@ -64,6 +94,13 @@ export interface Commands {
   rehearse(write: (text: string) => void, options: RehearsalOptions): Promise<void>
   /** A simulated cloud, a dying host, a recovery; writes what happens as it happens. */
   demo(write: (text: string) => void, options: DemoOptions): Promise<void>
+}
+
+export interface NoticeTest {
+  receiver: string
+  by: string
+  /** Of a receiver for tenants; null: the first that is configured. */
+  project: string | null
 }
 
 /** How a scenario is shown. */

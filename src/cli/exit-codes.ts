@@ -9,6 +9,7 @@ export const exitCodes = {
   journal: { code: 74, means: 'the journal cannot be read' },
   noPermission: { code: 77, means: 'not permitted' },
   config: { code: 78, means: 'the configuration or a workflow is not valid (systemd does not restart on it)' },
+  interrupted: { code: 130, means: 'interrupted (ctrl-C) before what was followed had ended' },
 } as const
 
 export type ExitName = keyof typeof exitCodes

@@ -2,19 +2,28 @@
 import { powerState } from '../domain/instance.ts'
 import { incidentPhases } from '../domain/incident-phases.ts'
 import type { IncidentDetail, InstanceSummary } from '../domain/operations.ts'
+import type { ReviewedIncident } from './incident-fields.ts'
 import { outcomes } from '../domain/outcome.ts'
 import { verdictKinds } from '../domain/verdict.ts'
 import { grid } from './output/table.ts'
 import { printable } from './output/width.ts'
 import { between, clockTime, span, tally } from './wording.ts'
 
-export function incidentPage(incident: IncidentDetail): string {
-  return [head(incident), evidence(incident), fencing(incident), instances(incident), closing(incident)]
+/** @param maxWidth of its tables, in columns of the screen; null: as wide as they take */
+export function incidentPage(incident: ReviewedIncident, maxWidth: number | null): string {
+  return [
+    head(incident, maxWidth),
+    evidence(incident),
+    fencing(incident),
+    instances(incident, maxWidth),
+    closing(incident),
+    review(incident),
+  ]
     .filter((part) => part !== '')
     .join('\n')
 }
 
-function head(incident: IncidentDetail): string {
+function head(incident: IncidentDetail, maxWidth: number | null): string {
   const { ended, held, phase } = incident
   const rows = [
     ['Incident', incident.id],
@@ -35,7 +44,7 @@ function head(incident: IncidentDetail): string {
   if (incident.cancelled !== null) rows.push(['Cancelled', `by ${incident.cancelled.by}: ${incident.cancelled.reason}`])
   const ends = incident.instances === 0 || incident.mode === 'observe' ? '' : `: ${tally(incident.outcomes)}`
   rows.push(['Instances', `${incident.instances}${ends}`])
-  return grid(['Field', 'Value'], rows)
+  return grid(['Field', 'Value'], rows, maxWidth)
 }
 
 function evidence({ verdict, openedBy, statement }: IncidentDetail): string {
@@ -81,7 +90,7 @@ function attemptText(it: IncidentDetail['fenceAttempts'][number]): string {
   return `${clockTime(it.at)} ${it.method}${place} ${it.phase}: ${it.message}${doubt}`
 }
 
-function instances({ instanceList, mode }: IncidentDetail): string {
+function instances({ instanceList, mode }: IncidentDetail, maxWidth: number | null): string {
   if (instanceList.length === 0) return ''
   const rows = instanceList.map((it) => [
     `${it.name}\n${it.id}`,
@@ -89,7 +98,7 @@ function instances({ instanceList, mode }: IncidentDetail): string {
     decisionText(it),
     outcomeText(it, mode),
   ])
-  return `Instances\n${grid(['Instance', 'Original', 'Decision', 'Outcome'], rows)}`
+  return `Instances\n${grid(['Instance', 'Original', 'Decision', 'Outcome'], rows, maxWidth)}`
 }
 
 function originalText({ original }: InstanceSummary): string {
@@ -137,6 +146,13 @@ function closing({ instanceList, mode }: IncidentDetail): string {
   }
   const title = mode === 'observe' ? 'What would be to know afterwards (nothing was sent)' : 'For you to know'
   return lines.length === 0 ? '' : `${title}\n${lines.map(line).join('')}`
+}
+
+/** What people said of it since. */
+function review({ notes, signOff }: ReviewedIncident): string {
+  const lines = notes.map(({ at, by, text }) => `${clockTime(at)} ${by}: ${text}`)
+  if (signOff !== null) lines.push(`Signed off by ${signOff.by} at ${clockTime(signOff.at)}: ${signOff.text}`)
+  return lines.length === 0 ? '' : `Notes\n${lines.map(line).join('')}`
 }
 
 function line(text: string): string {

@@ -1,47 +1,53 @@
-/** The command line as a whole: its grammar, its errors and its exit code. What each command does is in commands/. */
+/** The command tree, and one run of it: parse, act, exit code. Never throws, never ends the process. */
 import { Command, CommanderError } from 'commander'
+import { addActCommands } from './commands/acts.ts'
+import { addCompletionCommands } from './commands/completion.ts'
 import { addConfigurationCommands } from './commands/configuration.ts'
 import { addDaemonCommands } from './commands/daemon.ts'
-import { addActCommands } from './commands/acts.ts'
+import { addImportCommand } from './commands/import-masakari.ts'
 import { addIncidentCommands } from './commands/incidents.ts'
 import { addJournalCommands } from './commands/journal.ts'
 import { addLookCommands } from './commands/look.ts'
 import { addMaintenanceCommands } from './commands/maintenance.ts'
+import { addNoticeCommands } from './commands/notices.ts'
+import { addSegmentCommands } from './commands/segments.ts'
 import type { Commands } from './composition.ts'
 import { exitCodes, reportOf } from './exit-codes.ts'
+import { addShapeOptions } from './output/shape-options.ts'
 import { printable } from './output/width.ts'
-import { Session, type GlobalOptions, type Terminal } from './session.ts'
+import { Session, type GlobalOptions } from './session.ts'
+import type { Terminal } from './terminal-port.ts'
 
-/** Every command with its options, not yet run: also what the manual page is made from. */
-export function commandTree(session: Session): Command {
+/** Every command, on a session that nothing is asked of until one runs. */
+export function commandTree(commands: Commands, terminal: Terminal): { program: Command; session: Session } {
   const program = new Command('lifeboat')
+  const session = new Session(commands, terminal, () => program.opts<GlobalOptions>())
   program
     .description('Instance-HA recovery for OpenStack: brings the instances of a dead host back elsewhere.')
-    .version(session.commands.version, '-V, --version', 'print the version')
+    .version(commands.version, '-V, --version', 'print the version')
     .option(
       '--config <file>',
       'configuration file, or directory of *.yaml (default: $LIFEBOAT_CONFIG, else /etc/lifeboat/lifeboat.yaml)',
     )
-    .option('-f, --format <format>', 'table, json, yaml, csv or value')
-    .option('-c, --column <name>', 'only this column; may be repeated', (name: string, all?: string[]) => [
-      ...(all ?? []),
-      name,
-    ])
     .addHelpText('after', `\nExit codes:\n${exitCodeHelp()}`)
+  addShapeOptions(program)
   addDaemonCommands(program, session)
   addConfigurationCommands(program, session)
   addLookCommands(program, session)
+  addSegmentCommands(program, session)
   addIncidentCommands(program, session)
   addActCommands(program, session)
   addMaintenanceCommands(program, session)
+  addNoticeCommands(program, session)
   addJournalCommands(program, session)
-  return program
+  addImportCommand(program, session)
+  addCompletionCommands(program, session)
+  return { program, session }
 }
 
 /** Runs one command line (without node and script) and returns the exit code. Never throws, never exits. */
 export async function runCli(argv: string[], terminal: Terminal, commands: Commands): Promise<number> {
-  const session: Session = new Session(commands, terminal, () => program.opts<GlobalOptions>())
-  const program = commandTree(session)
+  const { program, session } = commandTree(commands, terminal)
   program.hook('preAction', (_program, action) => {
     // Before anything is asked of a cloud or a daemon. Export has formats of its own.
     if (action.name() !== 'export') session.shape()

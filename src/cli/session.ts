@@ -5,20 +5,14 @@ import { loadConfiguration, socketOf, type LoadedConfig } from '../daemon/config
 import { LifeboatError } from '../domain/errors.ts'
 import type { Commands, JournalAccess } from './composition.ts'
 import { CliFailure, exitCodes, type ExitName } from './exit-codes.ts'
-import { formats, renderList, renderOne, type Column, type Format, type Shape } from './output/formats.ts'
+import { renderList, renderOne, type Column, type Shape } from './output/formats.ts'
+import { shapeOf, type ShapeOptions } from './output/shape-options.ts'
 import { printable } from './output/width.ts'
 import { daemonClient, type DaemonClient } from './socket-client.ts'
+import type { Terminal } from './terminal-port.ts'
 
-export interface Terminal {
-  env: Record<string, string | undefined>
-  stdout(text: string): void
-  stderr(text: string): void
-}
-
-export interface GlobalOptions {
+export interface GlobalOptions extends ShapeOptions {
   config?: string
-  format?: string
-  column?: string[]
 }
 
 /** Where the packages put it, with lifeboat.d/*.yaml beside it; a checkout has none and runs on defaults and --config. */
@@ -63,8 +57,9 @@ export class Session {
     return loadConfiguration(this.configPath(), this.terminal.env, options)
   }
 
-  daemon(): DaemonClient {
-    return daemonClient(this.#socket(), this.commands.clock)
+  /** @param limitMs how long an answer may take; default: long enough for a busy daemon */
+  daemon(limitMs?: number): DaemonClient {
+    return daemonClient(this.#socket(), this.commands.clock, limitMs)
   }
 
   /** A daemon that runs can be asked also when somebody broke its configuration since. */
@@ -99,11 +94,9 @@ export class Session {
     throw new CliFailure('usage', 'nobody knows who you are', ['set USER: the journal keeps the name of whoever acts'])
   }
 
+  /** Throws CliFailure for a format that there is not. */
   shape(): Shape {
-    const { format = 'table', column = [] } = this.#options()
-    if (!(formats as readonly string[]).includes(format))
-      throw new CliFailure('usage', `there is no format "${format}" here`, [`formats: ${formats.join(', ')}`])
-    return { format: format as Format, columns: column }
+    return shapeOf(this.#options(), this.terminal)
   }
 
   /** The format as given, for commands that have formats of their own. */
@@ -117,5 +110,10 @@ export class Session {
 
   one<Row>(row: Row, columns: readonly Column<Row>[]): void {
     this.terminal.stdout(renderOne(row, columns, this.shape()))
+  }
+
+  /** One line for people. */
+  say(line: string): void {
+    this.terminal.stdout(`${printable(line)}\n`)
   }
 }

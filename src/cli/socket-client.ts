@@ -8,12 +8,14 @@ import type {
   HostDetail,
   HostReturnDetail,
   HostStatus,
+  IncidentSummary,
   LogLevel,
   LogLevelState,
   PauseState,
   RecoverOrder,
   ReloadReport,
 } from '../domain/operations.ts'
+import type { ReviewNote, SegmentStatus } from '../domain/review.ts'
 import type { Scope, StandingOrder } from '../domain/standing-order.ts'
 import { CliFailure } from './exit-codes.ts'
 
@@ -40,11 +42,15 @@ export interface DaemonClient {
   setLogLevel(order: { by: string; level: LogLevel; until: string | null }): Promise<LogLevelState>
   override(id: string, order: { by: string; reason: string }): Promise<void>
   cancel(id: string, order: { by: string; reason: string }): Promise<void>
+  incidents(filter: { open?: boolean; limit?: number }): Promise<IncidentSummary[]>
+  segments(): Promise<SegmentStatus[]>
+  note(id: string, order: { by: string; text: string }): Promise<ReviewNote>
+  signOff(id: string, order: { by: string; text: string }): Promise<ReviewNote>
 }
 
 /** Each call throws CliFailure when no daemon answers, and the daemon's own LifeboatError when it refuses. */
-export function daemonClient(socketPath: string, clock: Clock): DaemonClient {
-  const call = (method: string, path: string, body?: unknown, limitMs = answerLimitMs): Promise<unknown> =>
+export function daemonClient(socketPath: string, clock: Clock, usualLimitMs = answerLimitMs): DaemonClient {
+  const call = (method: string, path: string, body?: unknown, limitMs = usualLimitMs): Promise<unknown> =>
     ask(socketPath, clock, { method, path, body, limitMs })
   // The answers are made by the same release of the same program: their shape is Operations'.
   return {
@@ -63,6 +69,11 @@ export function daemonClient(socketPath: string, clock: Clock): DaemonClient {
     setLogLevel: (order) => call('POST', '/v1/log-level', order) as Promise<LogLevelState>,
     override: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/override`, order) as Promise<void>,
     cancel: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/cancel`, order) as Promise<void>,
+    incidents: (filter) => call('GET', `/v1/incidents${queryOf(filter)}`) as Promise<IncidentSummary[]>,
+    segments: () => call('GET', '/v1/segments') as Promise<SegmentStatus[]>,
+    note: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/notes`, order) as Promise<ReviewNote>,
+    signOff: (id, order) =>
+      call('POST', `/v1/incidents/${encodeURIComponent(id)}/sign-off`, order) as Promise<ReviewNote>,
   }
 }
 
@@ -93,7 +104,8 @@ function exchange(
     const payload = body === undefined ? null : JSON.stringify(body)
     const headers =
       payload === null ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }
-    const sent = request({ socketPath, method, path, headers }, (response) => {
+    // A connection of its own: one kept from before may lead to a daemon that has restarted since.
+    const sent = request({ socketPath, method, path, headers, agent: false }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', fail)
@@ -129,6 +141,12 @@ function unreachable(socketPath: string, error: NodeJS.ErrnoException, method: s
       ? []
       : ['nobody knows whether the daemon took the order: look with `lifeboat status` and `lifeboat journal list`']
   return new CliFailure('daemonDown', `the connection to the daemon failed: ${error.message}`, hint)
+}
+
+function queryOf(filter: Record<string, string | number | boolean | undefined>): string {
+  const query = new URLSearchParams()
+  for (const [key, value] of Object.entries(filter)) if (value !== undefined) query.set(key, String(value))
+  return query.size === 0 ? '' : `?${query.toString()}`
 }
 
 function jsonOf(text: string): unknown {

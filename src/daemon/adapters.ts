@@ -21,6 +21,7 @@ import { ipmiProbe } from '../monitor/probes/ipmi.ts'
 import { pingProbe } from '../monitor/probes/ping.ts'
 import { prometheusProbe, queryFor } from '../monitor/probes/prometheus.ts'
 import { tcpProbe } from '../monitor/probes/tcp.ts'
+import type { Deliver, RunSendmail } from '../notices/index.ts'
 import { createCloud, type OpenStackCloud } from '../openstack/cloud-client.ts'
 import type { CloudConfig } from '../openstack/cloud-config.ts'
 import { loadCloudConfig, type Environment } from '../openstack/clouds-file.ts'
@@ -32,6 +33,7 @@ import {
   type ProbeConfig,
   type RedfishConfig,
 } from './config/index.ts'
+import { buildReceivers } from './notice-receivers.ts'
 
 export interface Adapters {
   cloud: OpenStackCloud
@@ -40,6 +42,8 @@ export interface Adapters {
   segmentOf: SegmentOf
   /** Reads a host's power by one fencing method, without any effect. Throws FENCING_MISSING. */
   readPower: (host: HostName, method: string) => Promise<PowerReading>
+  /** What delivers notices, by the receiver's name. */
+  receivers: ReadonlyMap<string, Deliver>
 }
 
 export interface AdapterContext {
@@ -58,6 +62,9 @@ export interface SimulatedWorld {
   run: RunProgram
   /** A probe that needs sockets or programs; undefined for one that reaches the cloud by `wire`. */
   probe: (name: string, probe: ProbeConfig) => Probe | undefined
+  /** Reaches receivers of notices. */
+  receivers: Wire
+  sendmail: RunSendmail
 }
 
 /** How the cloud is reached, read from clouds.yaml and the environment. Throws CONFIG_INVALID. */
@@ -118,6 +125,7 @@ export function buildAdapters(
     fencer: createFencer({ clock, methods, observer, limits: new Map(Object.entries(config.fencing)) }),
     probes,
     segmentOf: segmentOf(config),
+    receivers: buildReceivers(config, { clock, wire: simulated?.receivers, run: simulated?.sendmail }),
     readPower: (host, name) => {
       const method = methods.get(name)
       if (method?.covers(host) !== true)

@@ -11,6 +11,7 @@ import type { ServiceRecord } from '../domain/service.ts'
 import type { ProbeReading } from '../domain/verdict.ts'
 import { buildAdapters, type Adapters } from './adapters.ts'
 import { domainLines } from './check-domains.ts'
+import { noticeLines } from './check-notices.ts'
 import type { Config } from './config/index.ts'
 import { detectionAdvice } from './detection-advice.ts'
 import { loadHostFailure } from './workflow-files.ts'
@@ -36,6 +37,7 @@ export async function* checkUp(
   yield checkWorkflow(config)
   yield checkJournal(config)
   for (const { what, message, advice } of detectionAdvice(config)) yield warn(what, message, advice)
+  yield* noticeLines(config, clock)
   let adapters: Adapters
   try {
     adapters = buildAdapters(config, { clock, observer: {}, env })

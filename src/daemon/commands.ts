@@ -7,11 +7,14 @@ import { checkUp } from './check-up.ts'
 import { runDemo } from './demo.ts'
 import { writeGeneratedFiles } from './generated-files.ts'
 import { openJournalAccess } from './journal-access.ts'
+import { sendTest } from './notice-receivers.ts'
 import { planHost } from './plan-host.ts'
+import { readMasakari } from './masakari-reading.ts'
 import { perform, scenarioList } from './rehearsal/performance.ts'
 import { runDaemon } from './run.ts'
 import { systemClock as clock } from './system-clock.ts'
 import { checkWorkflowFiles, loadHostFailure } from './workflow-files.ts'
+import { testWorkflowFiles } from './workflow-tests.ts'
 
 const packageFile = fileURLToPath(new URL('../../package.json', import.meta.url))
 
@@ -31,11 +34,14 @@ export function createCommands(): Commands {
         cloud.close()
       }
     },
+    testNotice: (config, order) => sendTest(config, order, clock),
     openReader: (config) => openJournalAccess(config.journal),
     checkWorkflows: (config, files) => Promise.resolve(checkWorkflowFiles(config, files)),
     scenarios: () => scenarioList(),
     rehearse: (write, options) => perform(write, options, clock),
     demo: (write, options) => runDemo(write, options),
+    testWorkflows: (config, files) => Promise.resolve(testWorkflowFiles(config, files)),
+    importMasakari: (config) => readMasakari(config, { clock, env: process.env }),
     generate: () => Promise.resolve(writeGeneratedFiles()),
   }
 }

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { deadline } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Workflow } from '../domain/plan.ts'
+import type { OpenStackCloud } from '../openstack/cloud-client.ts'
 import type { CloudConfig } from '../openstack/cloud-config.ts'
 import { buildAdapters, buildCloud, cloudConfigOf, type AdapterContext, type Adapters } from './adapters.ts'
 import type { Config, LoadedConfig } from './config/index.ts'
@@ -27,6 +28,8 @@ export interface StartedSource extends ConfigurationSource {
   /** What the daemon starts with. */
   adapters: Adapters
   workflow: Workflow
+  /** The connection that is in use now. */
+  cloudInUse: () => OpenStackCloud
   /** Closes the connections to the cloud in use at that time. */
   close: () => void
 }
@@ -89,7 +92,7 @@ export function configurationSource({ loaded, read, context, loadWorkflow }: Sou
     }
   }
 
-  return { loaded, read, build, adapters, workflow: startedWith, close: () => cloud.close() }
+  return { loaded, read, build, adapters, workflow: startedWith, cloudInUse: () => cloud, close: () => cloud.close() }
 }
 
 /** Which cloud it is: a journal belongs to one. */

@@ -8,6 +8,7 @@ import type { Config } from './config/index.ts'
 import type { DaemonParts } from './daemon.ts'
 import type { LogLevelInForce } from './log-level.ts'
 import type { ConfigurationSource } from './reloads.ts'
+import { noticeRules } from './notice-receivers.ts'
 import type { ReviewedJournal } from './review/incident-listing.ts'
 import type { Rules } from './rules.ts'
 
@@ -44,5 +45,6 @@ export function rulesOf(config: Config, adapters: Adapters, workflow: Workflow):
       fenceRetryMaxMs: config.fenceRetryMaxMs,
     },
     maintenanceWindows: config.maintenanceWindows,
+    notices: { rules: noticeRules(config), deliver: adapters.receivers },
   }
 }

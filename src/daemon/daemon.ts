@@ -15,6 +15,7 @@ import type { ExecutorContext } from '../executor/context.ts'
 import { runIncident } from '../executor/incident-runner.ts'
 import { Slots, type SharedQueue } from '../executor/slots.ts'
 import { Monitor } from '../monitor/monitor.ts'
+import { NoticeDesk } from '../notices/index.ts'
 import { BrakeWatch } from './brake-watch.ts'
 import { createBridge } from './bridge.ts'
 import { HostReturns } from './host-returns.ts'
@@ -60,6 +61,7 @@ export class Daemon {
   readonly monitor: Monitor
   readonly operations: Operations
   readonly review: Review
+  readonly notices: NoticeDesk | null
   readonly #parts: DaemonParts
   readonly #rules: RulesInForce
   readonly #reloads: Reloads
@@ -108,6 +110,10 @@ export class Daemon {
     const { byDigest, pin } = pinnedWorkflows(journal, this.book, parts)
     this.#workflows = byDigest
     if (pin.length > 0) journal.append(pin)
+    const { notices } = parts
+    const incident = (id: string): Incident | undefined => this.book.find(id)
+    this.notices =
+      notices === undefined ? null : new NoticeDesk({ clock, journal, cloud, observer, mode, incident, ...notices })
     // By the name on record first: right after a restart a host's zone, and so its segment, may not be known yet.
     const segmentNamed = ({ host, segment: name }: Incident): Segment =>
       this.monitor.segments().find((segment) => segment.name === name) ?? this.#segmentFor(host)
@@ -213,6 +219,8 @@ export class Daemon {
   start(): void {
     const { journal, version, pid = process.pid } = this.#parts
     const { mode } = this.#rules.now
+    // Before anything new is on record: it looks at what the last run left behind.
+    this.notices?.start()
     journal.append([{ kind: 'daemon.started', data: { version, mode, pid } }])
     // Before the first poll: what a daemon starts inside of, or what ended while none ran, decides about its verdicts.
     this.#keeping = this.#keeper.run(this.#stopping.signal)
@@ -233,6 +241,7 @@ export class Daemon {
     // A start that failed half way (a port that is taken) has nothing on record that could end.
     if (this.#polling === null) return
     await this.#returns.idle()
+    await this.notices?.stop()
     this.#parts.journal.append([{ kind: 'daemon.stopped', data: { reason } }])
   }
 
@@ -271,6 +280,7 @@ export class Daemon {
       this.#queue.concurrency = next.executorSettings.maxParallel
       const { segmentOf, probes, monitorSettings: settings } = next
       this.monitor.adopt({ segmentOf, probes, settings })
+      if (next.notices !== undefined) this.notices?.configure(next.notices.rules, next.notices.deliver)
       this.#watch.wake()
       this.#keeper.wake()
     }

@@ -82,6 +82,7 @@ export async function checkJournal({
   pause: () => Promise<void>
 }): Promise<void> {
   const found = await walk(journal, pause)
+  observer.journalVerified?.(typeof found === 'number')
   if (typeof found === 'number') {
     observer.log?.('info', 'journal.verified', { entries: found })
     return

@@ -10,6 +10,7 @@ import type { SegmentOf } from '../domain/segment.ts'
 import type { Probe } from '../domain/verdict.ts'
 import type { ExecutorSettings } from '../executor/context.ts'
 import type { MonitorSettings } from '../monitor/settings.ts'
+import type { Deliver, NoticeRules } from '../notices/index.ts'
 import type { MaintenanceWindow } from './maintenance-window.ts'
 
 export type Mode = 'observe' | 'armed'
@@ -29,6 +30,8 @@ export interface Rules {
   executorSettings: ExecutorSettings
   /** Default: none. */
   maintenanceWindows?: readonly MaintenanceWindow[]
+  /** Default: nobody is told of anything. */
+  notices?: { rules: NoticeRules; deliver: ReadonlyMap<string, Deliver> }
 }
 
 export class RulesInForce {

@@ -10,12 +10,14 @@ import type { Observer } from '../domain/observer.ts'
 import { openJournal, type JournalWriter } from '../journal/journal.ts'
 import { createSystemdNotify } from '../telemetry/systemd-notify.ts'
 import { createTelemetry } from '../telemetry/telemetry.ts'
+import { watchCloud } from './cloud-watch.ts'
 import type { LoadedConfig } from './config/index.ts'
 import { configurationSource } from './configuration-source.ts'
 import { Daemon } from './daemon.ts'
 import { daemonParts } from './daemon-parts.ts'
 import { detectionAdvice } from './detection-advice.ts'
 import { LogLevelInForce } from './log-level.ts'
+import { ownResources } from './own-resources.ts'
 import type { Mode } from './rules.ts'
 import { startSchedules } from './schedules.ts'
 import { systemClock as clock } from './system-clock.ts'
@@ -40,7 +42,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
   const teardown = new Teardown(clock)
   const stopped = stopSignal()
   const hangUp = hangUpSignal()
-  const telemetry = createTelemetry({ level: config.logLevel, clock, version })
+  const telemetry = createTelemetry({ level: config.logLevel, format: config.logFormat, clock, version })
   const { observer } = telemetry
   const systemd = createSystemdNotify({
     clock,
@@ -103,6 +105,13 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
         backupDirectory: join(config.stateDir, 'backups'),
       }),
     )
+    telemetry.beforeScrape(() => ownResources(config.journal))
+    const looks = new AbortController()
+    const looking = watchCloud({ cloud: source.cloudInUse, clock, observer, signal: looks.signal })
+    teardown.add('looks at the cloud', () => {
+      looks.abort()
+      return looking
+    })
     daemon.start()
     observer.configuration({ ok: true })
     systemd.ready(watching(config.mode))

@@ -30,6 +30,8 @@ export interface EvacuateOrder {
 
 export interface CallOptions {
   signal?: AbortSignal
+  /** `req-` and a UUID: what OpenStack's services log beside their own request id. Default: one of its own for each call. */
+  globalRequestId?: string
 }
 
 export interface Cloud {

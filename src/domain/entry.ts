@@ -8,6 +8,7 @@ import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { Leftover, ReturnState, ReturnStepKind } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
+import type { Notice, NoticeDeadLettered, NoticeFailed, NoticeSent } from './notice.ts'
 import type { Outcome } from './outcome.ts'
 import type { HostStepKind, InstancePlan, StepKind } from './plan.ts'
 import type { HostName, ServiceChange } from './service.ts'
@@ -99,10 +100,13 @@ export interface EntryData {
     attempt: number
     before: unknown
     request: unknown
+    /** What the step's writes carry to OpenStack, and its services log; missing where nothing was to be sent. */
+    globalRequestId?: string
   }
-  'step.issued': { requestId: string | null }
-  'step.confirmed': { result: unknown }
-  'step.failed': { error: ErrorRecord }
+  /** `requestId` is Nova's own, under which it files the instance action. */
+  'step.issued': { requestId: string | null; globalRequestId?: string }
+  'step.confirmed': { result: unknown; globalRequestId?: string }
+  'step.failed': { error: ErrorRecord; globalRequestId?: string }
   /** The recovery of one instance goes on with another recipe. */
   'recipe.entered': { recipe: string; because: string }
   'outcome.recorded': Outcome
@@ -152,6 +156,12 @@ export interface EntryData {
     source?: string | null
     via?: Via
   }
+
+  /** What people outside are told; `notice.queued` has everything, the others point to it by its id. */
+  'notice.queued': Notice
+  'notice.sent': NoticeSent
+  'notice.failed': NoticeFailed
+  'notice.dead-lettered': NoticeDeadLettered
 }
 
 export type EntryKind = keyof EntryData

@@ -22,6 +22,8 @@ export interface StepRecord {
   before: unknown
   request: unknown
   requestId: string | null
+  /** What the step's writes carried to OpenStack; null in rows of older releases and where nothing was to be sent. */
+  globalRequestId: string | null
   result: unknown
   error: ErrorRecord | null
   intendedAt: string
@@ -204,6 +206,7 @@ function applyToSteps(steps: Map<string, StepRecord>, entry: Entry): void {
       before: entry.data.before,
       request: entry.data.request,
       requestId: null,
+      globalRequestId: entry.data.globalRequestId ?? null,
       result: null,
       error: null,
       intendedAt: entry.at,

@@ -7,7 +7,7 @@ import type { StandingOrder } from './standing-order.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface RequestSeen {
-  service: 'identity' | 'compute' | 'volume' | 'placement' | 'bmc'
+  service: 'identity' | 'compute' | 'volume' | 'placement' | 'instance-ha' | 'bmc'
   method: string
   /** The path with ids replaced, so that it can be a label: /servers/{id}/action. */
   route: string
@@ -15,6 +15,8 @@ export interface RequestSeen {
   result: string
   tookMs: number
   requestId: string | null
+  /** The id that we sent along; undefined for a BMC, which knows of none. */
+  globalRequestId?: string
 }
 
 export interface PollSeen {
@@ -24,6 +26,17 @@ export interface PollSeen {
   frozen: string | null
   verdicts: Verdict[]
 }
+
+export interface CloudSeen {
+  maxMicroversion: string
+  /** Whether an evacuated instance can land stopped. */
+  landsStopped: boolean
+  /** Null when it has no end, or the cloud does not tell. `expiresAt` is epoch ms by the cloud's clock. */
+  credential: { kind: CredentialKind; expiresAt: number } | null
+}
+
+/** What may run out: the token that was given to us, the user's password, or the application credential. */
+export type CredentialKind = 'token' | 'password' | 'application-credential'
 
 export interface Observer {
   request?(seen: RequestSeen): void
@@ -39,6 +52,12 @@ export interface Observer {
   returns?(hosts: Partial<Record<ReturnState, number>>): void
   /** Told at the start and after each reload: whether what was read is in force. */
   configuration?(seen: { ok: boolean }): void
+  /** Told whenever it changes: how many notices wait for each receiver. */
+  notices?(waiting: ReadonlyMap<string, number>): void
+  /** Told now and then: what the cloud can, and until when we may log in. */
+  cloud?(seen: CloudSeen): void
+  /** Told after each walk over the journal's whole chain. */
+  journalVerified?(whole: boolean): void
   /** A thing worth a log line that is no journal entry. `event` is a stable dotted id. */
   log?(
     level: 'debug' | 'info' | 'warn' | 'error',

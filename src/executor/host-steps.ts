@@ -11,6 +11,7 @@ import type { Verdict } from '../domain/verdict.ts'
 import type { Run } from './context.ts'
 import type { Gate } from './gate.ts'
 import { patiently } from './patience.ts'
+import { stepRequestId } from './step-request-id.ts'
 
 /**
  * Fences the host by its segment's methods, or takes a person's statement where it counts, and records the proof. Throws
@@ -74,7 +75,7 @@ export async function forceDown(run: Run, gate: Pick<Gate, 'pass'>): Promise<voi
     forcedDown: true,
     ...(service.status === 'enabled' && { status: 'disabled' as const, disabledReason: reason }),
   }
-  await hostStep(run, 'force-down', before, change, async () => {
+  await hostStep(run, 'force-down', before, change, async (as) => {
     // Once: how it was found is what the first attempt found, and a refusal that lasts for days must not repeat it.
     if (run.bridge.incident(run.id).marked === null)
       run.journal.append([
@@ -89,7 +90,7 @@ export async function forceDown(run: Run, gate: Pick<Gate, 'pass'>): Promise<voi
     const after = await patiently(run.clock, run.signal, async () => {
       // Each try is a write of its own, and a pause may have begun since the one before.
       await gate.pass()
-      return run.cloud.updateService(id, change)
+      return run.cloud.updateService(id, change, as)
     })
     run.bridge.noteOurWrite(after)
     if (!after.forcedDown)
@@ -127,7 +128,7 @@ async function hostStep<T>(
   kind: HostStepKind,
   before: unknown,
   request: unknown,
-  work: () => Promise<{ value: T; result: unknown }>,
+  work: (as: { globalRequestId: string }) => Promise<{ value: T; result: unknown }>,
 ): Promise<T> {
   const base = { incident: run.id, host: run.host }
   const steps = [...run.bridge.incident(run.id).hostSteps.values()].filter((step) => step.kind === kind)
@@ -139,15 +140,18 @@ async function hostStep<T>(
   }
   const attempt = steps.length + 1
   const step = `host.${kind}.${attempt}`
-  run.journal.append([{ kind: 'step.intended', ...base, step, data: { kind, attempt, before, request } }])
+  const as = { globalRequestId: stepRequestId({ ...base, step }) }
+  // Fencing asks nothing of OpenStack.
+  const id = kind === 'fence' ? {} : as
+  run.journal.append([{ kind: 'step.intended', ...base, step, data: { kind, attempt, before, request, ...id } }])
   try {
-    const { value, result } = await work()
-    run.journal.append([{ kind: 'step.confirmed', ...base, step, data: { result } }])
+    const { value, result } = await work(as)
+    run.journal.append([{ kind: 'step.confirmed', ...base, step, data: { result, ...id } }])
     return value
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code !== 'SHUTDOWN' && error.code !== 'JOURNAL_UNAVAILABLE')
-      run.journal.append([{ kind: 'step.failed', ...base, step, data: { error: errorRecord(error) } }])
+      run.journal.append([{ kind: 'step.failed', ...base, step, data: { error: errorRecord(error), ...id } }])
     throw error
   }
 }

@@ -10,6 +10,7 @@ import type { NewEntry } from '../domain/entry.ts'
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { HostMark, ReturnStepKind } from '../domain/host-return.ts'
 import type { Journal } from '../domain/journal.ts'
+import { stepRequestId } from './step-request-id.ts'
 import { incidentOf, returnStepKey, type OpenReturnStep, type ReturnRecord } from '../domain/return-record.ts'
 import type { HostName, ServiceChange, ServiceRecord } from '../domain/service.ts'
 
@@ -60,16 +61,18 @@ export async function takeBack(run: ReturnRun, kind: ReturnStepKind): Promise<vo
   if (run.signal.aborted || !run.mayWrite()) return
   const { forcedDown, status, state, disabledReason, updatedAt } = service
   const key = returnStepKey(run.record(), kind)
+  const as = { globalRequestId: stepRequestId({ incident: incidentOf(run.record()), host: run.host, step: key }) }
   const data = {
     kind,
     attempt: run.record().attempts + 1,
     before: { forcedDown, status, state, disabledReason, updatedAt },
     request: changes[kind],
+    ...as,
   }
   append(run, { kind: 'step.intended', step: key, data })
   try {
-    run.noteOurWrite(await run.cloud.updateService(mark.serviceId, changes[kind]))
-    append(run, { kind: 'step.issued', step: key, data: { requestId: null } })
+    run.noteOurWrite(await run.cloud.updateService(mark.serviceId, changes[kind], as))
+    append(run, { kind: 'step.issued', step: key, data: { requestId: null, ...as } })
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code === 'JOURNAL_UNAVAILABLE') throw error

@@ -2,7 +2,7 @@
  * A step driver knows one kind of step: how to send it, how to follow it to its end, and how to find out after a crash or
  * a lost answer whether it was sent. It never journals: step-runner.ts does, in one place, for all kinds.
  */
-import type { Accepted } from '../domain/cloud.ts'
+import type { Accepted, CallOptions } from '../domain/cloud.ts'
 import type { StepRecord } from '../domain/incident.ts'
 import type { InstanceRecovery } from '../domain/incident.ts'
 import type { InstancePlan, RecipeStep } from '../domain/plan.ts'
@@ -32,8 +32,8 @@ export type Prepared =
 export interface StepDriver {
   /** The state right before the write, for the journal; null when there is nothing to do. Reads, never writes. */
   before(scene: StepScene): Promise<Prepared>
-  /** Sends the write. Throws LifeboatError with its certainty. */
-  send(scene: StepScene): Promise<Accepted>
+  /** Sends the write, under the step's own request id (`as`). Throws LifeboatError with its certainty. */
+  send(scene: StepScene, as: CallOptions): Promise<Accepted>
   /** Follows the write to its end by reading back. Throws LifeboatError (certainty applied) when it ended badly. */
   follow(scene: StepScene, record: StepRecord): Promise<unknown>
   /**

@@ -3,7 +3,7 @@
  * The same code runs a step for the first time and picks it up after a crash: what is done next depends only on the rows
  * that are there (laws L2, L3).
  */
-import type { Accepted } from '../domain/cloud.ts'
+import type { Accepted, CallOptions } from '../domain/cloud.ts'
 import { deadline, sleep } from '../domain/clock.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
@@ -11,6 +11,7 @@ import type { StepRecord } from '../domain/incident.ts'
 import type { RetryPolicy } from '../domain/plan.ts'
 import type { Gate } from './gate.ts'
 import type { Slots } from './slots.ts'
+import { requestIdOf, stepRequestId } from './step-request-id.ts'
 import type { StepDriver, StepScene } from './step-driver.ts'
 
 /**
@@ -74,17 +75,19 @@ async function tryOnce(
 ): Promise<ReturnType<typeof errorRecord> | null | 'held'> {
   const { run, plan } = scene
   const base = { incident: run.id, host: run.host, instance: plan.instanceId, step: key }
+  const as = { globalRequestId: stepRequestId(base) }
+  const id = (): { globalRequestId?: string } => requestIdOf(scene.recovery.steps.get(key))
   const fail = (thrown: unknown): ReturnType<typeof errorRecord> => {
     const error = ensureError(thrown)
     if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
     const record = errorRecord(error)
-    run.journal.append([{ kind: 'step.failed', ...base, data: { error: record } }])
+    run.journal.append([{ kind: 'step.failed', ...base, data: { error: record, ...id() } }])
     return record
   }
-  const intended = (before: unknown, request: unknown): NewEntry => ({
+  const intended = (before: unknown, request: unknown, sends: { globalRequestId?: string } = {}): NewEntry => ({
     kind: 'step.intended',
     ...base,
-    data: { kind: scene.step.do, attempt, before, request },
+    data: { kind: scene.step.do, attempt, before, request, ...sends },
   })
   const now = (): StepRecord => {
     const record = scene.recovery.steps.get(key)
@@ -94,8 +97,8 @@ async function tryOnce(
 
   const send = async (): Promise<ReturnType<typeof errorRecord> | null> => {
     try {
-      const accepted = await sendOnce(driver, scene, gate, attempt)
-      run.journal.append([{ kind: 'step.issued', ...base, data: { requestId: accepted.requestId } }])
+      const accepted = await sendOnce(driver, scene, as, gate, attempt)
+      run.journal.append([{ kind: 'step.issued', ...base, data: { requestId: accepted.requestId, ...id() } }])
     } catch (thrown) {
       const error = ensureError(thrown)
       if (error.certainty !== 'unknown' && error.code !== 'API_UNAVAILABLE') return fail(error)
@@ -133,13 +136,13 @@ async function tryOnce(
       ])
       return null
     }
-    const row = intended(prepared.before, prepared.request)
+    const { before, request } = prepared
     if ('adopt' in prepared) {
-      run.journal.append([row, { kind: 'step.issued', ...base, data: { requestId: null } }])
+      run.journal.append([intended(before, request), { kind: 'step.issued', ...base, data: { requestId: null } }])
     } else {
       // Reading may have taken minutes: what was allowed before it may be forbidden now.
       if (!gate.isOpen(scene.closing)) return 'held'
-      run.journal.append([row])
+      run.journal.append([intended(before, request, as)])
       const failure = await send()
       if (failure !== null) return failure
     }
@@ -154,7 +157,7 @@ async function tryOnce(
   const limit = deadline(run.clock, scene.step.deadlineMs, run.signal)
   try {
     const result = await Promise.race([driver.follow({ ...scene, signal: limit.signal }, now()), aborted(limit.signal)])
-    run.journal.append([{ kind: 'step.confirmed', ...base, data: { result } }])
+    run.journal.append([{ kind: 'step.confirmed', ...base, data: { result, ...id() } }])
     return null
   } catch (thrown) {
     return fail(limit.expired() ? tooLate(scene) : unsettledError(scene, thrown))
@@ -204,7 +207,9 @@ async function settleInto(
 ): Promise<boolean> {
   const settled = await driver.settle(scene, now(), quietMs)
   if (settled.applied)
-    scene.run.journal.append([{ kind: 'step.issued', ...base, data: { requestId: settled.requestId } }])
+    scene.run.journal.append([
+      { kind: 'step.issued', ...base, data: { requestId: settled.requestId, ...requestIdOf(now()) } },
+    ])
   return settled.applied
 }
 
@@ -212,9 +217,15 @@ async function settleInto(
  * Sends, and once more at once when a 503 says that nothing was applied and an earlier 503 of this step was found in Nova
  * to have told the truth. Without it a proxy that refuses every second call could refuse the same write for ever.
  */
-async function sendOnce(driver: StepDriver, scene: StepScene, gate: Gate, attempt: number): Promise<Accepted> {
+async function sendOnce(
+  driver: StepDriver,
+  scene: StepScene,
+  as: CallOptions,
+  gate: Gate,
+  attempt: number,
+): Promise<Accepted> {
   try {
-    return await driver.send(scene)
+    return await driver.send(scene, as)
   } catch (thrown) {
     const error = ensureError(thrown)
     const before = scene.recovery.steps.get(stepKey(scene, attempt - 1))?.error
@@ -222,7 +233,7 @@ async function sendOnce(driver: StepDriver, scene: StepScene, gate: Gate, attemp
     // What forbids writes may have come while the refusal was on its way: then the next attempt waits at the gate.
     if (!gate.isOpen(scene.closing)) throw error
     if (!truthful || error.code !== 'API_UNAVAILABLE' || error.certainty !== 'not-applied') throw error
-    return driver.send(scene)
+    return driver.send(scene, as)
   }
 }
 

@@ -1,6 +1,7 @@
 /** Each entry of an incident as one sentence of its timeline. The only place that words entries for reports. */
 import type { Entry } from '../domain/entry.ts'
 import { returnStepKinds } from '../domain/host-return.ts'
+import { noticeSentence } from '../domain/notice-sentences.ts'
 import { hostStepKinds, stepKinds } from '../domain/plan.ts'
 import { scopeText, wholeCloud } from '../domain/standing-order.ts'
 
@@ -84,6 +85,11 @@ export function sentenceOf(entry: Entry): string | null {
       return `Alarm ${entry.data.code}: ${entry.data.message}`
     case 'verdict.changed':
       return `Verdict ${entry.data.from} → ${entry.data.kind}: ${entry.data.message}`
+    case 'notice.queued':
+    case 'notice.sent':
+    case 'notice.failed':
+    case 'notice.dead-lettered':
+      return noticeSentence(entry)
     default:
       // Kinds of the daemon as a whole, and of newer releases.
       return entry.kind

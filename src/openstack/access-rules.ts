@@ -7,6 +7,12 @@
  */
 import { callTable, type ApiCall } from './call-table.ts'
 
+/** What the daemon asks. Masakari is asked once, by the person who imports from it, with a login of their own. */
+export type DaemonService = Exclude<ApiCall['service'], 'instance-ha'>
+export const daemonCalls: readonly (ApiCall & { service: DaemonService })[] = callTable.filter(
+  (call): call is ApiCall & { service: DaemonService } => call.service !== 'instance-ha',
+)
+
 export interface AccessRule {
   service: string
   method: string
@@ -14,14 +20,14 @@ export interface AccessRule {
 }
 
 /** What stands before the routes where a service has a port or a name of its own, as its installation guide has it. */
-const roots: Record<ApiCall['service'], string> = {
+const roots: Record<DaemonService, string> = {
   identity: '/v3',
   compute: '/v2.1',
   volume: '/v3/{project_id}',
   placement: '',
 }
 /** The types that services go by. Cinder has had several: a rule for one that nobody uses allows nothing. */
-const types: Record<ApiCall['service'], string[]> = {
+const types: Record<DaemonService, string[]> = {
   identity: ['identity'],
   compute: ['compute'],
   volume: ['block-storage', 'volumev3'],
@@ -29,7 +35,7 @@ const types: Record<ApiCall['service'], string[]> = {
 }
 
 /** Each method and path once: the actions of an instance are one path. Calls that need no token need no rule. */
-export function accessRules(calls: readonly ApiCall[] = callTable): AccessRule[] {
+export function accessRules(calls: typeof daemonCalls = daemonCalls): AccessRule[] {
   const rules = calls
     .filter(({ policy }) => policy !== null)
     .flatMap(({ service, method, route }) =>

@@ -5,7 +5,7 @@
  * credential, preflight) is generated from it, so neither can forget a call.
  */
 export interface ApiCall {
-  service: 'identity' | 'compute' | 'volume' | 'placement'
+  service: 'identity' | 'compute' | 'volume' | 'placement' | 'instance-ha'
   method: 'GET' | 'POST' | 'PUT'
   /** Relative to the service's endpoint, ids as {id}: also the label in metrics. */
   route: string
@@ -56,6 +56,13 @@ export const calls = {
     // It changes nothing that anybody could observe, so it may be sent again.
     write: false,
   },
+  applicationCredential: read(
+    'identity',
+    '/users/{user}/application_credentials/{id}',
+    'none',
+    'identity:get_application_credential',
+    'When our own application credential ends; without it that is not told',
+  ),
   computeVersions: read('compute', '/', 'none', null, 'The microversions of the cloud'),
   listServices: read('compute', '/os-services', reads, 'os_compute_api:os-services:list', 'The heartbeats: one poll'),
   updateService: {

@@ -1,17 +1,18 @@
 /** Where a service is: by type, interface and region from the token's catalogue, or by the configuration's override. */
 import { LifeboatError } from '../domain/errors.ts'
-import type { EndpointChoice, ServiceKind } from './cloud-config.ts'
+import type { EndpointChoice, OptionalService, ServiceKind } from './cloud-config.ts'
 import type { Catalogue, Token } from './token.ts'
 
 /** Today's official type and the ones that clouds still register. */
-const types: Record<ServiceKind, string[]> = {
+const types: Record<ServiceKind | OptionalService, string[]> = {
   compute: ['compute'],
   volume: ['block-storage', 'volumev3'],
   placement: ['placement'],
+  'instance-ha': ['instance-ha', 'ha', 'masakari'],
 }
 
 /** The endpoint without a trailing slash. @throws LifeboatError CATALOG_MISSING naming what there is */
-export function endpointOf(kind: ServiceKind, choice: EndpointChoice, token: Token): string {
+export function endpointOf(kind: ServiceKind | OptionalService, choice: EndpointChoice, token: Token): string {
   if (choice.override !== null) {
     return choice.override.replace(/[%$]\((?:project|tenant)_id\)s/g, token.project.id)
   }

@@ -13,6 +13,7 @@ import { endpointOf } from './catalogue.ts'
 import type { CloudConfig, ServiceKind } from './cloud-config.ts'
 import { computeBase } from './compute-root.ts'
 import { computeReads } from './compute-reads.ts'
+import { credentialExpiry, type AskExpiry } from './credential-expiry.ts'
 import { computeWrites } from './compute-writes.ts'
 import { Keystone } from './keystone.ts'
 import { forReads, formatMicroversion, landsStopped } from './microversions.ts'
@@ -57,12 +58,14 @@ export interface CloudDescription {
 
 export interface OpenStackCloud extends Cloud {
   describe(options?: CallOptions): Promise<CloudDescription>
+  /** Until when our credential is good; null when it has no end, or the cloud does not tell. */
+  credentialExpiry: AskExpiry
   /** Closes idle connections. */
   close(): void
 }
 
-/** @throws LifeboatError CONFIG_INVALID when a CA, certificate or key file cannot be read */
-export function createCloud(options: CloudOptions): OpenStackCloud {
+/** What a client of one service stands on. @throws LifeboatError CONFIG_INVALID when a CA, certificate or key file cannot be read */
+export function openSession(options: CloudOptions): { session: Session; transport: Transport } {
   const { config, clock, observer } = options
   const readMs = options.readTimeoutMs ?? config.apiTimeoutMs ?? 30_000
   const writeMs = options.writeTimeoutMs ?? config.apiTimeoutMs ?? 60_000
@@ -77,6 +80,13 @@ export function createCloud(options: CloudOptions): OpenStackCloud {
   })
   const keystone = new Keystone(config, transport, clock, readMs)
   const session = new Session(config, transport, keystone, clock, { readMs, writeMs })
+  return { session, transport }
+}
+
+/** @throws LifeboatError CONFIG_INVALID when a CA, certificate or key file cannot be read */
+export function createCloud(options: CloudOptions): OpenStackCloud {
+  const { config, clock } = options
+  const { session, transport } = openSession(options)
   const roles = options.evacuateRoles ?? ['admin']
   return {
     ...computeReads(session),
@@ -88,6 +98,7 @@ export function createCloud(options: CloudOptions): OpenStackCloud {
     getVolumes: (ids, callOptions) => getVolumes(session, ids, callOptions),
     hostTraits: (host, callOptions) => hostTraits(session, host, callOptions),
     mayActFor: (projectId, callOptions) => mayActFor(session, projectId, roles, callOptions),
+    credentialExpiry: credentialExpiry(session, config.credential),
     describe: (callOptions) => describe(session, config, clock, callOptions),
     close: () => transport.close(),
   }

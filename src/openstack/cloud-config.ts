@@ -17,6 +17,8 @@ export type Credential =
 
 /** The services that this client talks to beside Keystone. */
 export type ServiceKind = 'compute' | 'volume' | 'placement'
+/** Masakari: only the import from it asks for it. */
+export type OptionalService = 'instance-ha'
 
 /** How one service is found in the catalogue, or where it is when the catalogue is overridden. */
 export interface EndpointChoice {
@@ -43,7 +45,7 @@ export interface CloudConfig {
   /** Ends in /v3. */
   authUrl: string
   credential: Credential
-  endpoints: Record<ServiceKind, EndpointChoice>
+  endpoints: Record<ServiceKind, EndpointChoice> & Partial<Record<OptionalService, EndpointChoice>>
   tls: TlsChoice
   /** `api_timeout` of clouds.yaml in milliseconds, or null: the client's own limits. */
   apiTimeoutMs: number | null

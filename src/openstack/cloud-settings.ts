@@ -5,16 +5,17 @@
  */
 import { isAbsolute, join, resolve } from 'node:path'
 import { LifeboatError } from '../domain/errors.ts'
-import type { CloudConfig, EndpointChoice, ServiceKind, TlsChoice } from './cloud-config.ts'
+import type { CloudConfig, EndpointChoice, OptionalService, ServiceKind, TlsChoice } from './cloud-config.ts'
 import type { CloudChoice, RawCloud, Table } from './raw-cloud.ts'
 import { readCredential } from './credential-settings.ts'
 import { SettingsReader } from './settings-reader.ts'
 
 /** The prefixes of per-service keys such as `compute_endpoint_override`, openstacksdk's official name first. */
-const prefixes: Record<ServiceKind, string[]> = {
+const prefixes: Record<ServiceKind | OptionalService, string[]> = {
   compute: ['compute'],
   volume: ['block_storage', 'volumev3', 'volume'],
   placement: ['placement'],
+  'instance-ha': ['instance_ha', 'ha'],
 }
 const interfaceNames = ['public', 'internal', 'admin']
 
@@ -33,6 +34,7 @@ export function settle(raw: RawCloud, choice: CloudChoice): CloudConfig {
       compute: endpointChoice(settings, 'compute', region.name),
       volume: endpointChoice(settings, 'volume', region.name),
       placement: endpointChoice(settings, 'placement', region.name),
+      'instance-ha': endpointChoice(settings, 'instance-ha', region.name),
     },
     tls: tlsChoice(settings, choice),
     apiTimeoutMs: timeout === null || timeout <= 0 ? null : timeout * 1000,
@@ -66,7 +68,11 @@ function authUrl(read: SettingsReader): string {
   return `${url.origin}${path}/v3`
 }
 
-function endpointChoice(read: SettingsReader, kind: ServiceKind, region: string | null): EndpointChoice {
+function endpointChoice(
+  read: SettingsReader,
+  kind: ServiceKind | OptionalService,
+  region: string | null,
+): EndpointChoice {
   const own = (key: string): string | null => {
     for (const prefix of prefixes[kind]) {
       const value = read.text(`${prefix}_${key}`)

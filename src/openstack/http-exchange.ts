@@ -12,6 +12,8 @@ export interface HttpAsk {
   url: string
   headers: Record<string, string>
   body?: unknown
+  /** Default: one of its own. */
+  globalRequestId?: string | undefined
   guard: Guard
 }
 

@@ -169,6 +169,9 @@ export class Keystone {
       user: { id: body.user.id, name: body.user.name },
       roles: body.roles.map((role) => role.name),
       catalogue: body.catalog,
+      passwordExpiresAt: body.user.password_expires_at ?? null,
+      expiresAt: body.expires_at,
+      applicationCredential: body.application_credential?.id ?? null,
       ...life,
     }
   }

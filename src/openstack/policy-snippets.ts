@@ -2,7 +2,8 @@
  * policy.yaml of Nova, Cinder, Placement and Keystone for a role of Lifeboat's own: what the calls of the table need, and
  * nothing else that administrators may. Made from the table; what a call needs beyond its own rule stands here.
  */
-import { callTable, type ApiCall } from './call-table.ts'
+import { daemonCalls, type DaemonService } from './access-rules.ts'
+import type { ApiCall } from './call-table.ts'
 import { novaAdminRules } from './nova-admin-rules.ts'
 
 export const role = 'lifeboat'
@@ -56,7 +57,7 @@ const othersToo: Record<string, string> = {
 const counted: [rule: string, check: string] = ['context_is_admin', `${admin} or role:${role}`]
 
 /** What gives administrators more than we need, by an alias, is said anew without us. */
-const narrowed: Partial<Record<ApiCall['service'], [rule: string, check: string][]>> = {
+const narrowed: Partial<Record<DaemonService, [rule: string, check: string][]>> = {
   compute: [
     counted,
     ['admin_api', admin],
@@ -73,7 +74,7 @@ const narrowed: Partial<Record<ApiCall['service'], [rule: string, check: string]
   volume: [counted, ['admin_api', admin], ['admin_or_owner', `${admin} or project_id:%(project_id)s`]],
 }
 
-const titles: Record<ApiCall['service'], string> = {
+const titles: Record<DaemonService, string> = {
   compute: 'Nova',
   volume: 'Cinder',
   placement: 'Placement',
@@ -81,7 +82,7 @@ const titles: Record<ApiCall['service'], string> = {
 }
 
 /** Rule -> check of one service; empty when nothing has to be said there. */
-export function policyRules(service: ApiCall['service'], calls: readonly ApiCall[] = callTable): Map<string, string> {
+export function policyRules(service: DaemonService, calls: readonly ApiCall[] = daemonCalls): Map<string, string> {
   const needed = calls
     .filter((call) => call.service === service && call.policy !== null)
     .flatMap(({ policy }) => [policy ?? '', ...(beside[policy ?? ''] ?? [])])
@@ -93,7 +94,7 @@ export function policyRules(service: ApiCall['service'], calls: readonly ApiCall
 
 /** Name of the file -> text, for each service that has something to say. */
 export function policyFiles(): [name: string, text: string][] {
-  return (Object.keys(titles) as ApiCall['service'][]).flatMap((service): [string, string][] => {
+  return (Object.keys(titles) as DaemonService[]).flatMap((service): [string, string][] => {
     const rules = policyRules(service)
     if (rules.size === 0) return []
     const ours = [...rules].filter(([, check]) => check.includes(`role:${role}`))

@@ -30,6 +30,8 @@ export interface Ask {
   /** Compute only; reads' version when it is left out. */
   pick?: Pick
   asProject?: string | undefined
+  /** Sent along, for the services' logs. Default: one of its own. */
+  globalRequestId?: string | undefined
 }
 
 export interface Answered {
@@ -66,12 +68,13 @@ export class Session {
 
   /** Sends one call. @throws LifeboatError for everything but a 2xx */
   async send(ask: Ask, options: CallOptions = {}): Promise<Answered> {
+    const one = { ...ask, globalRequestId: options.globalRequestId }
     return this.#within(ask.call, options, async (guard) => {
-      const first = await this.#once(ask, guard, false)
+      const first = await this.#once(one, guard, false)
       // 406: the cloud changed under us. Nothing was done, so with a new range the call may go again, once.
       const last =
         first.answer.status === 406 && ask.call.service === 'compute'
-          ? await this.#renegotiated(ask, guard, first)
+          ? await this.#renegotiated(one, guard, first)
           : first
       const { answer, microversion } = last
       if (answer.status >= 200 && answer.status <= 299) return { answer, microversion }
@@ -111,7 +114,8 @@ export class Session {
       microversion = (ask.pick ?? forReads)(await this.#range(guard, false))
       headers['OpenStack-API-Version'] = `compute ${formatMicroversion(microversion)}`
     }
-    if (call.service === 'placement') headers['OpenStack-API-Version'] = `placement ${call.microversion}`
+    if (call.service === 'placement' || call.service === 'instance-ha')
+      headers['OpenStack-API-Version'] = `${call.service} ${call.microversion}`
     if (guard.signal.aborted) throw interrupted(call, guard)
     const query = new URLSearchParams(ask.query ?? {}).toString()
     const url = `${this.#base(call, token)}${pathOf(call, ask.ids)}${query === '' ? '' : `?${query}`}`
@@ -120,6 +124,7 @@ export class Session {
       url,
       headers,
       guard,
+      globalRequestId: ask.globalRequestId,
       ...(ask.body === undefined ? {} : { body: ask.body }),
     })
     if (answer.status !== 401 || isSecond) return { answer, microversion }
@@ -129,7 +134,12 @@ export class Session {
   }
 
   #base(call: ApiCall, token: Token): string {
-    const { endpoints } = this.#config
+    const { endpoints, authUrl } = this.#config
+    if (call.service === 'identity') return authUrl
+    if (call.service === 'instance-ha')
+      return masakariBase(
+        endpointOf('instance-ha', endpoints['instance-ha'] ?? { ...endpoints.compute, override: null }, token),
+      )
     return call.service === 'volume' || call.service === 'placement'
       ? endpointOf(call.service, endpoints[call.service], token)
       : computeBase(endpointOf('compute', endpoints.compute, token))
@@ -202,6 +212,11 @@ export class Session {
       guard.release()
     }
   }
+}
+
+/** Masakari's endpoint with the version that some catalogues leave out. */
+function masakariBase(endpoint: string): string {
+  return /\/v1(\/|$)/.test(endpoint) ? endpoint : `${endpoint}/v1`
 }
 
 interface Sent {

@@ -9,7 +9,8 @@ export const tokenAnswer = z.object({
   token: z.object({
     issued_at: z.string(),
     expires_at: z.string(),
-    user: named,
+    user: named.extend({ password_expires_at: z.string().nullish() }),
+    application_credential: z.object({ id: z.string() }).nullish(),
     project: named.optional(),
     roles: z.array(z.object({ name: z.string() })).default([]),
     catalog: z
@@ -40,6 +41,12 @@ export interface Token {
   user: { id: string; name: string }
   roles: string[]
   catalogue: Catalogue
+  /** When the user's password ends, by the cloud's clock; null when it does not. */
+  passwordExpiresAt: string | null
+  /** By the cloud's clock. */
+  expiresAt: string
+  /** Id of the application credential that it was taken with. */
+  applicationCredential: string | null
   /** On our monotonic clock. */
   renewAtMs: number
   endsAtMs: number

@@ -4,6 +4,7 @@
  * Owns sockets, TLS, deadlines, the size limit and the repetition of calls that change nothing. Knows no tokens' meaning
  * and no JSON. A call that changes something is sent at most once from here (docs/nova.md fact 11).
  */
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
@@ -68,9 +69,11 @@ export class Transport {
 
   /** Sends; reads are repeated on passing trouble within the guard. @throws LifeboatError for anything but an answer */
   async send(ask: HttpAsk): Promise<HttpAnswer> {
+    // One for all tries: to whoever reads the services' logs they are one request.
+    const globalRequestId = ask.globalRequestId ?? `req-${randomUUID()}`
     for (let tries = 0; ; tries += 1) {
       const pauseMs = ask.call.write ? undefined : pausesMs[tries]
-      const outcome = await this.#attempt(ask)
+      const outcome = await this.#attempt(ask, globalRequestId)
       if (pauseMs === undefined || isOver(ask.guard)) return settled(outcome)
       if (outcome instanceof LifeboatError) {
         if (outcome.code !== 'API_UNAVAILABLE' && outcome.code !== 'CONNECTION_LOST') throw outcome
@@ -98,7 +101,7 @@ export class Transport {
     }
   }
 
-  async #attempt(ask: HttpAsk): Promise<HttpAnswer | LifeboatError> {
+  async #attempt(ask: HttpAsk, globalRequestId: string): Promise<HttpAnswer | LifeboatError> {
     const { clock } = this.#options
     const { call } = ask
     const started = clock.now()
@@ -112,6 +115,7 @@ export class Transport {
         headers: {
           Accept: 'application/json',
           'User-Agent': this.#options.userAgent,
+          'X-OpenStack-Request-ID': globalRequestId,
           ...(ask.body === undefined ? {} : { 'Content-Type': 'application/json' }),
           ...ask.headers,
         },
@@ -137,6 +141,7 @@ export class Transport {
       result: outcome instanceof LifeboatError ? outcome.code : String(outcome.status),
       tookMs: clock.now() - started,
       requestId: outcome instanceof LifeboatError ? null : outcome.requestId,
+      globalRequestId,
     })
     return outcome
   }

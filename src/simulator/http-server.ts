@@ -35,6 +35,8 @@ export interface LoggedRequest {
   status: number
   fault: string | null
   requestId: string
+  /** What the caller sent along, kept only in oslo.middleware's form: anything else is ignored there. */
+  globalRequestId: string | null
 }
 
 export interface HttpServerOptions {
@@ -57,6 +59,7 @@ interface Asked {
 
 /** A simulator that runs for days must not grow without end; no test sends as many between two looks. */
 const keptRequests = 200_000
+const inbound = /^req-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}$/
 const idForm = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
 export class HttpServer {
@@ -231,6 +234,7 @@ export class HttpServer {
   private record(exchange: Exchange, name: string): LoggedRequest {
     const path = name + exchange.path
     const version = exchange.headers['openstack-api-version']
+    const sent = exchange.headers['x-openstack-request-id']
     const action = exchange.path.endsWith('/action')
       ? Object.keys((exchange.body as object | null | undefined) ?? {})[0]
       : undefined
@@ -246,6 +250,7 @@ export class HttpServer {
       status: 0,
       fault: null,
       requestId: exchange.requestId,
+      globalRequestId: inbound.test(String(sent)) ? String(sent) : null,
     }
     this.log.push(entry)
     if (this.log.length > keptRequests) this.log.splice(0, keptRequests / 2)

@@ -1,5 +1,6 @@
 /** Journal entries as log lines: level, sentence and fields. The whole entry stays in the journal; the log points at it. */
 import type { Entry, EntryKind } from '../domain/entry.ts'
+import { noticeSentence } from '../domain/notice-sentences.ts'
 import { scopeText, wholeCloud } from '../domain/standing-order.ts'
 import type { Level } from './logger.ts'
 
@@ -21,6 +22,8 @@ const levels: Partial<Record<EntryKind, Level>> = {
   'proof.voided': 'error',
   'config.refused': 'error',
   'mode.changed': 'warn',
+  'notice.failed': 'warn',
+  'notice.dead-lettered': 'error',
 }
 
 /** The line for an entry. */
@@ -30,6 +33,7 @@ export function lineOf(entry: Entry): Line {
   for (const name of ['incident', 'host', 'instance', 'step'] as const)
     if (entry[name] !== null) fields[name] = entry[name]
   if (entry.actor !== 'daemon') fields['actor'] = entry.actor
+  if ('globalRequestId' in entry.data) fields['globalRequestId'] = entry.data.globalRequestId
   return { level: levelOf(entry), message, fields }
 }
 
@@ -192,6 +196,16 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
       const { by, reason, scope = wholeCloud } = entry.data
       const what = entry.kind === 'operator.resumed' ? 'Recoveries resumed' : 'Maintenance ended'
       return { message: `${what}: ${scopeText(scope)}`, by, reason }
+    }
+    case 'notice.queued': {
+      const { id, topic, severity, receivers } = entry.data
+      return { message: noticeSentence(entry), notice: id, topic, severity, receivers }
+    }
+    case 'notice.sent':
+    case 'notice.failed':
+    case 'notice.dead-lettered': {
+      const { notice, receiver } = entry.data
+      return { message: noticeSentence(entry), notice, receiver }
     }
     default:
       return { message: 'Journal entry written' }

@@ -1,15 +1,19 @@
 /**
- * The logger: JSON lines on stdout, for journald. Owns the field names and the redaction; nothing else makes a logger.
+ * The logger: JSON lines on stdout, for journald, or lines in oslo.log's shape. Owns the field names and the redaction;
+ * nothing else makes a logger.
  *
- * Fields: time, level, event (a stable dotted id), msg (a sentence), host, instance, incident, step, attempt, requestId,
- * reason, err {code, certainty, retry, message, chain}. Secrets never pass: a field whose name says that it holds one is
+ * Fields: time, level, event (a stable dotted id), msg (a sentence), host, instance, incident, step, attempt, requestId
+ * (the service's), globalRequestId (ours, in the service's log too), reason, err {code, certainty, retry, message, chain}. Secrets never pass: a field whose name says that it holds one is
  * replaced at any depth, and so is what looks like a token, a password or a URL's credentials within a text.
  */
+import process from 'node:process'
 import pino, { type DestinationStream, type Logger as PinoLogger } from 'pino'
 import type { Clock } from '../domain/clock.ts'
 import { errorRecord } from '../domain/errors.ts'
+import { osloLine } from './oslo-line.ts'
 
 export type Level = 'debug' | 'info' | 'warn' | 'error'
+export type LogFormat = 'json' | 'oslo'
 
 export interface Logger {
   log(level: Level, event: string, message: string, fields?: Record<string, unknown>, error?: unknown): void
@@ -18,7 +22,11 @@ export interface Logger {
 
 export interface LoggerOptions {
   level: Level
+  /** Default: json. */
+  format?: LogFormat
   clock: Clock
+  /** Default: this process's. */
+  pid?: number
   /** Default: stdout. */
   stream?: DestinationStream
 }
@@ -31,13 +39,19 @@ export function createLogger(options: LoggerOptions): Logger {
     timestamp: () => `,"time":"${new Date(options.clock.wall()).toISOString()}"`,
     formatters: { level: (label) => ({ level: label }) },
   }
-  const logger: PinoLogger = options.stream === undefined ? pino(settings) : pino(settings, options.stream)
+  const stream = options.stream ?? pino.destination({ dest: 1, sync: true })
+  const logger: PinoLogger = pino(settings, stream)
+  const { format = 'json', pid = process.pid } = options
   return {
     log: (level, event, message, fields = {}, error) => {
       if (!logger.isLevelEnabled(level)) return
-      const line: Record<string, unknown> = { event, ...(redact(fields) as Record<string, unknown>) }
-      if (error !== undefined) line['err'] = redact(errorFields(error))
-      logger[level](line, redactText(message))
+      const clean = redact(fields) as Record<string, unknown>
+      if (error !== undefined) clean['err'] = redact(errorFields(error))
+      if (format === 'json') logger[level]({ event, ...clean }, redactText(message))
+      else {
+        const at = options.clock.wall()
+        stream.write(`${osloLine({ at, pid, level, event, message: redactText(message), fields: clean })}\n`)
+      }
     },
     setLevel: (level) => {
       logger.level = level

@@ -1,6 +1,6 @@
 /**
  * The metric catalogue: the only place where metrics are made. Names carry `lifeboat_`, base units and `_total` for counters;
- * labels come from closed sets, never from ids of instances, incidents or requests. `metricsPage` writes docs/metrics.md.
+ * labels come from closed sets, never from ids of instances, incidents or requests. metrics-page.ts writes docs/metrics.md.
  *
  * A gauge that would freeze when its loop dies has a time stamp beside it (lifeboat_poll_timestamp_seconds).
  */
@@ -43,6 +43,18 @@ export const catalogue = {
     name: 'lifeboat_config_last_reload_success_timestamp_seconds',
     type: 'gauge',
     help: 'When the configuration in force was read',
+    labels: [],
+  },
+  memoryUsed: {
+    name: 'lifeboat_memory_resident_bytes',
+    type: 'gauge',
+    help: 'Resident memory of the daemon',
+    labels: [],
+  },
+  memoryLimit: {
+    name: 'lifeboat_memory_soft_limit_bytes',
+    type: 'gauge',
+    help: 'Above this much resident memory recoveries begin one after another',
     labels: [],
   },
   armed: { name: 'lifeboat_armed', type: 'gauge', help: '1 when the daemon acts, 0 when it only observes', labels: [] },
@@ -146,6 +158,24 @@ export const catalogue = {
     labels: ['service', 'method', 'status'],
     buckets: apiSeconds,
   },
+  cloudInfo: {
+    name: 'lifeboat_cloud_info',
+    type: 'gauge',
+    help: 'Always 1; the label says the highest compute microversion of the cloud',
+    labels: ['max_microversion'],
+  },
+  landsStopped: {
+    name: 'lifeboat_cloud_lands_stopped',
+    type: 'gauge',
+    help: '1 when Nova can land an evacuated instance stopped (microversion 2.95), 0 when it cannot',
+    labels: [],
+  },
+  credentialExpiry: {
+    name: 'lifeboat_credential_expiry_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the credential that the daemon logs in with ends. Missing when it has no end or Keystone does not tell',
+    labels: ['kind'],
+  },
   fenceAttempts: {
     name: 'lifeboat_fence_attempts_total',
     type: 'counter',
@@ -173,6 +203,12 @@ export const catalogue = {
     labels: ['segment'],
     buckets: recoverySeconds,
   },
+  recoveryProgress: {
+    name: 'lifeboat_recovery_progress_timestamp_seconds',
+    type: 'gauge',
+    help: 'Of the recoveries under way (not held), the one that stood still longest: when its last entry was written',
+    labels: ['segment'],
+  },
   debts: {
     name: 'lifeboat_debts_total',
     type: 'counter',
@@ -192,6 +228,18 @@ export const catalogue = {
     labels: ['code'],
   },
   alarms: { name: 'lifeboat_alarms_total', type: 'counter', help: 'Alarms raised', labels: ['code'] },
+  notices: {
+    name: 'lifeboat_notices_total',
+    type: 'counter',
+    help: 'Notices by receiver: sent, failed (a try; it is tried again) or dead-lettered (given up)',
+    labels: ['receiver', 'result'],
+  },
+  noticeQueue: {
+    name: 'lifeboat_notice_queue',
+    type: 'gauge',
+    help: 'Notices that wait for a receiver, those under way included',
+    labels: ['receiver'],
+  },
   journalEntries: {
     name: 'lifeboat_journal_entries_total',
     type: 'counter',
@@ -208,6 +256,36 @@ export const catalogue = {
     name: 'lifeboat_journal_timestamp_seconds',
     type: 'gauge',
     help: 'When the journal was last written or found writable',
+    labels: [],
+  },
+  journalWritable: {
+    name: 'lifeboat_journal_writable',
+    type: 'gauge',
+    help: '1 while the journal takes entries, 0 since the last try failed; nothing is done meanwhile',
+    labels: [],
+  },
+  journalVerifyOk: {
+    name: 'lifeboat_journal_last_verify_successful',
+    type: 'gauge',
+    help: '1 when the last walk over the whole hash chain found it whole, 0 when not. Missing until the first walk of this daemon',
+    labels: [],
+  },
+  journalVerifyTimestamp: {
+    name: 'lifeboat_journal_last_verify_success_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the whole hash chain was last found whole. Missing until the first walk of this daemon',
+    labels: [],
+  },
+  journalSize: {
+    name: 'lifeboat_journal_size_bytes',
+    type: 'gauge',
+    help: 'Size of the journal, write-ahead log included',
+    labels: [],
+  },
+  journalFree: {
+    name: 'lifeboat_journal_free_bytes',
+    type: 'gauge',
+    help: 'Space left to the daemon where the journal lies',
     labels: [],
   },
   journalAppend: {
@@ -245,16 +323,11 @@ function make(entry: MetricEntry, registry: Registry): Counter | Gauge | Histogr
     registers: [registry],
   }
   if (entry.type === 'counter') return new Counter(settings)
-  if (entry.type === 'gauge') return new Gauge(settings)
+  if (entry.type === 'gauge') {
+    const gauge = new Gauge(settings)
+    // The library begins with 0, which reads as "not" or as 1970 before anybody looked: what is not known is not said.
+    if (entry.labels.length === 0) gauge.remove()
+    return gauge
+  }
   return new Histogram({ ...settings, buckets: [...(entry.buckets ?? apiSeconds)] })
-}
-
-/** docs/metrics.md. */
-export function metricsPage(): string {
-  const rows = Object.values(catalogue as Record<string, MetricEntry>).map(
-    ({ name, type, labels, help }) =>
-      `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
-  )
-  const head = '# Metrics\n\nWritten by `metricsPage` in `src/telemetry/metrics.ts`; change it there.\n\n'
-  return `${head}| Name | Type | Labels | Meaning |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`
 }

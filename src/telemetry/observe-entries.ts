@@ -86,6 +86,11 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
       case 'return.changed':
         if (entry.data.to === 'back') metrics.returns.inc({ code: entry.data.code })
         break
+      case 'notice.sent':
+      case 'notice.failed':
+      case 'notice.dead-lettered':
+        metrics.notices.inc({ receiver: entry.data.receiver, result: entry.kind.slice('notice.'.length) })
+        break
       case 'alarm.raised':
         metrics.alarms.inc({ code: entry.data.code })
         break

@@ -6,23 +6,34 @@ import process from 'node:process'
 import type { DestinationStream } from 'pino'
 import type { BrakeScope } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'
-import type { Observer, PollSeen, RequestSeen } from '../domain/observer.ts'
+import type { Incident } from '../domain/incident.ts'
+import type { CloudSeen, Observer, PollSeen, RequestSeen } from '../domain/observer.ts'
 import { returnStates } from '../domain/host-return.ts'
 import { scopeKinds, type StandingOrderKind } from '../domain/standing-order.ts'
 import { verdictKinds } from '../domain/verdict.ts'
 import { lineOf } from './entry-lines.ts'
 import { defaultHealthLimits, live, ready, type Health, type HealthLimits, type Progress } from './health.ts'
-import { createLogger, type Level, type Logger } from './logger.ts'
+import { createLogger, type Level, type LogFormat, type Logger } from './logger.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { entryMetrics } from './observe-entries.ts'
 
 export interface TelemetryOptions {
   level: Level
+  /** Default: json. */
+  format?: LogFormat
   clock: Clock
   version: string
   /** Default: stdout. */
   stream?: DestinationStream
   limits?: HealthLimits
+}
+
+/** What the daemon takes of its machine, in bytes. Undefined: it could not be read. */
+export interface OwnResources {
+  memoryUsed: number
+  memoryLimit: number
+  journalSize?: number | undefined
+  journalFree?: number | undefined
 }
 
 /** What the journal tells of each attempt to write. */
@@ -38,6 +49,8 @@ export interface Telemetry {
   /** To be given to the journal as `onWrite`. */
   journalWrite: (seen: JournalWriteSeen) => void
   metricsText(): Promise<string>
+  /** What is asked anew for each scrape. Must not throw. */
+  beforeScrape(look: () => OwnResources): void
   contentType: string
   health: { live(): Health; ready(): Health; progress(): Progress }
 }
@@ -56,6 +69,8 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
     journalProblem: null,
   }
   const count = entryMetrics(metrics)
+  const progressOf = new Map<string, number>()
+  let look: (() => OwnResources) | null = null
   metrics.buildInfo.set({ version: options.version, node: process.version }, 1)
   metrics.startTime.set(clock.wall() / 1000)
   const wallSeconds = (): number => clock.wall() / 1000
@@ -63,7 +78,14 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
   return {
     logger,
     contentType: registry.contentType,
-    metricsText: () => registry.metrics(),
+    metricsText: () => {
+      for (const [name, value] of Object.entries(look?.() ?? {}))
+        if (value !== undefined) metrics[name as keyof OwnResources].set(value as number)
+      return registry.metrics()
+    },
+    beforeScrape: (asked) => {
+      look = asked
+    },
     health: {
       live: () => live(progress, clock.now(), limits),
       ready: () => ready(progress, clock.now(), limits),
@@ -72,6 +94,7 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
     journalWrite: ({ tookMs, problem }) => {
       metrics.journalAppend.observe({ result: problem === null ? 'written' : 'failed' }, tookMs / 1000)
       progress.journalProblem = problem
+      metrics.journalWritable.set(problem === null ? 1 : 0)
       if (problem !== null) return
       progress.lastJournalMs = clock.now()
       metrics.journalTimestamp.set(wallSeconds())
@@ -88,12 +111,14 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
       },
       entry: (entry) => {
         count(entry)
+        if (entry.incident !== null) progressOf.set(entry.incident, Date.parse(entry.at) / 1000)
         const { level, message, fields } = lineOf(entry)
         logger.log(level, entry.kind, message, fields)
       },
       incidents: (open) => {
         metrics.incidents.reset()
         for (const { phase, held } of open) metrics.incidents.inc({ phase, held: held?.code ?? 'none' })
+        observeProgress(metrics, open, progressOf)
       },
       standingOrders: (inForce) => {
         // Zeros are said too: an alert on "> 0" must see it end.
@@ -105,6 +130,11 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
         }
         metrics.paused.set(inForce.some(({ kind, scope }) => kind === 'pause' && scope.kind === 'cloud') ? 1 : 0)
       },
+      cloud: (seen) => observeCloud(metrics, seen),
+      journalVerified: (whole) => {
+        metrics.journalVerifyOk.set(whole ? 1 : 0)
+        if (whole) metrics.journalVerifyTimestamp.set(wallSeconds())
+      },
       brake: (scopes) => observeBrake(metrics, scopes),
       returns: (hosts) => {
         for (const [state, { next }] of Object.entries(returnStates))
@@ -113,6 +143,10 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
       configuration: ({ ok }) => {
         metrics.configReloadOk.set(ok ? 1 : 0)
         if (ok) metrics.configReloadTimestamp.set(wallSeconds())
+      },
+      notices: (waiting) => {
+        metrics.noticeQueue.reset()
+        for (const [receiver, count] of waiting) metrics.noticeQueue.set({ receiver }, count)
       },
       log: (level, event, fields, error) => {
         const { message, ...rest } = fields
@@ -126,6 +160,29 @@ function observeRequest(metrics: Metrics, logger: Logger, seen: RequestSeen): vo
   const status = /^[1-5]\d\d$/.test(seen.result) ? `${seen.result.charAt(0)}xx` : 'none'
   metrics.requests.observe({ service: seen.service, method: seen.method, status }, seen.tookMs / 1000)
   logger.log('debug', 'api.request', `${seen.method} ${seen.route} answered ${seen.result}`, { ...seen })
+}
+
+/** What stands still longest, for each segment; segments where nothing is under way say nothing. */
+function observeProgress(metrics: Metrics, open: Incident[], progressOf: Map<string, number>): void {
+  metrics.recoveryProgress.reset()
+  const oldest = new Map<string, number>()
+  for (const { id, segment, held, openedAt } of open) {
+    if (held !== null) continue
+    const last = progressOf.get(id) ?? Date.parse(openedAt) / 1000
+    oldest.set(segment, Math.min(last, oldest.get(segment) ?? Infinity))
+  }
+  for (const [segment, at] of oldest) metrics.recoveryProgress.set({ segment }, at)
+  // Those that are over are never asked for again.
+  const known = new Set(open.map(({ id }) => id))
+  for (const id of progressOf.keys()) if (!known.has(id)) progressOf.delete(id)
+}
+
+function observeCloud(metrics: Metrics, { maxMicroversion, landsStopped, credential }: CloudSeen): void {
+  metrics.cloudInfo.reset()
+  metrics.cloudInfo.set({ max_microversion: maxMicroversion }, 1)
+  metrics.landsStopped.set(landsStopped ? 1 : 0)
+  metrics.credentialExpiry.reset()
+  if (credential !== null) metrics.credentialExpiry.set({ kind: credential.kind }, credential.expiresAt / 1000)
 }
 
 /** Zeros are said too; a scope that has no hosts any more is not said at all. */

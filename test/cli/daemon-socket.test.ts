@@ -4,11 +4,13 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listenForOperators } from '../../src/api/index.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
-import type { HostDetail, HostStatus, Operations } from '../../src/domain/operations.ts'
+import type { HostDetail, HostStatus, IncidentSummary, Operations } from '../../src/domain/operations.ts'
 import type { StandingOrder } from '../../src/domain/standing-order.ts'
+import type { Review } from '../../src/domain/review.ts'
+import { aSegmentStatus } from './segments.ts'
 import { fakeReview } from '../api/fake-review.ts'
 import { aHost, aStatus, fakeOperations } from '../api/fake-operations.ts'
-import { run, wallNow, type Ran } from './fake-commands.ts'
+import { anIncident, run, wallNow, type Ran } from './fake-commands.ts'
 
 let directory = ''
 let server: { close(): Promise<void> } | null = null
@@ -20,10 +22,10 @@ afterEach(async () => {
   server = null
 })
 
-async function withDaemon(replace: Partial<Operations> = {}): Promise<unknown[][]> {
+async function withDaemon(replace: Partial<Operations> = {}, review: Partial<Review> = {}): Promise<unknown[][]> {
   const { operations, asked } = fakeOperations(replace)
   server = await listenForOperators(
-    { operations, review: fakeReview(), now: () => wallNow },
+    { operations, review: fakeReview(asked, review), now: () => wallNow },
     join(directory, 'lifeboat.sock'),
   )
   return asked
@@ -269,6 +271,56 @@ describe('beside a running daemon', () => {
       ['cancel', 'i-2', { by: 'alice', reason: 'host is back' }],
       ['resume', { by: 'alice', reason: 'done' }],
     ])
+  })
+
+  it('segment list and show: hosts, how they are, and every rule', async () => {
+    await withDaemon({}, { segments: () => [aSegmentStatus, { ...aSegmentStatus, name: 'default:nova', hosts: [] }] })
+    const list = (await lifeboat(['segment', 'list'])).out
+    expect(list).toMatch(/\| ceph +\| 2 +\| 1 healthy, 1 host-down \| i-1 +\| shared +\| bmc, ipmi/)
+    expect(list).toMatch(/\| default:nova +\| 0 /)
+    const shown = (await lifeboat(['segment', 'show', 'ceph'])).out
+    expect(shown).toMatch(/\| Hosts +\| cmp01, cmp02/)
+    expect(shown).toMatch(/\| Brake +\| at most 2 hosts and 25 % of them at once/)
+    expect(await lifeboat(['segment', 'show', 'cehp'])).toEqual({
+      exit: 1,
+      out: '',
+      err: 'lifeboat: There is no segment cehp\n  segments: ceph, default:nova\n',
+    })
+  })
+
+  it('notes and sign-off carry the name of whoever speaks', async () => {
+    const asked = await withDaemon()
+    expect((await lifeboat(['incident', 'note', 'i-1', 'the PSU of rack 3'])).exit).toBe(0)
+    const { out } = await lifeboat(['incident', 'sign-off', 'i-1', '--reason', 'hardware; ticket 7'])
+    expect(out).toBe('Incident i-1 is signed off by alice at 2026-01-02 03:04:05Z\n')
+    expect(asked).toEqual([
+      ['note', 'i-1', { by: 'alice', text: 'the PSU of rack 3' }],
+      ['signOff', 'i-1', { by: 'alice', text: 'hardware; ticket 7' }],
+    ])
+  })
+
+  it.each([[['incident', 'note', 'i-1']], [['incident', 'note', 'i-1', ' ']], [['incident', 'sign-off', 'i-1']]])(
+    '%j is a slip, and nothing is said',
+    async (argv) => {
+      const asked = await withDaemon()
+      expect((await lifeboat(argv)).exit).toBe(2)
+      expect(asked).toEqual([])
+    },
+  )
+
+  it('words for completion: hosts, segments, incidents', async () => {
+    const incidents = (): IncidentSummary[] => [anIncident]
+    await withDaemon({ hosts: () => [aHost], incidents }, { segments: () => [aSegmentStatus] })
+    expect((await lifeboat(['complete', 'hosts'])).out).toBe('cmp01\n')
+    expect((await lifeboat(['complete', 'segments'])).out).toBe('ceph\n')
+    expect((await lifeboat(['complete', 'incidents'])).out).toBe('i-1\n')
+  })
+
+  it('recover --follow stays until the incident is over', async () => {
+    await withDaemon()
+    const { exit, out } = await lifeboat(['recover', 'cmp01', '--proof', 'x', '--follow'])
+    expect(out).toMatch(/^Incident i-1 has your word that cmp01 is dead\n.* done at 2026-01-02 03:00:12Z after 12s/s)
+    expect(exit).toBe(1)
   })
 
   it("the daemon's refusal is told as the daemon words it", async () => {

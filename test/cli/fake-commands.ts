@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runCli, type Commands, type JournalAccess } from '../../src/cli/index.ts'
+import { runCli, type Commands, type JournalAccess, type Terminal } from '../../src/cli/index.ts'
 import type { Entry } from '../../src/domain/entry.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { IncidentDetail } from '../../src/domain/operations.ts'
@@ -38,14 +38,20 @@ export function fakeCommands(replace: Partial<Commands> = {}): Commands {
   return {
     version: '0.1.0',
     clock: realClock,
-    runDaemon: () => Promise.resolve(),
+    runDaemon: (read) => {
+      read()
+      return Promise.resolve()
+    },
     async *check() {
       yield { what: 'compute API', result: 'ok', message: '2.100', advice: null }
     },
     planHost: (_config, host) =>
       Promise.resolve({ host, workflow: { name: 'w', revision: 1, digest: 'd' }, instances: [] }),
+    testNotice: () => Promise.resolve({ ok: true, detail: 'HTTP 204' }),
     openReader: () => fakeJournal(),
     checkWorkflows: () => Promise.resolve([]),
+    testWorkflows: () => Promise.resolve([]),
+    importMasakari: () => Promise.reject(new Error('not rehearsed')),
     scenarios: () => [{ name: 'host-crashes', title: 'A host crashes' }],
     rehearse: () => Promise.resolve(),
     demo: () => Promise.resolve(),
@@ -64,13 +70,16 @@ export interface Ran {
 export async function run(
   argv: string[],
   commands: Partial<Commands> = {},
-  options: { config?: string; env?: Record<string, string> } = {},
+  options: { config?: string; env?: Record<string, string>; terminal?: Partial<Terminal> } = {},
 ): Promise<Ran> {
   const ran = { out: '', err: '' }
   const terminal = {
     env: { USER: 'alice', LIFEBOAT_CONFIG: configFile(options.config ?? ''), ...options.env },
     stdout: (text: string) => void (ran.out += text),
     stderr: (text: string) => void (ran.err += text),
+    screen: null,
+    onInterrupt: () => () => undefined,
+    ...options.terminal,
   }
   const exit = await runCli(argv, terminal, fakeCommands(commands))
   return { exit, ...ran }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { renderList, renderOne, formats, type Column } from '../../src/cli/output/formats.ts'
+import { renderList, renderOne, formats, plainShape, type Column, type Shape } from '../../src/cli/output/formats.ts'
 import { widthOf } from '../../src/cli/output/width.ts'
 
 interface Row {
@@ -8,16 +8,16 @@ interface Row {
   inner: { a: number } | null
 }
 const columns: Column<Row>[] = [
-  { title: 'Name', value: (row) => row.name },
-  { title: 'Count', value: (row) => row.count, text: (row) => `${row.count} of them` },
-  { title: 'Inner', value: (row) => row.inner },
+  { title: 'Name', type: 'string', means: 'n', value: (row) => row.name },
+  { title: 'Count', type: 'integer', means: 'c', value: (row) => row.count, text: (row) => `${row.count} of them` },
+  { title: 'Inner', type: 'object?', means: 'i', value: (row) => row.inner },
 ]
 const rows: Row[] = [
   { name: 'web', count: 2, inner: { a: 1 } },
   { name: 'say "hi", 计算', count: 0, inner: null },
 ]
-const show = (format: (typeof formats)[number], chosen: string[] = []) =>
-  renderList(rows, columns, { format, columns: chosen })
+const show = (format: (typeof formats)[number], chosen: string[] = [], more: Partial<Shape> = {}) =>
+  renderList(rows, columns, { ...plainShape, format, columns: chosen, ...more })
 
 describe('lists', () => {
   it('table looks as openstackclient, wide characters counted as two', () => {
@@ -34,7 +34,7 @@ describe('lists', () => {
     )
   })
   it('an empty table is its heading', () => {
-    expect(renderList([], columns, { format: 'table', columns: ['Name'] })).toBe('+------+\n| Name |\n+------+\n')
+    expect(renderList([], columns, { ...plainShape, columns: ['Name'] })).toBe('+------+\n| Name |\n+------+\n')
   })
   it('json has plain data under the titles', () => {
     expect(JSON.parse(show('json'))).toEqual([
@@ -47,7 +47,7 @@ describe('lists', () => {
       '- Name: web\n  Inner:\n    a: 1\n- Name: say "hi", 计算\n  Inner: null\n',
     ))
   it('csv is quoted and doubled', () => {
-    expect(show('csv')).toBe('"Name","Count","Inner"\r\n"web","2","{""a"":1}"\r\n"say ""hi"", 计算","0",""\r\n')
+    expect(show('csv')).toBe('"Name","Count","Inner"\r\n"web",2,"{""a"":1}"\r\n"say ""hi"", 计算",0,""\r\n')
   })
   it('value is one line each, without a heading', () =>
     expect(show('value', ['Name', 'Count'])).toBe('web 2\nsay "hi", 计算 0\n'))
@@ -61,7 +61,8 @@ describe('lists', () => {
 })
 
 describe('one thing', () => {
-  const one = (format: (typeof formats)[number]) => renderOne(rows[0]!, columns, { format, columns: ['Name', 'Count'] })
+  const one = (format: (typeof formats)[number]) =>
+    renderOne(rows[0]!, columns, { ...plainShape, format, columns: ['Name', 'Count'] })
   it.each([
     [
       'table',
@@ -69,14 +70,14 @@ describe('one thing', () => {
     ],
     ['json', '{\n  "Name": "web",\n  "Count": 2\n}\n'],
     ['yaml', 'Name: web\nCount: 2\n'],
-    ['csv', '"Name","Count"\r\n"web","2"\r\n'],
+    ['csv', '"Name","Count"\r\n"web",2\r\n'],
     ['value', 'web\n2\n'],
   ] as const)('%s', (format, expected) => expect(one(format)).toBe(expected))
 })
 
 describe('names that tenants choose', () => {
   const named = (name: string, format: (typeof formats)[number]) =>
-    renderList([{ name, count: 1, inner: null }], columns, { format, columns: ['Name'] })
+    renderList([{ name, count: 1, inner: null }], columns, { ...plainShape, format, columns: ['Name'] })
 
   it.each(formats)('never reach the terminal as control characters: %s', (format) => {
     expect(named('a\u001b[2J\u009b\u0007\u202eb', format)).not.toMatch(

@@ -4,10 +4,11 @@ import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { leaves, pathOf } from '../../src/cli/manual/command-page.ts'
 import { configPage } from '../../src/cli/manual/config-page.ts'
-import { grammar } from '../../src/cli/manual/index.ts'
+import { bareTree } from '../../src/cli/reference.ts'
 import { plain, sentence } from '../../src/cli/manual/scdoc.ts'
 import { workflowPage } from '../../src/cli/manual/workflow-page.ts'
 import { runCli } from '../../src/cli/index.ts'
+import type { Terminal } from '../../src/cli/index.ts'
 import { fakeCommands } from './fake-commands.ts'
 
 /** Without the escapes of scdoc. */
@@ -15,13 +16,19 @@ const page = readFileSync('docs/man/lifeboat.1.scd', 'utf8').replace(/\\(.)/g, '
 
 async function helpOf(command: Command): Promise<string> {
   let out = ''
-  const terminal = { env: {}, stdout: (text: string) => void (out += text), stderr: () => undefined }
+  const terminal: Terminal = {
+    env: {},
+    stdout: (text: string) => void (out += text),
+    stderr: () => undefined,
+    screen: null,
+    onInterrupt: () => () => undefined,
+  }
   await runCli([...pathOf(command).split(' ').slice(1), '--help'], terminal, fakeCommands())
   return out
 }
 
 describe('lifeboat(1)', () => {
-  it.each(leaves(grammar()).map((command) => [pathOf(command), command] as const))(
+  it.each(leaves(bareTree()).map((command) => [pathOf(command), command] as const))(
     'has every option that `%s --help` prints',
     async (path, command) => {
       const part = page.split(/^## /m).find((text) => text.startsWith(`${path}\n`))
@@ -51,7 +58,9 @@ describe('lifeboat.yaml(5)', () => {
 
 describe('lifeboat-workflow(5)', () => {
   it('has the sections, tables and code of the README', () => {
-    const part = workflowPage('# T\n\nIntro `a_b`.\n\n## Keys\n\n| Key | Meaning |\n|---|---|\n| `x` | yes |\n\n    code\n')
+    const part = workflowPage(
+      '# T\n\nIntro `a_b`.\n\n## Keys\n\n| Key | Meaning |\n|---|---|\n| `x` | yes |\n\n    code\n',
+    )
     expect(part).toContain('Intro *a\\_b*.')
     expect(part).toContain('# KEYS\n\n*x*\n\tyes\n\n```\ncode\n```')
   })

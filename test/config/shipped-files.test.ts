@@ -21,7 +21,10 @@ describe('config/lifeboat.schema.json', () => {
 
 describe('config/lifeboat.example.yaml', () => {
   const text = textOf(shipped('lifeboat.example.yaml'))
-  const config = loadConfig(shipped('lifeboat.example.yaml'), { BMC_PASSWORD: 'x', PROMETHEUS_TOKEN: 'x' })
+  const config = loadConfig(shipped('lifeboat.example.yaml'), {
+    ...{ BMC_PASSWORD: 'x', PROMETHEUS_TOKEN: 'x', NOTICE_SECRET: 'x'.repeat(16) },
+    CHAT_WEBHOOK_URL: 'https://chat.example.org/hooks/x',
+  })
 
   it('loads', () => expect(config.path).toBe(shipped('lifeboat.example.yaml')))
 
@@ -33,7 +36,9 @@ describe('config/lifeboat.example.yaml', () => {
   })
 
   it('shows the true defaults', () => {
-    const { api, monitor, brake, executor, fenceRetryMs, wishes, defaults, http, logLevel, mode } = parse('')
+    const { api, monitor, brake, executor, fenceRetryMs, wishes, defaults, http, logLevel, logFormat, mode, notices } =
+      parse('')
+    const { freezeDelayMs, giveUpAfterMs, queueLimit, maxInstances } = notices
     const sameMonitor = { ...monitor, probeLimitMs: config.monitor.probeLimitMs }
     expect(config).toMatchObject({
       api,
@@ -45,7 +50,9 @@ describe('config/lifeboat.example.yaml', () => {
       defaults,
       http,
       logLevel,
+      logFormat,
       mode,
+      notices: { freezeDelayMs, giveUpAfterMs, queueLimit, maxInstances },
     })
   })
 })
@@ -60,7 +67,7 @@ describe('what a reload changes', () => {
       return [key, [option, ...inner].flatMap((one) => one['x-lifeboat-reload'] ?? [])] as const
     })
     expect(marks.filter(([, found]) => found.length === 0)).toEqual([])
-    expect(marks.filter(([, found]) => found.includes('restart')).map(([key]) => key)).toEqual(atTheStart)
+    expect(marks.filter(([, found]) => !found.includes('live')).map(([key]) => key)).toEqual(atTheStart)
     const text = textOf(shipped('lifeboat.example.yaml'))
     for (const key of atTheStart)
       expect(text, key).toMatch(new RegExp(`# Needs a restart\\.[^\n]*\n(#[^\n]*\n)*${key}:`))

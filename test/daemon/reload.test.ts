@@ -234,6 +234,8 @@ describe("the cloud's credentials", () => {
           random,
           run: () => Promise.reject(new Error('none')),
           probe: () => undefined,
+          receivers: simulator.wire(),
+          sendmail: () => Promise.reject(new Error('none')),
         },
       },
       loadWorkflow: () => workflow,

@@ -1,6 +1,6 @@
 /** The access rules and the policies cover every call of the table, and open nothing beside it. */
 import { describe, expect, it } from 'vitest'
-import { accessRules } from '../../src/openstack/access-rules.ts'
+import { accessRules, daemonCalls } from '../../src/openstack/access-rules.ts'
 import { callTable, pathOf, type ApiCall } from '../../src/openstack/call-table.ts'
 import { novaAdminRules } from '../../src/openstack/nova-admin-rules.ts'
 import { policyFiles, policyRules } from '../../src/openstack/policy-snippets.ts'
@@ -41,9 +41,10 @@ describe('access rules', () => {
 })
 
 describe('policies', () => {
-  it.each(callTable.filter(({ policy }) => policy !== null).map((call) => [call.policy ?? '', call.service] as const))(
-    '%s is granted to the role',
-    (policy, service) => expect(policyRules(service).get(policy)).toMatch(/ or role:lifeboat$/),
+  it.each(
+    daemonCalls.filter(({ policy }) => policy !== null).map((call) => [call.policy ?? '', call.service] as const),
+  )('%s is granted to the role', (policy, service) =>
+    expect(policyRules(service).get(policy)).toMatch(/ or role:lifeboat$/),
   )
 
   it('what Nova leaves to administrators stays with them, unless a call needs it', () => {

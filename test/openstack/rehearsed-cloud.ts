@@ -25,6 +25,7 @@ export interface Asked {
   query: URLSearchParams
   microversion: string | null
   token: string | null
+  globalRequestId: string | null
   body: unknown
 }
 
@@ -183,6 +184,7 @@ export class RehearsedCloud {
       query: url.searchParams,
       microversion: header('openstack-api-version'),
       token: header('x-auth-token'),
+      globalRequestId: header('x-openstack-request-id'),
       body: text === '' ? undefined : JSON.parse(text),
     }
     this.asked.push(asked)

@@ -4,7 +4,8 @@ import { LifeboatError, type ErrorRecord } from '../../src/domain/errors.ts'
 import type { Incident } from '../../src/domain/incident.ts'
 import type { VerdictKind } from '../../src/domain/verdict.ts'
 import { redact } from '../../src/telemetry/logger.ts'
-import { catalogue, metricsPage, type MetricEntry } from '../../src/telemetry/metrics.ts'
+import { catalogue, type MetricEntry } from '../../src/telemetry/metrics.ts'
+import { meaningOf, metricsPage, uses } from '../../src/telemetry/metrics-page.ts'
 import { captured, entry, verdictOf } from './fixtures.ts'
 
 const all: MetricEntry[] = Object.values(catalogue)
@@ -191,6 +192,14 @@ describe('the metric catalogue', () => {
     },
   )
 
+  test.each(all.map((metric) => [metric.name, metric] as const))(
+    '%s says what its labels hold and what to do with it',
+    (name, { labels }) => {
+      expect(uses[name] ?? '', name).not.toBe('')
+      expect(labels.filter((label) => meaningOf(name, label) === '')).toEqual([])
+    },
+  )
+
   test('names are unique, and the page has each of them', () => {
     expect(new Set(all.map(({ name }) => name)).size).toBe(all.length)
     for (const { name } of all) expect(metricsPage()).toContain(`\`${name}\``)
@@ -349,6 +358,67 @@ describe('metrics', () => {
     expect(
       await sample(`lifeboat_api_request_duration_seconds_sum{service="compute",method="POST",status="${status}"}`),
     ).toBe(0.25)
+  })
+
+  test('what the cloud can and when the credential ends show, and go when they are gone', async () => {
+    const { observer, sample } = captured()
+    const seen = { maxMicroversion: '2.93', landsStopped: false }
+    const expiresAt = Date.UTC(2026, 1, 1)
+    const expiry = 'lifeboat_credential_expiry_timestamp_seconds{kind="application-credential"}'
+    observer.cloud({ ...seen, credential: { kind: 'application-credential', expiresAt } })
+    expect(await sample(expiry)).toBe(expiresAt / 1000)
+    expect(await sample('lifeboat_cloud_lands_stopped')).toBe(0)
+    observer.cloud({ maxMicroversion: '2.100', landsStopped: true, credential: null })
+    expect(await sample(expiry)).toBeUndefined()
+    expect(await sample('lifeboat_cloud_lands_stopped')).toBe(1)
+    expect(await sample('lifeboat_cloud_info{max_microversion="2.93"}')).toBeUndefined()
+    expect(await sample('lifeboat_cloud_info{max_microversion="2.100"}')).toBe(1)
+  })
+
+  test('the progress of recoveries is that of the one that stands still longest; what is held or over does not count', async () => {
+    const { observer, sample } = captured()
+    const incident = (id: string, held: Incident['held'] = null) =>
+      ({ id, segment: 'az1', phase: 'recovering', held, openedAt: '2026-01-02T00:00:00.000Z' }) as Incident
+    const progress = async () => sample('lifeboat_recovery_progress_timestamp_seconds{segment="az1"}')
+    const base = Date.UTC(2026, 0, 2) / 1000
+    observer.incidents([incident('i0')])
+    expect(await progress()).toBe(base)
+    observer.entry(entry({ kind: 'recipe.entered', incident: 'i1', data: { recipe: 'r', because: '' } }, 60))
+    observer.entry(entry({ kind: 'recipe.entered', incident: 'i2', data: { recipe: 'r', because: '' } }, 90))
+    observer.incidents([incident('i1'), incident('i2')])
+    expect(await progress()).toBe(base + 60)
+    observer.incidents([incident('i1', { code: 'BRAKE', message: '', since: '' }), incident('i2')])
+    expect(await progress()).toBe(base + 90)
+    observer.incidents([])
+    expect(await progress()).toBeUndefined()
+  })
+
+  test('the journal says whether it takes entries and when its chain was last whole', async () => {
+    const { observer, journalWrite, sample, clock } = captured()
+    journalWrite({ tookMs: 1, problem: 'disk full' })
+    expect(await sample('lifeboat_journal_writable')).toBe(0)
+    journalWrite({ tookMs: 1, problem: null })
+    expect(await sample('lifeboat_journal_writable')).toBe(1)
+    clock.advance(60_000)
+    observer.journalVerified(true)
+    clock.advance(60_000)
+    observer.journalVerified(false)
+    expect(await sample('lifeboat_journal_last_verify_successful')).toBe(0)
+    expect(await sample('lifeboat_journal_last_verify_success_timestamp_seconds')).toBe(
+      Date.UTC(2026, 0, 2) / 1000 + 60,
+    )
+  })
+
+  test("the machine's resources are asked for at each scrape; what cannot be read keeps what was known", async () => {
+    const { beforeScrape, sample } = captured()
+    let free: number | undefined = 7
+    beforeScrape(() => ({ memoryUsed: 1, memoryLimit: 2, journalSize: 3, journalFree: free }))
+    expect(await sample('lifeboat_journal_free_bytes')).toBe(7)
+    free = undefined
+    expect(await sample('lifeboat_journal_free_bytes')).toBe(7)
+    free = 5
+    expect(await sample('lifeboat_journal_free_bytes')).toBe(5)
+    expect(await sample('lifeboat_memory_resident_bytes')).toBe(1)
   })
 
   test('the build and the mode show', async () => {

@@ -1,24 +1,30 @@
 /** What a person orders the running daemon to do. Each act needs a reason: it ends in the journal under the person's name. */
 import type { Command } from 'commander'
 import { scopeText } from '../../domain/standing-order.ts'
-import { printable } from '../output/width.ts'
+import { ends } from '../described.ts'
+import { follow, followExits } from '../follow.ts'
 import type { Session } from '../session.ts'
 import { clockTime } from '../wording.ts'
 import { endOf, orderLength, scopeOf, text, withScope, type ScopeOptions } from './order-options.ts'
 
 export function addActCommands(program: Command, session: Session): void {
-  const say = (line: string): void => session.terminal.stdout(`${printable(line)}\n`)
-  program
+  const say = (line: string): void => session.say(line)
+  const recover = program
     .command('recover')
     .description('recover the instances of a host on your word that it is dead')
     .argument('<host>')
     .requiredOption('--proof <text>', 'how you know that the host is dead, e.g. "I pulled its power cords"', text)
     .option('--by <name>', 'your name, where the account is not yours alone (root)', text)
-    .action(async (host: string, { proof, by }: { proof: string; by?: string }) => {
+    .option('--follow', 'show its progress until it is over', false)
+    .action(async (host: string, options: { proof: string; by?: string; follow: boolean }) => {
       const unixUser = session.by()
-      const { incident } = await session.daemon().recover({ host, by: by ?? unixUser, proof, unixUser })
-      say(`Incident ${incident} has your word that ${host} is dead; follow it with: lifeboat incident show ${incident}`)
+      const order = { host, by: options.by ?? unixUser, proof: options.proof, unixUser }
+      const { incident } = await session.daemon().recover(order)
+      const how = options.follow ? '' : `; follow it with: lifeboat incident show ${incident} --follow`
+      say(`Incident ${incident} has your word that ${host} is dead${how}`)
+      if (options.follow) await follow(session, incident)
     })
+  ends(recover, followExits)
   withScope(program.command('pause'), { cloud: false })
     .description('start no new recoveries; those that run stop before their next write')
     .requiredOption('--reason <text>', 'why', text)
@@ -42,7 +48,7 @@ export function addActCommands(program: Command, session: Session): void {
     })
 }
 
-/** `incident override` and `incident cancel`, beside the reading commands. */
+/** `incident override`, `cancel`, `note` and `sign-off`, beside the reading commands. */
 export function addIncidentActs(incident: Command, session: Session): void {
   for (const [act, about, done] of [
     ['override', 'let one held incident past the brake', 'Let past the brake'],
@@ -62,4 +68,22 @@ export function addIncidentActs(incident: Command, session: Session): void {
         session.terminal.stdout(`${done}\n`)
       })
   }
+  incident
+    .command('note')
+    .description('add a note to an incident, for whoever reviews it; it changes nothing')
+    .argument('<incident>')
+    .argument('<text>', 'what you found, did or want others to know', text)
+    .action(async (id: string, words: string) => {
+      await session.daemon().note(id, { by: session.by(), text: words })
+      session.say(`Noted; lifeboat incident show ${id} has it`)
+    })
+  incident
+    .command('sign-off')
+    .description('say that you have read what happened in a closed incident and answer for that')
+    .argument('<incident>')
+    .requiredOption('--reason <text>', 'what you conclude', text)
+    .action(async (id: string, { reason }: { reason: string }) => {
+      const { by, at } = await session.daemon().signOff(id, { by: session.by(), text: reason })
+      session.say(`Incident ${id} is signed off by ${by} at ${clockTime(at)}`)
+    })
 }

@@ -4,41 +4,81 @@ import { effectiveDocument, shownValue, type EffectiveOption } from '../../daemo
 import type { LogLevel, LogLevelState, ReloadReport } from '../../domain/operations.ts'
 import { jsonText, yamlText, type Column } from '../output/formats.ts'
 import { printable } from '../output/width.ts'
+import { ends, prints } from '../described.ts'
 import type { Session } from '../session.ts'
 import { clockTime } from '../wording.ts'
 import { endOf, orderLength, text } from './order-options.ts'
 
 const optionColumns: Column<EffectiveOption>[] = [
-  { title: 'Option', value: ({ name }) => name },
-  { title: 'Value', value: shownValue, text: (option) => valueText(shownValue(option)) },
+  { title: 'Option', type: 'string', means: 'Its name, with dots', value: ({ name }) => name },
+  {
+    title: 'Value',
+    type: 'any',
+    means: 'What holds; secrets are masked',
+    value: shownValue,
+    text: (option) => valueText(shownValue(option)),
+  },
 ]
 
 const originColumns: Column<EffectiveOption>[] = [
   ...optionColumns,
-  { title: 'Origin', value: ({ origin }) => origin },
-  { title: 'Reload', value: ({ reload }) => reload },
+  {
+    title: 'Origin',
+    type: 'string',
+    means: 'Where it is from: `file:line`, `default` or `$VARIABLE`',
+    value: ({ origin }) => origin,
+  },
+  { title: 'Reload', type: 'string', means: 'Whether a reload changes it', value: ({ reload }) => reload },
 ]
 
 const reportColumns: Column<ReloadReport>[] = [
-  { title: 'Changed', value: ({ changed }) => changed, text: ({ changed }) => changed.join('\n') || 'nothing' },
+  {
+    title: 'Changed',
+    type: 'list of strings',
+    means: 'Options that hold differently now',
+    value: ({ changed }) => changed,
+    text: ({ changed }) => changed.join('\n') || 'nothing',
+  },
   {
     title: 'Waiting For Restart',
+    type: 'list of strings',
+    means: 'Options that changed and hold only after a restart',
     value: ({ waiting }) => waiting,
     text: ({ waiting }) => waiting.join('\n') || 'nothing',
   },
   {
     title: 'Mode',
+    type: 'object?',
+    means: '`from` and `to`; null: as before',
     value: ({ mode }) => mode,
     text: ({ mode }) => (mode === null ? 'as before' : `${mode.from} → ${mode.to}`),
   },
-  { title: 'Files', value: ({ files }) => files, text: ({ files }) => files.join('\n') || 'none, all defaults' },
-  { title: 'Warnings', value: ({ warnings }) => warnings, text: ({ warnings }) => warnings.join('\n') || 'none' },
+  {
+    title: 'Files',
+    type: 'list of strings',
+    means: 'What was read',
+    value: ({ files }) => files,
+    text: ({ files }) => files.join('\n') || 'none, all defaults',
+  },
+  {
+    title: 'Warnings',
+    type: 'list of strings',
+    means: 'What is valid and unwise',
+    value: ({ warnings }) => warnings,
+    text: ({ warnings }) => warnings.join('\n') || 'none',
+  },
 ]
 
 const levelColumns: Column<LogLevelState>[] = [
-  { title: 'Level', value: ({ level }) => level },
-  { title: 'Configured', value: ({ configured }) => configured },
-  { title: 'Until', value: ({ until }) => until, text: ({ until }) => (until === null ? '-' : clockTime(until)) },
+  { title: 'Level', type: 'string', means: 'What is written now', value: ({ level }) => level },
+  { title: 'Configured', type: 'string', means: 'What the configuration says', value: ({ configured }) => configured },
+  {
+    title: 'Until',
+    type: 'time?',
+    means: 'When the configured one holds again; null: at the next reload',
+    value: ({ until }) => until,
+    text: ({ until }) => (until === null ? '-' : clockTime(until)),
+  },
 ]
 
 const levels: LogLevel[] = ['debug', 'info', 'warn', 'error']
@@ -46,7 +86,7 @@ const levels: LogLevel[] = ['debug', 'info', 'warn', 'error']
 export function addConfigurationCommands(program: Command, session: Session): void {
   const say = (line: string): void => session.terminal.stdout(`${printable(line)}\n`)
   const config = program.command('config').description('the configuration files')
-  config
+  const show = config
     .command('show')
     .description('every option as it holds, secrets masked; yaml and json give one document in the form of the file')
     .option(
@@ -61,7 +101,13 @@ export function addConfigurationCommands(program: Command, session: Session): vo
         session.terminal.stdout((format === 'json' ? jsonText : yamlText)(effectiveDocument(options)))
       else session.list(options, origins ? originColumns : optionColumns)
     })
-  config
+  prints(show, 'list', originColumns, {
+    documents: {
+      about: 'without `--origins` and `-c`: one document in the form of the configuration file',
+      fields: [],
+    },
+  })
+  const checked = config
     .command('check')
     .description('whether the files, the secrets and the workflows are valid; reads no cloud (lifeboat check does)')
     .action(async () => {
@@ -74,7 +120,8 @@ export function addConfigurationCommands(program: Command, session: Session): vo
       const what = files.length === 0 ? 'no file, all defaults' : files.join(', ')
       say(`valid: ${what}; mode ${read.mode}, ${workflows.length} workflows`)
     })
-  program
+  ends(checked, { 78: 'something is not valid' })
+  const reload = program
     .command('reload')
     .description('let the running daemon read its configuration again; when anything is wrong, what holds stays')
     .option('--reason <text>', 'why, for the journal', text)
@@ -85,7 +132,8 @@ export function addConfigurationCommands(program: Command, session: Session): vo
         for (const line of reportLines(report)) say(line)
       else session.one(report, reportColumns)
     })
-  program
+  prints(reload, 'one', reportColumns, { exits: { 78: 'refused; what held before holds on' } })
+  const level = program
     .command('log-level')
     .description("the level of the running daemon's log; without an argument: what it is")
     .addArgument(new Argument('[level]').choices(levels))
@@ -94,14 +142,15 @@ export function addConfigurationCommands(program: Command, session: Session): vo
       'back to the configured one after this time, e.g. 10m (default: until the next reload)',
       orderLength,
     )
-    .action(async (level: LogLevel | undefined, options: { for?: number }) => {
+    .action(async (wanted: LogLevel | undefined, options: { for?: number }) => {
       const daemon = session.daemon()
       const state =
-        level === undefined
+        wanted === undefined
           ? await daemon.logLevel()
-          : await daemon.setLogLevel({ by: session.by(), level, until: endOf(session, options.for) })
+          : await daemon.setLogLevel({ by: session.by(), level: wanted, until: endOf(session, options.for) })
       session.one(state, levelColumns)
     })
+  prints(level, 'one', levelColumns)
 }
 
 /** What an operator reads after a reload, most important first. */

@@ -1,39 +1,85 @@
-/** Commands that need the whole program and no running daemon: run, check, plan, workflow check, demo. */
+/** Commands that need the whole program and no running daemon: run, check, plan, workflow, rehearse, demo. */
 import { InvalidArgumentError, type Command } from 'commander'
 import type { InstancePlan } from '../../domain/plan.ts'
-import type { CheckLine, WorkflowCheck } from '../composition.ts'
+import type { CheckLine, WorkflowCheck, WorkflowTest } from '../composition.ts'
+import { prints } from '../described.ts'
 import type { Column } from '../output/formats.ts'
 import { printable } from '../output/width.ts'
 import type { Session } from '../session.ts'
 
 const checkColumns: Column<CheckLine>[] = [
-  { title: 'Result', value: (line) => line.result },
-  { title: 'What', value: (line) => line.what },
-  { title: 'Message', value: (line) => line.message },
-  { title: 'Advice', value: (line) => line.advice },
+  { title: 'Result', type: 'string', means: '`ok`, `warn` or `fail`', value: (line) => line.result },
+  { title: 'What', type: 'string', means: 'What was looked at', value: (line) => line.what },
+  { title: 'Message', type: 'string', means: 'What was found', value: (line) => line.message },
+  { title: 'Advice', type: 'string?', means: 'What to do about it', value: (line) => line.advice },
 ]
 
 const planColumns: Column<InstancePlan>[] = [
-  { title: 'ID', value: (plan) => plan.instanceId },
-  { title: 'Name', value: (plan) => plan.name },
-  { title: 'Decision', value: (plan) => plan.decision },
-  { title: 'Original', value: (plan) => plan.original.instance.vmState },
-  { title: 'Ends', value: (plan) => plan.expected },
-  { title: 'Reason', value: (plan) => plan.reason },
-  { title: 'Message', value: (plan) => plan.message },
+  { title: 'ID', type: 'string', means: 'Of the instance', value: (plan) => plan.instanceId },
+  { title: 'Name', type: 'string', means: 'Of the instance', value: (plan) => plan.name },
+  { title: 'Decision', type: 'string', means: '`recover`, `leave` or `hold`', value: (plan) => plan.decision },
+  {
+    title: 'Original',
+    type: 'string',
+    means: 'Its vm_state as Nova has it now',
+    value: (plan) => plan.original.instance.vmState,
+  },
+  {
+    title: 'Ends',
+    type: 'string?',
+    means: 'The state it will be in; null when it is left',
+    value: (plan) => plan.expected,
+  },
+  { title: 'Reason', type: 'string', means: 'The decision as a code', value: (plan) => plan.reason },
+  { title: 'Message', type: 'string', means: 'The decision in words', value: (plan) => plan.message },
 ]
 
 const workflowColumns: Column<WorkflowCheck>[] = [
-  { title: 'File', value: (check) => check.file },
-  { title: 'Name', value: (check) => check.name },
-  { title: 'Revision', value: (check) => check.revision },
-  { title: 'Result', value: (check) => (check.problems.length === 0 ? 'ok' : 'fail') },
-  { title: 'Problems', value: (check) => check.problems, text: (check) => check.problems.join('\n') },
+  { title: 'File', type: 'string', means: 'Its path', value: (check) => check.file },
+  {
+    title: 'Name',
+    type: 'string?',
+    means: 'Of the workflow; null when it cannot be read',
+    value: (check) => check.name,
+  },
+  { title: 'Revision', type: 'integer?', means: 'Of the workflow', value: (check) => check.revision },
+  {
+    title: 'Result',
+    type: 'string',
+    means: '`ok` or `fail`',
+    value: (check) => (check.problems.length === 0 ? 'ok' : 'fail'),
+  },
+  {
+    title: 'Problems',
+    type: 'list of strings',
+    means: '`file:line:col: what is wrong`',
+    value: (check) => check.problems,
+    text: (check) => check.problems.join('\n'),
+  },
+]
+
+const testColumns: Column<WorkflowTest>[] = [
+  { title: 'File', type: 'string', means: 'The file of expected plans', value: (test) => test.file },
+  { title: 'Line', type: 'integer', means: 'Where the case begins', value: (test) => test.line },
+  { title: 'Case', type: 'string', means: 'Its name', value: (test) => test.name },
+  {
+    title: 'Result',
+    type: 'string',
+    means: '`ok` or `fail`',
+    value: (test) => (test.differences.length === 0 ? 'ok' : 'fail'),
+  },
+  {
+    title: 'Differences',
+    type: 'list of strings',
+    means: 'What the plan has instead',
+    value: (test) => test.differences,
+    text: (test) => test.differences.join('\n'),
+  },
 ]
 
 const scenarioColumns: Column<{ name: string; title: string }>[] = [
-  { title: 'Name', value: ({ name }) => name },
-  { title: 'Title', value: ({ title }) => title },
+  { title: 'Name', type: 'string', means: 'What `rehearse` takes', value: ({ name }) => name },
+  { title: 'Title', type: 'string', means: 'What happens in it', value: ({ title }) => title },
 ]
 
 export function addDaemonCommands(program: Command, session: Session): void {
@@ -44,13 +90,14 @@ export function addDaemonCommands(program: Command, session: Session): void {
     .action(async () => {
       await commands.runDaemon(() => session.load({ withSecrets: true }))
     })
-  program
+  const checking = program
     .command('check')
     .description(
       'look at everything the daemon needs, without side effects: configuration, credentials, permissions, fencing',
     )
     .action(() => check(session))
-  program
+  prints(checking, 'list', checkColumns, { exits: { 1: 'a check failed; warnings alone do not count' } })
+  const planning = program
     .command('plan')
     .description('what would happen if this host died now; reads only')
     .argument('<host>')
@@ -64,9 +111,9 @@ export function addDaemonCommands(program: Command, session: Session): void {
           terminal.stdout(`${printable(name)}: ${printable(note)}\n`)
       }
     })
-  program
-    .command('workflow')
-    .description('recovery workflows')
+  prints(planning, 'list', planColumns)
+  const workflow = program.command('workflow').description('recovery workflows')
+  const checked = workflow
     .command('check')
     .description('whether workflows are valid; default: all of the configured directory')
     .argument('[files...]')
@@ -75,13 +122,29 @@ export function addDaemonCommands(program: Command, session: Session): void {
       session.list(checks, workflowColumns)
       if (checks.some(({ problems }) => problems.length > 0)) session.endsAs('config')
     })
+  prints(checked, 'list', workflowColumns, { exits: { 78: 'a workflow is not valid' } })
+  const tested = workflow
+    .command('test')
+    .description('whether workflows plan what is expected of them; default: the tests beside the configured directory')
+    .argument('[files...]')
+    .action(async (files: string[]) => {
+      const tests = await commands.testWorkflows(session.config({ withSecrets: false }), files)
+      const failed = tests.filter(({ differences }) => differences.length > 0)
+      const { format, columns } = session.shape()
+      const onScreen = format === 'table' && columns.length === 0
+      // People want to read what is wrong, not a hundred lines that are right.
+      if (!onScreen || failed.length > 0) session.list(onScreen ? failed : tests, testColumns)
+      if (onScreen) session.say(`${tests.length} cases: ${failed.length} failed`)
+      if (failed.length > 0) session.endsAs('failed')
+    })
+  prints(tested, 'list', testColumns, { exits: { 1: 'a plan is not as expected', 78: 'a file is not valid' } })
   program
     .command('generate', { hidden: true })
     .description('for developers: write the generated files of docs and config again')
     .action(async () => {
       for (const path of await commands.generate()) terminal.stdout(`${path}\n`)
     })
-  program
+  const rehearsal = program
     .command('rehearse')
     .description(
       'play a scenario on a simulated cloud: faults, acts and what Lifeboat makes of them; touches nothing real',
@@ -93,6 +156,7 @@ export function addDaemonCommands(program: Command, session: Session): void {
       if (scenario === undefined) session.list(commands.scenarios(), scenarioColumns)
       else await commands.rehearse((text) => terminal.stdout(text), { scenario, raw, live: !fast })
     })
+  prints(rehearsal, 'list', scenarioColumns)
   program
     .command('demo')
     .description('a simulated cloud, a dying host and its recovery, here and now; touches nothing real')

@@ -4,18 +4,24 @@ import type { HostDetail } from '../../domain/operations.ts'
 import { CliFailure } from '../exit-codes.ts'
 import { printable } from '../output/width.ts'
 import type { Column } from '../output/formats.ts'
+import { prints } from '../described.ts'
+import { oneFrame } from '../frame.ts'
 import type { Session } from '../session.ts'
+import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { clockTime, span } from '../wording.ts'
 
 const columns: Column<HostDetail>[] = [
-  { title: 'Host', value: (it) => it.host },
-  { title: 'Segment', value: (it) => it.segment },
-  { title: 'Zone', value: (it) => it.zone },
-  { title: 'Verdict', value: (it) => it.verdict },
-  { title: 'Reason', value: (it) => it.reason },
-  { title: 'Message', value: (it) => it.message },
+  { title: 'Host', type: 'string', means: "Nova's name of it", value: (it) => it.host },
+  { title: 'Segment', type: 'string', means: 'Whose rules it is under', value: (it) => it.segment },
+  { title: 'Zone', type: 'string?', means: 'Its availability zone', value: (it) => it.zone },
+  { title: 'Verdict', type: 'string', means: 'What Lifeboat concludes about it', value: (it) => it.verdict },
+  { title: 'Reason', type: 'string', means: 'The verdict as a code', value: (it) => it.reason },
+  { title: 'Message', type: 'string', means: 'The verdict in words', moving: true, value: (it) => it.message },
   {
     title: 'Nova',
+    type: 'object',
+    means: 'What Nova says: `status`, `state`, `forcedDown`, `disabledReason`, `updatedAt` (cloud time)',
+    moving: true,
     value: ({ status, state, forcedDown, disabledReason, updatedAt }) => ({
       ...{ status, state, forcedDown, disabledReason, updatedAt },
     }),
@@ -24,16 +30,23 @@ const columns: Column<HostDetail>[] = [
   },
   {
     title: 'Silent',
+    type: 'integer',
+    means: 'Milliseconds since its heartbeat moved',
+    moving: true,
     value: (it) => Math.round(it.silentMs),
     text: (it) => `${span(it.silentMs)} (${it.missedBeats.toFixed(1)} beats of ${span(it.intervalMs)})`,
   },
   {
     title: 'Probes',
+    type: 'list of objects',
+    means: 'The last reading of each probe',
     value: (it) => it.probes,
     text: (it) => it.probes.map(({ probe, answer, detail }) => `${probe} ${answer} (${detail})`).join(', '),
   },
   {
     title: 'Ours',
+    type: 'object?',
+    means: 'What Lifeboat set on its service and has not taken back',
     value: (it) => it.mark,
     text: ({ mark }) =>
       mark === null
@@ -42,6 +55,8 @@ const columns: Column<HostDetail>[] = [
   },
   {
     title: 'Return',
+    type: 'object?',
+    means: 'How far it is on its way back; null when nothing of ours was ever set there',
     value: (it) => it.return,
     text: (it) =>
       it.return === null
@@ -50,6 +65,8 @@ const columns: Column<HostDetail>[] = [
   },
   {
     title: 'Order',
+    type: 'object?',
+    means: "A person's word on its return: `by`, `reason`, `keepOut`, `at`",
     value: (it) => it.return?.order ?? null,
     text: (it) => {
       const order = it.return?.order ?? null
@@ -60,17 +77,23 @@ const columns: Column<HostDetail>[] = [
   },
   {
     title: 'Leftovers',
+    type: 'list of objects',
+    means: 'What its evacuated instances left there, each with `code` and `message`',
     value: (it) => it.return?.leftovers ?? [],
     text: (it) => (it.return?.leftovers ?? []).map(({ code, message }) => `${code}: ${message}`).join('\n'),
   },
   {
     title: 'Return Rules',
+    type: 'object',
+    means: 'How hosts of its segment return',
     value: (it) => it.returnRules,
     text: ({ returnRules: { mode, healthyMs, maxReturns, withinMs } }) =>
       `${mode === 'confirm' ? 'after confirmation' : 'automatic'}, healthy for ${span(healthyMs)}, at most ${maxReturns} failures in ${span(withinMs)}`,
   },
   {
     title: 'Incidents',
+    type: 'list of objects',
+    means: 'Its incidents, the newest first',
     value: (it) => it.incidents,
     text: (it) =>
       it.incidents
@@ -81,11 +104,13 @@ const columns: Column<HostDetail>[] = [
 
 /** `host show` and `host return`, beside `host list`. */
 export function addHostCommands(host: Command, session: Session): void {
-  host
-    .command('show')
+  const shown = withWatch(host.command('show'))
     .description('one host: its verdict with the evidence, what we set there, its return, its last incidents')
     .argument('<host>')
-    .action(async (name: string) => session.one(await session.daemon().host(name), columns))
+    .action((name: string, options: WatchOptions) =>
+      show(session, options, async () => oneFrame(await session.daemon().host(name), columns, session.shape())),
+    )
+  prints(shown, 'one', columns)
   host
     .command('return')
     .description('let a host that was taken out back, or keep it out')

@@ -1,23 +1,32 @@
 /** The journal itself: reading it, proving that it is whole, handing it on. Works while the daemon runs and while it is down. */
-import { InvalidArgumentError, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { Entry } from '../../domain/entry.ts'
 import type { EntryFilter } from '../../domain/journal.ts'
+import type { JournalAccess } from '../composition.ts'
+import { prints } from '../described.ts'
 import { CliFailure } from '../exit-codes.ts'
-import type { Column } from '../output/formats.ts'
+import { jsonText, record, renderList, type Column } from '../output/formats.ts'
+import { printable } from '../output/width.ts'
+import { Patience } from '../patience.ts'
 import type { Session } from '../session.ts'
+import { passing } from '../watch.ts'
 import { clockTime } from '../wording.ts'
+import { kind, moment } from './journal-filter.ts'
 
 type ReadEntry = Entry & { sentence: string | null }
 
+/** People wait for the next line; the journal is a file that is cheap to look at. */
+const followEveryMs = 1000
+
 const entryColumns: Column<ReadEntry>[] = [
-  { title: 'Seq', value: (it) => it.seq },
-  { title: 'Time', value: (it) => it.at, text: (it) => clockTime(it.at) },
-  { title: 'Actor', value: (it) => it.actor },
-  { title: 'Host', value: (it) => it.host },
-  { title: 'Incident', value: (it) => it.incident },
-  { title: 'Instance', value: (it) => it.instance },
-  { title: 'Kind', value: (it) => it.kind },
-  { title: 'Message', value: (it) => it.sentence ?? it.kind },
+  { title: 'Seq', type: 'integer', means: 'Its number; the journal has no gaps', value: (it) => it.seq },
+  { title: 'Time', type: 'time', means: 'When it was written', value: (it) => it.at, text: (it) => clockTime(it.at) },
+  { title: 'Actor', type: 'string', means: '`daemon`, `operator:NAME` or `calendar:NAME`', value: (it) => it.actor },
+  { title: 'Host', type: 'string?', means: 'What host it is about', value: (it) => it.host },
+  { title: 'Incident', type: 'string?', means: 'What incident it is about', value: (it) => it.incident },
+  { title: 'Instance', type: 'string?', means: 'What instance it is about', value: (it) => it.instance },
+  { title: 'Kind', type: 'string', means: 'What happened, as a code', value: (it) => it.kind },
+  { title: 'Message', type: 'string', means: 'What happened, in words', value: (it) => it.sentence ?? it.kind },
 ]
 
 interface Verified {
@@ -27,40 +36,57 @@ interface Verified {
 }
 
 const verifyColumns: Column<Verified>[] = [
-  { title: 'Result', value: (it) => (it.broken === null ? 'whole' : 'broken') },
-  { title: 'Entries', value: (it) => it.entries },
-  { title: 'Head', value: (it) => it.head },
-  { title: 'Broken At', value: (it) => it.broken?.seq ?? null },
-  { title: 'Problem', value: (it) => it.broken?.problem ?? null },
+  {
+    title: 'Result',
+    type: 'string',
+    means: '`whole` or `broken`',
+    value: (it) => (it.broken === null ? 'whole' : 'broken'),
+  },
+  { title: 'Entries', type: 'integer', means: 'How many were walked', value: (it) => it.entries },
+  { title: 'Head', type: 'string', means: 'The hash of the newest: keep it elsewhere', value: (it) => it.head },
+  {
+    title: 'Broken At',
+    type: 'integer?',
+    means: 'The first entry that does not fit',
+    value: (it) => it.broken?.seq ?? null,
+  },
+  { title: 'Problem', type: 'string?', means: 'What is wrong with it', value: (it) => it.broken?.problem ?? null },
 ]
 
 interface ListOptions {
   incident?: string
   host?: string
   instance?: string
+  kind?: Entry['kind'][]
+  actor?: string
+  /** ISO. */
+  since?: string
+  until?: string
   after?: number
   limit: number
+  follow: boolean
 }
 
 export function addJournalCommands(program: Command, session: Session): void {
   const journal = program.command('journal').description('the record of everything that was decided and done')
-  journal
+  const list = journal
     .command('list')
     .description('entries, the newest last')
     .option('--incident <incident>', 'only of this incident')
     .option('--host <host>', 'only of this host')
     .option('--instance <instance>', 'only of this instance')
+    .option('--kind <kind>', 'only of this kind, e.g. verdict.changed; may be repeated', kind)
+    .option('--actor <actor>', 'only by this actor: daemon, operator:NAME')
+    .option('--since <time>', 'only since then: 2026-01-02T03:04:05Z, or 2h for two hours ago', moment(session))
+    .option('--until <time>', 'only until then', moment(session))
     .option('--after <seq>', 'only those after this number', wholeNumber)
     .option('--limit <number>', 'at most so many: the newest, or with --after the first', wholeNumber, 50)
-    .action((options: ListOptions) => {
-      const newestFirst = options.after === undefined
-      const filter: EntryFilter = { ...options, newestFirst }
-      const entries = session.withJournal((open) =>
-        open.read(filter).map((entry): ReadEntry => ({ ...entry, sentence: open.sentence(entry) })),
-      )
-      session.list(newestFirst ? entries.toReversed() : entries, entryColumns)
-    })
-  journal
+    .addOption(
+      new Option('--follow', 'go on with what is written from now on').conflicts(['until', 'after']).default(false),
+    )
+    .action((options: ListOptions) => (options.follow ? follow(session, options) : listed(session, options)))
+  prints(list, 'list', entryColumns)
+  const verify = journal
     .command('verify')
     .description(
       'prove that no entry was changed, put in or taken out; cut-off newest ones show against a head kept elsewhere',
@@ -70,6 +96,7 @@ export function addJournalCommands(program: Command, session: Session): void {
       session.one(verified, verifyColumns)
       if (verified.broken !== null) session.endsAs('failed')
     })
+  prints(verify, 'one', verifyColumns, { exits: { 1: 'the chain is broken' } })
   journal
     .command('export')
     .description(
@@ -84,6 +111,77 @@ export function addJournalCommands(program: Command, session: Session): void {
         for (const piece of open.export(format, incident ?? null)) session.terminal.stdout(piece)
       })
     })
+}
+
+function listed(session: Session, options: ListOptions): void {
+  session.list(
+    session.withJournal((open) => entriesOf(open, options)),
+    entryColumns,
+  )
+}
+
+/** Oldest first. */
+function entriesOf(open: JournalAccess, options: ListOptions): ReadEntry[] {
+  const newestFirst = options.after === undefined
+  const entries = open
+    .read({ ...filterOf(options), limit: options.limit, newestFirst })
+    .map((entry): ReadEntry => ({ ...entry, sentence: open.sentence(entry) }))
+  return newestFirst ? entries.toReversed() : entries
+}
+
+/** Prints what there is, then each new entry, until somebody interrupts. */
+async function follow(session: Session, options: ListOptions): Promise<void> {
+  const { terminal, commands } = session
+  const shape = session.shape()
+  if (shape.format === 'yaml' || shape.format === 'csv')
+    throw new CliFailure('usage', `--follow cannot be told as ${shape.format}`, [
+      'formats with --follow: table, value, json (one entry per line)',
+    ])
+  const patience = new Patience(commands.clock)
+  const offInterrupt = terminal.onInterrupt(() => patience.end())
+  const say = (entries: ReadEntry[]): void => {
+    if (shape.format === 'value') terminal.stdout(renderList(entries, entryColumns, shape))
+    else if (shape.format === 'json')
+      for (const entry of entries) terminal.stdout(jsonText(record(entryColumns, entry), false))
+    else terminal.stdout(entries.map(lineOf).join(''))
+  }
+  try {
+    const found = session.withJournal((open) => ({
+      entries: entriesOf(open, options),
+      newest: open.read({ newestFirst: true, limit: 1 }).at(0)?.seq ?? 0,
+    }))
+    say(found.entries)
+    let after = Math.max(found.newest, found.entries.at(-1)?.seq ?? 0)
+    let lost = false
+    while (await patience.pause(followEveryMs)) {
+      try {
+        const fresh = session.withJournal((open) =>
+          open
+            .read({ ...filterOf(options), after })
+            .map((entry): ReadEntry => ({ ...entry, sentence: open.sentence(entry) })),
+        )
+        lost = false
+        say(fresh)
+        after = fresh.at(-1)?.seq ?? after
+      } catch (thrown) {
+        const line = passing(thrown)
+        if (!lost) terminal.stderr(`${printable(line)}; still trying\n`)
+        lost = true
+      }
+    }
+  } finally {
+    offInterrupt()
+  }
+}
+
+function lineOf({ at, actor, host, sentence, kind: what }: ReadEntry): string {
+  return `${printable([at, actor, host, sentence ?? what].filter((part) => part !== null).join('  '))}\n`
+}
+
+function filterOf(options: ListOptions): EntryFilter {
+  const { incident, host, instance, kind: kinds, actor, since, until, after } = options
+  const asked = { incident, host, instance, kinds, actor, since, until, after }
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
 }
 
 function wholeNumber(text: string): number {

@@ -2,9 +2,12 @@
 import type { Command } from 'commander'
 import type { ConfigurationState, DaemonStatus, HostStatus } from '../../domain/operations.ts'
 import { scopeText } from '../../domain/standing-order.ts'
+import { prints } from '../described.ts'
+import { listFrame, oneFrame } from '../frame.ts'
 import type { Column } from '../output/formats.ts'
 import { addHostCommands } from './hosts.ts'
 import type { Session } from '../session.ts'
+import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { clockTime, span, tally } from '../wording.ts'
 import { addHostMaintenance } from './maintenance.ts'
 import { orderLine } from './order-options.ts'
@@ -12,11 +15,15 @@ import { orderLine } from './order-options.ts'
 const statusColumns: Column<DaemonStatus>[] = [
   {
     title: 'Mode',
+    type: 'string',
+    means: '`observe` or `armed`',
     value: (it) => it.mode,
     text: (it) => (it.mode === 'observe' ? 'observe: decides and journals, sends nothing' : 'armed'),
   },
   {
     title: 'Paused',
+    type: 'object?',
+    means: 'The pause of the whole cloud: `by`, `reason`, `since`, `until`; null when there is none',
     value: (it) => it.paused,
     text: ({ paused }) =>
       paused === null
@@ -25,18 +32,24 @@ const statusColumns: Column<DaemonStatus>[] = [
   },
   {
     title: 'In Force',
+    type: 'list of objects',
+    means: 'Every pause and maintenance in force, the oldest first',
     value: (it) => it.standingOrders,
     text: ({ standingOrders }) =>
       standingOrders.map((order) => `${scopeText(order.scope)}: ${orderLine(order)}`).join('\n') || 'no order',
   },
   {
     title: 'Frozen',
+    type: 'object?',
+    means: 'Why all verdicts are frozen: `reason`, `message`, `since`; null when they are not',
     value: (it) => it.frozen,
     text: ({ frozen }) =>
       frozen === null ? 'no' : `${frozen.reason} since ${clockTime(frozen.since)}: ${frozen.message}`,
   },
   {
     title: 'Brake',
+    type: 'list of objects',
+    means: 'The scopes in which the brake holds recoveries, each with its numbers',
     value: (it) => it.brake,
     text: ({ brake }) =>
       brake.length === 0
@@ -45,43 +58,81 @@ const statusColumns: Column<DaemonStatus>[] = [
             .map(({ trippedSince, message }) => `holds since ${clockTime(trippedSince ?? '')}: ${message}`)
             .join('\n'),
   },
-  { title: 'Cloud', value: (it) => it.cloud, text: (it) => it.cloud ?? 'from the environment' },
+  {
+    title: 'Cloud',
+    type: 'string?',
+    means: 'Its name in clouds.yaml; null when the environment names it',
+    value: (it) => it.cloud,
+    text: (it) => it.cloud ?? 'from the environment',
+  },
   {
     title: 'Last Poll',
+    type: 'object?',
+    means: 'The last reading of the services: `at`, `ok`, `tookMs`, `error`; null before the first',
+    moving: true,
     value: ({ lastPoll }) => lastPoll && { ...lastPoll, tookMs: Math.round(lastPoll.tookMs) },
     text: ({ lastPoll }) =>
       lastPoll === null
         ? 'none yet'
         : `${clockTime(lastPoll.at)}, ${lastPoll.ok ? 'answered' : `failed: ${lastPoll.error ?? 'unknown'}`}, took ${Math.round(lastPoll.tookMs)} ms`,
   },
-  { title: 'Hosts', value: (it) => it.hosts, text: (it) => tally(it.hosts) || 'none seen' },
+  {
+    title: 'Hosts',
+    type: 'object',
+    means: 'How many hosts have each verdict',
+    value: (it) => it.hosts,
+    text: (it) => tally(it.hosts) || 'none seen',
+  },
   {
     title: 'Incidents',
+    type: 'object',
+    means: 'How many are `open`, and how many of those are `held`',
     value: (it) => it.incidents,
     text: ({ incidents }) => `${incidents.open} open, ${incidents.held} of them held`,
   },
   {
     title: 'Workflow',
+    type: 'object',
+    means: 'The recovery workflow in use: `name`, `revision`, `digest`',
     value: (it) => it.workflow,
     text: ({ workflow }) => `${workflow.name} revision ${workflow.revision} (${workflow.digest.slice(0, 12)})`,
   },
   {
     title: 'Configuration',
+    type: 'object',
+    means:
+      'The configuration in force: `files`, `loadedAt`, `loadedBy`, what is `waiting` for a restart, what was `refused`',
+    moving: true,
     value: (it) => it.configuration,
     text: ({ configuration }) => configurationText(configuration),
   },
   {
     title: 'Log Level',
+    type: 'object',
+    means: 'The level of the log: `level` now, the `configured` one, and `until` when',
     value: (it) => it.logLevel,
     text: ({ logLevel: { level, configured, until } }) =>
       level === configured && until === null
         ? level
         : `${level} ${until === null ? 'until the next reload' : `until ${clockTime(until)}`}, then ${configured}`,
   },
-  { title: 'Journal', value: (it) => it.journal, text: ({ journal }) => `${journal.path}, ${journal.entries} entries` },
-  { title: 'Version', value: (it) => it.version },
-  { title: 'PID', value: (it) => it.pid },
-  { title: 'Started', value: (it) => it.startedAt, text: (it) => clockTime(it.startedAt) },
+  {
+    title: 'Journal',
+    type: 'object',
+    means: 'The journal: `path`, `entries`, `head`',
+    moving: true,
+    value: (it) => it.journal,
+    text: ({ journal }) => `${journal.path}, ${journal.entries} entries`,
+  },
+  { title: 'Version', type: 'string', means: "The daemon's", value: (it) => it.version },
+  { title: 'PID', type: 'integer', means: 'Its process', value: (it) => it.pid },
+  {
+    title: 'Started',
+    type: 'time',
+    means: 'When the daemon started',
+    value: (it) => it.startedAt,
+    text: (it) => clockTime(it.startedAt),
+  },
 ]
 
 function configurationText({ loadedAt, loadedBy, waiting, refused }: ConfigurationState): string {
@@ -95,56 +146,77 @@ function configurationText({ loadedAt, loadedBy, waiting, refused }: Configurati
 }
 
 const hostColumns: Column<HostStatus>[] = [
-  { title: 'Host', value: (it) => it.host },
-  { title: 'Segment', value: (it) => it.segment },
-  { title: 'Zone', value: (it) => it.zone },
-  { title: 'Verdict', value: (it) => it.verdict },
-  { title: 'Status', value: (it) => it.status },
+  { title: 'Host', type: 'string', means: "Nova's name of it", value: (it) => it.host },
+  { title: 'Segment', type: 'string', means: 'Whose rules it is under', value: (it) => it.segment },
+  { title: 'Zone', type: 'string?', means: 'Its availability zone', value: (it) => it.zone },
+  { title: 'Verdict', type: 'string', means: 'What Lifeboat concludes about it', value: (it) => it.verdict },
+  { title: 'Status', type: 'string', means: "Nova's: `enabled` or `disabled`", value: (it) => it.status },
   {
     title: 'State',
+    type: 'string?',
+    means: "Nova's: `up` or `down`; null when Nova does not know",
     value: (it) => it.state,
     text: (it) => `${it.state ?? 'unknown'}${it.forcedDown ? ' (forced)' : ''}`,
   },
   {
     title: 'Silent',
+    type: 'integer',
+    means: 'Milliseconds since its heartbeat moved',
+    moving: true,
     value: (it) => Math.round(it.silentMs),
     text: (it) => `${span(it.silentMs)} (${it.missedBeats.toFixed(1)} beats)`,
   },
   {
     title: 'Probes',
+    type: 'list of objects',
+    means: 'The last answer of each probe',
     value: (it) => it.probes,
     text: (it) => it.probes.map(({ probe, answer }) => `${probe} ${answer}`).join(', '),
   },
   {
     title: 'In Force',
+    type: 'list of objects',
+    means: 'Pauses and maintenance that take it in',
     value: (it) => it.standingOrders,
     text: (it) => it.standingOrders.map(orderLine).join('\n'),
   },
-  { title: 'Incident', value: (it) => it.incident },
-  { title: 'Message', value: (it) => it.message },
+  { title: 'Incident', type: 'string?', means: 'Its open incident', value: (it) => it.incident },
+  { title: 'Message', type: 'string', means: 'The verdict in words', moving: true, value: (it) => it.message },
 ]
 
-const returnColumn: Column<HostStatus> = { title: 'Return', value: (it) => it.returning }
+const returnColumn: Column<HostStatus> = {
+  title: 'Return',
+  type: 'string?',
+  means: 'How far it is on its way back after an incident; in tables only while there is such a host',
+  value: (it) => it.returning,
+}
+const allHostColumns = [...hostColumns, returnColumn]
 
 export function addLookCommands(program: Command, session: Session): void {
-  program
-    .command('status')
+  const status = withWatch(program.command('status'))
     .description('the running daemon: mode, pauses, maintenance, last poll, hosts, incidents')
-    .action(async () => session.one(await session.daemon().status(), statusColumns))
+    .action((options: WatchOptions) =>
+      show(session, options, async () => oneFrame(await session.daemon().status(), statusColumns, session.shape())),
+    )
+  prints(status, 'one', statusColumns)
   const host = program.command('host').description('hosts')
   addHostMaintenance(host, session)
   addHostCommands(host, session)
-  host
-    .command('list')
+  const list = withWatch(host.command('list'))
     .description('every host with its verdict and why')
-    .action(async () => {
-      const hosts = await session.daemon().hosts()
-      const { format, columns } = session.shape()
-      const onScreen = format === 'table' && columns.length === 0
-      session.list(
-        hosts.toSorted((a, b) => a.host.localeCompare(b.host, 'en', { numeric: true })),
+    .action((options: WatchOptions) =>
+      show(session, options, async () => {
+        const hosts = await session.daemon().hosts()
+        const shape = session.shape()
+        const onScreen = shape.format === 'table' && shape.columns.length === 0
         // On a screen only while some host is on its way back: a column that is always empty is read by nobody.
-        onScreen && !hosts.some(({ returning }) => returning !== null) ? hostColumns : [...hostColumns, returnColumn],
-      )
-    })
+        const idle = onScreen && !hosts.some(({ returning }) => returning !== null)
+        return listFrame(
+          hosts.toSorted((a, b) => a.host.localeCompare(b.host, 'en', { numeric: true })),
+          idle ? hostColumns : allHostColumns,
+          shape,
+        )
+      }),
+    )
+  prints(list, 'list', allHostColumns)
 }

@@ -2,22 +2,33 @@
 import type { Command } from 'commander'
 import { scopeText, type Scope, type StandingOrder } from '../../domain/standing-order.ts'
 import type { Column } from '../output/formats.ts'
+import { prints } from '../described.ts'
+import { listFrame } from '../frame.ts'
 import { printable } from '../output/width.ts'
 import type { Session } from '../session.ts'
+import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { clockTime } from '../wording.ts'
 import { endOf, orderLength, requiredScope, text, untilText, withScope, type ScopeOptions } from './order-options.ts'
 
 const columns: Column<StandingOrder>[] = [
-  { title: 'Kind', value: (it) => it.kind },
-  { title: 'Scope', value: (it) => it.scope, text: (it) => scopeText(it.scope) },
-  { title: 'By', value: (it) => it.by },
-  { title: 'Since', value: (it) => it.since, text: (it) => clockTime(it.since) },
+  { title: 'Kind', type: 'string', means: '`maintenance` or `pause`', value: (it) => it.kind },
+  {
+    title: 'Scope',
+    type: 'object',
+    means: 'Of what: `kind` (`host`, `segment`, `cloud`) and `name`',
+    value: (it) => it.scope,
+    text: (it) => scopeText(it.scope),
+  },
+  { title: 'By', type: 'string', means: 'Who ordered it', value: (it) => it.by },
+  { title: 'Since', type: 'time', means: 'Since when', value: (it) => it.since, text: (it) => clockTime(it.since) },
   {
     title: 'Until',
+    type: 'time?',
+    means: 'When it ends by itself; null: by hand',
     value: (it) => it.until,
     text: (it) => (it.until === null ? 'ended by hand' : clockTime(it.until)),
   },
-  { title: 'Reason', value: (it) => it.reason },
+  { title: 'Reason', type: 'string', means: 'Why', value: (it) => it.reason },
 ]
 
 export function addMaintenanceCommands(program: Command, session: Session): void {
@@ -33,10 +44,14 @@ export function addMaintenanceCommands(program: Command, session: Session): void
     .description('end it; hosts that are still down are then recovered like any other')
     .requiredOption('--reason <text>', 'why', text)
     .action((options: ScopeOptions & { reason: string }) => end(session, requiredScope(options), options.reason))
-  maintenance
-    .command('list')
+  const list = withWatch(maintenance.command('list'))
     .description('every maintenance and pause in force')
-    .action(async () => session.list((await session.daemon().status()).standingOrders, columns))
+    .action((options: WatchOptions) =>
+      show(session, options, async () =>
+        listFrame((await session.daemon().status()).standingOrders, columns, session.shape(), orderName),
+      ),
+    )
+  prints(list, 'list', columns)
 }
 
 /** `host maintenance HOST`. */
@@ -65,6 +80,11 @@ async function start(session: Session, scope: Scope, reason: string, forMs: numb
 async function end(session: Session, scope: Scope, reason: string): Promise<void> {
   await session.daemon().endMaintenance({ by: session.by(), reason, scope })
   session.terminal.stdout(printable(`Maintenance of ${scopeText(scope)} ended`) + '\n')
+}
+
+/** No scope has two orders of one kind by one source. */
+function orderName({ kind, scope, source }: StandingOrder): string {
+  return `${kind} of ${scopeText(scope)}${source === null ? '' : ` (${source})`}`
 }
 
 function startOf(scope: Scope): string {

@@ -1,43 +1,81 @@
 /**
- * The output formats: what `-f` and `-c` mean, the same for every command. Titles are the contract: they are the columns of
- * the table, the keys of JSON and YAML and the heading of CSV, and what -c takes.
+ * The output formats: what `-f`, `-c` and their like mean, the same for every command. Titles are the contract: they are the
+ * columns of the table, the keys of JSON and YAML and the heading of CSV, and what -c and --sort-column take.
  */
 import { Document, visit } from 'yaml'
 import { CliFailure } from '../exit-codes.ts'
+import { csvText, type CsvCell, type Quoting } from './csv.ts'
 import { grid } from './table.ts'
 import { printable } from './width.ts'
 
 export const formats = ['table', 'json', 'yaml', 'csv', 'value'] as const
 export type Format = (typeof formats)[number]
 
+/** What is in a field, for programs: the JSON type. `?` after it: or null; `any`: each row has its own. */
+export type FieldType =
+  | `${'string' | 'integer' | 'number' | 'boolean' | 'object' | 'time'}${'' | '?'}`
+  | `list of ${'strings' | 'objects'}`
+  | 'any'
+
 export interface Column<Row> {
   title: string
+  type: FieldType
+  /** For docs/cli.md: what it says, in words. */
+  means: string
   /** Plain data, for machines. */
   value: (row: Row) => unknown
   /** For people; default: the value as text. */
   text?: (row: Row) => string
+  /** Moves by itself all the time: alone it is no change that --watch tells of. */
+  moving?: true
 }
 
 export interface Shape {
   format: Format
   /** Titles, any case; empty: all. */
   columns: string[]
+  /** Titles; the first counts most. */
+  sort: string[]
+  descending: boolean
+  /** Of tables, in columns of the screen; null: as wide as it takes. */
+  maxWidth: number | null
+  /** Of JSON. */
+  indent: boolean
+  quote: Quoting
+}
+
+/** As it comes without any option. */
+export const plainShape: Shape = {
+  format: 'table',
+  columns: [],
+  sort: [],
+  descending: false,
+  maxWidth: null,
+  indent: true,
+  quote: 'nonnumeric',
 }
 
 /** Many things of one kind. */
-export function renderList<Row>(rows: readonly Row[], columns: readonly Column<Row>[], shape: Shape): string {
+export function renderList<Row>(given: readonly Row[], columns: readonly Column<Row>[], shape: Shape): string {
   const chosen = choose(columns, shape.columns)
+  const rows = sorted(given, columns, shape)
   const titles = chosen.map(({ title }) => title)
-  const texts = (): string[][] => rows.map((row) => chosen.map((column) => cellText(column, row)))
   switch (shape.format) {
     case 'table':
-      return grid(titles, texts())
+      return grid(
+        titles,
+        rows.map((row) => chosen.map((column) => cellText(column, row))),
+        shape.maxWidth,
+      )
     case 'json':
-      return jsonText(rows.map((row) => record(chosen, row)))
+      return jsonText(
+        rows.map((row) => record(chosen, row)),
+        shape.indent,
+      )
     case 'yaml':
       return yamlText(rows.map((row) => record(chosen, row)))
     case 'csv':
-      return csv([titles, ...rows.map((row) => chosen.map(({ value }) => plainText(value(row))))])
+      return csvText([headings(titles), ...rows.map((row) => csvLine(chosen, row))], shape.quote)
     case 'value':
       return rows.map((row) => `${chosen.map(({ value }) => printable(plainText(value(row)))).join(' ')}\n`).join('')
   }
@@ -51,13 +89,14 @@ export function renderOne<Row>(row: Row, columns: readonly Column<Row>[], shape:
       return grid(
         ['Field', 'Value'],
         chosen.map((column) => [column.title, cellText(column, row)]),
+        shape.maxWidth,
       )
     case 'json':
-      return jsonText(record(chosen, row))
+      return jsonText(record(chosen, row), shape.indent)
     case 'yaml':
       return yamlText(record(chosen, row))
     case 'csv':
-      return csv([chosen.map(({ title }) => title), chosen.map(({ value }) => plainText(value(row)))])
+      return csvText([headings(chosen.map(({ title }) => title)), csvLine(chosen, row)], shape.quote)
     case 'value':
       return chosen.map(({ value }) => `${printable(plainText(value(row)))}\n`).join('')
   }
@@ -66,8 +105,8 @@ export function renderOne<Row>(row: Row, columns: readonly Column<Row>[], shape:
 // What JSON and YAML leave raw and a terminal obeys: C1 controls, line separators, direction marks.
 const stillRaw = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
 
-export function jsonText(value: unknown): string {
-  return `${JSON.stringify(value, null, 2).replace(stillRaw, unicodeEscape)}\n`
+export function jsonText(value: unknown, indent = true): string {
+  return `${JSON.stringify(value, null, indent ? 2 : 0).replace(stillRaw, unicodeEscape)}\n`
 }
 
 export function yamlText(value: unknown): string {
@@ -85,11 +124,13 @@ function unicodeEscape(char: string): string {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-function record<Row>(columns: readonly Column<Row>[], row: Row): Record<string, unknown> {
+/** The row as JSON has it. */
+export function record<Row>(columns: readonly Column<Row>[], row: Row): Record<string, unknown> {
   return Object.fromEntries(columns.map(({ title, value }) => [title, value(row) ?? null]))
 }
 
-function choose<Row>(columns: readonly Column<Row>[], wanted: string[]): readonly Column<Row>[] {
+/** The columns asked for, or all. Throws CliFailure that names those there are. */
+export function choose<Row>(columns: readonly Column<Row>[], wanted: readonly string[]): readonly Column<Row>[] {
   if (wanted.length === 0) return columns
   return wanted.map((name) => {
     const found = columns.find(({ title }) => title.toLowerCase() === name.toLowerCase())
@@ -100,7 +141,30 @@ function choose<Row>(columns: readonly Column<Row>[], wanted: string[]): readonl
   })
 }
 
-function cellText<Row>(column: Column<Row>, row: Row): string {
+/** In the order asked for; also by columns that are not shown. What has no value comes last, either way. */
+function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[], shape: Shape): readonly Row[] {
+  if (shape.sort.length === 0) return rows
+  const keys = choose(columns, shape.sort)
+  const sign = shape.descending ? -1 : 1
+  return rows.toSorted((a, b) => {
+    for (const { value } of keys) {
+      const [left, right] = [value(a) ?? null, value(b) ?? null]
+      if (left === null || right === null) {
+        if (left !== right) return left === null ? 1 : -1
+        continue
+      }
+      const order =
+        typeof left === 'number' && typeof right === 'number'
+          ? left - right
+          : plainText(left).localeCompare(plainText(right), 'en', { numeric: true })
+      if (order !== 0) return sign * order
+    }
+    return 0
+  })
+}
+
+/** What people read in this cell. */
+export function cellText<Row>(column: Column<Row>, row: Row): string {
   return column.text === undefined ? plainText(column.value(row)) : column.text(row)
 }
 
@@ -111,11 +175,13 @@ function plainText(value: unknown): string {
   return JSON.stringify(value)
 }
 
-/** RFC 4180. Every text is quoted; one that a spreadsheet would run as a formula gets an apostrophe before it. */
-function csv(lines: string[][]): string {
-  const cell = (text: string): string => {
-    const safe = /^[=+@\t\r-]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text) ? `'${text}` : text
-    return `"${printable(safe, true).replaceAll('"', '""')}"`
-  }
-  return lines.map((line) => `${line.map(cell).join(',')}\r\n`).join('')
+function headings(titles: string[]): CsvCell[] {
+  return titles.map((text) => ({ text, numeric: false }))
+}
+
+function csvLine<Row>(columns: readonly Column<Row>[], row: Row): CsvCell[] {
+  return columns.map(({ value }) => {
+    const given = value(row)
+    return { text: plainText(given), numeric: typeof given === 'number' }
+  })
 }

@@ -1,18 +1,53 @@
-/** Tables that look like openstackclient's. */
+/** Tables that look like openstackclient's, on screens of any width. */
 import { padded, printable, widthOf } from './width.ts'
+import { wrapLine } from './wrap.ts'
 
-/** A grid with a heading; cells may have several lines. */
-export function grid(titles: string[], rows: string[][]): string {
-  const cells = rows.map((row) => row.map((cell) => printable(cell, true).split('\n')))
-  const widths = titles.map((title, column) =>
-    Math.max(widthOf(title), ...cells.flatMap((row) => (row[column] ?? []).map((line) => widthOf(line)))),
-  )
+/** Below it a column cannot be read; a table on a narrower screen is wider than it (cliff has the same floor). */
+const leastWidth = 8
+
+/** A grid with a heading; cells may have several lines. Not wider than `maxWidth` where the columns can shrink to it. */
+export function grid(titles: string[], rows: string[][], maxWidth: number | null = null): string {
+  const natural = rows.map((row) => row.map((cell) => printable(cell, true).split('\n')))
+  const widths = columnWidths(titles, natural, maxWidth)
+  const fold = (lines: string[], column: number): string[] =>
+    lines.flatMap((line) => wrapLine(line, widths[column] ?? leastWidth))
+  const cells = natural.map((row) => row.map(fold))
+  const heading = titles.map((title, column) => fold([title], column))
   const rule = `+${widths.map((width) => '-'.repeat(width + 2)).join('+')}+`
   const lineOf = (parts: string[]): string =>
     `|${widths.map((width, column) => ` ${padded(parts[column] ?? '', width)} `).join('|')}|`
-  const body = cells.flatMap((row) => {
+  const linesOf = (row: string[][]): string[] => {
     const height = Math.max(...row.map((lines) => lines.length), 1)
     return Array.from({ length: height }, (_, index) => lineOf(row.map((lines) => lines[index] ?? '')))
-  })
-  return [rule, lineOf(titles), rule, ...body, ...(body.length > 0 ? [rule] : [])].join('\n') + '\n'
+  }
+  const body = cells.flatMap(linesOf)
+  return [rule, ...linesOf(heading), rule, ...body, ...(body.length > 0 ? [rule] : [])].join('\n') + '\n'
+}
+
+/** As wide as their widest line; when that is too much, the widest ones shrink until all fit. */
+function columnWidths(titles: string[], rows: string[][][], maxWidth: number | null): number[] {
+  // Reduced by hand: the widths of thousands of rows are too many arguments for one call.
+  const widths = titles.map((title, column) =>
+    rows.reduce(
+      (widest, row) => (row[column] ?? []).reduce((inner, line) => Math.max(inner, widthOf(line)), widest),
+      widthOf(title),
+    ),
+  )
+  if (maxWidth === null) return widths
+  const room = maxWidth - 3 * widths.length - 1
+  let over = widths.reduce((sum, width) => sum + width, 0) - room
+  while (over > 0) {
+    const widest = Math.max(...widths)
+    if (widest <= leastWidth) break
+    const at = widths.filter((width) => width === widest).length
+    const next = Math.max(leastWidth, ...widths.filter((width) => width < widest))
+    // Down to the next widest, or by as much as is over, shared by all that are as wide.
+    const cut = Math.max(1, Math.min(widest - next, Math.floor(over / at)))
+    for (const [column, width] of widths.entries()) {
+      if (width !== widest || over <= 0) continue
+      widths[column] = width - cut
+      over -= cut
+    }
+  }
+  return widths
 }

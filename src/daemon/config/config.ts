@@ -2,6 +2,7 @@
 import type { CloudBrake } from '../../domain/brake.ts'
 import type { Segment } from '../../domain/segment.ts'
 import type { MaintenanceWindow } from '../maintenance-window.ts'
+import { receiversWithoutSecrets, type NoticesConfig } from './notices.ts'
 import type { ConfiguredSegment } from './segments.ts'
 
 export interface RedfishConfig {
@@ -91,6 +92,7 @@ export interface Config {
   /** Null: no TCP listener. */
   http: { host: string; port: number } | null
   logLevel: 'debug' | 'info' | 'warn' | 'error'
+  logFormat: 'json' | 'oslo'
   workflows: string
   api: { readTimeoutMs: number; writeTimeoutMs: number }
   /** Has the shape of the monitor's own settings. */
@@ -122,6 +124,7 @@ export interface Config {
   defaults: Omit<Segment, 'name'>
   segments: ConfiguredSegment[]
   maintenanceWindows: MaintenanceWindow[]
+  notices: NoticesConfig
 }
 
 /** The configuration as it may be shown or logged. */
@@ -137,7 +140,8 @@ export function withoutSecrets(config: Config): Config {
   }
   const hideAll = <T extends ProbeConfig | FencingConfig>(named: Record<string, T>): Record<string, T> =>
     Object.fromEntries(Object.entries(named).map(([name, witness]) => [name, hide(witness)]))
-  return { ...config, probes: hideAll(config.probes), fencing: hideAll(config.fencing) }
+  const notices = { ...config.notices, receivers: receiversWithoutSecrets(config.notices.receivers) }
+  return { ...config, probes: hideAll(config.probes), fencing: hideAll(config.fencing), notices }
 }
 
 function hiddenLogin(login: PrometheusConfig['login']): PrometheusConfig['login'] {

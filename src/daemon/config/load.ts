@@ -10,6 +10,7 @@ import type { Config, FencingConfig, ProbeConfig, RedfishConfig } from './config
 import { effectiveOptions, type EffectiveOption, type Surroundings } from './effective.ts'
 import { directoryOf, readableByOthers, readConfigTexts, type ConfigText } from './files.ts'
 import { mergeTexts } from './merged-source.ts'
+import { noticesConfig } from './notices.ts'
 import { byPlace, pathText, placeIssues } from './problems.ts'
 import { attemptLimit, checkReferences } from './references.ts'
 import { configSchema, type ConfigFile } from './schema.ts'
@@ -171,6 +172,7 @@ function resolveConfig(
     socket,
     http: listenAddress(file.http.listen, report),
     logLevel: file.log.level,
+    logFormat: file.log.format,
     workflows: file.workflows === undefined ? shippedWorkflows : resolve(baseDir(['workflows']), file.workflows),
     api: { readTimeoutMs: file.api.readTimeout, writeTimeoutMs: file.api.writeTimeout },
     monitor: {
@@ -210,6 +212,7 @@ function resolveConfig(
     defaults,
     segments: file.segments.map((segment) => resolveSegment(segment, defaults)),
     maintenanceWindows: file.maintenanceWindows.map(resolveWindow),
+    notices: noticesConfig(file, { secrets, baseDir, report }),
   }
 }
 

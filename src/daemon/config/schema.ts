@@ -7,6 +7,7 @@
  */
 import { z } from 'zod'
 import { count, duration, live, names, optionalSection, section, share, text } from './pieces.ts'
+import { notices } from './notice-schema.ts'
 import { fencingMethod, probe } from './witness-schema.ts'
 
 const policy = {
@@ -162,6 +163,12 @@ export const configSchema = section({
       .default('info')
       .describe('The least level that is logged')
       .meta(live),
+    format: z
+      .enum(['json', 'oslo'])
+      .default('json')
+      .describe(
+        "json: one object a line. oslo: oslo.log's default line, which Kolla's and others' log pipelines parse",
+      ),
   }),
   workflows: text()
     .optional()
@@ -333,6 +340,7 @@ export const configSchema = section({
     .default([])
     .describe('Maintenance or pauses that the calendar begins and ends by itself')
     .meta(live),
+  notices: notices.describe('Who is told when something happens, and how').meta(live),
   segments: z.array(segment).default([]).describe('Hosts under one set of rules; the first that fits wins').meta(live),
 })
 

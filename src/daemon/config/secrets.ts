@@ -21,6 +21,18 @@ export interface TokenOptions {
   tokenEnv?: string | undefined
 }
 
+export interface SecretTextOptions {
+  secret?: string | undefined
+  secretFile?: string | undefined
+  secretEnv?: string | undefined
+}
+
+export interface UrlOptions {
+  url?: string | undefined
+  urlFile?: string | undefined
+  urlEnv?: string | undefined
+}
+
 export class Secrets {
   readonly #baseDir: (path: Path) => string
   readonly #env: Environment
@@ -54,8 +66,18 @@ export class Secrets {
     return this.#oneWay('token', { text: token, file: tokenFile, env: tokenEnv }, path)
   }
 
+  /** As password. */
+  secret({ secret, secretFile, secretEnv }: SecretTextOptions, path: Path): string {
+    return this.#oneWay('secret', { text: secret, file: secretFile, env: secretEnv }, path)
+  }
+
+  /** As password: an address may be one, when whoever knows it may write there. */
+  url({ url, urlFile, urlEnv }: UrlOptions, path: Path): string {
+    return this.#oneWay('url', { text: url, file: urlFile, env: urlEnv }, path)
+  }
+
   #oneWay(
-    what: 'password' | 'token',
+    what: 'password' | 'token' | 'secret' | 'url',
     given: { [way in 'text' | 'file' | 'env']: string | undefined },
     path: Path,
   ): string {

@@ -1,15 +1,9 @@
 /** Templates such as "https://{bmc}/Systems/1": {name} is a variable of the host, {{ and }} are the braces themselves. */
 import { LifeboatError } from '../../domain/errors.ts'
 import type { HostName } from '../../domain/service.ts'
+import { filledIn } from '../../domain/template.ts'
 
-const tokens = /\{\{|\}\}|\{([^{}]*)\}|[{}]/g
-
-/** Names of the variables in `template`. A stray brace is reported as the name "{" or "}", which no host defines. */
-export function variablesIn(template: string): string[] {
-  return [...template.matchAll(tokens)]
-    .filter(([all]) => all !== '{{' && all !== '}}')
-    .map((match) => match[1] ?? match[0])
-}
+export { variablesIn } from '../../domain/template.ts'
 
 /**
  * `template` with the variables of `host` filled in. Throws CONFIG_INVALID for a variable that this host does not have:
@@ -22,14 +16,13 @@ export function hostVariable(
 ): string {
   const own: Record<string, string> = Object.hasOwn(config.hosts, host) ? (config.hosts[host] ?? {}) : {}
   const variables = new Map([...Object.entries(own), ['host', host] as const])
-  return template.replace(tokens, (all, name: string | undefined) => {
-    if (all === '{{' || all === '}}') return all.charAt(0)
-    const value = variables.get(name ?? all)
+  return filledIn(template, (name) => {
+    const value = variables.get(name)
     if (value !== undefined) return value
     const known = [...variables.keys()].sort().map((key) => `{${key}}`)
     throw new LifeboatError(
       'CONFIG_INVALID',
-      `"${template}" needs {${name ?? all}}, which host ${host} does not have (it has ${known.join(', ')}; add it under hosts.${host})`,
+      `"${template}" needs {${name}}, which host ${host} does not have (it has ${known.join(', ')}; add it under hosts.${host})`,
       {
         details: { template, host },
       },

@@ -86,6 +86,14 @@ const cloudActs = {
     section({ host: text(), does: z.union([z.enum(['fails', 'hangs', 'lies']), z.null()]) }),
     (stage, { host, does }) => stage.witnesses.program(host, does),
   ),
+  /** How a receiver of notices behaves: the host of its URL, or sendmail; null: it takes everything. */
+  receiver: act(
+    section({
+      name: text(),
+      does: z.union([z.enum(['fails', 'hangs', 'refuses', 'takes-and-breaks']), z.null()]),
+    }),
+    (stage, { name, does }) => stage.receivers.trouble(name, does),
+  ),
   /** The clock of the API's node, against those of all others. */
   api_clock: act(z.string().regex(/^-?\d/), ({ simulator }, by) => {
     simulator.world.apiSkewMs = signedDuration(by)

@@ -21,6 +21,7 @@ import { daemonParts } from '../daemon-parts.ts'
 import { baseConfiguration, laidOver } from './base-configuration.ts'
 import { Life } from './life.ts'
 import { People } from './people.ts'
+import { Receivers } from './receivers.ts'
 import type { Setting } from './setting.ts'
 import { Witnesses } from './witnesses.ts'
 
@@ -47,6 +48,7 @@ export class Stage {
   readonly simulator: Simulator
   readonly people: People
   readonly witnesses: Witnesses
+  readonly receivers: Receivers
   readonly #setting: Setting
   readonly #audience: Audience
   readonly #directory = mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), 'lifeboat-rehearsal-'))
@@ -69,6 +71,7 @@ export class Stage {
     this.simulator = simulator
     this.people = new People(simulator, (name) => this.idOf(name))
     this.witnesses = new Witnesses(simulator)
+    this.receivers = new Receivers((line) => audience.said(line))
     this.#config = laidOver(baseConfiguration([...simulator.world.hosts.keys()]), setting.config)
     this.#populate()
   }
@@ -239,6 +242,8 @@ export class Stage {
           random: seededRandom(),
           run: (run) => this.witnesses.run(run),
           probe: (name, probe) => this.witnesses.probe(name, probe, life),
+          receivers: life.wire(this.receivers.wire),
+          sendmail: this.receivers.sendmail,
         },
       },
       loadWorkflow: ({ wishes }) => parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { wishes }),

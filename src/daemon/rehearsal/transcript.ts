@@ -161,7 +161,9 @@ function brief(value: unknown): unknown {
     const { vmState, taskState, powerState, host, locked } = record
     return { vmState, taskState, powerState, host, locked }
   }
-  const shown = Object.entries(record).map(([key, inner]): [string, unknown] => {
+  // A step's request id is made from its place: it tells a reader nothing that the line does not.
+  const told = Object.entries(record).filter(([key]) => key !== 'globalRequestId')
+  const shown = told.map(([key, inner]): [string, unknown] => {
     if (key === 'source' && typeof inner === 'string' && inner.length > 200) return [key, '…']
     if (key === 'verdict' && typeof inner === 'object' && inner !== null && 'reason' in inner)
       return [key, inner.reason]

@@ -23,7 +23,7 @@ export const confirmResize: StepDriver = {
       : { before, request: { confirm: plan.original.resize?.migrationUuid ?? null } }
   },
 
-  send: ({ run, plan }) => run.cloud.confirmResize(plan.instanceId),
+  send: ({ run, plan }, as) => run.cloud.confirmResize(plan.instanceId, as),
 
   follow: async (scene) => {
     for (;;) {

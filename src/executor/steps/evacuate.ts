@@ -77,14 +77,12 @@ export const evacuate: StepDriver = {
     return late === undefined ? { before, request } : { before, request, adopt: late.uuid }
   },
 
-  send: ({ run, plan, step }) => {
+  send: ({ run, plan, step }, as) => {
     if (run.proof === null) throw new LifeboatError('PROOF_INVALID', `no proof that ${run.host} is dead`)
     run.fencer.verify(run.proof, run.host)
     const landing = step.landing === 'as-before' ? 'as-before' : 'stopped'
-    return run.cloud.evacuate(plan.instanceId, {
-      landing,
-      ...(plan.asProject !== null && { asProject: plan.asProject }),
-    })
+    const order = { landing, ...(plan.asProject !== null && { asProject: plan.asProject }) } as const
+    return run.cloud.evacuate(plan.instanceId, order, as)
   },
 
   follow: async (scene, record) => {

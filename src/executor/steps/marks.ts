@@ -2,7 +2,6 @@
  * Writes on the instance's record alone: lock, unlock, reset-state. They reach no host and may be repeated, so a lost
  * answer is settled by one look.
  */
-import type { Accepted } from '../../domain/cloud.ts'
 import { LifeboatError } from '../../domain/errors.ts'
 import type { Instance } from '../../domain/instance.ts'
 import { patiently } from '../patience.ts'
@@ -13,26 +12,26 @@ const lockMark = 'lifeboat: instance is being recovered'
 
 export const lock: StepDriver = mark({
   reached: (instance) => instance.locked,
-  send: ({ run, plan }) => run.cloud.lock(plan.instanceId, `${lockMark} (${run.id})`),
+  send: ({ run, plan }, as) => run.cloud.lock(plan.instanceId, `${lockMark} (${run.id})`, as),
   wanted: 'locked',
 })
 
 export const unlock: StepDriver = mark({
   // Somebody else's lock stays: unlocked by its owner and locked anew in between, it is not ours to take.
   reached: (instance) => !instance.locked || instance.lockedReason?.startsWith(lockMark) !== true,
-  send: ({ run, plan }) => run.cloud.unlock(plan.instanceId),
+  send: ({ run, plan }, as) => run.cloud.unlock(plan.instanceId, as),
   wanted: 'without our lock',
 })
 
 export const resetState: StepDriver = mark({
   reached: (instance) => instance.vmState === 'active' && instance.taskState === null,
-  send: ({ run, plan }) => run.cloud.resetState(plan.instanceId),
+  send: ({ run, plan }, as) => run.cloud.resetState(plan.instanceId, as),
   wanted: 'active without a task',
 })
 
 function mark(kind: {
   reached: (instance: Instance) => boolean
-  send: (scene: StepScene) => Promise<Accepted>
+  send: StepDriver['send']
   wanted: string
 }): StepDriver {
   return {

@@ -3,27 +3,27 @@ import { LifeboatError } from '../../domain/errors.ts'
 import { powerState, type Instance } from '../../domain/instance.ts'
 import type { Look } from '../host-watch.ts'
 import { patiently, pause } from '../patience.ts'
-import type { StepDriver, StepScene } from '../step-driver.ts'
+import type { StepDriver } from '../step-driver.ts'
 
 interface Power {
   vmState: string
   power: number
   task: string
-  send: (scene: StepScene) => ReturnType<StepDriver['send']>
+  send: StepDriver['send']
 }
 
 export const start: StepDriver = powerStep({
   vmState: 'active',
   power: powerState.running,
   task: 'powering-on',
-  send: ({ run, plan }) => run.cloud.start(plan.instanceId, plan.asProject ?? undefined),
+  send: ({ run, plan }, as) => run.cloud.start(plan.instanceId, plan.asProject ?? undefined, as),
 })
 
 export const stop: StepDriver = powerStep({
   vmState: 'stopped',
   power: powerState.shutdown,
   task: 'powering-off',
-  send: ({ run, plan }) => run.cloud.stop(plan.instanceId),
+  send: ({ run, plan }, as) => run.cloud.stop(plan.instanceId, as),
 })
 
 function powerStep(wanted: Power): StepDriver {

@@ -1,4 +1,5 @@
 /** A step driver that does as the test says and counts what was asked of it. */
+import type { CallOptions } from '../../../src/domain/cloud.ts'
 import type { LifeboatError } from '../../../src/domain/errors.ts'
 import type { RecipeStep, RetryPolicy } from '../../../src/domain/plan.ts'
 import type { Prepared, StepDriver } from '../../../src/executor/step-driver.ts'
@@ -15,6 +16,7 @@ export class Actor implements StepDriver {
   settles: ({ applied: boolean } | LifeboatError)[] = [{ applied: false }]
   quiet: number[] = []
   sent = 0
+  sentAs: CallOptions[] = []
   followedFrom: string[] = []
   onSend: () => void = () => undefined
   onBefore: () => void = () => undefined
@@ -28,7 +30,8 @@ export class Actor implements StepDriver {
     return next
   }
 
-  readonly send = async (): Promise<{ requestId: string }> => {
+  readonly send: StepDriver['send'] = async (_scene, as) => {
+    this.sentAs.push(as)
     this.onSend()
     this.sent++
     const next = take(this.sends)

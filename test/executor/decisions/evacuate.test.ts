@@ -6,6 +6,9 @@ import { evacuate } from '../../../src/executor/steps/evacuate.ts'
 import { errorRecord } from '../../../src/domain/errors.ts'
 import { action, evacuation, failed, record, Stage } from './stage.ts'
 
+/** What a step's write is sent under. */
+const as = { globalRequestId: 'req-step' }
+
 /** An earlier attempt of this recovery that followed the migration. */
 function earlier(stage: Stage, changes: Partial<StepRecord>): void {
   const key = `0.go.go.${stage.recovery.steps.size + 1}`
@@ -133,24 +136,24 @@ describe('before an evacuation is sent', () => {
 
 describe('what is sent', () => {
   const sent = async (stage: Stage, step = {}) => {
-    await evacuate.send(stage.scene(step))
+    await evacuate.send(stage.scene(step), as)
     return stage.calls.at(-1)!.args
   }
 
   it('is the landing, in the name of the project only where the plan says so', async () => {
-    expect(await sent(new Stage())).toEqual(['i-1', { landing: 'stopped' }])
-    expect(await sent(new Stage(), { landing: 'as-before' })).toEqual(['i-1', { landing: 'as-before' }])
+    expect(await sent(new Stage())).toEqual(['i-1', { landing: 'stopped' }, as])
+    expect(await sent(new Stage(), { landing: 'as-before' })).toEqual(['i-1', { landing: 'as-before' }, as])
     const stage = new Stage()
     stage.plans({ asProject: 'p-1' })
-    expect(await sent(stage)).toEqual(['i-1', { landing: 'stopped', asProject: 'p-1' }])
+    expect(await sent(stage)).toEqual(['i-1', { landing: 'stopped', asProject: 'p-1' }, as])
   })
 
   it('never without a genuine proof (law L1)', () => {
     const without = new Stage({ proof: null })
-    expect(() => evacuate.send(without.scene())).toThrow(expect.objectContaining({ code: 'PROOF_INVALID' }))
+    expect(() => evacuate.send(without.scene(), as)).toThrow(expect.objectContaining({ code: 'PROOF_INVALID' }))
     const stage = new Stage()
     stage.forged = failed('PROOF_INVALID')
-    expect(() => evacuate.send(stage.scene())).toThrow('PROOF_INVALID')
+    expect(() => evacuate.send(stage.scene(), as)).toThrow('PROOF_INVALID')
     expect([...without.calls, ...stage.calls]).toEqual([])
   })
 })

@@ -10,6 +10,9 @@ import { evacuation, failed, record, Stage } from './stage.ts'
 const resize = (changes: Partial<Migration> = {}): Migration =>
   evacuation(1, { type: 'resize', status: 'finished', sourceHost: 'alive', destHost: 'dead', ...changes })
 
+/** What a step's write is sent under. */
+const as = { globalRequestId: 'req-step' }
+
 /** An instance whose resize waits for its confirmation. */
 function resized(): Stage {
   const stage = new Stage()
@@ -53,8 +56,8 @@ describe('confirming a resize', () => {
     const unknown = new Stage()
     unknown.shows({ vmState: 'resized' })
     expect(await prepared(confirmResize, unknown)).toMatchObject({ request: { confirm: null } })
-    await confirmResize.send(unknown.scene())
-    expect(unknown.calls.at(-1)).toMatchObject({ call: 'confirmResize', args: ['i-1'] })
+    await confirmResize.send(unknown.scene(), as)
+    expect(unknown.calls.at(-1)).toMatchObject({ call: 'confirmResize', args: ['i-1', as] })
   })
 
   it.each([
@@ -220,11 +223,11 @@ describe.each([
   it('is sent in the name of the project where that is needed', async () => {
     const stage = new Stage()
     stage.plans({ asProject: 'p-1' })
-    await driver.send(stage.scene())
-    expect(stage.calls.at(-1)).toMatchObject({ call: name, args: name === 'start' ? ['i-1', 'p-1'] : ['i-1'] })
+    await driver.send(stage.scene(), as)
+    expect(stage.calls.at(-1)).toMatchObject({ call: name, args: name === 'start' ? ['i-1', 'p-1', as] : ['i-1', as] })
     const plain = new Stage()
-    await driver.send(plain.scene())
-    expect(plain.calls.at(-1)!.args[1]).toBeUndefined()
+    await driver.send(plain.scene(), as)
+    expect(plain.calls.at(-1)!.args).toEqual(name === 'start' ? ['i-1', undefined, as] : ['i-1', as])
   })
 })
 
@@ -256,8 +259,9 @@ describe('marks', () => {
         certainty: 'applied',
         retry: 'backoff',
       })
-      await driver.send(stage.scene())
+      await driver.send(stage.scene(), as)
       expect(stage.calls.at(-1)).toMatchObject({ call })
+      expect(stage.calls.at(-1)!.args.at(-1)).toBe(as)
     }
   })
 
@@ -271,7 +275,7 @@ describe('marks', () => {
 
   it('our lock says whose it is', async () => {
     const stage = new Stage()
-    await lock.send(stage.scene())
+    await lock.send(stage.scene(), as)
     expect(stage.calls.at(-1)!.args[1]).toBe(ours.lockedReason)
   })
 

@@ -310,6 +310,7 @@ export function record(changes: Partial<StepRecord> = {}): StepRecord {
     before: { spentEvacuations: [], knownRequests: [], cloudTime: new Date(cloudTimeMs).toISOString() },
     request: null,
     requestId: 'req-1',
+    globalRequestId: null,
     result: null,
     error: null,
     intendedAt: '',

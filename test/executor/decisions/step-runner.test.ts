@@ -24,7 +24,12 @@ describe('a step', () => {
       step: '0.go.go.1',
       data: { kind: 'evacuate', attempt: 1, before: 'was', request: 'do it' },
     })
-    expect([issued.data, confirmed.data]).toEqual([{ requestId: 'req-1' }, { result: 'result' }])
+    const { globalRequestId } = intended.data as { globalRequestId: string }
+    expect(actor.sentAs).toEqual([{ globalRequestId }])
+    expect([issued.data, confirmed.data]).toEqual([
+      { requestId: 'req-1', globalRequestId },
+      { result: 'result', globalRequestId },
+    ])
     expect(actor.followedFrom).toEqual(['issued req-1'])
   })
 

@@ -1,0 +1,126 @@
+/** Segments: which hosts are under one set of rules, how they are, and what the rules are. */
+import type { Command } from 'commander'
+import type { SegmentStatus } from '../../domain/review.ts'
+import { prints } from '../described.ts'
+import { CliFailure } from '../exit-codes.ts'
+import { listFrame, oneFrame } from '../frame.ts'
+import type { Column } from '../output/formats.ts'
+import type { Session } from '../session.ts'
+import { show, withWatch, type WatchOptions } from '../watch.ts'
+import { span, tally } from '../wording.ts'
+
+const listColumns: Column<SegmentStatus>[] = [
+  { title: 'Segment', type: 'string', means: 'Its name', value: (it) => it.name },
+  {
+    title: 'Hosts',
+    type: 'integer',
+    means: 'How many hosts it has',
+    value: (it) => it.hosts.length,
+  },
+  {
+    title: 'Verdicts',
+    type: 'object',
+    means: 'How many of them have each verdict',
+    value: (it) => it.verdicts,
+    text: (it) => tally(it.verdicts),
+  },
+  {
+    title: 'Open Incidents',
+    type: 'list of strings',
+    means: 'Their incidents that are not over',
+    value: (it) => it.openIncidents,
+    text: (it) => it.openIncidents.join('\n'),
+  },
+  { title: 'Storage', type: 'string', means: '`shared` or `local` disks', value: (it) => it.rules.storage },
+  {
+    title: 'Fencing',
+    type: 'list of strings',
+    means: 'Methods, in the order in which they are tried',
+    value: (it) => it.rules.fencing,
+    text: (it) => it.rules.fencing.join(', ') || "a person's word",
+  },
+]
+
+const showColumns: Column<SegmentStatus>[] = [
+  ...listColumns.slice(0, 1),
+  {
+    title: 'Hosts',
+    type: 'list of strings',
+    means: 'Its hosts',
+    value: (it) => it.hosts,
+    text: (it) => it.hosts.join(', ') || 'none',
+  },
+  ...listColumns.slice(2),
+  {
+    title: 'Probes',
+    type: 'list of strings',
+    means: 'Witnesses beside Nova',
+    value: (it) => it.rules.probes,
+    text: (it) => it.rules.probes.join(', ') || 'none: Nova alone says that a host is dead',
+  },
+  {
+    title: 'Brake',
+    type: 'object',
+    means: 'How many hosts may be down at once: `maxHosts`, `maxShare`',
+    value: (it) => it.rules.brake,
+    text: ({ rules: { brake } }) => `at most ${brake.maxHosts} hosts and ${brake.maxShare * 100} % of them at once`,
+  },
+  {
+    title: 'Policy',
+    type: 'object',
+    means: 'What becomes of instances that did not simply run',
+    value: (it) => it.rules.policy,
+    text: ({ rules: { policy } }) =>
+      `stopped: ${policy.stopped}, in error before: ${policy.errorBefore}, memory lost: ${policy.memoryLost}, unasked: ${policy.unasked}`,
+  },
+  {
+    title: 'On',
+    type: 'object',
+    means: 'What is done when a host is declared down, disabled and down, or alive without its agent',
+    value: ({ rules: { onDeclaredDown, onDisabledDown, onServiceDown } }) => ({
+      declaredDown: onDeclaredDown,
+      disabledDown: onDisabledDown,
+      serviceDown: onServiceDown,
+    }),
+    text: ({ rules: { onDeclaredDown, onDisabledDown, onServiceDown } }) =>
+      `declared down: ${onDeclaredDown}, disabled and down: ${onDisabledDown}, agent down: ${onServiceDown}`,
+  },
+  { title: 'Priority', type: 'integer', means: 'Higher is recovered earlier', value: (it) => it.rules.priority },
+  {
+    title: 'Parallel',
+    type: 'integer',
+    means: 'Evacuations in flight at once from one host',
+    value: (it) => it.rules.maxParallelPerHost,
+  },
+  {
+    title: 'Return Rules',
+    type: 'object',
+    means: 'How its hosts return',
+    value: (it) => it.rules.return,
+    text: ({ rules: { return: rules } }) =>
+      `${rules.mode === 'confirm' ? 'after confirmation' : 'automatic'}, healthy for ${span(rules.healthyMs)}, at most ${rules.maxReturns} failures in ${span(rules.withinMs)}`,
+  },
+]
+
+export function addSegmentCommands(program: Command, session: Session): void {
+  const segment = program.command('segment').description('segments: hosts under one set of rules')
+  const list = withWatch(segment.command('list'))
+    .description('every segment with its hosts and how they are')
+    .action((options: WatchOptions) =>
+      show(session, options, async () => listFrame(await session.daemon().segments(), listColumns, session.shape())),
+    )
+  prints(list, 'list', listColumns)
+  const shown = withWatch(segment.command('show'))
+    .description('one segment: its hosts and every rule they are under')
+    .argument('<segment>')
+    .action((name: string, options: WatchOptions) =>
+      show(session, options, async () => {
+        const segments = await session.daemon().segments()
+        const found = segments.find((one) => one.name === name)
+        if (found !== undefined) return oneFrame(found, showColumns, session.shape())
+        const names = segments.map((one) => one.name).join(', ')
+        throw new CliFailure('failed', `There is no segment ${name}`, [`segments: ${names || 'none'}`])
+      }),
+    )
+  prints(shown, 'one', showColumns)
+}

@@ -1,0 +1,134 @@
+/** The completion script for bash. It needs bash 4.2 and no bash-completion package. */
+import type { Spot, ValueKind } from './spots.ts'
+
+export function bashScript(spots: readonly Spot[]): string {
+  return `# bash completion for lifeboat, made by: lifeboat completion bash
+
+_lifeboat_option() {
+  case "$1:$2" in
+${spots.flatMap(optionCases).join('\n')}
+    *) REPLY=none ;;
+  esac
+}
+
+_lifeboat_argument() {
+  case "$1:$2" in
+${spots.flatMap(argumentCases).join('\n')}
+    *) REPLY=none ;;
+  esac
+}
+
+_lifeboat_words() {
+  case "$1" in
+${spots.map(({ path, commands }) => `    ${quoted(path)}) REPLY=${quoted(commands.map(({ name }) => name).join('\n'))} ;;`).join('\n')}
+    *) REPLY= ;;
+  esac
+}
+
+_lifeboat_flags() {
+  case "$1" in
+${spots.map(({ path, flags }) => `    ${quoted(path)}) REPLY=${quoted(flags.flatMap(({ names }) => names).join('\n'))} ;;`).join('\n')}
+    *) REPLY= ;;
+  esac
+}
+
+_lifeboat_offer() {
+  local word plain=\${cur//\\\\/}
+  plain=\${plain#[\\"\\']}
+  while IFS= read -r word; do
+    [[ -n $word && $word == "$plain"* ]] && COMPREPLY+=("$(printf '%q' "$word")")
+  done <<<"$1"
+}
+
+_lifeboat() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} path= waiting= word known REPLY i count=0
+  local -a config=() before=()
+  COMPREPLY=()
+  # bash takes --option=value apart at the sign.
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    [[ \${COMP_WORDS[i]} == = ]] || before+=("\${COMP_WORDS[i]}")
+  done
+  [[ $cur == = ]] && cur=
+  for word in "\${before[@]}"; do
+    if [[ $waiting == maybe* ]]; then
+      waiting=
+      [[ $word =~ ^[0-9.]+$ ]] && continue
+    fi
+    if [[ -n $waiting ]]; then
+      [[ $waiting == files:--config ]] && config=(--config "$word")
+      waiting=
+      continue
+    fi
+    if [[ $word == -* ]]; then
+      _lifeboat_option "$path" "$word"
+      waiting=$REPLY
+      [[ $waiting == none ]] && waiting=
+      [[ $waiting == files && $word == --config ]] && waiting=files:--config
+      continue
+    fi
+    _lifeboat_words "$path"
+    known=$'\\n'$REPLY$'\\n'
+    if [[ $known == *$'\\n'"$word"$'\\n'* ]]; then
+      path=\${path:+$path }$word
+    else
+      count=$((count + 1))
+    fi
+  done
+  [[ $waiting == maybe* ]] && waiting=
+  if [[ -z $waiting && $cur == -* ]]; then
+    _lifeboat_flags "$path"
+    _lifeboat_offer "$REPLY"
+    return
+  fi
+  if [[ -z $waiting ]]; then
+    _lifeboat_words "$path"
+    if [[ -n $REPLY ]]; then
+      _lifeboat_offer "$REPLY"
+      return
+    fi
+    _lifeboat_argument "$path" "$count"
+    waiting=$REPLY
+  fi
+  case $waiting in
+    words:*) _lifeboat_offer "\${waiting#words:}" ;;
+    ask:*) _lifeboat_offer "$("\${COMP_WORDS[0]}" "\${config[@]}" complete "\${waiting#ask:}" 2>/dev/null)" ;;
+    files*) compopt -o filenames 2>/dev/null; while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$cur") ;;
+  esac
+}
+
+complete -F _lifeboat lifeboat
+`
+}
+
+function optionCases({ path, flags }: Spot): string[] {
+  return flags.flatMap(({ names, value, optional }) => {
+    if (value === null) return []
+    const patterns = names.map((name) => quoted(`${path}:${name}`)).join(' | ')
+    return [`    ${patterns}) REPLY=${optional ? 'maybe' : quoted(kindText(value))} ;;`]
+  })
+}
+
+function argumentCases({ path, args, variadic }: Spot): string[] {
+  return args.map((kind, index) => {
+    const numbers = variadic && index === args.length - 1 ? '*' : String(index)
+    return `    ${quoted(`${path}:`)}${numbers}) REPLY=${quoted(kindText(kind))} ;;`
+  })
+}
+
+function kindText(kind: ValueKind): string {
+  switch (kind.kind) {
+    case 'words':
+      return `words:${kind.words.join('\n')}`
+    case 'ask':
+      return `ask:${kind.what}`
+    case 'files':
+      return 'files'
+    case 'anything':
+      return 'anything'
+  }
+}
+
+function quoted(text: string): string {
+  const escaped = text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')
+  return escaped === text ? `'${text}'` : `$'${escaped}'`
+}

@@ -1,0 +1,138 @@
+/** The completion script for zsh: for a directory of $fpath as _lifeboat, or to be sourced after compinit. */
+import type { Flag, Spot, ValueKind } from './spots.ts'
+
+export function zshScript(spots: readonly Spot[]): string {
+  return `#compdef lifeboat
+# zsh completion for lifeboat, made by: lifeboat completion zsh
+
+_lifeboat_option() {
+  case "$1:$2" in
+${spots.flatMap(optionCases).join('\n')}
+    *) REPLY=none ;;
+  esac
+}
+
+_lifeboat_argument() {
+  case "$1:$2" in
+${spots.flatMap(argumentCases).join('\n')}
+    *) REPLY=none ;;
+  esac
+}
+
+_lifeboat_words() {
+  case "$1" in
+${spots.map(({ path, commands }) => `    ${quoted(path)}) reply=(${commands.map(({ name, about }) => described(name, about)).join(' ')}) ;;`).join('\n')}
+    *) reply=() ;;
+  esac
+}
+
+_lifeboat_flags() {
+  case "$1" in
+${spots.map(({ path, flags }) => `    ${quoted(path)}) reply=(${flags.flatMap(flagWords).join(' ')}) ;;`).join('\n')}
+    *) reply=() ;;
+  esac
+}
+
+_lifeboat() {
+  local where='' waiting='' word REPLY count=0 i
+  local -a config reply known
+  for ((i = 2; i < CURRENT; i++)); do
+    word=\${(Q)words[i]}
+    if [[ $waiting == maybe ]]; then
+      waiting=''
+      [[ $word == <->(|.<->) ]] && continue
+    fi
+    if [[ -n $waiting ]]; then
+      [[ \${words[i - 1]} == --config ]] && config=(--config $word)
+      waiting=''
+      continue
+    fi
+    if [[ $word == -* ]]; then
+      [[ $word == --config=* ]] && config=($word)
+      _lifeboat_option "$where" "$word"
+      waiting=$REPLY
+      [[ $waiting == none ]] && waiting=''
+      continue
+    fi
+    _lifeboat_words "$where"
+    known=(\${reply%%:*})
+    if (( \${known[(Ie)$word]} )); then
+      where=\${where:+$where }$word
+    else
+      (( count += 1 ))
+    fi
+  done
+  [[ $waiting == maybe ]] && waiting=''
+  if [[ -z $waiting && $PREFIX == --*=* ]]; then
+    _lifeboat_option "$where" "\${PREFIX%%=*}"
+    waiting=$REPLY
+    compset -P '*='
+  fi
+  if [[ -z $waiting && $PREFIX == -* ]]; then
+    _lifeboat_flags "$where"
+    _describe -o option reply
+    return
+  fi
+  if [[ -z $waiting ]]; then
+    _lifeboat_words "$where"
+    if (( $#reply )); then
+      _describe command reply
+      return
+    fi
+    _lifeboat_argument "$where" "$count"
+    waiting=$REPLY
+  fi
+  case $waiting in
+    words:*) compadd -- "\${(@f)\${waiting#words:}}" ;;
+    ask:*) compadd -- "\${(@f)$(\${(Q)words[1]} $config complete \${waiting#ask:} 2>/dev/null)}" ;;
+    files) _files ;;
+  esac
+}
+
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+  _lifeboat "$@"
+else
+  compdef _lifeboat lifeboat
+fi
+`
+}
+
+function optionCases({ path, flags }: Spot): string[] {
+  return flags.flatMap(({ names, value, optional }) => {
+    if (value === null) return []
+    const patterns = names.map((name) => quoted(`${path}:${name}`)).join(' | ')
+    return [`    ${patterns}) REPLY=${optional ? 'maybe' : quoted(kindText(value))} ;;`]
+  })
+}
+
+function argumentCases({ path, args, variadic }: Spot): string[] {
+  return args.map((kind, index) => {
+    const numbers = variadic && index === args.length - 1 ? '*' : String(index)
+    return `    ${quoted(`${path}:`)}${numbers}) REPLY=${quoted(kindText(kind))} ;;`
+  })
+}
+
+function flagWords({ names, about }: Flag): string[] {
+  return names.map((name) => described(name, about))
+}
+
+function described(word: string, about: string): string {
+  return quoted(`${word}:${about.replaceAll(':', ' -')}`)
+}
+
+function kindText(kind: ValueKind): string {
+  switch (kind.kind) {
+    case 'words':
+      return `words:${kind.words.join('\n')}`
+    case 'ask':
+      return `ask:${kind.what}`
+    case 'files':
+      return 'files'
+    case 'anything':
+      return 'anything'
+  }
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,42 @@
+/** What each command prints, noted where the command is made: the reference page and completion are made from these notes. */
+import type { Command } from 'commander'
+import type { Column, FieldType } from './output/formats.ts'
+
+export interface Field {
+  title: string
+  type: FieldType
+  means: string
+}
+
+export interface Printed {
+  /** A list of things, or one thing field by field. */
+  kind: 'list' | 'one'
+  fields: Field[]
+  /** Where JSON and YAML are not the fields above: what they are. */
+  documents?: { about: string; fields: Field[] }
+  /** Exit codes that mean something of their own here. */
+  exits?: Record<number, string>
+}
+
+const printed = new WeakMap<Command, Printed>()
+
+/** Notes what a command prints; gives the command back. */
+export function prints<Row>(
+  command: Command,
+  kind: Printed['kind'],
+  columns: readonly Column<Row>[],
+  more: Pick<Printed, 'documents' | 'exits'> = {},
+): Command {
+  printed.set(command, { kind, fields: columns.map(({ title, type, means }) => ({ title, type, means })), ...more })
+  return command
+}
+
+/** Notes exit codes of a command that prints no fields. */
+export function ends(command: Command, exits: Record<number, string>): Command {
+  printed.set(command, { kind: 'one', fields: [], exits })
+  return command
+}
+
+export function printedBy(command: Command): Printed | undefined {
+  return printed.get(command)
+}

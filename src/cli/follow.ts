@@ -1,0 +1,179 @@
+/**
+ * One incident, followed to its end: a bar with the steps under way on a terminal, one plain line per event in a pipe. The
+ * exit code says how it ended. It reads the journal, as `incident show` does: a daemon that restarts meanwhile is no matter.
+ */
+import type { IncidentDetail, InstanceSummary } from '../domain/operations.ts'
+import { hideCursor, painter, redrawn, showCursor, type Paint } from './output/drawing.ts'
+import { printable, widthOf } from './output/width.ts'
+import { cutLine } from './output/wrap.ts'
+import { Patience } from './patience.ts'
+import type { Session } from './session.ts'
+import { passing } from './watch.ts'
+import { between, clockTime, span, tally } from './wording.ts'
+
+/** Steps last seconds. Slower, and short ones are never seen; quicker, and a big incident is read for nothing. */
+const lookEveryMs = 1000
+/** Steps under way that are shown; the rest is counted. */
+const stepsShown = 8
+/** A bar must be seen to move, and leave room for the numbers. */
+const barWidth = { least: 10, most: 50 }
+
+/** For the reference page. */
+export const followExits = {
+  0: 'with --follow: it ended, and nothing that was to be recovered was left behind',
+  1: 'with --follow: it was cancelled, or instances failed or are stuck',
+  130: 'with --follow: interrupted before it ended',
+}
+
+/** Follows it until it is over or somebody interrupts, and sets the exit code. */
+export async function follow(session: Session, id: string): Promise<void> {
+  const { terminal, commands } = session
+  const look = (): IncidentDetail => session.withJournal((journal) => journal.incident(id))
+  const patience = new Patience(commands.clock)
+  const offInterrupt = terminal.onInterrupt(() => patience.end())
+  const teller = terminal.screen === null ? lineTeller(session) : barTeller(session)
+  let incident = look()
+  try {
+    teller.tell(incident, null)
+    while (incident.ended === null && (await patience.pause(lookEveryMs))) {
+      let problem: string | null = null
+      try {
+        incident = look()
+      } catch (thrown) {
+        problem = passing(thrown)
+      }
+      teller.tell(incident, problem)
+    }
+  } finally {
+    offInterrupt()
+    teller.end()
+  }
+  if (incident.ended === null) {
+    terminal.stderr(`lifeboat: no longer followed; it goes on: lifeboat incident show ${printable(id)} --follow\n`)
+    session.endsAs('interrupted')
+  } else if (!endedWell(incident)) session.endsAs('failed')
+}
+
+/** Nothing that was to be recovered was left behind. */
+export function endedWell({ ended, outcomes }: IncidentDetail): boolean {
+  return ended?.outcome !== 'cancelled' && (outcomes.failed ?? 0) + (outcomes.stuck ?? 0) === 0
+}
+
+interface Teller {
+  /** `problem`: why this is not the present. */
+  tell(incident: IncidentDetail, problem: string | null): void
+  end(): void
+}
+
+function lineTeller({ terminal, commands }: Session): Teller {
+  const said = new Set<string>()
+  const say = (text: string): void => {
+    if (said.has(text)) return
+    said.add(text)
+    terminal.stdout(`${new Date(commands.clock.wall()).toISOString()} ${printable(text)}\n`)
+  }
+  let troubled = false
+  return {
+    tell: (incident, problem) => {
+      if (problem !== null) {
+        if (!troubled) terminal.stderr(`${printable(problem)}; still trying\n`)
+        troubled = true
+        return
+      }
+      troubled = false
+      say(titleOf(incident))
+      if (incident.held !== null) say(`held: ${incident.held.message}`)
+      if (incident.fencing !== null) say(`fencing: ${incident.fencing}`)
+      if (incident.proof !== null) say(`proven dead by ${incident.proof.method} (${incident.proof.strength})`)
+      if (incident.ended === null) say(`phase ${incident.phase}`)
+      for (const instance of incident.instanceList) if (instance.outcome !== null) say(endOf(instance))
+      if (incident.ended !== null) say(closingOf(incident))
+    },
+    end: () => undefined,
+  }
+}
+
+function barTeller({ terminal, commands }: Session): Teller {
+  const paint = painter(terminal.env)
+  const ascii = !/utf-?8/i.test(terminal.env['LC_ALL'] || terminal.env['LC_CTYPE'] || terminal.env['LANG'] || '')
+  let drawn = 0
+  terminal.stdout(hideCursor)
+  return {
+    tell: (incident, problem) => {
+      const { columns, rows } = terminal.screen?.size() ?? { columns: 80, rows: 24 }
+      const now = new Date(commands.clock.wall()).toISOString()
+      const lines = progressLines(incident, { now, columns: columns - 1, rows: rows - 1, paint, ascii })
+      if (problem !== null) lines.push(paint('yellow', cutLine(`${printable(problem)}; still trying`, columns - 1)))
+      terminal.stdout(redrawn(lines, drawn))
+      drawn = lines.length
+    },
+    end: () => terminal.stdout(showCursor),
+  }
+}
+
+interface Look {
+  now: string
+  /** Of the screen. No line is longer: a wrapped one could not be drawn over. */
+  columns: number
+  rows: number
+  paint: Paint
+  ascii: boolean
+}
+
+/** The incident in a few lines: what it is, how far, and what is under way. */
+export function progressLines(incident: IncidentDetail, { now, columns, rows, paint, ascii }: Look): string[] {
+  const cut = (text: string): string => cutLine(printable(text), columns)
+  const { outcomes, instances, ended, held } = incident
+  const done = instances - (outcomes.open ?? 0)
+  const lines = [paint('bold', cut(titleOf(incident)))]
+  const bad = (outcomes.failed ?? 0) + (outcomes.stuck ?? 0) > 0
+  if (instances > 0 && incident.mode === 'armed') {
+    const numbers = ` ${done}/${instances}  ${tally(outcomes)}`
+    const width = Math.min(barWidth.most, columns - widthOf(numbers) - 2)
+    const colour = bad ? 'red' : 'green'
+    if (width >= barWidth.least)
+      lines.push(bar(done / instances, width, (text) => paint(colour, text), ascii) + cut(numbers))
+    else lines.push(cut(numbers.trim()))
+  }
+  if (ended !== null) return [...lines, paint(endedWell(incident) ? 'green' : 'red', cut(closingOf(incident)))]
+  lines.push(cut(`${incident.phase}, ${between(incident.openedAt, now)} since it was opened`))
+  if (held !== null) lines.push(paint('yellow', cut(`held: ${held.message}`)))
+  if (incident.fencing !== null) lines.push(cut(`fencing: ${incident.fencing}`))
+  const under = incident.instanceList.flatMap((instance) => stepLine(instance, now))
+  const room = Math.max(0, Math.min(stepsShown, rows - lines.length - 1))
+  lines.push(...under.slice(0, room).map(cut))
+  if (under.length > room) lines.push(paint('dim', cut(`  and ${under.length - room} more under way`)))
+  return lines
+}
+
+function bar(share: number, width: number, paint: (text: string) => string, ascii: boolean): string {
+  const full = Math.round(Math.min(1, Math.max(0, share)) * width)
+  const [on, off] = ascii ? ['#', '.'] : ['█', '░']
+  return ascii
+    ? `[${paint(on.repeat(full))}${off.repeat(width - full)}]`
+    : ` ${paint(on.repeat(full))}${off.repeat(width - full)} `
+}
+
+function stepLine({ name, outcome, steps }: InstanceSummary, now: string): string[] {
+  const step = steps.at(-1)
+  if (outcome !== null || step === undefined) return []
+  const again = step.attempt > 1 ? `, try ${step.attempt}` : ''
+  return [`  ${name}  ${step.kind} ${step.status}${again}  ${between(step.intendedAt, now)}`]
+}
+
+function titleOf({ id, host, segment, mode }: IncidentDetail): string {
+  return `incident ${id}: ${host} (segment ${segment})${mode === 'observe' ? ', observe: nothing is sent' : ''}`
+}
+
+function endOf({ name, outcome }: InstanceSummary): string {
+  if (outcome === null) return name
+  const where = outcome.after?.host === undefined || outcome.after.host === null ? '' : ` on ${outcome.after.host}`
+  return `${name}: ${outcome.outcome}${where} (${outcome.code}) ${outcome.message}`
+}
+
+function closingOf({ ended, openedAt, outcomes, mode }: IncidentDetail): string {
+  if (ended === null) return ''
+  const counts = mode === 'observe' ? '' : tally(outcomes)
+  const took = span(Date.parse(ended.at) - Date.parse(openedAt))
+  return `${ended.outcome} at ${clockTime(ended.at)} after ${took}: ${ended.message}${counts === '' ? '' : ` (${counts})`}`
+}

@@ -1,0 +1,118 @@
+/** What `incident show` knows: the columns of its formats, and the fields of its JSON, which is the whole incident. */
+import type { IncidentDetail, IncidentSummary } from '../domain/operations.ts'
+import type { ReviewNote } from '../domain/review.ts'
+import type { JournalAccess } from './composition.ts'
+import type { Field } from './described.ts'
+import type { Column, FieldType } from './output/formats.ts'
+import { clockTime, tally } from './wording.ts'
+
+/** An incident with what its reviewers said. */
+export interface ReviewedIncident extends IncidentDetail {
+  /** The oldest first. */
+  notes: ReviewNote[]
+  signOff: ReviewNote | null
+}
+
+/** Throws NOT_FOUND. */
+export function reviewedIncident(journal: JournalAccess, id: string): ReviewedIncident {
+  const detail = journal.incident(id)
+  const said = journal.read({ incident: id, kinds: ['review.noted', 'review.signed-off'] })
+  const notes: ReviewNote[] = []
+  let signOff: ReviewNote | null = null
+  for (const { seq, at, kind, data } of said) {
+    if (kind === 'review.noted') notes.push({ seq, at, ...data })
+    if (kind === 'review.signed-off') signOff = { seq, at, ...data }
+  }
+  return { ...detail, notes, signOff }
+}
+
+export const summaryColumns: Column<IncidentSummary>[] = [
+  { title: 'ID', type: 'string', means: 'What `incident show` takes', value: (it) => it.id },
+  { title: 'Host', type: 'string', means: 'The host that failed', value: (it) => it.host },
+  { title: 'Segment', type: 'string', means: 'Whose rules it is under', value: (it) => it.segment },
+  { title: 'Mode', type: 'string', means: '`armed`, or `observe`: nothing was sent', value: (it) => it.mode },
+  {
+    title: 'Opened',
+    type: 'time',
+    means: 'When it was opened',
+    value: (it) => it.openedAt,
+    text: (it) => clockTime(it.openedAt),
+  },
+  // People see how far fencing has come; machines read the state.
+  {
+    title: 'State',
+    type: 'string',
+    means: 'Its phase, `held: CODE`, or how it ended: `done`, `returned`, `cancelled`, `observed`',
+    value: stateOf,
+    text: (it) => [stateOf(it), it.fencing].filter((part) => part !== null).join(': '),
+  },
+  { title: 'Instances', type: 'integer', means: 'How many instances it is about', value: (it) => it.instances },
+  {
+    title: 'Outcomes',
+    type: 'object',
+    means: 'How many are `recovered`, `left`, `failed`, `stuck`, and still `open`',
+    value: (it) => it.outcomes,
+    text: (it) => (it.mode === 'observe' ? 'observed, nothing sent' : tally(it.outcomes)),
+  },
+]
+
+/** Every field of the JSON and YAML of `incident show`; the type checker finds a missing one. */
+const documentFields: Record<keyof ReviewedIncident, { type: FieldType; means: string }> = {
+  id: { type: 'string', means: 'What `incident show` takes' },
+  host: { type: 'string', means: 'The host that failed' },
+  segment: { type: 'string', means: 'Whose rules it is under' },
+  mode: { type: 'string', means: '`armed`, or `observe`: nothing was sent' },
+  openedAt: { type: 'time', means: 'When it was opened' },
+  openedBy: { type: 'string', means: '`daemon`, or the person' },
+  phase: { type: 'string', means: 'How far it is' },
+  held: { type: 'object?', means: 'Why it waits: `code`, `message`, `since`' },
+  fencing: { type: 'string?', means: 'How far fencing has come, in words' },
+  ended: { type: 'object?', means: 'How it ended: `outcome`, `message`, `at`; null while it is open' },
+  instances: { type: 'integer', means: 'How many instances it is about' },
+  outcomes: { type: 'object', means: 'How many ended how; `open` are those without an end' },
+  verdict: { type: 'object?', means: 'What the monitor concluded, with its evidence' },
+  proof: { type: 'object?', means: 'How the host was proven dead: `method`, `strength`, `provenAt`, `evidence`' },
+  statement: { type: 'object?', means: "A person's word that it is dead: `by`, `statement`" },
+  override: { type: 'object?', means: 'Who let it past the brake, and why' },
+  cancelled: { type: 'object?', means: 'Who cancelled it, and why' },
+  fenceAttempts: { type: 'list of objects', means: 'Each try of each fencing method' },
+  instanceList: {
+    type: 'list of objects',
+    means: 'Each instance: original, decision, steps with request ids, outcome, debts',
+  },
+  notes: { type: 'list of objects', means: 'What reviewers noted: `at`, `by`, `text`' },
+  signOff: { type: 'object?', means: 'Who answers for it: `at`, `by`, `text`' },
+}
+
+export const incidentDocument: Field[] = Object.entries(documentFields).map(([title, it]) => ({ title, ...it }))
+
+/** The columns that carry one field of the document each. */
+const further: [title: string, field: keyof ReviewedIncident][] = [
+  ['Opened By', 'openedBy'],
+  ['Verdict', 'verdict'],
+  ['Proof', 'proof'],
+  ['Statement', 'statement'],
+  ['Override', 'override'],
+  ['Cancelled', 'cancelled'],
+  ['Held', 'held'],
+  ['Ended', 'ended'],
+  ['Fencing', 'fencing'],
+  ['Fence Attempts', 'fenceAttempts'],
+  ['Instance List', 'instanceList'],
+  ['Notes', 'notes'],
+  ['Sign Off', 'signOff'],
+]
+
+export const detailColumns: Column<ReviewedIncident>[] = [
+  ...(summaryColumns as Column<ReviewedIncident>[]),
+  ...further.map(([title, field]) => ({
+    title,
+    ...documentFields[field],
+    value: (it: ReviewedIncident) => it[field],
+  })),
+]
+
+function stateOf({ ended, held, phase }: IncidentSummary): string {
+  if (ended !== null) return ended.outcome
+  return held === null ? phase : `held: ${held.code}`
+}

@@ -1,0 +1,213 @@
+/**
+ * Notices: what people outside are told, and how far each has come. The words, and what the journal keeps. What is told of
+ * which entry is decided in notices/; nothing of a recovery ever waits for a notice.
+ */
+import type { InstanceId } from './instance.ts'
+import type { HostName } from './service.ts'
+
+/** operator: runs the cloud, may know everything. tenant: owns instances, and learns of its own only. */
+export const noticeAudiences = ['operator', 'tenant'] as const
+export type NoticeAudience = (typeof noticeAudiences)[number]
+
+/** In rising order. */
+export const noticeSeverities = ['info', 'warning', 'critical'] as const
+export type NoticeSeverity = (typeof noticeSeverities)[number]
+
+interface TopicRule {
+  audience: NoticeAudience
+  /** Unless the case at hand is worse or better. */
+  severity: NoticeSeverity
+  means: string
+  /**
+   * The same again (topic, incident or host, code) within this time is no news. Shorter: a host that flickers fills a pager;
+   * longer: a second failure is not told. Infinity: once for each incident.
+   */
+  quietMs: number
+}
+
+const flicker = 600_000
+
+/** Each kind of event that notices tell of. */
+export const noticeTopics = {
+  'host-down': { audience: 'operator', severity: 'critical', quietMs: flicker, means: 'A host is taken for dead' },
+  'host-trouble': {
+    audience: 'operator',
+    severity: 'warning',
+    quietMs: flicker,
+    means: 'nova-compute is silent on a host that lives, or somebody else forced the host down',
+  },
+  'host-well': {
+    audience: 'operator',
+    severity: 'info',
+    quietMs: flicker,
+    means: 'A host that was in trouble beats again',
+  },
+  contradiction: {
+    audience: 'operator',
+    severity: 'critical',
+    quietMs: flicker,
+    means: 'A host is forced down, yet its nova-compute beats: a living host',
+  },
+  'incident-opened': { audience: 'operator', severity: 'critical', quietMs: 0, means: 'A recovery begins' },
+  'incident-held': {
+    audience: 'operator',
+    severity: 'warning',
+    quietMs: flicker,
+    means: 'A recovery waits, and why; critical when only a person can end that',
+  },
+  'fencing-failed': {
+    audience: 'operator',
+    severity: 'warning',
+    quietMs: Infinity,
+    means: 'A fencing method failed; the next one is tried, or nothing is left to try',
+  },
+  'proof-voided': {
+    audience: 'operator',
+    severity: 'critical',
+    quietMs: 0,
+    means: 'A host that was proven dead showed life',
+  },
+  'incident-closed': {
+    audience: 'operator',
+    severity: 'info',
+    quietMs: 0,
+    means: 'A recovery is over, with what became of its instances; warning or critical when some did not come back',
+  },
+  'brake-tripped': {
+    audience: 'operator',
+    severity: 'critical',
+    quietMs: 60_000,
+    means: 'Too many hosts failed at once: recoveries that have not begun are held',
+  },
+  'brake-released': { audience: 'operator', severity: 'info', quietMs: 60_000, means: 'The brake opened' },
+  'control-plane-frozen': {
+    audience: 'operator',
+    severity: 'critical',
+    quietMs: 0,
+    means: 'The control plane cannot be trusted for longer than freeze_delay: all verdicts stand still',
+  },
+  'control-plane-thawed': { audience: 'operator', severity: 'info', quietMs: 0, means: 'It can be trusted again' },
+  alarm: {
+    audience: 'operator',
+    severity: 'critical',
+    quietMs: flicker,
+    means: 'What a person has to look at: a pause that nobody remembers, a journal that does not verify, …',
+  },
+  'return-waits': {
+    audience: 'operator',
+    severity: 'warning',
+    quietMs: flicker,
+    means: 'A host is fit to return and waits for a person to let it back',
+  },
+  'return-refused': {
+    audience: 'operator',
+    severity: 'warning',
+    quietMs: flicker,
+    means: 'A host stays out until a person lets it back',
+  },
+  'host-returned': { audience: 'operator', severity: 'info', quietMs: 0, means: 'A host takes instances again' },
+  'instances-affected': {
+    audience: 'tenant',
+    severity: 'critical',
+    quietMs: 0,
+    means: "The host of some of a project's instances is dead",
+  },
+  'instances-ended': {
+    audience: 'tenant',
+    severity: 'info',
+    quietMs: 0,
+    means: "What became of each of a project's instances; warning or critical when some did not come back",
+  },
+  test: { audience: 'operator', severity: 'info', quietMs: 0, means: 'Sent by hand: lifeboat notice test' },
+} as const satisfies Record<string, TopicRule>
+
+export type NoticeTopic = keyof typeof noticeTopics
+
+/** How an instance stands, in a tenant's words. */
+export const instanceStates = [
+  'affected',
+  'at-rest',
+  'running',
+  'stopped',
+  'left',
+  'failed',
+  'stuck',
+  'untouched',
+  'returned',
+] as const
+export type NoticedState = (typeof instanceStates)[number]
+
+export interface NoticedInstance {
+  id: InstanceId
+  name: string
+  state: NoticedState
+  /** Stable reason code of what was left or failed. */
+  code?: string
+  /** Where it is now. Told only to receivers with `show_hosts`. */
+  host?: HostName
+}
+
+/** One notice as the journal keeps it: everything that its text is made of, so that a restart sends the very same. */
+export interface Notice {
+  /** The same for every try and every receiver, made of the entry that caused it: whoever got it twice can tell. */
+  id: string
+  topic: NoticeTopic
+  audience: NoticeAudience
+  severity: NoticeSeverity
+  /** Names of receivers; each gets it on its own. */
+  receivers: string[]
+  mode: 'observe' | 'armed'
+  /** Sequence and time of the entry that it tells of. */
+  cause: number
+  at: string
+  code: string
+  /** The operators' sentence; empty for tenants, whose words are made of `instances` alone. */
+  message: string
+  host: HostName | null
+  /** Null: it concerns more than one segment. */
+  segment: string | null
+  incident: string | null
+  project: string | null
+  /** Ties a project's notices of one failure together without naming the host; null for operators. */
+  reference: string | null
+  /** Of the project, up to the configured number; `instanceCount` has them all. */
+  instances?: NoticedInstance[]
+  instanceCount?: number
+  /** Of all of them, how many do not run or rest where their owner wants them. */
+  notBack?: number
+}
+
+/** What becomes of a notice at one receiver. */
+export interface NoticeSent {
+  notice: string
+  receiver: string
+  attempt: number
+  /** What the receiver said, e.g. HTTP 204. */
+  result: string
+  tookMs: number
+}
+
+export interface NoticeFailed {
+  notice: string
+  receiver: string
+  attempt: number
+  problem: string
+  retryInMs: number
+}
+
+/** Why a notice was given up. */
+export const deadLetterCodes = {
+  REFUSED: 'The receiver refused this very notice: sending it again would not help',
+  TOO_OLD: 'It could not be delivered in the time that was given',
+  QUEUE_FULL: 'Too many notices waited for the receiver: the oldest had to go',
+  NO_RECEIVER: 'The configuration has no such receiver any more',
+} as const
+export type DeadLetterCode = keyof typeof deadLetterCodes
+
+export interface NoticeDeadLettered {
+  notice: string
+  receiver: string
+  attempts: number
+  code: DeadLetterCode
+  message: string
+}

@@ -1,0 +1,252 @@
+/**
+ * The desk: watches the journal, decides who is told of what (rules.ts, operators.ts, tenants.ts), puts it on record and
+ * hands it to the courier. Nothing waits for it: it looks at entries after everybody else is through with them.
+ */
+import type { Clock } from '../domain/clock.ts'
+import type { Cloud } from '../domain/cloud.ts'
+import type { Entry, EntryKind } from '../domain/entry.ts'
+import { ensureError } from '../domain/errors.ts'
+import type { Incident } from '../domain/incident.ts'
+import type { Journal } from '../domain/journal.ts'
+import { noticeTopics, type Notice } from '../domain/notice.ts'
+import type { Observer } from '../domain/observer.ts'
+import { aboutOf, Courier } from './courier.ts'
+import type { Deliver } from './delivery.ts'
+import { noticeId } from './identity.ts'
+import { freezeDraft, operatorDraft, tellingKinds, type Known } from './operators.ts'
+import { Owners } from './owners.ts'
+import { receiversOf, type Draft, type NoticeRules } from './rules.ts'
+
+const noticeKinds = ['notice.queued', 'notice.sent', 'notice.failed', 'notice.dead-lettered'] as const
+const watched: readonly EntryKind[] = [...tellingKinds, 'monitor.frozen', 'monitor.thawed']
+
+/** Rows about notices that a start reads. Fewer than may wait for all receivers: what waits longest is forgotten. */
+const rowsRead = 10_000
+/** Rows about hosts and incidents that a start reads. Fewer than the last minute had: some of it is not told. */
+const causesRead = 2_000
+
+/**
+ * What happened this long before the end of the last run is looked at again: a crash may have come before it was told. What
+ * was told is known by its id. Shorter: what waited for a slow listing is lost; longer: a new receiver gets old news.
+ */
+const lookBackMs = 60_000
+
+/** With a journal that cannot be written nothing is told; tried again after this. */
+const recordAgainMs = 5_000
+/** Kept meanwhile; beyond it the oldest are lost. */
+const owedAtMost = 1_000
+
+export interface DeskParts {
+  clock: Clock
+  journal: Journal
+  cloud: Pick<Cloud, 'listInstances'>
+  observer: Observer
+  mode: () => 'observe' | 'armed'
+  incident: (id: string) => Incident | undefined
+  rules: NoticeRules
+  deliver: ReadonlyMap<string, Deliver>
+}
+
+export class NoticeDesk {
+  readonly #parts: DeskParts
+  readonly #courier: Courier
+  readonly #owners: Owners
+  readonly #stopping = new AbortController()
+  #rules: NoticeRules
+  #deliver: ReadonlyMap<string, Deliver>
+  #started = false
+  #inbox: Entry[] = []
+  #owed: Notice[] = []
+  #wake: (() => void) | null = null
+  /** When the same was told last, monotonic ms. */
+  readonly #lastTold = new Map<string, number>()
+  #freeze: { told: boolean; cancel: () => void } | null = null
+
+  constructor(parts: DeskParts) {
+    this.#parts = parts
+    this.#rules = parts.rules
+    this.#deliver = parts.deliver
+    const rules = (): NoticeRules => this.#rules
+    this.#courier = new Courier({ ...parts, rules, deliver: () => this.#deliver })
+    this.#owners = new Owners({ ...parts, rules, signal: this.#stopping.signal })
+    parts.journal.onAppend((entry) => this.#hear(entry))
+  }
+
+  /** Other receivers from now on; what waits for those that are gone is given up. */
+  configure(rules: NoticeRules, deliver: ReadonlyMap<string, Deliver>): void {
+    this.#rules = rules
+    this.#deliver = deliver
+    if (this.#started) this.#courier.pumpAll()
+  }
+
+  /** Goes on where the last run ended: what waits is sent, what was not told yet is told. */
+  start(): void {
+    const { journal } = this.#parts
+    const rows = journal.read({ kinds: [...noticeKinds], newestFirst: true, limit: rowsRead }).toReversed()
+    const missed = this.#lastMoments()
+    const [first] = missed
+    const kinds: EntryKind[] = this.#rules.receivers.size === 0 ? [] : ['incident.opened', 'incident.closed']
+    const before = journal.read({ kinds, newestFirst: true, limit: causesRead })
+    const past = [...rows, ...before].filter(({ seq, kind }) => isNotice(kind) || seq < (first?.seq ?? Infinity))
+    const known = new Set<string>()
+    for (const entry of past.toSorted((a, b) => a.seq - b.seq)) {
+      this.#courier.queue.apply(entry, this.#monotonic(entry.at))
+      this.#owners.follow(entry)
+      if (entry.kind !== 'notice.queued') continue
+      known.add(entry.data.id)
+      this.#lastTold.set(keyOf(entry.data), this.#monotonic(entry.at))
+    }
+    this.#started = true
+    for (const entry of missed) this.#consider(entry, known)
+    this.#courier.pumpAll()
+  }
+
+  /** What is on record is sent at the next start; what is under way gets a moment to end. */
+  async stop(): Promise<void> {
+    if (!this.#started) return
+    this.#read()
+    this.#started = false
+    this.#wake?.()
+    this.#freeze?.cancel()
+    this.#stopping.abort()
+    await this.#courier.stop()
+  }
+
+  #hear(entry: Entry): void {
+    if (!this.#started || !watched.includes(entry.kind) || this.#rules.receivers.size === 0) return
+    this.#inbox.push(entry)
+    this.#wakeUp(0)
+  }
+
+  #wakeUp(delayMs: number): void {
+    this.#wake ??= this.#parts.clock.after(delayMs, () => {
+      this.#wake = null
+      this.#read()
+    })
+  }
+
+  /** Never throws: a bug here must not end a daemon that recovers hosts. */
+  #read(): void {
+    const entries = this.#inbox.splice(0)
+    try {
+      for (const entry of entries) this.#consider(entry)
+      if (this.#owed.length > 0) this.#tell([])
+    } catch (thrown) {
+      this.#parts.observer.log?.('error', 'notice.broke', { entries: entries.length }, ensureError(thrown))
+    }
+  }
+
+  #consider(entry: Entry, told: ReadonlySet<string> = new Set()): void {
+    const known: Known = { mode: this.#parts.mode(), incident: this.#incident(entry) }
+    this.#followFreeze(entry, known)
+    const draft = operatorDraft(entry, known)
+    this.#send(entry, [...(draft === null ? [] : [draft]), ...this.#owners.ended(entry)], told)
+    this.#owners.foresee(entry)
+    if (this.#owners.asks(entry)) void this.#tellOwners(entry, told)
+    this.#owners.follow(entry)
+    if (entry.kind === 'verdict.changed' && entry.data.kind === 'healthy') this.#forgetDeath(entry.data.host)
+  }
+
+  async #tellOwners(entry: Entry, told: ReadonlySet<string>): Promise<void> {
+    try {
+      this.#send(entry, await this.#owners.affected(entry), told)
+    } catch (thrown) {
+      this.#parts.observer.log?.('error', 'notice.broke', { host: entry.host }, ensureError(thrown))
+    }
+  }
+
+  /** A freeze is told once it lasted; its end only when its beginning was told. */
+  #followFreeze(entry: Entry, known: Known): void {
+    if (entry.kind === 'monitor.frozen') {
+      this.#freeze?.cancel()
+      const freeze = { told: false, cancel: (): void => undefined }
+      freeze.cancel = this.#parts.clock.after(this.#rules.freezeDelayMs, () => {
+        freeze.told = true
+        const draft = freezeDraft(entry, known)
+        if (draft !== null) this.#send(entry, [draft])
+      })
+      this.#freeze = freeze
+    }
+    if (entry.kind !== 'monitor.thawed' || this.#freeze === null) return
+    this.#freeze.cancel()
+    const draft = this.#freeze.told ? freezeDraft(entry, known) : null
+    if (draft !== null) this.#send(entry, [draft])
+    this.#freeze = null
+  }
+
+  #send(entry: Entry, drafts: readonly Draft[], told: ReadonlySet<string> = new Set()): void {
+    const notices = drafts.flatMap((draft): Notice[] => {
+      const receivers = receiversOf(draft, this.#rules.receivers)
+      const id = noticeId(entry.hash, draft.topic, draft.project)
+      return receivers.length === 0 || told.has(id) || this.#isOld(draft) ? [] : [{ ...draft, id, receivers }]
+    })
+    if (notices.length > 0) this.#tell(notices)
+  }
+
+  /** Record before act: what is not in the journal is not sent. */
+  #tell(notices: readonly Notice[]): void {
+    const { journal, observer } = this.#parts
+    this.#owed = [...this.#owed, ...notices].slice(-owedAtMost)
+    try {
+      journal.append(this.#owed.map((data) => ({ kind: 'notice.queued', data, ...aboutOf(data) })))
+    } catch (thrown) {
+      observer.log?.('warn', 'notice.not_recorded', { notices: this.#owed.length }, ensureError(thrown))
+      if (this.#started) this.#wakeUp(recordAgainMs)
+      return
+    }
+    const recorded = this.#owed
+    this.#owed = []
+    for (const notice of recorded) this.#owners.remember(notice)
+    this.#courier.take(recorded)
+  }
+
+  #isOld(draft: Draft): boolean {
+    const { quietMs } = noticeTopics[draft.topic]
+    if (quietMs === 0) return false
+    const now = this.#parts.clock.now()
+    const key = keyOf(draft)
+    const last = this.#lastTold.get(key)
+    if (last !== undefined && now - last < quietMs) return true
+    for (const [other, at] of this.#lastTold) if (now - at > forgetAfterMs) this.#lastTold.delete(other)
+    this.#lastTold.set(key, now)
+    return false
+  }
+
+  /** A host that lived in between dies anew. */
+  #forgetDeath(host: string): void {
+    for (const key of this.#lastTold.keys())
+      if (key.startsWith(`${JSON.stringify(['host-down', host]).slice(0, -1)},`)) this.#lastTold.delete(key)
+  }
+
+  #incident({ incident }: Entry): Incident | undefined {
+    return incident === null ? undefined : this.#parts.incident(incident)
+  }
+
+  /** The last entries of the run before, when it may have ended before they were told. */
+  #lastMoments(): Entry[] {
+    const { journal } = this.#parts
+    const [newest] = journal.read({ newestFirst: true, limit: 1 })
+    if (newest === undefined || this.#rules.receivers.size === 0) return []
+    const since = Date.parse(newest.at) - lookBackMs
+    const last = journal.read({ kinds: [...tellingKinds], newestFirst: true, limit: causesRead })
+    const until = last.findIndex(({ at }) => Date.parse(at) < since)
+    return last.slice(0, until < 0 ? last.length : until).toReversed()
+  }
+
+  /** When an entry was written, on our own clock. One that seems to be from the future is taken for new. */
+  #monotonic(at: string): number {
+    const { clock } = this.#parts
+    return clock.now() - Math.max(0, clock.wall() - Date.parse(at))
+  }
+}
+
+/** A day: longer than any quiet time but "once for each incident", whose incident is over by then or stands still. */
+const forgetAfterMs = 86_400_000
+
+function keyOf({ topic, incident, host, code }: Pick<Notice, 'topic' | 'incident' | 'host' | 'code'>): string {
+  return JSON.stringify([topic, incident ?? host, code])
+}
+
+function isNotice(kind: EntryKind): boolean {
+  return kind.startsWith('notice.')
+}

@@ -1,0 +1,9 @@
+/** Notices, as everything outside this directory sees them. */
+export { type Deliver, type Ended } from './delivery.ts'
+export { NoticeDesk } from './desk.ts'
+export { reach } from './reach.ts'
+export { receiver, type ReceiverSettings } from './receiver.ts'
+export { type NoticeRules } from './rules.ts'
+export { type RunSendmail } from './sendmail.ts'
+export { testNotice } from './test-notice.ts'
+export { english, templateProblem, variables, variablesOf, type Texts } from './texts.ts'

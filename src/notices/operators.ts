@@ -1,0 +1,173 @@
+/** What operators are told of an entry. Pure: (entry, what is known of its incident) -> a draft, or null. */
+import type { Entry, EntryKind } from '../domain/entry.ts'
+import type { HoldCode } from '../domain/incident-phases.ts'
+import type { Incident } from '../domain/incident.ts'
+import { noticeTopics, type NoticeSeverity, type NoticeTopic } from '../domain/notice.ts'
+import type { VerdictKind } from '../domain/verdict.ts'
+import type { Draft } from './rules.ts'
+
+export interface Known {
+  mode: 'observe' | 'armed'
+  /** The entry's incident as it is now. */
+  incident: Incident | undefined
+}
+
+/** Kinds of entries that may be told; freezes are not among them, because they are told late or not at all. */
+export const tellingKinds = [
+  'verdict.changed',
+  'alarm.raised',
+  'incident.opened',
+  'incident.held',
+  'incident.closed',
+  'fence.attempt',
+  'proof.voided',
+  'brake.tripped',
+  'brake.released',
+  'return.changed',
+] as const satisfies readonly EntryKind[]
+
+const troubles: Partial<Record<VerdictKind, NoticeTopic>> = {
+  'host-down': 'host-down',
+  'service-down': 'host-trouble',
+  'declared-down': 'host-trouble',
+  'forced-down-before': 'host-trouble',
+  contradiction: 'contradiction',
+}
+
+/** Holds that nothing but a person ends. */
+const forAPerson: ReadonlySet<HoldCode> = new Set<HoldCode>([
+  'BRAKE',
+  'FENCE_FAILED',
+  'FENCING_MISSING',
+  'HOST_ALIVE',
+  'NOVA_REFUSED',
+])
+
+/** Lines of a closing summary about instances that did not come back; the rest is counted. */
+const linesAtMost = 30
+
+export function operatorDraft(entry: Entry, known: Known): Draft | null {
+  const { incident } = known
+  switch (entry.kind) {
+    case 'verdict.changed': {
+      const { kind, from, reason, message, segment } = entry.data
+      const topic = troubles[kind] ?? (kind === 'healthy' && troubles[from] !== undefined ? 'host-well' : undefined)
+      if (topic === undefined) return null
+      return draft(entry, known, topic, { code: reason, message: `${entry.host}: ${message}`, segment })
+    }
+    case 'alarm.raised':
+      // With evidence it goes with a contradiction, which is told as such.
+      if (entry.data.evidence !== undefined) return null
+      return draft(entry, known, 'alarm', { code: entry.data.code, message: entry.data.message })
+    case 'incident.opened': {
+      const { verdict, openedBy, segment, mode } = entry.data
+      const why = verdict === null ? `on the word of ${openedBy}` : verdict.message
+      const what = mode === 'observe' ? 'would be recovered (nothing is sent: observing)' : 'is being recovered'
+      const message = `${entry.host} ${what}: ${why}`
+      return draft(entry, known, 'incident-opened', { code: verdict?.reason ?? 'STATED', message, segment })
+    }
+    case 'incident.held': {
+      const { code, message } = entry.data
+      const severity = forAPerson.has(code) ? 'critical' : 'warning'
+      return draft(entry, known, 'incident-held', { code, message: `${entry.host} waits: ${message}`, severity })
+    }
+    case 'fence.attempt': {
+      const { phase, method, message, position = 1, of = 1, attempt = 1, attempts = 1 } = entry.data
+      if (phase !== 'failed' || attempt < attempts) return null
+      const next = position < of ? `method ${position + 1} of ${of} is tried next` : 'no other method is left'
+      const says = `Fencing of ${entry.host} by ${method} failed (${message}); ${next}`
+      return draft(entry, known, 'fencing-failed', {
+        code: method,
+        message: says,
+        severity: position < of ? 'warning' : 'critical',
+      })
+    }
+    case 'proof.voided':
+      return draft(entry, known, 'proof-voided', {
+        code: entry.data.code,
+        message: `${entry.host} is not dead any more: ${entry.data.message}`,
+      })
+    case 'incident.closed': {
+      const { outcome, message } = entry.data
+      return draft(entry, known, 'incident-closed', {
+        code: outcome,
+        message: [`${entry.host}: ${message}${tally(entry.data.counts)}`, ...notBack(incident)].join('\n'),
+        severity: closingSeverity(entry.data.outcome, incident),
+      })
+    }
+    case 'brake.tripped':
+    case 'brake.released': {
+      const { scope, message } = entry.data
+      const segment = scope.startsWith('segment:') ? scope.slice('segment:'.length) : null
+      const topic = entry.kind === 'brake.tripped' ? 'brake-tripped' : 'brake-released'
+      return draft(entry, known, topic, { code: scope, message, segment })
+    }
+    case 'return.changed': {
+      const topic = returnTopic(entry.data.to)
+      if (topic === null) return null
+      return draft(entry, known, topic, { code: entry.data.code, message: `${entry.host}: ${entry.data.message}` })
+    }
+    default:
+      return null
+  }
+}
+
+/** A freeze that lasted, and its end. */
+export function freezeDraft(entry: Entry, known: Known): Draft | null {
+  if (entry.kind === 'monitor.frozen')
+    return draft(entry, known, 'control-plane-frozen', { code: entry.data.reason, message: entry.data.message })
+  if (entry.kind !== 'monitor.thawed') return null
+  const seconds = Math.round(entry.data.frozenForMs / 1000)
+  const message = `Verdicts move again after ${seconds} s; hosts that are still silent are looked at now`
+  return draft(entry, known, 'control-plane-thawed', { code: entry.data.reason, message })
+}
+
+function draft(
+  { seq, at, host, incident }: Entry,
+  known: Known,
+  topic: NoticeTopic,
+  what: { code: string; message: string; segment?: string | null; severity?: NoticeSeverity },
+): Draft {
+  return {
+    topic,
+    audience: 'operator',
+    severity: what.severity ?? noticeTopics[topic].severity,
+    mode: known.mode,
+    cause: seq,
+    at,
+    code: what.code,
+    message: what.message,
+    host,
+    segment: what.segment ?? known.incident?.segment ?? null,
+    incident,
+    project: null,
+    reference: null,
+  }
+}
+
+function returnTopic(to: string): NoticeTopic | null {
+  if (to === 'waiting-confirmation') return 'return-waits'
+  if (to === 'kept-out') return 'return-refused'
+  return to === 'back' ? 'host-returned' : null
+}
+
+function closingSeverity(outcome: string, incident: Incident | undefined): NoticeSeverity {
+  const ends = [...(incident?.instances.values() ?? [])].map((one) => one.outcome?.outcome)
+  if (ends.includes('failed') || ends.includes('stuck')) return 'critical'
+  return outcome === 'cancelled' || ends.includes('left') ? 'warning' : 'info'
+}
+
+function tally(counts: Record<string, number>): string {
+  const parts = Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []))
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`
+}
+
+function notBack(incident: Incident | undefined): string[] {
+  const lines = [...(incident?.instances.values() ?? [])].flatMap(({ plan, outcome }) =>
+    outcome === null || outcome.outcome === 'recovered'
+      ? []
+      : [`${outcome.outcome}: ${plan.name} (${plan.instanceId}), ${outcome.code}: ${outcome.message}`],
+  )
+  if (lines.length <= linesAtMost) return lines
+  return [...lines.slice(0, linesAtMost), `and ${lines.length - linesAtMost} more`]
+}

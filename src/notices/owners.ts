@@ -1,0 +1,157 @@
+/**
+ * Owners of instances: reads what is on a dead host, once, and remembers who was told of what until that failure is over.
+ * Reads beside the recovery, which never waits for it.
+ */
+import { isAborted, sleep, type Clock } from '../domain/clock.ts'
+import type { Cloud } from '../domain/cloud.ts'
+import type { Entry } from '../domain/entry.ts'
+import { ensureError } from '../domain/errors.ts'
+import type { Incident } from '../domain/incident.ts'
+import type { Instance } from '../domain/instance.ts'
+import type { Notice } from '../domain/notice.ts'
+import type { Observer } from '../domain/observer.ts'
+import { witnessedDead } from '../domain/verdict.ts'
+import { tellsTenants, type Draft, type NoticeRules } from './rules.ts'
+import { affectedDrafts, affectsTenants, endedDrafts, returnedDrafts } from './tenants.ts'
+
+/** Tries to list a host's instances, and the pause between them. More: owners hear late what the closing says anyway. */
+const listings = 3
+const listAgainMs = 1_000
+
+/**
+ * A host that is suspect and whose witnesses say dead is read before its verdict: Nova takes a second and more for a busy list,
+ * and at the verdict the recovery asks it for the same. Older than this it is read anew: somebody may have been moved.
+ */
+const earlyGoodForMs = 90_000
+/** Hosts read early at once. More: a mass failure asks Nova for every host's list when it can bear it least. */
+const earlyAtOnce = 4
+
+export interface OwnersParts {
+  clock: Clock
+  cloud: Pick<Cloud, 'listInstances'>
+  observer: Observer
+  mode: () => 'observe' | 'armed'
+  rules: () => NoticeRules
+  incident: (id: string) => Incident | undefined
+  signal: AbortSignal
+}
+
+export class Owners {
+  readonly #parts: OwnersParts
+  /** Of hosts whose failure is not over: project -> what it was told. */
+  readonly #told = new Map<string, Map<string, Notice>>()
+  /** Hosts with an open incident, as the entries tell. */
+  readonly #open = new Set<string>()
+  /** Hosts whose instances are being read. */
+  readonly #reading = new Set<string>()
+  /** What was on suspect hosts; null: it could not be read. `at`: when it was asked for, monotonic ms. */
+  readonly #early = new Map<string, { at: number; over: boolean; list: Promise<Instance[] | null> }>()
+
+  constructor(parts: OwnersParts) {
+    this.#parts = parts
+  }
+
+  /** Follows notices and incidents, those of earlier runs too. */
+  follow(entry: Entry): void {
+    if (entry.kind === 'incident.opened' && entry.host !== null) this.#open.add(entry.host)
+    if (entry.kind === 'incident.closed' && entry.host !== null) this.#over(entry.host)
+    if (entry.kind === 'notice.queued') this.remember(entry.data)
+  }
+
+  remember(notice: Notice): void {
+    const { topic, host, project } = notice
+    if (host === null || project === null) return
+    if (topic === 'instances-ended') this.#told.get(host)?.delete(project)
+    if (topic !== 'instances-affected') return
+    const told = this.#told.get(host) ?? new Map<string, Notice>()
+    this.#told.set(host, told.set(project, notice))
+  }
+
+  /** Whether the entry is the moment to read what is on its host, for somebody to be told. */
+  asks(entry: Entry): boolean {
+    const { host } = entry
+    if (!affectsTenants(entry) || host === null || this.#told.has(host) || this.#reading.has(host)) return false
+    return tellsTenants(this.#parts.rules().receivers, segmentOf(entry))
+  }
+
+  /** Reads a host that is likely to be found dead in a moment, so that its owners need not wait for Nova then. */
+  foresee(entry: Entry): void {
+    if (entry.kind !== 'verdict.changed') return
+    const { host, kind, segment, evidence } = entry.data
+    if (kind === 'healthy') this.#early.delete(host)
+    if (kind !== 'suspect' || !witnessedDead(evidence) || this.#told.has(host)) return
+    const { clock, cloud, rules, signal } = this.#parts
+    const underWay = [...this.#early.values()].filter(({ over }) => !over).length
+    if (underWay >= earlyAtOnce || !tellsTenants(rules().receivers, segment)) return
+    const list = cloud
+      .listInstances(host, { signal })
+      // Nothing is lost: it is read at the verdict, where a failure is told.
+      .catch(() => null)
+      .finally(() => (early.over = true))
+    const early = { at: clock.now(), over: false, list }
+    this.#early.set(host, early)
+  }
+
+  /** Drafts for everybody with instances on the host. Empty when it cannot be read: the end of the incident tells them. */
+  async affected(entry: Entry): Promise<Draft[]> {
+    const { mode, rules } = this.#parts
+    const host = entry.host ?? ''
+    this.#reading.add(host)
+    const instances = await this.#onHost(host).finally(() => this.#reading.delete(host))
+    return affectedDrafts(entry, instances, {
+      mode: mode(),
+      segment: segmentOf(entry),
+      maxInstances: rules().maxInstances,
+    })
+  }
+
+  /** What became of everybody's instances, when the entry is the end of a failure. */
+  ended(entry: Entry): Draft[] {
+    const { mode, rules, incident } = this.#parts
+    const { receivers, maxInstances } = rules()
+    const { host } = entry
+    if (host === null) return []
+    const told = this.#told.get(host) ?? new Map<string, Notice>()
+    if (entry.kind === 'incident.closed') {
+      const known = incident(entry.incident ?? '')
+      this.#over(host)
+      if (known === undefined || !tellsTenants(receivers, known.segment)) return []
+      return endedDrafts(entry, known, told, { maxInstances })
+    }
+    if (entry.kind !== 'verdict.changed' || entry.data.kind !== 'healthy' || this.#open.has(host)) return []
+    this.#over(host)
+    return returnedDrafts(entry, told, { mode: mode(), segment: entry.data.segment, maxInstances })
+  }
+
+  #over(host: string): void {
+    this.#open.delete(host)
+    this.#told.delete(host)
+  }
+
+  async #onHost(host: string): Promise<Instance[]> {
+    const early = this.#early.get(host)
+    this.#early.delete(host)
+    const fresh = early !== undefined && this.#parts.clock.now() - early.at <= earlyGoodForMs
+    return (fresh ? await early.list : null) ?? this.#list(host)
+  }
+
+  async #list(host: string): Promise<Instance[]> {
+    const { clock, cloud, observer, signal } = this.#parts
+    for (let attempt = 1; !isAborted(signal); attempt++) {
+      try {
+        return await cloud.listInstances(host, { signal })
+      } catch (thrown) {
+        if (isAborted(signal)) break
+        const message = `Who owns the instances of ${host} cannot be read`
+        observer.log?.('warn', 'notice.owners_unknown', { host, attempt, message }, ensureError(thrown))
+        if (attempt >= listings) break
+        await sleep(clock, listAgainMs, signal)
+      }
+    }
+    return []
+  }
+}
+
+function segmentOf(entry: Entry): string {
+  return entry.kind === 'verdict.changed' || entry.kind === 'incident.opened' ? entry.data.segment : ''
+}

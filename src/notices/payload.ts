@@ -1,0 +1,34 @@
+/** The JSON that webhooks get: its fields are a contract (docs/notices.md). Adding is allowed, changing and taking away is not. */
+import type { Notice, NoticedInstance } from '../domain/notice.ts'
+import { linkTo, worded, type Setting, type Texts } from './texts.ts'
+
+/** What a body may weigh. A notice of 1,000 instances with long names is some 200 kB; more is refused by many receivers. */
+export const largestBody = 256 * 1024
+
+/** The body's text. Instances that do not fit are left out from the end, where those are that went well. */
+export function payload(notice: Notice, texts: Texts, setting: Setting): string {
+  for (let kept = notice.instances ?? []; ; kept = kept.slice(0, Math.floor(kept.length / 2))) {
+    const body = JSON.stringify(fields({ ...notice, instances: kept }, texts, setting))
+    if (Buffer.byteLength(body) <= largestBody || kept.length === 0) return body
+  }
+}
+
+function fields(notice: Notice, texts: Texts, setting: Setting): Record<string, unknown> {
+  const { id, topic, audience, severity, mode, at, code } = notice
+  const { subject, text } = worded(notice, texts, setting)
+  const common = { version: 1, id, topic, audience, severity, mode, at, cloud: setting.cloud, code, subject, text }
+  if (audience === 'operator') {
+    const { cause, message, host, segment, incident } = notice
+    return { ...common, message, host, segment, incident, sequence: cause, link: linkTo(setting.link, incident) }
+  }
+  const { project, reference, instances = [], instanceCount, notBack } = notice
+  return {
+    ...{ ...common, project, reference, instanceCount, notBack },
+    ...(setting.showHosts && { host: notice.host }),
+    instances: instances.map((one) => shown(one, setting)),
+  }
+}
+
+function shown({ host, ...one }: NoticedInstance, { showHosts }: Setting): NoticedInstance {
+  return showHosts && host !== undefined ? { ...one, host } : one
+}

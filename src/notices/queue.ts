@@ -1,0 +1,162 @@
+/**
+ * What waits for each receiver, and what may be tried now. Folded from the journal at a start, and kept by the same steps
+ * afterwards. Pure: times are given in, monotonic ms.
+ *
+ * Order: what concerns one project (or the operators) reaches a receiver in the order in which it happened. A receiver
+ * that answers gets several projects' notices at once; one that failed is tried with a single notice, ever more rarely.
+ */
+import type { Entry } from '../domain/entry.ts'
+import type { Notice } from '../domain/notice.ts'
+
+/** Tries at once at one receiver that answers. More: a burst that a small receiver refuses; fewer: many owners wait for each other. */
+const parallel = 8
+
+/** The first pause after a failure; it doubles. Shorter: a receiver that restarts is hammered; longer: news is late. */
+const firstPauseMs = 1_000
+
+/** The longest pause. Longer: a receiver that is well again waits; shorter: one that is down for a day fills the journal. */
+const longestPauseMs = 300_000
+
+export interface Waiting {
+  notice: Notice
+  queuedAt: number
+  attempts: number
+  inFlight: boolean
+}
+
+interface Line {
+  waiting: Waiting[]
+  /** Failures in a row. */
+  failures: number
+  notBefore: number
+}
+
+export class NoticeQueue {
+  readonly #lines = new Map<string, Line>()
+
+  /** Adds what was queued, sent, tried or given up, from the journal; `at` is when, monotonic. */
+  apply(entry: Entry, at: number): void {
+    switch (entry.kind) {
+      case 'notice.queued':
+        this.add(entry.data, at)
+        break
+      case 'notice.sent':
+      case 'notice.dead-lettered':
+        this.#remove(entry.data.receiver, entry.data.notice)
+        break
+      case 'notice.failed': {
+        const found = this.#find(entry.data.receiver, entry.data.notice)
+        if (found !== undefined) found.attempts = entry.data.attempt
+        break
+      }
+      default:
+        break
+    }
+  }
+
+  add(notice: Notice, at: number): void {
+    for (const receiver of notice.receivers)
+      this.#line(receiver).waiting.push({ notice, queuedAt: at, attempts: 0, inFlight: false })
+  }
+
+  receivers(): string[] {
+    return [...this.#lines.keys()]
+  }
+
+  /** How many wait, those under way included. */
+  size(receiver: string): number {
+    return this.#lines.get(receiver)?.waiting.length ?? 0
+  }
+
+  /** What must be given up: too old, or in the way of newer ones. Never what is under way. */
+  overdue(
+    receiver: string,
+    now: number,
+    { giveUpAfterMs, limit }: { giveUpAfterMs: number; limit: number },
+  ): {
+    tooOld: Waiting[]
+    tooMany: Waiting[]
+  } {
+    const idle = this.#line(receiver).waiting.filter(({ inFlight }) => !inFlight)
+    // One that was never tried, because no daemon ran, gets its one try.
+    const tooOld = idle.filter(({ queuedAt, attempts }) => attempts > 0 && now - queuedAt >= giveUpAfterMs)
+    const left = idle.filter((one) => !tooOld.includes(one))
+    return { tooOld, tooMany: left.slice(0, Math.max(0, this.size(receiver) - tooOld.length - limit)) }
+  }
+
+  /** What may be tried now, in order. */
+  due(receiver: string, now: number): Waiting[] {
+    const line = this.#line(receiver)
+    const flying = line.waiting.filter(({ inFlight }) => inFlight)
+    if (line.failures > 0) {
+      if (flying.length > 0 || now < line.notBefore) return []
+      return line.waiting.slice(0, 1)
+    }
+    const taken = new Set<string | null>()
+    const free: Waiting[] = []
+    for (const one of line.waiting) {
+      if (flying.length + free.length >= parallel) break
+      const lane = one.notice.project
+      if (!taken.has(lane) && !one.inFlight) free.push(one)
+      taken.add(lane)
+    }
+    return free
+  }
+
+  /** Ms until something may be tried or must be given up by itself; null when nothing waits for the time. */
+  pauseMs(receiver: string, now: number): number | null {
+    const { waiting, failures, notBefore } = this.#line(receiver)
+    if (waiting.length === 0 || failures === 0) return null
+    return Math.max(0, notBefore - now)
+  }
+
+  begin(one: Waiting): void {
+    one.inFlight = true
+    one.attempts += 1
+  }
+
+  /** It arrived, so the receiver answers. */
+  delivered(receiver: string, one: Waiting): void {
+    this.#remove(receiver, one.notice.id)
+    const line = this.#line(receiver)
+    line.failures = 0
+    line.notBefore = 0
+  }
+
+  /** It stays first. Gives the pause until the receiver is tried again. `began`: when this try did. */
+  failed(receiver: string, one: Waiting, now: number, began: number): number {
+    one.inFlight = false
+    const line = this.#line(receiver)
+    // Of several that failed together only the first counts: they tell the same.
+    if (line.failures === 0 || began >= line.notBefore) {
+      line.failures += 1
+      line.notBefore = now + pauseAfter(line.failures)
+    }
+    return Math.max(0, line.notBefore - now)
+  }
+
+  givenUp(receiver: string, one: Waiting): void {
+    this.#remove(receiver, one.notice.id)
+  }
+
+  #line(receiver: string): Line {
+    const known = this.#lines.get(receiver)
+    if (known !== undefined) return known
+    const line: Line = { waiting: [], failures: 0, notBefore: 0 }
+    this.#lines.set(receiver, line)
+    return line
+  }
+
+  #find(receiver: string, id: string): Waiting | undefined {
+    return this.#lines.get(receiver)?.waiting.find(({ notice }) => notice.id === id)
+  }
+
+  #remove(receiver: string, id: string): void {
+    const line = this.#line(receiver)
+    line.waiting = line.waiting.filter(({ notice }) => notice.id !== id)
+  }
+}
+
+export function pauseAfter(failures: number): number {
+  return Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures - 1, 20))
+}

@@ -1,0 +1,102 @@
+/**
+ * E-mail through the machine's own sendmail (Postfix, Exim, msmtp, nullmailer all bring one): it queues, retries and knows
+ * the relay. The message goes in on standard input; the recipients are arguments, never parsed out of a header.
+ */
+import { spawn } from 'node:child_process'
+import { deadline, type Clock } from '../domain/clock.ts'
+import type { Deliver, Ended } from './delivery.ts'
+import { mailText } from './mail.ts'
+import type { Setting, Texts } from './texts.ts'
+
+export interface MailOptions {
+  name: string
+  /** The program and its own arguments; -i, -f and the recipients are added. */
+  argv: readonly string[]
+  from: string
+  /** To whom; empty: this notice is nobody's. */
+  to: (project: string | null) => readonly string[]
+  limitMs: number
+  clock: Clock
+  texts: Texts
+  setting: Setting
+  /** Default: a child process. */
+  run?: RunSendmail | undefined
+}
+
+export interface SendmailRun {
+  argv: readonly string[]
+  stdin: string
+  limitMs: number
+  clock: Clock
+  signal: AbortSignal
+}
+
+/** Null when it did not end by itself; `output` is for people. */
+export type RunSendmail = (run: SendmailRun) => Promise<{ exit: number | null; output: string }>
+
+/** sysexits.h: the message or its addresses are wrong, and would be again. */
+const refusals = new Set([64, 65, 67])
+
+/** Output that is kept of a failure. More would fill the journal. */
+const outputKept = 200
+
+export function email(options: MailOptions): Deliver {
+  const { name, argv, from, limitMs, clock, texts, setting, run = runSendmail } = options
+  return async ({ notice, signal }) => {
+    const to = options.to(notice.project)
+    if (to.length === 0) return { ok: false, problem: 'no address is configured for its project', final: true }
+    const stdin = mailText({ notice, receiver: name, from, to, wallMs: clock.wall() }, texts, setting)
+    const sender = /<([^<>]+)>$/.exec(from)?.[1] ?? from
+    const { exit, output } = await run({ argv: [...argv, '-i', '-f', sender, ...to], stdin, limitMs, clock, signal })
+    return ended(exit, output)
+  }
+}
+
+function ended(exit: number | null, output: string): Ended {
+  if (exit === 0) return { ok: true, result: 'sendmail took it' }
+  const says = output.replace(/\s+/g, ' ').trim().slice(0, outputKept)
+  const what = exit === null ? 'sendmail did not end by itself' : `sendmail ended with ${exit}`
+  return { ok: false, problem: says === '' ? what : `${what}: ${says}`, final: exit !== null && refusals.has(exit) }
+}
+
+/** Never throws. A program that does not end in time is killed with everything that it started. */
+export const runSendmail: RunSendmail = ({ argv, stdin, limitMs, clock, signal }) => {
+  const [program = '', ...args] = argv
+  const limit = deadline(clock, limitMs, signal)
+  return new Promise((resolve) => {
+    let output = ''
+    let over = false
+    const end = (exit: number | null, said: string): void => {
+      if (over) return
+      over = true
+      limit.release()
+      resolve({ exit, output: said })
+    }
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true })
+    const collect = (chunk: Buffer): void => {
+      if (output.length < 4_000) output += chunk.toString('utf8')
+    }
+    child.stdout.on('data', collect)
+    child.stderr.on('data', collect)
+    // One that ends before it has read everything closes the pipe; its exit code tells the rest.
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(stdin)
+    child.once('error', (error) => end(null, error.message))
+    child.once('close', (code) => end(code, output))
+    const stop = (): void => {
+      killGroup(child.pid)
+      end(null, limit.expired() ? `killed after ${limitMs} ms. ${output}` : 'stopped')
+    }
+    if (limit.signal.aborted) stop()
+    else limit.signal.addEventListener('abort', stop, { once: true })
+  })
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It is gone already, which is what we wanted.
+  }
+}

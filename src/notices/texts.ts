@@ -1,0 +1,153 @@
+/**
+ * The words of notices: English here, and any language in a file (docs/notices.md). Templates with {name}; what a tenant
+ * reads is made of its own instances only, whatever a template asks for.
+ */
+import { noticeTopics, type Notice, type NoticedState, type NoticeTopic } from '../domain/notice.ts'
+import { filledIn, variablesIn } from '../domain/template.ts'
+
+export interface Words {
+  subject: string
+  text: string
+}
+
+export interface Texts {
+  topics: Record<NoticeTopic, Words>
+  /** One line for each instance: {name}, {id}, {state}, {code}, {host}. */
+  line: string
+  /** After the last line, when not all are named: {more}. */
+  more: string
+  states: Record<NoticedState, string>
+  /** Before the text of a notice from a daemon that only observes; {mode} elsewhere. */
+  observing: string
+}
+
+/** What templates of a topic may ask for. Tenants' never have the operator's words. */
+export const variables = {
+  operator: ['host', 'segment', 'incident', 'code', 'message', 'at', 'cloud', 'severity', 'mode', 'topic', 'link'],
+  tenant: ['project', 'reference', 'count', 'ok', 'notOk', 'instances', 'at', 'cloud', 'severity', 'mode', 'topic'],
+  line: ['name', 'id', 'state', 'code', 'host'],
+  more: ['more'],
+} as const
+
+const operator = (subject: string): Words => ({ subject, text: '{message}{link}' })
+
+export const english: Texts = {
+  topics: {
+    'host-down': operator('{host} is taken for dead'),
+    'host-trouble': operator('{host}: {code}'),
+    'host-well': operator('{host} is well again'),
+    contradiction: operator('{host} is forced down and alive'),
+    'incident-opened': operator('Recovery of {host} begins'),
+    'incident-held': operator('Recovery of {host} waits: {code}'),
+    'fencing-failed': operator('Fencing of {host} by {code} failed'),
+    'proof-voided': operator('{host} shows life in the middle of its recovery'),
+    'incident-closed': operator('Recovery of {host} is over: {code}'),
+    'brake-tripped': operator('The brake holds: {code}'),
+    'brake-released': operator('The brake is open: {code}'),
+    'control-plane-frozen': operator('Verdicts are frozen: {code}'),
+    'control-plane-thawed': operator('Verdicts move again'),
+    alarm: operator('Alarm {code}'),
+    'return-waits': operator('{host} waits to be let back'),
+    'return-refused': operator('{host} is kept out'),
+    'host-returned': operator('{host} takes instances again'),
+    test: operator('A test of this receiver'),
+    'instances-affected': {
+      subject: 'Your instances: {notOk} down with their host',
+      text: 'A host failed. These instances of project {project} were on it at {at}:\n\n{instances}\n\nYou will be told what became of each. Reference: {reference}',
+    },
+    'instances-ended': {
+      subject: 'Your instances: {ok} of {count} are back',
+      text: 'The recovery of instances of project {project} ended at {at}:\n\n{instances}\n\nReference: {reference}',
+    },
+  },
+  line: '- {name} ({id}): {state}',
+  more: '… and {more} more',
+  states: {
+    affected: 'down',
+    'at-rest': 'was stopped, and cannot be started at the moment',
+    running: 'running again on another host',
+    stopped: 'on another host, stopped',
+    left: 'not moved; it stays down until its host is repaired',
+    failed: 'could not be recovered; the operators know of it',
+    stuck: 'unclear; the operators look at it',
+    untouched: 'not recovered',
+    returned: 'its host came back by itself; nothing was moved',
+  },
+  observing: 'Automatic recovery only observes at the moment: nothing was or will be done by it.',
+}
+
+/** Facts beside the notice itself. */
+export interface Setting {
+  cloud: string | null
+  /** Where people find the pages; null: none is named. */
+  link: string | null
+  showHosts: boolean
+}
+
+/** Subject and text as people read them. */
+export function worded(notice: Notice, texts: Texts, setting: Setting): Words {
+  const forTenants = noticeTopics[notice.topic].audience === 'tenant'
+  const values = forTenants ? tenantValues(notice, texts, setting) : operatorValues(notice, setting)
+  const fill = (template: string): string => filledIn(template, (name) => values[name] ?? '')
+  const { subject, text } = texts.topics[notice.topic]
+  const observing = notice.mode === 'observe' && notice.topic !== 'test'
+  return {
+    subject: `${observing ? '[observing] ' : ''}${fill(subject)}`.replace(/\s+/g, ' ').trim(),
+    text: `${fill(text)}${observing ? `\n\n${texts.observing}` : ''}`,
+  }
+}
+
+/** What is wrong with a template; null when it can be used. */
+export function templateProblem(template: string, known: readonly string[]): string | null {
+  for (const name of variablesIn(template)) {
+    if (known.includes(name)) continue
+    if (name === '{' || name === '}') return `has a stray ${name} (write ${name}${name} for the brace itself)`
+    return `there is no {${name}} here (known: ${known.map((each) => `{${each}}`).join(', ')})`
+  }
+  return null
+}
+
+/** The variables that a topic's templates may use. */
+export function variablesOf(topic: NoticeTopic): readonly string[] {
+  return variables[noticeTopics[topic].audience]
+}
+
+type Values = Partial<Record<string, string>>
+
+function operatorValues(notice: Notice, { cloud, link }: Setting): Values {
+  const { host, segment, incident, code, message, at, severity, mode, topic } = notice
+  return {
+    ...{ code, message, at, severity, mode, topic, cloud: cloud ?? '' },
+    ...{ host: host ?? '', segment: segment ?? '', incident: incident ?? '' },
+    link: linkLine(link, incident),
+  }
+}
+
+/** On a line of its own. */
+function linkLine(link: string | null, incident: string | null): string {
+  const address = linkTo(link, incident)
+  return address === null ? '' : `\n\n${address}`
+}
+
+/** The page of an incident, or null. */
+export function linkTo(link: string | null, incident: string | null): string | null {
+  return link === null || incident === null
+    ? null
+    : `${link.replace(/\/+$/, '')}/incidents/${encodeURIComponent(incident)}`
+}
+
+/** Nothing here may name the host: an incident's id has its name in it, too. */
+function tenantValues(notice: Notice, texts: Texts, { cloud, showHosts }: Setting): Values {
+  const { project, reference, instances = [], instanceCount = 0, notBack = 0, at, severity, mode, topic } = notice
+  const lines = instances.map(({ id, name, state, code = '', host }) => {
+    const values: Values = { id, name, state: texts.states[state], code, host: showHosts ? (host ?? '') : '' }
+    return filledIn(texts.line, (key) => values[key] ?? '')
+  })
+  const more = instanceCount - instances.length
+  if (more > 0) lines.push(filledIn(texts.more, () => String(more)))
+  return {
+    ...{ at, severity, mode, topic, cloud: cloud ?? '' },
+    ...{ project: project ?? '', reference: reference ?? '', count: String(instanceCount) },
+    ...{ ok: String(instanceCount - notBack), notOk: String(notBack), instances: lines.join('\n') },
+  }
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { withoutSecrets } from '../../src/daemon/config/index.ts'
+import { readTexts } from '../../src/daemon/config/notice-texts.ts'
+import { english } from '../../src/notices/index.ts'
+import { bad, parse, problemsIn, shipped } from './configurations.ts'
+
+const receivers = (text: string, env: Record<string, string> = {}) =>
+  parse(`notices: { receivers: { ${text} } }`, env).notices.receivers
+const problems = (text: string): string[] => problemsIn(`notices: { receivers: { ${text} } }`)
+
+describe('notices', () => {
+  it('nobody is told of anything unless it is configured', () => {
+    expect(parse('').notices).toEqual({
+      ...{ link: null, freezeDelayMs: 30_000, giveUpAfterMs: 21_600_000, queueLimit: 1_000, maxInstances: 200 },
+      receivers: {},
+    })
+  })
+
+  it('a webhook is signed, told of everything about the cloud, and never shows tenants a host', () => {
+    expect(receivers('hook: { kind: webhook, url: "https://h/", secret: sixteen-characters }')['hook']).toEqual({
+      ...{ kind: 'webhook', url: 'https://h/', secret: 'sixteen-characters', caFile: null, verify: true },
+      ...{ limitMs: 5_000, audience: 'operator', topics: null, segments: null, projects: null, least: 'info' },
+      ...{ showHosts: false, texts: english },
+    })
+  })
+
+  it('an address that is a secret comes from the environment', () => {
+    const env = { HOOK: 'https://chat/hooks/abc' }
+    expect(receivers('room: { kind: chat, url_env: HOOK }', env)['room']).toMatchObject({ url: env.HOOK })
+  })
+
+  it('an address from elsewhere must be one, too', () => {
+    const text = 'notices: { receivers: { room: { kind: chat, url_env: HOOK } } }'
+    expect(problemsIn(text, { HOOK: 'chat' })).toEqual([
+      expect.stringContaining('notices.receivers.room: its url is no http or https URL'),
+    ])
+  })
+
+  it('addresses by project are the projects that are told', () => {
+    const mail = 'mail: { kind: email, audience: tenant, from: l@x.org, to_by_project: { red: [a@x.org] } }'
+    expect(receivers(mail)['mail']).toMatchObject({ projects: ['red'], toByProject: { red: ['a@x.org'] }, to: [] })
+  })
+
+  it('a shown configuration has neither secrets nor addresses that are', () => {
+    const text = 'hook: { kind: webhook, url: "https://h/hidden", secret: sixteen-characters }'
+    const room = 'room: { kind: chat, url: "https://h/hidden" }'
+    const shown = JSON.stringify(withoutSecrets(parse(`notices: { receivers: { ${text}, ${room} } }`)))
+    expect(shown).not.toMatch(/hidden|sixteen/)
+  })
+
+  it.each(['-oQ/tmp@x.org', 'a@x.org,b@x.org', 'a b@x.org', 'a@x.org\\nBcc: c@x.org', 'root'])(
+    'one address is one address: "%s"',
+    (address) => expect(problems(`m: { kind: email, from: l@x.org, to: ["${address}"] }`)).toHaveLength(1),
+  )
+
+  it.each(['https://user:word@h/', 'ftp://h/', 'h'])('an address is http or https, without a login: %s', (url) => {
+    expect(problems(`room: { kind: chat, url: "${url}" }`)).toEqual([
+      expect.stringContaining(`notices.receivers.room.url: "${url}" must be an http or https URL without a login`),
+    ])
+  })
+
+  it('says what contradicts itself with its place', () => {
+    const text = `notices:
+  receivers:
+    hook: { kind: webhook, url: 'https://example.org/', secret: too-short, segments: [nowhere] }
+    unsigned: { kind: webhook, url: 'https://example.org/', sign: false, secret: sixteen-characters }
+    mute: { kind: webhook, url: 'https://example.org/', secret_env: NOT_SET }
+    lost: { kind: chat }
+    wrong: { kind: chat, url: 'https://example.org/', topics: [host-down, instances-ended], projects: [red] }
+    nobody: { kind: email, from: a@example.org }
+    both: { kind: email, from: a@example.org, to: [b@example.org], to_by_project: { red: [b@example.org] } }
+`
+    expect(problemsIn(text)).toEqual([
+      'lifeboat.yaml:3:11: notices.receivers.hook: its secret is too short (at least 16 characters, e.g. openssl rand -hex 32)',
+      'lifeboat.yaml:3:87: notices.receivers.hook.segments[0]: there is no segment "nowhere" (defined: none; or default:ZONE)',
+      'lifeboat.yaml:4:67: notices.receivers.unsigned.sign: is false, but there is a secret to sign with (drop one of them)',
+      'lifeboat.yaml:5:69: notices.receivers.mute.secret_env: environment variable NOT_SET is not set (the secret is taken from it)',
+      'lifeboat.yaml:6:11: notices.receivers.lost: has no url (give exactly one of url, url_file, url_env)',
+      'lifeboat.yaml:7:75: notices.receivers.wrong.topics[1]: instances-ended is told to audience tenant, and this receiver is operator',
+      'lifeboat.yaml:7:103: notices.receivers.wrong.projects: only notices to tenants are about a project (set audience: tenant)',
+      'lifeboat.yaml:8:13: notices.receivers.nobody: has no recipients (exactly one of to, to_by_project)',
+      'lifeboat.yaml:9:11: notices.receivers.both: has to and to_by_project (exactly one of to, to_by_project)',
+      'lifeboat.yaml:9:83: notices.receivers.both.to_by_project: only notices to tenants are about a project (set audience: tenant)',
+    ])
+  })
+})
+
+describe('words of one’s own', () => {
+  it('are laid over the English ones', () => {
+    const texts = readTexts(shipped('notices.de.yaml'), (problem) => expect.fail(problem))
+    expect(texts.states.running).toBe('läuft wieder auf einem anderen Host')
+    expect(texts.topics['host-down']).toEqual(english.topics['host-down'])
+    expect(Object.keys(texts.states)).toEqual(Object.keys(english.states))
+  })
+
+  it('that ask for what a tenant must not know, or are no templates, are told with their place', () => {
+    const told: string[] = []
+    readTexts(bad('bad-texts.txt'), (problem) => told.push(problem.replace(/^.*\//, '')))
+    expect(told).toEqual([
+      expect.stringContaining('bad-texts.txt:2:9: instances-ended.text there is no {host} here (known: {project}'),
+      'bad-texts.txt:3:7: line has a stray { (write {{ for the brace itself)',
+    ])
+  })
+
+  it('in a file that cannot be read are a problem of the configuration', () => {
+    expect(problems('c: { kind: chat, url: "https://h/", texts: nowhere.yaml }')).toEqual([
+      expect.stringMatching(/^lifeboat\.yaml:1:\d+: notices\.receivers\.c\.texts: \/.*nowhere\.yaml cannot be read/),
+    ])
+  })
+})

@@ -1,0 +1,344 @@
+import { execFileSync } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock as clock } from '../../src/daemon/system-clock.ts'
+import type { Notice } from '../../src/domain/notice.ts'
+import { chatMessage } from '../../src/notices/chat.ts'
+import type { Ended } from '../../src/notices/delivery.ts'
+import { mailText } from '../../src/notices/mail.ts'
+import { largestBody, payload } from '../../src/notices/payload.ts'
+import { reach } from '../../src/notices/reach.ts'
+import { receiver, type ReceiverSettings } from '../../src/notices/receiver.ts'
+import { testNotice } from '../../src/notices/test-notice.ts'
+import { english, worded } from '../../src/notices/texts.ts'
+import { everything, owners } from './rig.ts'
+
+const secret = 'sixteen-characters'
+const setting = { cloud: 'prod', link: 'https://pages.example', showHosts: false }
+
+const forOperators: Notice = {
+  ...{ id: 'n1', topic: 'incident-held', audience: 'operator', severity: 'critical', receivers: ['hook'] },
+  ...{ mode: 'armed', cause: 7, at: '2026-01-01T00:00:00.000Z', code: 'FENCE_FAILED', message: 'cmp01 waits' },
+  ...{ host: 'cmp01', segment: 'az1', incident: '20260101T000000Z-cmp01', project: null, reference: null },
+}
+const forTenants: Notice = {
+  ...forOperators,
+  ...{ id: 'n2', topic: 'instances-ended', audience: 'tenant', project: 'red', reference: 'r1', message: '' },
+  instances: [
+    { id: 'i1', name: 'web', state: 'running', host: 'cmp02' },
+    { id: 'i2', name: 'db', state: 'left', code: 'LOCAL_DISK' },
+  ],
+  ...{ instanceCount: 3, notBack: 1 },
+}
+
+interface Asked {
+  headers: IncomingMessage['headers']
+  body: string
+}
+
+/** A receiver on a port of its own; `answer` plays it. */
+async function serving(
+  answer: (request: Asked, response: ServerResponse) => void,
+  test: (url: string, asked: Asked[]) => Promise<void>,
+  tls?: { key: Buffer; cert: Buffer },
+): Promise<void> {
+  const asked: Asked[] = []
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      asked.push({ headers: request.headers, body })
+      answer({ headers: request.headers, body }, response)
+    })
+  }
+  const server: Server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  try {
+    await test(`${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}/in`, asked)
+  } finally {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+}
+
+const accepted = (_asked: Asked, response: ServerResponse): void => void response.writeHead(204).end()
+
+type Webhook = Extract<ReceiverSettings, { kind: 'webhook' }>
+const hook = (url: string, change: Partial<Webhook> = {}): Webhook => ({
+  ...everything,
+  ...{ kind: 'webhook', url, secret, caFile: null, verify: true, limitMs: 5_000, texts: english, showHosts: false },
+  ...change,
+})
+
+function send(settings: ReceiverSettings, notice: Notice = forOperators, attempt = 1): Promise<Ended> {
+  const deliver = receiver('hook', settings, { clock, cloud: 'prod', link: setting.link })
+  return deliver({ notice, attempt, signal: new AbortController().signal })
+}
+
+describe('a webhook', () => {
+  it('is signed over time and body, and carries the id that tells a repetition', () =>
+    serving(accepted, async (url, asked) => {
+      expect(await send(hook(url), forOperators, 3)).toEqual({ ok: true, result: 'HTTP 204' })
+      const [{ headers, body } = { headers: {}, body: '' }] = asked
+      const stamp = String(headers['lifeboat-timestamp'])
+      const expected = createHmac('sha256', secret).update(`${stamp}.${body}`).digest('hex')
+      expect(headers['lifeboat-signature']).toBe(`v1=${expected}`)
+      expect(Math.abs(Number(stamp) - clock.wall() / 1000)).toBeLessThan(5)
+      expect(headers).toMatchObject({ 'idempotency-key': 'n1', 'lifeboat-attempt': '3' })
+      expect(headers['content-type']).toBe('application/json')
+      expect(JSON.parse(body)).toEqual({
+        ...{ version: 1, id: 'n1', topic: 'incident-held', audience: 'operator', severity: 'critical', mode: 'armed' },
+        ...{ at: forOperators.at, cloud: 'prod', code: 'FENCE_FAILED', message: 'cmp01 waits', sequence: 7 },
+        ...{ host: 'cmp01', segment: 'az1', incident: '20260101T000000Z-cmp01' },
+        link: 'https://pages.example/incidents/20260101T000000Z-cmp01',
+        subject: 'Recovery of cmp01 waits: FENCE_FAILED',
+        text: 'cmp01 waits\n\nhttps://pages.example/incidents/20260101T000000Z-cmp01',
+      })
+    }))
+
+  it('is not signed where nobody checks it', () =>
+    serving(accepted, async (url, asked) => {
+      await send(hook(url, { secret: null }))
+      expect(asked[0]?.headers).not.toHaveProperty('lifeboat-signature')
+    }))
+
+  it('follows no redirect: it would carry the notice elsewhere', () =>
+    serving(accepted, (elsewhere, stolen) =>
+      serving(
+        (_asked, response) => void response.writeHead(307, { location: elsewhere }).end(),
+        async (url) => {
+          expect(await send(hook(url))).toMatchObject({
+            ...{ ok: false, final: false },
+            problem: expect.stringMatching(/^HTTP 307: a redirect is not followed/) as string,
+          })
+          expect(stolen).toEqual([])
+        },
+      ),
+    ))
+
+  it.each([
+    [400, true],
+    [413, true],
+    [422, true],
+    [401, false],
+    [404, false],
+    [408, false],
+    [429, false],
+    [500, false],
+    [503, false],
+  ])('HTTP %i: final is %s', (status, final) =>
+    serving(
+      (_asked, response) => void response.writeHead(status).end(),
+      async (url) => expect(await send(hook(url))).toEqual({ ok: false, problem: `HTTP ${status}`, final }),
+    ),
+  )
+
+  it('that does not answer is left after its time limit, without a word of its address', () =>
+    serving(
+      () => undefined,
+      async (url) =>
+        expect(await send(hook(url, { limitMs: 60 }))).toEqual({
+          ...{ ok: false, final: false },
+          problem: 'no answer within 60 ms',
+        }),
+    ))
+
+  it('that is not there is told by its error code alone', async () => {
+    const ended = await send(hook('http://127.0.0.1:1/secret-path'))
+    expect(ended).toEqual({ ok: false, final: false, problem: 'it could not be reached (ECONNREFUSED)' })
+  })
+})
+
+describe('TLS', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'lifeboat-notices-tls-'))
+  const file = (name: string): string => join(directory, name)
+  beforeAll(() => {
+    const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2', '-nodes']
+    const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
+    execFileSync('openssl', [...made, '-keyout', file('key.pem'), '-out', file('cert.pem'), ...subject], {
+      stdio: 'ignore',
+    })
+  })
+  afterAll(() => rmSync(directory, { recursive: true }))
+  const tls = () => ({ key: readFileSync(file('key.pem')), cert: readFileSync(file('cert.pem')) })
+
+  it('takes the certificate of a CA that is given, and no other', () =>
+    serving(
+      accepted,
+      async (url, asked) => {
+        expect((await send(hook(url, { caFile: file('cert.pem') }))).ok).toBe(true)
+        expect(await send(hook(url))).toMatchObject({ ok: false, final: false })
+        expect(asked).toHaveLength(1)
+      },
+      tls(),
+    ))
+
+  it('is looked at by a check, and nothing is sent', () =>
+    serving(
+      accepted,
+      async (url, asked) => {
+        const target = { url, caFile: file('cert.pem'), verify: true, limitMs: 5_000 }
+        expect(await reach(target, clock)).toMatch(/^127\.0\.0\.1:\d+$/)
+        await expect(reach({ ...target, caFile: null }, clock)).rejects.toThrow(/self-signed certificate/)
+        expect(asked).toEqual([])
+      },
+      tls(),
+    ))
+})
+
+describe('what a tenant reads', () => {
+  const read = payload(forTenants, english, setting)
+
+  it('has its own instances and a reference, and neither host nor incident', () => {
+    expect(JSON.parse(read)).toMatchObject({
+      ...{ project: 'red', reference: 'r1', instanceCount: 3, notBack: 1 },
+      instances: [
+        { id: 'i1', name: 'web', state: 'running' },
+        { id: 'i2', name: 'db', state: 'left', code: 'LOCAL_DISK' },
+      ],
+    })
+    expect(read).not.toContain('cmp0')
+    expect(read).not.toContain('incident')
+  })
+
+  it('names hosts only where that is configured', () => {
+    const shown = payload(forTenants, { ...english, line: '{name} on {host}' }, { ...setting, showHosts: true })
+    expect(JSON.parse(shown)).toMatchObject({ host: 'cmp01', instances: [{ host: 'cmp02' }, {}] })
+    expect(shown).toContain('web on cmp02')
+    expect(payload(forTenants, { ...english, line: '{name} on {host}' }, setting)).not.toContain('cmp0')
+  })
+
+  it('cannot get at the words of operators by a template', () => {
+    const words = { subject: '{host}', text: '{message}{incident}{host}{link}' }
+    const texts = { ...english, topics: { ...english.topics, 'instances-ended': words } }
+    expect(worded({ ...forTenants, message: 'cmp01 died' }, texts, setting)).toEqual({ subject: '', text: '' })
+  })
+
+  it('counts those that are not named, and says when nothing was done', () => {
+    const { subject, text } = worded({ ...forTenants, mode: 'observe' }, english, setting)
+    expect(subject).toBe('[observing] Your instances: 2 of 3 are back')
+    expect(text).toContain('- db (i2): not moved; it stays down until its host is repaired\n… and 1 more')
+    expect(text).toContain(english.observing)
+  })
+
+  it('is never bigger than receivers take, however long the names are', () => {
+    const many = Array.from({ length: 1_000 }, (_, n) => ({
+      ...{ id: `i${n}`, name: '\u{1F6DF}'.repeat(100), state: 'running' as const },
+    }))
+    const body = payload({ ...forTenants, instances: many, instanceCount: 1_000 }, english, setting)
+    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(largestBody)
+    const { instances } = JSON.parse(body) as { instances: unknown[] }
+    expect(instances.length).toBeGreaterThan(100)
+    expect(body).toContain(`and ${1_000 - instances.length} more`)
+  })
+})
+
+describe('a chat room', () => {
+  it('gets the shape that Slack and Mattermost take', () => {
+    expect(chatMessage(forOperators, english, setting)).toMatchObject({
+      text: 'Recovery of cmp01 waits: FENCE_FAILED',
+      attachments: [{ color: '#b3261e', title_link: expect.stringContaining('/incidents/') as string }],
+    })
+  })
+
+  it('is not called by the name of an instance, nor led elsewhere', () => {
+    const evil = { id: 'i', name: '<!channel> @here [x](http://evil) <http://evil|ok>', state: 'left' as const }
+    const text = JSON.stringify(chatMessage({ ...forTenants, instances: [evil] }, english, setting))
+    expect(text).not.toMatch(/<!channel>|@here|<http/)
+  })
+})
+
+describe('a mail', () => {
+  const letter = { receiver: 'mail', from: 'Lifeboat <l@example.org>', to: ['a@x.org', 'b@x.org'], wallMs: 0 }
+
+  it('has headers that mail programs understand, and the same Message-ID for every try', () => {
+    const text = mailText({ ...letter, notice: forOperators }, english, setting)
+    const [head = '', body = ''] = text.split('\n\n')
+    expect(head).toContain('Message-ID: <n1.mail@example.org>')
+    expect(head).toContain('Date: Thu, 01 Jan 1970 00:00:00 +0000')
+    expect(head).toContain('Auto-Submitted: auto-generated')
+    expect(head).toContain('Subject: [lifeboat critical] Recovery of cmp01 waits: FENCE_FAILED')
+    expect(Buffer.from(body, 'base64').toString()).toContain('cmp01 waits')
+  })
+
+  it('cannot be given headers of somebody else’s', () => {
+    const notice = { ...forOperators, host: 'x\r\nBcc: evil@example.org\n\nbody' }
+    const [head = ''] = mailText({ ...letter, notice }, english, setting).split('\n\n')
+    expect(head.split('\n').filter((line) => /^bcc/i.test(line))).toEqual([])
+  })
+
+  it('says other letters in encoded words that a parser puts together again', () => {
+    const notice = { ...forOperators, code: 'Gäste und ✓ '.repeat(10) }
+    const [head = ''] = mailText({ ...letter, notice }, english, setting).split('\n\n')
+    const words = [...head.matchAll(/=\?utf-8\?B\?([^?]*)\?=/g)]
+    expect(words.every(([word]) => word.length <= 75)).toBe(true)
+    const subject = words.map(([, part = '']) => Buffer.from(part, 'base64').toString()).join('')
+    expect(subject).toContain(notice.code.trim())
+  })
+})
+
+describe('sendmail', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'lifeboat-sendmail-'))
+  afterAll(() => rmSync(directory, { recursive: true }))
+  const program = (name: string, body: string): string => {
+    const path = join(directory, name)
+    writeFileSync(path, `#!/bin/sh\n${body}\n`)
+    chmodSync(path, 0o755)
+    return path
+  }
+  const mail = (path: string, limitMs = 5_000): ReceiverSettings => ({
+    ...owners,
+    ...{ kind: 'email', sendmail: [path, '-oi'], from: 'Lifeboat <l@example.org>', to: [], limitMs },
+    ...{ toByProject: { red: ['a@x.org', 'b@x.org'] }, texts: english, showHosts: false },
+  })
+
+  it('gets the message on its input, and the addresses of the project as arguments', async () => {
+    const path = program('takes', `echo "$@" > ${directory}/args; cat > ${directory}/message`)
+    expect(await send(mail(path), forTenants)).toEqual({ ok: true, result: 'sendmail took it' })
+    expect(readFileSync(join(directory, 'args'), 'utf8')).toBe('-oi -i -f l@example.org a@x.org b@x.org\n')
+    expect(readFileSync(join(directory, 'message'), 'utf8')).toContain('To: a@x.org,\n b@x.org')
+  })
+
+  it('that says its queue is full is tried again; that refuses the address is not', async () => {
+    expect(await send(mail(program('full', 'echo no space >&2; exit 75')), forTenants)).toEqual({
+      ...{ ok: false, final: false, problem: 'sendmail ended with 75: no space' },
+    })
+    expect(await send(mail(program('unknown', 'exit 67')), forTenants)).toMatchObject({ final: true })
+  })
+
+  it('that hangs is killed with what it started', async () => {
+    const path = program('hangs', `sleep 30 & echo $! > ${directory}/pid; wait`)
+    expect(await send(mail(path, 300), forTenants)).toMatchObject({
+      ...{ ok: false, final: false, problem: expect.stringContaining('killed after 300 ms') as string },
+    })
+    const pid = readFileSync(join(directory, 'pid'), 'utf8').trim()
+    const runs = (): boolean =>
+      existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    await expect.poll(runs).toBe(false)
+  })
+
+  it('that is not there can be put right: it is tried again', async () => {
+    expect(await send(mail('/nowhere/sendmail'), forTenants)).toMatchObject({ ok: false, final: false })
+  })
+
+  it('is not run for a project without an address', async () => {
+    expect(await send(mail('/nowhere/sendmail'), { ...forTenants, project: 'blue' })).toMatchObject({ final: true })
+  })
+})
+
+describe('a test', () => {
+  it('says that it is one, to tenants too', () => {
+    const about = { receiver: 'hook', by: 'ann', wallMs: 0, nonce: 'x' }
+    for (const audience of ['operator', 'tenant'] as const) {
+      const { text } = worded(testNotice({ ...about, audience, project: 'red' }), english, setting)
+      expect(text).toContain('This is a test of receiver hook, sent by ann')
+    }
+  })
+})

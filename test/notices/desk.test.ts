@@ -1,0 +1,434 @@
+import { describe, expect, it } from 'vitest'
+import {
+  down,
+  dying,
+  everything,
+  instanceOf,
+  opened,
+  owners,
+  recovered,
+  refused,
+  Rig,
+  taken,
+  verdict,
+  closed,
+} from './rig.ts'
+
+describe('a receiver', () => {
+  it(
+    'gets what happened at once, and the journal has it before it is sent',
+    Rig.run({}, async (rig) => {
+      rig.answers = () => {
+        expect(rig.queued().map(({ topic }) => topic)).toEqual(['host-down'])
+        return taken
+      }
+      await rig.append(verdict('host-down'))
+      expect(rig.tried()).toEqual(['pager host-down'])
+      await rig.pass(1_000)
+      expect(rig.ends()).toEqual(['sent pager host-down'])
+    }),
+  )
+
+  it(
+    'that is down gets everything afterwards, in order, and only its first notice is tried meanwhile',
+    Rig.run({}, async (rig) => {
+      rig.answers = () => down
+      await rig.append(verdict('host-down'))
+      await rig.append(opened('i'), closed('i'))
+      await rig.pass(10_000)
+      expect(new Set(rig.tried())).toEqual(new Set(['pager host-down']))
+      rig.answers = () => taken
+      rig.tries = []
+      await rig.pass(60_000)
+      expect(rig.tried()).toEqual(['pager host-down', 'pager incident-opened', 'pager incident-closed'])
+    }),
+  )
+
+  it(
+    'that is down is tried ever more rarely, at least every five minutes',
+    Rig.run({}, async (rig) => {
+      rig.answers = () => down
+      await rig.append(verdict('host-down'))
+      await rig.pass(3_000_000)
+      const pauses = rig.tries.slice(1).map(({ at }, index) => at - (rig.tries[index]?.at ?? 0))
+      expect(pauses.slice(0, 10)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map((seconds) => seconds * 1_000))
+      expect(new Set(pauses.slice(9))).toEqual(new Set([300_000]))
+    }),
+  )
+
+  it(
+    'that is down keeps no other waiting',
+    Rig.run({ receivers: { dead: everything, pager: everything } }, async (rig) => {
+      rig.answers = (receiver) => (receiver === 'dead' ? new Promise(() => undefined) : taken)
+      await rig.append(verdict('host-down'), opened('i'))
+      expect(rig.tried().filter((one) => one.startsWith('pager'))).toEqual(['pager host-down', 'pager incident-opened'])
+    }),
+  )
+
+  it(
+    'that refuses one notice for good gets the next at once',
+    Rig.run({}, async (rig) => {
+      rig.answers = (_receiver, { topic }) => (topic === 'host-down' ? refused : taken)
+      await rig.append(verdict('host-down'), opened('i'))
+      await rig.pass(1_000)
+      expect(rig.ends()).toEqual(['dead-lettered pager host-down', 'sent pager incident-opened'])
+    }),
+  )
+
+  it(
+    'that stays down loses what grew too old, and the journal says so',
+    Rig.run({ limits: { giveUpAfterMs: 60_000 } }, async (rig) => {
+      rig.answers = () => down
+      await rig.append(verdict('host-down'))
+      await rig.pass(600_000)
+      expect(rig.ends().at(-1)).toBe('dead-lettered pager host-down')
+      expect(rig.journal.read({ kinds: ['notice.dead-lettered'] })[0]?.data).toMatchObject({ code: 'TOO_OLD' })
+    }),
+  )
+
+  it(
+    'that stays down loses the oldest when too many wait',
+    Rig.run({ limits: { queueLimit: 2 } }, async (rig) => {
+      rig.answers = () => down
+      await rig.append(verdict('host-down'))
+      for (const id of ['a', 'b', 'c']) await rig.append(opened(id))
+      await rig.pass(1_000)
+      expect(rig.ends().filter((end) => end.startsWith('dead'))).toEqual([
+        'dead-lettered pager host-down',
+        'dead-lettered pager incident-opened',
+      ])
+    }),
+  )
+
+  it(
+    'that broke in the middle of several is not counted as failing several times',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.instances = () => Promise.resolve([instanceOf('a', 'red'), instanceOf('b', 'blue')])
+      rig.answers = () => down
+      await rig.append(verdict('host-down'))
+      expect(rig.tries).toHaveLength(2)
+      await rig.pass(1_000)
+      expect(rig.tries).toHaveLength(3)
+    }),
+  )
+})
+
+describe('a restart', () => {
+  it(
+    'sends what waited, once, under the same id',
+    Rig.run({}, async (rig) => {
+      rig.answers = () => down
+      await rig.append(verdict('host-down'))
+      await rig.pass(1_000)
+      const [first] = rig.tries
+      rig.tries = []
+      rig.answers = () => taken
+      rig.restart()
+      await rig.pass(10_000)
+      expect(rig.tries.map(({ notice }) => notice.id)).toEqual([first?.notice.id])
+      rig.restart()
+      await rig.pass(10_000)
+      expect(rig.tries).toHaveLength(1)
+    }),
+  )
+
+  it(
+    'tells what the last run had no time to tell, and nothing of long ago',
+    Rig.run({}, async (rig) => {
+      rig.restart({ receivers: {} })
+      await rig.append(opened('old'))
+      await rig.pass(120_000)
+      await rig.append(opened('new'))
+      rig.restart()
+      await rig.pass(1_000)
+      expect(rig.queued().map(({ incident }) => incident)).toEqual(['new'])
+    }),
+  )
+
+  it(
+    'reads owners again when the listing was cut off',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.instances = () => new Promise(() => undefined)
+      await rig.append(verdict('host-down'))
+      expect(rig.queued()).toEqual([])
+      rig.instances = () => Promise.resolve([instanceOf('a', 'red')])
+      rig.restart()
+      await rig.pass(1_000)
+      expect(rig.tried()).toEqual(['hook instances-affected'])
+    }),
+  )
+
+  it(
+    'gives up what waits for a receiver that is not configured any more',
+    Rig.run({}, async (rig) => {
+      rig.answers = () => down
+      await rig.append(verdict('host-down'))
+      rig.restart({ receivers: { other: everything } })
+      await rig.pass(1_000)
+      expect(rig.ends()).toContain('dead-lettered pager host-down')
+      expect(rig.journal.read({ kinds: ['notice.dead-lettered'] })[0]?.data).toMatchObject({ code: 'NO_RECEIVER' })
+    }),
+  )
+
+  it(
+    'after an orderly stop that waited two seconds for a try sends what was cut off again',
+    Rig.run({}, async (rig) => {
+      rig.answers = () => new Promise(() => undefined)
+      await rig.append(verdict('host-down'))
+      let over = false
+      void rig.desk.stop().then(() => (over = true))
+      await rig.pass(1_900)
+      expect(over).toBe(false)
+      await rig.pass(200)
+      expect(over).toBe(true)
+      rig.answers = () => taken
+      rig.restart()
+      await rig.pass(1_000)
+      expect(rig.tried()).toEqual(['pager host-down', 'pager host-down'])
+      expect(rig.ends()).toEqual(['sent pager host-down'])
+    }),
+  )
+
+  it(
+    'after an orderly stop knows of a try that ended in time',
+    Rig.run({}, async (rig) => {
+      let answer: () => void = () => undefined
+      rig.answers = () => new Promise((resolve) => (answer = () => resolve(taken)))
+      await rig.append(verdict('host-down'))
+      const stopped = rig.desk.stop()
+      answer()
+      await rig.clock.run(stopped)
+      rig.restart()
+      await rig.pass(1_000)
+      expect(rig.tries).toHaveLength(1)
+    }),
+  )
+})
+
+describe('the journal', () => {
+  it(
+    'is before everything: what cannot be written is not sent until it can',
+    Rig.run({}, async (rig) => {
+      rig.diskFull = true
+      await rig.append(verdict('host-down'))
+      await rig.pass(20_000)
+      expect(rig.tried()).toEqual([])
+      rig.diskFull = false
+      await rig.pass(5_000)
+      expect(rig.tried()).toEqual(['pager host-down'])
+    }),
+  )
+
+  it(
+    'that cannot take the end of a try does not send it twice in the same run',
+    Rig.run({}, async (rig) => {
+      rig.answers = () => {
+        rig.diskFull = true
+        return taken
+      }
+      await rig.append(verdict('host-down'))
+      await rig.pass(60_000)
+      rig.diskFull = false
+      await rig.pass(5_000)
+      expect(rig.tries).toHaveLength(1)
+      expect(rig.ends()).toEqual(['sent pager host-down'])
+    }),
+  )
+})
+
+describe('news', () => {
+  it(
+    'that is the same again within ten minutes is not told, unless the host lived in between',
+    Rig.run({}, async (rig) => {
+      await rig.append(verdict('host-down'))
+      await rig.append(verdict('suspect', { from: 'host-down' }), verdict('host-down', { from: 'suspect' }))
+      expect(rig.queued('host-down')).toHaveLength(1)
+      await rig.append(verdict('healthy', { from: 'host-down' }), verdict('host-down'))
+      expect(rig.queued('host-down')).toHaveLength(2)
+    }),
+  )
+
+  it(
+    'of a freeze waits until it lasted, and its end is told only then',
+    Rig.run({}, async (rig) => {
+      const frozen = { kind: 'monitor.frozen', data: { reason: 'API_DOWN', message: 'Nova does not answer' } } as const
+      const thawed = { kind: 'monitor.thawed', data: { reason: 'API_DOWN', frozenForMs: 1 } } as const
+      await rig.append(frozen)
+      await rig.pass(29_000)
+      await rig.append(thawed)
+      await rig.pass(60_000)
+      expect(rig.queued()).toEqual([])
+      await rig.append(frozen)
+      await rig.pass(31_000)
+      await rig.append(thawed)
+      expect(rig.queued().map(({ topic }) => topic)).toEqual(['control-plane-frozen', 'control-plane-thawed'])
+    }),
+  )
+
+  it(
+    'from a daemon that observes says so',
+    Rig.run({ mode: 'observe' }, async (rig) => {
+      await rig.append(verdict('host-down'))
+      expect(rig.queued()[0]).toMatchObject({ mode: 'observe' })
+    }),
+  )
+})
+
+describe('owners', () => {
+  it(
+    'are told of their own instances only, and at the end what became of each',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.instances = () =>
+        Promise.resolve([instanceOf('a', 'red'), instanceOf('b', 'blue'), instanceOf('c', 'red', 'stopped')])
+      await rig.append(verdict('host-down'))
+      const told = rig.queued('instances-affected')
+      expect(
+        told.map(({ project, instances }) => [project, instances?.map(({ name, state }) => [name, state])]),
+      ).toEqual([
+        [
+          'red',
+          [
+            ['a', 'affected'],
+            ['c', 'at-rest'],
+          ],
+        ],
+        ['blue', [['b', 'affected']]],
+      ])
+      const left = { outcome: 'left', code: 'LOCAL_DISK', message: 'its disk is on cmp01', after: null } as const
+      await rig.append(opened('i'), ...recovered('i', 'a', 'red'), ...recovered('i', 'b', 'blue', left))
+      await rig.append(...recovered('i', 'new', 'green'), closed('i'))
+      const ended = rig.queued('instances-ended')
+      expect(
+        ended.map(({ project, severity, instances }) => [
+          project,
+          severity,
+          instances?.map(({ name, state }) => [name, state]),
+        ]),
+      ).toEqual([
+        [
+          'red',
+          'warning',
+          [
+            ['c', 'untouched'],
+            ['a', 'running'],
+          ],
+        ],
+        ['blue', 'warning', [['b', 'left']]],
+        ['green', 'info', [['new', 'running']]],
+      ])
+      expect(ended[0]?.reference).toBe(told[0]?.reference)
+      expect(told[0]?.reference).not.toBe(told[1]?.reference)
+    }),
+  )
+
+  it(
+    'are told once for each death, however often the verdict wavers',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.instances = () => Promise.resolve([instanceOf('a', 'red')])
+      await rig.append(verdict('host-down'), opened('i'))
+      await rig.append(verdict('suspect', { from: 'host-down' }), verdict('host-down', { from: 'suspect' }))
+      rig.restart()
+      await rig.append(verdict('host-down', { from: 'suspect' }))
+      expect(rig.queued('instances-affected')).toHaveLength(1)
+    }),
+  )
+
+  it(
+    'are told that the host came back, when nothing was begun',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.instances = () => Promise.resolve([instanceOf('a', 'red')])
+      await rig.append(verdict('host-down'))
+      await rig.append(verdict('healthy', { from: 'host-down' }))
+      expect(rig.queued('instances-ended')[0]?.instances).toEqual([{ id: 'id-a', name: 'a', state: 'returned' }])
+    }),
+  )
+
+  it(
+    'are told of a death that a person stated, and not of one that is expected to be held',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.instances = () => Promise.resolve([instanceOf('a', 'red')])
+      await rig.append(verdict('declared-down'))
+      expect(rig.queued()).toEqual([])
+      await rig.append(opened('i', { verdict: null, openedBy: 'ann' }))
+      expect(rig.queued('instances-affected')).toHaveLength(1)
+    }),
+  )
+
+  it(
+    'hear at the end when their instances could not be read at the verdict',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.instances = () => Promise.reject(new Error('no answer'))
+      await rig.append(verdict('host-down'), opened('i'))
+      await rig.pass(10_000)
+      await rig.append(...recovered('i', 'a', 'red'), closed('i'))
+      expect(rig.queued().map(({ topic }) => topic)).toEqual(['instances-ended'])
+    }),
+  )
+
+  it(
+    'with more instances than a notice names get the worst first and the number of all',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      const failed = { outcome: 'failed', code: 'NO_VALID_HOST', after: null } as const
+      const good = ['a', 'b', 'c'].flatMap((name) => recovered('i', name, 'red'))
+      await rig.append(opened('i'), ...good, ...recovered('i', 'z', 'red', failed), closed('i'))
+      const [notice] = rig.queued('instances-ended')
+      expect(notice).toMatchObject({ instanceCount: 4, notBack: 1, severity: 'critical' })
+      expect(notice?.instances?.map(({ name }) => name)).toEqual(['z', 'a', 'b'])
+    }),
+  )
+
+  it(
+    'are told at once when their host was read while it was suspect and its witnesses said dead',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      let read = 0
+      rig.instances = () => (++read === 1 ? Promise.resolve([instanceOf('a', 'red')]) : new Promise(() => undefined))
+      await rig.append(dying())
+      expect([read, rig.queued()]).toEqual([1, []])
+      await rig.append(verdict('host-down', { from: 'suspect' }))
+      expect([read, rig.tried()]).toEqual([1, ['hook instances-affected']])
+    }),
+  )
+
+  it(
+    'are read anew when that is long ago, could not be done, or was before the host lived again',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      let read = 0
+      rig.instances = () => (read++ % 2 === 0 ? Promise.reject(new Error('busy')) : Promise.resolve([]))
+      await rig.append(dying())
+      await rig.append(verdict('host-down', { from: 'suspect' }))
+      expect(read).toBe(2)
+      rig.instances = () => Promise.resolve([instanceOf(`n${++read}`, 'red')])
+      await rig.append(verdict('healthy', { from: 'host-down' }), dying())
+      await rig.pass(91_000)
+      await rig.append(verdict('host-down', { from: 'suspect' }))
+      expect(read).toBe(4)
+      await rig.append(verdict('healthy', { from: 'host-down' }), dying())
+      await rig.append(verdict('healthy', { from: 'suspect' }), verdict('host-down'))
+      expect(read).toBe(6)
+    }),
+  )
+
+  it(
+    'of no more than four suspect hosts are read at once, and of none whose witnesses do not say dead',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      const read: string[] = []
+      rig.instances = (host) => {
+        read.push(host)
+        return new Promise(() => undefined)
+      }
+      await rig.append(verdict('suspect', { host: 'alive' }))
+      for (const host of ['a', 'b', 'c', 'd', 'e']) await rig.append(dying(host))
+      expect(read).toEqual(['a', 'b', 'c', 'd'])
+    }),
+  )
+
+  it(
+    'nobody reads the host where no owner of its segment is told',
+    Rig.run({ receivers: { pager: everything, hook: { ...owners, segments: ['az2'] } } }, async (rig) => {
+      let read = 0
+      rig.instances = () => Promise.resolve([instanceOf(`n${++read}`, 'red')])
+      await rig.append(verdict('host-down'))
+      expect(read).toBe(0)
+    }),
+  )
+})
