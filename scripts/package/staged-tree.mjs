@@ -84,6 +84,8 @@ export class StagedTree {
       if (existsSync(join(this.#project, 'config', folder))) this.#copy(`config/${folder}`, `${shared}/${folder}`)
     this.#copy('config/recipes', `${shared}/recipes`)
     this.write(`${documents}/examples/lifeboat.example.yaml`, this.#read('config/lifeboat.example.yaml'))
+    if (existsSync(join(this.#project, 'config/notices.de.yaml')))
+      this.write(`${documents}/examples/notices.de.yaml`, this.#read('config/notices.de.yaml'))
   }
 
   #service() {
@@ -96,6 +98,7 @@ export class StagedTree {
   #documents() {
     this.#copy('docs', `${documents}/docs`, (file) => !file.endsWith('.scd'))
     this.write(`${documents}/README.md`, this.#read('README.md'))
+    this.write(`${documents}/README.Debian`, this.#read('scripts/package/debian/README.Debian'))
     this.writeCompressed(`${documents}/changelog.gz`, this.#read('CHANGELOG.md'))
   }
 
