@@ -202,6 +202,12 @@ const table: [
   ['kept out until now, healthy for long', 'enabling ENABLING enable', { state: 'kept-out', order: ann }, proven],
   // Enabling.
   [
+    'enabling failed before a restart, long ago: it is not proven healthy anew',
+    'enabling ENABLING enable',
+    { state: 'enabling', failed: { kind: 'enable', at: now - afterRefusalMs, message: 'no' } },
+    proven,
+  ],
+  [
     'enabling was refused a moment ago',
     'enabling REFUSED -',
     { failed: { kind: 'enable', at: now - 1, message: '500' } },

@@ -267,7 +267,7 @@ test('a host that no entry speaks of is away, with nothing of ours on it', () =>
 })
 
 test('entries of a return belong to the newest incident that set something', () => {
-  expect(incidentOf(new Told().marked('1').marked('2').record)).toBe('2')
+  expect(incidentOf(new Told().marked('1').marked('2').marked('3').record)).toBe('3')
 })
 
 test('a row that comes after the end of its write changes nothing', () => {

@@ -31,6 +31,7 @@ describe('a condition', () => {
     ['host.share == 0.5', true],
     ['host.sizes[1] == 2', true],
     ['"x" in host.tags', true],
+    ['host.tags.exists(tag, tag == "x")', true],
     ['host.words["k"]', 'v'],
     ['wanted == "w"', true],
     ['wanted == "v"', false],

@@ -106,6 +106,11 @@ const mistakes: Mistake[] = [
     'reason: RESt',
     ['20:15 instances.rules.1.reason: must be a code: upper case letters, digits and _'],
   ],
+  [
+    'reason: REST',
+    'reason: xREST',
+    ['20:15 instances.rules.1.reason: must be a code: upper case letters, digits and _'],
+  ],
   ['reason: REST', 'reason: 7', ['20:15 instances.rules.1.reason: must be a code, e.g. RUNNING']],
   [
     'because: Nobody knows',
@@ -218,6 +223,14 @@ const mistakes: Mistake[] = [
   ],
   ['  evacuate:\n', '  Evacuate:\n', ['23:3 "Evacuate" must be an id: lower case letters, digits and hyphens']],
   [
+    'recipes:\n',
+    'recipes: { Bad: { steps: [{ id: a, do: start, deadline: 1m }] } }\nrecipez:\n',
+    [
+      '22:12 "Bad" must be an id: lower case letters, digits and hyphens',
+      '23:1 unknown key "recipez"; allowed here: apiVersion, kind, metadata, failure, host, instances, recipes',
+    ],
+  ],
+  [
     '  evacuate:\n',
     '  evacuate:\n    rounds: 0\n',
     ['24:13 recipes.evacuate.rounds: must be a whole number from 1 to 1000'],
@@ -257,6 +270,18 @@ const mistakes: Mistake[] = [
     'deadline: 60m, onError: { default: evacuate } }',
     ['23:3 recipe "evacuate" leads to itself, so it must say rounds: how many times it may be entered'],
   ],
+  ['deadline: 60m }', 'deadline: 60m, onError: { default: evacuate } }\n    rounds: 2', []],
+  [
+    'deadline: 60m }',
+    'deadline: 60m }\n      - { id: s, do: start, deadline: 1m, retry: { on: [NO_VALID_HOST], attempts: 2, first: 1s, cap: 1s } }',
+    [],
+  ],
+  [
+    'deadline: 60m }',
+    'deadline: 60m, onError: { default: fail } }\n  fail:\n    steps: [{ id: a, do: start, deadline: 1m }]',
+    ['26:3 recipe "fail" is never used by a rule or an error route'],
+  ],
+  ['reason: REST', 'reason: 1A', ['20:15 instances.rules.1.reason: must be a code: upper case letters, digits and _']],
   [
     'deadline: 60m }',
     'deadline: 60m, onError: { default: b } }\n  b:\n    steps: [{ id: a, do: start, deadline: 1m, onError: { default: c } }]\n  c:\n    steps: [{ id: a, do: start, deadline: 1m, onError: { default: b } }]',
@@ -365,6 +390,24 @@ describe('a bad document', () => {
       expect(checkWorkflow(source, name)).toEqual(expected)
     })
   }
+
+  it('that is no YAML is told in one line, with its place once', () => {
+    const found = checkWorkflow(good.replace('{ name: example', '{ name: example: '), 'x.yaml')
+    expect(found).toHaveLength(1)
+    expect(found[0]!.message).toMatch(/^not valid YAML: [^\n]*$/)
+    expect(found[0]!.message).not.toContain('line')
+  })
+
+  it('that only a lenient reader would take is none', () => {
+    const found = checkWorkflow(good.replace('order: []', 'order: [b\n    y: 1]'), 'x.yaml')
+    expect(found.map(({ message }) => message)).toEqual([expect.stringMatching(/^not valid YAML/)])
+  })
+
+  it('may name one thing a few hundred times, though not without end', () => {
+    const many = Array.from({ length: 300 }, () => '*path').join(', ')
+    const source = good.replace('because: It ran', `notes: [&path { say: x }, ${many}]\n      because: It ran`)
+    expect(checkWorkflow(source, 'x.yaml')).toEqual([])
+  })
 
   it('that is no mapping at all is told what it must be', () => {
     expect(checkWorkflow('7', 'x.yaml')).toEqual([

@@ -258,6 +258,11 @@ describe('a resized instance', () => {
     })
   })
 
+  it('a history that begins with the resize needs no record of it', () => {
+    const history = [action('resize', 40), action('stop', 60)]
+    expect(resized(4, history, { migrations: [] })).toMatchObject({ wanted: 'stopped', flagged: false })
+  })
+
   it('where the history shows no resize, its record tells what came before', () => {
     expect(resized(4, [action('start', 5), action('stop', 40)])).toMatchObject({ wanted: 'stopped', flagged: false })
     expect(resized(1, [action('stop', 39), action('create', 900)])).toMatchObject({ wanted: 'running', flagged: false })

@@ -46,7 +46,7 @@ describe('a good document', () => {
       ['a', 'hold', 'CONDITION_FAILED'],
       ['b', 'recover', 'RUNNING'],
     ])
-    expect(plans[0]!.message).toContain('tier')
+    expect(plans[0]!.message).toBe('rule running could not be evaluated: No such key: tier')
   })
 })
 

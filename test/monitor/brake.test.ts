@@ -107,6 +107,29 @@ describe('failure domains', () => {
     expect(brake.down('s4').message('segment:s')).toBe('4 of 10 hosts of segment s are down, 2 may be')
   })
 
+  it('are no matter of one dead host: nothing is shared', () => {
+    const brake = new Brake({ failureDomain: { key: 'rack', ...limits(9, 1) } }).rack('r1', 's1', 's2')
+    expect(brake.down('s1').look().scopes.get('segment:s')).toMatchObject({ sharedDomain: null })
+    expect(brake.down('s2').look().scopes.get('segment:s')).toMatchObject({ sharedDomain: 'r1' })
+  })
+
+  it('are told apart from segments and the cloud, which is there with no host at all', () => {
+    const none: BrakeFacts = { blind: false, fleet: [], down: [], recovered: [] }
+    const kinds = (facts: BrakeFacts): [string, string][] =>
+      [...countScopes(facts, rules(), new Map(), 0)].map(([scope, { kind }]) => [scope, kind])
+    expect(kinds(none)).toEqual([['cloud', 'cloud']])
+    const [host] = hosts('s', 's1')
+    expect(kinds({ ...none, fleet: [{ ...host!, domains: ['r1'] }] })).toEqual([
+      ['cloud', 'cloud'],
+      ['segment:s', 'segment'],
+      ['domain:r1', 'domain'],
+    ])
+  })
+
+  it('hold nobody where nothing was counted', () => {
+    expect(holding(hosts('elsewhere', 'x')[0]!, new Brake().look()).map(({ scope }) => scope)).toEqual([])
+  })
+
   it('name every scope that is over, the cloud first', () => {
     const brake = new Brake({ ...racks, maxHosts: 2 }).rack('r1', 's1', 's2', 's3')
     expect(brake.down('s1', 's2', 's3').held('s1')).toEqual(['cloud', 'segment:s', 'domain:r1'])
@@ -244,6 +267,7 @@ describe('a tripped scope', () => {
 
   it('stays shut within its limits until the same hosts have been down for the settling time, to the millisecond', () => {
     const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+    brake.now = 500
     brake.look()
     brake.now = 10_000
     brake.back('s3')
@@ -255,7 +279,7 @@ describe('a tripped scope', () => {
     expect(brake.held('s1')).toEqual(['segment:s'])
     brake.now = 11_000
     const { released } = brake.look()
-    expect(released).toMatchObject([{ scope: 'segment:s', trippedForMs: 11_000, trip: null }])
+    expect(released).toMatchObject([{ scope: 'segment:s', trippedForMs: 10_500, trip: null }])
     expect(released[0]?.message).toBe(
       '2 of 10 hosts of segment s are down, 2 may be: within the limit, and nothing has changed for 1 s',
     )

@@ -44,6 +44,11 @@ describe('a beat', () => {
     expect(take(seen(), at(null), 4_000)).toMatchObject({ lastBeatAt: 2_000, stamp: null })
   })
 
+  it('is not there when nothing is new, and then nothing is copied: most polls see most hosts so', () => {
+    const pulse = seen()
+    expect(take(pulse, at('2'), 4_000)).toBe(pulse)
+  })
+
   it('teaches its gap, except the first, one across a freeze and one that is too long', () => {
     expect(seen().gaps).toEqual([])
     const second = take(seen(), at('3'), 4_500)

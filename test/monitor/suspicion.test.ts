@@ -111,6 +111,11 @@ describe('the suspicion', () => {
     expect(suspicion(1.5, rhythm, 10_000)).toBeCloseTo(-Math.log10(chance), 9)
   })
 
+  it('counts a host that pauses as surely living until it is late, for every pause is longer than the interval', () => {
+    const rhythm = { gaps: 84, pauses: 1.97, excessSquared: 2.97 * 4 - 0.81 }
+    expect(suspicion(0.5, rhythm, 10_000)).toBeCloseTo(-Math.log10(0.98 * upperTail(-0.5) + 0.02), 9)
+  })
+
   it('of a host that is not late is next to nothing, and has a top', () => {
     expect(suspicion(0)).toBeCloseTo(0, 3)
     expect(suspicion(1)).toBeLessThan(0.31)

@@ -1,19 +1,25 @@
 /**
  * The whole run in groups: the modules of one group are mutated with the tests that state their rules and no others, which
- * takes a fraction of the time, and the score can only be lower. Prints the table of docs/mutation.md.
+ * takes a fraction of the time, and the score can only be lower. Prints the scores. Fails where a module is below the mark,
+ * changed since its run, has a survivor without a reason (survivors.yaml), or a reason without a survivor.
  *
- *   node test/mutation/groups.mjs             all groups
- *   node test/mutation/groups.mjs gate brake  these
- *   node test/mutation/groups.mjs --table     runs nothing: the table of what was run before
+ *   npm run mutation                 all groups
+ *   npm run mutation -- gate brake   these; of the others, what was run before
+ *   npm run mutation -- --again gate what survived there once more, after tests were added, and what was changed since
+ *   npm run mutation -- --table      runs nothing
+ *   npm run mutation -- --write      runs nothing; writes scores and survivors into docs/mutation.md
  */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { judge, readReasons, survivorsOf } from './survivors.mjs'
 
 const files = (folder, names) => names.split(' ').map((name) => `${folder}/${name}`)
 const tests = (folder, names) => files(`test/${folder}`, names).map((name) => `${name}.test.ts`)
 
 const loads = 'test/mutation/loads.test.ts'
-const engine = tests('engine', 'conditions durations facts original planner wishes mistakes workflow').concat(loads)
+const engine = tests('engine', 'conditions durations facts original planner recipes wishes mistakes workflow').concat(
+  loads,
+)
 
 /** Each group: what is mutated under src/, and what may kill. */
 const groups = {
@@ -37,7 +43,7 @@ const groups = {
       'verdict-rules verdict-boundaries freezer control-plane clock-skew heartbeat pulse suspicion witnesses probe-round',
     ),
   ],
-  brake: [files('monitor', 'brake brake-trips'), tests('monitor', 'brake')],
+  brake: [files('monitor', 'brake brake-trips'), tests('monitor', 'brake').concat(tests('daemon', 'brake-watch'))],
   return: [files('domain', 'host-return return-record'), tests('domain', 'host-return return-record')],
   orders: [files('daemon', 'brake-facts order-holds'), tests('daemon', 'brake-watch order-holds')],
   documents: [
@@ -49,34 +55,118 @@ const groups = {
 
 const asked = process.argv.slice(2)
 const kept = '.stryker/groups'
+const mark = 85
 mkdirSync(kept, { recursive: true })
-for (const name of asked.length === 0 ? Object.keys(groups) : asked.filter((word) => !word.startsWith('-'))) {
-  const [modules, mayKill] = groups[name]
-  const mutate = modules.map((module) => `src/${module}.ts`).join(',')
-  // Every group is run, also after one that stayed below the mark.
-  spawnSync('npx', ['stryker', 'run', '--mutate', mutate], {
-    stdio: 'inherit',
-    env: { ...process.env, MUTATION_TESTS: mayKill.join(' ') },
-  })
-  copyFileSync('.stryker/report.json', `${kept}/${name}.json`)
-}
+const words = asked.filter((word) => !word.startsWith('-'))
+const chosen = words.length === 0 ? Object.keys(groups) : words
+if (!asked.includes('--table') && !asked.includes('--write'))
+  for (const name of chosen) runGroup(name, asked.includes('--again'))
 
 const columns = ['Killed', 'Timeout', 'Survived', 'NoCoverage']
 const rows = []
-for (const name of Object.keys(groups).filter((each) => existsSync(`${kept}/${each}.json`))) {
-  const report = JSON.parse(readFileSync(`${kept}/${name}.json`, 'utf8'))
-  for (const [file, { mutants }] of Object.entries(report.files))
-    rows.push([file.replace(/^src\/|\.ts$/g, ''), ...columns.map((status) => count(mutants, status))])
+const survivors = []
+const faults = []
+for (const [name, [modules]] of Object.entries(groups)) {
+  if (!existsSync(`${kept}/${name}.json`)) {
+    faults.push(`${name}: not run`)
+    continue
+  }
+  const { files: reported } = JSON.parse(readFileSync(`${kept}/${name}.json`, 'utf8'))
+  for (const module of modules) {
+    const report = reported[`src/${module}.ts`]
+    if (report?.source !== readFileSync(`src/${module}.ts`, 'utf8')) {
+      faults.push(`${module}: changed since its run`)
+      continue
+    }
+    const counts = columns.map((wanted) => report.mutants.filter(({ status }) => status === wanted).length)
+    if (score(counts) < mark) faults.push(`${module}: below ${mark} %`)
+    rows.push([module, ...counts])
+    survivors.push(...survivorsOf(module, report))
+  }
 }
-rows.push(['**together**', ...columns.map((_, at) => rows.reduce((sum, row) => sum + row[at + 1], 0))])
-const table = rows.map(([module, ...counts]) => `| ${[module, ...counts, score(counts)].join(' | ')} |\n`)
-const head = '| Module | Killed | Timed out | Survived | Not covered | Score |\n|---|---:|---:|---:|---:|---:|\n'
-process.stdout.write(head + table.join(''))
+const { listed, without, idle } = judge(survivors, readReasons(), new Set(rows.map(([module]) => module)))
+for (const { module, line, text, replacement } of without)
+  faults.push(`src/${module}.ts:${line}: no reason why this survives:\n    - [${quoted(text)}, ${quoted(replacement)}]`)
+for (const { module, text, replacement } of idle)
+  faults.push(`${module}: a reason for what no longer survives: ${text} => ${replacement}`)
 
-function count(mutants, wanted) {
-  return mutants.filter(({ status }) => status === wanted).length
+rows.push(['**together**', ...columns.map((_, at) => rows.reduce((sum, row) => sum + row[at + 1], 0))])
+const lines = rows.map(
+  ([module, ...counts]) => `| ${[module, ...counts, `${score(counts).toFixed(1)} %`].join(' | ')} |`,
+)
+const table = `| Module | Killed | Timed out | Survived | Not covered | Score |
+|---|---:|---:|---:|---:|---:|
+${lines.join('\n')}`
+process.stdout.write(`${table}\n`)
+if (asked.includes('--write')) {
+  const page = 'docs/mutation.md'
+  const text = between(between(readFileSync(page, 'utf8'), 'scores', table), 'survivors', listOf(listed))
+  writeFileSync(page, text)
+}
+for (const fault of faults) process.stderr.write(`${fault}\n`)
+process.exitCode = faults.length === 0 ? 0 : 1
+
+/** Every group is run, also after one that stayed below the mark. */
+function runGroup(name, again) {
+  const [modules, mayKill] = groups[name]
+  const report = `${kept}/${name}.json`
+  const before = again ? JSON.parse(readFileSync(report, 'utf8')) : null
+  const places = before === null ? modules.map((module) => `src/${module}.ts`) : survivingPlaces(before)
+  if (places.length === 0) return
+  spawnSync('npx', ['stryker', 'run', '--mutate', places.join(',')], {
+    stdio: 'inherit',
+    env: { ...process.env, MUTATION_TESTS: mayKill.join(' ') },
+  })
+  if (before === null) copyFileSync('.stryker/report.json', report)
+  else writeFileSync(report, JSON.stringify(merged(before, JSON.parse(readFileSync('.stryker/report.json', 'utf8')))))
+}
+
+/** What changed since, and the lines of what survived, as Stryker takes them. */
+function survivingPlaces({ files: reported }) {
+  return Object.entries(reported).flatMap(([file, { source, mutants }]) => {
+    if (source !== readFileSync(file, 'utf8')) return file
+    const surviving = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
+    return [...new Set(surviving.map(({ location: { start, end } }) => `${file}:${start.line}-${end.line}`))]
+  })
+}
+
+/** A report with what a later run found: of a file that changed, all of it. */
+function merged(before, after) {
+  const keyOf = ({ location, mutatorName, replacement }) => JSON.stringify([location, mutatorName, replacement])
+  for (const [file, { source, mutants }] of Object.entries(after.files)) {
+    if (before.files[file].source !== source) {
+      before.files[file] = after.files[file]
+      continue
+    }
+    const found = new Map(mutants.filter(({ status }) => status !== 'Ignored').map((mutant) => [keyOf(mutant), mutant]))
+    before.files[file].mutants = before.files[file].mutants.map((mutant) => found.get(keyOf(mutant)) ?? mutant)
+  }
+  return before
 }
 
 function score([killed, timedOut, survived, uncovered]) {
-  return `${((100 * (killed + timedOut)) / (killed + timedOut + survived + uncovered)).toFixed(1)} %`
+  return (100 * (killed + timedOut)) / (killed + timedOut + survived + uncovered)
+}
+
+function quoted(text) {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+function between(page, name, made) {
+  const [before, rest] = page.split(`<!-- ${name}: made by npm run mutation -- --write -->\n`)
+  return `${before}<!-- ${name}: made by npm run mutation -- --write -->\n${made}\n<!-- end of ${name} -->${rest.split(`<!-- end of ${name} -->`)[1]}`
+}
+
+/** Every survivor, by its reason. */
+function listOf(reasons) {
+  const code = (text) => `\`${text.replaceAll('`', "'").replaceAll('|', '\\|') || ' '}\``
+  return reasons
+    .filter(({ survivors: own }) => own.length > 0)
+    .map(({ title, reason, survivors: own }) => {
+      const mutants = own.map(
+        ({ module, line, text, replacement }) => `| ${module}.ts:${line} | ${code(text)} | ${code(replacement)} |`,
+      )
+      return `### ${title}\n\n${reason.trim()}\n\n| Where | What stood there | What survives |\n|---|---|---|\n${mutants.join('\n')}`
+    })
+    .join('\n\n')
 }

@@ -1,4 +1,5 @@
 /** Reading Nova for a whole host: what is asked, how often, and who is told. */
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import type { Cloud } from '../../../src/domain/cloud.ts'
 import type { Observer } from '../../../src/domain/observer.ts'
@@ -31,6 +32,20 @@ describe('readings', () => {
     await stage.clock.advance(1_000)
     expect(times(stage, 'listMigrations')).toEqual([100, 200, 300, 400])
     expect(stage.count('listChangedInstances')).toBe(0)
+  })
+
+  it('are cut off when the run stops: none waits for a slow answer', async () => {
+    const stage = new Stage()
+    stage.instances.clear()
+    expect(await stage.ending(awaits(stage, 'i-1', 'instances'))).toBe('INSTANCE_GONE')
+    expect(stage.calls.map(({ call }) => call)).toEqual(['listMigrations', 'listChangedInstances', 'getInstance'])
+    expect(stage.uncut).toEqual([])
+  })
+
+  it('leave nothing at the signal of who waited: one host may have thousands of waiters', async () => {
+    const stage = new Stage()
+    await stage.ending(awaits(stage, 'i-1', 'migrations', () => true))
+    expect(getEventListeners(stage.stop.signal, 'abort')).toEqual([])
   })
 
   it('begin again when somebody waits again', async () => {

@@ -1,4 +1,5 @@
 /** How the proof of death is kept true while an incident runs, and what a run looks for before it writes (law L1). */
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { ensureError, type ErrorCode } from '../../../src/domain/errors.ts'
 import type { ProofRecord } from '../../../src/domain/fencing.ts'
@@ -482,4 +483,11 @@ describe('before the first write of a run that picks up a proof', () => {
     end(stage)
     expect(await stage.clock.run(looking, 500)).toBe(code)
   })
+})
+
+it('a keeper that is at its end leaves nothing at the signal of the run', () => {
+  const stage = new ProofStage()
+  expect(getEventListeners(stage.stop.signal, 'abort')).toHaveLength(1)
+  stage.keeper.end()
+  expect(getEventListeners(stage.stop.signal, 'abort')).toEqual([])
 })

@@ -71,6 +71,67 @@ describe('confirming a resize', () => {
     expect('nothingToDo' in ((await prepared(confirmResize, stage)) as object)).toBe(nothing)
   })
 
+  it.each([
+    ['resize', 'finished', true],
+    ['migration', 'finished', true],
+    ['migration', 'confirmed', false],
+    ['resize', 'reverted', false],
+    ['evacuation', 'finished', false],
+    ['live-migration', 'finished', false],
+  ] as const)('an older %s at %s would be confirmed instead: %s (fact 8)', async (type, status, instead) => {
+    const stage = resized()
+    const older = evacuation(0, { uuid: 'm-0', type, status, sourceHost: 'other' })
+    // Nova lists the newest first.
+    stage.migrations = [resize(), older]
+    if (!instead) return expect(await prepared(confirmResize, stage)).toMatchObject({ request: { confirm: 'm-1' } })
+    await expect(confirmResize.before(stage.scene())).rejects.toMatchObject({
+      code: 'INSTANCE_BUSY',
+      certainty: 'not-applied',
+      message: 'Nova would confirm an older resize that is still on record (m-0, from other), not this one',
+      details: { oldest: 'm-0', waiting: 2 },
+    })
+    stage.migrations = [resize(), { ...older, id: 2 }]
+    return expect(await prepared(confirmResize, stage)).toMatchObject({ request: { confirm: 'm-1' } })
+  })
+
+  it('cuts its reads off when the run stops', async () => {
+    const stage = resized()
+    await prepared(confirmResize, stage)
+    expect([stage.count('listMigrations'), stage.count('getInstance'), stage.uncut]).toEqual([1, 1, []])
+  })
+
+  it('a record that nobody planned for is not confirmed', async () => {
+    const stage = new Stage()
+    stage.shows({ vmState: 'resized' })
+    stage.migrations = [resize({ sourceHost: null })]
+    await expect(confirmResize.before(stage.scene())).rejects.toMatchObject({
+      code: 'INSTANCE_BUSY',
+      message: expect.stringContaining('from nowhere'),
+    })
+  })
+
+  it('is not waited for once its source died too; the source of others says nothing', async () => {
+    const stage = resized()
+    stage.fenced.add('other')
+    let ended: unknown = null
+    void followed(confirmResize, stage).catch((error: unknown) => (ended = error))
+    await stage.clock.advance(5_000)
+    expect(ended).toBeNull()
+    stage.fenced.add('alive')
+    await stage.clock.advance(100)
+    expect(ended).toMatchObject({
+      code: 'INSTANCE_BUSY',
+      certainty: 'applied',
+      message: "the resize's source alive died before it had confirmed",
+    })
+  })
+
+  it('is waited for also where the plan knows no record', async () => {
+    const stage = new Stage()
+    stage.shows({ vmState: 'resized' })
+    expect(await goesOn(confirmResize, stage)).toBe(true)
+  })
+
   it.each(['active', 'stopped'])(
     'is over when it is %s without a task and its record is confirmed',
     async (vmState) => {
@@ -184,6 +245,23 @@ describe.each([
     expect(stage.calls).toEqual([])
   })
 
+  it.each([
+    ['failed', {}, true],
+    ['confirmed', {}, false],
+    ['failed', { kind: 'lock' }, false],
+  ] as const)(
+    'is read anew after a step that %s %o: %s; its owner may have done it meanwhile',
+    async (status, of, anew) => {
+      const stage = stageOf(reached)
+      stage.watch.saw({ ...stage.nova, powerState: 0 })
+      stage.recovery.steps.set('earlier', record({ kind: name, status, ...of }))
+      const step = { ...stage.scene().step, do: name }
+      const found = await stage.ending(driver.before({ ...stage.scene(), step }))
+      expect(found).toHaveProperty(anew ? 'nothingToDo' : 'request')
+      expect(stage.count('getInstance')).toBe(anew ? 1 : 0)
+    },
+  )
+
   it('is over when the power is as asked, and not before', async () => {
     expect(await goesOn(driver, stageOf({ ...reached, taskState: task }))).toBe(true)
     expect(await goesOn(driver, stageOf({ ...reached, powerState: 0 }))).toBe(true)
@@ -263,6 +341,17 @@ describe('marks', () => {
       expect(stage.calls.at(-1)).toMatchObject({ call })
       expect(stage.calls.at(-1)!.args.at(-1)).toBe(as)
     }
+  })
+
+  it('what is asked of Nova is on record', async () => {
+    const asked = async (driver: StepDriver, shown: Partial<Instance>): Promise<unknown> => {
+      const stage = new Stage()
+      stage.shows(shown)
+      return prepared(driver, stage)
+    }
+    expect(await asked(lock, { locked: false })).toHaveProperty('request', 'locked')
+    expect(await asked(unlock, ours)).toHaveProperty('request', 'without our lock')
+    expect(await asked(resetState, { vmState: 'error' })).toHaveProperty('request', 'active without a task')
   })
 
   it("somebody else's lock is not taken away", async () => {

@@ -38,6 +38,8 @@ export class Stage {
   migrations: Migration[] = []
   actions: InstanceAction[] = []
   permission: Permission = { allowed: true }
+  /** The reads that were asked without a signal: a daemon that stops would wait for their answer. */
+  readonly uncut: Call[] = []
   /** When the proof of death was renewed. */
   readonly renewals: number[] = []
   onRenew: () => Promise<void> | void = () => undefined
@@ -199,14 +201,19 @@ export class Stage {
         called(call, ...args)
         return { requestId: `req-${this.count(call)}` }
       }
+    const readable = (call: Call, options: { signal?: AbortSignal } | undefined): void => {
+      if (options?.signal === undefined) this.uncut.push(call)
+    }
     const cloud: Partial<Cloud> = {
-      getInstance: async (id) => {
+      getInstance: async (id, options) => {
+        readable('getInstance', options)
         called('getInstance', id)
         const found = this.instances.get(id)
         if (found === undefined) throw new LifeboatError('INSTANCE_GONE', 'gone', { certainty: 'applied' })
         return found
       },
-      listMigrations: async (filter) => {
+      listMigrations: async (filter, options) => {
+        readable('listMigrations', options)
         called('listMigrations', filter)
         return this.migrations.filter(
           (record) =>
@@ -214,15 +221,18 @@ export class Stage {
             (filter.instanceId === undefined || record.instanceId === filter.instanceId),
         )
       },
-      listChangedInstances: async (since) => {
+      listChangedInstances: async (since, options) => {
+        readable('listChangedInstances', options)
         called('listChangedInstances', since)
         return [...this.instances.values()].filter((found) => found.updatedAt >= since)
       },
-      listActions: async (id) => {
+      listActions: async (id, options) => {
+        readable('listActions', options)
         called('listActions', id)
         return this.actions
       },
-      getAction: async (id, requestId) => {
+      getAction: async (id, requestId, options) => {
+        readable('getAction', options)
         called('getAction', id, requestId)
         const found = this.actions.find((action) => action.requestId === requestId)
         if (found === undefined) throw new LifeboatError('NOT_FOUND', 'no such request')

@@ -444,6 +444,22 @@ describe('what ends the whole run', () => {
     expect(stage.rows()).toEqual(['step.intended', 'step.issued'])
   })
 
+  it.each(['SHUTDOWN', 'JOURNAL_UNAVAILABLE'] as const)('is passed on as it is: %s', async (code) => {
+    const end = failed(code)
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.follows = [end]
+    await expect(run(stage, actor)).rejects.toBe(end)
+  })
+
+  it('leaves it unknown what became of the step', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.onSend = () => stage.stop.abort()
+    actor.following = new Promise(() => undefined)
+    await expect(run(stage, actor)).rejects.toMatchObject({ code: 'SHUTDOWN', certainty: 'unknown' })
+  })
+
   it('is seen also when it came while the write was sent', async () => {
     const stage = new Stage()
     const actor = new Actor()
