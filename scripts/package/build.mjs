@@ -50,7 +50,8 @@ try {
   const output = resolve(project, options.output)
   mkdirSync(output, { recursive: true })
   const file = join(output, `lifeboat_${version}_${architecture}.deb`)
-  run('dpkg-deb', '--root-owner-group', '-Zxz', '--build', root, file)
+  // Level 2: a third of the time, a sixth more bytes.
+  run('dpkg-deb', '--root-owner-group', '-Zxz', '-z2', '--build', root, file)
   process.stdout.write(`${file}\n`)
 } finally {
   rmSync(root, { recursive: true, force: true })

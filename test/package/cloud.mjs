@@ -26,6 +26,8 @@ writeFileSync(join(directory, 'clouds.yaml'), stringify({ clouds: { simulated: {
 const program = '/usr/local/bin/board'
 const armed = {
   mode: 'armed',
+  // As often as this cloud's hosts beat, and some: nobody waits for a minute.
+  monitor: { poll_interval: '1s', default_beat_interval: '2s' },
   fencing: {
     board: { kind: 'command', fence: [program, 'off', '{host}'], verify: [program, 'is-off', '{host}'] },
   },
