@@ -66,12 +66,12 @@ stop_machine() {
   umount "$root" "$work/over" 2>/dev/null || true
 }
 
-# Every file in the root but what dpkg, apt, systemd and the daemon's clients write in passing; and the users.
+# Every file in the root but what dpkg, apt, systemd and useradd (backups) write in passing; and the users.
 traces() {
   (
     cd "$root"
     find . -xdev \( -path ./proc -o -path ./var/log -o -path ./var/lib/dpkg -o -path ./var/cache -o -path ./var/lib/apt -o -path ./var/lib/systemd \
-      -o -path ./tmp -o -path ./run -o -path ./var/tmp \) -prune -o -print | sort
+      -o -path './etc/sub[ug]id-' -o -path ./tmp -o -path ./run -o -path ./var/tmp \) -prune -o -print | sort
     cat etc/passwd etc/group etc/shadow | sort
   )
 }
