@@ -37,6 +37,23 @@ module.exports = {
       'A simulated cloud answers over HTTP; the daemon must not know that it is simulated.',
     ),
     sealed('api', ['domain'], 'Pages and REST read through interfaces that domain states.'),
+    sealed('web', ['domain'], 'The pages know the daemon by its HTTP API alone; domain gives them the words.'),
+    {
+      name: 'nobody-imports-the-pages',
+      severity: 'error',
+      comment: 'They run in a browser.',
+      from: { path: '^src/', pathNot: '^src/web/' },
+      to: { path: '^src/web/' },
+    },
+    {
+      name: 'pages-run-in-a-browser',
+      severity: 'error',
+      comment: 'There is no Node there.',
+      from: { path: '^src/web/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    only('preact-in-the-pages', 'preact', ['web'], 'Pages are made there.'),
+    only('uplot-in-the-pages', 'uplot', ['web'], 'Plots are drawn there.'),
     {
       name: 'main-is-the-top',
       severity: 'error',

@@ -35,8 +35,8 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/**/*.ts'],
-    ignores: ['src/daemon/system-clock.ts'],
+    files: ['src/**/*.ts', 'src/**/*.tsx'],
+    ignores: ['src/daemon/system-clock.ts', 'src/web/browser-clock.ts'],
     rules: {
       'no-restricted-globals': ['error', ...bannedTime],
       'no-restricted-properties': ['error', ...bannedTimeMembers],

@@ -16,6 +16,7 @@ import { journalRows } from './rows/journal.mjs'
 import { labAnswers, labRows } from './rows/lab.mjs'
 import { labNoticeRows } from './rows/lab-notices.mjs'
 import { noticeRows } from './rows/notices.mjs'
+import { pageRows } from './rows/pages.mjs'
 import { recoveryRows } from './rows/recovery.mjs'
 import { restartRow } from './rows/restart.mjs'
 import { stepRows } from './rows/steps.mjs'
@@ -43,6 +44,7 @@ const measurements = [
   },
   { rows: ['7'], name: 'kill and restart', run: () => restartRow({ runs: quick ? 1 : 3 }) },
   { rows: ['8'], name: 'journal of 100,000', run: async () => journalRows({ appends: quick ? 200 : 1_000 }) },
+  { rows: ['pages'], name: 'what pages ask for', run: () => pageRows({ repeats: quick ? 20 : 100 }) },
   { rows: ['detection'], name: '1,000 host-days of heartbeats', run: () => detectionRows({ quick }) },
   { rows: ['notices'], name: 'notices to owners', run: () => noticeRows({ runs: quick ? 1 : 5 }) },
   { rows: ['1', '2', '3', '4'], name: 'lab', run: () => lab(labRows) },

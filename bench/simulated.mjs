@@ -93,6 +93,7 @@ function configuration({ simulator, port, lifeDirectory }, beat) {
   return {
     mode: 'armed',
     http: { listen: `127.0.0.1:${port}` },
+    web: { listen: false },
     log: { level: 'warn' },
     monitor: {
       poll_interval: `${beat / 2}ms`,

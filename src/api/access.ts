@@ -24,7 +24,7 @@ export const access: Readonly<Record<string, Role | 'nobody'>> = {
   'GET /v1/journal/verify': 'reader',
   'GET /v1/plans/:id': 'reader',
   'GET /v1/events': 'reader',
-  'GET /v1/openapi.json': 'nobody',
+  'GET /v1/openapi.json': 'reader',
   'POST /v1/session': 'nobody',
   'DELETE /v1/session': 'nobody',
   'POST /v1/plans': 'operator',
@@ -41,7 +41,7 @@ export const access: Readonly<Record<string, Role | 'nobody'>> = {
   // It can arm the daemon and name the programs that it runs.
   'POST /v1/reload': 'admin',
   'GET /v1/log-level': 'reader',
-  'POST /v1/log-level': 'operator',
+  'POST /v1/log-level': 'admin',
 }
 
 /** Throws INVARIANT for a route that the table does not know. */

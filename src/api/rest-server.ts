@@ -11,14 +11,31 @@ import { actRoutes } from './routes/acts.ts'
 import { daemonRoutes } from './routes/daemon.ts'
 import { readRoutes } from './routes/reads.ts'
 import type { Identify, RestServer, RestSources } from './rest.ts'
+import * as answers from './schemas/answers.ts'
 import { createServer } from './server.ts'
+import { describe } from './openapi.ts'
+import { EventStreams } from './event-stream.ts'
+import { eventRoutes } from './routes/events.ts'
+import { sessionRoutes } from './routes/session.ts'
 
 /** Whoever may open the socket may act. Its file mode and group are the login. */
 export const onSocket: Identify = () => ({ asker: { name: 'socket', role: 'admin', by: 'socket' }, via: null })
 
-/** The routes, not yet listening. */
+/** The routes on a server of their own, not yet listening. */
 export function restServer(sources: RestSources, identify: Identify): FastifyInstance {
-  const server = createServer().withTypeProvider<ZodTypeProvider>()
+  const server = createServer()
+  addRest(server, sources, identify)
+  return server
+}
+
+/** Adds the routes, and with them who may use each. `login`: how people log in, where there is such a thing. */
+export function addRest(
+  plain: FastifyInstance,
+  sources: RestSources,
+  identify: Identify,
+  login?: (server: RestServer) => void,
+): void {
+  const server = plain.withTypeProvider<ZodTypeProvider>() as unknown as RestServer
   server.setValidatorCompiler<z.ZodType>(
     ({ schema, httpPart }) =>
       (data: unknown) =>
@@ -36,16 +53,56 @@ export function restServer(sources: RestSources, identify: Identify): FastifyIns
     const needed = roleNeeded(request.method, url)
     if (needed === 'nobody') return
     const { asker, via } = await identify(request)
-    if (!mayDo(asker.role, needed))
-      throw new LifeboatError('AUTH_FORBIDDEN', `This needs the role ${needed}; ${asker.name} is ${asker.role}`)
     request.asker = asker
     request.via = via
+    if (!mayDo(asker.role, needed))
+      throw new LifeboatError('AUTH_FORBIDDEN', `This needs the role ${needed}; ${asker.name} is ${asker.role}`)
   })
-  server.get('/v1/me', { schema: { tags: ['login'], summary: 'Who you are here' } }, ({ asker }) => asker)
-  readRoutes(server as unknown as RestServer, sources)
-  actRoutes(server as unknown as RestServer, sources)
-  daemonRoutes(server as unknown as RestServer, sources)
-  return server as unknown as FastifyInstance
+  const streams = new EventStreams(sources.review, sources.clock)
+  // Before the listener waits for its connections to end: a stream ends only when somebody ends it.
+  server.addHook('preClose', async () => {
+    streams.close()
+    return Promise.resolve()
+  })
+  server.get(
+    '/v1/me',
+    { schema: { tags: ['login'], summary: 'Who you are here', response: { 200: answers.asker } } },
+    ({ asker }) => asker,
+  )
+  server.get(
+    '/v1/openapi.json',
+    { schema: { tags: ['api'], summary: 'This description', response: { 200: answers.document } } },
+    async () => openApi(),
+  )
+  readRoutes(server, sources)
+  actRoutes(server, sources)
+  daemonRoutes(server, sources)
+  eventRoutes(server, sources, streams, identify)
+  login?.(server)
+}
+
+/** Made once, when it is asked for: it is the same for every daemon of a release. */
+let document: Promise<Record<string, unknown>> | null = null
+
+/** The OpenAPI document of these routes, login included. */
+export function openApi(): Promise<Record<string, unknown>> {
+  document ??= describeRoutes()
+  return document
+}
+
+async function describeRoutes(): Promise<Record<string, unknown>> {
+  const server = createServer()
+  const nobody = (): never => {
+    throw new LifeboatError('INVARIANT', 'this server only describes its routes')
+  }
+  const unused = new Proxy({}, { get: nobody }) as never
+  await describe(server, (scope) =>
+    addRest(scope, { operations: unused, review: unused, clock: unused }, nobody, (own) => sessionRoutes(own, unused)),
+  )
+  await server.ready()
+  const described = server.swagger() as unknown as Record<string, unknown>
+  await server.close()
+  return described
 }
 
 function validated(schema: z.ZodType, data: unknown, part: string | undefined): { value: unknown } | { error: Error } {

@@ -8,6 +8,7 @@ import type {
   RawServerBase,
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { Clock } from '../domain/clock.ts'
 import type { Via } from '../domain/entry.ts'
 import type { Operations } from '../domain/operations.ts'
 import type { Asker, Review } from '../domain/review.ts'
@@ -23,8 +24,7 @@ export type RestServer = FastifyInstance<
 export interface RestSources {
   operations: Operations
   review: Review
-  /** Wall time in ms: what ends in the past is refused. */
-  now: () => number
+  clock: Clock
 }
 
 /** A caller who is known, and what the journal keeps of how. */

@@ -1,5 +1,11 @@
 /** What both listeners share: limits against hostile or broken clients, and one shape for every error. */
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import type { Server } from 'node:https'
+import Fastify, {
+  type FastifyHttpsOptions,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
 import { ensureError, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 
 /** The longest body: an act is a name and a sentence. Too small: long proofs are refused; too large: memory for nothing. */
@@ -37,8 +43,19 @@ const httpStatus: Partial<Record<ErrorCode, number>> = {
   SHUTDOWN: 503,
 }
 
-export function createServer(): FastifyInstance {
+/** What a listener adds to the limits that all share. */
+export type ServerExtras = Pick<FastifyHttpsOptions<Server>, 'trustProxy' | 'genReqId'> & {
+  https?: FastifyHttpsOptions<Server>['https']
+  http?: { connectionsCheckingInterval: number }
+  /** Asked first about what no route answers; null: it is not there. */
+  fallback?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null
+}
+
+export function createServer({ https, http, fallback, ...extras }: ServerExtras = {}): FastifyInstance {
   const server = Fastify({
+    ...extras,
+    // The type follows the transport; nothing that is done with it does.
+    ...((https === undefined ? { http } : { https: { ...https, ...http } }) as object),
     logger: false,
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
@@ -51,6 +68,8 @@ export function createServer(): FastifyInstance {
     },
   })
   server.setNotFoundHandler((request, reply) => {
+    const instead = fallback?.(request, reply) ?? null
+    if (instead !== null) return instead
     const message = `There is no ${request.method} ${request.url.split('?')[0]?.slice(0, 200) ?? ''}`
     return reply.code(404).send(errorBody('NOT_FOUND', message))
   })
@@ -58,6 +77,7 @@ export function createServer(): FastifyInstance {
     const framework = frameworkRefusal(thrown)
     if (framework !== null) return reply.code(framework.status).send(errorBody('USAGE', framework.message))
     const error = ensureError(thrown)
+    if (error.code === 'AUTH_FAILED') void reply.header('www-authenticate', 'Bearer realm="lifeboat"')
     return reply.code(httpStatus[error.code] ?? 500).send(errorBody(error.code, error.message, error.details))
   })
   return server

@@ -42,6 +42,6 @@ export function createCommands(): Commands {
     demo: (write, options) => runDemo(write, options),
     testWorkflows: (config, files) => Promise.resolve(testWorkflowFiles(config, files)),
     importMasakari: (config) => readMasakari(config, { clock, env: process.env }),
-    generate: () => Promise.resolve(writeGeneratedFiles()),
+    generate: () => writeGeneratedFiles(),
   }
 }

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { deadline } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Workflow } from '../domain/plan.ts'
+import type { TokenCheck } from '../domain/token-holder.ts'
 import type { OpenStackCloud } from '../openstack/cloud-client.ts'
 import type { CloudConfig } from '../openstack/cloud-config.ts'
 import { buildAdapters, buildCloud, cloudConfigOf, type AdapterContext, type Adapters } from './adapters.ts'
@@ -28,6 +29,8 @@ export interface StartedSource extends ConfigurationSource {
   /** What the daemon starts with. */
   adapters: Adapters
   workflow: Workflow
+  /** Whose tokens people show, asked with the credentials in use at that time. */
+  people: TokenCheck
   /** The connection that is in use now. */
   cloudInUse: () => OpenStackCloud
   /** Closes the connections to the cloud in use at that time. */
@@ -92,7 +95,13 @@ export function configurationSource({ loaded, read, context, loadWorkflow }: Sou
     }
   }
 
-  return { loaded, read, build, adapters, workflow: startedWith, cloudInUse: () => cloud, close: () => cloud.close() }
+  const people: TokenCheck = {
+    holder: (token) => cloud.people.holder(token),
+    login: (login) => cloud.people.login(login),
+    ownProject: () => cloud.people.ownProject(),
+  }
+  const cloudInUse = (): OpenStackCloud => cloud
+  return { loaded, read, build, adapters, workflow: startedWith, people, cloudInUse, close: () => cloud.close() }
 }
 
 /** Which cloud it is: a journal belongs to one. */

@@ -1,6 +1,7 @@
 /** The files of the project that are made from its source: `npm run generate` writes them, a test keeps them current. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { openApi } from '../api/index.ts'
 import { cliPage, manualPages } from '../cli/index.ts'
 import { errorCodes } from '../domain/errors.ts'
 import { accessRules } from '../openstack/access-rules.ts'
@@ -12,7 +13,8 @@ import { configJsonSchema, configSchemaText, optionsPage } from './config/index.
 const projectUrl = new URL('../../', import.meta.url)
 
 /** Path in the project -> text. */
-export function generatedFiles(): Map<string, string> {
+export async function generatedFiles(): Promise<Map<string, string>> {
+  const openapi = `${JSON.stringify(await openApi(), null, 2)}\n`
   return new Map([
     ['config/lifeboat.schema.json', configSchemaText()],
     ['docs/configuration.md', optionsPage()],
@@ -22,13 +24,14 @@ export function generatedFiles(): Map<string, string> {
     ['config/openstack/access-rules.json', `${JSON.stringify(accessRules(), null, 2)}\n`],
     ...policyFiles().map(([name, text]): [string, string] => [`config/openstack/${name}`, text]),
     ...manualPages(configJsonSchema(), readFileSync(new URL('recovery-workflows/README.md', projectUrl), 'utf8')),
+    ['docs/openapi.json', openapi],
     ['docs/cli.md', cliPage()],
   ])
 }
 
 /** Writes them; gives their paths. */
-export function writeGeneratedFiles(): string[] {
-  return [...generatedFiles()].map(([path, text]) => {
+export async function writeGeneratedFiles(): Promise<string[]> {
+  return [...(await generatedFiles())].map(([path, text]) => {
     writeFileSync(fileURLToPath(new URL(path, projectUrl)), text)
     return path
   })

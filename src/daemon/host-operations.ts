@@ -1,8 +1,6 @@
 /** What a person can ask of one host: everything known of it, and its return. */
 import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import { foldIncidents } from '../domain/incident.ts'
-import type { Journal } from '../domain/journal.ts'
 import type { HostDetail, HostReturnDetail, Operations } from '../domain/operations.ts'
 import { incidentOf } from '../domain/return-record.ts'
 import type { Monitor } from '../monitor/monitor.ts'
@@ -10,14 +8,14 @@ import { hostStatus, returnDetail } from './host-views.ts'
 import type { IncidentBook } from './incident-book.ts'
 import { known } from './order-acts.ts'
 import type { StandingOrders } from './standing-orders.ts'
-import { incidentSummary } from './incident-views.ts'
+import { incidentSummaries, type ReviewedJournal } from './review/incident-listing.ts'
 
 /** Incidents shown with a host; `incident list --host` shows more. */
 const incidentsShown = 5
 
 interface HostParts {
   clock: Clock
-  journal: Journal
+  journal: ReviewedJournal
   book: IncidentBook
   orders: StandingOrders
   monitor: Monitor
@@ -28,10 +26,7 @@ export function hostDetail(host: string, { monitor, book, orders, journal }: Hos
   const verdict = monitor.verdict(host)
   if (verdict === undefined) throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
   const record = book.returnOf(host)
-  const opened = journal.read({ kinds: ['incident.opened'], host, newestFirst: true, limit: incidentsShown })
-  const incidents = opened.flatMap(({ incident }) =>
-    incident === null ? [] : [...foldIncidents(journal.read({ incident })).values()].map(incidentSummary),
-  )
+  const incidents = incidentSummaries(journal, book, { host, limit: incidentsShown })
   return {
     ...hostStatus(verdict, monitor.zone(host), { book, orders }),
     updatedAt: verdict.evidence.updatedAt,

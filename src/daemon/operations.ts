@@ -5,9 +5,8 @@
 import type { Clock } from '../domain/clock.ts'
 import type { IncidentId, NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import { foldIncidents, type Incident } from '../domain/incident.ts'
-import type { Journal } from '../domain/journal.ts'
-import type { DaemonStatus, IncidentFilter, Operations, RecoverOrder } from '../domain/operations.ts'
+import type { Incident } from '../domain/incident.ts'
+import type { DaemonStatus, Operations, RecoverOrder } from '../domain/operations.ts'
 import { isPerson } from '../domain/person.ts'
 import { isBeating, type VerdictKind } from '../domain/verdict.ts'
 import type { Monitor } from '../monitor/monitor.ts'
@@ -17,17 +16,15 @@ import type { Reloads } from './reloads.ts'
 import type { IncidentBook } from './incident-book.ts'
 import { hostDetail, orderReturn } from './host-operations.ts'
 import { hostStatus } from './host-views.ts'
-import { incidentDetail, incidentSummary } from './incident-views.ts'
+import { incidentDetail } from './incident-views.ts'
+import { incidentSummaries, type ReviewedJournal } from './review/incident-listing.ts'
 import { cloudPause, known, orderActs } from './order-acts.ts'
 import type { StandingOrders } from './standing-orders.ts'
 import type { WatchLoop } from './watch-loop.ts'
 
-/** Incidents listed when nobody says how many. */
-const defaultLimit = 100
-
 export interface OperationsParts {
   clock: Clock
-  journal: Journal
+  journal: ReviewedJournal
   journalPath: string
   book: IncidentBook
   orders: StandingOrders
@@ -58,7 +55,7 @@ export function createOperations(parts: OperationsParts): Operations {
     hosts: () => monitor.verdicts().map((verdict) => hostStatus(verdict, monitor.zone(verdict.host), parts)),
     host: (name) => hostDetail(name, parts),
     returnHost: (order) => Promise.resolve(orderReturn(order, parts)),
-    incidents: (filter) => listIncidents(journal, book, filter).map(incidentSummary),
+    incidents: (filter) => incidentSummaries(journal, book, filter),
     incident: (id) => {
       const incident = book.find(id)
       if (incident === undefined) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
@@ -132,25 +129,6 @@ function notCancelled(incident: Incident): Incident {
   if (cancelled === null) return incident
   const message = `Incident ${id} is being cancelled (by ${cancelled.by}: ${cancelled.reason}); wait until it is closed, then give the order again`
   throw new LifeboatError('USAGE', message)
-}
-
-/** Newest first. */
-export function listIncidents(journal: Journal, book: IncidentBook, { open, host, limit }: IncidentFilter): Incident[] {
-  if (open === true) {
-    return book
-      .open()
-      .filter((incident) => host === undefined || incident.host === host)
-      .toReversed()
-  }
-  const opened = journal.read({
-    kinds: ['incident.opened'],
-    newestFirst: true,
-    limit: limit ?? defaultLimit,
-    ...(host !== undefined && { host }),
-  })
-  return opened.flatMap(({ incident }) =>
-    incident === null ? [] : [...foldIncidents(journal.read({ incident })).values()],
-  )
 }
 
 function statusOf(parts: OperationsParts): DaemonStatus {

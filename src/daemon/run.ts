@@ -4,14 +4,15 @@
  * way leaves nothing behind.
  */
 import { join } from 'node:path'
-import { listenForOperators, listenPublicly } from '../api/index.ts'
+import { fileURLToPath } from 'node:url'
+import { listenForOperators, listenForPeople, listenPublicly, type WebOptions } from '../api/index.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import { openJournal, type JournalWriter } from '../journal/journal.ts'
 import { createSystemdNotify } from '../telemetry/systemd-notify.ts'
 import { createTelemetry } from '../telemetry/telemetry.ts'
 import { watchCloud } from './cloud-watch.ts'
-import type { LoadedConfig } from './config/index.ts'
+import type { Config, LoadedConfig } from './config/index.ts'
 import { configurationSource } from './configuration-source.ts'
 import { Daemon } from './daemon.ts'
 import { daemonParts } from './daemon-parts.ts'
@@ -29,6 +30,9 @@ import { loadHostFailure } from './workflow-files.ts'
  * to be settled at the next start. The unit's TimeoutStopSec must be longer.
  */
 const stopLimitMs = 75_000
+
+/** Where the build puts the pages, beside this program. */
+const builtPages = fileURLToPath(new URL('../web', import.meta.url))
 
 /**
  * Runs until SIGTERM or SIGINT; SIGHUP reads the configuration again. Rejects when it cannot start; then nothing is left
@@ -73,6 +77,8 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       logHead(observer, 'journal.closed', journal)
       journal.close()
     })
+    // What a reload renews beside the rules, once it is there.
+    const renewed = { run: (): void => undefined }
     const daemon = new Daemon(
       daemonParts(config, {
         ...{ clock, observer, version, journal },
@@ -82,15 +88,23 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
         configuration: {
           ...source,
           reloading: () => systemd.reloading(),
-          reloaded: (mode) => systemd.ready(watching(mode)),
+          reloaded: (mode) => {
+            renewed.run()
+            systemd.ready(watching(mode))
+          },
         },
         logLevel: new LogLevelInForce(clock, config.logLevel, (level) => telemetry.logger.setLevel(level)),
       }),
     )
     teardown.add('recoveries', () => daemon.stop(stopped.why()))
-    const sources = { operations: daemon.operations, review: daemon.review, now: () => clock.wall() }
+    const sources = { operations: daemon.operations, review: daemon.review, clock }
     const operators = await listenForOperators(sources, config.socket)
     teardown.add('socket', () => operators.close())
+    if (config.web !== null) {
+      const web = await listenForPeople({ ...sources, people: source.people, observer }, webOptions(config.web))
+      renewed.run = () => web.reloadTls()
+      teardown.add('web', () => web.close())
+    }
     if (config.http !== null) {
       const machines = await listenPublicly(telemetry, config.http)
       teardown.add('http', () => machines.close())
@@ -125,6 +139,10 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     hangUp.release()
     stopped.release()
   }
+}
+
+function webOptions({ roles, projects, sessionMs, ...web }: NonNullable<Config['web']>): WebOptions {
+  return { ...web, login: { roles, projects, sessionMs }, pages: builtPages }
 }
 
 function watching(mode: Mode): string {

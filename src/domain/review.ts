@@ -24,6 +24,12 @@ export const roles = {
 
 export type Role = keyof typeof roles
 
+/**
+ * A write with a session's cookie carries this header (any value): a page of another site cannot set it (docs/api.md). Lower
+ * case, as HTTP/2 has it.
+ */
+export const requestHeader = 'x-lifeboat-request'
+
 /** Who asks. */
 export interface Asker {
   /** As the journal names them. */
@@ -70,6 +76,8 @@ export interface StepReview {
   request: unknown
   /** Nova's. */
   requestId: string | null
+  /** Ours, as its writes carried it: Nova's log has it too. Null where nothing was sent, and in records of older releases. */
+  globalRequestId: string | null
   result: unknown
   error: ErrorRecord | null
   intendedAt: string

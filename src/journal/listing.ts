@@ -33,33 +33,57 @@ export interface IncidentQuery {
   limit?: number
 }
 
-type IncidentColumns = Omit<IncidentLine, 'instances'> &
-  Record<OutcomeKind | 'open', number> & { lastLineSeq: number | null }
+type Counts = Pick<IncidentLine, 'lastLineAt' | 'instances'>
+type IncidentColumns = Omit<IncidentLine, keyof Counts> & { lastSeq: number }
+type CountColumns = Pick<IncidentLine, 'lastLineAt'> & IncidentLine['instances']
 
 const incidentSql = `
-SELECT counted.*, (SELECT at FROM entries WHERE seq = counted.lastLineSeq) AS lastLineAt FROM (
-SELECT i.id, i.host, i.segment, i.mode, i.phase, i.opened_at AS openedAt, i.opened_by AS openedBy,
-  i.workflow_digest AS workflowDigest, i.held_code AS heldCode, i.held_message AS heldMessage, i.held_since AS heldSince,
-  i.proof_method AS proofMethod, i.proof_strength AS proofStrength, i.closed_at AS closedAt, i.outcome, i.message,
-  count(n.instance) FILTER (WHERE n.outcome = 'recovered') AS recovered,
-  count(n.instance) FILTER (WHERE n.outcome = 'left') AS "left",
-  count(n.instance) FILTER (WHERE n.outcome = 'failed') AS failed,
-  count(n.instance) FILTER (WHERE n.outcome = 'stuck') AS stuck,
-  count(n.instance) FILTER (WHERE n.outcome IS NULL) AS open, max(n.last_seq) AS lastLineSeq
-FROM (
-  SELECT * FROM incidents
-  WHERE (@host IS NULL OR host = @host) AND (@openOnly = 0 OR phase <> 'closed')
-  ORDER BY opened_at DESC, id DESC LIMIT @limit
-) AS i LEFT JOIN instances AS n ON n.incident = i.id
-GROUP BY i.id
-) AS counted ORDER BY counted.openedAt DESC, counted.id DESC`
+SELECT id, host, segment, mode, phase, opened_at AS openedAt, opened_by AS openedBy,
+  workflow_digest AS workflowDigest, held_code AS heldCode, held_message AS heldMessage, held_since AS heldSince,
+  proof_method AS proofMethod, proof_strength AS proofStrength, closed_at AS closedAt, outcome, message,
+  last_seq AS lastSeq
+FROM incidents
+WHERE (@host IS NULL OR host = @host) AND (@openOnly = 0 OR phase <> 'closed')
+ORDER BY opened_at DESC, id DESC LIMIT @limit`
 
-/** A prepared listing, newest incident first. */
+const countSql = `
+SELECT recovered, "left", failed, stuck, open, (SELECT at FROM entries WHERE seq = lastLineSeq) AS lastLineAt FROM (
+  SELECT count(*) FILTER (WHERE outcome = 'recovered') AS recovered,
+    count(*) FILTER (WHERE outcome = 'left') AS "left",
+    count(*) FILTER (WHERE outcome = 'failed') AS failed,
+    count(*) FILTER (WHERE outcome = 'stuck') AS stuck,
+    count(*) FILTER (WHERE outcome IS NULL) AS open, max(last_seq) AS lastLineSeq
+  FROM instances WHERE incident = ?
+)`
+
+/** Counts kept, some 200 bytes each. Fewer than the incidents of a list, and each list counts their instances again. */
+const countsKept = 10_000
+
+/**
+ * A prepared listing, newest incident first. Instances are counted once for each newest entry of an incident: what is over
+ * costs a list nothing, however many instances it had.
+ */
 export function incidentListing(db: Database.Database): (query?: IncidentQuery) => IncidentLine[] {
-  const statement = db.prepare<[Record<string, unknown>], IncidentColumns>(incidentSql)
+  const lines = db.prepare<[Record<string, unknown>], IncidentColumns>(incidentSql)
+  const count = db.prepare<[string], CountColumns>(countSql)
+  const known = new Map<string, { lastSeq: number; counts: Counts }>()
+  const countsOf = (id: string, lastSeq: number): Counts => {
+    const kept = known.get(id)
+    if (kept?.lastSeq === lastSeq) return kept.counts
+    const { lastLineAt = null, ...instances } = count.get(id) ?? { recovered: 0, left: 0, failed: 0, stuck: 0, open: 0 }
+    const counts = { lastLineAt, instances }
+    known.delete(id)
+    known.set(id, { lastSeq, counts })
+    if (known.size > countsKept) known.delete(known.keys().next().value ?? '')
+    return counts
+  }
   return ({ host, openOnly, limit } = {}) =>
-    statement.all({ host: host ?? null, openOnly: Number(openOnly ?? false), limit: limit ?? 100 }).map((row) => {
-      const { recovered, left, failed, stuck, open, lastLineSeq: _seq, ...line } = row
-      return { ...line, instances: { recovered, left, failed, stuck, open } }
-    })
+    lines
+      .all({ host: host ?? null, openOnly: Number(openOnly ?? false), limit: limit ?? 100 })
+      .map(({ lastSeq, ...line }) => ({ ...line, ...copied(countsOf(line.id, lastSeq)) }))
+}
+
+/** What is kept stays ours: who gets a line may change it. */
+function copied({ lastLineAt, instances }: Counts): Counts {
+  return { lastLineAt, instances: { ...instances } }
 }

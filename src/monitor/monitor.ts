@@ -476,6 +476,7 @@ export class Monitor {
     if (missedBeats >= this.#settings.suspectAfterBeats) {
       evidence.suspicion = Math.round(suspicion * 100) / 100
       if (pulse.everBeat) evidence.sinceBeatMs = Math.max(0, now - pulse.lastBeatAt)
+      if (pulse.gaps.length > 0) evidence.gaps = pulse.gaps.map(Math.round)
     }
     if (kind === 'host-down') track.lastBeatOfDead = track.pulse.lastBeatAt
     track.verdict = { host: track.host, segment: track.segment.name, kind, reason, message, at, evidence }

@@ -56,6 +56,13 @@ export const calls = {
     // It changes nothing that anybody could observe, so it may be sent again.
     write: false,
   },
+  checkToken: read(
+    'identity',
+    '/auth/tokens',
+    'none',
+    'identity:validate_token',
+    'Whose token it is that somebody shows to the REST API or the pages',
+  ),
   applicationCredential: read(
     'identity',
     '/users/{user}/application_credentials/{id}',

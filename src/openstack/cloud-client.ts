@@ -8,6 +8,7 @@ import type { CallOptions, Cloud } from '../domain/cloud.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
+import type { TokenCheck } from '../domain/token-holder.ts'
 import type { Wire } from '../domain/wire.ts'
 import { endpointOf } from './catalogue.ts'
 import type { CloudConfig, ServiceKind } from './cloud-config.ts'
@@ -18,6 +19,7 @@ import { computeWrites } from './compute-writes.ts'
 import { Keystone } from './keystone.ts'
 import { forReads, formatMicroversion, landsStopped } from './microversions.ts'
 import { Session } from './session.ts'
+import { tokenCheck } from './token-check.ts'
 import { Transport } from './transport.ts'
 import { getVolumes } from './volumes.ts'
 import { hostTraits } from './host-traits.ts'
@@ -58,6 +60,8 @@ export interface CloudDescription {
 
 export interface OpenStackCloud extends Cloud {
   describe(options?: CallOptions): Promise<CloudDescription>
+  /** Whose tokens people show to us. */
+  people: TokenCheck
   /** Until when our credential is good; null when it has no end, or the cloud does not tell. */
   credentialExpiry: AskExpiry
   /** Closes idle connections. */
@@ -65,7 +69,11 @@ export interface OpenStackCloud extends Cloud {
 }
 
 /** What a client of one service stands on. @throws LifeboatError CONFIG_INVALID when a CA, certificate or key file cannot be read */
-export function openSession(options: CloudOptions): { session: Session; transport: Transport } {
+export function openSession(options: CloudOptions): {
+  session: Session
+  transport: Transport
+  keystone: Keystone
+} {
   const { config, clock, observer } = options
   const readMs = options.readTimeoutMs ?? config.apiTimeoutMs ?? 30_000
   const writeMs = options.writeTimeoutMs ?? config.apiTimeoutMs ?? 60_000
@@ -80,13 +88,13 @@ export function openSession(options: CloudOptions): { session: Session; transpor
   })
   const keystone = new Keystone(config, transport, clock, readMs)
   const session = new Session(config, transport, keystone, clock, { readMs, writeMs })
-  return { session, transport }
+  return { session, transport, keystone }
 }
 
 /** @throws LifeboatError CONFIG_INVALID when a CA, certificate or key file cannot be read */
 export function createCloud(options: CloudOptions): OpenStackCloud {
   const { config, clock } = options
-  const { session, transport } = openSession(options)
+  const { session, transport, keystone } = openSession(options)
   const roles = options.evacuateRoles ?? ['admin']
   return {
     ...computeReads(session),
@@ -100,6 +108,7 @@ export function createCloud(options: CloudOptions): OpenStackCloud {
     mayActFor: (projectId, callOptions) => mayActFor(session, projectId, roles, callOptions),
     credentialExpiry: credentialExpiry(session, config.credential),
     describe: (callOptions) => describe(session, config, clock, callOptions),
+    people: tokenCheck({ config, transport, keystone, clock }),
     close: () => transport.close(),
   }
 }

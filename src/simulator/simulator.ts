@@ -159,6 +159,11 @@ export class Simulator {
     return this.world.migrations.filter((at) => at.instanceUuid === uuid && at.type === 'evacuation')
   }
 
+  /** A person with these roles in the daemon's own project; the password is `secret`. */
+  addUser(name: string, roles: string[]): void {
+    this.users.push({ id: `user-${name}`, name, password: 'secret', roles: { service: roles } })
+  }
+
   addServerGroup(policy: SimServerGroup['policy'], members: string[], name = 'group'): SimServerGroup {
     const group = { id: this.world.options.ids(), name, policy, members, projectId: 'project-tenant' }
     this.world.serverGroups.push(group)

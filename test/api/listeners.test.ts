@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { listenForOperators, listenPublicly } from '../../src/api/index.ts'
 import { publicListener } from '../../src/api/public-listener.ts'
 import { fakeOperations } from './fake-operations.ts'
+import { systemClock } from '../../src/daemon/system-clock.ts'
 import { fakeReview } from './fake-review.ts'
 
 const open: { close(): Promise<void> }[] = []
@@ -19,7 +20,7 @@ afterEach(async () => {
 const socketPath = (): string => join(mkdtempSync(join(tmpdir(), 'lb-')), 'run', 's.sock')
 async function listen(path: string): Promise<{ close(): Promise<void> }> {
   const server = await listenForOperators(
-    { operations: fakeOperations().operations, review: fakeReview(), now: () => Date.now() },
+    { operations: fakeOperations().operations, review: fakeReview(), clock: systemClock },
     path,
   )
   open.push(server)

@@ -8,7 +8,11 @@ import { fakeReview } from './fake-review.ts'
 const now = Date.parse('2026-01-02T03:04:05Z')
 const by = 'alice'
 
-const routes = (operations: Operations) => restServer({ operations, review: fakeReview(), now: () => now }, onSocket)
+const routes = (operations: Operations) =>
+  restServer(
+    { operations, review: fakeReview(), clock: { now: () => now, wall: () => now, after: () => () => undefined } },
+    onSocket,
+  )
 
 describe('acts', () => {
   it.each([

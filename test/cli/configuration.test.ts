@@ -8,7 +8,7 @@ import { LifeboatError } from '../../src/domain/errors.ts'
 import type { Operations } from '../../src/domain/operations.ts'
 import { fakeOperations } from '../api/fake-operations.ts'
 import { fakeReview } from '../api/fake-review.ts'
-import { run, wallNow, type Ran } from './fake-commands.ts'
+import { type Ran, run, standingClock } from './fake-commands.ts'
 
 describe('config show', () => {
   const config = `monitor: { poll_interval: 7s }
@@ -80,7 +80,11 @@ describe('beside a running daemon', () => {
   const listen = async (replace: Partial<Operations> = {}): Promise<unknown[][]> => {
     const { operations, asked } = fakeOperations(replace)
     server = await listenForOperators(
-      { operations, review: fakeReview(), now: () => wallNow },
+      {
+        operations,
+        review: fakeReview(),
+        clock: standingClock,
+      },
       join(directory, 'lifeboat.sock'),
     )
     return asked
@@ -90,16 +94,14 @@ describe('beside a running daemon', () => {
 
   it('reload says what is in force, what waits, and that it armed', async () => {
     const asked = await listen({
-      reload: (order) => {
-        void order
-        return Promise.resolve({
+      reload: () =>
+        Promise.resolve({
           changed: ['mode', 'brake.max_hosts'],
           waiting: ['http.listen'],
           mode: { from: 'observe', to: 'armed' },
           files: ['/etc/lifeboat/lifeboat.yaml'],
           warnings: ['c.yaml: everybody may read it'],
-        })
-      },
+        }),
     })
     const { exit, out } = await lifeboat(['reload'])
     expect(exit).toBe(0)

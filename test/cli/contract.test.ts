@@ -7,7 +7,7 @@ import { cliPage } from '../../src/cli/index.ts'
 import { printedBy } from '../../src/cli/described.ts'
 import { exitCodes } from '../../src/cli/exit-codes.ts'
 import { bareTree, fieldContract, leaves } from '../../src/cli/reference.ts'
-import { anEntry, anIncident, fakeJournal, run, wallNow } from './fake-commands.ts'
+import { anEntry, anIncident, fakeJournal, run, standingClock } from './fake-commands.ts'
 import { listenForOperators } from '../../src/api/index.ts'
 import type { Entry } from '../../src/domain/entry.ts'
 import type { StandingOrder } from '../../src/domain/standing-order.ts'
@@ -79,7 +79,7 @@ describe('JSON has exactly the fields that are promised, with their types', () =
     })
     const review = fakeReview([], { segments: () => [aSegmentStatus] })
     const socket = join(directory, 'lifeboat.sock')
-    daemon = await listenForOperators({ operations, review, now: () => wallNow }, socket)
+    daemon = await listenForOperators({ operations, review, clock: standingClock }, socket)
   })
   afterAll(() => daemon.close())
 

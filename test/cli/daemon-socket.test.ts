@@ -10,7 +10,7 @@ import type { Review } from '../../src/domain/review.ts'
 import { aSegmentStatus } from './segments.ts'
 import { fakeReview } from '../api/fake-review.ts'
 import { aHost, aStatus, fakeOperations } from '../api/fake-operations.ts'
-import { anIncident, run, wallNow, type Ran } from './fake-commands.ts'
+import { anIncident, type Ran, run, standingClock } from './fake-commands.ts'
 
 let directory = ''
 let server: { close(): Promise<void> } | null = null
@@ -25,7 +25,11 @@ afterEach(async () => {
 async function withDaemon(replace: Partial<Operations> = {}, review: Partial<Review> = {}): Promise<unknown[][]> {
   const { operations, asked } = fakeOperations(replace)
   server = await listenForOperators(
-    { operations, review: fakeReview(asked, review), now: () => wallNow },
+    {
+      operations,
+      review: fakeReview(asked, review),
+      clock: standingClock,
+    },
     join(directory, 'lifeboat.sock'),
   )
   return asked

@@ -8,6 +8,9 @@ import type { IncidentDetail } from '../../src/domain/operations.ts'
 
 export const wallNow = Date.parse('2026-01-02T03:04:05Z')
 
+/** Of a server that only reads the time. */
+export const standingClock = { now: () => wallNow, wall: () => wallNow, after: () => () => undefined }
+
 const realClock = {
   now: () => performance.now(),
   wall: () => wallNow,

@@ -6,7 +6,7 @@ import { listenForOperators } from '../../src/api/index.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import { fakeOperations } from '../api/fake-operations.ts'
 import { fakeReview } from '../api/fake-review.ts'
-import { run, wallNow, type Ran } from './fake-commands.ts'
+import { type Ran, run, standingClock } from './fake-commands.ts'
 
 const made = {
   from: 'lab',
@@ -36,7 +36,7 @@ afterEach(async () => {
 async function withDaemon(startMaintenance?: () => Promise<never>): Promise<unknown[][]> {
   const { operations, asked } = fakeOperations(startMaintenance === undefined ? {} : { startMaintenance })
   const socket = join(directory, 'lifeboat.sock')
-  server = await listenForOperators({ operations, review: fakeReview(), now: () => wallNow }, socket)
+  server = await listenForOperators({ operations, review: fakeReview(), clock: standingClock }, socket)
   return asked
 }
 

@@ -54,8 +54,9 @@ describe('notices', () => {
   )
 
   it.each(['https://user:word@h/', 'ftp://h/', 'h'])('an address is http or https, without a login: %s', (url) => {
+    const shown = url.replace('user:word@', '***@')
     expect(problems(`room: { kind: chat, url: "${url}" }`)).toEqual([
-      expect.stringContaining(`notices.receivers.room.url: "${url}" must be an http or https URL without a login`),
+      expect.stringContaining(`notices.receivers.room.url: "${shown}" must be an http or https URL without a login`),
     ])
   })
 

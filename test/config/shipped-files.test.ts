@@ -59,7 +59,7 @@ describe('config/lifeboat.example.yaml', () => {
 
 describe('what a reload changes', () => {
   /** Read at the start alone. An option that is added is one of these until a reload really changes it. */
-  const atTheStart = ['cloud', 'state_dir', 'socket', 'http']
+  const atTheStart = ['cloud', 'state_dir', 'socket', 'http', 'web']
 
   it('is said of every option in the schema, and of those that need a restart in the example too', () => {
     const marks = Object.entries(configJsonSchema().properties ?? {}).map(([key, option]) => {

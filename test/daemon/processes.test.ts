@@ -38,7 +38,7 @@ interface Run {
 
 function run(stateDir: string, http = 'false', environment: Record<string, string> = {}): Run {
   const config = join(directory, `${children.length}.yaml`)
-  writeFileSync(config, `mode: observe\nstate_dir: ${stateDir}\nhttp: { listen: ${http} }\n`)
+  writeFileSync(config, `mode: observe\nstate_dir: ${stateDir}\nhttp: { listen: ${http} }\nweb: { listen: false }\n`)
   const access = Object.entries(simulator.cloud()).map(([key, value]) => [`OS_${key.toUpperCase()}`, String(value)])
   const child = spawn(process.execPath, [program, 'run', '--config', config], {
     env: { PATH: process.env['PATH'], ...Object.fromEntries(access), ...environment },

@@ -17,7 +17,7 @@ const conditions = new Conditions(
 )
 const facts = { host: { name: 'a', disks: 2, share: 0.5, tags: ['x'], sizes: [1, 2], words: { k: 'v' } }, wanted: 'w' }
 
-function value(expression: string, given: object = facts): unknown {
+function value(expression: string, given: object = { ...facts }): unknown {
   const checked = conditions.compile(expression, ['bool', 'int', 'string', 'double'])
   if ('mistake' in checked) throw new Error(checked.mistake.message)
   return checked.evaluate(given)

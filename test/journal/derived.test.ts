@@ -220,3 +220,18 @@ test('a checkpoint empties the log, and says so when a reader stands in the way'
   journal.append([started])
   expect(journal.checkpoint()).toBe(false)
 })
+
+test('a listing counts anew after each entry of an incident, and not what it gave away before', () => {
+  const journal = newJournal()
+  const entries = incidentEntries()
+  const outcome = entries.findIndex(({ kind }) => kind === 'outcome.recorded')
+  journal.append([started, ...entries.slice(0, outcome)])
+  const [before] = journal.incidents()
+  before!.instances.open = 77
+  expect(journal.incidents()[0]!.instances).toMatchObject({ recovered: 0, open: 3 })
+  journal.append(entries.slice(outcome, outcome + 1))
+  const [after] = journal.incidents()
+  const outcomes = Object.values(after!.instances)
+  expect([after!.instances.open, outcomes.reduce((sum, count) => sum + count, 0)]).toEqual([2, 3])
+  expect(after!.lastLineAt).toBe(journal.read({ kinds: ['outcome.recorded'] })[0]!.at)
+})

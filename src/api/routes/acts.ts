@@ -3,14 +3,17 @@ import type { FastifyRequest } from 'fastify'
 import type { Via } from '../../domain/entry.ts'
 import { LifeboatError } from '../../domain/errors.ts'
 import type { RestServer, RestSources } from '../rest.ts'
+import { z } from 'zod'
+import * as answers from '../schemas/answers.ts'
 import * as requests from '../schemas/requests.ts'
 import { given } from '../given.ts'
 
-export function actRoutes(server: RestServer, { operations, review, now }: RestSources): void {
+export function actRoutes(server: RestServer, { operations, review, clock }: RestSources): void {
   server.post(
     '/v1/recover',
     {
       schema: {
+        response: { 202: answers.opened },
         tags: ['acts'],
         summary: 'Recovers a host on a person’s word that it is dead',
         body: requests.recovering,
@@ -26,15 +29,22 @@ export function actRoutes(server: RestServer, { operations, review, now }: RestS
   )
   server.post(
     '/v1/pause',
-    { schema: { tags: ['acts'], summary: 'Pauses recoveries', body: requests.pausing } },
+    {
+      schema: {
+        response: { 200: answers.pauseState },
+        tags: ['acts'],
+        summary: 'Pauses recoveries',
+        body: requests.pausing,
+      },
+    },
     (request) => {
       const { by, ...order } = request.body
-      return operations.pause({ ...inFuture(order, now()), ...who(request, by) })
+      return operations.pause({ ...inFuture(order, clock.wall()), ...who(request, by) })
     },
   )
   server.post(
     '/v1/resume',
-    { schema: { tags: ['acts'], summary: 'Ends a pause', body: requests.resuming } },
+    { schema: { response: { 204: z.undefined() }, tags: ['acts'], summary: 'Ends a pause', body: requests.resuming } },
     async (request, reply) => {
       const { by, ...order } = request.body
       await operations.resume({ ...order, ...who(request, by) })
@@ -43,15 +53,29 @@ export function actRoutes(server: RestServer, { operations, review, now }: RestS
   )
   server.post(
     '/v1/maintenance',
-    { schema: { tags: ['acts'], summary: 'Begins maintenance', body: requests.maintaining } },
+    {
+      schema: {
+        response: { 200: answers.standingOrder },
+        tags: ['acts'],
+        summary: 'Begins maintenance',
+        body: requests.maintaining,
+      },
+    },
     (request) => {
       const { by, ...order } = request.body
-      return operations.startMaintenance({ ...inFuture(order, now()), ...who(request, by) })
+      return operations.startMaintenance({ ...inFuture(order, clock.wall()), ...who(request, by) })
     },
   )
   server.post(
     '/v1/maintenance/end',
-    { schema: { tags: ['acts'], summary: 'Ends maintenance', body: requests.maintained } },
+    {
+      schema: {
+        response: { 204: z.undefined() },
+        tags: ['acts'],
+        summary: 'Ends maintenance',
+        body: requests.maintained,
+      },
+    },
     async (request, reply) => {
       const { by, ...order } = request.body
       await operations.endMaintenance({ ...order, ...who(request, by) })
@@ -62,6 +86,7 @@ export function actRoutes(server: RestServer, { operations, review, now }: RestS
     '/v1/hosts/:host/return',
     {
       schema: {
+        response: { 202: answers.hostReturn },
         tags: ['acts'],
         summary: 'Lets a host back, or keeps it out',
         params: requests.hostPath,
@@ -79,6 +104,7 @@ export function actRoutes(server: RestServer, { operations, review, now }: RestS
     '/v1/plans',
     {
       schema: {
+        response: { 202: answers.planRun },
         tags: ['plans'],
         summary: 'Begins to plan for a live host: what would happen if it died now',
         body: requests.planning,
@@ -86,7 +112,8 @@ export function actRoutes(server: RestServer, { operations, review, now }: RestS
     },
     (request, reply) => {
       const run = review.startPlan(request.body.host)
-      return reply.code(202).header('location', `/v1/plans/${run.id}`).send(run)
+      void reply.code(202).header('location', `/v1/plans/${run.id}`)
+      return run
     },
   )
 }
@@ -98,7 +125,15 @@ function incidentActs(server: RestServer, { operations, review }: Pick<RestSourc
   ] as const) {
     server.post(
       `/v1/incidents/:id/${act}`,
-      { schema: { tags: ['acts'], summary, params: requests.incidentPath, body: requests.reasoned } },
+      {
+        schema: {
+          response: { 202: z.undefined() },
+          tags: ['acts'],
+          summary,
+          params: requests.incidentPath,
+          body: requests.reasoned,
+        },
+      },
       async (request, reply) => {
         const { by, reason } = request.body
         await operations[act](request.params.id, { reason, ...who(request, by) })
@@ -112,10 +147,19 @@ function incidentActs(server: RestServer, { operations, review }: Pick<RestSourc
   ] as const) {
     server.post(
       `/v1/incidents/:id/${path}`,
-      { schema: { tags: ['acts'], summary, params: requests.incidentPath, body: requests.noting } },
+      {
+        schema: {
+          response: { 201: answers.reviewNote },
+          tags: ['acts'],
+          summary,
+          params: requests.incidentPath,
+          body: requests.noting,
+        },
+      },
       (request, reply) => {
         const { by, text } = request.body
-        return reply.code(201).send(review[act](request.params.id, { text, ...who(request, by) }))
+        void reply.code(201)
+        return review[act](request.params.id, { text, ...who(request, by) })
       },
     )
   }

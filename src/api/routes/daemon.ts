@@ -1,13 +1,15 @@
 /** What people order of the daemon itself: to read its configuration again, and how much it logs. */
 import type { RestServer, RestSources } from '../rest.ts'
+import * as answers from '../schemas/answers.ts'
 import * as requests from '../schemas/requests.ts'
 import { inFuture, who } from './acts.ts'
 
-export function daemonRoutes(server: RestServer, { operations, now }: RestSources): void {
+export function daemonRoutes(server: RestServer, { operations, clock }: RestSources): void {
   server.post(
     '/v1/reload',
     {
       schema: {
+        response: { 200: answers.reloadReport },
         tags: ['acts'],
         summary: 'Reads the configuration again; when anything is wrong, what holds stays',
         body: requests.reloading,
@@ -20,15 +22,29 @@ export function daemonRoutes(server: RestServer, { operations, now }: RestSource
   )
   server.get(
     '/v1/log-level',
-    { schema: { tags: ['cloud'], summary: 'The level of the log', querystring: requests.nothing } },
+    {
+      schema: {
+        response: { 200: answers.logLevelState },
+        tags: ['cloud'],
+        summary: 'The level of the log',
+        querystring: requests.nothing,
+      },
+    },
     () => operations.logLevel(),
   )
   server.post(
     '/v1/log-level',
-    { schema: { tags: ['acts'], summary: 'Sets the level of the log', body: requests.logging } },
+    {
+      schema: {
+        response: { 200: answers.logLevelState },
+        tags: ['acts'],
+        summary: 'Sets the level of the log',
+        body: requests.logging,
+      },
+    },
     (request) => {
       const { by, ...order } = request.body
-      return operations.setLogLevel({ ...inFuture(order, now()), ...who(request, by) })
+      return operations.setLogLevel({ ...inFuture(order, clock.wall()), ...who(request, by) })
     },
   )
 }

@@ -99,3 +99,18 @@ export const logging = z.strictObject({
 })
 export const noting = z.strictObject({ by, text: sentence })
 export const planning = z.strictObject({ host: name })
+
+const named = z.strictObject({ name, domain: name.default('Default') })
+export const loggingIn = z.union([
+  z.strictObject({ token: z.string().min(1).max(4_096) }),
+  z.strictObject({
+    user: name,
+    password: z.string().min(1).max(1_024),
+    userDomain: name.default('Default'),
+    project: z
+      .union([named, z.literal('system')])
+      .nullable()
+      .default(null)
+      .describe('Where your role is; null: the daemon’s own project'),
+  }),
+])

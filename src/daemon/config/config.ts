@@ -4,6 +4,7 @@ import type { Segment } from '../../domain/segment.ts'
 import type { MaintenanceWindow } from '../maintenance-window.ts'
 import { receiversWithoutSecrets, type NoticesConfig } from './notices.ts'
 import type { ConfiguredSegment } from './segments.ts'
+import type { WebConfig } from './web.ts'
 
 export interface RedfishConfig {
   kind: 'redfish'
@@ -91,6 +92,8 @@ export interface Config {
   socket: string
   /** Null: no TCP listener. */
   http: { host: string; port: number } | null
+  /** Null: no REST API on TCP and no pages. */
+  web: WebConfig | null
   logLevel: 'debug' | 'info' | 'warn' | 'error'
   logFormat: 'json' | 'oslo'
   workflows: string

@@ -16,6 +16,7 @@ import { attemptLimit, checkReferences } from './references.ts'
 import { configSchema, type ConfigFile } from './schema.ts'
 import { Secrets, type Environment, type Report } from './secrets.ts'
 import { resolveSegment, resolveSettings } from './segments.ts'
+import { webConfig } from './web.ts'
 import { resolveWindow } from './windows.ts'
 import { ipmiConfig, prometheusConfig } from './witnesses.ts'
 import type { Path, Problem } from './yaml-source.ts'
@@ -170,7 +171,8 @@ function resolveConfig(
     stateDir,
     journal: join(stateDir, 'journal.db'),
     socket,
-    http: listenAddress(file.http.listen, report),
+    http: listenAddress(file.http.listen, ['http', 'listen'], report),
+    web: webConfig(file.web, listenAddress(file.web.listen, ['web', 'listen'], report), baseDir, report),
     logLevel: file.log.level,
     logFormat: file.log.format,
     workflows: file.workflows === undefined ? shippedWorkflows : resolve(baseDir(['workflows']), file.workflows),
@@ -226,11 +228,11 @@ function stateDirectory(configured: string | undefined, baseDir: string, env: En
   return resolve(env['LIFEBOAT_STATE_DIR'] || fromSystemd || '.lifeboat')
 }
 
-function listenAddress(listen: string | false, report: Report): Config['http'] {
+function listenAddress(listen: string | false, at: string[], report: Report): Config['http'] {
   if (listen === false) return null
   const colon = listen.lastIndexOf(':')
   const port = Number(listen.slice(colon + 1))
-  if (port > 65_535) report(['http', 'listen'], `port ${port} does not exist (0 to 65535)`)
+  if (port > 65_535) report(at, `port ${port} does not exist (0 to 65535)`)
   return { host: listen.slice(0, colon).replace(/^\[|\]$/g, ''), port }
 }
 

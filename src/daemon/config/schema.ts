@@ -8,6 +8,7 @@
 import { z } from 'zod'
 import { count, duration, live, names, optionalSection, section, share, text } from './pieces.ts'
 import { notices } from './notice-schema.ts'
+import { webSection } from './web-schema.ts'
 import { fencingMethod, probe } from './witness-schema.ts'
 
 const policy = {
@@ -157,6 +158,7 @@ export const configSchema = section({
       .default('127.0.0.1:9393')
       .describe('Metrics and health, read-only and without login; false switches it off'),
   }),
+  web: webSection(listen.default('127.0.0.1:9394')),
   log: optionalSection({
     level: z
       .enum(['debug', 'info', 'warn', 'error'])

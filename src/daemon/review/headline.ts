@@ -14,7 +14,7 @@ function whatDied({ host, verdict, openedBy, mode }: Incident): string {
   return `${host} was found ${verdict.kind}${observed}: ${trimmed(verdict.message)}.`
 }
 
-function howWeKnow({ proof, statement, fencing, closed }: Incident): string {
+function howWeKnow({ proof, statement, fencing, closed, held }: Incident): string {
   if (proof !== null) {
     if (proof.strength === 'statement') return `${proof.statedBy ?? 'Somebody'} stated that it is dead.`
     const what = proof.proves === 'storage' ? 'cut off from the storage' : 'dead'
@@ -22,7 +22,10 @@ function howWeKnow({ proof, statement, fencing, closed }: Incident): string {
   }
   if (statement !== null) return `${statement.by} stated that it is dead; that is not a proof yet.`
   if (closed !== null) return 'It was never proven dead.'
-  return fencing === null ? 'It is not proven dead yet.' : `It is not proven dead yet: ${fenceSentence(fencing)}.`
+  // The hold says why in its own words.
+  return fencing === null || held !== null
+    ? 'It is not proven dead yet.'
+    : `It is not proven dead yet: ${fenceSentence(fencing)}.`
 }
 
 function howItEnded(incident: Incident): string {
@@ -37,7 +40,7 @@ function howItEnded(incident: Incident): string {
     } as const
     return `${ending[closed.outcome]}: ${counts}.`
   }
-  if (held !== null) return `Held: ${trimmed(held.message)}.`
+  if (held !== null) return `Held: ${heldBecause(held.message)}.`
   return instances.size === 0 ? `${incidentPhases[phase].means}.` : `${incidentPhases[phase].means}: ${counts}.`
 }
 
@@ -56,6 +59,11 @@ function countsOf({ instances }: Incident): string {
     return count === undefined ? [] : [`${count} ${end}`]
   })
   return [first, ...others].join(', ')
+}
+
+/** The reason alone: what to do about it is advice, and stands elsewhere. */
+function heldBecause(message: string): string {
+  return trimmed((message.split('. ')[0] ?? message).replace(/^held: /, ''))
 }
 
 function trimmed(text: string): string {

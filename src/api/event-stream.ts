@@ -1,0 +1,152 @@
+/**
+ * The journal as an event stream (server-sent events): one event an entry, its id the entry's sequence, so that a reader who was
+ * cut off goes on where it was. A stream holds no queue: it reads on from the journal when its socket has taken what was written,
+ * and a reader that takes nothing for a while is cut off.
+ */
+import type { ServerResponse } from 'node:http'
+import type { Clock } from '../domain/clock.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { JournalPage, Review } from '../domain/review.ts'
+
+/** A comment now and then: proxies close what is silent, and whoever went away is noticed. Longer than a proxy's patience loses streams. */
+const heartbeatMs = 15_000
+/** A reader that takes nothing for so long is cut off; it resumes where it was. Shorter: a slow line loses its stream. */
+const patienceMs = 30_000
+/** Entries read at once. */
+const pageSize = 100
+/** Written and not yet taken by the socket: beyond it nothing more is read from the journal. */
+const mostUntakenBytes = 256 * 1024
+/** Streams at once. Each costs a reading of what is new. */
+const mostStreams = 100
+
+export interface StreamOptions {
+  /** The last entry that the reader has. */
+  after: number
+  /** Asked at each heartbeat: false ends the stream, as a new request would be refused. */
+  mayGoOn: () => Promise<boolean>
+}
+
+export class EventStreams {
+  readonly #review: Pick<Review, 'journal' | 'follow'>
+  readonly #clock: Clock
+  readonly #streams = new Set<{ wake(): void; end(): void }>()
+  #unfollow: (() => void) | null = null
+
+  constructor(review: Pick<Review, 'journal' | 'follow'>, clock: Clock) {
+    this.#review = review
+    this.#clock = clock
+  }
+
+  get size(): number {
+    return this.#streams.size
+  }
+
+  /** Throws API_UNAVAILABLE when there are too many. */
+  refuseTooMany(): void {
+    if (this.#streams.size >= mostStreams)
+      throw new LifeboatError('API_UNAVAILABLE', `There are ${mostStreams} event streams already; close one`)
+  }
+
+  /** Writes to an answer whose head is sent, until the reader goes, is too slow, or `close`. */
+  open(answer: ServerResponse, { after, mayGoOn }: StreamOptions): void {
+    const clock = this.#clock
+    let seq = after
+    let over = false
+    let waiting: (() => void) | null = null
+    let cancelBeat = (): void => undefined
+    const end = (): void => {
+      if (over) return
+      over = true
+      waiting?.()
+      cancelBeat()
+      this.#streams.delete(stream)
+      if (this.#streams.size === 0) this.#stopFollowing()
+      answer.end()
+    }
+    const cut = (): void => {
+      end()
+      answer.destroy()
+    }
+    const write = (text: string): void => {
+      if (answer.write(text) || waiting !== null) return
+      waiting = clock.after(patienceMs, cut)
+      answer.once('drain', () => {
+        waiting?.()
+        waiting = null
+        wake()
+      })
+    }
+    const wake = (): void => {
+      while (!over && answer.writableLength < mostUntakenBytes) {
+        const entries = entriesAfter(seq)
+        if (entries === null) end()
+        if (entries === null || entries.length === 0) return
+        for (const entry of entries) {
+          seq = entry.seq
+          write(eventText(entry))
+        }
+      }
+    }
+    const beat = (): void => {
+      cancelBeat = clock.after(heartbeatMs, () => {
+        void mayGoOn().then((may) => {
+          if (over) return
+          if (!may) {
+            end()
+            return
+          }
+          write(`: ${new Date(clock.wall()).toISOString()}\n\n`)
+          beat()
+        })
+      })
+    }
+    /** Null when the journal cannot be read: the reader is told when it comes back. */
+    const entriesAfter = (last: number): JournalPage['entries'] | null => {
+      try {
+        return this.#review.journal({ after: last, limit: pageSize }).entries
+      } catch {
+        return null
+      }
+    }
+    const stream = { wake, end }
+    this.#streams.add(stream)
+    answer.once('close', end)
+    answer.on('error', end)
+    this.#unfollow ??= this.#follow()
+    write('retry: 2000\n\n')
+    beat()
+    wake()
+  }
+
+  /** Ends every stream: the readers come back when the daemon does. */
+  close(): void {
+    for (const stream of [...this.#streams]) stream.end()
+    this.#stopFollowing()
+  }
+
+  /** All streams are woken once for what was appended together. */
+  #follow(): () => void {
+    let asleep = true
+    const wakeAll = (): void => {
+      asleep = true
+      for (const stream of [...this.#streams]) stream.wake()
+    }
+    return this.#review.follow(this.#review.journal({ limit: 1 }).head.seq, () => {
+      if (!asleep) return
+      asleep = false
+      this.#clock.after(wakeAfterMs, wakeAll)
+    })
+  }
+
+  #stopFollowing(): void {
+    this.#unfollow?.()
+    this.#unfollow = null
+  }
+}
+
+/** What is appended within this time goes out together: a recovery appends thousands. Longer shows to whoever watches. */
+const wakeAfterMs = 20
+
+function eventText(entry: JournalPage['entries'][number]): string {
+  return `id: ${entry.seq}\nevent: entry\ndata: ${JSON.stringify(entry)}\n\n`
+}

@@ -1,0 +1,120 @@
+/**
+ * Who asks on TCP: a token of the cloud, or the session that a page was given for one. Nobody is let in on a guess: what cannot be
+ * asked of Keystone is refused.
+ */
+import type { FastifyRequest } from 'fastify'
+import type { Clock } from '../domain/clock.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import { requestHeader } from '../domain/review.ts'
+import type { Login, TokenCheck } from '../domain/token-holder.ts'
+import { identified, type AskerRules, type ProjectRule } from './asker-rules.ts'
+import type { Identified } from './rest.ts'
+import { sessionIn } from './session-cookie.ts'
+import { Sessions } from './sessions.ts'
+import { keystoneMissing, TokenCache } from './token-cache.ts'
+
+export interface LoginRules {
+  roles: AskerRules['roles']
+  /** Empty: the daemon's own project. */
+  projects: readonly ProjectRule[]
+  sessionMs: number
+}
+
+export class Logins {
+  readonly #check: TokenCheck
+  readonly #rules: LoginRules
+  readonly #tokens: TokenCache
+  readonly #sessions: Sessions
+  #ownProject: string | null = null
+
+  constructor(check: TokenCheck, clock: Clock, rules: LoginRules) {
+    this.#check = check
+    this.#rules = rules
+    this.#tokens = new TokenCache(check, clock)
+    this.#sessions = new Sessions(clock, rules.sessionMs)
+  }
+
+  /** Throws AUTH_FAILED, AUTH_FORBIDDEN, or API_UNAVAILABLE while Keystone cannot be asked. */
+  readonly identify = async (request: FastifyRequest): Promise<Identified> => {
+    const writes = request.method !== 'GET' && request.method !== 'HEAD'
+    const shown = tokenIn(request)
+    if (shown !== null) return (await this.#known(shown, writes, 'token')).identified
+    const name = sessionIn(request.headers.cookie, request.protocol === 'https')
+    const token = name === null ? null : this.#sessions.token(name)
+    if (name === null || token === null)
+      throw new LifeboatError('AUTH_FAILED', 'Log in: show a token (X-Auth-Token), or begin a session')
+    if (writes) refuseForeign(request)
+    try {
+      return (await this.#known(token, writes, 'session')).identified
+    } catch (thrown) {
+      if (thrown instanceof LifeboatError && thrown.code === 'AUTH_FAILED') this.#sessions.end(name)
+      throw thrown
+    }
+  }
+
+  /** Begins a session for a token, or for a name and a password. */
+  async begin(given: { token: string } | Login): Promise<{ name: string; lengthMs: number } & Identified> {
+    const token = 'token' in given ? given.token : await this.#logIn(given)
+    const known = await this.#known(token, true, 'session')
+    return { ...this.#sessions.begin(token, known.leftMs), ...known.identified }
+  }
+
+  end(request: FastifyRequest): void {
+    const name = sessionIn(request.headers.cookie, request.protocol === 'https')
+    if (name !== null) this.#sessions.end(name)
+  }
+
+  async #logIn(login: Login): Promise<string> {
+    const done = await this.#check.login(login).catch((thrown: unknown) => {
+      throw keystoneMissing(thrown)
+    })
+    if (done === null)
+      throw new LifeboatError('AUTH_FAILED', 'Keystone refused: wrong name or password, or no role in that project')
+    return done.token
+  }
+
+  async #known(
+    token: string,
+    fresh: boolean,
+    by: 'token' | 'session',
+  ): Promise<{ identified: Identified; leftMs: number }> {
+    const holder = await this.#tokens.holder(token, { fresh })
+    if (holder === null)
+      throw new LifeboatError('AUTH_FAILED', 'Keystone does not know this token: it ended, or is not of this cloud')
+    const rules = { roles: this.#rules.roles, projects: await this.#projects() }
+    return { identified: identified(holder, rules, by), leftMs: holder.leftMs }
+  }
+
+  async #projects(): Promise<readonly ProjectRule[]> {
+    if (this.#rules.projects.length > 0) return this.#rules.projects
+    this.#ownProject ??= await this.#check.ownProject().then(
+      ({ id }) => id,
+      (thrown: unknown) => {
+        throw keystoneMissing(thrown)
+      },
+    )
+    return [{ id: this.#ownProject }]
+  }
+}
+
+/** X-Auth-Token, or Authorization: Bearer. Null when neither is given. Throws USAGE when both are. */
+function tokenIn({ headers }: FastifyRequest): string | null {
+  const own = headers['x-auth-token']
+  const bearer = /^Bearer (\S+)$/i.exec(headers.authorization ?? '')?.[1]
+  if (own !== undefined && bearer !== undefined)
+    throw new LifeboatError('USAGE', 'Show one token: X-Auth-Token or Authorization')
+  if (headers.authorization !== undefined && bearer === undefined)
+    throw new LifeboatError('AUTH_FAILED', 'Authorization must be: Bearer TOKEN')
+  return bearer ?? (typeof own === 'string' ? own : null)
+}
+
+/** A browser sends the cookie with requests that other sites make it send; it does not let them set our header. */
+export function refuseForeign({ headers, protocol, host }: FastifyRequest): void {
+  const foreign = (why: string): never => {
+    throw new LifeboatError('AUTH_FORBIDDEN', `This write did not come from our own pages: ${why}`)
+  }
+  if (headers[requestHeader] === undefined) foreign(`the header ${requestHeader} is missing`)
+  if (headers.origin !== undefined && headers.origin !== `${protocol}://${host}`) foreign('it has another origin')
+  const site = headers['sec-fetch-site']
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') foreign(`it is ${site}`)
+}

@@ -1,0 +1,46 @@
+/** Log in and out: a session for pages, made from a token or from a name and a password that Keystone checks. */
+import { z } from 'zod'
+import { sessionCookie } from '../session-cookie.ts'
+import { refuseForeign, type Logins } from '../logins.ts'
+import type { RestServer } from '../rest.ts'
+import * as requests from '../schemas/requests.ts'
+import { asker } from '../schemas/answers.ts'
+
+/** Logins from one address in a minute. More is somebody who guesses; fewer, and a shared address locks a team out. */
+const loginsAMinute = 10
+
+export function sessionRoutes(server: RestServer, logins: Logins): void {
+  const config = { rateLimit: { max: loginsAMinute, timeWindow: 60_000 } }
+  server.post(
+    '/v1/session',
+    {
+      config,
+      schema: {
+        tags: ['login'],
+        summary: 'Begins a session for the pages',
+        body: requests.loggingIn,
+        response: { 201: asker },
+      },
+    },
+    async (request, reply) => {
+      refuseForeign(request)
+      const { name, lengthMs, asker: who } = await logins.begin(request.body)
+      return reply
+        .code(201)
+        .header('set-cookie', sessionCookie(name, lengthMs, request.protocol === 'https'))
+        .send(who)
+    },
+  )
+  server.delete(
+    '/v1/session',
+    { schema: { tags: ['login'], summary: 'Ends the session', response: { 204: z.undefined() } } },
+    (request, reply) => {
+      refuseForeign(request)
+      logins.end(request)
+      return reply
+        .code(204)
+        .header('set-cookie', sessionCookie('', 0, request.protocol === 'https'))
+        .send()
+    },
+  )
+}

@@ -1,0 +1,218 @@
+/** Answers for reviewers: the record of an incident, the journal in pages. And all other answers by name. */
+import { z } from 'zod'
+import type { EntryKind } from '../../domain/entry.ts'
+import { stepKinds } from '../../domain/plan.ts'
+import type {
+  Advice,
+  ChainProof,
+  EvidenceSeries,
+  IncidentReview,
+  InstanceLine,
+  InstanceReview,
+  JournalPage,
+  RecoveryLine,
+  Review,
+  ReviewNote,
+  StepReview,
+  TimelineEvent,
+  VerdictLine,
+} from '../../domain/review.ts'
+import { decision, incidentShape, incidentSummary, outcomeKind } from './incidents.ts'
+import { instancePlan } from './plans.ts'
+import {
+  codeAndMessage,
+  count,
+  errorRecord,
+  namesOf,
+  probeReading,
+  stepStatus,
+  time,
+  verdictKind,
+  verdictShape,
+} from './shared.ts'
+
+export {
+  asker,
+  daemonStatus,
+  hostDetail,
+  hostReturn,
+  hostStatus,
+  logLevelState,
+  pauseState,
+  reloadReport,
+  segmentStatus,
+} from './cloud.ts'
+export { incidentDetail, incidentSummary } from './incidents.ts'
+export { planRun } from './plans.ts'
+export { failure, standingOrder } from './shared.ts'
+
+const seq = count.describe('The journal entry')
+// Newer releases add kinds: a reader takes each for what its sentence says.
+const entryKind = z.string() as unknown as z.ZodType<EntryKind>
+const json = z.unknown()
+
+const timelineEvent: z.ZodType<TimelineEvent> = z
+  .object({
+    seq,
+    at: time,
+    kind: entryKind,
+    actor: z.string(),
+    text: z.string(),
+    tone: z.enum(['plain', 'good', 'bad', 'wait']),
+    instance: z.string().nullable(),
+    requestId: z.string().nullable(),
+  })
+  .meta({ id: 'TimelineEvent' })
+
+const evidence: z.ZodType<EvidenceSeries> = z
+  .object({
+    intervalMs: z.number().nullable(),
+    gaps: z.array(z.object({ at: time, gapMs: z.number(), open: z.boolean() })),
+    silence: z.array(
+      z.object({ at: time, verdict: verdictKind, silentMs: z.number(), suspicion: z.number().nullable() }),
+    ),
+    readings: z.array(probeReading),
+  })
+  .meta({ id: 'EvidenceSeries', description: 'What was known of the host’s life before its incident, for plotting' })
+
+const stepReview: z.ZodType<StepReview> = z
+  .object({
+    key: z.string(),
+    kind: z.string(),
+    attempt: count,
+    status: stepStatus,
+    before: json.describe('What was found'),
+    request: json.describe('What was sent'),
+    requestId: z.string().nullable().describe('Nova’s'),
+    globalRequestId: z.string().nullable().describe('Ours, as its writes carried it: Nova’s log has it too'),
+    result: json.describe('What was read back'),
+    error: errorRecord.nullable(),
+    intendedAt: time,
+    endedAt: z.string().nullable(),
+    tookMs: z.number().nullable(),
+  })
+  .meta({ id: 'StepReview' })
+
+const lineShape = {
+  id: z.string(),
+  name: z.string(),
+  projectId: z.string(),
+  decision,
+  rule: z.string(),
+  reason: z.string(),
+  message: z.string(),
+  original: z.string().describe('The state its owner left it in'),
+  wanted: z.string(),
+  flagged: z.boolean(),
+  landing: z.enum(['stopped', 'as-before']).nullable(),
+  outcome: z.union([outcomeKind, z.literal('open')]),
+  code: z.string().nullable(),
+  outcomeMessage: z.string().nullable(),
+  landedOn: z.string().nullable(),
+  startedAt: z.string().nullable(),
+  endedAt: z.string().nullable(),
+  current: z.object({ kind: namesOf(stepKinds), status: stepStatus, since: time }).nullable(),
+  debts: z.array(codeAndMessage),
+  notes: z.array(z.string()),
+}
+const instanceLine: z.ZodType<InstanceLine> = z.object(lineShape).meta({ id: 'InstanceLine' })
+
+export const instanceReview: z.ZodType<InstanceReview> = z
+  .object({
+    ...lineShape,
+    incident: z.string(),
+    plan: instancePlan,
+    steps: z.array(stepReview),
+    timeline: z.array(timelineEvent),
+  })
+  .meta({ id: 'InstanceReview' })
+
+export const instanceHistory: z.ZodType<ReturnType<Review['instanceHistory']>> = z.array(
+  z.object({ ...lineShape, incident: z.string(), host: z.string(), openedAt: time }),
+)
+
+export const reviewNote: z.ZodType<ReviewNote> = z
+  .object({ seq, at: time, by: z.string(), text: z.string() })
+  .meta({ id: 'ReviewNote' })
+
+const advice: z.ZodType<Advice> = z
+  .object({ code: z.string(), text: z.string(), command: z.string().nullable(), instances: z.array(z.string()) })
+  .meta({ id: 'Advice', description: 'What a person must do about it' })
+
+export const incidentReview: z.ZodType<IncidentReview> = z
+  .object({
+    ...incidentShape,
+    headline: z.string(),
+    timeline: z.array(timelineEvent),
+    evidence,
+    hostSteps: z.array(stepReview),
+    lines: z.array(instanceLine),
+    debts: z.array(z.object({ code: z.string(), message: z.string(), instance: z.string(), name: z.string() })),
+    advice: z.array(advice).describe('The most urgent first; empty: nothing is to be done'),
+    notes: z.array(reviewNote),
+    signOff: reviewNote.nullable(),
+    lastSeq: seq,
+  })
+  .meta({ id: 'IncidentReview' })
+
+export const verdictLine: z.ZodType<VerdictLine> = z
+  .object({ ...verdictShape, seq, from: verdictKind, incident: z.string().nullable() })
+  .meta({ id: 'VerdictLine' })
+
+export const recoveryLine: z.ZodType<RecoveryLine> = z
+  .object({
+    incident: incidentSummary,
+    workflow: z.string(),
+    provenAt: z.string().nullable(),
+    finishedAt: z.string().nullable(),
+    tookMs: z.number().nullable(),
+  })
+  .meta({ id: 'RecoveryLine' })
+
+const journalEntry = z
+  .object({
+    seq,
+    at: time,
+    actor: z.string().describe('daemon, calendar:NAME or operator:NAME'),
+    incident: z.string().nullable(),
+    host: z.string().nullable(),
+    instance: z.string().nullable(),
+    step: z.string().nullable(),
+    kind: entryKind,
+    data: z.record(z.string(), z.unknown()),
+    prevHash: z.string(),
+    hash: z.string(),
+    sentence: z.string().nullable(),
+  })
+  .meta({ id: 'JournalEntry' })
+
+export const journalPage = z
+  .object({
+    entries: z.array(journalEntry),
+    next: seq.nullable().describe('`after` of the next page; null at the end'),
+    head: z.object({ seq, hash: z.string() }),
+  })
+  .meta({ id: 'JournalPage' }) as unknown as z.ZodType<JournalPage>
+
+export const chainProof: z.ZodType<ChainProof> = z
+  .object({
+    entries: count,
+    head: z.string(),
+    broken: z.object({ seq, problem: z.string() }).nullable(),
+    tookMs: z.number(),
+  })
+  .meta({ id: 'ChainProof' })
+
+export const eventStream = {
+  description: 'Events named `entry`: `id` is the sequence, `data` a JournalEntry. Comments are heartbeats',
+  content: { 'text/event-stream': { schema: z.string() } },
+}
+export const reportText = {
+  description: 'The report',
+  content: {
+    'text/markdown': { schema: z.string() },
+    'application/jsonl': { schema: z.string() },
+  },
+}
+export const document = z.record(z.string(), z.unknown()).describe('OpenAPI 3.1')
+export const opened = z.object({ incident: z.string() })

@@ -1,0 +1,192 @@
+/** Answers about the daemon, hosts and segments. */
+import { z } from 'zod'
+import type { BrakeScope } from '../../domain/brake.ts'
+import { returnStates, type HostMark, type Leftover, type ReturnRules } from '../../domain/host-return.ts'
+import type {
+  ConfigurationState,
+  DaemonStatus,
+  HostDetail,
+  HostReturnDetail,
+  LogLevel,
+  LogLevelState,
+  PauseState,
+  ReloadReport,
+} from '../../domain/operations.ts'
+import { roles, type Asker, type SegmentStatus } from '../../domain/review.ts'
+import type { Segment } from '../../domain/segment.ts'
+import { verdictKinds, type VerdictKind } from '../../domain/verdict.ts'
+import { incidentSummary } from './incidents.ts'
+import { count, counts, mode, namesOf, probeReading, standingOrder, time, verdictKind } from './shared.ts'
+
+const byVerdict = counts(Object.keys(verdictKinds) as VerdictKind[])
+
+export const asker: z.ZodType<Asker> = z
+  .object({ name: z.string(), role: namesOf(roles), by: z.enum(['socket', 'token']) })
+  .meta({ id: 'Asker', description: 'Who you are here, and what you may do' })
+
+export const pauseState: z.ZodType<PauseState> = z.object({
+  by: z.string(),
+  reason: z.string(),
+  since: time,
+  until: z.string().nullable(),
+})
+
+const brakeScope: z.ZodType<BrakeScope> = z.object({
+  scope: z.string().describe('cloud, segment:NAME or domain:NAME'),
+  kind: z.enum(['cloud', 'segment', 'domain']),
+  title: z.string(),
+  down: count,
+  cooling: count,
+  allowed: count,
+  fleet: count,
+  hosts: z.array(z.string()),
+  trippedSince: z.string().nullable(),
+  message: z.string(),
+})
+
+const configurationState: z.ZodType<ConfigurationState> = z.object({
+  files: z.array(z.string()),
+  loadedAt: time,
+  loadedBy: z.string(),
+  waiting: z.array(z.string()).describe('Options that changed on disk and wait for the next start'),
+  refused: z
+    .object({ at: time, by: z.string(), code: z.string(), message: z.string(), problems: z.array(z.string()) })
+    .nullable()
+    .describe('The last reload, when it was refused'),
+})
+
+const logLevel: z.ZodType<LogLevel> = z.enum(['debug', 'info', 'warn', 'error'])
+export const logLevelState: z.ZodType<LogLevelState> = z
+  .object({
+    level: logLevel,
+    configured: logLevel.describe('What the configuration says'),
+    until: z.string().nullable().describe('When it goes back to that by itself'),
+  })
+  .meta({ id: 'LogLevelState' })
+
+export const reloadReport: z.ZodType<ReloadReport> = z
+  .object({
+    changed: z.array(z.string()).describe('Options that hold from now on'),
+    waiting: z.array(z.string()).describe('Options that wait for the next start'),
+    mode: z.object({ from: mode, to: mode }).nullable(),
+    files: z.array(z.string()),
+    warnings: z.array(z.string()),
+  })
+  .meta({ id: 'ReloadReport' })
+
+export const daemonStatus: z.ZodType<DaemonStatus> = z
+  .object({
+    version: z.string(),
+    mode,
+    pid: count,
+    startedAt: time,
+    cloud: z.string().nullable(),
+    lastPoll: z.object({ at: time, ok: z.boolean(), tookMs: z.number(), error: z.string().nullable() }).nullable(),
+    frozen: z
+      .object({ reason: z.string(), message: z.string(), since: time })
+      .nullable()
+      .describe('Why no verdict moves'),
+    paused: pauseState.nullable().describe('The pause of the whole cloud'),
+    standingOrders: z.array(standingOrder),
+    brake: z.array(brakeScope).describe('The scopes that hold recoveries'),
+    hosts: byVerdict,
+    incidents: z.object({ open: count, held: count }),
+    journal: z.object({ path: z.string(), entries: count, head: z.string() }),
+    workflow: z.object({ name: z.string(), revision: count, digest: z.string() }),
+    configuration: configurationState,
+    logLevel: logLevelState,
+  })
+  .meta({ id: 'DaemonStatus' })
+
+const returnState = namesOf(returnStates)
+
+const hostShape = {
+  host: z.string(),
+  segment: z.string(),
+  zone: z.string().nullable(),
+  verdict: verdictKind,
+  reason: z.string(),
+  message: z.string(),
+  status: z.string(),
+  state: z.string().nullable(),
+  forcedDown: z.boolean(),
+  silentMs: z.number(),
+  intervalMs: z.number(),
+  missedBeats: z.number(),
+  probes: z.array(probeReading),
+  incident: z.string().nullable().describe('Its open incident'),
+  standingOrders: z.array(standingOrder),
+  returning: returnState.nullable(),
+  at: time,
+}
+export const hostStatus = z.object(hostShape).meta({ id: 'HostStatus' })
+
+const mark: z.ZodType<HostMark> = z.object({
+  incidents: z.array(z.string()),
+  serviceId: z.string(),
+  forcedDown: z.boolean(),
+  disabled: z.boolean(),
+  reasons: z.array(z.string()),
+})
+const leftover: z.ZodType<Leftover> = z.object({
+  code: z.string(),
+  message: z.string(),
+  instance: z.string().nullable(),
+})
+export const hostReturn: z.ZodType<HostReturnDetail> = z
+  .object({
+    state: returnState,
+    code: z.string().nullable(),
+    message: z.string(),
+    since: z.string().nullable(),
+    leftovers: z.array(leftover),
+    order: z.object({ by: z.string(), reason: z.string(), keepOut: z.boolean(), at: time }).nullable(),
+  })
+  .meta({ id: 'HostReturn' })
+const returnRules: z.ZodType<ReturnRules> = z.object({
+  mode: z.enum(['automatic', 'confirm']),
+  healthyMs: z.number(),
+  maxReturns: z.number(),
+  withinMs: z.number(),
+})
+export const hostDetail: z.ZodType<HostDetail> = z
+  .object({
+    ...hostShape,
+    updatedAt: z.string().nullable().describe('The heartbeat that was seen last, cloud time'),
+    disabledReason: z.string().nullable(),
+    mark: mark.nullable().describe('What we set on its service and have not taken back'),
+    return: hostReturn.nullable(),
+    returnRules,
+    incidents: z.array(incidentSummary),
+  })
+  .meta({ id: 'HostDetail' })
+
+const rules: z.ZodType<Segment> = z.object({
+  name: z.string(),
+  storage: z.enum(['shared', 'local']),
+  fencing: z.array(z.string()),
+  probes: z.array(z.string()),
+  onDeclaredDown: z.enum(['recover', 'hold', 'ignore']),
+  onDisabledDown: z.enum(['hold', 'recover']),
+  onServiceDown: z.enum(['hold', 'fence']),
+  fencingLimitMs: z.number().nullable(),
+  policy: z.object({
+    stopped: z.enum(['evacuate', 'leave']),
+    errorBefore: z.enum(['leave', 'evacuate']),
+    memoryLost: z.enum(['stopped', 'start']),
+    unasked: z.enum(['recover', 'leave']),
+  }),
+  brake: z.object({ maxHosts: z.number(), maxShare: z.number() }),
+  priority: z.number(),
+  maxParallelPerHost: z.number(),
+  return: returnRules,
+})
+export const segmentStatus: z.ZodType<SegmentStatus> = z
+  .object({
+    name: z.string(),
+    hosts: z.array(z.string()),
+    verdicts: byVerdict,
+    openIncidents: z.array(z.string()),
+    rules,
+  })
+  .meta({ id: 'SegmentStatus' })

@@ -1,0 +1,129 @@
+/** Answers about incidents, as lists and for the command line. */
+import { z } from 'zod'
+import type { FenceAttempt, ProofRecord } from '../../domain/fencing.ts'
+import { holdCodes, incidentPhases } from '../../domain/incident-phases.ts'
+import type { IncidentDetail, IncidentSummary, InstanceSummary } from '../../domain/operations.ts'
+import { outcomes, type Outcome, type OutcomeKind } from '../../domain/outcome.ts'
+import { stepKinds } from '../../domain/plan.ts'
+import { codeAndMessage, count, counts, mode, namesOf, stepStatus, time, verdict } from './shared.ts'
+
+export const outcomeKind = namesOf(outcomes)
+export const decision = z.enum(['recover', 'leave', 'hold'])
+
+const summaryShape = {
+  id: z.string(),
+  host: z.string(),
+  segment: z.string(),
+  mode,
+  openedAt: time,
+  openedBy: z.string(),
+  phase: namesOf(incidentPhases),
+  held: z.object({ code: namesOf(holdCodes), message: z.string(), since: time }).nullable(),
+  fencing: z.string().nullable().describe('How far fencing has come; null before and after'),
+  ended: z
+    .object({ outcome: z.enum(['done', 'returned', 'cancelled', 'observed']), message: z.string(), at: time })
+    .nullable()
+    .describe('null: it is open'),
+  instances: count,
+  outcomes: counts(['open', ...(Object.keys(outcomes) as OutcomeKind[])]),
+}
+export const incidentSummary: z.ZodType<IncidentSummary> = z.object(summaryShape).meta({ id: 'IncidentSummary' })
+
+const proof: z.ZodType<ProofRecord> = z.object({
+  host: z.string(),
+  method: z.string().describe('The configured method’s name, or operator'),
+  strength: z.enum(['power-off', 'agent-verified', 'command-verified', 'statement']),
+  provenAt: time,
+  statedBy: z.string().nullable(),
+  evidence: z.array(z.string()).describe('What was read'),
+  proves: z.enum(['power', 'storage']).exactOptional(),
+})
+
+const fenceAttempt: z.ZodType<FenceAttempt & { at: string }> = z.object({
+  at: time,
+  method: z.string(),
+  phase: z.enum(['trying', 'succeeded', 'failed']),
+  message: z.string(),
+  position: count.exactOptional(),
+  of: count.exactOptional(),
+  attempt: count.exactOptional(),
+  attempts: count.exactOptional(),
+  limitMs: z.number().exactOptional(),
+  startedAt: time.exactOptional(),
+  endedAt: time.exactOptional(),
+  certainty: z.enum(['not-applied', 'applied', 'unknown']).exactOptional(),
+})
+
+export const via = z
+  .object({ by: z.enum(['token', 'session']), userId: z.string(), scope: z.string() })
+  .exactOptional()
+  .describe('How the cloud vouched for the person; missing: the operators’ socket')
+const ordered = z.object({ by: z.string(), reason: z.string(), via }).nullable()
+
+/** What the detail and the review of an incident have in common. */
+export const incidentShape = {
+  ...summaryShape,
+  verdict: verdict.nullable(),
+  proof: proof.nullable(),
+  statement: z
+    .object({ by: z.string(), statement: z.string(), unixUser: z.string().exactOptional(), via })
+    .nullable()
+    .describe('A person’s word that the host is dead: weaker than a proof that a machine read'),
+  override: ordered.describe('Who let it past the brake'),
+  cancelled: ordered,
+  fenceAttempts: z.array(fenceAttempt),
+}
+
+const outcome: z.ZodType<Outcome> = z.object({
+  outcome: outcomeKind,
+  code: z.string(),
+  message: z.string(),
+  after: z
+    .object({
+      host: z.string().nullable(),
+      vmState: z.string(),
+      taskState: z.string().nullable(),
+      powerState: z.number(),
+      locked: z.boolean(),
+    })
+    .nullable(),
+})
+
+const instanceSummary: z.ZodType<InstanceSummary> = z.object({
+  id: z.string(),
+  name: z.string(),
+  projectId: z.string(),
+  decision,
+  rule: z.string(),
+  reason: z.string(),
+  message: z.string(),
+  original: z.object({
+    vmState: z.string(),
+    powerState: z.number(),
+    taskState: z.string().nullable(),
+    wanted: z.string(),
+    wantedBecause: z.string(),
+    flagged: z.boolean(),
+    locked: z.boolean(),
+  }),
+  recipe: z.string().nullable(),
+  steps: z.array(
+    z.object({
+      key: z.string(),
+      kind: namesOf(stepKinds),
+      attempt: count,
+      status: stepStatus,
+      requestId: z.string().nullable(),
+      intendedAt: time,
+      endedAt: z.string().nullable(),
+      error: codeAndMessage.nullable(),
+    }),
+  ),
+  outcome: outcome.nullable(),
+  notes: z.array(z.string()),
+  debts: z.array(codeAndMessage),
+})
+
+export const incidentDetail: z.ZodType<IncidentDetail> = z
+  .object({ ...incidentShape, instanceList: z.array(instanceSummary) })
+  .meta({ id: 'IncidentDetail' })

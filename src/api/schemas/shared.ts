@@ -1,0 +1,86 @@
+/** Pieces that several answers share. Answers may grow: readers must take no offence at fields that they do not know. */
+import { z } from 'zod'
+import { errorCodes, type ErrorCode, type ErrorRecord } from '../../domain/errors.ts'
+import { scopeKinds, standingOrderKinds, type StandingOrder } from '../../domain/standing-order.ts'
+import { stepStatuses, type StepStatus } from '../../domain/step-states.ts'
+import { verdictKinds, type Evidence, type ProbeReading, type Verdict, type VerdictKind } from '../../domain/verdict.ts'
+
+/** The names of a table of the domain, as an enum. */
+export function namesOf<K extends string>(table: Readonly<Record<K, unknown>>): z.ZodType<K> {
+  return z.enum(Object.keys(table) as [K, ...K[]])
+}
+
+export const time = z.string().describe('ISO, our wall clock')
+export const count = z.number().int().min(0)
+export const mode = z.enum(['observe', 'armed'])
+export const codeAndMessage = z.object({ code: z.string(), message: z.string() })
+export const verdictKind: z.ZodType<VerdictKind> = namesOf(verdictKinds)
+export const stepStatus: z.ZodType<StepStatus> = namesOf(stepStatuses)
+
+/** A record of counts that may lack names. */
+export const counts = <K extends string>(names: readonly K[]): z.ZodType<Partial<Record<K, number>>> =>
+  z.partialRecord(z.enum(names as [K, ...K[]]), count)
+
+export const failure = z
+  .object({ error: z.object({ code: z.string(), message: z.string(), details: z.unknown() }) })
+  .meta({ id: 'Failure', description: 'Every refusal and failure has this shape; the codes are in docs/errors.md' })
+
+export const errorRecord: z.ZodType<ErrorRecord> = z
+  .object({
+    code: namesOf<ErrorCode>(errorCodes),
+    message: z.string(),
+    certainty: z.enum(['not-applied', 'applied', 'unknown']).describe('Whether the cloud acted'),
+    retry: z.enum(['never', 'backoff', 'after']),
+    chain: z.array(z.string()).describe('Messages of its causes'),
+    details: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'ErrorRecord' })
+
+export const probeReading: z.ZodType<ProbeReading> = z
+  .object({
+    probe: z.string(),
+    kind: z.enum(['tcp', 'ping', 'command', 'prometheus', 'redfish', 'ipmi']),
+    answer: z.enum(['alive', 'dead', 'unknown']),
+    detail: z.string(),
+    at: time,
+    power: z.enum(['on', 'off', 'unknown']).exactOptional(),
+  })
+  .meta({ id: 'ProbeReading', description: 'What a witness beside Nova said of a host' })
+
+const evidence: z.ZodType<Evidence> = z.object({
+  status: z.string(),
+  state: z.string().nullable(),
+  forcedDown: z.boolean(),
+  updatedAt: z.string().nullable().describe('The heartbeat that was seen last, cloud time'),
+  silentMs: z.number(),
+  intervalMs: z.number().describe('The learnt heartbeat interval'),
+  missedBeats: z.number(),
+  suspicion: z.number().exactOptional().describe('0 to 15: 4 is one such silence of a living host in ten thousand'),
+  sinceBeatMs: z.number().exactOptional(),
+  gaps: z.array(z.number()).exactOptional().describe('Of a silent host: its latest times between two beats, ms'),
+  probes: z.array(probeReading),
+})
+
+export const verdictShape = {
+  host: z.string(),
+  segment: z.string(),
+  kind: verdictKind,
+  reason: z.string().describe('A stable code'),
+  message: z.string(),
+  at: time,
+  evidence,
+}
+export const verdict: z.ZodType<Verdict> = z.object(verdictShape).meta({ id: 'Verdict' })
+
+export const scope = z.object({ kind: z.enum(scopeKinds), name: z.string().nullable() })
+export const standingOrder: z.ZodType<StandingOrder> = z
+  .object({
+    kind: namesOf(standingOrderKinds),
+    scope,
+    by: z.string(),
+    reason: z.string(),
+    since: time,
+    until: z.string().nullable(),
+    source: z.string().nullable().describe('calendar:NAME of a configured window, or null: a person'),
+  })
+  .meta({ id: 'StandingOrder', description: 'A pause or maintenance that is in force' })

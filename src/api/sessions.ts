@@ -1,0 +1,53 @@
+/**
+ * Sessions of the pages. A session is a random name for a token that stays here: the browser never has the token, and what the
+ * token may do is asked of Keystone as if it had been shown. They end with the process: people log in again.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import type { Clock } from '../domain/clock.ts'
+
+/** Sessions at once; the oldest gives way. Far more people than have a cloud's recoveries to look after. */
+const mostSessions = 1_000
+
+export class Sessions {
+  readonly #clock: Clock
+  readonly #lengthMs: number
+  readonly #open = new Map<string, { token: string; endsAtMs: number }>()
+
+  constructor(clock: Clock, lengthMs: number) {
+    this.#clock = clock
+    this.#lengthMs = lengthMs
+  }
+
+  /** The name of a new session, a secret. `leftMs`: what is left of the token's life. */
+  begin(token: string, leftMs: number): { name: string; lengthMs: number } {
+    const name = randomBytes(32).toString('base64url')
+    const lengthMs = Math.min(this.#lengthMs, leftMs)
+    this.#forget()
+    this.#open.set(keyOf(name), { token, endsAtMs: this.#clock.now() + lengthMs })
+    return { name, lengthMs }
+  }
+
+  /** The session's token, or null when it is over. */
+  token(name: string): string | null {
+    const session = this.#open.get(keyOf(name))
+    if (session === undefined) return null
+    if (this.#clock.now() < session.endsAtMs) return session.token
+    this.end(name)
+    return null
+  }
+
+  end(name: string): void {
+    this.#open.delete(keyOf(name))
+  }
+
+  #forget(): void {
+    for (const [key, { endsAtMs }] of this.#open) if (endsAtMs <= this.#clock.now()) this.#open.delete(key)
+    for (const key of [...this.#open.keys()].slice(0, Math.max(0, this.#open.size - mostSessions + 1)))
+      this.#open.delete(key)
+  }
+}
+
+/** Looked up by hash: how long a comparison takes tells nothing of a name. */
+function keyOf(name: string): string {
+  return createHash('sha256').update(name).digest('hex')
+}

@@ -1,0 +1,68 @@
+/**
+ * Answers about tokens, kept for a short while: a page asks every few seconds, Keystone need not. Owns how long an answer counts
+ * and how many are asked for at once. Tokens are kept as hashes: what is in memory here logs nobody in.
+ */
+import { createHash } from 'node:crypto'
+import type { Clock } from '../domain/clock.ts'
+import { ensureError, LifeboatError } from '../domain/errors.ts'
+import type { TokenCheck, TokenHolder } from '../domain/token-holder.ts'
+
+/** Longer: a revoked token reads on for as long. Shorter: every page asks Keystone. Acts are always asked for anew. */
+const keptMs = 30_000
+/** Answers kept. Random tokens would fill memory. */
+const mostKept = 1_000
+/** Checks under way. More, and somebody's flood of tokens would crowd out the reads of a recovery. */
+const mostAtOnce = 8
+/** Longer is no token of Keystone's, and would not fit into a request's header. */
+const longestToken = 4_096
+
+export class TokenCache {
+  readonly #check: Pick<TokenCheck, 'holder'>
+  readonly #clock: Clock
+  readonly #known = new Map<string, { holder: TokenHolder | null; untilMs: number }>()
+  readonly #asking = new Map<string, Promise<TokenHolder | null>>()
+
+  constructor(check: Pick<TokenCheck, 'holder'>, clock: Clock) {
+    this.#check = check
+    this.#clock = clock
+  }
+
+  /**
+   * Null: no token that the cloud knows. `fresh` asks the cloud whatever is known. Throws API_UNAVAILABLE when it cannot be asked.
+   */
+  async holder(token: string, { fresh }: { fresh: boolean }): Promise<TokenHolder | null> {
+    if (token.length > longestToken || !/^[\x21-\x7e]+$/.test(token)) return null
+    const key = createHash('sha256').update(token).digest('hex')
+    const known = this.#known.get(key)
+    if (!fresh && known !== undefined && this.#clock.now() < known.untilMs) return known.holder
+    // Whoever acts is asked about from now on, not with an answer that is under way since before.
+    const asking = fresh ? undefined : this.#asking.get(key)
+    return asking ?? this.#ask(key, token)
+  }
+
+  async #ask(key: string, token: string): Promise<TokenHolder | null> {
+    if (this.#asking.size >= mostAtOnce)
+      throw new LifeboatError('API_UNAVAILABLE', 'Too many logins are being checked at once; try again in a moment')
+    const askedAt = this.#clock.now()
+    const asking = this.#check.holder(token).finally(() => {
+      if (this.#asking.get(key) === asking) this.#asking.delete(key)
+    })
+    this.#asking.set(key, asking)
+    const holder = await asking.catch((thrown: unknown) => {
+      this.#known.delete(key)
+      throw keystoneMissing(thrown)
+    })
+    this.#known.delete(key)
+    if (this.#known.size >= mostKept)
+      for (const oldest of [...this.#known.keys()].slice(0, 1)) this.#known.delete(oldest)
+    this.#known.set(key, { holder, untilMs: askedAt + Math.min(keptMs, holder?.leftMs ?? keptMs) })
+    return holder
+  }
+}
+
+/** What people are told while Keystone cannot be asked: nobody is let in, and there is another way. */
+export function keystoneMissing(thrown: unknown): LifeboatError {
+  const { code, message } = ensureError(thrown)
+  const says = `Keystone cannot be asked who you are (${code}: ${message}). The operators’ socket works without it`
+  return new LifeboatError('API_UNAVAILABLE', says, { retry: 'backoff', cause: thrown })
+}

@@ -1,0 +1,28 @@
+/** Who a token of the cloud belongs to, and where that is asked. Keystone answers it; the REST API decides what it allows. */
+
+export interface TokenHolder {
+  user: { id: string; name: string; domain: string }
+  /** What the token is good for: one project, the cloud as a whole, or neither. */
+  scope: { kind: 'project'; id: string; name: string; domain: string } | { kind: 'system' } | { kind: 'other' }
+  roles: string[]
+  /** For how long the cloud will take it, ms from now. */
+  leftMs: number
+}
+
+export interface Login {
+  user: string
+  password: string
+  userDomain: string
+  /** Null: the daemon's own project. */
+  project: { name: string; domain: string } | 'system' | null
+}
+
+/** Both throw what kept Keystone from answering: then nobody is known, and nothing may be allowed. */
+export interface TokenCheck {
+  /** Null: the cloud does not know this token, or it ended or was revoked. */
+  holder(token: string): Promise<TokenHolder | null>
+  /** A token for a person; null when the cloud refuses the password, or the person has no role there. */
+  login(login: Login): Promise<{ token: string; holder: TokenHolder } | null>
+  /** The project of the daemon's own credential. */
+  ownProject(): Promise<{ id: string; name: string }>
+}

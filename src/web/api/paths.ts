@@ -1,0 +1,29 @@
+/** Where the daemon serves what. The only place that knows its routes. */
+const part = encodeURIComponent
+
+export const paths = {
+  me: '/v1/me',
+  events: '/v1/events',
+  session: '/v1/session',
+  status: '/v1/status',
+  hosts: '/v1/hosts',
+  segments: '/v1/segments',
+  host: (host: string): string => `/v1/hosts/${part(host)}`,
+  verdicts: (host: string): string => `/v1/verdicts?host=${part(host)}&limit=50`,
+  returnHost: (host: string): string => `/v1/hosts/${part(host)}/return`,
+  incidents: (filter: Record<string, string>): string => `/v1/incidents?${new URLSearchParams(filter).toString()}`,
+  incident: (id: string): string => `/v1/incidents/${part(id)}/review`,
+  instance: (incident: string, id: string): string => `/v1/incidents/${part(incident)}/instances/${part(id)}`,
+  incidentAct: (id: string, act: 'override' | 'cancel' | 'notes' | 'sign-off'): string =>
+    `/v1/incidents/${part(id)}/${act}`,
+  report: (id: string, format: 'markdown' | 'json'): string => `/v1/incidents/${part(id)}/report?format=${format}`,
+  recover: '/v1/recover',
+  pause: '/v1/pause',
+  resume: '/v1/resume',
+  maintenance: '/v1/maintenance',
+  endMaintenance: '/v1/maintenance/end',
+  plans: '/v1/plans',
+  plan: (id: string): string => `/v1/plans/${part(id)}`,
+  journal: (query: Record<string, string>): string => `/v1/journal?${new URLSearchParams(query).toString()}`,
+  verify: '/v1/journal/verify',
+}

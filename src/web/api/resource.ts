@@ -1,0 +1,125 @@
+/** What a page shows of the daemon: loaded, kept while it is loaded anew, and loaded anew when something happened. */
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { after, nowMs } from '../browser-clock.ts'
+import { get, type ApiFailure } from './client.ts'
+
+export interface Resource<T> {
+  value: T | null
+  /** Of the last try. The value, if any, is then older than it looks. */
+  failure: ApiFailure | null
+  loading: boolean
+  /** Loads anew soon: calls that come together are one request. */
+  reload: (withinMs?: number) => void
+}
+
+/**
+ * A page never spends more than a tenth of its time on loading: an incident of thousands that takes half a second to load and
+ * draw is loaded every five seconds at the most, while its lines follow the events in between.
+ */
+const loadShare = 0.1
+const longestPauseMs = 15_000
+
+/** Null as path: nothing to load now. */
+export function useResource<T>(path: string | null): Resource<T> {
+  const [state, setState] = useState<{
+    path: string | null
+    value: T | null
+    failure: ApiFailure | null
+    loading: boolean
+  }>({ path, value: null, failure: null, loading: path !== null })
+  const inner = useRef({
+    path,
+    pending: null as null | (() => void),
+    notBefore: 0,
+    abort: null as AbortController | null,
+    again: false,
+  })
+
+  const load = useCallback(() => {
+    const at = inner.current
+    at.pending = null
+    if (at.path === null) return
+    if (at.abort !== null) {
+      at.again = true
+      return
+    }
+    const asked = at.path
+    const abort = new AbortController()
+    at.abort = abort
+    const began = nowMs()
+    const end = (value: T | undefined, failure: ApiFailure | null): void => {
+      if (at.abort === abort) at.abort = null
+      if (abort.signal.aborted || inner.current.path !== asked) return
+      setState((old) => ({
+        path: asked,
+        value: value ?? (old.path === asked ? old.value : null),
+        failure,
+        loading: false,
+      }))
+      at.notBefore = nowMs() + Math.min((nowMs() - began) / loadShare, longestPauseMs)
+      if (at.again) {
+        at.again = false
+        schedule(0)
+      }
+    }
+    get<T>(asked, abort.signal).then(
+      (value) => end(value, null),
+      (thrown: unknown) => end(undefined, thrown as ApiFailure),
+    )
+  }, [])
+
+  const schedule = useCallback(
+    (withinMs: number) => {
+      const at = inner.current
+      if (at.pending !== null) return
+      at.pending = after(Math.max(withinMs, at.notBefore - nowMs()), load)
+    },
+    [load],
+  )
+
+  useEffect(() => {
+    const at = inner.current
+    at.path = path
+    at.notBefore = 0
+    setState((old) => (old.path === path ? old : { path, value: null, failure: null, loading: path !== null }))
+    load()
+    return () => {
+      at.abort?.abort()
+      at.abort = null
+      at.pending?.()
+      at.pending = null
+      at.again = false
+    }
+  }, [path, load])
+
+  const reload = useCallback((withinMs = 250) => schedule(withinMs), [schedule])
+  const own = state.path === path
+  return {
+    value: own ? state.value : null,
+    failure: own ? state.failure : null,
+    loading: own ? state.loading : path !== null,
+    reload,
+  }
+}
+
+/** Loads again and again; for what changes without a journal entry (how long a host is silent). Not in a hidden tab. */
+export function useEvery(everyMs: number, reload: (withinMs?: number) => void): void {
+  useEffect(() => {
+    let cancel: () => void = () => undefined
+    const tick = (): void => {
+      cancel = after(everyMs, () => {
+        if (!document.hidden) reload(0)
+        tick()
+      })
+    }
+    const shown = (): void => {
+      if (!document.hidden) reload(0)
+    }
+    tick()
+    document.addEventListener('visibilitychange', shown)
+    return () => {
+      cancel()
+      document.removeEventListener('visibilitychange', shown)
+    }
+  }, [everyMs, reload])
+}

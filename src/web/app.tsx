@@ -1,0 +1,210 @@
+/** The frame around every page: who looks, whether news arrive, where to go; and which page an address is. */
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import type { DaemonStatus } from '../domain/operations.ts'
+import type { Asker } from '../domain/review.ts'
+import type { ApiFailure } from './api/client.ts'
+import { get, onLoginNeeded, remove } from './api/client.ts'
+import { events, useLink } from './api/live.ts'
+import { paths } from './api/paths.ts'
+import { Session } from './api/session.ts'
+import { after } from './browser-clock.ts'
+import { HostPage } from './pages/host.tsx'
+import { IncidentPage } from './pages/incident/page.tsx'
+import { IncidentsPage } from './pages/incidents.tsx'
+import { JournalBrowser } from './pages/journal.tsx'
+import { LoginPage } from './pages/login.tsx'
+import { OverviewPage } from './pages/overview.tsx'
+import { PlanPage } from './pages/plan.tsx'
+import { SegmentsPage } from './pages/segments.tsx'
+import { Announcer } from './parts/announce.tsx'
+import { PageHead } from './parts/page.tsx'
+import { Problem } from './parts/states.tsx'
+import { useTheme } from './parts/theme.ts'
+import { followLinks, go, matchPath, usePlace } from './router.ts'
+
+/** Between two tries to reach a daemon that does not answer. */
+const retryMs = 3_000
+
+export function App() {
+  const { path, query } = usePlace()
+  const { asker, failure, look, leave } = useLogin()
+  const main = useRef<HTMLElement>(null)
+  const shown = useRef(path)
+  useEffect(followLinks, [])
+  // A new page begins at its top also for those who do not see it; its heading is read out.
+  useEffect(() => {
+    if (shown.current === path) return
+    shown.current = path
+    main.current?.focus({ preventScroll: true })
+  }, [path])
+  const loggedIn = useCallback(() => {
+    const back = query.get('to')
+    go(back?.startsWith('/') === true && !back.startsWith('//') ? back : '/', { replace: true })
+    look()
+  }, [query, look])
+  return (
+    <Session.Provider value={asker}>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <TopBar path={path} asker={asker} onLeave={leave} />
+      <main id="main" ref={main} tabIndex={-1}>
+        {failure !== null && asker === null && failure.status !== 401 ? (
+          <Problem title="Lifeboat cannot be asked">{failure.message}. Tried again by itself.</Problem>
+        ) : path === '/login' ? (
+          <LoginPage onLogin={loggedIn} />
+        ) : asker === null ? (
+          <p class="loading">Loading…</p>
+        ) : (
+          <Page path={path} />
+        )}
+      </main>
+      <Announcer />
+    </Session.Provider>
+  )
+}
+
+function useLogin() {
+  const [asker, setAsker] = useState<Asker | null>(null)
+  const [failure, setFailure] = useState<ApiFailure | null>(null)
+  const look = useCallback(() => {
+    get<Asker>(paths.me).then(
+      (known) => {
+        setAsker(known)
+        setFailure(null)
+        // The newest entry first, so that the stream begins there and not with the whole journal.
+        void get<DaemonStatus>(paths.status).then(
+          ({ journal }) => events.open(journal.entries),
+          () => events.open(null),
+        )
+      },
+      (thrown: unknown) => setFailure(thrown as ApiFailure),
+    )
+  }, [])
+  useEffect(look, [look])
+  useEffect(() => {
+    if (failure === null || failure.status === 401) return undefined
+    return after(retryMs, look)
+  }, [failure, look])
+  useEffect(
+    () =>
+      onLoginNeeded(() => {
+        events.close()
+        setAsker(null)
+        if (location.pathname !== '/login')
+          go(`/login?to=${encodeURIComponent(location.pathname + location.search)}`, { replace: true })
+      }),
+    [],
+  )
+  const leave = useCallback(() => {
+    const gone = (): void => {
+      events.close()
+      setAsker(null)
+      go('/login')
+    }
+    remove(paths.session).then(gone, gone)
+  }, [])
+  return { asker, failure, look, leave }
+}
+
+function Page({ path }: { path: string }) {
+  const incident = matchPath('/incidents/:id', path)
+  if (incident !== null) return <IncidentPage key={incident['id']} id={incident['id'] ?? ''} />
+  const host = matchPath('/hosts/:host', path)
+  if (host !== null) return <HostPage key={host['host']} host={host['host'] ?? ''} />
+  const plan = matchPath('/plan/:host', path)
+  if (plan !== null) return <PlanPage key={plan['host']} host={plan['host'] ?? ''} />
+  switch (path.replace(/(.)\/+$/, '$1')) {
+    case '/':
+      return <OverviewPage />
+    case '/incidents':
+      return <IncidentsPage />
+    case '/segments':
+      return <SegmentsPage />
+    case '/journal':
+      return <JournalBrowser />
+    default:
+      return (
+        <>
+          <PageHead title="There is no such page" />
+          <p>
+            <a href="/">Overview</a>
+          </p>
+        </>
+      )
+  }
+}
+
+const places = [
+  ['/', 'Overview'],
+  ['/incidents', 'Incidents'],
+  ['/segments', 'Segments'],
+  ['/journal', 'Journal'],
+] as const
+
+function TopBar({ path, asker, onLeave }: { path: string; asker: Asker | null; onLeave: () => void }) {
+  const [theme, nextTheme] = useTheme()
+  return (
+    <header class="top">
+      <a class="brand" href="/">
+        <svg viewBox="0 0 32 32" aria-hidden="true">
+          <circle cx="16" cy="16" r="11" />
+          <path d="M16 1v9M16 22v9M1 16h9M22 16h9" />
+        </svg>
+        Lifeboat
+      </a>
+      {asker !== null && (
+        <nav aria-label="Pages">
+          {places.map(([to, name]) => (
+            <a key={to} href={to} aria-current={isHere(to, path) ? 'page' : undefined}>
+              {name}
+            </a>
+          ))}
+        </nav>
+      )}
+      <span class="push" />
+      {asker !== null && <LiveMark />}
+      <button
+        type="button"
+        class="quiet"
+        onClick={nextTheme}
+        aria-label={`Theme: ${theme}. Change it`}
+        title={`Theme: ${theme}`}
+      >
+        <svg class="theme-icon" viewBox="0 0 16 16" aria-hidden="true">
+          <circle cx="8" cy="8" r="6.25" />
+          <path d={theme === 'light' ? '' : 'M8 1.75a6.25 6.25 0 010 12.5z'} class={theme} />
+        </svg>
+      </button>
+      {asker !== null && (
+        <span class="who">
+          <span title={`${asker.name}, ${asker.role}`}>
+            {asker.name} <span class="faint">{asker.role}</span>
+          </span>
+          {asker.by === 'token' && (
+            <button type="button" class="quiet" onClick={onLeave}>
+              Log out
+            </button>
+          )}
+        </span>
+      )}
+    </header>
+  )
+}
+
+function isHere(to: string, path: string): boolean {
+  if (to === '/') return path === '/'
+  return path.startsWith(to) || (to === '/segments' && (path.startsWith('/hosts') || path.startsWith('/plan')))
+}
+
+const linkWords = { live: 'live', joining: 'connecting', lost: 'not live: asking now and then' } as const
+
+function LiveMark() {
+  const state = useLink()
+  return (
+    <span class={`live-mark ${state}`} role="status">
+      <span class="pulse" aria-hidden="true" />
+      {linkWords[state]}
+    </span>
+  )
+}

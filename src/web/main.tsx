@@ -1,0 +1,12 @@
+/** The pages begin here. */
+import { render } from 'preact'
+import { App } from './app.tsx'
+import { applyTheme } from './parts/theme.ts'
+import './styles/base.css'
+import './styles/parts.css'
+import './styles/pages.css'
+import './styles/print.css'
+
+applyTheme()
+const root = document.getElementById('app')
+if (root !== null) render(<App />, root)

@@ -1,0 +1,318 @@
+/** One host: its verdict with evidence, how far it is on its way back, its history, and what can be ordered for it. */
+import { useCallback } from 'preact/hooks'
+import type { Entry } from '../../domain/entry.ts'
+import { returnStates } from '../../domain/host-return.ts'
+import type { HostDetail } from '../../domain/operations.ts'
+import type { VerdictLine } from '../../domain/review.ts'
+import { orderText } from '../../domain/standing-order.ts'
+import { verdictKinds } from '../../domain/verdict.ts'
+import { useEntries } from '../api/live.ts'
+import { paths } from '../api/paths.ts'
+import { useEvery, useResource } from '../api/resource.ts'
+import { ActButton, type Act } from '../parts/act.tsx'
+import { IncidentTable } from '../parts/incident-table.tsx'
+import { PageHead, Section, useTitle } from '../parts/page.tsx'
+import { Empty, Loaded } from '../parts/states.tsx'
+import { Tag, Time } from '../parts/text.tsx'
+import { link } from '../router.ts'
+import { span } from '../words/time.ts'
+import { verdictTone } from '../words/tone.ts'
+
+export function HostPage({ host }: { host: string }) {
+  useTitle(host)
+  const detail = useResource<HostDetail>(paths.host(host))
+  const verdicts = useResource<VerdictLine[]>(paths.verdicts(host))
+  const reload = useCallback(
+    (withinMs?: number) => {
+      detail.reload(withinMs)
+      verdicts.reload(withinMs)
+    },
+    [detail.reload, verdicts.reload],
+  )
+  useEvery(5_000, detail.reload)
+  useEntries(
+    useCallback(
+      (entries: Entry[]) => {
+        if (entries.some((entry) => entry.host === host && entry.instance === null)) reload(200)
+      },
+      [host, reload],
+    ),
+  )
+  return (
+    <Loaded of={detail}>
+      {(value) => (
+        <>
+          <Head host={value} />
+          <Orders host={value} onDone={() => reload(0)} />
+          <div class="two even">
+            <Section id="evidence" title="Evidence">
+              <div class="panel stack">
+                <Seen host={value} />
+              </div>
+            </Section>
+            <Section id="return" title="Return">
+              <div class="panel stack">
+                <Return host={value} />
+              </div>
+            </Section>
+          </div>
+          <Section id="incidents" title="Incidents">
+            {value.incidents.length === 0 ? (
+              <Empty>None: this host has not failed on record.</Empty>
+            ) : (
+              <IncidentTable incidents={value.incidents} caption={`Incidents of ${host}`} />
+            )}
+          </Section>
+          <Section id="verdicts" title="Verdicts">
+            <Loaded of={verdicts}>{(lines) => <History lines={lines} />}</Loaded>
+          </Section>
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+function Head({ host }: { host: HostDetail }) {
+  const { verdict, message, segment, zone, incident } = host
+  return (
+    <>
+      <PageHead title={host.host}>
+        <Tag tone={verdictTone[verdict]} title={verdictKinds[verdict]}>
+          {verdict}
+        </Tag>
+        <span class="head-facts">
+          segment {segment}
+          {zone !== null && `, zone ${zone}`}
+        </span>
+      </PageHead>
+      <p class="headline">
+        {message} {incident !== null && <a href={link.incident(incident)}>Its open incident</a>}
+      </p>
+    </>
+  )
+}
+
+function Orders({ host, onDone }: { host: HostDetail; onDone: () => void }) {
+  return (
+    <>
+      {host.standingOrders.map((order) => (
+        <p key={`${order.kind} ${order.since}`} class="notice plain">
+          {orderText(order)}
+        </p>
+      ))}
+      <div class="acts">
+        <a class="button" href={link.plan(host.host)}>
+          What if it died now
+        </a>
+        {actsOf(host).map((act) => (
+          <ActButton key={act.title} act={act} onDone={onDone} />
+        ))}
+      </div>
+    </>
+  )
+}
+
+function actsOf({ host, standingOrders, mark, verdict, incident }: HostDetail): Act[] {
+  const scope = { kind: 'host', name: host }
+  const own = standingOrders.filter((order) => order.scope.kind === 'host' && order.scope.name === host)
+  const inMaintenance = own.some(({ kind }) => kind === 'maintenance')
+  const notOurs = mark === null ? 'Nothing of ours is set on it' : null
+  const maintenance: Act = inMaintenance
+    ? {
+        title: 'End maintenance',
+        role: 'operator',
+        path: paths.endMaintenance,
+        body: { scope },
+        effect: (
+          <p>From now on the silence of {host} means what it does elsewhere: if it is down now, an incident opens.</p>
+        ),
+        done: `The maintenance of ${host} is over`,
+      }
+    : {
+        title: 'Begin maintenance',
+        role: 'operator',
+        path: paths.maintenance,
+        body: { scope },
+        until: true,
+        effect: (
+          <p>
+            Silence of {host} is expected: no incident is opened for it. Its instances are not recovered if it dies.
+          </p>
+        ),
+        done: `${host} is in maintenance`,
+      }
+  return [
+    maintenance,
+    {
+      title: 'Let it back',
+      role: 'operator',
+      path: paths.returnHost(host),
+      body: { keepOut: false },
+      words: { field: 'reason', label: 'Reason', hint: 'What was repaired, and how you know.' },
+      effect: (
+        <p>
+          What Lifeboat set on {host} is taken back once its evacuations are settled and it was healthy long enough.
+          Then instances are scheduled there again.
+        </p>
+      ),
+      senseless: notOurs,
+      done: `${host} may return`,
+    },
+    {
+      title: 'Keep it out',
+      role: 'operator',
+      path: paths.returnHost(host),
+      body: { keepOut: true },
+      effect: <p>{host} stays out, however healthy it looks, until somebody lets it back.</p>,
+      senseless: notOurs,
+      done: `${host} is kept out`,
+    },
+    {
+      title: 'State that it is dead',
+      role: 'admin',
+      danger: true,
+      path: paths.recover,
+      body: { host },
+      words: {
+        field: 'proof',
+        label: 'How do you know that it is dead?',
+        hint: 'Say what you saw or did. It is kept in the journal with your name.',
+      },
+      effect: (
+        <p>
+          Your word takes the place of a machine's proof: the instances of <strong>{host}</strong> are evacuated at
+          once. If it still runs, its guests run twice on the same disks and <strong>destroy their data</strong>.
+        </p>
+      ),
+      senseless: verdict === 'healthy' ? 'Its heartbeat beats' : incident === null ? null : 'See its open incident',
+      done: `The recovery of ${host} begins, on your word`,
+    },
+  ]
+}
+
+function Seen({ host }: { host: HostDetail }) {
+  const { status, state, forcedDown, disabledReason, updatedAt, silentMs, intervalMs, missedBeats, probes } = host
+  return (
+    <>
+      <dl class="facts">
+        <div>
+          <dt>Nova says</dt>
+          <dd>
+            {status}, {state ?? 'no state'}
+            {forcedDown && ', forced down'}
+            {disabledReason !== null && <span class="under">{disabledReason}</span>}
+          </dd>
+        </div>
+        <div>
+          <dt>Heartbeat</dt>
+          <dd>
+            {missedBeats < 1.2 ? 'beating' : `silent for ${span(silentMs)}`}, {missedBeats.toFixed(1)} missed, every{' '}
+            {span(intervalMs)}
+            {updatedAt !== null && <span class="under">last stamp {updatedAt} (cloud time)</span>}
+          </dd>
+        </div>
+      </dl>
+      {probes.length === 0 ? (
+        <p class="under">No probe was asked: that is done once heartbeats are missing.</p>
+      ) : (
+        <ul class="plain">
+          {probes.map((reading) => (
+            <li key={reading.probe}>
+              <Tag tone={reading.answer === 'alive' ? 'good' : reading.answer === 'dead' ? 'bad' : 'plain'}>
+                {reading.answer}
+              </Tag>{' '}
+              {reading.probe}: {reading.detail}{' '}
+              <span class="faint">
+                (<Time at={reading.at} />)
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+function Return({ host }: { host: HostDetail }) {
+  const { mark, returnRules } = host
+  const back = host.return
+  if (back === null || mark === null)
+    return (
+      <p class="under">
+        Nothing of ours is set on it. After a failure it returns{' '}
+        {returnRules.mode === 'automatic' ? 'by itself' : 'when a person says so'}, healthy for{' '}
+        {span(returnRules.healthyMs)}.
+      </p>
+    )
+  return (
+    <>
+      <p>
+        <Tag tone={back.state === 'back' ? 'good' : 'wait'}>{back.state}</Tag> {back.message}
+        {back.message !== returnStates[back.state].means && (
+          <span class="under">{returnStates[back.state].means}.</span>
+        )}
+      </p>
+      <dl class="facts">
+        <div>
+          <dt>We set</dt>
+          <dd>
+            {[mark.forcedDown && 'forced down', mark.disabled && 'disabled'].filter(Boolean).join(', ')}
+            {mark.incidents.map((id) => (
+              <a key={id} href={link.incident(id)} class="under">
+                {id}
+              </a>
+            ))}
+          </dd>
+        </div>
+        {back.order !== null && (
+          <div>
+            <dt>Order</dt>
+            <dd>
+              {back.order.by} {back.order.keepOut ? 'keeps it out' : 'lets it back'}: {back.order.reason}
+            </dd>
+          </div>
+        )}
+      </dl>
+      {back.leftovers.length > 0 && (
+        <ul>
+          {back.leftovers.map(({ code, message }) => (
+            <li key={message}>
+              <code>{code}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+function History({ lines }: { lines: readonly VerdictLine[] }) {
+  if (lines.length === 0) return <Empty>No verdict of this host is on record.</Empty>
+  const newest = [...lines].sort((a, b) => b.seq - a.seq)
+  return (
+    <ol class="timeline">
+      {newest.map(({ seq, at, from, kind, message, incident, evidence }) => (
+        <li key={seq} class={verdictTone[kind]}>
+          <span class="when">
+            <Time at={at} />
+            <span class="since">silent {span(evidence.silentMs)}</span>
+          </span>
+          <span class="dot" aria-hidden="true" />
+          <span class="told">
+            <span class="faint">{from} → </span>
+            <strong>{kind}</strong>: {message}
+            {incident !== null && (
+              <>
+                {' '}
+                <a href={link.incident(incident)}>incident</a>
+              </>
+            )}
+          </span>
+          <a class="seq" href={link.journal({ seq: String(seq) })}>
+            #{seq}
+          </a>
+        </li>
+      ))}
+    </ol>
+  )
+}

@@ -1,0 +1,204 @@
+/** The six questions of somebody woken at night, each with its answer, from the record alone. */
+import type { ComponentChildren } from 'preact'
+import type { IncidentReview } from '../../../domain/review.ts'
+import { incidentPhases } from '../../../domain/incident-phases.ts'
+import { Ago, Tag, Time } from '../../parts/text.tsx'
+import { link } from '../../router.ts'
+import { counted } from '../../words/count.ts'
+import { between, dayAndTime, span, zoneName } from '../../words/time.ts'
+import { heldText, outcomeTone } from '../../words/tone.ts'
+import { groupsOf } from './instances.tsx'
+import { backBetween } from './words.ts'
+
+export function Answers({ review }: { review: IncidentReview }) {
+  return (
+    <dl class="answers">
+      <Answer question="What died">{whatDied(review)}</Answer>
+      <Answer question="How we know">{howWeKnow(review)}</Answer>
+      <Answer question="Was it fenced">{fenced(review)}</Answer>
+      <Answer question="What came back">{cameBack(review)}</Answer>
+      <Answer question="What did not, and why">{didNot(review)}</Answer>
+    </dl>
+  )
+}
+
+function Answer({ question, children }: { question: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{question}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function whatDied({ host, segment, verdict, openedAt, openedBy }: IncidentReview) {
+  return (
+    <>
+      <strong>{host}</strong> of segment {segment}, {verdict === null ? `on the word of ${openedBy}` : verdict.kind} at{' '}
+      <Time at={verdict?.at ?? openedAt} />
+    </>
+  )
+}
+
+function howWeKnow({ verdict, statement }: IncidentReview) {
+  if (verdict === null)
+    return statement === null ? 'No verdict of the monitor: a person opened it' : <Stated {...statement} />
+  const { silentMs, missedBeats, status, state, forcedDown, probes } = verdict.evidence
+  const said = [
+    `silent for ${span(silentMs)} (${missedBeats.toFixed(1)} heartbeats missed)`,
+    ...probes.map(({ probe, answer }) => `${probe} says ${answer}`),
+    `Nova said ${status}, ${state ?? 'no state'}${forcedDown ? ', forced down' : ''}`,
+  ]
+  return (
+    <>
+      {verdict.message}
+      <span class="under">{said.join(' · ')}</span>
+    </>
+  )
+}
+
+function Stated({ by, statement }: { by: string; statement: string }) {
+  return (
+    <>
+      {by} stated: “{statement}”
+    </>
+  )
+}
+
+/** What each strength of a proof means, for those who read it at night. */
+export const strengthMeans: Record<string, string> = {
+  'power-off': 'its power was read back as off',
+  'agent-verified': 'a fence agent verified it',
+  'command-verified': 'a command of the operator verified it',
+  statement: 'a person said so: no machine read it',
+}
+
+function fenced({ proof, statement, fencing, held, ended, mode }: IncidentReview) {
+  if (proof !== null)
+    return (
+      <>
+        <Tag tone={proof.strength === 'statement' ? 'wait' : 'good'}>
+          {proof.strength === 'statement' ? 'on a statement' : 'proven dead'}
+        </Tag>{' '}
+        by <strong>{proof.method}</strong> at <Time at={proof.provenAt} />: {strengthMeans[proof.strength]}
+        {statement !== null && (
+          <span class="under">
+            <Stated {...statement} />
+          </span>
+        )}
+      </>
+    )
+  if (mode === 'observe') return 'No: observe mode, nothing was sent'
+  if (ended !== null) return 'No: nothing was evacuated'
+  if (held !== null)
+    return (
+      <>
+        <Tag tone="wait">not yet</Tag> {heldText(held)}
+      </>
+    )
+  return (
+    <>
+      <Tag tone="live">not yet</Tag> {fencing ?? 'fencing has not begun'}
+    </>
+  )
+}
+
+function cameBack({ host, lines, outcomes, phase, ended, mode, proof, verdict, openedAt }: IncidentReview) {
+  const total = lines.length
+  if (mode === 'observe') return `Observe mode: ${counted(total, 'instance')} decided, nothing was sent`
+  if (total === 0 && ended !== null)
+    return proof === null ? 'Nothing: no instance was touched' : 'There was no instance on it'
+  if (total === 0)
+    return (
+      <>
+        Nothing yet. {incidentPhases[phase].means}
+        <span class="under">
+          What is on it, and what would be done: <a href={link.plan(host)}>the plan as of now</a>
+        </span>
+      </>
+    )
+  const back = backBetween(lines)
+  return (
+    <>
+      <strong>
+        {outcomes.recovered ?? 0} of {counted(total, 'instance')}
+      </strong>
+      {back !== null && (
+        <>
+          , from <Time at={back.first} /> to <Time at={back.last} />
+          <span class="under">the last {between(verdict?.at ?? openedAt, back.last)} after the verdict</span>
+        </>
+      )}
+      <Share review={{ lines, outcomes }} />
+    </>
+  )
+}
+
+const shares = ['recovered', 'left', 'failed', 'stuck', 'open'] as const
+
+/** A bar of the outcomes; its text is beside it. */
+export function Share({ review: { lines, outcomes } }: { review: Pick<IncidentReview, 'lines' | 'outcomes'> }) {
+  const parts = shares.filter((kind) => (outcomes[kind] ?? 0) > 0)
+  const text = parts.map((kind) => `${outcomes[kind] ?? 0} ${kind}`).join(', ')
+  return (
+    <span class="share" role="img" aria-label={text}>
+      {parts.map((kind) => (
+        <span
+          key={kind}
+          class={`part ${kind === 'open' ? 'open' : outcomeTone[kind]}`}
+          style={{ flexGrow: (outcomes[kind] ?? 0) / Math.max(1, lines.length) }}
+        />
+      ))}
+    </span>
+  )
+}
+
+function didNot({ lines, ended, mode, outcomes, held }: IncidentReview) {
+  if (mode === 'observe') return 'Nothing was moved: observe mode'
+  if (lines.length === 0) return notBegun(held, ended)
+  const groups = groupsOf(lines).filter(({ outcome }) => outcome !== 'recovered' && outcome !== 'open')
+  const open = outcomes.open ?? 0
+  const waiting = open > 0 && ended === null ? `${counted(open, 'instance')} still under way` : null
+  if (groups.length === 0) return waiting ?? 'Everything came back'
+  return (
+    <>
+      <ul class="plain">
+        {groups.map(({ outcome, code, message, count }) => (
+          <li key={`${outcome} ${code}`}>
+            <Tag tone={outcomeTone[outcome]}>
+              {count} {outcome}
+            </Tag>{' '}
+            <code>{code}</code> {message}
+          </li>
+        ))}
+      </ul>
+      {waiting !== null && <span class="under">{waiting}</span>}
+    </>
+  )
+}
+
+/** Before there are lines: nothing of the host was moved, and why. */
+function notBegun(held: IncidentReview['held'], ended: IncidentReview['ended']): string {
+  if (ended !== null) return `Nothing was moved: ${ended.message}`
+  return held === null ? 'Nothing is lost yet: it has only begun' : 'Nothing of it was begun: it is held'
+}
+
+export function Since({ review }: { review: IncidentReview }) {
+  const { ended, openedAt } = review
+  return (
+    <>
+      <time dateTime={openedAt}>{dayAndTime(openedAt)}</time>
+      {ended === null ? (
+        <>
+          , <Ago at={openedAt} />
+        </>
+      ) : (
+        <>
+          {' '}
+          to <Time at={ended.at} />, {span(Date.parse(ended.at) - Date.parse(openedAt))}
+        </>
+      )}
+      {' · '}times are {zoneName(openedAt)}
+    </>
+  )
+}

@@ -1,0 +1,77 @@
+/**
+ * Live progress: what new journal entries change on the page of an incident, without loading it anew. Only what an entry says
+ * in full is changed here; for everything else the page is loaded again.
+ */
+import type { Entry } from '../../../domain/entry.ts'
+import type { StepKind } from '../../../domain/plan.ts'
+import type { IncidentReview, InstanceLine } from '../../../domain/review.ts'
+
+export interface Folded {
+  review: IncidentReview
+  /** instance: the lines moved on. host: something that only a load can tell. */
+  news: 'none' | 'instance' | 'host'
+}
+
+export function foldEntries(review: IncidentReview, entries: readonly Entry[]): Folded {
+  const changed = new Map<string, InstanceLine>()
+  const lines = new Map(review.lines.map((line) => [line.id, line]))
+  let news: Folded['news'] = 'none'
+  let lastSeq = review.lastSeq
+  for (const entry of entries) {
+    if (entry.incident !== review.id || entry.seq <= review.lastSeq) continue
+    lastSeq = entry.seq
+    const line = entry.instance === null ? undefined : (changed.get(entry.instance) ?? lines.get(entry.instance))
+    const next = line === undefined ? null : lineAfter(line, entry)
+    if (next === null) {
+      news = 'host'
+      continue
+    }
+    changed.set(next.id, next)
+    if (news === 'none') news = 'instance'
+  }
+  if (news === 'none') return { review, news }
+  if (changed.size === 0) return { review: { ...review, lastSeq }, news }
+  const all = review.lines.map((line) => changed.get(line.id) ?? line)
+  return { review: { ...review, lines: all, outcomes: outcomesOf(all), lastSeq }, news }
+}
+
+/** The line as it is after the entry; null when the entry does not say enough. */
+function lineAfter(line: InstanceLine, entry: Entry): InstanceLine | null {
+  switch (entry.kind) {
+    case 'step.intended':
+      return {
+        ...line,
+        startedAt: line.startedAt ?? entry.at,
+        current: { kind: entry.data.kind as StepKind, status: 'intended', since: entry.at },
+      }
+    case 'step.issued':
+      return line.current === null ? line : { ...line, current: { ...line.current, status: 'issued' } }
+    case 'step.confirmed':
+    case 'step.failed':
+      return { ...line, current: null }
+    case 'recipe.entered':
+      return line
+    case 'outcome.recorded': {
+      const { outcome, code, message, after } = entry.data
+      return {
+        ...line,
+        outcome,
+        code,
+        outcomeMessage: message,
+        landedOn: after?.host ?? null,
+        endedAt: entry.at,
+        current: null,
+      }
+    }
+    case 'debt.recorded':
+      return { ...line, debts: [...line.debts, { code: entry.data.code, message: entry.data.message }] }
+    default:
+      return null
+  }
+}
+
+function outcomesOf(lines: readonly InstanceLine[]): IncidentReview['outcomes'] {
+  const counts: IncidentReview['outcomes'] = {}
+  for (const { outcome } of lines) counts[outcome] = (counts[outcome] ?? 0) + 1
+  return counts
+}

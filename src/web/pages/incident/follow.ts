@@ -1,0 +1,63 @@
+/** An incident that moves on: what was loaded, with the entries that were written since laid over it. */
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Entry } from '../../../domain/entry.ts'
+import type { IncidentReview } from '../../../domain/review.ts'
+import { useEntries, useLink } from '../../api/live.ts'
+import { paths } from '../../api/paths.ts'
+import { useEvery, useResource, type Resource } from '../../api/resource.ts'
+import { announce } from '../../parts/announce.tsx'
+import { counted } from '../../words/count.ts'
+import { foldEntries } from './fold.ts'
+
+/**
+ * Until the page is loaded anew after news of an instance: its line has moved already. Shorter loads for nothing; longer shows
+ * advice and headline that lag behind. News of the host are loaded at once.
+ */
+const instanceNewsMs = 1_500
+const hostNewsMs = 150
+
+/** Asks anew this often while no events arrive, and while they do (what changes without an entry). */
+const pollMs = { lost: 5_000, live: 60_000 }
+
+export function useIncident(id: string): Resource<IncidentReview> {
+  const loaded = useResource<IncidentReview>(paths.incident(id))
+  const { value, reload } = loaded
+  const recent = useRef<Entry[]>([])
+  const [, redraw] = useState(0)
+  const laid = useRef<{ base: IncidentReview | null; now: IncidentReview | null }>({ base: null, now: null })
+  if (laid.current.base !== value) {
+    recent.current = value === null ? recent.current : recent.current.filter(({ seq }) => seq > value.lastSeq)
+    laid.current = { base: value, now: value === null ? null : foldEntries(value, recent.current).review }
+  }
+  const onEntries = useCallback(
+    (entries: Entry[]) => {
+      const ours = entries.filter((entry) => entry.incident === id)
+      if (ours.length === 0) return
+      recent.current.push(...ours)
+      const { now } = laid.current
+      const folded = now === null ? null : foldEntries(now, ours)
+      if (now !== null && folded !== null) {
+        laid.current.now = folded.review
+        say(now, folded.review)
+        redraw((count) => count + 1)
+      }
+      reload(folded?.news === 'instance' ? instanceNewsMs : hostNewsMs)
+    },
+    [id, reload],
+  )
+  useEntries(onEntries)
+  const link = useLink()
+  useEvery(link === 'live' ? pollMs.live : pollMs.lost, reload)
+  // What happened while the line was broken comes by itself; asking once shows it sooner.
+  useEffect(() => {
+    if (link === 'live') reload(0)
+  }, [link, reload])
+  const { now } = laid.current
+  return useMemo(() => ({ ...loaded, value: now }), [loaded, now])
+}
+
+function say(before: IncidentReview, now: IncidentReview): void {
+  const back = now.outcomes.recovered ?? 0
+  if (back !== (before.outcomes.recovered ?? 0))
+    announce(`${back} of ${counted(now.lines.length, 'instance')} recovered`)
+}

@@ -1,0 +1,153 @@
+/** One instance of an incident, opened beside the list: its original, the decision, each step, and what became of it. */
+import type { ComponentChildren } from 'preact'
+import { useCallback } from 'preact/hooks'
+import type { Entry } from '../../../domain/entry.ts'
+import type { IncidentReview, InstanceReview } from '../../../domain/review.ts'
+import { outcomes } from '../../../domain/outcome.ts'
+import { useEntries } from '../../api/live.ts'
+import { paths } from '../../api/paths.ts'
+import { useResource } from '../../api/resource.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Loaded } from '../../parts/states.tsx'
+import { Ago, Copy, Data, Tag, Time } from '../../parts/text.tsx'
+import { go, link, withQuery } from '../../router.ts'
+import { outcomeTone } from '../../words/tone.ts'
+import { outcomeWord } from './instances.tsx'
+import { StepList } from './steps.tsx'
+import { EventList } from './timeline.tsx'
+import { landingText, tookText } from './words.ts'
+
+export function InstanceSheet({ review, id }: { review: IncidentReview; id: string }) {
+  const instance = useResource<InstanceReview>(paths.instance(review.id, id))
+  const { reload } = instance
+  useEntries(
+    useCallback(
+      (entries: Entry[]) => {
+        if (entries.some((entry) => entry.instance === id)) reload()
+      },
+      [id, reload],
+    ),
+  )
+  const line = review.lines.find((one) => one.id === id)
+  const close = (): void => go(withQuery({ instance: null }), { replace: true })
+  return (
+    <Dialog
+      title={line?.name ?? 'Instance'}
+      kind="sheet"
+      opener={`a.primary-text[href*="instance=${CSS.escape(id)}"]`}
+      onClose={close}
+    >
+      <Loaded of={instance}>{(value) => <Inside instance={value} review={review} />}</Loaded>
+    </Dialog>
+  )
+}
+
+function Inside({ instance, review }: { instance: InstanceReview; review: IncidentReview }) {
+  const { plan, outcome, code, outcomeMessage, current, landedOn } = instance
+  const names = new Map([[instance.id, instance.name]])
+  return (
+    <div class="sheet-body">
+      <p class="lead">
+        <Tag tone={outcomeTone[outcome]}>{outcomeWord(outcome, review.mode)}</Tag>
+        {landedOn !== null && outcome === 'recovered' && <strong> on {landedOn}</strong>}
+        {tookText(instance) !== null && <span class="faint"> in {tookText(instance)}</span>}
+        {current !== null && (
+          <span class="running">
+            {' '}
+            {current.kind}, {current.status}, <Ago at={current.since} />
+          </span>
+        )}
+      </p>
+      {outcomeMessage !== null && (
+        <p>
+          <code>{code}</code> {outcomeMessage}
+          {outcome !== 'open' && outcome !== 'recovered' && <span class="under">{outcomes[outcome]}.</span>}
+        </p>
+      )}
+      <dl class="facts">
+        <Fact name="Id">
+          <Copy text={instance.id} what="id" />
+        </Fact>
+        <Fact name="Project">
+          <Copy text={instance.projectId} what="project id" />
+        </Fact>
+        <Fact name="Original">
+          {instance.original}
+          <span class="under">
+            {plan.original.wantedBecause}
+            {instance.flagged && ' · the sources disagreed'}
+            {plan.original.locked &&
+              ` · locked${plan.original.lockedReason === null ? '' : `: ${plan.original.lockedReason}`}`}
+          </span>
+        </Fact>
+        <Fact name="Decision">
+          {instance.decision}, rule {instance.rule}, <code>{instance.reason}</code>
+          <span class="under">{instance.message}</span>
+        </Fact>
+        <Fact name="Brought back">
+          {plan.recipe === null ? 'not at all' : `by recipe ${plan.recipe}`}
+          {instance.landing !== null && `, ${landingText(instance.landing) ?? ''}`}
+          {plan.asProject !== null && `, in the name of its project`}
+          {plan.exclusive !== null && <span class="under">one after another with its group</span>}
+        </Fact>
+        <Fact name="Time">
+          {instance.startedAt === null ? 'not begun' : <Time at={instance.startedAt} />}
+          {instance.endedAt !== null && (
+            <>
+              {' '}
+              to <Time at={instance.endedAt} />
+            </>
+          )}
+        </Fact>
+      </dl>
+      {(instance.debts.length > 0 || instance.notes.length > 0) && (
+        <>
+          <h3>To know</h3>
+          <ul>
+            {instance.debts.map(({ code: debt, message }) => (
+              <li key={debt}>
+                <Tag tone="wait">debt</Tag> <code>{debt}</code> {message}
+              </li>
+            ))}
+            {instance.notes.map((note) => (
+              <li key={note}>{note}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      <h3>Steps</h3>
+      {instance.steps.length === 0 ? (
+        <p class="empty">Nothing was sent for it.</p>
+      ) : (
+        <StepList steps={instance.steps} />
+      )}
+      {instance.timeline.length > 0 && (
+        <>
+          <h3>Timeline</h3>
+          <EventList
+            events={instance.timeline}
+            began={instance.timeline[0]?.at ?? review.openedAt}
+            names={names}
+            incident={review.id}
+          />
+        </>
+      )}
+      <details>
+        <summary>The instance as it was found, whole</summary>
+        <Data value={plan.original} label="Original" />
+      </details>
+      <p>
+        <a href={link.journal({ incident: review.id, instance: instance.id })}>Its entries in the journal</a>
+      </p>
+    </div>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

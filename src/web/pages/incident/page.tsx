@@ -1,0 +1,74 @@
+/** THE page: one incident, from which alone somebody can say what happened, what did not come back and why, and what to do. */
+import type { IncidentReview } from '../../../domain/review.ts'
+import { Section, useTitle } from '../../parts/page.tsx'
+import { Loaded } from '../../parts/states.tsx'
+import { Copy, Tag } from '../../parts/text.tsx'
+import { link, usePlace } from '../../router.ts'
+import { counted } from '../../words/count.ts'
+import { shortHost, standing } from '../../words/tone.ts'
+import { Answers, Since } from './answers.tsx'
+import { Evidence } from './evidence.tsx'
+import { Fencing } from './fencing.tsx'
+import { useIncident } from './follow.ts'
+import { InstanceSheet } from './instance-sheet.tsx'
+import { Instances } from './instances.tsx'
+import { ReviewPart } from './review.tsx'
+import { Timeline } from './timeline.tsx'
+import { Todo } from './todo.tsx'
+
+export function IncidentPage({ id }: { id: string }) {
+  const resource = useIncident(id)
+  useTitle(resource.value === null ? `Incident ${id}` : `${resource.value.host}: ${standing(resource.value).text}`)
+  return <Loaded of={resource}>{(review) => <Shown review={review} reload={() => resource.reload(0)} />}</Loaded>
+}
+
+function Shown({ review, reload }: { review: IncidentReview; reload: () => void }) {
+  const { query } = usePlace()
+  const opened = query.get('instance')
+  const { text, tone } = standing(review)
+  return (
+    <article class="incident">
+      <header class="page-head">
+        <p class="crumbs">
+          <a href="/incidents">Incidents</a>
+          <Copy text={review.id} what="incident id" />
+        </p>
+        <div class="head-line">
+          <h1>
+            <a href={link.host(review.host)} title={review.host}>
+              {shortHost(review.host)}
+            </a>
+          </h1>
+          <Tag tone={tone}>{text}</Tag>
+          {review.mode === 'observe' && <Tag tone="plain">observe mode</Tag>}
+          <span class="head-facts">
+            segment {review.segment} · <Since review={review} />
+          </span>
+        </div>
+        <p class="headline">{review.headline}</p>
+      </header>
+      <div class="two">
+        <section class="panel" aria-label="In one minute">
+          <Answers review={review} />
+        </section>
+        <Todo review={review} onDone={reload} />
+      </div>
+      <Section id="instances" title="Instances" note={counted(review.lines.length, 'instance')}>
+        <Instances review={review} />
+      </Section>
+      <Section id="timeline" title="Timeline">
+        <Timeline review={review} />
+      </Section>
+      <Section id="evidence" title="Evidence" note="what was seen of the host's life">
+        <Evidence review={review} />
+      </Section>
+      <Section id="fencing" title="Fencing and host">
+        <Fencing review={review} />
+      </Section>
+      <Section id="review" title="Notes and sign-off">
+        <ReviewPart review={review} onDone={reload} />
+      </Section>
+      {opened !== null && <InstanceSheet key={opened} review={review} id={opened} />}
+    </article>
+  )
+}

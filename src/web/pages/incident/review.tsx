@@ -1,0 +1,80 @@
+/** What people say of it: notes at any time, the sign-off once it is over; and the record to take away. */
+import type { IncidentReview } from '../../../domain/review.ts'
+import { paths } from '../../api/paths.ts'
+import { ActButton } from '../../parts/act.tsx'
+import { Empty } from '../../parts/states.tsx'
+import { Tag, Time } from '../../parts/text.tsx'
+import { link } from '../../router.ts'
+
+export function ReviewPart({ review, onDone }: { review: IncidentReview; onDone: () => void }) {
+  const { id, notes, signOff, ended, host } = review
+  return (
+    <>
+      {signOff !== null ? (
+        <div class="notice good">
+          <strong>
+            Signed off by {signOff.by}, <Time at={signOff.at} />
+          </strong>
+          <p>{signOff.text}</p>
+        </div>
+      ) : (
+        <p class="under">
+          <Tag tone="wait">not signed off</Tag> Nobody has answered for this incident yet.
+        </p>
+      )}
+      {notes.length === 0 ? (
+        <Empty>No notes.</Empty>
+      ) : (
+        <ol class="notes">
+          {notes.map((note) => (
+            <li key={note.seq}>
+              <p class="under">
+                <strong>{note.by}</strong>, <Time at={note.at} />{' '}
+                <a href={link.journal({ seq: String(note.seq) })}>#{note.seq}</a>
+              </p>
+              <p class="note-text">{note.text}</p>
+            </li>
+          ))}
+        </ol>
+      )}
+      <div class="acts">
+        <ActButton
+          onDone={onDone}
+          act={{
+            title: 'Add a note',
+            role: 'operator',
+            path: paths.incidentAct(id, 'notes'),
+            words: { field: 'text', label: 'Note' },
+            effect: <p>Your words are kept with this incident, and change nothing of it.</p>,
+            done: 'The note is in the journal',
+          }}
+        />
+        <ActButton
+          onDone={onDone}
+          act={{
+            title: 'Sign off',
+            role: 'operator',
+            path: paths.incidentAct(id, 'sign-off'),
+            words: { field: 'text', label: 'What you found', hint: 'Your name stands for having read it.' },
+            effect: (
+              <p>
+                You have read what happened to <strong>{host}</strong> and its instances, and answer for that.
+              </p>
+            ),
+            senseless: ended === null ? 'Only once it is over' : null,
+            done: 'The incident is signed off',
+          }}
+        />
+        <a class="button" href={paths.report(id, 'markdown')} download={`${id}.md`}>
+          Markdown
+        </a>
+        <a class="button" href={paths.report(id, 'json')} download={`${id}.json`}>
+          JSON
+        </a>
+        <button type="button" onClick={() => print()}>
+          Print
+        </button>
+      </div>
+    </>
+  )
+}

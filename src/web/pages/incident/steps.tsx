@@ -1,0 +1,71 @@
+/** Steps with all that is known of them: what was found, what was sent, what came of it, and Nova's request id. */
+import type { StepReview } from '../../../domain/review.ts'
+import { Copy, Data, Tag, Time } from '../../parts/text.tsx'
+import { span } from '../../words/time.ts'
+import type { Tone } from '../../words/tone.ts'
+
+const tones: Record<StepReview['status'], Tone> = { intended: 'live', issued: 'live', confirmed: 'good', failed: 'bad' }
+
+export function StepList({ steps }: { steps: readonly StepReview[] }) {
+  return (
+    <ol class="steps">
+      {steps.map((step) => (
+        <li key={step.key}>
+          <Step step={step} />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function Step({ step }: { step: StepReview }) {
+  const { kind, attempt, status, requestId, intendedAt, tookMs, error } = step
+  return (
+    <details open={status !== 'confirmed'}>
+      <summary>
+        <Tag tone={tones[status]}>{status}</Tag>
+        <strong>{kind}</strong>
+        {attempt > 1 && <span class="faint">attempt {attempt}</span>}
+        <span class="push">
+          <Time at={intendedAt} />
+          {tookMs !== null && <span class="faint">, {span(tookMs)}</span>}
+        </span>
+      </summary>
+      {error !== null && (
+        <div class="notice bad">
+          <strong>{error.code}</strong>
+          <p>{error.message}</p>
+          {error.chain.map((cause) => (
+            <p key={cause} class="under">
+              because: {cause}
+            </p>
+          ))}
+        </div>
+      )}
+      <dl class="facts">
+        <div>
+          <dt>Nova's request id</dt>
+          <dd>{requestId === null ? <span class="faint">none</span> : <Copy text={requestId} what="request id" />}</dd>
+        </div>
+        <div>
+          <dt>Before</dt>
+          <dd>
+            <Data value={step.before} label={`${kind}: before`} />
+          </dd>
+        </div>
+        <div>
+          <dt>Sent</dt>
+          <dd>
+            <Data value={step.request} label={`${kind}: sent`} />
+          </dd>
+        </div>
+        <div>
+          <dt>After</dt>
+          <dd>
+            <Data value={step.result} label={`${kind}: after`} />
+          </dd>
+        </div>
+      </dl>
+    </details>
+  )
+}

@@ -1,0 +1,121 @@
+/** What happened, in the order in which it is on record; each line leads to its journal entry. */
+import { useMemo, useState } from 'preact/hooks'
+import type { IncidentReview, TimelineEvent } from '../../../domain/review.ts'
+import { Copy, Stamped, Tag, Time } from '../../parts/text.tsx'
+import { link } from '../../router.ts'
+import { counted } from '../../words/count.ts'
+import { span } from '../../words/time.ts'
+
+/** Lines shown at first and with each press. More at once is a wall. */
+const pageSize = 100
+
+export function Timeline({ review }: { review: IncidentReview }) {
+  const [all, setAll] = useState(false)
+  const [limit, setLimit] = useState(pageSize)
+  const told = useMemo(() => (all ? review.timeline : shortened(review.timeline)), [all, review.timeline])
+  const shown = told.slice(0, limit)
+  const began = review.timeline[0]?.at ?? review.openedAt
+  const names = useMemo(() => new Map(review.lines.map(({ id, name }) => [id, name])), [review.lines])
+  const short = told.length < review.timeline.length || all
+  return (
+    <>
+      {short && (
+        <label class="toggle">
+          <input type="checkbox" checked={all} onChange={(event) => setAll(event.currentTarget.checked)} /> Every line:
+          phases, steps of the host, each instance that came back
+        </label>
+      )}
+      <EventList events={shown} began={began} names={names} incident={review.id} />
+      {told.length > shown.length && (
+        <button type="button" class="quiet" onClick={() => setLimit(limit + pageSize)}>
+          Show more ({counted(told.length - shown.length, 'line')} left)
+        </button>
+      )}
+    </>
+  )
+}
+
+interface EventListProps {
+  events: readonly (TimelineEvent & { count?: number })[]
+  began: string
+  names: ReadonlyMap<string, string>
+  incident: string
+}
+
+export function EventList({ events, began, names, incident }: EventListProps) {
+  return (
+    <ol class="timeline">
+      {events.map((event) => (
+        <li key={event.seq} class={event.tone}>
+          <span class="when">
+            <Time at={event.at} />
+            <span class="since">+{span(Date.parse(event.at) - Date.parse(began))}</span>
+          </span>
+          <span class="dot" aria-hidden="true" />
+          <span class="told">
+            <Told event={event} names={names} incident={incident} />
+          </span>
+          <a class="seq" href={link.journal({ seq: String(event.seq) })} title="Journal entry">
+            #{event.seq}
+          </a>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+const toneWord = { good: 'good', bad: 'trouble', wait: 'waits', plain: null } as const
+
+function Told({
+  event,
+  names,
+  incident,
+}: {
+  event: TimelineEvent
+  names: ReadonlyMap<string, string>
+  incident: string
+}) {
+  const { text, instance, tone, actor, requestId } = event
+  const words = instance === null ? text : text.replace(`${instance}: `, '')
+  return (
+    <>
+      {toneWord[tone] !== null && <span class="visually-hidden">{toneWord[tone]}: </span>}
+      {instance !== null && <a href={link.instance(incident, instance)}>{names.get(instance) ?? instance}</a>}
+      {instance !== null && ' '}
+      <Stamped text={words} />
+      {actor !== 'daemon' && (
+        <>
+          {' '}
+          <Tag tone="plain">{actor.replace('operator:', '')}</Tag>
+        </>
+      )}
+      {requestId !== null && <Copy text={requestId} what="Nova's request id" />}
+    </>
+  )
+}
+
+/** Instances that came back one after another are one line: what did not come back must not drown in what did. */
+function shortened(events: readonly TimelineEvent[]): (TimelineEvent & { count?: number })[] {
+  const told: (TimelineEvent & { count?: number })[] = []
+  for (const event of events) {
+    const last = told.at(-1)
+    if (isMechanics(event)) continue
+    if (!cameBack(event)) {
+      told.push(event)
+    } else if (last?.count !== undefined) {
+      last.count += 1
+      last.text = `${counted(last.count, 'instance')} recovered, the last ${span(Date.parse(event.at) - Date.parse(last.at))} after the first`
+      last.instance = null
+    } else told.push({ ...event, count: 1 })
+  }
+  return told
+}
+
+/** True, and of no use to somebody who wants the story: the proof says what the fence step says, the end what each phase says. */
+function isMechanics({ kind, tone }: TimelineEvent): boolean {
+  return kind === 'incident.phase' || (kind.startsWith('step.') && tone !== 'bad')
+}
+
+function cameBack({ kind, instance, tone }: TimelineEvent): boolean {
+  return kind === 'outcome.recorded' && instance !== null && tone === 'good'
+}

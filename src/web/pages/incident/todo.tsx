@@ -1,0 +1,154 @@
+/** What a person must do, most urgent first, with the commands; and the acts that can be ordered from here. */
+import type { Advice, IncidentReview } from '../../../domain/review.ts'
+import { paths } from '../../api/paths.ts'
+import { ActButton, type Act } from '../../parts/act.tsx'
+import { Command } from '../../parts/text.tsx'
+import { link } from '../../router.ts'
+import { counted } from '../../words/count.ts'
+
+export function Todo({ review, onDone }: { review: IncidentReview; onDone: () => void }) {
+  const { advice } = review
+  return (
+    <section class={`panel todo ${advice.length === 0 ? 'nothing' : ''}`} aria-labelledby="todo">
+      <h2 id="todo">What must I do</h2>
+      {advice.length === 0 ? (
+        <p class="nothing-to-do">
+          {review.ended === null ? 'Nothing: it goes on by itself.' : 'Nothing is left to do.'}
+        </p>
+      ) : (
+        <ol>
+          {advice.map((one) => (
+            <AdviceItem key={`${one.code} ${one.text}`} advice={one} review={review} />
+          ))}
+        </ol>
+      )}
+      <div class="acts">
+        {actsOf(review).map((act) => (
+          <ActButton key={act.title} act={act} onDone={onDone} />
+        ))}
+      </div>
+    </section>
+  )
+}
+
+const instancesShown = 3
+
+function AdviceItem({ advice, review }: { advice: Advice; review: IncidentReview }) {
+  const { text, command, instances, code } = advice
+  const names = new Map(review.lines.map(({ id, name }) => [id, name]))
+  const rest = instances.length - instancesShown
+  return (
+    <li>
+      <p>{text}</p>
+      {instances.length > 0 && (
+        <p class="under">
+          {instances.slice(0, instancesShown).map((id, index) => (
+            <span key={id}>
+              {index > 0 && ', '}
+              <a href={link.instance(review.id, id)}>{names.get(id) ?? id}</a>
+            </span>
+          ))}
+          {rest > 0 && ` and ${counted(rest, 'other')}`}
+        </p>
+      )}
+      {command !== null && <Command text={command} />}
+      <p class="visually-hidden">{code}</p>
+    </li>
+  )
+}
+
+/** Pressing what makes no sense now is prevented with the reason, not hidden: people look for it. */
+function actsOf(review: IncidentReview): Act[] {
+  return review.ended === null ? actsOnOpen(review) : actsAfter(review)
+}
+
+/** Once it is over, what is left is the return of the host. */
+function actsAfter({ host, advice }: IncidentReview): Act[] {
+  const waits = advice.some(({ code }) => code === 'RETURN_WAITS' || code === 'RETURN_KEPT_OUT' || code === 'HOST_AWAY')
+  const senseless = waits ? null : 'The host is not on its way back from here'
+  const path = paths.returnHost(host)
+  return [
+    {
+      title: 'Let the host back',
+      role: 'operator',
+      path,
+      body: { keepOut: false },
+      words: { field: 'reason', label: 'Reason', hint: 'What was repaired, and how you know.' },
+      effect: (
+        <p>
+          What Lifeboat set on <strong>{host}</strong> is taken back once its evacuations are settled and it was healthy
+          long enough. Then instances are scheduled there again.
+        </p>
+      ),
+      senseless,
+      done: `${host} may return`,
+    },
+    {
+      title: 'Keep the host out',
+      role: 'operator',
+      path,
+      body: { keepOut: true },
+      effect: (
+        <p>
+          <strong>{host}</strong> stays out, however healthy it looks, until somebody lets it back.
+        </p>
+      ),
+      senseless,
+      done: `${host} is kept out`,
+    },
+  ]
+}
+
+function actsOnOpen({ id, host, held, cancelled, override, proof }: IncidentReview): Act[] {
+  return [
+    {
+      title: 'Let past the brake',
+      role: 'admin',
+      danger: true,
+      path: paths.incidentAct(id, 'override'),
+      effect: (
+        <p>
+          The brake holds because many hosts fail at once. This lets <strong>{host}</strong> alone past it: it is fenced
+          and its instances are evacuated. If the fault is in the control plane, living hosts are powered off.
+        </p>
+      ),
+      senseless:
+        override !== null ? `${override.by} already did` : held?.code === 'BRAKE' ? null : 'The brake does not hold it',
+      done: `${host} was let past the brake`,
+    },
+    {
+      title: 'State that it is dead',
+      role: 'admin',
+      danger: true,
+      path: paths.recover,
+      body: { host },
+      words: {
+        field: 'proof',
+        label: 'How do you know that it is dead?',
+        hint: 'Say what you saw or did, e.g. "I pulled both power cords at 03:20". It is kept in the journal with your name.',
+      },
+      effect: (
+        <p>
+          Your word takes the place of a machine's proof: the instances of <strong>{host}</strong> are evacuated at
+          once. If it still runs, its guests run twice on the same disks and <strong>destroy their data</strong>.
+        </p>
+      ),
+      senseless: proof === null ? null : 'It is already proven dead',
+      done: `The recovery of ${host} goes on, on your word`,
+    },
+    {
+      title: 'Cancel this incident',
+      role: 'operator',
+      danger: true,
+      path: paths.incidentAct(id, 'cancel'),
+      effect: (
+        <p>
+          Nothing new is begun for <strong>{host}</strong>. Evacuations that Nova has already taken run to their end and
+          are recorded. What is not recovered by then stays where it is, for a person.
+        </p>
+      ),
+      senseless: cancelled === null ? null : `${cancelled.by} already cancelled it`,
+      done: 'The incident is being cancelled',
+    },
+  ]
+}

@@ -1,0 +1,49 @@
+/** What is said of an instance on one line. */
+import type { InstanceLine } from '../../../domain/review.ts'
+import { between, span } from '../../words/time.ts'
+
+const searched = new WeakMap<InstanceLine, string>()
+
+/** Everything of a line that somebody may look for, in lower case. Kept: a search looks at thousands for each letter. */
+export function searchText(line: InstanceLine): string {
+  const known = searched.get(line)
+  if (known !== undefined) return known
+  const { name, id, projectId, reason, message, original, outcome, code, outcomeMessage, landedOn, rule, debts } = line
+  const all = [name, id, projectId, reason, message, original, outcome, code, outcomeMessage, landedOn, rule]
+  const text = [...all, ...debts.map((debt) => debt.code)].join(' ').toLowerCase()
+  searched.set(line, text)
+  return text
+}
+
+/** Why it ended as it did: the outcome's words once there are any, else the plan's. */
+export function whyOf(line: InstanceLine): { code: string; message: string } {
+  return { code: line.code ?? line.reason, message: line.outcomeMessage ?? line.message }
+}
+
+export function tookMs({ startedAt, endedAt }: InstanceLine): number | null {
+  return startedAt === null || endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt)
+}
+
+export function tookText(line: InstanceLine): string | null {
+  const took = tookMs(line)
+  return took === null ? null : span(took)
+}
+
+/** How it was brought elsewhere, for people. */
+export function landingText(landing: InstanceLine['landing']): string | null {
+  if (landing === null) return null
+  return landing === 'stopped' ? 'lands stopped' : 'lands as before'
+}
+
+/** First and last time at which instances came back, and how long the whole took. */
+export function backBetween(lines: readonly InstanceLine[]): { first: string; last: string; took: string } | null {
+  const times = lines.flatMap(({ outcome, endedAt }) => (outcome === 'recovered' && endedAt !== null ? [endedAt] : []))
+  if (times.length === 0) return null
+  let first = times[0] ?? ''
+  let last = first
+  for (const at of times) {
+    if (at < first) first = at
+    if (at > last) last = at
+  }
+  return { first, last, took: between(first, last) }
+}

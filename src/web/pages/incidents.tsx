@@ -1,0 +1,82 @@
+/** All incidents on record, newest first, with filters that are part of the address. */
+import { useCallback } from 'preact/hooks'
+import type { Entry } from '../../domain/entry.ts'
+import type { IncidentSummary } from '../../domain/operations.ts'
+import { useEntries } from '../api/live.ts'
+import { paths } from '../api/paths.ts'
+import { useEvery, useResource } from '../api/resource.ts'
+import { IncidentTable } from '../parts/incident-table.tsx'
+import { PageHead, useTitle } from '../parts/page.tsx'
+import { Empty, Loaded } from '../parts/states.tsx'
+import { go, usePlace, withQuery } from '../router.ts'
+import { counted, matches } from '../words/count.ts'
+import { standing } from '../words/tone.ts'
+
+const limit = 500
+
+export function IncidentsPage() {
+  useTitle('Incidents')
+  const { query } = usePlace()
+  const state = query.get('state') ?? 'all'
+  const wanted = query.get('q') ?? ''
+  const incidents = useResource<IncidentSummary[]>(paths.incidents({ limit: String(limit) }))
+  const { reload } = incidents
+  useEvery(15_000, reload)
+  useEntries(
+    useCallback(
+      (entries: Entry[]) => {
+        if (entries.some(({ kind }) => kind.startsWith('incident.') || kind === 'outcome.recorded')) reload()
+      },
+      [reload],
+    ),
+  )
+  return (
+    <>
+      <PageHead title="Incidents" />
+      <div class="filters" role="search" aria-label="Incidents">
+        <label class="search">
+          <span class="visually-hidden">Search incidents</span>
+          <input
+            type="search"
+            placeholder="Host, segment, state…"
+            value={wanted}
+            onInput={(event) => go(withQuery({ q: event.currentTarget.value }), { replace: true })}
+          />
+        </label>
+        <div class="choice" role="group" aria-label="State">
+          {(['all', 'open', 'held', 'trouble'] as const).map((one) => (
+            <button
+              key={one}
+              type="button"
+              aria-pressed={state === one}
+              onClick={() => go(withQuery({ state: one === 'all' ? null : one }), { replace: true })}
+            >
+              {one === 'trouble' ? 'not all back' : one}
+            </button>
+          ))}
+        </div>
+        {incidents.value !== null && (
+          <span class="count" role="status">
+            {counted(incidents.value.filter((one) => fits(one, state, wanted)).length, 'incident')}
+          </span>
+        )}
+      </div>
+      <Loaded of={incidents}>
+        {(value) => {
+          const shown = value.filter((one) => fits(one, state, wanted))
+          if (value.length === 0) return <Empty>No incident is on record: no host has died yet.</Empty>
+          if (shown.length === 0) return <Empty>No incident matches.</Empty>
+          return <IncidentTable incidents={shown} caption="Incidents, newest first" />
+        }}
+      </Loaded>
+    </>
+  )
+}
+
+function fits(incident: IncidentSummary, state: string, wanted: string): boolean {
+  const { ended, held, outcomes, host, segment, id } = incident
+  if (state === 'open' && ended !== null) return false
+  if (state === 'held' && held === null) return false
+  if (state === 'trouble' && (outcomes.failed ?? 0) + (outcomes.stuck ?? 0) + (outcomes.left ?? 0) === 0) return false
+  return wanted === '' || matches(`${id} ${host} ${segment} ${standing(incident).text}`.toLowerCase(), wanted)
+}

@@ -1,0 +1,108 @@
+/** The login: a Keystone user, or a token that somebody has already. Neither is kept by the pages. */
+import { useState } from 'preact/hooks'
+import type { Asker } from '../../domain/review.ts'
+import { post, type ApiFailure } from '../api/client.ts'
+import { paths } from '../api/paths.ts'
+import { useTitle } from '../parts/page.tsx'
+
+export function LoginPage({ onLogin }: { onLogin: () => void }) {
+  useTitle('Log in')
+  const [by, setBy] = useState<'password' | 'token'>('password')
+  const [sending, setSending] = useState(false)
+  const [failure, setFailure] = useState<ApiFailure | null>(null)
+  const send = (event: SubmitEvent): void => {
+    event.preventDefault()
+    const form = event.currentTarget as HTMLFormElement
+    setSending(true)
+    post<Asker>(paths.session, bodyOf(by, new FormData(form))).then(
+      () => onLogin(),
+      (thrown: unknown) => {
+        setSending(false)
+        setFailure(thrown as ApiFailure)
+      },
+    )
+  }
+  return (
+    <div class="login">
+      <h1>Log in</h1>
+      <p class="under">With your account of this cloud. Your role in Keystone says what you may do here.</p>
+      <div class="choice" role="group" aria-label="How">
+        <button type="button" aria-pressed={by === 'password'} onClick={() => setBy('password')}>
+          Password
+        </button>
+        <button type="button" aria-pressed={by === 'token'} onClick={() => setBy('token')}>
+          Token
+        </button>
+      </div>
+      <form onSubmit={send} key={by}>
+        {by === 'password' ? (
+          <>
+            <Field name="user" label="User" complete="username" />
+            <Field name="password" label="Password" complete="current-password" type="password" />
+            <Field name="project" label="Project" optional hint="Where your role is. Empty: Lifeboat’s own project." />
+            <div class="pair">
+              <Field name="userDomain" label="User domain" value="Default" />
+              <Field name="projectDomain" label="Project domain" value="Default" />
+            </div>
+          </>
+        ) : (
+          <Field name="token" label="Token" type="password" hint="As openstack token issue gives it." />
+        )}
+        {failure !== null && (
+          <div class="notice bad" role="alert">
+            <strong>Not logged in</strong>
+            <p>{failure.message}</p>
+          </div>
+        )}
+        <button type="submit" class="primary" disabled={sending}>
+          {sending ? 'Asking Keystone…' : 'Log in'}
+        </button>
+      </form>
+    </div>
+  )
+}
+
+interface FieldProps {
+  name: string
+  label: string
+  type?: 'text' | 'password'
+  complete?: string
+  value?: string
+  hint?: string
+  optional?: boolean
+}
+
+function Field({ name, label, type = 'text', complete = 'off', value, hint, optional = false }: FieldProps) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      {type === 'password' ? (
+        <input name={name} type="password" autoComplete={complete} required />
+      ) : (
+        <input
+          name={name}
+          type="text"
+          autoComplete={complete}
+          required={!optional}
+          defaultValue={value}
+          spellcheck={false}
+        />
+      )}
+      {hint !== undefined && <span class="hint">{hint}</span>}
+    </label>
+  )
+}
+
+function bodyOf(by: 'password' | 'token', form: FormData): unknown {
+  const text = (name: string): string => {
+    const value = form.get(name)
+    return typeof value === 'string' ? value : ''
+  }
+  if (by === 'token') return { token: text('token').trim() }
+  return {
+    user: text('user'),
+    password: text('password'),
+    userDomain: text('userDomain'),
+    project: text('project') === '' ? null : { name: text('project'), domain: text('projectDomain') },
+  }
+}

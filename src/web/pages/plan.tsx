@@ -1,0 +1,222 @@
+/** What if: what would happen if a living host died now, for each of its instances, with the reason. Nothing is sent. */
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { InstancePlan } from '../../domain/plan.ts'
+import type { PlanRun } from '../../domain/review.ts'
+import { after } from '../browser-clock.ts'
+import { get, post, type ApiFailure } from '../api/client.ts'
+import { paths } from '../api/paths.ts'
+import { refusalOf, useAsker } from '../api/session.ts'
+import { announce } from '../parts/announce.tsx'
+import { PageHead, useTitle } from '../parts/page.tsx'
+import { Empty, Problem } from '../parts/states.tsx'
+import { Copy, Tag } from '../parts/text.tsx'
+import { WindowTable, type Column, type Sorting } from '../parts/window-table.tsx'
+import { link } from '../router.ts'
+import { counted, matches } from '../words/count.ts'
+import type { Tone } from '../words/tone.ts'
+
+/** Between two looks at a plan that is being made. */
+const lookMs = 500
+
+export function PlanPage({ host }: { host: string }) {
+  useTitle(`What if ${host} died`)
+  const asker = useAsker()
+  const refusal = refusalOf(asker, 'operator')
+  const [again, setAgain] = useState(0)
+  const { run, failure } = usePlan(refusal === null ? host : null, again)
+  return (
+    <>
+      <PageHead title={<>What if {host} died now</>}>
+        <span class="head-facts">
+          <a href={link.host(host)}>the host as it is</a>
+        </span>
+        <span class="push">
+          <button type="button" disabled={run === null || run.state === 'running'} onClick={() => setAgain(again + 1)}>
+            Plan again
+          </button>
+        </span>
+      </PageHead>
+      {refusal !== null && (
+        <Problem title="Not for this login">{refusal}: a plan asks Nova for every instance.</Problem>
+      )}
+      {failure !== null && <Problem title="No plan">{failure.message}</Problem>}
+      {run !== null && <Run run={run} />}
+    </>
+  )
+}
+
+function usePlan(host: string | null, again: number): { run: PlanRun | null; failure: ApiFailure | null } {
+  const [state, setState] = useState<{ run: PlanRun | null; failure: ApiFailure | null }>({ run: null, failure: null })
+  useEffect(() => {
+    if (host === null) return undefined
+    let over = false
+    let cancel: () => void = () => undefined
+    const failed = (thrown: unknown): void => {
+      if (!over) setState({ run: null, failure: thrown as ApiFailure })
+    }
+    const look = (run: PlanRun): void => {
+      if (over) return
+      setState({ run, failure: null })
+      if (run.state === 'running')
+        cancel = after(lookMs, () => void get<PlanRun>(paths.plan(run.id)).then(look, failed))
+      else announce(run.state === 'done' ? `The plan of ${host} is made` : `There is no plan of ${host}`)
+    }
+    setState({ run: null, failure: null })
+    void post<PlanRun>(paths.plans, { host }).then(look, failed)
+    return () => {
+      over = true
+      cancel()
+    }
+  }, [host, again])
+  return state
+}
+
+function Run({ run }: { run: PlanRun }) {
+  if (run.state === 'running')
+    return (
+      <p class="loading" role="status">
+        {run.progress}
+      </p>
+    )
+  if (run.state === 'failed')
+    return <Problem title={run.error?.code ?? 'Failed'}>{run.error?.message ?? run.progress}</Problem>
+  return run.plan === null ? <Empty>The plan is empty.</Empty> : <Plan instances={run.plan.instances} />
+}
+
+const tones: Record<InstancePlan['decision'], Tone> = { recover: 'good', leave: 'wait', hold: 'bad' }
+const collator = new Intl.Collator(undefined, { numeric: true })
+
+function Plan({ instances }: { instances: readonly InstancePlan[] }) {
+  const [wanted, setWanted] = useState('')
+  const [decision, setDecision] = useState<InstancePlan['decision'] | null>(null)
+  const [sorting, setSorting] = useState<Sorting>({ key: 'decision', down: false })
+  const shown = useMemo(() => {
+    const found = instances.filter(
+      (one) =>
+        (decision === null || one.decision === decision) &&
+        (wanted === '' ||
+          matches(`${one.name} ${one.instanceId} ${one.reason} ${one.message} ${one.projectId}`.toLowerCase(), wanted)),
+    )
+    found.sort(orders[sorting.key])
+    if (sorting.down) found.reverse()
+    return found
+  }, [instances, wanted, decision, sorting])
+  if (instances.length === 0) return <Empty>There is no instance on this host.</Empty>
+  return (
+    <>
+      <p class="headline">
+        {counted(instances.length, 'instance')}: {summary(instances)}. Nothing was sent; the real plan is made when it
+        dies.
+      </p>
+      <div class="filters" role="search" aria-label="Planned instances">
+        <label class="search">
+          <span class="visually-hidden">Search instances</span>
+          <input
+            type="search"
+            placeholder="Name, id, reason…"
+            value={wanted}
+            onInput={(event) => setWanted(event.currentTarget.value)}
+          />
+        </label>
+        <div class="choice" role="group" aria-label="Decision">
+          {(['recover', 'leave', 'hold'] as const).map((one) => (
+            <button
+              key={one}
+              type="button"
+              aria-pressed={decision === one}
+              onClick={() => setDecision(decision === one ? null : one)}
+            >
+              {one}
+            </button>
+          ))}
+        </div>
+        <span class="count" role="status">
+          {counted(shown.length, 'instance')}
+        </span>
+      </div>
+      <WindowTable
+        caption="What would happen to each instance"
+        columns={columns}
+        rows={shown}
+        rowKey={({ instanceId }) => instanceId}
+        rowClass={({ decision: what }) => tones[what]}
+        sorting={sorting}
+        onSort={setSorting}
+      />
+    </>
+  )
+}
+
+const orders: Record<string, (a: InstancePlan, b: InstancePlan) => number> = {
+  name: (a, b) => collator.compare(a.name, b.name),
+  original: (a, b) => collator.compare(a.original.instance.vmState, b.original.instance.vmState),
+  decision: (a, b) =>
+    collator.compare(a.decision, b.decision) || b.priority - a.priority || collator.compare(a.name, b.name),
+  why: (a, b) => collator.compare(a.reason, b.reason),
+}
+
+function summary(instances: readonly InstancePlan[]): string {
+  const counts = (['recover', 'leave', 'hold'] as const).map((decision) => ({
+    decision,
+    count: instances.filter((one) => one.decision === decision).length,
+  }))
+  const words = { recover: 'would be recovered', leave: 'left where they are', hold: 'held for a person' }
+  return counts
+    .filter(({ count }) => count > 0)
+    .map(({ decision, count }) => `${count} ${words[decision]}`)
+    .join(', ')
+}
+
+const columns: Column<InstancePlan>[] = [
+  {
+    key: 'name',
+    title: 'Instance',
+    cell: ({ name, instanceId }) => (
+      <>
+        <span class="primary-text">{name}</span>
+        <span class="under">
+          <Copy text={instanceId} what="id" />
+        </span>
+      </>
+    ),
+  },
+  {
+    key: 'original',
+    title: 'Is',
+    cell: ({ original }) => (
+      <>
+        <span class="primary-text">{original.instance.vmState}</span>
+        <span class="under" title={original.wantedBecause}>
+          wanted {original.wanted}
+          {original.flagged && ', sources disagree'}
+        </span>
+      </>
+    ),
+  },
+  {
+    key: 'decision',
+    title: 'Would be',
+    cell: ({ decision, recipe, expected }) => (
+      <>
+        <Tag tone={tones[decision]}>{decision}</Tag>
+        <span class="under">
+          {recipe === null ? '' : `by ${recipe}`}
+          {expected === null ? '' : `, ends ${expected}`}
+        </span>
+      </>
+    ),
+  },
+  {
+    key: 'why',
+    title: 'Why',
+    cell: ({ reason, message, debts, notes }) => {
+      const more = [...debts.map((debt) => debt.message), ...notes]
+      const text = [message, ...more].join('. ')
+      return (
+        <span class="why-text" title={text}>
+          <code>{reason}</code> {text}
+        </span>
+      )
+    },
+  },
+]

@@ -1,0 +1,164 @@
+/**
+ * An act: a button that says why it cannot be pressed, and a dialog that says what will happen and asks for a reason. The
+ * person's name is the login's: nobody types it.
+ */
+import type { ComponentChildren } from 'preact'
+import { useId, useState } from 'preact/hooks'
+import type { Role } from '../../domain/review.ts'
+import { wallMs } from '../browser-clock.ts'
+import { post, type ApiFailure } from '../api/client.ts'
+import { refusalOf, useAsker } from '../api/session.ts'
+import { announce } from './announce.tsx'
+import { Dialog } from './dialog.tsx'
+
+export interface Act {
+  /** On the button: "Cancel this incident". */
+  title: string
+  role: Role
+  /** What will happen, before it does. */
+  effect: ComponentChildren
+  path: string
+  /** The name of the field for the person's words, and how it is asked. */
+  words?: { field: string; label: string; hint?: string; optional?: boolean }
+  /** Other fields of the body. */
+  body?: Record<string, unknown>
+  /** Asks for an end: a duration from now. */
+  until?: boolean
+  danger?: boolean
+  /** Why it makes no sense now; null: it does. */
+  senseless?: string | null
+  /** Said when it is done. */
+  done: string
+}
+
+const defaultWords = { field: 'reason', label: 'Reason', hint: 'It is kept in the journal with your name.' }
+
+export function ActButton({
+  act,
+  onDone,
+  primary,
+}: {
+  act: Act
+  onDone: (answer: unknown) => void
+  primary?: boolean
+}) {
+  const asker = useAsker()
+  const [open, setOpen] = useState(false)
+  const id = useId()
+  const refusal = refusalOf(asker, act.role) ?? act.senseless ?? null
+  const kind = act.danger === true ? 'danger' : primary === true ? 'primary' : ''
+  return (
+    <span class="act">
+      <button
+        type="button"
+        class={kind}
+        aria-disabled={refusal !== null}
+        aria-describedby={refusal === null ? undefined : id}
+        title={refusal ?? undefined}
+        onClick={() => refusal === null && setOpen(true)}
+      >
+        {act.title}
+      </button>
+      {refusal !== null && (
+        <span id={id} class="refusal">
+          {refusal}
+        </span>
+      )}
+      {open && <ActDialog act={act} onClose={() => setOpen(false)} onDone={onDone} />}
+    </span>
+  )
+}
+
+const ends = [
+  { text: 'until I end it', ms: null },
+  { text: 'for 30 minutes', ms: 1_800_000 },
+  { text: 'for 2 hours', ms: 7_200_000 },
+  { text: 'for 8 hours', ms: 28_800_000 },
+  { text: 'for 1 day', ms: 86_400_000 },
+] as const
+
+function ActDialog({ act, onClose, onDone }: { act: Act; onClose: () => void; onDone: (answer: unknown) => void }) {
+  const asker = useAsker()
+  const words = act.words ?? defaultWords
+  const [text, setText] = useState('')
+  const [end, setEnd] = useState(1)
+  const [sending, setSending] = useState(false)
+  const [failure, setFailure] = useState<ApiFailure | null>(null)
+  const id = useId()
+  const optional = 'optional' in words && words.optional
+  const send = (event: Event): void => {
+    event.preventDefault()
+    if (sending) return
+    setSending(true)
+    const body: Record<string, unknown> = { ...act.body, [words.field]: text.trim() }
+    if (act.until === true) body['until'] = untilOf(ends[end]?.ms ?? null)
+    post<unknown>(act.path, body).then(
+      (answer) => {
+        announce(act.done)
+        onClose()
+        onDone(answer)
+      },
+      (thrown: unknown) => {
+        setSending(false)
+        setFailure(thrown as ApiFailure)
+      },
+    )
+  }
+  return (
+    <Dialog title={act.title} onClose={onClose}>
+      <form onSubmit={send}>
+        <div class="effect">{act.effect}</div>
+        {act.until === true && (
+          <label class="field">
+            <span>How long</span>
+            <select value={String(end)} onChange={(event) => setEnd(Number(event.currentTarget.value))}>
+              {ends.map(({ text: name }, index) => (
+                <option key={name} value={String(index)}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <div class="field">
+          <label for={id}>
+            {words.label}
+            {optional && <span class="faint"> (optional)</span>}
+          </label>
+          <textarea
+            id={id}
+            rows={3}
+            required={!optional}
+            maxLength={4_000}
+            value={text}
+            autoFocus
+            aria-describedby={`${id}-hint`}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+          <p id={`${id}-hint`} class="hint">
+            {words.hint ?? defaultWords.hint}
+          </p>
+        </div>
+        {failure !== null && (
+          <div class="notice bad" role="alert">
+            <strong>Not done</strong>
+            <p>{failure.message}</p>
+          </div>
+        )}
+        <footer>
+          <span class="faint">as {asker?.name ?? 'nobody'}</span>
+          <button type="button" class="quiet" onClick={onClose}>
+            Do nothing
+          </button>
+          <button type="submit" class={act.danger === true ? 'danger' : 'primary'} disabled={sending}>
+            {sending ? 'Sending…' : act.title}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+function untilOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(wallMs() + ms).toISOString()
+}

@@ -1,0 +1,54 @@
+/** A modal window: the browser's own <dialog>, which keeps the focus inside, closes on Escape and gives the focus back. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+
+interface DialogProps {
+  title: ComponentChildren
+  onClose: () => void
+  children: ComponentChildren
+  /** sheet: at the side, high as the window. */
+  kind?: 'box' | 'sheet'
+  /** Where the focus goes when what had it is gone: a dialog opened by its address, a row that moved meanwhile. */
+  opener?: string
+}
+
+export function Dialog({ title, onClose, children, kind = 'box', opener }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const dialog = element.current
+    if (dialog === null) return undefined
+    const before = document.activeElement
+    if (!dialog.open) dialog.showModal()
+    return () => {
+      if (dialog.open) dialog.close()
+      const known = before instanceof HTMLElement && before !== document.body && before.isConnected
+      const back = known ? before : document.querySelector(opener ?? '#main')
+      if (back instanceof HTMLElement) back.focus({ preventScroll: true })
+    }
+  }, [])
+  return (
+    <dialog
+      ref={element}
+      class={kind}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onMouseDown={(event) => {
+        if (event.target === element.current) onClose()
+      }}
+    >
+      <div class="dialog-inside">
+        <header>
+          <h2 id={id}>{title}</h2>
+          <button type="button" class="quiet icon" aria-label="Close" onClick={onClose}>
+            ✕
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  )
+}

@@ -1,0 +1,116 @@
+/** The small things that every page is made of: times, ids that can be copied, tags, commands. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { after, wallMs } from '../browser-clock.ts'
+import { ago, localTime, utcTime } from '../words/time.ts'
+import type { Tone } from '../words/tone.ts'
+import { announce } from './announce.tsx'
+import { useNow } from './ticker.ts'
+
+/** Local time, UTC in the title. */
+export function Time({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={utcTime(at)}>
+      {localTime(at, wallMs())}
+    </time>
+  )
+}
+
+const isoTime = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/
+
+/** A line of a record: times in it are said as everywhere on the page. */
+export function Stamped({ text }: { text: string }) {
+  return <>{text.split(isoTime).map((part) => (isoTime.test(part) ? <Time key={part} at={part} /> : part))}</>
+}
+
+/** 3 min ago; goes on by itself. */
+export function Ago({ at }: { at: string }) {
+  const now = useNow()
+  return (
+    <time dateTime={at} title={`${localTime(at, now)}, ${utcTime(at)}`}>
+      {ago(at, now)}
+    </time>
+  )
+}
+
+const marks: Record<Tone, string> = { good: '✓', bad: '✕', wait: '!', plain: '·', live: '›' }
+
+/** A word with its colour, and a mark for those who do not see colours. */
+export function Tag({
+  tone,
+  children,
+  title,
+}: {
+  tone: Tone
+  children: ComponentChildren
+  title?: string | undefined
+}) {
+  return (
+    <span class={`tag ${tone}`} title={title}>
+      <span class="mark" aria-hidden="true">
+        {marks[tone]}
+      </span>
+      {children}
+    </span>
+  )
+}
+
+/** Text that is copied by a click. `what` is said to those who do not see it. */
+export function Copy({ text, what, shown }: { text: string; what: string; shown?: string }) {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => (copied ? after(1_500, () => setCopied(false)) : undefined), [copied])
+  const copy = (): void => {
+    void copyText(text).then((done) => {
+      setCopied(done)
+      announce(done ? `${what} copied` : `${what} could not be copied`)
+    })
+  }
+  return (
+    <button type="button" class="copy" title={copied ? 'Copied' : `Copy ${what}: ${text}`} onClick={copy}>
+      <span class="copied-text">{shown ?? text}</span>
+      <span class="visually-hidden">, copy {what}</span>
+      <svg class={`copy-icon ${copied ? 'done' : ''}`} viewBox="0 0 16 16" aria-hidden="true">
+        {copied ? <path d="M3 8.5l3.2 3L13 4.5" /> : <path d="M5.5 5.5h7v8h-7zM3.5 10.5v-8h7" />}
+      </svg>
+    </button>
+  )
+}
+
+/** The clipboard needs https or localhost; elsewhere the older way still works. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    const field = document.createElement('textarea')
+    field.value = text
+    field.className = 'visually-hidden'
+    const parent = document.querySelector('dialog[open]') ?? document.body
+    parent.append(field)
+    field.select()
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the only way without a secure context
+    const done = document.execCommand('copy')
+    field.remove()
+    return done
+  }
+}
+
+/** A command to run, with its copy button. */
+export function Command({ text }: { text: string }) {
+  return (
+    <span class="command">
+      <code>{text}</code>
+      <Copy text={text} what="command" shown="Copy" />
+    </span>
+  )
+}
+
+/** Structured data as it was sent or read. */
+export function Data({ value, label }: { value: unknown; label: string }) {
+  if (value === null || value === undefined) return <span class="faint">–</span>
+  return (
+    <pre class="data" tabIndex={0} role="region" aria-label={label}>
+      {JSON.stringify(value, null, 2)}
+    </pre>
+  )
+}

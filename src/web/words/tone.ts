@@ -1,0 +1,71 @@
+/** Which colour a word of the domain has. Colour never stands alone: the word is always beside it. */
+import type { HostName } from '../../domain/service.ts'
+import type { IncidentSummary } from '../../domain/operations.ts'
+import type { OutcomeKind } from '../../domain/outcome.ts'
+import type { VerdictKind } from '../../domain/verdict.ts'
+
+export type Tone = 'good' | 'bad' | 'wait' | 'plain' | 'live'
+
+export const verdictTone: Record<VerdictKind, Tone> = {
+  unknown: 'plain',
+  healthy: 'good',
+  suspect: 'wait',
+  'host-down': 'bad',
+  'service-down': 'bad',
+  maintenance: 'plain',
+  'declared-down': 'bad',
+  'forced-down-before': 'wait',
+  contradiction: 'bad',
+  recovering: 'live',
+  returning: 'wait',
+}
+
+/** The most urgent first: the order of hosts that need a look. */
+export const verdictOrder: readonly VerdictKind[] = [
+  'contradiction',
+  'host-down',
+  'declared-down',
+  'service-down',
+  'recovering',
+  'suspect',
+  'forced-down-before',
+  'returning',
+  'maintenance',
+  'unknown',
+  'healthy',
+]
+
+export const outcomeTone: Record<OutcomeKind | 'open', Tone> = {
+  recovered: 'good',
+  left: 'wait',
+  failed: 'bad',
+  stuck: 'bad',
+  open: 'live',
+}
+
+/** The most urgent first. */
+export const outcomeOrder: readonly (OutcomeKind | 'open')[] = ['stuck', 'failed', 'left', 'open', 'recovered']
+
+/** Why it is held, without the word that stands beside it anyway. */
+export function heldText({ message }: { message: string }): string {
+  return message.replace(/^held: /, '')
+}
+
+/** How an incident stands, in two words and a colour. */
+export function standing(incident: Pick<IncidentSummary, 'ended' | 'held' | 'phase' | 'outcomes' | 'mode'>): {
+  text: string
+  tone: Tone
+} {
+  const { ended, held, phase, outcomes, mode } = incident
+  if (ended === null)
+    return held === null ? { text: phase, tone: 'live' } : { text: `held: ${held.code}`, tone: 'wait' }
+  if (ended.outcome === 'observed' || mode === 'observe') return { text: 'observed', tone: 'plain' }
+  if (ended.outcome !== 'done') return { text: ended.outcome, tone: 'plain' }
+  if ((outcomes.failed ?? 0) + (outcomes.stuck ?? 0) > 0) return { text: 'done, not all back', tone: 'bad' }
+  return (outcomes.left ?? 0) > 0 ? { text: 'done, some left', tone: 'wait' } : { text: 'done', tone: 'good' }
+}
+
+/** cmp01 of cmp01.rack7.example.org: what fits on a tile. */
+export function shortHost(host: HostName): string {
+  return host.split('.')[0] ?? host
+}

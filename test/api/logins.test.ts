@@ -1,0 +1,285 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { access } from '../../src/api/access.ts'
+import { LifeboatError } from '../../src/domain/errors.ts'
+import { requestHeader } from '../../src/domain/review.ts'
+import { as, front, person, type Front } from './people.ts'
+
+let opened: Front | null = null
+const open = async (...args: Parameters<typeof front>): Promise<Front> => (opened = await front(...args))
+afterEach(async () => {
+  await opened?.server.close()
+  opened = null
+})
+
+const ours = { [requestHeader]: '1' }
+const cookieOf = (header: string | string[] | number | undefined): string => String(header).split(';')[0]!
+const url = (route: string): string => route.replace(':host', 'cmp01').replace(':id', 'i-1').replace(':instance', 'n-1')
+const pause = { reason: 'rack work' }
+
+describe('who is nobody', () => {
+  it('reads nothing and orders nothing, on any route', async () => {
+    const { server } = await open()
+    const open_ = Object.entries(access).filter(([, role]) => role !== 'nobody')
+    for (const [route] of open_) {
+      const [method = '', path = ''] = route.split(' ')
+      const answer = await server.inject({ method: method as 'GET', url: url(path) })
+      expect([route, answer.statusCode, answer.json().error?.code]).toEqual([route, 401, 'AUTH_FAILED'])
+      expect(answer.headers['www-authenticate']).toBe('Bearer realm="lifeboat"')
+    }
+  })
+
+  it.each([
+    ['a token that Keystone does not know', { 'x-auth-token': 'of-another-cloud' }, 401],
+    ['a token with a line in it', { 'x-auth-token': 'a\tb c' }, 401],
+    ['a token longer than any', { 'x-auth-token': 'x'.repeat(5_000) }, 401],
+    ['a name and a password in the header', { authorization: 'Basic YW5uOnJpZ2h0' }, 401],
+    ['two tokens', { 'x-auth-token': 'a', authorization: 'Bearer b' }, 400],
+    ['a cookie of nobody', { cookie: 'lifeboat=made-up' }, 401],
+    ['an admin of a tenant’s project, though it is called admin', as('ted'), 403],
+  ])('%s', async (_what, headers, status) => {
+    const { server } = await open()
+    const answer = await server.inject({ url: '/v1/status', headers })
+    expect(answer.statusCode).toBe(status)
+  })
+
+  it('is everybody while Keystone cannot be asked, and what was known is no way round for acts', async () => {
+    const { server, people } = await open()
+    expect((await server.inject({ url: '/v1/status', headers: as('ann') })).statusCode).toBe(200)
+    people.trouble = new LifeboatError('API_TIMEOUT', 'no answer')
+    for (const headers of [as('rita'), as('never-seen')])
+      expect((await server.inject({ url: '/v1/status', headers })).statusCode).toBe(503)
+    const act = await server.inject({ method: 'POST', url: '/v1/pause', payload: pause, headers: as('ann') })
+    expect([act.statusCode, act.json().error.message]).toEqual([503, expect.stringContaining('operators’ socket')])
+  })
+})
+
+describe('a token', () => {
+  it.each([
+    ['rita', 'reader', [200, 403, 403]],
+    ['olaf', 'operator', [200, 200, 403]],
+    ['ann', 'admin', [200, 200, 202]],
+  ])('of %s is %s', async (name, role, statuses) => {
+    const { server } = await open()
+    const headers = as(name)
+    const answers = [
+      await server.inject({ url: '/v1/status', headers }),
+      await server.inject({ method: 'POST', url: '/v1/pause', payload: pause, headers }),
+      await server.inject({ method: 'POST', url: '/v1/incidents/i-1/override', payload: { reason: 'x' }, headers }),
+    ]
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(statuses)
+    expect((await server.inject({ url: '/v1/me', headers })).json()).toEqual({ name, role, by: 'token' })
+  })
+
+  it('may be shown as Bearer', async () => {
+    const { server } = await open()
+    const answer = await server.inject({ url: '/v1/me', headers: { authorization: 'Bearer token-of-rita' } })
+    expect(answer.json()).toMatchObject({ name: 'rita' })
+  })
+
+  it('for the system as a whole counts, and a name of another domain says so', async () => {
+    const { server, people } = await open()
+    const user = { id: 'u-1', name: 'ann', domain: 'Corp' }
+    people.tokens.set('system', person('ann', ['admin'], { user, scope: { kind: 'system' } }))
+    const answer = await server.inject({ url: '/v1/me', headers: { 'x-auth-token': 'system' } })
+    expect(answer.json()).toEqual({ name: 'ann@Corp', role: 'admin', by: 'token' })
+  })
+
+  it('acts in its user’s name, and with no other', async () => {
+    const { server, asked } = await open()
+    const send = (payload: object) =>
+      server.inject({
+        method: 'POST',
+        url: '/v1/recover',
+        payload: { host: 'cmp01', proof: 'cords', ...payload },
+        headers: as('ann'),
+      })
+    expect((await send({ by: 'bob' })).statusCode).toBe(400)
+    expect((await send({ unixUser: 'root' })).statusCode).toBe(400)
+    expect((await send({})).statusCode).toBe(202)
+    const via = { by: 'token', userId: 'u-ann', scope: 'Default/admin' }
+    expect(asked).toEqual([['recover', { host: 'cmp01', proof: 'cords', by: 'ann', via }]])
+  })
+
+  it('is asked about once in a while for reads, and anew for each act', async () => {
+    const { server, people, clock } = await open()
+    const read = () => server.inject({ url: '/v1/status', headers: as('ann') })
+    await read()
+    await read()
+    expect(people.asked).toBe(1)
+    await server.inject({ method: 'POST', url: '/v1/pause', payload: pause, headers: as('ann') })
+    expect(people.asked).toBe(2)
+    people.tokens.delete('token-of-ann')
+    const act = await server.inject({ method: 'POST', url: '/v1/pause', payload: pause, headers: as('ann') })
+    expect(act.statusCode).toBe(401)
+    expect((await read()).statusCode).toBe(401)
+    await clock.advance(31_000)
+    expect((await read()).statusCode).toBe(401)
+  })
+
+  it('that was revoked reads on for half a minute at the most', async () => {
+    const { server, people, clock } = await open()
+    const read = async () => (await server.inject({ url: '/v1/status', headers: as('rita') })).statusCode
+    expect(await read()).toBe(200)
+    people.tokens.delete('token-of-rita')
+    await clock.advance(30_001)
+    expect(await read()).toBe(401)
+  })
+})
+
+describe('a session', () => {
+  const login = (server: Front['server'], payload: object, headers: object = ours) =>
+    server.inject({ method: 'POST', url: '/v1/session', payload, headers: { ...headers } })
+
+  it('is begun with a name and a password, or with a token, and is out of a script’s reach', async () => {
+    const { server } = await open()
+    for (const payload of [{ user: 'olaf', password: 'right' }, { token: 'token-of-olaf' }]) {
+      const answer = await login(server, payload)
+      expect([answer.statusCode, answer.json()]).toEqual([201, { name: 'olaf', role: 'operator', by: 'token' }])
+      expect(answer.headers['set-cookie']).toMatch(
+        /^lifeboat=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=3600$/,
+      )
+      const cookie = cookieOf(answer.headers['set-cookie'])
+      expect((await server.inject({ url: '/v1/me', headers: { cookie } })).json()).toMatchObject({ name: 'olaf' })
+    }
+  })
+
+  it('of a browser that speaks TLS to a trusted proxy is bound to this host and to TLS', async () => {
+    const { server } = await open({ trustedProxies: ['127.0.0.1'] })
+    const answer = await login(server, { token: 'token-of-olaf' }, { ...ours, 'x-forwarded-proto': 'https' })
+    expect(answer.headers['set-cookie']).toMatch(/^__Host-lifeboat=.*; Secure$/)
+  })
+
+  it('is refused to a wrong password, and to whoever has no role that counts', async () => {
+    const { server } = await open()
+    expect((await login(server, { user: 'ann', password: 'wrong' })).statusCode).toBe(401)
+    expect((await login(server, { token: 'token-of-ted' })).statusCode).toBe(403)
+    expect((await login(server, { user: 'ann', password: 'right' }, {})).statusCode).toBe(403)
+  })
+
+  it('writes only from our own pages', async () => {
+    const { server, asked } = await open()
+    const cookie = cookieOf((await login(server, { token: 'token-of-olaf' })).headers['set-cookie'])
+    const send = async (headers: Record<string, string>) =>
+      (
+        await server.inject({
+          method: 'POST',
+          url: '/v1/pause',
+          payload: pause,
+          headers: { cookie, host: 'ha.example', ...headers },
+        })
+      ).statusCode
+    expect(await send({})).toBe(403)
+    expect(await send({ ...ours, origin: 'http://evil.example' })).toBe(403)
+    expect(await send({ ...ours, 'sec-fetch-site': 'cross-site' })).toBe(403)
+    expect(asked).toEqual([])
+    expect(await send({ ...ours, origin: 'http://ha.example', 'sec-fetch-site': 'same-origin' })).toBe(200)
+    expect(asked).toMatchObject([['pause', { by: 'olaf', via: { by: 'session', userId: 'u-olaf' } }]])
+  })
+
+  it('that was ended, or is past its time, or whose token was revoked, is nobody', async () => {
+    const { server, people, clock } = await open({
+      login: { roles: { reader: 'reader', admin: 'admin' }, projects: [], sessionMs: 600_000 },
+    })
+    const begin = async (name: string) =>
+      cookieOf((await login(server, { token: `token-of-${name}` })).headers['set-cookie'])
+    const read = async (cookie: string) => (await server.inject({ url: '/v1/status', headers: { cookie } })).statusCode
+    const ended = await begin('rita')
+    expect(await read(ended)).toBe(200)
+    const bye = await server.inject({ method: 'DELETE', url: '/v1/session', headers: { cookie: ended, ...ours } })
+    expect([bye.statusCode, bye.headers['set-cookie']]).toEqual([204, expect.stringContaining('Max-Age=0')])
+    expect(await read(ended)).toBe(401)
+    const revoked = await begin('ann')
+    people.tokens.delete('token-of-ann')
+    await clock.advance(31_000)
+    expect(await read(revoked)).toBe(401)
+    const old = await begin('rita')
+    await clock.advance(600_001)
+    expect(await read(old)).toBe(401)
+  })
+})
+
+describe('a session of a token that soon ends', () => {
+  it('ends with it, though nobody asks Keystone again', async () => {
+    const { server, people, clock } = await open()
+    people.tokens.set('short', person('rita', ['reader'], { leftMs: 90_000 }))
+    const begun = await server.inject({
+      method: 'POST',
+      url: '/v1/session',
+      payload: { token: 'short' },
+      headers: ours,
+    })
+    expect(begun.headers['set-cookie']).toContain('Max-Age=90')
+    const cookie = cookieOf(begun.headers['set-cookie'])
+    const read = async () => (await server.inject({ url: '/v1/status', headers: { cookie } })).statusCode
+    await clock.advance(89_000)
+    expect(await read()).toBe(200)
+    await clock.advance(1_001)
+    expect(await read()).toBe(401)
+  })
+})
+
+describe('the front', () => {
+  it('lets nobody frame, sniff or script it, and shares with no other origin', async () => {
+    const { server } = await open()
+    const { headers } = await server.inject({
+      url: '/v1/status',
+      headers: { ...as('rita'), origin: 'http://evil.example' },
+    })
+    expect(headers['content-security-policy']).toContain("default-src 'none'")
+    expect(headers['content-security-policy']).not.toContain('unsafe')
+    expect(headers).toMatchObject({
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    })
+    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+  })
+
+  it('limits logins more than reads, and each address by itself', async () => {
+    const { server } = await open({ requestsAMinute: 50 })
+    const guess = async (remoteAddress: string) =>
+      (
+        await server.inject({
+          method: 'POST',
+          url: '/v1/session',
+          payload: { user: 'ann', password: 'x' },
+          headers: ours,
+          remoteAddress,
+        })
+      ).statusCode
+    const guesses = []
+    for (let nth = 0; nth < 12; nth += 1) guesses.push(await guess('192.0.2.1'))
+    expect(guesses).toEqual([...Array<number>(10).fill(401), 429, 429])
+    expect(await guess('192.0.2.2')).toBe(401)
+    const reads = []
+    for (let nth = 0; nth < 52; nth += 1)
+      reads.push(
+        (await server.inject({ url: '/v1/status', headers: as('rita'), remoteAddress: '192.0.2.3' })).statusCode,
+      )
+    expect(reads.filter((status) => status === 429)).toHaveLength(2)
+  })
+
+  it('logs who asked what under the caller’s request id, and neither token nor query', async () => {
+    const { server, logged } = await open()
+    const id = 'req-0123-4567'
+    const answer = await server.inject({
+      method: 'POST',
+      url: '/v1/pause?token-of-ann',
+      payload: pause,
+      headers: { ...as('ann'), 'x-request-id': id },
+    })
+    expect(answer.headers['x-request-id']).toBe(id)
+    expect(logged).toMatchObject([
+      { event: 'web.request', route: '/v1/pause', httpRequestId: id, who: 'ann', status: 200 },
+    ])
+    expect(JSON.stringify(logged)).not.toContain('token-of')
+    const forged = await server.inject({ url: '/v1/me', headers: { ...as('ann'), 'x-request-id': 'a b"c' } })
+    expect(forged.headers['x-request-id']).toMatch(/^req-[0-9a-f-]{36}$/)
+  })
+
+  it('says where the pages are when they are not built', async () => {
+    const { server } = await open()
+    const answer = await server.inject('/')
+    expect([answer.statusCode, answer.body]).toEqual([404, expect.stringContaining('npm run build')])
+  })
+})

@@ -1,0 +1,214 @@
+/** Every act that can be ordered from a page: what it says beforehand, that it asks for a reason, and that the journal has it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import type { Entry, EntryKind } from '../../src/domain/entry.ts'
+import { textOf, violationsOf } from './looks.ts'
+import { beatMs, Stage } from './stage.ts'
+
+let stage: Stage
+let page: Page
+
+/** Two hosts are held by the brake (two of six may fail), one waits for a person's word (its BMC is dead). */
+beforeAll(async () => {
+  stage = await Stage.open({ hosts: 6, brake: { maxHosts: 1, maxShare: 1, siteLossShare: 1 } })
+  for (const host of ['cmp01', 'cmp02', 'cmp03']) stage.add({ host, name: `app-${host}`, state: 'active' })
+  stage.simulator.crash('cmp02', 'cmp03')
+  await stage.until('cmp02', ({ held }) => held?.code === 'BRAKE')
+  await stage.until('cmp03', ({ held }) => held?.code === 'BRAKE')
+  page = await stage.page('admin')
+})
+afterAll(() => stage.close())
+
+async function open(path: string, ready: string): Promise<void> {
+  await page.goto(stage.url + path)
+  await page.waitForSelector(ready)
+}
+
+const openIncident = (host: string): Promise<void> => open(`/incidents/${stage.incident(host)?.id ?? ''}`, '.answers')
+
+/** Presses, reads what will happen, gives the words, orders. */
+async function order(title: string, words: string, says: RegExp): Promise<void> {
+  await page.locator('main .act').getByRole('button', { name: title, exact: true }).click()
+  const dialog = page.locator('dialog')
+  expect(await dialog.locator('.effect').innerText()).toMatch(says)
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA')
+  await dialog.locator('textarea').fill(words)
+  await dialog.locator('button[type=submit]').click()
+  await dialog.waitFor({ state: 'detached' })
+}
+
+function last<K extends EntryKind>(kind: K): Extract<Entry, { kind: K }> | undefined {
+  return stage.journal.read({ kinds: [kind] }).at(-1) as Extract<Entry, { kind: K }> | undefined
+}
+
+describe('a dialog', () => {
+  it('sends nothing without a reason, keeps the focus inside, and closes without doing anything', async () => {
+    await openIncident('cmp02')
+    const head = stage.journal.head().seq
+    const button = page.getByRole('button', { name: 'Let past the brake' })
+    await button.click()
+    const dialog = page.locator('dialog')
+    await dialog.locator('button[type=submit]').click()
+    expect(await dialog.count()).toBe(1)
+    const inside = new Set<boolean>()
+    for (let n = 0; n < 12; n++) {
+      await page.keyboard.press('Tab')
+      inside.add(
+        await page.evaluate(
+          () =>
+            document.activeElement === document.body ||
+            document.querySelector('dialog')!.contains(document.activeElement),
+        ),
+      )
+    }
+    expect([...inside]).toEqual([true])
+    expect(await violationsOf(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Let past the brake')
+    expect(stage.journal.head().seq).toBe(head)
+  })
+
+  it('shows the daemon’s own words when it refuses', async () => {
+    await open('/hosts/cmp04', '.acts')
+    await stage.clock.advance(beatMs)
+    // Since the page was drawn the host's heartbeat was seen again.
+    const refusal = await page.request.post(`${stage.url}/v1/incidents/nobody/cancel`, {
+      headers: { 'x-lifeboat-request': 'test' },
+      data: { reason: 'x' },
+    })
+    expect(refusal.status()).toBe(404)
+    await openIncident('cmp03')
+    await page.getByRole('button', { name: 'Cancel this incident' }).click()
+    await page.route('**/cancel', (route) => route.continue({ url: `${stage.url}/v1/incidents/nobody/cancel` }))
+    await page.locator('dialog textarea').fill('wrong incident')
+    await page.locator('dialog button[type=submit]').click()
+    await page.waitForSelector('dialog .notice.bad')
+    expect(await textOf(page, 'dialog .notice.bad')).toMatch(/Not done There is no incident nobody/)
+    await page.unroute('**/cancel')
+    await page.keyboard.press('Escape')
+  })
+})
+
+describe('acts on an incident', () => {
+  it('override lets this one past the brake, and the page says who', async () => {
+    await openIncident('cmp02')
+    expect(await textOf(page, '.todo')).toMatch(/The brake holds cmp02/)
+    await order('Let past the brake', 'both are in rack 7, its power is gone', /cmp02 alone past it/)
+    const entry = last('operator.override')
+    expect(entry?.data).toMatchObject({ reason: 'both are in rack 7, its power is gone' })
+    expect(entry?.incident).toBe(stage.incident('cmp02')?.id)
+    await stage.ended('cmp02')
+    await expect.poll(() => textOf(page, '.head-line')).toMatch(/done/)
+    expect(await textOf(page, '.answers')).toMatch(/1 of 1 instance/)
+  })
+
+  it('a note is kept with its author, also on paper', async () => {
+    await order('Add a note', 'The <b>rack</b> is being repaired', /change nothing/)
+    expect(last('review.noted')?.data.text).toBe('The <b>rack</b> is being repaired')
+    await expect.poll(() => textOf(page, '.notes')).toContain('The <b>rack</b> is being repaired')
+  })
+
+  it('sign-off names who answers for it', async () => {
+    await order('Sign off', 'Read whole. Nothing was lost', /answer for that/)
+    const { by, text } = last('review.signed-off')?.data ?? { by: '', text: '' }
+    expect(text).toBe('Read whole. Nothing was lost')
+    await expect.poll(() => textOf(page, 'section:has(#review)')).toContain(`Signed off by ${by}`)
+  })
+
+  it('the return of its host is kept back and let go from the same page', async () => {
+    await order('Keep the host out', 'memory errors', /stays out/)
+    expect(last('operator.return')?.data).toMatchObject({ keepOut: true, reason: 'memory errors' })
+    await stage.clock.advance(beatMs)
+    await expect.poll(() => textOf(page, '.todo'), { timeout: 10_000 }).toMatch(/stays out/)
+    await order('Let the host back', 'memory replaced', /taken back/)
+    expect(last('operator.return')?.data).toMatchObject({ keepOut: false, reason: 'memory replaced' })
+  })
+
+  it('a statement takes the place of a proof that no machine could give', async () => {
+    await openIncident('cmp03')
+    await order('State that it is dead', 'I pulled both cords at 03:20', /destroy their data/)
+    expect(last('operator.statement')?.data.statement).toBe('I pulled both cords at 03:20')
+  })
+
+  it('cancel ends it, and says what it does not undo', async () => {
+    stage.simulator.crash('cmp01')
+    await stage.until('cmp01', ({ ended }) => ended === null)
+    await openIncident('cmp01')
+    await order('Cancel this incident', 'it is the switch, not the host', /run to their end/)
+    expect(last('operator.cancelled')?.data.reason).toBe('it is the switch, not the host')
+    await stage.ended('cmp01')
+    await expect.poll(() => textOf(page, '.head-line')).toMatch(/cancelled/)
+  })
+})
+
+describe('acts on hosts and the cloud', () => {
+  it('maintenance of a host begins with an end, and ends', async () => {
+    await open('/hosts/cmp05', '.acts')
+    await order('Begin maintenance', 'firmware', /no incident is opened/)
+    expect(last('operator.maintenance')?.data).toMatchObject({
+      reason: 'firmware',
+      scope: { kind: 'host', name: 'cmp05' },
+    })
+    expect(last('operator.maintenance')?.data.until).not.toBeNull()
+    await page.getByRole('button', { name: 'End maintenance' }).waitFor()
+    await order('End maintenance', 'firmware is on', /an incident opens/)
+    expect(last('operator.maintenance-ended')?.data).toMatchObject({ reason: 'firmware is on' })
+  })
+
+  it('all recoveries are paused and resumed from the overview', async () => {
+    await open('/', '.fleet')
+    await order('Pause all recoveries', 'network works', /No recovery is begun anywhere/)
+    expect(last('operator.paused')?.data).toMatchObject({ reason: 'network works' })
+    await expect.poll(() => textOf(page, '.holds')).toMatch(/Paused: the whole cloud network works/)
+    await order('Resume recoveries', 'done', /go on at once/)
+    expect(last('operator.resumed')?.data).toMatchObject({ reason: 'done' })
+  })
+})
+
+describe('a reader', () => {
+  let reader: Page
+  beforeAll(async () => {
+    reader = await stage.page('reader')
+  })
+
+  it.each([
+    ['/', '.fleet', ['Pause all recoveries']],
+    ['/hosts/cmp05', '.acts', ['Begin maintenance', 'Let it back', 'Keep it out', 'State that it is dead']],
+  ])('sees the acts of %s and why they are not for them', async (path, ready, titles) => {
+    await reader.goto(stage.url + path)
+    await reader.waitForSelector(ready)
+    for (const name of titles) {
+      const button = reader.getByRole('button', { name, exact: true })
+      expect(await button.getAttribute('aria-disabled')).toBe('true')
+      const described = await button.getAttribute('aria-describedby')
+      expect(await reader.locator(`[id="${described ?? ''}"]`).innerText()).toMatch(/^Needs the role (operator|admin)/)
+      await button.click({ force: true })
+      expect(await reader.locator('dialog').count()).toBe(0)
+    }
+    expect(await violationsOf(reader)).toEqual([])
+  })
+
+  it('sees everything of an incident, and acts on nothing', async () => {
+    await reader.goto(`${stage.url}/incidents/${stage.incident('cmp02')?.id ?? ''}`)
+    await reader.waitForSelector('.window-table')
+    for (const name of ['Add a note', 'Sign off', 'Keep the host out'])
+      expect(await reader.getByRole('button', { name, exact: true }).getAttribute('aria-disabled')).toBe('true')
+    expect(await textOf(reader, '.answers')).toMatch(/proven dead/)
+  })
+})
+
+it('whoever is not logged in sees the login, and afterwards the page they wanted', async () => {
+  await stage.browser.context.clearCookies()
+  const stranger = await stage.browser.context.newPage()
+  await stranger.goto(`${stage.url}/hosts/cmp05`)
+  await stranger.waitForSelector('.login')
+  expect(stranger.url()).toContain('/login?to=')
+  expect(await stranger.locator('.top nav').count()).toBe(0)
+  await stage.fillLogin(stranger, 'operator')
+  await stranger.waitForSelector('.acts')
+  expect(stranger.url()).toBe(`${stage.url}/hosts/cmp05`)
+  await stranger.getByRole('button', { name: 'Log out' }).click()
+  await stranger.waitForSelector('.login')
+  expect((await stranger.request.get(`${stage.url}/v1/status`)).status()).toBe(401)
+})

@@ -1,0 +1,83 @@
+/** A page that is open while something happens: it moves on by itself, survives a restart of the daemon, and says when it is old. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { textOf } from './looks.ts'
+import { Stage } from './stage.ts'
+
+let stage: Stage
+let page: Page
+
+beforeAll(async () => {
+  stage = await Stage.open({ hosts: 6 })
+  for (let n = 0; n < 12; n++) stage.add({ host: 'cmp01', name: `app-${n}`, state: 'active' })
+  // A token of the cloud outlives the daemon; a session of the pages does not (below).
+  page = await stage.browser.context.newPage()
+  await page.setExtraHTTPHeaders({ 'x-auth-token': await stage.token('admin') })
+  await page.goto(stage.url)
+  await page.waitForSelector('.fleet')
+})
+afterAll(() => stage.close())
+
+const back = async (): Promise<number> => Number(/(\d+) of 12 instances/.exec(await textOf(page, '.answers'))?.[1])
+
+it('the overview shows a death as it is seen', async () => {
+  stage.simulator.crash('cmp01')
+  await stage.until('cmp01', ({ phase }) => phase === 'recovering')
+  await expect.poll(() => textOf(page, 'h1')).toBe('1 recovery under way')
+  await page.locator('.list a.primary-text').first().click()
+  await page.waitForSelector('.answers')
+})
+
+it('the incident shows each step under way', async () => {
+  await stage.clock.advance(1_500)
+  await expect.poll(() => textOf(page, '.window-table')).toMatch(/evacuate, issued/)
+  expect(await back()).toBe(0)
+})
+
+it('after a restart of the daemon the stream goes on where it was, and nothing is lost', async () => {
+  await page.waitForSelector('.live-mark.live')
+  const before = stage.journal.head().seq
+  await stage.stop()
+  await page.waitForSelector('.live-mark.lost')
+  expect(await textOf(page, '.live-mark')).toMatch(/not live/)
+  expect(await page.locator('.window-table').count()).toBe(1)
+  const asked: string[] = []
+  page.on('request', (request) => {
+    if (request.url().includes('/v1/events')) asked.push(request.url())
+  })
+  await stage.start()
+  await page.waitForSelector('.live-mark.live', { timeout: 30_000 })
+  const after = Number(/after=(\d+)/.exec(asked.at(-1) ?? '')?.[1])
+  expect(after).toBeGreaterThan(0)
+  expect(after).toBeLessThanOrEqual(before + 1)
+  await stage.ended('cmp01')
+  await expect.poll(back, { timeout: 20_000 }).toBe(12)
+  await expect.poll(() => textOf(page, '.head-line')).toMatch(/done/)
+})
+
+it('what came back is said to screen readers', async () => {
+  expect(await page.locator('[role=status][aria-live=polite]').first().innerText()).toMatch(
+    /12 of 12 instances recovered/,
+  )
+})
+
+it('whose session ended with the daemon logs in again and is where they were', async () => {
+  const other = await stage.page('operator')
+  const path = `/incidents/${stage.incident('cmp01')?.id ?? ''}?outcome=recovered`
+  await other.goto(stage.url + path)
+  await other.waitForSelector('.window-table')
+  await stage.stop()
+  await stage.start()
+  await other.waitForSelector('.login', { timeout: 30_000 })
+  await stage.fillLogin(other, 'operator')
+  await other.waitForSelector('.window-table')
+  expect(other.url()).toBe(stage.url + path)
+  await other.close()
+})
+
+it('an act of somebody else shows without a reload', async () => {
+  const id = stage.incident('cmp01')?.id ?? ''
+  stage.daemon.review.note(id, { by: 'bob', text: 'seen from the train' })
+  await stage.passOn()
+  await expect.poll(() => textOf(page, 'section:has(#review)'), { timeout: 20_000 }).toContain('seen from the train')
+})

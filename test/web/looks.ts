@@ -1,0 +1,36 @@
+/** What is looked at on every page: that it complains of nothing, and what axe finds. */
+import { createRequire } from 'node:module'
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Everything that the browser complains of: errors of scripts, refused content (CSP), failed requests. */
+export function complaintsOf(page: Page): string[] {
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  return complaints
+}
+
+interface AxeResult {
+  violations: { id: string; impact: string; help: string; nodes: { target: string[]; failureSummary: string }[] }[]
+}
+
+/** Each violation in one line; all of axe's rules, its best practices too. */
+export async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axeSource)
+  const { violations } = await page.evaluate<AxeResult>('axe.run(document, { resultTypes: ["violations"] })')
+  return violations.flatMap(({ id, nodes }) =>
+    nodes
+      .slice(0, 5)
+      .map(({ target, failureSummary }) => `${id} ${target.join(' ')}: ${failureSummary.replaceAll('\n', ' ')}`),
+  )
+}
+
+/** The text as somebody reads it: one space where there are many. */
+export async function textOf(page: Page, selector: string): Promise<string> {
+  return (await page.locator(selector).first().innerText()).replace(/\s+/g, ' ')
+}

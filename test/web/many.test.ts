@@ -1,0 +1,128 @@
+/** Two thousand instances in one incident. Nothing is timed against the machine: what is counted is what the page does. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { CDPSession, Page } from 'playwright-core'
+import { textOf } from './looks.ts'
+import { Stage } from './stage.ts'
+
+const instances = 2_000
+/** More than a screen of rows with their buttons needs; far less than two thousand rows have (24,000 and more). */
+const mostNodes = 4_000
+
+let stage: Stage
+let page: Page
+
+beforeAll(async () => {
+  stage = await Stage.open({ hosts: 20, segment: { maxParallelPerHost: 500 }, timings: { spawnMs: 500 } })
+  for (let n = 0; n < instances; n++)
+    stage.add({ host: 'cmp01', name: `app-${n}`, state: n % 10 === 0 ? 'stopped' : 'active', vtpm: n % 40 === 0 })
+  stage.simulator.crash('cmp01')
+  const id = await stage.ended('cmp01')
+  await stage.load(id)
+  page = await stage.page('reader')
+  await page.goto(`${stage.url}/incidents/${id}`)
+  await page.waitForSelector('.window-table')
+}, 300_000)
+afterAll(() => stage.close())
+
+const nodes = (): Promise<number> => page.evaluate(() => document.querySelectorAll('*').length)
+
+/** Processor time of the page's thread per step, ms, and the rows that were made: what others do on this machine is not in it. */
+async function cost(steps: number, what: () => Promise<void>): Promise<{ msPerStep: number; made: number }> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+  await page.evaluate(() => {
+    const counted = { made: 0 }
+    const observer = new MutationObserver((records) => {
+      for (const { addedNodes } of records)
+        for (const node of addedNodes) if (node.nodeName === 'TR' || node.nodeName === 'TBODY') counted.made++
+    })
+    observer.observe(document.querySelector('main')!, { childList: true, subtree: true })
+    Object.assign(window, { counted })
+  })
+  const before = await taskSeconds(session)
+  await what()
+  const spent = (await taskSeconds(session)) - before
+  await session.detach()
+  const made = await page.evaluate(() => (window as unknown as { counted: { made: number } }).counted.made)
+  return { msPerStep: (spent * 1_000) / steps, made }
+}
+
+async function taskSeconds(session: CDPSession): Promise<number> {
+  const { metrics } = await session.send('Performance.getMetrics')
+  return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? NaN
+}
+
+const frames = (): Promise<void> =>
+  page.evaluate(
+    () => new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))),
+  )
+
+const heights = (): Promise<number[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('.window-table tbody tr:not(.gap)')].map((one) => one.getBoundingClientRect().height),
+  )
+
+/** What is in the middle of the screen is a row, not the room of rows that do not exist. */
+const rowInSight = (): Promise<boolean> =>
+  page.evaluate(() => document.elementFromPoint(innerWidth / 2, 430)?.closest('tr:not(.gap)') !== null)
+
+it('the table says how many rows there are, and holds those near the screen', async () => {
+  expect(await page.locator('.window-table').getAttribute('aria-rowcount')).toBe(String(instances + 1))
+  expect(await nodes()).toBeLessThan(mostNodes)
+})
+
+it.each([1280, 390])('every row is as high as the next, %i wide: the window counts with it', async (width) => {
+  await page.setViewportSize({ width, height: 860 })
+  const height = width === 390 ? 118 : 60
+  for (const row of [0, 60, 1_900]) {
+    await page.evaluate((below) => {
+      const table = document.querySelector('.window-table tbody')
+      scrollTo(0, scrollY + (table?.getBoundingClientRect().top ?? 0) + below)
+    }, row * height)
+    await expect.poll(() => heights().then((all) => [...new Set(all)]), { message: `row ${row}` }).toEqual([height])
+    await expect.poll(rowInSight, { message: `row ${row}` }).toBe(true)
+  }
+  await page.setViewportSize({ width: 1280, height: 860 })
+  await page.evaluate(() => scrollTo(0, 0))
+})
+
+it('scrolling from the first row to the last makes each row once, in less time than people notice', async () => {
+  let most = 0
+  const { msPerStep, made } = await cost(60, async () => {
+    for (let step = 0; step < 60; step++) {
+      await page.mouse.wheel(0, 2_000)
+      await frames()
+      most = Math.max(most, await nodes())
+    }
+  })
+  expect(most).toBeLessThan(mostNodes)
+  // Each row is made once on the way, with its gaps; the tenth of a second at which people see a delay is far.
+  expect(made).toBeLessThan(1.5 * instances)
+  expect(msPerStep).toBeLessThan(150)
+  await page.evaluate(() =>
+    document.querySelector('.window-table tbody tr.gap:last-child')?.scrollIntoView({ block: 'end' }),
+  )
+  await page.evaluate(() => document.querySelector('#timeline')?.scrollIntoView({ block: 'end' }))
+  await expect
+    .poll(() => page.locator('.window-table tbody tr:not(.gap)').last().getAttribute('aria-rowindex'))
+    .toBe(String(instances + 1))
+})
+
+it('typing into the search costs little for each letter', async () => {
+  await page.evaluate(() => scrollTo(0, 0))
+  const search = page.getByPlaceholder('Name, id, host, reason')
+  const text = 'app-1999'
+  const { msPerStep } = await cost(text.length, async () => {
+    await search.pressSequentially(text)
+    await expect.poll(() => textOf(page, '.filters .count')).toBe(`1 of 2,000 instances`)
+  })
+  expect(msPerStep).toBeLessThan(100)
+  await search.fill('')
+})
+
+it('groups say why, for all of them at once', async () => {
+  const failed = page.locator('.groups .group.bad').first()
+  expect(await failed.innerText()).toMatch(/^50\s/)
+  await failed.click()
+  await expect.poll(() => textOf(page, '.filters .count')).toBe('50 of 2,000 instances')
+})

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { complaintsOf, textOf, violationsOf } from './looks.ts'
+import { mixedInstances, Stage } from './stage.ts'
+
+let stage: Stage
+let page: Page
+let complaints: string[]
+let incident = ''
+
+beforeAll(async () => {
+  stage = await Stage.open({ hosts: 6 })
+  stage.add(...mixedInstances('cmp01', 'cmp02'))
+  stage.simulator.crash('cmp01')
+  incident = await stage.ended('cmp01')
+  page = await stage.page('admin')
+  complaints = complaintsOf(page)
+})
+afterAll(() => stage.close())
+
+const pages: [name: string, path: () => string, ready: string, heading: RegExp][] = [
+  ['overview', () => '/', '.fleet', /./],
+  ['incidents', () => '/incidents', '.list', /Incidents/],
+  ['incident', () => `/incidents/${incident}`, '.window-table', /cmp01/],
+  ['an instance', () => `/incidents/${incident}?instance=${lineOf('hsm')}`, 'dialog .steps', /cmp01/],
+  ['host', () => '/hosts/cmp01', '.timeline', /cmp01/],
+  ['segments', () => '/segments', '.facts', /Segments/],
+  ['what if', () => '/plan/cmp03', '.window-table, .empty', /What if cmp03 died now/],
+  ['journal', () => '/journal', '.entries', /Journal/],
+  ['login', () => '/login', '.login form', /Log in/],
+]
+
+function lineOf(name: string): string {
+  return stage.daemon.review.incident(incident).lines.find((line) => line.name === name)?.id ?? ''
+}
+
+describe.each(pages)('the page %s', (_name, path, ready, heading) => {
+  it('opens by its address, says what it is, and the browser complains of nothing', async () => {
+    complaints.length = 0
+    await page.goto(stage.url + path())
+    await page.waitForSelector(ready)
+    expect(await textOf(page, 'h1')).toMatch(heading)
+    expect(await page.title()).toMatch(/ · Lifeboat$/)
+    expect(complaints).toEqual([])
+  })
+
+  it.each(['light', 'dark'] as const)('has no violation that axe finds, %s', async (colorScheme) => {
+    await page.emulateMedia({ colorScheme })
+    expect(await violationsOf(page)).toEqual([])
+  })
+
+  it('fits a phone without scrolling sideways', async () => {
+    await page.setViewportSize({ width: 360, height: 740 })
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+    expect(await violationsOf(page)).toEqual([])
+    await page.setViewportSize({ width: 1280, height: 860 })
+    expect(wide).toBeLessThanOrEqual(0)
+  })
+})
+
+describe('the page of an incident answers alone', () => {
+  beforeAll(async () => {
+    await page.goto(`${stage.url}/incidents/${incident}`)
+    await page.waitForSelector('.window-table')
+  })
+
+  it('what died, how we know, whether it was fenced and by what, what came back when, what did not and why', async () => {
+    const answers = await textOf(page, '.answers')
+    expect(answers).toMatch(/What died cmp01 of segment simulated, host-down at \d\d:\d\d:\d\d/)
+    expect(answers).toMatch(/How we know .*silent for .*network found it dead/)
+    expect(answers).toMatch(/Was it fenced . ?proven dead by bmc at \d\d:\d\d:\d\d: its power was read back as off/)
+    expect(answers).toMatch(/What came back \d+ of 17 instances, from \d\d:\d\d:\d\d to \d\d:\d\d:\d\d/)
+    expect(answers).toMatch(
+      /What did not, and why .*1 failed API_REFUSED.*vTPM.*1 left ERROR_BEFORE.*1 left WISH_LEAVE/,
+    )
+  })
+
+  it('what must I do: most urgent first, with commands to copy', async () => {
+    const items = page.locator('.todo ol > li')
+    expect(await items.first().innerText()).toMatch(/not recovered.*API_REFUSED/)
+    expect(await page.locator('.todo .command').first().innerText()).toMatch(/openstack .*evacuate/)
+  })
+
+  it('each instance with its steps, what was sent and Nova’s request id', async () => {
+    await page.getByPlaceholder('Name, id, host, reason').fill('web-1')
+    await page.getByRole('link', { name: 'web-1', exact: true }).click()
+    await page.waitForSelector('dialog .steps')
+    const sheet = page.locator('dialog')
+    await sheet.locator('.steps summary').first().click()
+    const text = await sheet.innerText()
+    expect(text).toMatch(/req-[0-9a-f-]{36}/)
+    expect(text).toMatch(/"landing": "as-before"/)
+    expect(text).toMatch(/Before[\s\S]*"host": "cmp01"/)
+    expect(page.url()).toContain('instance=')
+    await page.keyboard.press('Escape')
+    await sheet.waitFor({ state: 'detached' })
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('web-1')
+    await page.getByRole('button', { name: 'Show all' }).click()
+  })
+
+  it('plots of heartbeats and probe readings, each with a table that says the same', async () => {
+    expect(await page.locator('.plot canvas').count()).toBe(2)
+    await page.getByText('The same as tables').click()
+    const tables = await textOf(page, '.tables')
+    expect(tables).toMatch(/Heartbeats .*still silent/)
+    expect(tables).toMatch(/network .*dead/)
+  })
+
+  it('is filtered, searched and sorted; the address says so', async () => {
+    await page.locator('.groups button', { hasText: 'API_REFUSED' }).click()
+    expect(await rows()).toEqual(['hsm'])
+    expect(page.url()).toContain('code=API_REFUSED')
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await page.getByPlaceholder('Name, id, host, reason').fill('WEB')
+    await expect.poll(rows).toEqual(['web-1', 'web-2'])
+    await page.getByRole('button', { name: 'Instance', exact: true }).click()
+    await page.getByRole('button', { name: 'Instance', exact: true }).click()
+    expect(await rows()).toEqual(['web-2', 'web-1'])
+    await page.reload()
+    await page.waitForSelector('.window-table')
+    expect(await rows()).toEqual(['web-2', 'web-1'])
+    await page.getByRole('button', { name: 'Show all' }).click()
+  })
+
+  it('its rows are reached by the keyboard, and the skip link leads past the frame', async () => {
+    await page.goto(`${stage.url}/incidents/${incident}`)
+    await page.waitForSelector('.window-table')
+    await page.keyboard.press('Tab')
+    expect(await focused()).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    const seen = new Set<string>()
+    for (let n = 0; n < 120; n++) {
+      await page.keyboard.press('Tab')
+      seen.add(await focused())
+    }
+    for (const name of ['hsm', 'web-1', 'worker-7']) expect([...seen]).toContain(name)
+  })
+
+  it('is exported, as Markdown for people and as JSON with the hashes', async () => {
+    for (const [format, wanted] of [
+      ['Markdown', /cmp01/],
+      ['JSON', /"hash"/],
+    ] as const) {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: format }).click(),
+      ])
+      const stream = await download.createReadStream()
+      let text = ''
+      for await (const chunk of stream) text += String(chunk)
+      expect(text).toMatch(wanted)
+    }
+  })
+
+  it('is whole on paper: every instance, no buttons', async () => {
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
+    await page.emulateMedia({ media: 'print' })
+    expect((await rows()).length).toBe(17)
+    expect(await page.locator('.acts').first().isVisible()).toBe(false)
+    await page.emulateMedia({ media: 'screen' })
+    await page.evaluate(() => dispatchEvent(new Event('afterprint')))
+  })
+})
+
+describe('the journal', () => {
+  it('is filtered by kind and host, and each entry has an address', async () => {
+    await page.goto(`${stage.url}/journal?kinds=fencing&host=cmp01`)
+    await page.waitForSelector('.entries')
+    const kinds = await page.locator('.entries summary code').allInnerTexts()
+    expect(new Set(kinds)).toEqual(new Set(['fence.attempt', 'proof.recorded', 'service.marked']))
+    const first = await page.locator('.entries .seq').last().innerText()
+    await page.goto(`${stage.url}/journal?seq=${first.slice(1)}`)
+    await page.waitForSelector('.entry-inside')
+    expect(await page.locator('.entries .seq').first().innerText()).toBe(first)
+    expect(await textOf(page, '.entry-inside')).toMatch(/Hash/)
+  })
+
+  it('proves its chain', async () => {
+    await page.getByRole('button', { name: 'Verify the chain' }).click()
+    const entries = String(stage.journal.head().seq)
+    await expect.poll(() => textOf(page, '.verify')).toMatch(new RegExp(`${entries} entries hold`))
+  })
+
+  it('goes back page by page to the first entry', async () => {
+    await page.goto(`${stage.url}/journal`)
+    const older = page.getByRole('link', { name: 'Older' })
+    await older.waitFor()
+    while ((await older.count()) > 0) {
+      const before = await page.locator('.entries .seq').first().innerText()
+      await older.click()
+      await expect.poll(() => page.locator('.entries .seq').first().innerText()).not.toBe(before)
+    }
+    expect(await page.locator('.entries .seq').last().innerText()).toBe('#1')
+  })
+})
+
+it('axe finds what is wrong when something is', async () => {
+  await page.goto(stage.url)
+  await page.waitForSelector('.fleet')
+  await page.evaluate(() => document.querySelector('main')?.append(document.createElement('button')))
+  expect(await violationsOf(page)).toContainEqual(expect.stringContaining('button-name'))
+})
+
+it('light and dark are chosen by hand too, and remembered', async () => {
+  await page.goto(`${stage.url}/journal`)
+  await page.waitForSelector('.entries')
+  await page.emulateMedia({ colorScheme: 'light' })
+  const ground = (): Promise<string> => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
+  const light = await ground()
+  const button = page.getByRole('button', { name: /^Theme/ })
+  await button.click()
+  await button.click()
+  expect(await button.getAttribute('aria-label')).toContain('dark')
+  expect(await ground()).not.toBe(light)
+  await page.reload()
+  await page.waitForSelector('.entries')
+  expect(await ground()).not.toBe(light)
+  await page.getByRole('button', { name: /^Theme/ }).click()
+})
+
+function rows(): Promise<string[]> {
+  return page.locator('.window-table tbody a.primary-text').allInnerTexts()
+}
+
+function focused(): Promise<string> {
+  return page.evaluate(() => (document.activeElement as HTMLElement | null)?.innerText ?? '')
+}

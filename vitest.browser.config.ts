@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config'
+
+// The pages in a real browser (Debian's chromium), against the real daemon on a simulated cloud. One file at a time: browsers
+// that share two cores time out.
+export default defineConfig({
+  test: {
+    include: ['test/web/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    pool: 'forks',
+    fileParallelism: false,
+  },
+})
