@@ -14,6 +14,9 @@ export const bodyLimitBytes = 16_384
 /** A client that does not finish its request in this time is cut off. Too short: a person on a slow link; too long: sockets pile up. */
 const requestTimeoutMs = 10_000
 
+/** Node takes the shorter of its two limits for the head alone, and the other for the whole: with its own 60 s a body has a minute. */
+const headLimit = { headersTimeout: requestTimeoutMs }
+
 /** An incident's id holds its host's name, up to 255 characters. Too small: nobody could cancel that incident. */
 export const longestId = 300
 
@@ -55,7 +58,9 @@ export function createServer({ https, http, fallback, ...extras }: ServerExtras 
   const server = Fastify({
     ...extras,
     // The type follows the transport; nothing that is done with it does.
-    ...((https === undefined ? { http } : { https: { ...https, ...http } }) as object),
+    ...((https === undefined
+      ? { http: { ...http, ...headLimit } }
+      : { https: { ...https, ...http, ...headLimit } }) as object),
     logger: false,
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,

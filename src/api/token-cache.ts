@@ -21,6 +21,8 @@ export class TokenCache {
   readonly #clock: Clock
   readonly #known = new Map<string, { holder: TokenHolder | null; untilMs: number }>()
   readonly #asking = new Map<string, Promise<TokenHolder | null>>()
+  /** Checks under way; more than in `#asking`, where a token that is asked about twice stands once. */
+  #underWay = 0
 
   constructor(check: Pick<TokenCheck, 'holder'>, clock: Clock) {
     this.#check = check
@@ -41,10 +43,12 @@ export class TokenCache {
   }
 
   async #ask(key: string, token: string): Promise<TokenHolder | null> {
-    if (this.#asking.size >= mostAtOnce)
+    if (this.#underWay >= mostAtOnce)
       throw new LifeboatError('API_UNAVAILABLE', 'Too many logins are being checked at once; try again in a moment')
     const askedAt = this.#clock.now()
+    this.#underWay += 1
     const asking = this.#check.holder(token).finally(() => {
+      this.#underWay -= 1
       if (this.#asking.get(key) === asking) this.#asking.delete(key)
     })
     this.#asking.set(key, asking)

@@ -5,15 +5,20 @@
 
 /** Text from outside on one line, with everything escaped that Markdown or HTML would act on. */
 export function oneLine(text: string): string {
-  return text
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-    .replace(/[\u202A-\u202E\u2066-\u2069]/g, '')
-    .replace(/[\\|*_[\]#~]/g, '\\$&')
-    .replace(/&/g, '&amp;')
-    .replace(/</g, '&lt;')
-    .replace(/>/g, '&gt;')
-    .replace(/`/g, '&#96;')
-    .trim()
+  return (
+    text
+      .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+      .replace(/[\u202A-\u202E\u2066-\u2069]/g, '')
+      .replace(/[\\|*_[\]#~]/g, '\\$&')
+      .replace(/&/g, '&amp;')
+      .replace(/</g, '&lt;')
+      .replace(/>/g, '&gt;')
+      .replace(/`/g, '&#96;')
+      // Many viewers make links of bare addresses.
+      .replace(/:\/\//g, ':&#47;&#47;')
+      .replace(/\b(www)\./gi, '$1&#46;')
+      .trim()
+  )
 }
 
 /** A table. Cells are escaped but for **bold** and `code` that wrap a whole cell: those are ours. */

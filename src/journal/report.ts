@@ -101,8 +101,8 @@ function fencingPart(incident: Incident, entries: Entry[]): string {
   const { proof, statement, marked } = incident
   if (proof === null) lines.push('**No proof of death is on record**: nothing may have been evacuated.')
   else {
-    const stated = proof.statedBy === null ? '' : `, stated by ${proof.statedBy}`
-    lines.push(`Proof: **${proof.strength}** by ${proof.method}${stated}, at ${time(proof.provenAt)}.`)
+    const stated = proof.statedBy === null ? '' : `, stated by ${oneLine(proof.statedBy)}`
+    lines.push(`Proof: **${proof.strength}** by ${oneLine(proof.method)}${stated}, at ${time(proof.provenAt)}.`)
     for (const reading of proof.evidence) lines.push(`Read: ${oneLine(reading)}`)
   }
   if (statement !== null) lines.push(`${oneLine(statement.by)} stated: ${oneLine(statement.statement)}`)

@@ -114,6 +114,12 @@ describe('the public listener', () => {
     ).toBe(404)
   })
 
+  it('cuts off whoever is slow with a body as soon as whoever is slow with the head', () => {
+    const { headersTimeout, requestTimeout } = publicListener(sources([])).server
+    // Node takes the shorter for the head and the longer for the whole request, whichever is which.
+    expect([headersTimeout, requestTimeout]).toEqual([10_000, 10_000])
+  })
+
   it('a port that is taken says which option to change', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')

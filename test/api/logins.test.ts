@@ -116,6 +116,27 @@ describe('a token', () => {
     expect((await read()).statusCode).toBe(401)
   })
 
+  it('is checked a few times at once at the most, also when it is the same one', async () => {
+    const { server, people } = await open()
+    let answer = (): void => undefined
+    const waits = new Promise<void>((resolve) => (answer = resolve))
+    let under = 0
+    let most = 0
+    people.holder = async () => {
+      most = Math.max(most, ++under)
+      await waits
+      under -= 1
+      return null
+    }
+    const acts = Array.from({ length: 30 }, () =>
+      server.inject({ method: 'POST', url: '/v1/pause', payload: pause, headers: as('anybody') }),
+    )
+    await Promise.race(acts)
+    answer()
+    await Promise.all(acts)
+    expect(most).toBe(8)
+  })
+
   it('that was revoked reads on for half a minute at the most', async () => {
     const { server, people, clock } = await open()
     const read = async () => (await server.inject({ url: '/v1/status', headers: as('rita') })).statusCode

@@ -77,6 +77,8 @@ describe('acts', () => {
   it.each([
     ['nobody acts', '/v1/resume', { reason: 'x' }],
     ['a blank name', '/v1/resume', { by: '  ', reason: 'x' }],
+    ['a name that nobody sees', '/v1/resume', { by: '\u200b', reason: 'x' }],
+    ['a reason that nobody sees', '/v1/pause', { by, reason: '\u200b\u3164\u2800\u0001' }],
     ['no reason', '/v1/incidents/i-1/cancel', { by }],
     ['no proof', '/v1/recover', { host: 'cmp01', by }],
     ['a blank proof', '/v1/recover', { host: 'cmp01', by, proof: ' ' }],

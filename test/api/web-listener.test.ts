@@ -171,6 +171,18 @@ describe('an event stream over HTTP', () => {
     expect((await Stream.open(address, '/v1/events', as('rita'))).ids).toEqual([])
   })
 
+  it('tells a reader that comes from a longer journal what is new in this one', async () => {
+    const asked: unknown[] = []
+    const reading: Review['journal'] = (filter) => {
+      asked.push(filter.after)
+      return journal(filter)
+    }
+    const address = await listen(false, { journal: reading })
+    await Stream.open(address, '/v1/events', { ...as('rita'), 'last-event-id': '4711' })
+    await Stream.open(address, '/v1/events?after=4711', as('rita'))
+    expect(asked.filter((after) => after !== undefined)).toEqual([12, 12])
+  })
+
   it('is refused to nobody, and for an id that is none', async () => {
     const address = await listen(false, { journal })
     expect((await Stream.open(address, '/v1/events', {})).status).toBe(401)

@@ -85,7 +85,9 @@ describe('names that tenants choose', () => {
     )
   })
   it('cannot add a row to value output', () => expect(named('a\nb', 'value')).toBe('a\\x0ab\n'))
-  it('are no formulas for a spreadsheet', () => expect(named('=cmd()', 'csv')).toContain('"\'=cmd()"'))
+  it.each(['=cmd()', '  =cmd()', '\n=cmd()', '＝cmd()', '@SUM(1)'])('are no formulas for a spreadsheet: %j', (name) =>
+    expect(named(name, 'csv')).toContain(`"'${name}"`),
+  )
   it('combining marks take no room', () =>
     expect([widthOf('e\u0301'), widthOf('表'), widthOf('🚒')]).toEqual([1, 2, 2]))
 })

@@ -1,4 +1,5 @@
 /** Several files laid over each other: what holds, where it is from, and where problems are told. */
+import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -133,6 +134,14 @@ describe('problems', () => {
     ['what is not there', { 'x/a.yaml': '' }, 'y', 'ENOENT'],
   ])('%s', (_, texts, name, problem) => {
     expect(problemsOf(() => loadConfiguration(join(files(texts), name), {})).join('\n')).toContain(problem)
+  })
+
+  it('a pipe among them is refused, and not waited for', () => {
+    const directory = files({ 'a.yaml': '' })
+    execFileSync('mkfifo', [join(directory, 'b.yaml')])
+    expect(problemsOf(() => loadConfiguration(directory, {}))).toEqual([
+      expect.stringContaining('b.yaml: is a pipe, and no file'),
+    ])
   })
 
   it('a file or directory that everybody may write is refused: whoever writes it arms the daemon', () => {

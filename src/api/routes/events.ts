@@ -25,7 +25,9 @@ export function eventRoutes(
     },
     (request, reply) => {
       streams.refuseTooMany()
-      const after = lastEvent(request) ?? request.query.after ?? review.journal({ limit: 1 }).head.seq
+      const head = review.journal({ limit: 1 }).head.seq
+      // A reader of another journal, such as the one before a backup was put back, would wait for sequences that are far away.
+      const after = Math.min(lastEvent(request) ?? request.query.after ?? head, head)
       reply.hijack()
       reply.raw.writeHead(200, {
         ...(reply.getHeaders() as Record<string, string>),

@@ -2,8 +2,12 @@
 import { z } from 'zod'
 import { longestId } from '../server.ts'
 
-const person = z.string().trim().min(1).max(255).describe('Who orders it')
-const sentence = z.string().trim().min(1).max(4_000)
+/** Spaces without width and fillers are no reason, and no name: nobody would see that there is none. */
+const visible = (text: string): boolean =>
+  /(?!\p{Default_Ignorable_Code_Point}|\u2800)[\p{L}\p{N}\p{P}\p{S}]/u.test(text)
+const nothingToSee = 'there is nothing to see in it'
+const person = z.string().trim().min(1).max(255).refine(visible, nothingToSee).describe('Who orders it')
+const sentence = z.string().trim().min(1).max(4_000).refine(visible, nothingToSee)
 const reason = sentence.describe('Why; it is kept in the journal')
 const name = z.string().trim().min(1).max(255)
 const identifier = z.string().min(1).max(longestId)

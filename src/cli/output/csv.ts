@@ -17,7 +17,7 @@ export function csvText(lines: CsvCell[][], quoting: Quoting): string {
 
 function cellText({ text, numeric }: CsvCell, quoting: Quoting): string {
   // A text that a spreadsheet would run as a formula gets an apostrophe before it.
-  const formula = !numeric && /^[=+@\t\r-]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text)
+  const formula = !numeric && /^\s*[=+@＝＋－＠-]|^[\t\r\n]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text)
   const safe = printable(formula ? `'${text}` : text, true)
   const needed = /[",\r\n]/.test(safe)
   if (quoting === 'none' && needed)

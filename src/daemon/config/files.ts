@@ -65,7 +65,11 @@ function yamlFiles(directory: string, stats: Stats, problems: string[]): string[
       .sort()
     for (const name of names)
       if (/\.(yml|YAML|YML)$/.test(name)) problems.push(`${join(directory, name)}: would not be read (call it *.yaml)`)
-    return names.filter((name) => name.endsWith('.yaml')).map((name) => join(directory, name))
+    const files = names.filter((name) => name.endsWith('.yaml')).map((name) => join(directory, name))
+    // Reading a pipe that nobody writes into would hold up the whole daemon at a reload.
+    const pipes = files.filter((file) => statSync(file, { throwIfNoEntry: false })?.isFIFO() === true)
+    for (const file of pipes) problems.push(`${file}: is a pipe, and no file`)
+    return files.filter((file) => !pipes.includes(file))
   } catch (thrown) {
     problems.push(`${directory}: ${whyNot(thrown)}`)
     return []
