@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { complaintsOf, textOf, violationsOf } from './looks.ts'
-import { mixedInstances, Stage } from './stage.ts'
+import { beatMs, mixedInstances, Stage } from './stage.ts'
 
 let stage: Stage
 let page: Page
@@ -98,6 +98,13 @@ describe('the page of an incident answers alone', () => {
     await page.getByRole('button', { name: 'Show all' }).click()
   })
 
+  it('the state that each is in now: one that landed stopped and was started runs', async () => {
+    const now = (name: string) =>
+      page.locator('.window-table [role="row"], .window-table tr', { hasText: name }).first().innerText()
+    expect(await now('vault')).toMatch(/recovered on cmp0\d\s+active/)
+    expect(await now('batch-nightly')).toMatch(/recovered on cmp0\d\s+stopped/)
+  })
+
   it('plots of heartbeats and probe readings, each with a table that says the same', async () => {
     expect(await page.locator('.plot canvas').count()).toBe(2)
     await page.getByText('The same as tables').click()
@@ -160,6 +167,15 @@ describe('the page of an incident answers alone', () => {
     await page.emulateMedia({ media: 'screen' })
     await page.evaluate(() => dispatchEvent(new Event('afterprint')))
   })
+})
+
+it('the page of a host that is out does not say that its heartbeats are there', async () => {
+  await stage.clock.advance(3 * beatMs)
+  await page.goto(`${stage.url}/hosts/cmp01`)
+  await page.waitForSelector('.timeline')
+  const text = await textOf(page, 'main')
+  expect(text).toMatch(/silent for/)
+  expect(text).toContain('No probe is asked of a host that is returning')
 })
 
 describe('the journal', () => {
