@@ -90,6 +90,8 @@ describe('the page of an incident answers alone', () => {
     const text = await sheet.innerText()
     expect(text).toMatch(/req-[0-9a-f-]{36}/)
     expect(text).toMatch(/"landing": "as-before"/)
+    const issued = sheet.locator('.timeline li', { hasText: 'issued' }).first()
+    expect((await issued.innerText()).match(/req-/g)).toHaveLength(1)
     expect(text).toMatch(/Before[\s\S]*"host": "cmp01"/)
     expect(page.url()).toContain('instance=')
     await page.keyboard.press('Escape')
