@@ -8,6 +8,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // A poll's default of one second is too short for a machine that does something else too.
+    expect: { poll: { timeout: 20_000 } },
     fileParallelism: false,
   },
 })

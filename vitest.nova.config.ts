@@ -7,6 +7,8 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 600_000,
     pool: 'forks',
+    // A poll's default of one second is too short for a machine that does something else too.
+    expect: { poll: { timeout: 20_000 } },
     fileParallelism: false,
     sequence: { concurrent: false },
   },

@@ -1,5 +1,6 @@
 /** The command line, as main sees it. */
 export type { CheckLine, Commands, DemoOptions, JournalAccess, WorkflowCheck, WorkflowTest } from './composition.ts'
+export { manualPages } from './manual/index.ts'
 export { cliPage } from './reference.ts'
 export { runCli } from './program.ts'
 export { processTerminal } from './terminal.ts'

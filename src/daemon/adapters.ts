@@ -1,4 +1,5 @@
 /** Builds what the daemon reaches the world with, from the configuration. Nothing is sent by building. */
+import { dirname, resolve } from 'node:path'
 import type { Clock } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Fencer } from '../domain/fencing.ts'
@@ -67,8 +68,16 @@ export interface SimulatedWorld {
 }
 
 /** How the cloud is reached, read from clouds.yaml and the environment. Throws CONFIG_INVALID. */
-export function cloudConfigOf({ cloud }: Pick<Config, 'cloud'>, { env }: Pick<AdapterContext, 'env'>): CloudConfig {
-  return loadCloudConfig({ env, workDir: process.cwd(), ...(cloud !== null && { cloud }) })
+export function cloudConfigOf(
+  { cloud, path }: Pick<Config, 'cloud' | 'path'>,
+  { env }: Pick<AdapterContext, 'env'>,
+): CloudConfig {
+  return loadCloudConfig({
+    env,
+    workDir: process.cwd(),
+    ...(path !== null && { beside: dirname(resolve(path)) }),
+    ...(cloud !== null && { cloud }),
+  })
 }
 
 /** Throws CONFIG_INVALID when a certificate cannot be read. */

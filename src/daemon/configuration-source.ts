@@ -50,7 +50,7 @@ export function configurationSource({ loaded, read, context, loadWorkflow }: Sou
     const { config } = next
     const document = loadWorkflow(config)
     // The name of the cloud is read at the start alone: what is under that name now may be new.
-    const access = cloudConfigOf({ cloud: loaded.config.cloud }, context)
+    const access = cloudConfigOf(loaded.config, context)
     const elsewhere = addressOf(access) !== addressOf(started)
     const alike = likenessOf(access, config)
     const renewed = elsewhere || alike === likeness ? null : buildCloud(access, config, context)

@@ -1,12 +1,14 @@
 /** The files of the project that are made from its source: `npm run generate` writes them, a test keeps them current. */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { openApi } from '../api/index.ts'
-import { cliPage } from '../cli/index.ts'
+import { cliPage, manualPages } from '../cli/index.ts'
 import { errorCodes } from '../domain/errors.ts'
+import { accessRules } from '../openstack/access-rules.ts'
 import { callTable } from '../openstack/call-table.ts'
+import { policyFiles } from '../openstack/policy-snippets.ts'
 import { metricsPage } from '../telemetry/metrics-page.ts'
-import { configSchemaText, optionsPage } from './config/index.ts'
+import { configJsonSchema, configSchemaText, optionsPage } from './config/index.ts'
 
 const projectUrl = new URL('../../', import.meta.url)
 
@@ -19,6 +21,9 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     ['docs/metrics.md', metricsPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/openstack-calls.md', callsPage()],
+    ['config/openstack/access-rules.json', `${JSON.stringify(accessRules(), null, 2)}\n`],
+    ...policyFiles().map(([name, text]): [string, string] => [`config/openstack/${name}`, text]),
+    ...manualPages(configJsonSchema(), readFileSync(new URL('recovery-workflows/README.md', projectUrl), 'utf8')),
     ['docs/openapi.json', openapi],
     ['docs/cli.md', cliPage()],
   ])

@@ -1,9 +1,6 @@
-/**
- * Runs a fencing program: no shell, options on stdin, a time limit that kills everything it started. Knows no meaning
- * of exit codes. Never throws.
- */
-import { spawn } from 'node:child_process'
-import { deadline, type Clock } from '../domain/clock.ts'
+/** Runs a fencing program: options on stdin, secrets never in what is kept of its output. Never throws. */
+import type { Clock } from '../domain/clock.ts'
+import { run } from '../programs/run.ts'
 
 export interface ProgramRun {
   argv: readonly string[]
@@ -29,51 +26,19 @@ const outputRead = 64_000
 
 export type RunProgram = (run: ProgramRun) => Promise<ProgramEnd>
 
-export function runProgram(run: ProgramRun): Promise<ProgramEnd> {
-  const [program, ...args] = run.argv
-  if (program === undefined) return Promise.resolve({ exit: null, output: 'no program is configured', started: false })
-  const limit = deadline(run.clock, run.limitMs, run.signal)
-  return new Promise((resolve) => {
-    let output = ''
-    let done = false
-    const end = (exit: number | null, said: string, started: boolean): void => {
-      if (done) return
-      done = true
-      limit.release()
-      resolve({ exit, output: clean(said, run.secrets ?? []), started })
-    }
-    // A group of its own: fence agents start ssh, ipmitool and the like, which must die with them.
-    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true })
-    const collect = (chunk: Buffer): void => {
-      if (output.length < outputRead) output += chunk.toString('utf8')
-    }
-    child.stdout.on('data', collect)
-    child.stderr.on('data', collect)
-    // A program that does not read its options closes the pipe early; its exit code tells the rest.
-    child.stdin.on('error', () => undefined)
-    child.stdin.end(run.stdin ?? '')
-    child.once('error', (error) => end(null, error.message, false))
-    child.once('close', (code) => end(code, output, true))
-    const stop = (): void => {
-      killGroup(child.pid)
-      end(null, limit.expired() ? `no end within ${run.limitMs} ms: killed. ${output}` : 'stopped', true)
-    }
-    if (limit.signal.aborted) stop()
-    else limit.signal.addEventListener('abort', stop, { once: true })
-  })
+export async function runProgram({ secrets = [], ...order }: ProgramRun): Promise<ProgramEnd> {
+  const { exit, output, how } = await run({ ...order, outputRead })
+  const said =
+    how === 'out of time'
+      ? `no end within ${order.limitMs} ms: killed. ${output}`
+      : how === 'stopped'
+        ? 'stopped'
+        : output
+  return { exit, output: clean(said, secrets), started: how !== 'not started' }
 }
 
 function clean(output: string, secrets: readonly string[]): string {
   let text = output
   for (const secret of secrets) if (secret !== '') text = text.replaceAll(secret, '***')
   return text.replace(/\s+/g, ' ').trim().slice(0, outputKept)
-}
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // It is gone already, which is what we wanted.
-  }
 }

@@ -33,6 +33,25 @@ export async function backUp(db: Database.Database, file: string): Promise<void>
   }
 }
 
+/**
+ * Copies the database to `file` (0600) at once, before its schema is changed: an upgrade that goes wrong is taken back with it.
+ * A copy that an earlier start made of the same state is kept. Throws JOURNAL_UNAVAILABLE.
+ */
+export function backUpNow(db: Database.Database, file: string): void {
+  if (existsSync(file)) return
+  const partial = `${file}.partial`
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    rmSync(partial, { force: true })
+    createPrivately(partial)
+    db.prepare('VACUUM INTO ?').run(partial)
+    renameSync(partial, file)
+  } catch (thrown) {
+    rmSync(partial, { force: true })
+    throw journalFailure(thrown, file, 'back the journal up to')
+  }
+}
+
 const backupName = /^journal-\d{8}T\d{6}Z\.db$/
 
 /** The file for a backup made at `wallMs`: `journal-20260102T030405Z.db`. Names sort by age. */

@@ -5,12 +5,13 @@
  * WAL with synchronous=FULL: each commit is one fsync of the write-ahead log. A crash of the machine loses nothing that
  * `append` returned; it may keep an append that threw, which is harmless: an `intended` step is settled by reading the cloud.
  */
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { Clock } from '../domain/clock.ts'
 import type { Entry, NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
-import { backUp } from './backup.ts'
+import { backUp, backUpNow } from './backup.ts'
 import { canonicalJson, wellFormed } from './canonical.ts'
 import { brokenTail, entryHash, genesisHash, type EntryRow } from './chain.ts'
 import { derivation } from './derive.ts'
@@ -19,7 +20,7 @@ import { journalFailure, wayOn, writeFailure } from './failure.ts'
 import { takeLease, type Lease } from './lease.ts'
 import { preparePlace } from './place.ts'
 import { journalView, type JournalView } from './reader.ts'
-import { checkSchema, migrate } from './schema.ts'
+import { checkSchema, migrate, outdatedSchema } from './schema.ts'
 
 /**
  * Waiting for a lock that somebody holds with a tool of theirs (the sqlite3 shell). The whole daemon stands still meanwhile:
@@ -75,6 +76,7 @@ export function openJournal(path: string, options: JournalOptions): JournalWrite
   try {
     db = new Database(file, { timeout: options.busyTimeoutMs ?? defaultBusyTimeoutMs })
     prepareConnection(db)
+    backUpOutdated(db, file)
     migrate(db, at)
     lookOver(db)
     return journalWriter(db, file, lease, options)
@@ -83,6 +85,12 @@ export function openJournal(path: string, options: JournalOptions): JournalWrite
     lease.release()
     throw journalFailure(thrown, file, 'open the journal')
   }
+}
+
+/** Beside the calendar's backups and under a name of its own, so that those are pruned without it. */
+function backUpOutdated(db: Database.Database, file: string): void {
+  const schema = outdatedSchema(db)
+  if (schema !== null) backUpNow(db, join(dirname(file), 'backups', `journal-schema-${schema}.db`))
 }
 
 function prepareConnection(db: Database.Database): void {

@@ -72,6 +72,13 @@ export function checkSchema(db: Database.Database, known: readonly Migration[] =
   }
 }
 
+/** The newest schema that a journal has, when this release would change it; null when there is nothing to change or to lose. */
+export function outdatedSchema(db: Database.Database, known: readonly Migration[] = migrations): number | null {
+  if (isEmpty(db)) return null
+  const applied = appliedMigrations(db).map(({ number }) => number)
+  return known.some(({ number }) => !applied.includes(number)) ? Math.max(0, ...applied) : null
+}
+
 /** The migrations that were applied, oldest first. */
 function appliedMigrations(db: Database.Database): AppliedRow[] {
   return db.prepare<[], AppliedRow>('SELECT number, name, breaking, checksum FROM migrations ORDER BY number').all()

@@ -8,7 +8,7 @@ import { ensureError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Segment, SegmentOf } from '../domain/segment.ts'
 import type { HostName, ServiceRecord, ServicesReading } from '../domain/service.ts'
-import type { Evidence, Probe, ProbeReading, Verdict, VerdictKind } from '../domain/verdict.ts'
+import type { Probe, ProbeReading, Verdict, VerdictKind } from '../domain/verdict.ts'
 import { clockSkewMs } from './clock-skew.ts'
 import { Aggregates } from './aggregates.ts'
 import { assessControlPlane, type ComputeFacts, type Fault } from './control-plane.ts'
@@ -17,6 +17,7 @@ import { firstSight, intervalOf, ownWrite, restart, suspicionAfter, take, type P
 import { probeRound } from './probe-round.ts'
 import type { MonitorSettings } from './settings.ts'
 import { judge, whileFrozen, whileInDoubt, type Conclusion } from './verdict-rules.ts'
+import { evidenceOf, notListed, type Track } from './track.ts'
 import { deadInARow, witnessesIn } from './witnesses.ts'
 
 export interface Frozen {
@@ -51,21 +52,6 @@ export interface PollReport {
   verdicts: Verdict[]
   alarms: Alarm[]
   tookMs: number
-}
-
-interface Track {
-  host: HostName
-  row: ServiceRecord
-  pulse: Pulse
-  segment: Segment
-  /** False while its row is UNKNOWN or missing: nothing is concluded from what cannot be read. */
-  readable: boolean
-  missingSince: number | null
-  readings: ProbeReading[]
-  deadInARow: number
-  /** The last beat before it was found dead. As long as it is the last one, its silence is explained by its death. */
-  lastBeatOfDead: number | null
-  verdict: Verdict
 }
 
 interface Worker {
@@ -177,7 +163,7 @@ export class Monitor {
   lookAgain(host: HostName, signal?: AbortSignal): Promise<{ verdict: Verdict; frozen: Frozen | null }> {
     return this.#inTurn(async () => {
       await this.#look(host, signal)
-      return { verdict: this.#hosts.get(host)?.verdict ?? this.#notListed(host), frozen: this.frozen() }
+      return { verdict: this.#hosts.get(host)?.verdict ?? this.#notListed(host, ''), frozen: this.frozen() }
     })
   }
 
@@ -470,14 +456,7 @@ export class Monitor {
     }
     if (this.#freeze) conclusion = whileFrozen(conclusion, previous)
     const { kind, reason, message } = conclusion ? this.#withPlan(track, conclusion) : track.verdict
-    const { status, state, forcedDown, updatedAt } = track.row
-    const probes = track.readings
-    const evidence: Evidence = { status, state, forcedDown, updatedAt, silentMs, intervalMs, missedBeats, probes }
-    if (missedBeats >= this.#settings.suspectAfterBeats) {
-      evidence.suspicion = Math.round(suspicion * 100) / 100
-      if (pulse.everBeat) evidence.sinceBeatMs = Math.max(0, now - pulse.lastBeatAt)
-      if (pulse.gaps.length > 0) evidence.gaps = pulse.gaps.map(Math.round)
-    }
+    const evidence = evidenceOf(track, { silentMs, intervalMs, missedBeats, suspicion }, now, this.#settings)
     if (kind === 'host-down') track.lastBeatOfDead = track.pulse.lastBeatAt
     track.verdict = { host: track.host, segment: track.segment.name, kind, reason, message, at, evidence }
     if (kind !== previous) this.#changed(track.verdict, previous)
@@ -504,23 +483,7 @@ export class Monitor {
     return Math.max(0, now - pulse.silentSince) / this.#interval(pulse)
   }
 
-  #notListed(host: HostName, segment = ''): Verdict {
-    const evidence = {
-      status: 'unknown',
-      state: null,
-      forcedDown: false,
-      updatedAt: null,
-      silentMs: 0,
-      intervalMs: this.#settings.defaultIntervalMs,
-    }
-    return {
-      host,
-      segment,
-      kind: 'unknown',
-      reason: 'NOT_LISTED',
-      message: 'Nova lists no such nova-compute',
-      at: new Date(this.#clock.wall()).toISOString(),
-      evidence: { ...evidence, missedBeats: 0, probes: [] },
-    }
+  #notListed(host: HostName, segment: string): Verdict {
+    return notListed(host, segment, new Date(this.#clock.wall()).toISOString(), this.#settings.defaultIntervalMs)
   }
 }

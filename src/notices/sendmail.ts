@@ -2,8 +2,8 @@
  * E-mail through the machine's own sendmail (Postfix, Exim, msmtp, nullmailer all bring one): it queues, retries and knows
  * the relay. The message goes in on standard input; the recipients are arguments, never parsed out of a header.
  */
-import { spawn } from 'node:child_process'
-import { deadline, type Clock } from '../domain/clock.ts'
+import type { Clock } from '../domain/clock.ts'
+import { run } from '../programs/run.ts'
 import type { Deliver, Ended } from './delivery.ts'
 import { mailText } from './mail.ts'
 import type { Setting, Texts } from './texts.ts'
@@ -39,15 +39,17 @@ const refusals = new Set([64, 65, 67])
 
 /** Output that is kept of a failure. More would fill the journal. */
 const outputKept = 200
+/** Output that is read of it. */
+const outputRead = 4_000
 
 export function email(options: MailOptions): Deliver {
-  const { name, argv, from, limitMs, clock, texts, setting, run = runSendmail } = options
+  const { name, argv, from, limitMs, clock, texts, setting, run: send = runSendmail } = options
   return async ({ notice, signal }) => {
     const to = options.to(notice.project)
     if (to.length === 0) return { ok: false, problem: 'no address is configured for its project', final: true }
     const stdin = mailText({ notice, receiver: name, from, to, wallMs: clock.wall() }, texts, setting)
     const sender = /<([^<>]+)>$/.exec(from)?.[1] ?? from
-    const { exit, output } = await run({ argv: [...argv, '-i', '-f', sender, ...to], stdin, limitMs, clock, signal })
+    const { exit, output } = await send({ argv: [...argv, '-i', '-f', sender, ...to], stdin, limitMs, clock, signal })
     return ended(exit, output)
   }
 }
@@ -59,44 +61,8 @@ function ended(exit: number | null, output: string): Ended {
   return { ok: false, problem: says === '' ? what : `${what}: ${says}`, final: exit !== null && refusals.has(exit) }
 }
 
-/** Never throws. A program that does not end in time is killed with everything that it started. */
-export const runSendmail: RunSendmail = ({ argv, stdin, limitMs, clock, signal }) => {
-  const [program = '', ...args] = argv
-  const limit = deadline(clock, limitMs, signal)
-  return new Promise((resolve) => {
-    let output = ''
-    let over = false
-    const end = (exit: number | null, said: string): void => {
-      if (over) return
-      over = true
-      limit.release()
-      resolve({ exit, output: said })
-    }
-    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true })
-    const collect = (chunk: Buffer): void => {
-      if (output.length < 4_000) output += chunk.toString('utf8')
-    }
-    child.stdout.on('data', collect)
-    child.stderr.on('data', collect)
-    // One that ends before it has read everything closes the pipe; its exit code tells the rest.
-    child.stdin.on('error', () => undefined)
-    child.stdin.end(stdin)
-    child.once('error', (error) => end(null, error.message))
-    child.once('close', (code) => end(code, output))
-    const stop = (): void => {
-      killGroup(child.pid)
-      end(null, limit.expired() ? `killed after ${limitMs} ms. ${output}` : 'stopped')
-    }
-    if (limit.signal.aborted) stop()
-    else limit.signal.addEventListener('abort', stop, { once: true })
-  })
-}
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // It is gone already, which is what we wanted.
-  }
+const runSendmail: RunSendmail = async (order) => {
+  const { exit, output, how } = await run({ ...order, outputRead })
+  if (how === 'stopped') return { exit, output: 'stopped' }
+  return { exit, output: how === 'out of time' ? `killed after ${order.limitMs} ms. ${output}` : output }
 }

@@ -10,7 +10,7 @@ import type { CloudConfig } from './cloud-config.ts'
 import { settle } from './cloud-settings.ts'
 import { isTable } from './raw-cloud.ts'
 import type { CloudChoice, Environment, RawCloud, Table } from './raw-cloud.ts'
-import { parseLocated, readIfThere } from './located-yaml.ts'
+import { isHidden, parseLocated, readIfThere } from './located-yaml.ts'
 import type { LocatedYaml } from './located-yaml.ts'
 
 export type { CloudChoice, Environment } from './raw-cloud.ts'
@@ -79,13 +79,14 @@ export function findCloud(choice: CloudChoice): RawCloud {
   return { name, source: files.map((file) => file.file).join(' + '), values, where }
 }
 
-/** openstacksdk's search path. The first file that can be read wins; it is not merged with later ones. */
+/** openstacksdk's search path, behind the files that lie beside Lifeboat's configuration. The first file that is there wins; it is not merged with later ones. */
 function firstFile(stem: 'clouds' | 'secure', choice: CloudChoice, looked: string[]): LocatedYaml | null {
-  const { env, workDir } = choice
+  const { env, workDir, beside } = choice
   const named = env[stem === 'clouds' ? 'OS_CLIENT_CONFIG_FILE' : 'OS_CLIENT_SECURE_FILE']
   const home = env['SNAP_REAL_HOME'] ?? env['HOME']
   const homes = [env['XDG_CONFIG_HOME'], home === undefined ? undefined : join(home, '.config')]
   const folders = [
+    ...(beside === undefined ? [] : [beside]),
     workDir,
     ...homes.filter((at) => at !== undefined && at !== '').map((at) => join(String(at), 'openstack')),
     '/etc/xdg/openstack',
@@ -93,13 +94,13 @@ function firstFile(stem: 'clouds' | 'secure', choice: CloudChoice, looked: strin
   ]
   if (stem === 'clouds' && choice.file !== undefined) {
     const text = readIfThere(choice.file)
-    if (text === null) throw new LifeboatError('CONFIG_INVALID', `${choice.file} does not exist or may not be read`)
+    if (text === null) throw new LifeboatError('CONFIG_INVALID', `${choice.file} does not exist`)
     return checked(parseLocated(choice.file, text))
   }
   const candidates = folders.flatMap((folder) => suffixes.map((suffix) => join(folder, `${stem}.${suffix}`)))
   if (named) candidates.unshift(named)
   for (const file of new Set(candidates)) {
-    if (stem === 'clouds') looked.push(file)
+    if (stem === 'clouds') looked.push(isHidden(file) ? `${file}: its folder is closed to this user` : file)
     const text = readIfThere(file)
     if (text !== null) return checked(parseLocated(file, text))
   }

@@ -3,7 +3,7 @@
  *
  * Reading only. The text of a file never goes into an error: clouds.yaml and secure.yaml hold passwords.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { LineCounter, isNode, parseDocument } from 'yaml'
 import type { Tags } from 'yaml'
 import { LifeboatError } from '../domain/errors.ts'
@@ -16,15 +16,37 @@ export interface LocatedYaml {
   where(path: string[]): string | null
 }
 
-/** The text of a file, or null when it does not exist or may not be read (openstacksdk then takes the next one). */
+/**
+ * The text of a file, or null when there is none.
+ *
+ * @throws LifeboatError CONFIG_INVALID when it is there and may not be read. openstacksdk takes the next file then; a daemon
+ *   that fences hosts must not go to another cloud because of a file's mode.
+ */
 export function readIfThere(file: string): string | null {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES' || code === 'EISDIR') return null
-    throw new LifeboatError('CONFIG_INVALID', `${file} cannot be read (${code ?? 'unknown error'})`)
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR') return null
+    // A folder on the way may not be entered: whether the file is there nobody can tell.
+    if (isHidden(file)) return null
+    throw new LifeboatError('CONFIG_INVALID', `${file} is there and cannot be read (${code})${remedy(code)}`)
   }
+}
+
+/** Whether a folder on the way to a file keeps even its existence from this user. */
+export function isHidden(file: string): boolean {
+  try {
+    statSync(file)
+    return false
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === 'EACCES'
+  }
+}
+
+/** A user id and no name: systemd's users need not have one here. */
+function remedy(code: string): string {
+  return code === 'EACCES' ? `: user ${String(process.geteuid?.())} needs the right to` : ''
 }
 
 /** Numbers stay text: a password of 0123 or 1e5 is what stands there, not what it would count to. */

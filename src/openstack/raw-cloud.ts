@@ -6,6 +6,8 @@ export interface CloudChoice {
   env: Environment
   /** Where ./clouds.yaml is looked for. */
   workDir: string
+  /** Looked in before every other folder: beside Lifeboat's own configuration. */
+  beside?: string
   /** The cloud's name, from Lifeboat's configuration; beats OS_CLOUD. */
   cloud?: string
   /** The region's name, from Lifeboat's configuration. */

@@ -3,8 +3,13 @@ import { render } from 'preact'
 import { App } from './app.tsx'
 import { applyTheme } from './parts/theme.ts'
 import './styles/base.css'
+import './styles/frame.css'
 import './styles/parts.css'
+import './styles/tables.css'
+import './styles/acts.css'
+import './styles/incident.css'
 import './styles/pages.css'
+import './styles/narrow.css'
 import './styles/print.css'
 
 applyTheme()

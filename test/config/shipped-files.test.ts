@@ -83,3 +83,16 @@ describe('config/lab.yaml', () => {
     expect(config.brake).toMatchObject({ maxHosts: 2, maxShare: 0.5, failureDomain: null, coolDownMs: 0 })
   })
 })
+
+describe('config/lifeboat.yaml, which the package installs', () => {
+  const config = loadConfig(shipped('lifeboat.yaml'), {})
+
+  it('observes', () => expect(config.mode).toBe('observe'))
+
+  it('keeps state and socket where the unit makes their directories', () => {
+    const unit = textOf(shipped('../systemd/lifeboat.service'))
+    expect([config.stateDir, config.socket]).toEqual(['/var/lib/lifeboat', '/run/lifeboat/lifeboat.sock'])
+    expect(unit).toMatch(/^StateDirectory=lifeboat$/m)
+    expect(unit).toMatch(/^RuntimeDirectory=lifeboat$/m)
+  })
+})

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -28,6 +28,18 @@ function load(env: Record<string, string> = {}, choice: Partial<CloudChoice> = {
   return loadCloudConfig({ env: { HOME: join(root, 'home'), ...env }, workDir: join(root, 'work'), ...choice })
 }
 
+/** Root may read everything: for a moment the test is somebody else. */
+function asNobody<T>(work: () => T): T {
+  if (process.geteuid?.() !== 0) return work()
+  chmodSync(root, 0o755)
+  process.seteuid?.(65534)
+  try {
+    return work()
+  } finally {
+    process.seteuid?.(0)
+  }
+}
+
 function refused(work: () => unknown): string {
   try {
     work()
@@ -48,6 +60,42 @@ describe('which file', () => {
     expect(load({ OS_CLIENT_CONFIG_FILE: named }).name).toBe('named')
     expect(load().name).toBe('local')
     expect(load({}, { workDir: join(root, 'elsewhere') }).name).toBe('home')
+  })
+
+  it('that may not be read is an error with its name: another cloud is never taken because of a mode', () => {
+    const beside = join(root, 'beside')
+    const closed = write('beside/clouds.yaml', one('daemon'))
+    write('work/clouds.yaml', one('local'))
+    chmodSync(closed, 0)
+    expect(asNobody(() => refused(() => load({}, { beside })))).toMatch(
+      `${closed} is there and cannot be read (EACCES): user `,
+    )
+    expect(asNobody(() => refused(() => load({}, { file: closed })))).toContain(`${closed} is there and cannot be read`)
+    expect(asNobody(() => refused(() => load({ OS_CLIENT_CONFIG_FILE: closed })))).toContain(closed)
+    const secure = write('work/secure.yaml', one('local'))
+    chmodSync(secure, 0)
+    expect(asNobody(() => refused(() => load()))).toContain(`${secure} is there and cannot be read`)
+  })
+
+  it('in a folder that is closed is passed over, and the error says that nobody could look', () => {
+    const beside = join(root, 'beside')
+    write('beside/clouds.yaml', one('daemon'))
+    chmodSync(beside, 0)
+    expect(asNobody(() => refused(() => load({}, { beside })))).toContain(
+      `${join(beside, 'clouds.yaml')}: its folder is closed to this user`,
+    )
+    write('work/clouds.yaml', one('local'))
+    expect(asNobody(() => load({}, { beside }).name)).toBe('local')
+    chmodSync(beside, 0o700)
+  })
+
+  it('beside lifeboat.yaml goes before all but OS_CLIENT_CONFIG_FILE: it was put there for the daemon', () => {
+    const named = write('named.yaml', one('named'))
+    write('beside/clouds.yaml', one('daemon'))
+    write('work/clouds.yaml', one('local'))
+    expect(load({}, { beside: join(root, 'beside') }).name).toBe('daemon')
+    expect(load({ OS_CLIENT_CONFIG_FILE: named }, { beside: join(root, 'beside') }).name).toBe('named')
+    expect(load({}, { beside: join(root, 'empty') }).name).toBe('local')
   })
 
   it('may be a .yml or .json, and the first that is there wins without a merge', () => {

@@ -34,12 +34,14 @@ export function baseConfiguration(hosts: string[]): Record<string, unknown> {
   }
 }
 
-/** `over` laid over `under`: maps are merged key by key, everything else is replaced. */
+/** `over` laid over `under`: maps are merged key by key, null takes a key away (RFC 7396), everything else is replaced. */
 export function laidOver(under: unknown, over: unknown): unknown {
   if (!isMap(under) || !isMap(over)) return over === undefined ? under : over
-  const merged: Record<string, unknown> = { ...under }
-  for (const [key, value] of Object.entries(over)) merged[key] = laidOver(under[key], value)
-  return merged
+  const merged = new Map(Object.entries(under))
+  for (const [key, value] of Object.entries(over))
+    if (value === null) merged.delete(key)
+    else merged.set(key, laidOver(under[key], value))
+  return Object.fromEntries(merged)
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

@@ -1,0 +1,72 @@
+/**
+ * Runs a program: no shell, input on stdin, a time limit that kills everything it started. What exit codes and output mean, and
+ * what of it may be kept, is the caller's. Never throws.
+ */
+import { spawn } from 'node:child_process'
+import { deadline, type Clock } from '../domain/clock.ts'
+
+export interface ProgramOrder {
+  argv: readonly string[]
+  /** Default: nothing to read. */
+  stdin?: string | undefined
+  /** Beside the daemon's own environment: where passwords go, for arguments can be read by everybody. */
+  environment?: Readonly<Record<string, string>> | undefined
+  clock: Clock
+  limitMs: number
+  signal?: AbortSignal | undefined
+  /** Characters of its output that are read; the rest is thrown away. More: a program that never stops talking fills the memory. */
+  outputRead: number
+}
+
+export interface ProgramEnding {
+  /** Null when it did not end by itself. */
+  exit: number | null
+  /** stdout and stderr as they came; why it could not be started where it was not. */
+  output: string
+  how: 'by itself' | 'not started' | 'out of time' | 'stopped'
+}
+
+export function run(order: ProgramOrder): Promise<ProgramEnding> {
+  const [program, ...args] = order.argv
+  if (program === undefined)
+    return Promise.resolve({ exit: null, output: 'no program is configured', how: 'not started' })
+  const limit = deadline(order.clock, order.limitMs, order.signal)
+  return new Promise((resolve) => {
+    let output = ''
+    let over = false
+    const end = (exit: number | null, said: string, how: ProgramEnding['how']): void => {
+      if (over) return
+      over = true
+      limit.release()
+      resolve({ exit, output: said, how })
+    }
+    // A group of its own: fence agents and the like start ssh, ipmitool and others, which must die with them.
+    const env = { ...process.env, ...order.environment }
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env })
+    const collect = (chunk: Buffer): void => {
+      if (output.length < order.outputRead) output += chunk.toString('utf8')
+    }
+    child.stdout.on('data', collect)
+    child.stderr.on('data', collect)
+    // One that ends before it has read everything closes the pipe; its exit code tells the rest.
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(order.stdin ?? '')
+    child.once('error', (error) => end(null, error.message, 'not started'))
+    child.once('close', (code) => end(code, output, 'by itself'))
+    const stop = (): void => {
+      killGroup(child.pid)
+      end(null, output, limit.expired() ? 'out of time' : 'stopped')
+    }
+    if (limit.signal.aborted) stop()
+    else limit.signal.addEventListener('abort', stop, { once: true })
+  })
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It is gone already, which is what we wanted.
+  }
+}
