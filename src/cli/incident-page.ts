@@ -141,7 +141,9 @@ function closing({ instanceList, mode }: IncidentDetail): string {
     )
     if (outcome === null || (outcome.outcome !== 'stuck' && outcome.outcome !== 'failed')) continue
     const requests = steps.flatMap(({ kind, requestId }) => (requestId === null ? [] : [`${kind} ${requestId}`]))
-    const found = requests.length === 0 ? 'nothing was sent for it' : `look in Nova's logs for ${requests.join(', ')}`
+    // A request that was refused, or whose answer was lost, has no id of Nova's: it was sent all the same.
+    const tried = steps.length === 0 ? 'nothing was sent for it' : `its steps: lifeboat journal list --instance ${id}`
+    const found = requests.length === 0 ? tried : `look in Nova's logs for ${requests.join(', ')}`
     lines.push(`${name} (${id}) is ${outcome.outcome}. ${outcomes[outcome.outcome]}; ${found}`)
   }
   const title = mode === 'observe' ? 'What would be to know afterwards (nothing was sent)' : 'For you to know'

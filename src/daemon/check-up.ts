@@ -152,7 +152,7 @@ async function* checkHosts(
       yield warn(
         `fencing of ${host}`,
         `segment ${segment.name} has no fencing method`,
-        'A person must state the proof of every failure: lifeboat recover HOST --proof',
+        'A person must state the proof of every failure: lifeboat recover HOST --by NAME --proof "how you know"',
       )
     for (const method of segment.fencing) {
       try {

@@ -42,7 +42,8 @@ export async function sendTest(
   if (project !== null && asked !== null && projects?.includes(asked) === false)
     throw new LifeboatError('USAGE', `${name} is not told of project ${asked} (it is of: ${projects.join(', ')})`)
   const send = receiver(name, settings, { clock, cloud: config.cloud, link })
-  const notice = testNotice({ ...{ receiver: name, audience, project, by }, wallMs: clock.wall(), nonce: randomUUID() })
+  const about = { receiver: name, mode: config.mode, audience, project, by }
+  const notice = testNotice({ ...about, wallMs: clock.wall(), nonce: randomUUID() })
   const ended = await send({ notice, attempt: 1, signal: new AbortController().signal })
   return { ok: ended.ok, detail: ended.ok ? ended.result : ended.problem }
 }

@@ -105,6 +105,8 @@ export interface InstanceLine {
   outcomeMessage: string | null
   /** Where it is now, as read back; null while open or not known. */
   landedOn: HostName | null
+  /** Nova's state of it there, as read back; null while open or not known. */
+  endedAs: string | null
   startedAt: string | null
   endedAt: string | null
   /** The step under way. */

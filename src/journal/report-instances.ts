@@ -79,13 +79,14 @@ function originally({ plan }: InstanceRecovery): string {
   return `${instance.vmState}${task}, power ${powerName(instance.powerState)}, wanted ${wanted}`
 }
 
-/** Where it ended and how it was sent: the landing of the last evacuation that was tried. */
+/** How it was sent, the landing of the last evacuation that was tried; where it ended and as what: it may be started after it. */
 function landing(recovery: InstanceRecovery): string {
   const sent = [...recovery.steps.values()].filter((step) => step.kind === 'evacuate').at(-1)?.request
   const how = typeof sent === 'object' && sent !== null && 'landing' in sent ? String(sent.landing) : null
-  const where = recovery.outcome?.after?.host ?? null
+  const after = recovery.outcome?.after ?? null
+  const where = after?.host ?? null
   if (how === null) return where ?? 'not sent'
-  return where === null ? how : `${how} on ${where}`
+  return after === null || where === null ? how : `${how} on ${where}, ${after.vmState}`
 }
 
 function afterwards(after: NonNullable<NonNullable<InstanceRecovery['outcome']>['after']>): string {

@@ -158,7 +158,9 @@ function closingSeverity(outcome: string, incident: Incident | undefined): Notic
 }
 
 function tally(counts: Record<string, number>): string {
-  const parts = Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []))
+  const parts = Object.entries(counts).flatMap(([what, count]) =>
+    count > 0 ? [`${count} ${what === 'none' ? 'untouched' : what}`] : [],
+  )
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`
 }
 

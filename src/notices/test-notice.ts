@@ -5,20 +5,21 @@ import { noticeId } from './identity.ts'
 /** @param about.nonce makes the id its own, so that a receiver that drops repetitions shows each test */
 export function testNotice(about: {
   receiver: string
+  mode: Notice['mode']
   audience: NoticeAudience
   project: string | null
   by: string
   wallMs: number
   nonce: string
 }): Notice {
-  const { receiver, audience, project, by, wallMs, nonce } = about
+  const { receiver, mode, audience, project, by, wallMs, nonce } = about
   return {
     id: noticeId(nonce, 'test', project),
     topic: 'test',
     audience,
     severity: 'info',
     receivers: [receiver],
-    mode: 'armed',
+    mode,
     cause: 0,
     at: new Date(wallMs).toISOString(),
     code: 'TEST',

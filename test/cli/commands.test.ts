@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CheckLine } from '../../src/cli/index.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
-import { anEntry, fakeJournal, run } from './fake-commands.ts'
+import { anEntry, anIncident, fakeJournal, run } from './fake-commands.ts'
 
 describe('usage errors end with 2, say one line, and print nothing on stdout', () => {
   it.each([
@@ -193,6 +193,19 @@ describe('incident', () => {
       expect(out).toContain(said)
     }
     expect(out).not.toContain('\u001b')
+  })
+
+  it.each([
+    ['was refused: it was sent, and has no id of Nova’s', 1, 'its steps: lifeboat journal list --instance bbbb-2'],
+    ['was never begun', 0, 'nothing was sent for it'],
+  ])('show of an instance whose evacuation %s', async (_what, count, said) => {
+    const instanceList = anIncident.instanceList.map((one) => ({
+      ...one,
+      steps: one.steps.slice(0, count).map((step) => ({ ...step, requestId: null })),
+    }))
+    const journal = fakeJournal({ incident: () => ({ ...anIncident, instanceList }) })
+    const { out } = await run(['incident', 'show', 'i-1'], { openReader: () => journal })
+    expect(out).toContain(said)
   })
 
   it('show -f json is the whole incident; -c picks fields', async () => {

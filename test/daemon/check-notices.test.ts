@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
@@ -72,6 +73,23 @@ describe('a test by hand', () => {
   it('goes to the first project that is configured, or to the one that is asked for', async () => {
     expect(await sendTest(config(mail), order, clock)).toEqual({ ok: true, detail: 'sendmail took it' })
     expect(await sendTest(config(mail), { ...order, project: 'red' }, clock)).toMatchObject({ ok: true })
+  })
+
+  it.each(['observe', 'armed'] as const)('names the mode of the configuration: %s', async (mode) => {
+    let body = ''
+    const server = createHttpServer((request, response) => {
+      request.on('data', (chunk) => (body += String(chunk)))
+      request.on('end', () => response.end())
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+      const hook = config(`m: { kind: webhook, url: "${url}", sign: false }`)
+      expect(await sendTest({ ...hook, mode }, order, clock)).toMatchObject({ ok: true })
+      expect(JSON.parse(body)).toMatchObject({ topic: 'test', mode })
+    } finally {
+      await new Promise((resolve) => server.close(resolve))
+    }
   })
 
   it('is refused for a receiver or a project that is not configured', async () => {

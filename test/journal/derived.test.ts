@@ -156,7 +156,7 @@ test('the report tells the whole incident', () => {
       28,
     ),
     'ada let it past the brake: Rack power is known to be lost',
-    '| vm-a | a | active, power running, wanted running | as-before on c2 | **recovered** | RUNNING |',
+    '| vm-a | a | active, power running, wanted running | as-before on c2, active | **recovered** | RUNNING |',
     '| vm-b | b | active, power running, wanted running | not sent | **left** | LOCAL\\_DISK |',
     '| evacuate | 2 | confirmed | req-a2 |',
     'NO\\_VALID\\_HOST (applied): No valid host was found &lt; HTTP 400',

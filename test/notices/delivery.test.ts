@@ -335,7 +335,7 @@ describe('sendmail', () => {
 
 describe('a test', () => {
   it('says that it is one, to tenants too', () => {
-    const about = { receiver: 'hook', by: 'ann', wallMs: 0, nonce: 'x' }
+    const about = { receiver: 'hook', mode: 'observe', by: 'ann', wallMs: 0, nonce: 'x' } as const
     for (const audience of ['operator', 'tenant'] as const) {
       const { text } = worded(testNotice({ ...about, audience, project: 'red' }), english, setting)
       expect(text).toContain('This is a test of receiver hook, sent by ann')

@@ -169,3 +169,9 @@ describe('a receiver hears', () => {
     expect(hears({}, about)).toBe(false)
   })
 })
+
+it('of an observed incident nobody is told that something ended: its instances are untouched', () => {
+  const end = closed('i', 'observed')
+  const data = { ...end.data, message: 'observed only', counts: { none: 15 } }
+  expect(told(opened('i', { mode: 'observe' }), { ...end, data })?.message).toBe('cmp01: observed only (15 untouched)')
+})

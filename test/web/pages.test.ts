@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { complaintsOf, textOf, violationsOf } from './looks.ts'
-import { mixedInstances, Stage } from './stage.ts'
+import { beatMs, mixedInstances, Stage } from './stage.ts'
 
 let stage: Stage
 let page: Page
@@ -90,12 +90,21 @@ describe('the page of an incident answers alone', () => {
     const text = await sheet.innerText()
     expect(text).toMatch(/req-[0-9a-f-]{36}/)
     expect(text).toMatch(/"landing": "as-before"/)
+    const issued = sheet.locator('.timeline li', { hasText: 'issued' }).first()
+    expect((await issued.innerText()).match(/req-/g)).toHaveLength(1)
     expect(text).toMatch(/Before[\s\S]*"host": "cmp01"/)
     expect(page.url()).toContain('instance=')
     await page.keyboard.press('Escape')
     await sheet.waitFor({ state: 'detached' })
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('web-1')
     await page.getByRole('button', { name: 'Show all' }).click()
+  })
+
+  it('the state that each is in now: one that landed stopped and was started runs', async () => {
+    const now = (name: string) =>
+      page.locator('.window-table [role="row"], .window-table tr', { hasText: name }).first().innerText()
+    expect(await now('vault')).toMatch(/recovered on cmp0\d\s+active/)
+    expect(await now('batch-nightly')).toMatch(/recovered on cmp0\d\s+stopped/)
   })
 
   it('plots of heartbeats and probe readings, each with a table that says the same', async () => {
@@ -160,6 +169,15 @@ describe('the page of an incident answers alone', () => {
     await page.emulateMedia({ media: 'screen' })
     await page.evaluate(() => dispatchEvent(new Event('afterprint')))
   })
+})
+
+it('the page of a host that is out does not say that its heartbeats are there', async () => {
+  await stage.clock.advance(3 * beatMs)
+  await page.goto(`${stage.url}/hosts/cmp01`)
+  await page.waitForSelector('.timeline')
+  const text = await textOf(page, 'main')
+  expect(text).toMatch(/silent for/)
+  expect(text).toContain('No probe is asked of a host that is returning')
 })
 
 describe('the journal', () => {

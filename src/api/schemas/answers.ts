@@ -109,6 +109,7 @@ const lineShape = {
   code: z.string().nullable(),
   outcomeMessage: z.string().nullable(),
   landedOn: z.string().nullable(),
+  endedAs: z.string().nullable().describe('The state there that was read back'),
   startedAt: z.string().nullable(),
   endedAt: z.string().nullable(),
   current: z.object({ kind: namesOf(stepKinds), status: stepStatus, since: time }).nullable(),

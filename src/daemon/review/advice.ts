@@ -50,8 +50,8 @@ const endsHold: Record<HoldCode, (incident: Incident) => { text: string; command
     command: `lifeboat maintenance end --host ${quoted(host)} ${reason}`,
   }),
   OBSERVING: () => ({
-    text: 'The daemon observes only. It goes on once `mode: armed` is in the configuration and the daemon was restarted',
-    command: null,
+    text: 'The daemon observes only. It goes on once `mode: armed` is in the configuration and was read again',
+    command: 'lifeboat reload',
   }),
   FENCE_FAILED: stateIt('No fencing method could prove it dead; they are tried again. Mend the method'),
   FENCING_MISSING: stateIt('No fencing method is configured for it'),
@@ -77,7 +77,7 @@ const endsHold: Record<HoldCode, (incident: Incident) => { text: string; command
 function stateIt(why: string): (incident: Incident) => { text: string; command: string } {
   return ({ host }) => ({
     text: `${why}, or see to it that ${host} is off and state that`,
-    command: `lifeboat recover ${quoted(host)} --proof "how you know that it is dead"`,
+    command: `lifeboat recover ${quoted(host)} --by NAME --proof "how you know that it is dead"`,
   })
 }
 
@@ -91,7 +91,7 @@ function aboutHold(incident: Incident): Advice[] {
 function aboutProof({ id, host, proof, statement, closed, held, mode, verdict }: Incident): Advice[] {
   if (closed !== null && closed.outcome !== 'cancelled' && proof === null && mode === 'armed') {
     const text = `${host} was never proven dead, and nothing was evacuated from it. If it is dead, state that, and it is recovered`
-    const command = `lifeboat recover ${quoted(host)} --proof "how you know that it is dead"`
+    const command = `lifeboat recover ${quoted(host)} --by NAME --proof "how you know that it is dead"`
     return closed.outcome === 'returned' ? [] : [{ code: 'NOT_PROVEN', text, command, instances: [] }]
   }
   if (closed === null || proof?.strength !== 'statement') return []
@@ -102,12 +102,16 @@ function aboutProof({ id, host, proof, statement, closed, held, mode, verdict }:
     : []
 }
 
-const aboutOutcome: Record<Exclude<OutcomeKind, 'recovered'>, (count: string, codes: string) => string> = {
+const aboutOutcome: Record<
+  Exclude<OutcomeKind, 'recovered'>,
+  (count: string, codes: string, one: boolean) => string
+> = {
   stuck: (count, codes) =>
     `${count} stuck (${codes}): nobody knows enough to go on safely. Look at each in Nova, on its old host and its destination, before doing anything to it`,
   failed: (count, codes) =>
-    `${count} not recovered (${codes}), and nothing more is tried by itself. Remove the cause, then evacuate by hand`,
-  left: (count, codes) => `${count} left where it was (${codes}). Its host must return, or somebody decides otherwise`,
+    `${count} not recovered (${codes}), and nothing more is tried by itself. Remove the cause, then evacuate by hand: at 2.95 an instance lands stopped, below it as it was`,
+  left: (count, codes, one) =>
+    `${count} left where ${one ? 'it was' : 'they were'} (${codes}). The host must return, or somebody decides otherwise`,
 }
 
 /** One line for each outcome: two thousand instances without room are one task, not two thousand. */
@@ -119,15 +123,18 @@ function aboutInstances(incident: Incident, outcome: Exclude<OutcomeKind, 'recov
   return [
     {
       code: `INSTANCES_${outcome.toUpperCase()}`,
-      text: aboutOutcome[outcome](counted(ids.length), codes.join(', ')),
-      command: firstCommand(outcome, ids),
+      text: aboutOutcome[outcome](counted(ids.length), codes.join(', '), ids.length === 1),
+      command: firstCommand(outcome, found),
       instances: ids,
     },
   ]
 }
 
-function firstCommand(outcome: OutcomeKind, [id = '']: string[]): string {
-  if (outcome === 'failed') return `openstack --os-compute-api-version 2.95 server evacuate ${id}`
+/** By hand too it is to land as its owner had it. Below 2.14 the client would have to say whether disks are shared. */
+function firstCommand(outcome: OutcomeKind, [first]: [string, InstanceRecovery][]): string {
+  const id = first?.[0] ?? ''
+  const version = first?.[1].plan.original.wanted === 'stopped' ? '2.95' : '2.53'
+  if (outcome === 'failed') return `openstack --os-compute-api-version ${version} server evacuate ${id}`
   return outcome === 'stuck' ? `openstack server event list --long ${id}` : `openstack server show ${id}`
 }
 

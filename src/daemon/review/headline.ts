@@ -45,14 +45,18 @@ function howItEnded(incident: Incident): string {
 }
 
 /** 3 of 5 instances recovered, 1 left, 1 open */
-function countsOf({ instances }: Incident): string {
+function countsOf({ instances, mode }: Incident): string {
   if (instances.size === 0) return 'no instance was planned for'
+  const noun = instances.size === 1 ? 'instance' : 'instances'
+  if (mode === 'observe') {
+    const wouldBe = [...instances.values()].filter(({ plan }) => plan.decision === 'recover').length
+    return `${wouldBe} of ${instances.size} ${noun} would have been recovered`
+  }
   const counts = new Map<OutcomeKind | 'open', number>()
   for (const { outcome } of instances.values()) {
     const end = outcome?.outcome ?? 'open'
     counts.set(end, (counts.get(end) ?? 0) + 1)
   }
-  const noun = instances.size === 1 ? 'instance' : 'instances'
   const first = `${counts.get('recovered') ?? 0} of ${instances.size} ${noun} recovered`
   const others = (['left', 'failed', 'stuck', 'open'] as const).flatMap((end) => {
     const count = counts.get(end)

@@ -25,6 +25,7 @@ export function instanceLine(recovery: InstanceRecovery, { startedAt, endedAt }:
     code: outcome?.code ?? null,
     outcomeMessage: outcome?.message ?? null,
     landedOn: outcome?.after?.host ?? null,
+    endedAs: outcome?.after?.vmState ?? null,
     startedAt,
     endedAt,
     current: outcome === null ? current([...recovery.steps.values()].at(-1)) : null,

@@ -191,7 +191,8 @@ function actsOf({ host, standingOrders, mark, verdict, incident }: HostDetail): 
 }
 
 function Seen({ host }: { host: HostDetail }) {
-  const { status, state, forcedDown, disabledReason, updatedAt, silentMs, intervalMs, missedBeats, probes } = host
+  const { status, state, forcedDown, disabledReason, updatedAt, silentMs, intervalMs, missedBeats, probes, verdict } =
+    host
   return (
     <>
       <dl class="facts">
@@ -213,7 +214,11 @@ function Seen({ host }: { host: HostDetail }) {
         </div>
       </dl>
       {probes.length === 0 ? (
-        <p class="under">No probe was asked: that is done once heartbeats are missing.</p>
+        <p class="under">
+          {missedBeats < 1.2
+            ? 'No probe was asked: that is done once heartbeats are missing.'
+            : `No probe is asked of a host that is ${verdict}.`}
+        </p>
       ) : (
         <ul class="plain">
           {probes.map((reading) => (

@@ -59,6 +59,7 @@ function lineAfter(line: InstanceLine, entry: Entry): InstanceLine | null {
         code,
         outcomeMessage: message,
         landedOn: after?.host ?? null,
+        endedAs: after?.vmState ?? null,
         endedAt: entry.at,
         current: null,
       }

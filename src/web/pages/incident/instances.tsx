@@ -246,7 +246,7 @@ function columnsOf(incident: string, mode: IncidentReview['mode']): Column<Insta
           <span class="primary-text">{line.original}</span>
           <span class="under">
             {line.flagged ? (
-              <Tag tone="wait">sources disagreed</Tag>
+              <Tag tone="wait">sources differ</Tag>
             ) : line.decision === 'recover' ? (
               `wanted ${line.wanted}`
             ) : (
@@ -295,13 +295,19 @@ function underOutcome(line: InstanceLine) {
         {line.current.kind}, {line.current.status}, <Ago at={line.current.since} />
       </span>
     )
-  const back = line.outcome === 'recovered' || line.outcome === 'open'
   const parts = [
-    back ? landingText(line.landing) : line.landedOn === null ? null : `still on ${line.landedOn}`,
+    whereItStands(line),
     line.debts.length === 0 ? null : counted(line.debts.length, 'debt'),
     line.notes.length === 0 ? null : counted(line.notes.length, 'note'),
   ]
   return parts.filter((part) => part !== null).join(' · ')
+}
+
+/** How it is to land, then the state that was read back: one that lands stopped may be started after it. */
+function whereItStands({ outcome, landing, endedAs, landedOn }: InstanceLine): string | null {
+  if (outcome === 'open') return landingText(landing)
+  if (outcome === 'recovered') return endedAs
+  return landedOn === null ? null : `still on ${landedOn}`
 }
 
 /** Enough of an id to tell projects apart. */

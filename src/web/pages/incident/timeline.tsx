@@ -76,7 +76,9 @@ function Told({
   incident: string
 }) {
   const { text, instance, tone, actor, requestId } = event
-  const words = instance === null ? text : text.replace(`${instance}: `, '')
+  const told = instance === null ? text : text.replace(`${instance}: `, '')
+  // It stands behind the words, where it can be copied.
+  const words = requestId === null ? told : told.replace(`, ${requestId}`, '')
   return (
     <>
       {toneWord[tone] !== null && <span class="visually-hidden">{toneWord[tone]}: </span>}
@@ -89,6 +91,7 @@ function Told({
           <Tag tone="plain">{actor.replace('operator:', '')}</Tag>
         </>
       )}
+      {requestId !== null && ' '}
       {requestId !== null && <Copy text={requestId} what="Nova's request id" />}
     </>
   )
