@@ -9,6 +9,7 @@ import { openJournal } from '../../dist/journal/journal.js'
 import { percentile } from '../figures.mjs'
 import { freePort, SimulatedCloud } from '../simulated.mjs'
 import { figure } from '../targets.mjs'
+import { pageLoads } from './page-loads.mjs'
 
 const incidents = 100
 const instances = 20
@@ -34,8 +35,20 @@ export async function pageRows({ repeats }) {
     const known = copies({ path: join(cloud.directory, 'state', 'journal.db'), incident, entries })
     await daemon.start()
     await daemon.watched(19)
-    const ask = await loggedIn(`http://127.0.0.1:${port}`, cloud.simulator.cloud())
-    return await measure(ask, known, repeats)
+    const url = `http://127.0.0.1:${port}`
+    const cookie = await loggedIn(url, cloud.simulator.cloud())
+    const answers = await measure(asking(url, cookie), known, repeats)
+    const { made, large, entries: rows } = known
+    const loads = {
+      url,
+      cookie,
+      incident: made[0],
+      large,
+      host: 'cmp02',
+      entries: rows,
+      repeats: Math.ceil(repeats / 4),
+    }
+    return [...answers, ...(await pageLoads(loads))]
   } finally {
     await daemon.stop()
     await cloud.close()
@@ -82,13 +95,17 @@ function append(journal, entries, { ids, from, to, times }) {
   return id
 }
 
-/** Asks as a page does, with the cookie of a session. */
+/** Gives the cookie of a new session. */
 async function loggedIn(url, { username: user, password }) {
   const headers = { 'content-type': 'application/json', [requestHeader]: '1' }
   const body = JSON.stringify({ user, password })
   const answer = await fetch(`${url}/v1/session`, { method: 'POST', headers, body })
   if (answer.status !== 201) throw new Error(`cannot log in: ${answer.status} ${await answer.text()}`)
-  const cookie = answer.headers.get('set-cookie').split(';')[0]
+  return answer.headers.get('set-cookie').split(';')[0]
+}
+
+/** Asks as a page does. */
+function asking(url, cookie) {
   return async (path) => {
     const began = performance.now()
     const got = await fetch(url + path, { headers: { cookie } })
