@@ -97,5 +97,6 @@ function flags({ flags: text }: Option): string {
 
 function defaultOf({ defaultValue }: Option): string {
   const value: unknown = defaultValue
-  return value === undefined || value === false ? '' : ` Default: ${plain(String(value))}.`
+  if (value === undefined || value === false) return ''
+  return ` Default: ${plain(typeof value === 'string' ? value : JSON.stringify(value))}.`
 }

@@ -127,13 +127,17 @@ function described(path: string, part: OptionSchema, required: boolean): string[
 function defaultText(part: OptionSchema): string[] {
   const value = part.default
   if (value === undefined) return []
-  return [`Default: ${plain(typeof value === 'string' ? value : JSON.stringify(value))}.`]
+  return [`Default: ${plain(valueText(value))}.`]
+}
+
+function valueText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function typeText(part: OptionSchema): string {
   const choices = part.anyOf ?? part.oneOf
   if (choices !== undefined) return choices.map(typeText).join(', or ')
-  if (part.const !== undefined) return plain(String(part.const))
+  if (part.const !== undefined) return plain(valueText(part.const))
   if (part.enum !== undefined) return part.enum.map((value) => plain(String(value))).join(' | ')
   if (part.pattern === durationPattern.source) return 'Duration'
   if (part.type === 'array') return `List of ${part.items === undefined ? 'values' : plural(part.items)}`
@@ -141,7 +145,7 @@ function typeText(part: OptionSchema): string {
   if (part.type === 'boolean') return 'true | false'
   if (part.type === 'integer') return `Whole number${rangeText(part)}`
   if (part.type === 'number') return `Number${rangeText(part)}`
-  return part.type === 'string' ? 'Text' : sentenceCase(String(part.type ?? 'any value'))
+  return part.type === 'string' ? 'Text' : sentenceCase(part.type ?? 'any value')
 }
 
 function plural(items: OptionSchema): string {
