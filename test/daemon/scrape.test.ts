@@ -48,7 +48,12 @@ beforeAll(async () => {
   simulator = await startSimulator({ clock, hosts: 3 })
   const port = await freePort()
   const config = join(directory, 'lifeboat.yaml')
-  const lines = ['mode: armed', `state_dir: ${directory}/state`, `http: { listen: 127.0.0.1:${port} }`, 'web: { listen: false }']
+  const lines = [
+    'mode: armed',
+    `state_dir: ${directory}/state`,
+    `http: { listen: 127.0.0.1:${port} }`,
+    'web: { listen: false }',
+  ]
   writeFileSync(config, `${[...lines, 'log: { format: oslo }', 'monitor: { poll_interval: 200ms }'].join('\n')}\n`)
   const access = Object.entries(simulator.cloud()).map(([key, value]) => [`OS_${key.toUpperCase()}`, String(value)])
   daemon = spawn(process.execPath, [program, 'run', '--config', config], {
