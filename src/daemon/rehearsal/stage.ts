@@ -67,7 +67,9 @@ export class Stage {
   readonly receivers: Receivers
   readonly #setting: Setting
   readonly #audience: Audience
-  readonly #directory = mkdtempSync(join(existsSync(fileSystemInMemory) ? fileSystemInMemory : tmpdir(), 'lifeboat-rehearsal-'))
+  readonly #directory = mkdtempSync(
+    join(existsSync(fileSystemInMemory) ? fileSystemInMemory : tmpdir(), 'lifeboat-rehearsal-'),
+  )
   readonly #ids = new Map<string, string>()
   readonly #names = new Map<string, string>()
   #config: unknown
