@@ -18,8 +18,12 @@ const pageSize = 100
 const mostUntakenBytes = 256 * 1024
 /** Streams at once. Each costs a reading of what is new. */
 const mostStreams = 100
+/** Of one person: a page has one. Fewer, and open windows stand still; all of them, and one person shuts everybody else out. */
+const mostOfOne = 20
 
 export interface StreamOptions {
+  /** Whose stream it is, or null: a reader whom nothing tells from others. */
+  reader: string | null
   /** The last entry that the reader has. */
   after: number
   /** Asked at each heartbeat: false ends the stream, as a new request would be refused. */
@@ -29,7 +33,7 @@ export interface StreamOptions {
 export class EventStreams {
   readonly #review: Pick<Review, 'journal' | 'follow'>
   readonly #clock: Clock
-  readonly #streams = new Set<{ wake(): void; end(): void }>()
+  readonly #streams = new Set<{ reader: string | null; wake(): void; end(): void }>()
   #unfollow: (() => void) | null = null
 
   constructor(review: Pick<Review, 'journal' | 'follow'>, clock: Clock) {
@@ -41,14 +45,17 @@ export class EventStreams {
     return this.#streams.size
   }
 
-  /** Throws API_UNAVAILABLE when there are too many. */
-  refuseTooMany(): void {
+  /** Throws API_THROTTLED when this reader has too many, API_UNAVAILABLE when all together have. */
+  refuseTooMany(reader: string | null): void {
+    const own = [...this.#streams].filter((stream) => reader !== null && stream.reader === reader)
+    if (own.length >= mostOfOne)
+      throw new LifeboatError('API_THROTTLED', `You have ${mostOfOne} event streams already; close one`)
     if (this.#streams.size >= mostStreams)
       throw new LifeboatError('API_UNAVAILABLE', `There are ${mostStreams} event streams already; close one`)
   }
 
   /** Writes to an answer whose head is sent, until the reader goes, is too slow, or `close`. */
-  open(answer: ServerResponse, { after, mayGoOn }: StreamOptions): void {
+  open(answer: ServerResponse, { reader, after, mayGoOn }: StreamOptions): void {
     const clock = this.#clock
     let seq = after
     let over = false
@@ -108,7 +115,7 @@ export class EventStreams {
         return null
       }
     }
-    const stream = { wake, end }
+    const stream = { reader, wake, end }
     this.#streams.add(stream)
     answer.once('close', end)
     answer.on('error', end)

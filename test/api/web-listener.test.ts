@@ -190,6 +190,19 @@ describe('an event stream over HTTP', () => {
     expect([bad.status, bad.text]).toEqual([400, expect.stringContaining('Last-Event-ID')])
   })
 
+  it('is one of twenty of one person at the most, whatever token they show, and nobody else is kept out by that', async () => {
+    people.tokens.set('another-of-rita', person('rita', ['reader']))
+    people.tokens.set('token-of-olaf', person('olaf', ['reader']))
+    const address = await listen(false, { journal })
+    const of = async (headers: Record<string, string>) => (await Stream.open(address, '/v1/events', headers)).status
+    for (let nth = 0; nth < 10; nth += 1) {
+      expect(await of(as('rita'))).toBe(200)
+      expect(await of({ 'x-auth-token': 'another-of-rita' })).toBe(200)
+    }
+    expect(await of({ 'x-auth-token': 'another-of-rita' })).toBe(429)
+    expect(await of(as('olaf'))).toBe(200)
+  })
+
   it('ends with the token behind its session', async () => {
     people.tokens.set('short', person('rita', ['reader'], { leftMs: 40_000 }))
     const address = await listen(false, { journal })
