@@ -1,5 +1,7 @@
 /** What both listeners share: limits against hostile or broken clients, and one shape for every error. */
+import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
+import type { Socket } from 'node:net'
 import Fastify, {
   type FastifyHttpsOptions,
   type FastifyInstance,
@@ -14,8 +16,12 @@ export const bodyLimitBytes = 16_384
 /** A client that does not finish its request in this time is cut off. Too short: a person on a slow link; too long: sockets pile up. */
 const requestTimeoutMs = 10_000
 
-/** Node takes the shorter of its two limits for the head alone, and the other for the whole: with its own 60 s a body has a minute. */
-const headLimit = { headersTimeout: requestTimeoutMs }
+const parserOptions = {
+  /** Node takes the shorter of its two limits for the head alone, and the other for the whole: with its own 60 s a body has a minute. */
+  headersTimeout: requestTimeoutMs,
+  /** Node would refuse a request without the header by itself, and say nothing; the hook below says why. */
+  requireHostHeader: false,
+}
 
 /** An incident's id holds its host's name, up to 255 characters. Too small: nobody could cancel that incident. */
 export const longestId = 300
@@ -59,9 +65,10 @@ export function createServer({ https, http, fallback, ...extras }: ServerExtras 
     ...extras,
     // The type follows the transport; nothing that is done with it does.
     ...((https === undefined
-      ? { http: { ...http, ...headLimit } }
-      : { https: { ...https, ...http, ...headLimit } }) as object),
+      ? { http: { ...http, ...parserOptions } }
+      : { https: { ...https, ...http, ...parserOptions } }) as object),
     logger: false,
+    clientErrorHandler: refuseUnread,
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: true,
@@ -71,6 +78,11 @@ export function createServer({ https, http, fallback, ...extras }: ServerExtras 
       // Its type follows the route's, and there is no route.
       void (reply as unknown as FastifyReply).code(400).send(errorBody('USAGE', error.message))
     },
+  })
+  server.addHook('onRequest', (request, _reply, done) => {
+    const { headers, raw } = request
+    const missing = headers.host === undefined && raw.httpVersion === '1.1'
+    done(missing ? new LifeboatError('USAGE', 'The request is not valid: the header Host is missing') : undefined)
   })
   server.setNotFoundHandler((request, reply) => {
     const instead = fallback?.(request, reply) ?? null
@@ -86,6 +98,32 @@ export function createServer({ https, http, fallback, ...extras }: ServerExtras 
     return reply.code(httpStatus[error.code] ?? 500).send(errorBody(error.code, error.message, error.details))
   })
   return server
+}
+
+/** What is wrong with a request that could not be read to its end, by node's code for it. */
+const unread: Partial<Record<string, { status: number; message: string }>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: `it did not come to its end within ${requestTimeoutMs / 1000} s` },
+  HPE_HEADER_OVERFLOW: { status: 431, message: 'its headers are too long' },
+}
+
+/** The same shape where no route is ever reached. What the client sent is not repeated: a token may be in it. */
+function refuseUnread(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  // Within an answer that has begun, a second head would be taken for a part of it.
+  const { _httpMessage: begun } = socket as { _httpMessage?: ServerResponse | null }
+  if (socket.writable && begun?.headersSent !== true) {
+    const code = error.code ?? ''
+    const { status, message } = unread[code] ?? { status: 400, message: `it cannot be read as HTTP/1.1 (${code})` }
+    const body = JSON.stringify(errorBody('USAGE', `The request is not valid: ${message}`))
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+      'Connection: close',
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+    ]
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  }
+  socket.destroy(error)
 }
 
 export function errorBody(code: string, message: string, details: unknown = {}): ErrorBody {
