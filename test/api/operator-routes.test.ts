@@ -98,6 +98,14 @@ describe('acts', () => {
     ['a list for a body', '/v1/pause', []],
     ['a return that nobody orders', '/v1/hosts/cmp01/return', { reason: 'x' }],
     ['a return with a word for a flag', '/v1/hosts/cmp01/return', { by, keepOut: 'yes' }],
+    ['a host that is kept out for no reason', '/v1/hosts/cmp01/return', { by, keepOut: true }],
+    [
+      'a host that is kept out for a reason that nobody sees',
+      '/v1/hosts/cmp01/return',
+      { by, keepOut: true, reason: '\u200b' },
+    ],
+    ['a return for a reason that nobody sees', '/v1/hosts/cmp01/return', { by, reason: '\u3164' }],
+    ['a reload for a reason that nobody sees', '/v1/reload', { by, reason: '\u2800' }],
     ['no body', '/v1/resume', undefined],
   ])('%s is refused and nothing is done', async (_name, url, payload) => {
     const { operations, asked } = fakeOperations()
