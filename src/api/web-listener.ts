@@ -3,7 +3,7 @@
  * first: TLS, limits, headers. Metrics and health are elsewhere (public-listener.ts), without a login.
  */
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import type { Server } from 'node:https'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
@@ -167,13 +167,19 @@ function logRequest(observer: Observer, request: FastifyRequest, { statusCode, e
 
 function readTls({ certificate, key }: NonNullable<WebOptions['tls']>): { cert: Buffer; key: Buffer } {
   try {
-    return { cert: readFileSync(certificate), key: readFileSync(key) }
+    return { cert: readPem(certificate), key: readPem(key) }
   } catch (thrown) {
     const { message } = ensureError(thrown)
     throw new LifeboatError('CONFIG_INVALID', `The certificate of the pages cannot be read (web.tls): ${message}`, {
       cause: thrown,
     })
   }
+}
+
+/** A pipe would be waited for until somebody writes into it, and the whole daemon with it. */
+function readPem(file: string): Buffer {
+  if (!statSync(file).isFile()) throw new LifeboatError('CONFIG_INVALID', `${file} is no regular file`)
+  return readFileSync(file)
 }
 
 function reloader(server: FastifyInstance, { observer }: WebParts, { tls }: WebOptions): () => void {

@@ -111,6 +111,13 @@ describe('TLS', () => {
     ])
   })
 
+  it('does not wait for a certificate that is a pipe', async () => {
+    certify('first')
+    rmSync(files().key)
+    execFileSync('mkfifo', [files().key])
+    await expect(listen(true)).rejects.toMatchObject({ message: expect.stringContaining('is no regular file') })
+  })
+
   it('without its certificate does not start, and says which option it is', async () => {
     await expect(listen(true)).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
