@@ -164,6 +164,16 @@ describe('a session', () => {
     }
   })
 
+  it('takes the place of the one that the same browser had, and a login that is refused does not', async () => {
+    const { server } = await open()
+    const earlier = cookieOf((await login(server, { token: 'token-of-olaf' })).headers['set-cookie'])
+    const read = async () => (await server.inject({ url: '/v1/me', headers: { cookie: earlier } })).statusCode
+    await login(server, { user: 'ann', password: 'wrong' }, { ...ours, cookie: earlier })
+    expect(await read()).toBe(200)
+    await login(server, { user: 'ann', password: 'right' }, { ...ours, cookie: earlier })
+    expect(await read()).toBe(401)
+  })
+
   it('of a browser that speaks TLS to a trusted proxy is bound to this host and to TLS', async () => {
     const { server } = await open({ trustedProxies: ['127.0.0.1'] })
     const answer = await login(server, { token: 'token-of-olaf' }, { ...ours, 'x-forwarded-proto': 'https' })
