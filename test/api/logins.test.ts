@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { access } from '../../src/api/access.ts'
+import { TokenCache } from '../../src/api/token-cache.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import { requestHeader } from '../../src/domain/review.ts'
+import { VirtualClock } from '../../src/simulator/index.ts'
 import { as, front, person, type Front } from './people.ts'
 
 let opened: Front | null = null
@@ -145,6 +147,14 @@ describe('a token', () => {
     await clock.advance(30_001)
     expect(await read()).toBe(401)
   })
+})
+
+it('whoever waits for the answer about a token that another asked for hears the same: Keystone is missing', async () => {
+  // A page asks for several things at once; a 401 to one of them would end its session.
+  const holder = () => Promise.reject(new LifeboatError('AUTH_FAILED', 'the service user is disabled'))
+  const cache = new TokenCache({ holder }, new VirtualClock())
+  const asked = [1, 2].map(() => cache.holder('token-of-olaf', { fresh: false }))
+  for (const answer of asked) await expect(answer).rejects.toMatchObject({ code: 'API_UNAVAILABLE' })
 })
 
 describe('a session', () => {
