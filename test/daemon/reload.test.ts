@@ -268,6 +268,15 @@ describe("the cloud's credentials", () => {
       expect((await source.build(next())).rules.cloud).toBe(source.adapters.cloud)
     }))
 
+  it('whose certificate is gone are refused as a configuration that is not valid', () =>
+    withSource(async (source, env, next) => {
+      env['OS_CACERT'] = '/nowhere/ca.pem'
+      await expect(source.build(next())).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: 'cacert /nowhere/ca.pem cannot be read',
+      })
+    }))
+
   it('that are accepted are used from the next call on', () =>
     withSource(async (source, env, next) => {
       env['OS_API_TIMEOUT'] = '17'
