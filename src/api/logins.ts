@@ -25,7 +25,6 @@ export class Logins {
   readonly #rules: LoginRules
   readonly #tokens: TokenCache
   readonly #sessions: Sessions
-  #ownProject: string | null = null
 
   constructor(check: TokenCheck, clock: Clock, rules: LoginRules) {
     this.#check = check
@@ -87,13 +86,11 @@ export class Logins {
 
   async #projects(): Promise<readonly ProjectRule[]> {
     if (this.#rules.projects.length > 0) return this.#rules.projects
-    this.#ownProject ??= await this.#check.ownProject().then(
-      ({ id }) => id,
-      (thrown: unknown) => {
-        throw keystoneMissing(thrown)
-      },
-    )
-    return [{ id: this.#ownProject }]
+    // Asked each time: a reload may give the daemon a credential of another project.
+    const { id } = await this.#check.ownProject().catch((thrown: unknown) => {
+      throw keystoneMissing(thrown)
+    })
+    return [{ id }]
   }
 }
 

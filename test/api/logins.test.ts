@@ -86,6 +86,14 @@ describe('a token', () => {
     expect(answer.json()).toEqual({ name: 'ann@Corp', role: 'admin', by: 'token' })
   })
 
+  it('counts in the project of Lifeboat’s own credential as it is now: a reload may bring another', async () => {
+    const { server, people } = await open()
+    const read = async () => (await server.inject({ url: '/v1/me', headers: as('ann') })).statusCode
+    expect(await read()).toBe(200)
+    people.ownProject = async () => ({ id: 'p-service', name: 'service' })
+    expect(await read()).toBe(403)
+  })
+
   it('acts in its user’s name, and with no other', async () => {
     const { server, asked } = await open()
     const send = (payload: object) =>
