@@ -19,6 +19,11 @@ import type { RestSources } from './rest.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { createServer } from './server.ts'
 
+export interface WebRules extends LoginRules {
+  /** Requests from one address in a minute. */
+  requestsAMinute: number
+}
+
 export interface WebOptions {
   host: string
   port: number
@@ -26,9 +31,8 @@ export interface WebOptions {
   tls: { certificate: string; key: string } | null
   /** Addresses of proxies whose word on the caller's address and scheme counts. */
   trustedProxies: string[]
-  /** Requests from one address in a minute. */
-  requestsAMinute: number
-  login: LoginRules
+  /** What holds now: asked for each request. */
+  rules: () => WebRules
   /** The built pages; they may be missing. */
   pages: string
 }
@@ -88,10 +92,10 @@ export async function webServer(parts: WebParts, options: WebOptions): Promise<F
     genReqId: requestIdOf,
     fallback: pageFallback(options.pages),
   })
-  const logins = new Logins(parts.people, parts.clock, options.login)
+  const logins = new Logins(parts.people, parts.clock, options.rules)
   await server.register(helmet, headers(tls !== null))
   await server.register(rateLimit, {
-    max: options.requestsAMinute,
+    max: () => options.rules().requestsAMinute,
     timeWindow: 60_000,
     errorResponseBuilder: (_request, { after }) =>
       new LifeboatError('API_THROTTLED', `Too many requests; try again in ${after}`),

@@ -4,7 +4,7 @@ import { TokenCache } from '../../src/api/token-cache.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import { requestHeader } from '../../src/domain/review.ts'
 import { VirtualClock } from '../../src/simulator/index.ts'
-import { as, front, person, type Front } from './people.ts'
+import { as, front, person, usual, type Front } from './people.ts'
 
 let opened: Front | null = null
 const open = async (...args: Parameters<typeof front>): Promise<Front> => (opened = await front(...args))
@@ -226,9 +226,7 @@ describe('a session', () => {
   })
 
   it('that was ended, or is past its time, or whose token was revoked, is nobody', async () => {
-    const { server, people, clock } = await open({
-      login: { roles: { reader: 'reader', admin: 'admin' }, projects: [], sessionMs: 600_000 },
-    })
+    const { server, people, clock } = await open({ rules: () => ({ ...usual, sessionMs: 600_000 }) })
     const begin = async (name: string) =>
       cookieOf((await login(server, { token: `token-of-${name}` })).headers['set-cookie'])
     const read = async (cookie: string) => (await server.inject({ url: '/v1/status', headers: { cookie } })).statusCode
@@ -244,6 +242,32 @@ describe('a session', () => {
     const old = await begin('rita')
     await clock.advance(600_001)
     expect(await read(old)).toBe(401)
+  })
+})
+
+describe('what a reload says', () => {
+  it('of roles, projects, sessions and requests holds from the next request on', async () => {
+    let rules = usual
+    const { server, clock } = await open({ rules: () => rules })
+    const begun = await server.inject({
+      method: 'POST',
+      url: '/v1/session',
+      payload: { token: 'token-of-olaf' },
+      headers: ours,
+    })
+    const cookie = cookieOf(begun.headers['set-cookie'])
+    const status = async (headers: Record<string, string>) =>
+      (await server.inject({ url: '/v1/status', headers })).statusCode
+    expect([await status({ cookie }), await status(as('rita'))]).toEqual([200, 200])
+    rules = { ...usual, roles: { admin: 'admin', 'ha-operator': 'operator' } }
+    expect([await status({ cookie }), await status(as('rita'))]).toEqual([200, 403])
+    rules = { ...usual, projects: [{ name: 'ops', domain: 'Default' }] }
+    expect([await status({ cookie }), await status(as('rita'))]).toEqual([403, 403])
+    rules = { ...usual, sessionMs: 600_000 }
+    await clock.advance(600_001)
+    expect([await status({ cookie }), await status(as('rita'))]).toEqual([401, 200])
+    rules = { ...usual, requestsAMinute: 1 }
+    expect([await status(as('rita')), await status(as('rita'))]).toContain(429)
   })
 })
 
@@ -285,7 +309,7 @@ describe('the front', () => {
   })
 
   it('limits logins more than reads, and each address by itself', async () => {
-    const { server } = await open({ requestsAMinute: 50 })
+    const { server } = await open({ rules: () => ({ ...usual, requestsAMinute: 50 }) })
     const guess = async (remoteAddress: string) =>
       (
         await server.inject({

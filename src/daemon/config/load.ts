@@ -16,7 +16,7 @@ import { attemptLimit, checkReferences } from './references.ts'
 import { configSchema, type ConfigFile } from './schema.ts'
 import { Secrets, type Environment, type Report } from './secrets.ts'
 import { resolveSegment, resolveSettings } from './segments.ts'
-import { webConfig } from './web.ts'
+import { webConfig, webRules } from './web.ts'
 import { resolveWindow } from './windows.ts'
 import { ipmiConfig, prometheusConfig } from './witnesses.ts'
 import type { Path, Problem } from './yaml-source.ts'
@@ -173,6 +173,7 @@ function resolveConfig(
     socket,
     http: listenAddress(file.http.listen, ['http', 'listen'], report),
     web: webConfig(file.web, listenAddress(file.web.listen, ['web', 'listen'], report), baseDir, report),
+    webRules: webRules(file.web),
     logLevel: file.log.level,
     logFormat: file.log.format,
     workflows: file.workflows === undefined ? shippedWorkflows : resolve(baseDir(['workflows']), file.workflows),
