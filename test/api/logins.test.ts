@@ -332,6 +332,15 @@ describe('the front', () => {
     expect(reads.filter((status) => status === 429)).toHaveLength(2)
   })
 
+  it('limits whoever shows tokens that nobody knows before Keystone is asked for each', async () => {
+    const { server, people } = await open({ rules: () => ({ ...usual, requestsAMinute: 20 }) })
+    const statuses = []
+    for (let nth = 0; nth < 30; nth += 1)
+      statuses.push((await server.inject({ url: '/v1/status', headers: { 'x-auth-token': `made-up-${nth}` } })).statusCode)
+    expect(statuses).toEqual([...Array<number>(20).fill(401), ...Array<number>(10).fill(429)])
+    expect(people.asked).toBe(20)
+  })
+
   it('logs who asked what under the caller’s request id, and neither token nor query', async () => {
     const { server, logged } = await open()
     const id = 'req-0123-4567'
