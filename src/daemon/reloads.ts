@@ -91,7 +91,9 @@ export class Reloads {
   }
 
   async #reload(order: ReloadOrder): Promise<ReloadReport> {
-    const { source, observer, mode } = this.#parts
+    const { source, observer, mode, signal } = this.#parts
+    // Nothing more is told to systemd either: READY after STOPPING would say that it runs on.
+    if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
     source?.reloading?.()
     try {
       const report = await this.#exchange(order)
@@ -101,7 +103,7 @@ export class Reloads {
       this.#refused(order, ensureError(thrown))
       throw thrown
     } finally {
-      source?.reloaded?.(mode())
+      if (!signal.aborted) source?.reloaded?.(mode())
     }
   }
 

@@ -59,6 +59,23 @@ describe('a reload', () => {
       })
     }))
 
+  it('of a daemon that is stopping is refused at once, and systemd hears nothing of it', async () => {
+    const loaded = parseConfiguration('', 'c.yaml', {})
+    const heard: string[] = []
+    const configuration = {
+      loaded,
+      read: () => loaded,
+      build: () => Promise.reject(new Error('not built')),
+      reloading: () => void heard.push('reloading'),
+      reloaded: () => void heard.push('reloaded'),
+    }
+    await SmallWorld.run({ parts: { configuration } }, async ({ daemon, clock }) => {
+      await clock.run(daemon.stop('SIGTERM'))
+      await expect(clock.run(daemon.operations.reload(ann))).rejects.toMatchObject({ code: 'SHUTDOWN' })
+      expect(heard).toEqual([])
+    })()
+  })
+
   it('is told to those who serve people once it holds, and only then', async () => {
     let text = ''
     const told: unknown[] = []
@@ -74,7 +91,7 @@ describe('a reload', () => {
       text = 'web: { roles: { ops: boss } }'
       await expect(clock.run(daemon.operations.reload(ann))).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
       expect(told).toEqual([{ ops: 'operator' }])
-    })
+    })()
   })
 
   it('puts segments, probes and the mode in force at once, before the next poll', () =>
