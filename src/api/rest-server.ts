@@ -23,7 +23,7 @@ export const onSocket: Identify = () => ({ asker: { name: 'socket', role: 'admin
 
 /** The routes on a server of their own, not yet listening. */
 export function restServer(sources: RestSources, identify: Identify): FastifyInstance {
-  const server = createServer()
+  const server = createServer({ observer: sources.observer })
   addRest(server, sources, identify)
   return server
 }

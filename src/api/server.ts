@@ -9,6 +9,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { ensureError, LifeboatError, type ErrorCode } from '../domain/errors.ts'
+import type { Observer } from '../domain/observer.ts'
 
 /** The longest body: an act is a name and a sentence. Too small: long proofs are refused; too large: memory for nothing. */
 export const bodyLimitBytes = 16_384
@@ -56,11 +57,13 @@ const httpStatus: Partial<Record<ErrorCode, number>> = {
 export type ServerExtras = Pick<FastifyHttpsOptions<Server>, 'trustProxy' | 'genReqId'> & {
   https?: FastifyHttpsOptions<Server>['https']
   http?: { connectionsCheckingInterval: number }
+  /** Told of our own failures, with what caused them: the caller hears one sentence. */
+  observer?: Observer | undefined
   /** Asked first about what no route answers; null: it is not there. */
   fallback?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null
 }
 
-export function createServer({ https, http, fallback, ...extras }: ServerExtras = {}): FastifyInstance {
+export function createServer({ https, http, observer, fallback, ...extras }: ServerExtras = {}): FastifyInstance {
   const server = Fastify({
     ...extras,
     // The type follows the transport; nothing that is done with it does.
@@ -90,12 +93,18 @@ export function createServer({ https, http, fallback, ...extras }: ServerExtras 
     const message = `There is no ${request.method} ${request.url.split('?')[0]?.slice(0, 200) ?? ''}`
     return reply.code(404).send(errorBody('NOT_FOUND', message))
   })
-  server.setErrorHandler((thrown, _request, reply) => {
+  server.setErrorHandler((thrown, request, reply) => {
     const framework = frameworkRefusal(thrown)
     if (framework !== null) return reply.code(framework.status).send(errorBody('USAGE', framework.message))
     const error = ensureError(thrown)
     if (error.code === 'AUTH_FAILED') void reply.header('www-authenticate', 'Bearer realm="lifeboat"')
-    return reply.code(httpStatus[error.code] ?? 500).send(errorBody(error.code, error.message, error.details))
+    const status = httpStatus[error.code] ?? 500
+    if (status === 500) {
+      const { method, routeOptions, id } = request
+      const message = `${method} ${routeOptions.url ?? 'unknown'} failed: ${error.message}`
+      observer?.log?.('error', 'http.failed', { message, httpRequestId: id }, error)
+    }
+    return reply.code(status).send(errorBody(error.code, error.message, error.details))
   })
   return server
 }

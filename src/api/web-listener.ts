@@ -89,6 +89,7 @@ export async function webServer(parts: WebParts, options: WebOptions): Promise<F
     ...(tls !== null && { https: { ...readTls(tls), minVersion: 'TLSv1.2' } }),
     http: { connectionsCheckingInterval: slowLookMs },
     ...(trustedProxies.length > 0 && { trustProxy: trustedProxies }),
+    observer: parts.observer,
     genReqId: requestIdOf,
     fallback: pageFallback(options.pages),
   })

@@ -101,12 +101,12 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       }),
     )
     teardown.add('recoveries', () => daemon.stop(stopped.why()))
-    const sources = { operations: daemon.operations, review: daemon.review, clock }
+    const sources = { operations: daemon.operations, review: daemon.review, clock, observer }
     const operators = await listenForOperators(sources, config.socket)
     logPlace(observer, 'socket', `The operators' socket is ${config.socket}`, config.socket)
     teardown.add('socket', () => operators.close())
     if (config.web !== null) {
-      const parts = { ...sources, people: source.people, observer }
+      const parts = { ...sources, people: source.people }
       const web = await listenForPeople(parts, { ...config.web, rules: () => webRules, pages: builtPages })
       pages = web
       const tls = config.web.tls === null ? 'without TLS' : 'over TLS'
