@@ -55,6 +55,12 @@ const certificateLookMs = 60_000
 /** Connections at once. More would be somebody who collects them: each costs memory and a file. */
 const mostConnections = 1_000
 
+/**
+ * A client that does not finish its TLS handshake in this time is cut off. Longer (node's own is two minutes), and a thousand
+ * silent connections shut everybody out for as long; shorter, and a slow line never gets in.
+ */
+const handshakeLimitMs = 10_000
+
 /** Between two looks for connections that are too slow with their request. */
 const slowLookMs = 2_000
 
@@ -86,7 +92,7 @@ export async function listenForPeople(parts: WebParts, options: WebOptions): Pro
 export async function webServer(parts: WebParts, options: WebOptions): Promise<FastifyInstance> {
   const { tls, trustedProxies } = options
   const server = createServer({
-    ...(tls !== null && { https: { ...readTls(tls), minVersion: 'TLSv1.2' } }),
+    ...(tls !== null && { https: { ...readTls(tls), minVersion: 'TLSv1.2', handshakeTimeout: handshakeLimitMs } }),
     http: { connectionsCheckingInterval: slowLookMs },
     ...(trustedProxies.length > 0 && { trustProxy: trustedProxies }),
     observer: parts.observer,
