@@ -195,6 +195,15 @@ describe('secrets', () => {
     expect(load().warnings).toEqual([])
   })
 
+  it('a private key of the pages that everybody may read is told', () => {
+    const tls = 'web: { tls: { certificate: web.crt, key: web.key } }\n'
+    const directory = files({ 'c.yaml': tls, 'web.crt': 'x', 'web.key': 'x' })
+    const load = (): LoadedConfig => loadConfiguration(join(directory, 'c.yaml'), {})
+    expect(load().warnings).toEqual([expect.stringContaining('web.key: everybody may read it, and it is the private key')])
+    chmodSync(join(directory, 'web.key'), 0o640)
+    expect(load().warnings).toEqual([])
+  })
+
   it('are never in what is shown, wherever they stand', () => {
     const text = `${bmc('password: hunter2')}hosts: { cmp01: { bmc_password: hunter2 } }\nprobes: { p: { kind: prometheus, url: "http://x", query: up, token: hunter2 } }`
     const { options } = parseConfiguration(text, 'c.yaml', {})

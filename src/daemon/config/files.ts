@@ -49,10 +49,13 @@ function kindOf(stats: Stats): string {
   return 'a device or a socket'
 }
 
-/** What people should know of files that are read all the same. */
+/** What people should know of files that are read all the same. A file that cannot even be looked at is open to nobody. */
 export function readableByOthers(file: string): boolean {
-  const stats = statSync(file, { throwIfNoEntry: false })
-  return stats !== undefined && (stats.mode & othersRead) !== 0
+  try {
+    return (statSync(file).mode & othersRead) !== 0
+  } catch {
+    return false
+  }
 }
 
 /** Why a file is no place for a secret, or null. A group may read it: packages ship root:lifeboat 0640. */

@@ -123,7 +123,7 @@ function loadTexts(
     files: path === null ? [] : files,
     options: effective,
     secrets: secrets.contents,
-    warnings: path === null ? [] : openSecrets(effective, files),
+    warnings: path === null ? [] : [...openSecrets(effective, files), ...openKey(config)],
   }
 }
 
@@ -134,6 +134,12 @@ function openSecrets(options: readonly EffectiveOption[], files: readonly string
     if (held.length === 0 || !readableByOthers(file)) return []
     return `${file}: everybody may read it, and it holds ${held.map(({ name }) => name).join(', ')} (chmod o= ${file})`
   })
+}
+
+function openKey({ web }: Config): string[] {
+  const key = web?.tls?.key
+  if (key === undefined || !readableByOthers(key)) return []
+  return [`${key}: everybody may read it, and it is the private key of the pages (web.tls.key; chmod o= ${key})`]
 }
 
 /** What the program takes from elsewhere when the file is silent. */
