@@ -24,7 +24,7 @@ export function eventRoutes(
       },
     },
     (request, reply) => {
-      // On the operators' socket everybody is the same one, and may end the daemon anyway: no share there.
+      // On the operators' socket nothing tells people apart, and whoever is there may stop the daemon: no share.
       const reader = request.via?.userId ?? null
       streams.refuseTooMany(reader)
       const head = review.journal({ limit: 1 }).head.seq
