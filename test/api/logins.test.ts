@@ -336,7 +336,9 @@ describe('the front', () => {
     const { server, people } = await open({ rules: () => ({ ...usual, requestsAMinute: 20 }) })
     const statuses = []
     for (let nth = 0; nth < 30; nth += 1)
-      statuses.push((await server.inject({ url: '/v1/status', headers: { 'x-auth-token': `made-up-${nth}` } })).statusCode)
+      statuses.push(
+        (await server.inject({ url: '/v1/status', headers: { 'x-auth-token': `made-up-${nth}` } })).statusCode,
+      )
     expect(statuses).toEqual([...Array<number>(20).fill(401), ...Array<number>(10).fill(429)])
     expect(people.asked).toBe(20)
   })

@@ -199,7 +199,9 @@ describe('secrets', () => {
     const tls = 'web: { tls: { certificate: web.crt, key: web.key } }\n'
     const directory = files({ 'c.yaml': tls, 'web.crt': 'x', 'web.key': 'x' })
     const load = (): LoadedConfig => loadConfiguration(join(directory, 'c.yaml'), {})
-    expect(load().warnings).toEqual([expect.stringContaining('web.key: everybody may read it, and it is the private key')])
+    expect(load().warnings).toEqual([
+      expect.stringContaining('web.key: everybody may read it, and it is the private key'),
+    ])
     chmodSync(join(directory, 'web.key'), 0o640)
     expect(load().warnings).toEqual([])
   })

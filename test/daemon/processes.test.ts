@@ -170,8 +170,8 @@ test('the log says where the pages are, and a reload changes who may use them', 
     .output()
     .split('\n')
     .flatMap((line) => (line.includes('"listener":"web"') ? [JSON.parse(line) as Record<string, string>] : []))
-  const { address = '', message } = place ?? {}
-  expect(message).toMatch(/^Pages and REST API listen at http:\/\/127\.0\.0\.1:\d+, without TLS$/)
+  const { address = '', msg } = place ?? {}
+  expect(msg).toMatch(/^Pages and REST API listen at http:\/\/127\.0\.0\.1:\d+, without TLS$/)
   const { username: user, password } = simulator.cloud()
   const begun = await fetch(`${address}/v1/session`, {
     method: 'POST',

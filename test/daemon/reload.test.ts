@@ -54,7 +54,7 @@ describe('a reload', () => {
   it('changes who may do what in the pages at once; where they listen waits', () =>
     onStage('{}', async (stage) => {
       expect(await reload(stage, { web: { listen: false, roles: { ops: 'admin' }, session: '1h' } })).toMatchObject({
-        changed: ['web.roles.ops (new)', 'web.roles.admin (gone)', 'web.roles.reader (gone)', 'web.session'],
+        changed: ['web.roles.ops (new)', 'web.session', 'web.roles.admin (gone)', 'web.roles.reader (gone)'],
         waiting: ['web.listen'],
       })
     }))

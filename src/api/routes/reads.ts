@@ -41,7 +41,9 @@ export function readRoutes(server: RestServer, { operations, review }: RestSourc
   )
   server.get(
     '/v1/verdicts',
-    read('cloud', 'Changes of verdicts with their evidence, the newest first', z.array(answers.verdictLine), { querystring: requests.verdictQuery }),
+    read('cloud', 'Changes of verdicts with their evidence, the newest first', z.array(answers.verdictLine), {
+      querystring: requests.verdictQuery,
+    }),
     ({ query }) => review.verdicts(given(query)),
   )
   incidentReads(server, { operations, review })
@@ -59,7 +61,10 @@ export function readRoutes(server: RestServer, { operations, review }: RestSourc
   )
   server.get(
     '/v1/plans/:id',
-    read('plans', 'A plan that was asked for, with how far it is', answers.planRun, { params: requests.planPath, querystring: requests.nothing }),
+    read('plans', 'A plan that was asked for, with how far it is', answers.planRun, {
+      params: requests.planPath,
+      querystring: requests.nothing,
+    }),
     ({ params }) => review.plan(params.id),
   )
 }
@@ -67,17 +72,25 @@ export function readRoutes(server: RestServer, { operations, review }: RestSourc
 function incidentReads(server: RestServer, { operations, review }: Pick<RestSources, 'operations' | 'review'>): void {
   server.get(
     '/v1/incidents',
-    read('incidents', 'Incidents, the newest first', z.array(answers.incidentSummary), { querystring: requests.incidentQuery }),
+    read('incidents', 'Incidents, the newest first', z.array(answers.incidentSummary), {
+      querystring: requests.incidentQuery,
+    }),
     ({ query }) => operations.incidents(given(query)),
   )
   server.get(
     '/v1/incidents/:id',
-    read('incidents', 'One incident with its instances and steps', answers.incidentDetail, { params: requests.incidentPath, querystring: requests.nothing }),
+    read('incidents', 'One incident with its instances and steps', answers.incidentDetail, {
+      params: requests.incidentPath,
+      querystring: requests.nothing,
+    }),
     ({ params }) => operations.incident(params.id),
   )
   server.get(
     '/v1/incidents/:id/review',
-    read('incidents', 'One incident as its page shows it', answers.incidentReview, { params: requests.incidentPath, querystring: requests.nothing }),
+    read('incidents', 'One incident as its page shows it', answers.incidentReview, {
+      params: requests.incidentPath,
+      querystring: requests.nothing,
+    }),
     async ({ params }) => {
       await review.load(params.id)
       return review.incident(params.id)
@@ -85,12 +98,18 @@ function incidentReads(server: RestServer, { operations, review }: Pick<RestSour
   )
   server.get(
     '/v1/incidents/:id/instances/:instance',
-    read('incidents', 'One instance of an incident with every step', answers.instanceReview, { params: requests.instanceOfIncidentPath, querystring: requests.nothing }),
+    read('incidents', 'One instance of an incident with every step', answers.instanceReview, {
+      params: requests.instanceOfIncidentPath,
+      querystring: requests.nothing,
+    }),
     ({ params }) => review.instance(params.id, params.instance),
   )
   server.get(
     '/v1/incidents/:id/report',
-    read('incidents', 'The report of an incident', answers.reportText, { params: requests.incidentPath, querystring: requests.reportQuery }),
+    read('incidents', 'The report of an incident', answers.reportText, {
+      params: requests.incidentPath,
+      querystring: requests.reportQuery,
+    }),
     ({ params, query }, reply) => {
       const [type, end] = query.format === 'json' ? ['application/jsonl', 'jsonl'] : ['text/markdown', 'md']
       const file = `incident-${params.id.replace(/[^\w.-]/g, '_')}.${end}`
@@ -105,12 +124,17 @@ function incidentReads(server: RestServer, { operations, review }: Pick<RestSour
   )
   server.get(
     '/v1/recoveries',
-    read('incidents', 'Runs of workflows, the newest first', z.array(answers.recoveryLine), { querystring: requests.recoveryQuery }),
+    read('incidents', 'Runs of workflows, the newest first', z.array(answers.recoveryLine), {
+      querystring: requests.recoveryQuery,
+    }),
     ({ query }) => review.recoveries(given(query)),
   )
   server.get(
     '/v1/instances/:id',
-    read('incidents', 'In which incidents an instance was, the newest first', answers.instanceHistory, { params: requests.instancePath, querystring: requests.nothing }),
+    read('incidents', 'In which incidents an instance was, the newest first', answers.instanceHistory, {
+      params: requests.instancePath,
+      querystring: requests.nothing,
+    }),
     ({ params }) => review.instanceHistory(params.id),
   )
 }
