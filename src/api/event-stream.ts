@@ -12,7 +12,7 @@ import type { JournalPage, Review } from '../domain/review.ts'
 const heartbeatMs = 15_000
 /** A reader that takes nothing for so long is cut off; it resumes where it was. Shorter: a slow line loses its stream. */
 const patienceMs = 30_000
-/** Entries read at once. */
+/** Entries read before others get their turn: a few ms. More would hold up heartbeats and steps. */
 const pageSize = 100
 /** Written and not yet taken by the socket: beyond it nothing more is read from the journal. */
 const mostUntakenBytes = 256 * 1024
@@ -83,16 +83,25 @@ export class EventStreams {
         wake()
       })
     }
+    let nextTurn = false
     const wake = (): void => {
-      while (!over && answer.writableLength < mostUntakenBytes) {
-        const entries = entriesAfter(seq)
-        if (entries === null) end()
-        if (entries === null || entries.length === 0) return
-        for (const entry of entries) {
-          seq = entry.seq
-          write(eventText(entry))
-        }
+      if (over || nextTurn || answer.writableLength >= mostUntakenBytes) return
+      const entries = entriesAfter(seq)
+      if (entries === null) {
+        end()
+        return
       }
+      for (const entry of entries) {
+        seq = entry.seq
+        write(eventText(entry))
+      }
+      if (entries.length < pageSize) return
+      // Polls and steps come between: a reader as fast as we are takes all of a journal of years without a pause.
+      nextTurn = true
+      clock.after(0, () => {
+        nextTurn = false
+        wake()
+      })
     }
     const beat = (): void => {
       cancelBeat = clock.after(heartbeatMs, () => {
