@@ -3,7 +3,7 @@
  * exchange it as a whole. Whatever fails on the way leaves what held before, and is on record. Owns what is known of the
  * configuration in force; what the options mean is elsewhere (docs/decisions/0010).
  */
-import { sleep, type Clock } from '../domain/clock.ts'
+import { isAborted, sleep, type Clock } from '../domain/clock.ts'
 import type { NewEntry, Via } from '../domain/entry.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
@@ -103,7 +103,7 @@ export class Reloads {
       this.#refused(order, ensureError(thrown))
       throw thrown
     } finally {
-      if (!signal.aborted) source?.reloaded?.(mode())
+      if (!isAborted(signal)) source?.reloaded?.(mode())
     }
   }
 
