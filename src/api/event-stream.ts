@@ -12,14 +12,18 @@ import type { JournalPage, Review } from '../domain/review.ts'
 const heartbeatMs = 15_000
 /** A reader that takes nothing for so long is cut off; it resumes where it was. Shorter: a slow line loses its stream. */
 const patienceMs = 30_000
-/** Entries read at once. */
+/** Entries read before others get their turn: a few ms. More would hold up heartbeats and steps. */
 const pageSize = 100
 /** Written and not yet taken by the socket: beyond it nothing more is read from the journal. */
 const mostUntakenBytes = 256 * 1024
 /** Streams at once. Each costs a reading of what is new. */
 const mostStreams = 100
+/** Of one person: a page has one. Fewer, and open windows stand still; all of them, and one person shuts everybody else out. */
+const mostOfOne = 20
 
 export interface StreamOptions {
+  /** Whose stream it is, or null: a reader whom nothing tells from others. */
+  reader: string | null
   /** The last entry that the reader has. */
   after: number
   /** Asked at each heartbeat: false ends the stream, as a new request would be refused. */
@@ -29,7 +33,7 @@ export interface StreamOptions {
 export class EventStreams {
   readonly #review: Pick<Review, 'journal' | 'follow'>
   readonly #clock: Clock
-  readonly #streams = new Set<{ wake(): void; end(): void }>()
+  readonly #streams = new Set<{ reader: string | null; wake(): void; end(): void }>()
   #unfollow: (() => void) | null = null
 
   constructor(review: Pick<Review, 'journal' | 'follow'>, clock: Clock) {
@@ -41,14 +45,17 @@ export class EventStreams {
     return this.#streams.size
   }
 
-  /** Throws API_UNAVAILABLE when there are too many. */
-  refuseTooMany(): void {
+  /** Throws API_THROTTLED when this reader has too many, API_UNAVAILABLE when all together have. */
+  refuseTooMany(reader: string | null): void {
+    const own = [...this.#streams].filter((stream) => reader !== null && stream.reader === reader)
+    if (own.length >= mostOfOne)
+      throw new LifeboatError('API_THROTTLED', `You have ${mostOfOne} event streams already; close one`)
     if (this.#streams.size >= mostStreams)
       throw new LifeboatError('API_UNAVAILABLE', `There are ${mostStreams} event streams already; close one`)
   }
 
   /** Writes to an answer whose head is sent, until the reader goes, is too slow, or `close`. */
-  open(answer: ServerResponse, { after, mayGoOn }: StreamOptions): void {
+  open(answer: ServerResponse, { reader, after, mayGoOn }: StreamOptions): void {
     const clock = this.#clock
     let seq = after
     let over = false
@@ -76,16 +83,25 @@ export class EventStreams {
         wake()
       })
     }
+    let nextTurn = false
     const wake = (): void => {
-      while (!over && answer.writableLength < mostUntakenBytes) {
-        const entries = entriesAfter(seq)
-        if (entries === null) end()
-        if (entries === null || entries.length === 0) return
-        for (const entry of entries) {
-          seq = entry.seq
-          write(eventText(entry))
-        }
+      if (over || nextTurn || answer.writableLength >= mostUntakenBytes) return
+      const entries = entriesAfter(seq)
+      if (entries === null) {
+        end()
+        return
       }
+      for (const entry of entries) {
+        seq = entry.seq
+        write(eventText(entry))
+      }
+      if (entries.length < pageSize) return
+      // Polls and steps come between: a reader as fast as we are takes all of a journal of years without a pause.
+      nextTurn = true
+      clock.after(0, () => {
+        nextTurn = false
+        wake()
+      })
     }
     const beat = (): void => {
       cancelBeat = clock.after(heartbeatMs, () => {
@@ -108,7 +124,7 @@ export class EventStreams {
         return null
       }
     }
-    const stream = { wake, end }
+    const stream = { reader, wake, end }
     this.#streams.add(stream)
     answer.once('close', end)
     answer.on('error', end)

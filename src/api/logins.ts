@@ -22,16 +22,16 @@ export interface LoginRules {
 
 export class Logins {
   readonly #check: TokenCheck
-  readonly #rules: LoginRules
+  readonly #rules: () => LoginRules
   readonly #tokens: TokenCache
   readonly #sessions: Sessions
-  #ownProject: string | null = null
 
-  constructor(check: TokenCheck, clock: Clock, rules: LoginRules) {
+  /** @param rules asked for each request: a reload may change who may do what */
+  constructor(check: TokenCheck, clock: Clock, rules: () => LoginRules) {
     this.#check = check
     this.#rules = rules
     this.#tokens = new TokenCache(check, clock)
-    this.#sessions = new Sessions(clock, rules.sessionMs)
+    this.#sessions = new Sessions(clock, () => rules().sessionMs)
   }
 
   /** Throws AUTH_FAILED, AUTH_FORBIDDEN, or API_UNAVAILABLE while Keystone cannot be asked. */
@@ -81,19 +81,18 @@ export class Logins {
     const holder = await this.#tokens.holder(token, { fresh })
     if (holder === null)
       throw new LifeboatError('AUTH_FAILED', 'Keystone does not know this token: it ended, or is not of this cloud')
-    const rules = { roles: this.#rules.roles, projects: await this.#projects() }
+    const rules = { roles: this.#rules().roles, projects: await this.#projects() }
     return { identified: identified(holder, rules, by), leftMs: holder.leftMs }
   }
 
   async #projects(): Promise<readonly ProjectRule[]> {
-    if (this.#rules.projects.length > 0) return this.#rules.projects
-    this.#ownProject ??= await this.#check.ownProject().then(
-      ({ id }) => id,
-      (thrown: unknown) => {
-        throw keystoneMissing(thrown)
-      },
-    )
-    return [{ id: this.#ownProject }]
+    const { projects } = this.#rules()
+    if (projects.length > 0) return projects
+    // Asked each time: a reload may give the daemon a credential of another project.
+    const { id } = await this.#check.ownProject().catch((thrown: unknown) => {
+      throw keystoneMissing(thrown)
+    })
+    return [{ id }]
   }
 }
 

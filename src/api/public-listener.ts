@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { LifeboatError } from '../domain/errors.ts'
+import type { Observer } from '../domain/observer.ts'
 import { createServer } from './server.ts'
 
 export interface Health {
@@ -15,11 +16,12 @@ export interface PublicSources {
   contentType: string
   metricsText(): Promise<string>
   health: { live(): Health; ready(): Health }
+  observer?: Observer
 }
 
 /** The routes, not yet listening. */
 export function publicListener(sources: PublicSources): FastifyInstance {
-  const server = createServer()
+  const server = createServer({ observer: sources.observer })
   server.get('/metrics', async (_request, reply) => {
     const text = await sources.metricsText()
     return reply.type(sources.contentType).send(text)

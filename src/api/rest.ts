@@ -10,6 +10,7 @@ import type {
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Clock } from '../domain/clock.ts'
 import type { Via } from '../domain/entry.ts'
+import type { Observer } from '../domain/observer.ts'
 import type { Operations } from '../domain/operations.ts'
 import type { Asker, Review } from '../domain/review.ts'
 
@@ -25,6 +26,7 @@ export interface RestSources {
   operations: Operations
   review: Review
   clock: Clock
+  observer?: Observer
 }
 
 /** A caller who is known, and what the journal keeps of how. */

@@ -1,5 +1,7 @@
 /** What both listeners share: limits against hostile or broken clients, and one shape for every error. */
+import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
+import type { Socket } from 'node:net'
 import Fastify, {
   type FastifyHttpsOptions,
   type FastifyInstance,
@@ -7,6 +9,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { ensureError, LifeboatError, type ErrorCode } from '../domain/errors.ts'
+import type { Observer } from '../domain/observer.ts'
 
 /** The longest body: an act is a name and a sentence. Too small: long proofs are refused; too large: memory for nothing. */
 export const bodyLimitBytes = 16_384
@@ -14,8 +17,12 @@ export const bodyLimitBytes = 16_384
 /** A client that does not finish its request in this time is cut off. Too short: a person on a slow link; too long: sockets pile up. */
 const requestTimeoutMs = 10_000
 
-/** Node takes the shorter of its two limits for the head alone, and the other for the whole: with its own 60 s a body has a minute. */
-const headLimit = { headersTimeout: requestTimeoutMs }
+const parserOptions = {
+  /** Node takes the shorter of its two limits for the head alone, and the other for the whole: with its own 60 s a body has a minute. */
+  headersTimeout: requestTimeoutMs,
+  /** Node would refuse a request without the header by itself, and say nothing; the hook below says why. */
+  requireHostHeader: false,
+}
 
 /** An incident's id holds its host's name, up to 255 characters. Too small: nobody could cancel that incident. */
 export const longestId = 300
@@ -50,18 +57,21 @@ const httpStatus: Partial<Record<ErrorCode, number>> = {
 export type ServerExtras = Pick<FastifyHttpsOptions<Server>, 'trustProxy' | 'genReqId'> & {
   https?: FastifyHttpsOptions<Server>['https']
   http?: { connectionsCheckingInterval: number }
+  /** Told of our own failures, with what caused them: the caller hears one sentence. */
+  observer?: Observer | undefined
   /** Asked first about what no route answers; null: it is not there. */
   fallback?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null
 }
 
-export function createServer({ https, http, fallback, ...extras }: ServerExtras = {}): FastifyInstance {
+export function createServer({ https, http, observer, fallback, ...extras }: ServerExtras = {}): FastifyInstance {
   const server = Fastify({
     ...extras,
     // The type follows the transport; nothing that is done with it does.
     ...((https === undefined
-      ? { http: { ...http, ...headLimit } }
-      : { https: { ...https, ...http, ...headLimit } }) as object),
+      ? { http: { ...http, ...parserOptions } }
+      : { https: { ...https, ...http, ...parserOptions } }) as object),
     logger: false,
+    clientErrorHandler: refuseUnread,
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: true,
@@ -72,20 +82,57 @@ export function createServer({ https, http, fallback, ...extras }: ServerExtras 
       void (reply as unknown as FastifyReply).code(400).send(errorBody('USAGE', error.message))
     },
   })
+  server.addHook('onRequest', (request, _reply, done) => {
+    const { headers, raw } = request
+    const missing = headers.host === undefined && raw.httpVersion === '1.1'
+    done(missing ? new LifeboatError('USAGE', 'The request is not valid: the header Host is missing') : undefined)
+  })
   server.setNotFoundHandler((request, reply) => {
     const instead = fallback?.(request, reply) ?? null
     if (instead !== null) return instead
     const message = `There is no ${request.method} ${request.url.split('?')[0]?.slice(0, 200) ?? ''}`
     return reply.code(404).send(errorBody('NOT_FOUND', message))
   })
-  server.setErrorHandler((thrown, _request, reply) => {
+  server.setErrorHandler((thrown, request, reply) => {
     const framework = frameworkRefusal(thrown)
     if (framework !== null) return reply.code(framework.status).send(errorBody('USAGE', framework.message))
     const error = ensureError(thrown)
     if (error.code === 'AUTH_FAILED') void reply.header('www-authenticate', 'Bearer realm="lifeboat"')
-    return reply.code(httpStatus[error.code] ?? 500).send(errorBody(error.code, error.message, error.details))
+    const status = httpStatus[error.code] ?? 500
+    if (status === 500) {
+      const { method, routeOptions, id } = request
+      const message = `${method} ${routeOptions.url ?? 'unknown'} failed: ${error.message}`
+      observer?.log?.('error', 'http.failed', { message, httpRequestId: id }, error)
+    }
+    return reply.code(status).send(errorBody(error.code, error.message, error.details))
   })
   return server
+}
+
+/** What is wrong with a request that could not be read to its end, by node's code for it. */
+const unread: Partial<Record<string, { status: number; message: string }>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: `it did not come to its end within ${requestTimeoutMs / 1000} s` },
+  HPE_HEADER_OVERFLOW: { status: 431, message: 'its headers are too long' },
+}
+
+/** The same shape where no route is ever reached. What the client sent is not repeated: a token may be in it. */
+function refuseUnread(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  // Within an answer that has begun, a second head would be taken for a part of it.
+  const { _httpMessage: begun } = socket as { _httpMessage?: ServerResponse | null }
+  if (socket.writable && begun?.headersSent !== true) {
+    const code = error.code ?? ''
+    const { status, message } = unread[code] ?? { status: 400, message: `it cannot be read as HTTP/1.1 (${code})` }
+    const body = JSON.stringify(errorBody('USAGE', `The request is not valid: ${message}`))
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+      'Connection: close',
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+    ]
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
+  }
+  socket.destroy(error)
 }
 
 export function errorBody(code: string, message: string, details: unknown = {}): ErrorBody {

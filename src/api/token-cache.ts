@@ -47,15 +47,19 @@ export class TokenCache {
       throw new LifeboatError('API_UNAVAILABLE', 'Too many logins are being checked at once; try again in a moment')
     const askedAt = this.#clock.now()
     this.#underWay += 1
-    const asking = this.#check.holder(token).finally(() => {
-      this.#underWay -= 1
-      if (this.#asking.get(key) === asking) this.#asking.delete(key)
-    })
+    // What others wait for fails as this does: a refusal of our own credential must not count as one of their token.
+    const asking = this.#check
+      .holder(token)
+      .catch((thrown: unknown) => {
+        this.#known.delete(key)
+        throw keystoneMissing(thrown)
+      })
+      .finally(() => {
+        this.#underWay -= 1
+        if (this.#asking.get(key) === asking) this.#asking.delete(key)
+      })
     this.#asking.set(key, asking)
-    const holder = await asking.catch((thrown: unknown) => {
-      this.#known.delete(key)
-      throw keystoneMissing(thrown)
-    })
+    const holder = await asking
     this.#known.delete(key)
     if (this.#known.size >= mostKept)
       for (const oldest of [...this.#known.keys()].slice(0, 1)) this.#known.delete(oldest)

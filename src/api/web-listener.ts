@@ -3,7 +3,7 @@
  * first: TLS, limits, headers. Metrics and health are elsewhere (public-listener.ts), without a login.
  */
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import type { Server } from 'node:https'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
@@ -19,6 +19,11 @@ import type { RestSources } from './rest.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { createServer } from './server.ts'
 
+export interface WebRules extends LoginRules {
+  /** Requests from one address in a minute. */
+  requestsAMinute: number
+}
+
 export interface WebOptions {
   host: string
   port: number
@@ -26,9 +31,8 @@ export interface WebOptions {
   tls: { certificate: string; key: string } | null
   /** Addresses of proxies whose word on the caller's address and scheme counts. */
   trustedProxies: string[]
-  /** Requests from one address in a minute. */
-  requestsAMinute: number
-  login: LoginRules
+  /** What holds now: asked for each request. */
+  rules: () => WebRules
   /** The built pages; they may be missing. */
   pages: string
 }
@@ -50,6 +54,12 @@ const certificateLookMs = 60_000
 
 /** Connections at once. More would be somebody who collects them: each costs memory and a file. */
 const mostConnections = 1_000
+
+/**
+ * A client that does not finish its TLS handshake in this time is cut off. Longer (node's own is two minutes), and a thousand
+ * silent connections shut everybody out for as long; shorter, and a slow line never gets in.
+ */
+const handshakeLimitMs = 10_000
 
 /** Between two looks for connections that are too slow with their request. */
 const slowLookMs = 2_000
@@ -82,16 +92,17 @@ export async function listenForPeople(parts: WebParts, options: WebOptions): Pro
 export async function webServer(parts: WebParts, options: WebOptions): Promise<FastifyInstance> {
   const { tls, trustedProxies } = options
   const server = createServer({
-    ...(tls !== null && { https: { ...readTls(tls), minVersion: 'TLSv1.2' } }),
+    ...(tls !== null && { https: { ...readTls(tls), minVersion: 'TLSv1.2', handshakeTimeout: handshakeLimitMs } }),
     http: { connectionsCheckingInterval: slowLookMs },
     ...(trustedProxies.length > 0 && { trustProxy: trustedProxies }),
+    observer: parts.observer,
     genReqId: requestIdOf,
     fallback: pageFallback(options.pages),
   })
-  const logins = new Logins(parts.people, parts.clock, options.login)
+  const logins = new Logins(parts.people, parts.clock, options.rules)
   await server.register(helmet, headers(tls !== null))
   await server.register(rateLimit, {
-    max: options.requestsAMinute,
+    max: () => options.rules().requestsAMinute,
     timeWindow: 60_000,
     errorResponseBuilder: (_request, { after }) =>
       new LifeboatError('API_THROTTLED', `Too many requests; try again in ${after}`),
@@ -167,13 +178,19 @@ function logRequest(observer: Observer, request: FastifyRequest, { statusCode, e
 
 function readTls({ certificate, key }: NonNullable<WebOptions['tls']>): { cert: Buffer; key: Buffer } {
   try {
-    return { cert: readFileSync(certificate), key: readFileSync(key) }
+    return { cert: readPem(certificate), key: readPem(key) }
   } catch (thrown) {
     const { message } = ensureError(thrown)
     throw new LifeboatError('CONFIG_INVALID', `The certificate of the pages cannot be read (web.tls): ${message}`, {
       cause: thrown,
     })
   }
+}
+
+/** A pipe would be waited for until somebody writes into it, and the whole daemon with it. */
+function readPem(file: string): Buffer {
+  if (!statSync(file).isFile()) throw new LifeboatError('CONFIG_INVALID', `${file} is no regular file`)
+  return readFileSync(file)
 }
 
 function reloader(server: FastifyInstance, { observer }: WebParts, { tls }: WebOptions): () => void {

@@ -9,7 +9,8 @@ import type { Clock } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { ServiceRecord } from '../domain/service.ts'
 import type { ProbeReading } from '../domain/verdict.ts'
-import { buildAdapters, type Adapters } from './adapters.ts'
+import type { CloudConfig } from '../openstack/cloud-config.ts'
+import { buildAdapters, buildCloud, cloudConfigOf, type Adapters } from './adapters.ts'
 import { domainLines } from './check-domains.ts'
 import { noticeLines } from './check-notices.ts'
 import type { Config } from './config/index.ts'
@@ -38,9 +39,17 @@ export async function* checkUp(
   yield checkJournal(config)
   for (const { what, message, advice } of detectionAdvice(config)) yield warn(what, message, advice)
   yield* noticeLines(config, clock)
+  const context = { clock, observer: {}, env }
+  let access: CloudConfig
+  try {
+    access = cloudConfigOf(config, context)
+  } catch (thrown) {
+    yield fail('cloud', thrown, 'Check clouds.yaml, cloud in the configuration, and the OS_* variables')
+    return
+  }
   let adapters: Adapters
   try {
-    adapters = buildAdapters(config, { clock, observer: {}, env })
+    adapters = buildAdapters(config, context, buildCloud(access, config, context))
   } catch (thrown) {
     yield fail('configuration', thrown, 'Correct the place named')
     return

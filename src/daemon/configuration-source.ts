@@ -54,17 +54,17 @@ export function configurationSource({ loaded, read, context, loadWorkflow }: Sou
     const elsewhere = addressOf(access) !== addressOf(started)
     const alike = likenessOf(access, config)
     const renewed = elsewhere || alike === likeness ? null : buildCloud(access, config, context)
-    const inUse = renewed ?? cloud
-    const warnings = renewed === null ? [] : await tried(renewed)
-    const rules = rulesOf(config, buildAdapters(config, context, inUse), document)
+    const built = await rulesOver(renewed, config, document).catch((thrown: unknown) => {
+      renewed?.close()
+      throw thrown
+    })
     return {
-      rules,
+      ...built,
       changed: [
         ...(renewed === null ? [] : [`credentials, TLS or time limits of the cloud (${access.source})`]),
         ...(document.digest === workflow.digest ? [] : [`workflow ${document.name} (revision ${document.revision})`]),
       ],
       waiting: elsewhere ? [`address, region or endpoints of the cloud (${access.source})`] : [],
-      warnings,
       adopted: () => {
         if (renewed !== null) {
           cloud.close()
@@ -77,8 +77,17 @@ export function configurationSource({ loaded, read, context, loadWorkflow }: Sou
     }
   }
 
+  async function rulesOver(
+    renewed: OpenStackCloud | null,
+    config: Config,
+    document: Workflow,
+  ): Promise<Pick<BuiltRules, 'rules' | 'warnings'>> {
+    const warnings = renewed === null ? [] : await tried(renewed)
+    return { rules: rulesOf(config, buildAdapters(config, context, renewed ?? cloud), document), warnings }
+  }
+
   /** A plain no of Keystone's refuses the reload; where it cannot be asked, the old credentials would be no better. */
-  async function tried(renewed: typeof cloud): Promise<string[]> {
+  async function tried(renewed: OpenStackCloud): Promise<string[]> {
     const limit = deadline(context.clock, tryLimitMs)
     try {
       await renewed.capabilities({ signal: limit.signal })
@@ -87,7 +96,6 @@ export function configurationSource({ loaded, read, context, loadWorkflow }: Sou
       const error = ensureError(thrown)
       if (error.code !== 'AUTH_FAILED' && error.code !== 'AUTH_FORBIDDEN')
         return [`the new credentials of the cloud could not be tried: ${error.message}`]
-      renewed.close()
       const message = `The new credentials are refused, and the old ones stay in use: ${error.message}`
       throw new LifeboatError('CONFIG_INVALID', message, { cause: error })
     } finally {
@@ -112,6 +120,14 @@ function addressOf({ authUrl, endpoints }: CloudConfig): string {
 /** Everything that a connection is made of, the contents of certificates too: they are renewed in place. */
 function likenessOf(access: CloudConfig, { api }: Pick<Config, 'api'>): string {
   const { cacert, cert, key } = access.tls
-  const contents = [cacert, cert, key].map((file) => (file === null ? null : readFileSync(file, 'base64')))
-  return JSON.stringify({ access, api, contents })
+  return JSON.stringify({ access, api, contents: [cacert, cert, key].map(contentOf) })
+}
+
+/** Null also of a file that cannot be read: whoever makes the connection of it says so, and which option names it. */
+function contentOf(file: string | null): string | null {
+  try {
+    return file === null ? null : readFileSync(file, 'base64')
+  } catch {
+    return null
+  }
 }

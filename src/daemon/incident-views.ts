@@ -2,12 +2,18 @@
 import type { Entry } from '../domain/entry.ts'
 import { fenceSentence } from '../domain/fence-progress.ts'
 import type { Incident, InstanceRecovery, StepRecord } from '../domain/incident.ts'
-import type { IncidentDetail, IncidentSummary, InstanceSummary, StepSummary } from '../domain/operations.ts'
+import type {
+  DecidedInstance,
+  IncidentDetail,
+  IncidentSummary,
+  InstanceSummary,
+  StepSummary,
+} from '../domain/operations.ts'
 import type { OutcomeKind } from '../domain/outcome.ts'
-import type { StepKind } from '../domain/plan.ts'
+import type { InstancePlan, StepKind } from '../domain/plan.ts'
 
 export function incidentSummary(incident: Incident): IncidentSummary {
-  const { id, host, segment, mode, openedAt, openedBy, phase, held, closed, instances } = incident
+  const { held, closed, instances } = incident
   const outcomes: Partial<Record<OutcomeKind | 'open', number>> = {}
   for (const { outcome } of instances.values()) {
     const name = outcome?.outcome ?? 'open'
@@ -16,20 +22,14 @@ export function incidentSummary(incident: Incident): IncidentSummary {
   const ended = closed === null ? null : { outcome: closed.outcome, message: closed.message, at: closed.at }
   const fencing =
     incident.fencing === null || incident.proof !== null || ended !== null ? null : fenceSentence(incident.fencing)
-  return {
-    id,
-    host,
-    segment,
-    mode,
-    openedAt,
-    openedBy,
-    phase,
-    held,
-    fencing,
-    ended,
-    instances: instances.size,
-    outcomes,
-  }
+  return { ...headOf(incident), held, fencing, ended, instances: instances.size, outcomes }
+}
+
+type Head = Pick<IncidentSummary, 'id' | 'host' | 'segment' | 'mode' | 'openedAt' | 'openedBy' | 'phase'>
+
+/** Which incident it is: what its fold and its line in a list call by the same names. */
+export function headOf({ id, host, segment, mode, openedAt, openedBy, phase }: Head): Head {
+  return { id, host, segment, mode, openedAt, openedBy, phase }
 }
 
 /** @param attempts the incident's `fence.attempt` entries */
@@ -43,17 +43,11 @@ export function incidentDetail(incident: Incident, attempts: Entry[]): IncidentD
 }
 
 function instanceSummary({ plan, recipe, steps, outcome, debts }: InstanceRecovery): InstanceSummary {
-  const { original, instanceId: id, name, projectId, decision, rule, reason, message, notes } = plan
+  const { original, notes } = plan
   const { wanted, wantedBecause, flagged, locked, instance } = original
   const { vmState, powerState, taskState } = instance
   return {
-    id,
-    name,
-    projectId,
-    decision,
-    rule,
-    reason,
-    message,
+    ...decided(plan),
     original: { vmState, powerState, taskState, wanted, wantedBecause, flagged, locked },
     recipe,
     steps: [...steps.values()].map(stepSummary),
@@ -61,6 +55,11 @@ function instanceSummary({ plan, recipe, steps, outcome, debts }: InstanceRecove
     notes,
     debts,
   }
+}
+
+export function decided(plan: InstancePlan): DecidedInstance {
+  const { instanceId: id, name, projectId, decision, rule, reason, message } = plan
+  return { id, name, projectId, decision, rule, reason, message }
 }
 
 function stepSummary({ key, kind, attempt, status, requestId, intendedAt, endedAt, error }: StepRecord): StepSummary {

@@ -91,9 +91,10 @@ export async function checkJournal({
   const message = `T${reason.slice(1)}. Recoveries are paused; look at it (lifeboat journal verify), then lifeboat resume`
   const alarm: NewEntry = { kind: 'alarm.raised', data: { code: 'JOURNAL_CORRUPT', message } }
   const data = { by: 'lifeboat', reason, until: null }
-  const acts = journal.read({ kinds: ['operator.paused', 'operator.resumed'] })
-  const known = acts.findLastIndex((entry) => entry.kind === 'operator.paused' && entry.data.reason === reason)
-  journal.append(known >= 0 ? [alarm] : [alarm, { kind: 'operator.paused', data }])
+  const known = journal
+    .read({ kinds: ['operator.paused'] })
+    .some((entry) => entry.kind === 'operator.paused' && entry.data.reason === reason)
+  journal.append(known ? [alarm] : [alarm, { kind: 'operator.paused', data }])
 }
 
 /** The number of entries, or what is wrong. Throws what is not about the journal's content. */

@@ -46,12 +46,14 @@ interface NamedSegment {
   segment: MasakariSegment
 }
 
-/** Masakari keeps names unique by itself; ours must be, whatever comes. */
+/** Masakari keeps names unique by itself; ours must be, whatever comes, and `default` is that of hosts without a segment. */
 function namedApart(segments: readonly MasakariSegment[]): NamedSegment[] {
   const taken = new Set<string>()
   return segments.map((segment) => {
-    let name = segment.name === '' ? segment.uuid : segment.name
-    for (let n = 2; taken.has(name); n++) name = `${segment.name}-${n}`
+    const given = segment.name === '' ? segment.uuid : segment.name
+    const own = /^default(:|$)/.test(given) ? `masakari-${given}` : given
+    let name = own
+    for (let n = 2; taken.has(name); n++) name = `${own}-${n}`
     taken.add(name)
     return { name, segment }
   })

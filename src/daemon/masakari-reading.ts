@@ -3,8 +3,9 @@ import type { MasakariImport } from '../cli/composition.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Wire } from '../domain/wire.ts'
 import { createCloud, type CloudOptions } from '../openstack/cloud-client.ts'
-import { loadCloudConfig, type Environment } from '../openstack/clouds-file.ts'
+import type { Environment } from '../openstack/clouds-file.ts'
 import { masakariClient } from '../openstack/masakari.ts'
+import { cloudConfigOf } from './adapters.ts'
 import { parseConfig, type Config } from './config/index.ts'
 import { masakariImport } from './masakari-import.ts'
 
@@ -17,11 +18,7 @@ export interface MasakariReading {
 
 /** Reads only. Throws CATALOG_MISSING when the cloud has no Masakari, and what the cloud throws. */
 export async function readMasakari(config: Config, { clock, env, wire }: MasakariReading): Promise<MasakariImport> {
-  const cloudConfig = loadCloudConfig({
-    env,
-    workDir: process.cwd(),
-    ...(config.cloud !== null && { cloud: config.cloud }),
-  })
+  const cloudConfig = cloudConfigOf(config, { env })
   const options: CloudOptions = {
     config: cloudConfig,
     clock,

@@ -3,13 +3,13 @@
  * exchange it as a whole. Whatever fails on the way leaves what held before, and is on record. Owns what is known of the
  * configuration in force; what the options mean is elsewhere (docs/decisions/0010).
  */
-import { sleep, type Clock } from '../domain/clock.ts'
+import { isAborted, sleep, type Clock } from '../domain/clock.ts'
 import type { NewEntry, Via } from '../domain/entry.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { ConfigurationState, ReloadReport } from '../domain/operations.ts'
-import { changesBetween, type LoadedConfig } from './config/index.ts'
+import { changesBetween, type Config, type LoadedConfig } from './config/index.ts'
 import { detectionAdvice } from './detection-advice.ts'
 import type { LogLevelInForce } from './log-level.ts'
 import { known } from './order-acts.ts'
@@ -37,6 +37,8 @@ export interface ConfigurationSource {
   read: () => LoadedConfig
   /** Throws CONFIG_INVALID, also for new credentials that Keystone refuses, and WORKFLOW_INVALID. */
   build: (next: LoadedConfig) => Promise<BuiltRules>
+  /** Told what holds from now on, for what is no rule of the daemon's: who may ask it. Must not fail. */
+  adopted?: (config: Config) => void
   /** Told when a reload begins and when it has ended, either way. */
   reloading?: () => void
   reloaded?: (mode: Mode) => void
@@ -89,7 +91,9 @@ export class Reloads {
   }
 
   async #reload(order: ReloadOrder): Promise<ReloadReport> {
-    const { source, observer, mode } = this.#parts
+    const { source, observer, mode, signal } = this.#parts
+    // Nothing more is told to systemd either: READY after STOPPING would say that it runs on.
+    if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
     source?.reloading?.()
     try {
       const report = await this.#exchange(order)
@@ -99,7 +103,7 @@ export class Reloads {
       this.#refused(order, ensureError(thrown))
       throw thrown
     } finally {
-      source?.reloaded?.(mode())
+      if (!isAborted(signal)) source?.reloaded?.(mode())
     }
   }
 
@@ -150,7 +154,7 @@ export class Reloads {
     built: BuiltRules,
     report: ReloadReport,
   ): void {
-    const { journal, prepare } = this.#parts
+    const { journal, prepare, source } = this.#parts
     const { changed, waiting, mode, files } = report
     const { entries, adopt } = prepare(built.rules)
     journal.append([
@@ -164,6 +168,7 @@ export class Reloads {
     this.#inForce = next
     this.#state = { files, loadedAt: this.#now(), loadedBy: by, waiting, refused: null }
     built.adopted()
+    source?.adopted?.(next.config)
   }
 
   #advise({ config }: LoadedConfig, { warnings }: ReloadReport): void {

@@ -5,14 +5,14 @@
  */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { listenForOperators, listenForPeople, listenPublicly, type WebOptions } from '../api/index.ts'
+import { listenForOperators, listenForPeople, listenPublicly, type WebListener } from '../api/index.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import { openJournal, type JournalWriter } from '../journal/journal.ts'
 import { createSystemdNotify } from '../telemetry/systemd-notify.ts'
 import { createTelemetry } from '../telemetry/telemetry.ts'
 import { watchCloud } from './cloud-watch.ts'
-import type { Config, LoadedConfig } from './config/index.ts'
+import type { LoadedConfig } from './config/index.ts'
 import { configurationSource } from './configuration-source.ts'
 import { Daemon } from './daemon.ts'
 import { daemonParts } from './daemon-parts.ts'
@@ -77,8 +77,9 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       logHead(observer, 'journal.closed', journal)
       journal.close()
     })
-    // What a reload renews beside the rules, once it is there.
-    const renewed = { run: (): void => undefined }
+    // What a reload changes beside the daemon's rules.
+    let { webRules } = config
+    let pages: WebListener | null = null
     const daemon = new Daemon(
       daemonParts(config, {
         ...{ clock, observer, version, journal },
@@ -88,8 +89,11 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
         configuration: {
           ...source,
           reloading: () => systemd.reloading(),
+          adopted: (next) => {
+            webRules = next.webRules
+          },
           reloaded: (mode) => {
-            renewed.run()
+            pages?.reloadTls()
             systemd.ready(watching(mode))
           },
         },
@@ -97,16 +101,21 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       }),
     )
     teardown.add('recoveries', () => daemon.stop(stopped.why()))
-    const sources = { operations: daemon.operations, review: daemon.review, clock }
+    const sources = { operations: daemon.operations, review: daemon.review, clock, observer }
     const operators = await listenForOperators(sources, config.socket)
+    logPlace(observer, 'socket', `The operators' socket is ${config.socket}`, config.socket)
     teardown.add('socket', () => operators.close())
     if (config.web !== null) {
-      const web = await listenForPeople({ ...sources, people: source.people, observer }, webOptions(config.web))
-      renewed.run = () => web.reloadTls()
+      const parts = { ...sources, people: source.people }
+      const web = await listenForPeople(parts, { ...config.web, rules: () => webRules, pages: builtPages })
+      pages = web
+      const tls = config.web.tls === null ? 'without TLS' : 'over TLS'
+      logPlace(observer, 'web', `Pages and REST API listen at ${web.address}, ${tls}`, web.address)
       teardown.add('web', () => web.close())
     }
     if (config.http !== null) {
       const machines = await listenPublicly(telemetry, config.http)
+      logPlace(observer, 'http', `Metrics and health listen at ${machines.address}`, machines.address)
       teardown.add('http', () => machines.close())
     }
     teardown.add(
@@ -141,10 +150,6 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
   }
 }
 
-function webOptions({ roles, projects, sessionMs, ...web }: NonNullable<Config['web']>): WebOptions {
-  return { ...web, login: { roles, projects, sessionMs }, pages: builtPages }
-}
-
 function watching(mode: Mode): string {
   return `Watching, ${mode}`
 }
@@ -165,6 +170,11 @@ function hangUpSignal(): { begin: (reload: (name: string) => void) => void; rele
     },
     release: () => process.off('SIGHUP', listener),
   }
+}
+
+/** Where somebody finds it: the port may be any free one, and an address in a file may not be the one in use. */
+function logPlace(observer: Observer, listener: 'web' | 'http' | 'socket', message: string, address: string): void {
+  observer.log?.('info', 'listener.ready', { message, listener, address })
 }
 
 function logHead(observer: Observer, event: string, journal: JournalWriter): void {

@@ -3,7 +3,7 @@
  * changed, opens an incident for each host that is found dead, and hands it to the executor.
  */
 import { isAborted, sleep, type Clock } from '../domain/clock.ts'
-import type { IncidentId, NewEntry } from '../domain/entry.ts'
+import type { Entry, IncidentId, NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
@@ -192,14 +192,18 @@ export class WatchLoop {
 }
 
 /** Hosts whose last incident a person cancelled and that were not seen alive since. */
-function cancelledHosts(journal: Journal): Set<string> {
-  const hosts = new Set<string>()
-  for (const { host, kind, data } of journal.read({ kinds: ['incident.closed', 'verdict.changed'] })) {
-    if (host === null) continue
-    if (kind === 'incident.closed' && data.outcome === 'cancelled') hosts.add(host)
-    else if (kind === 'incident.closed' || (kind === 'verdict.changed' && alive.has(data.kind))) hosts.delete(host)
-  }
-  return hosts
+function cancelledHosts(journal: Pick<Journal, 'read'>): string[] {
+  const lastClosed = new Map<string, Extract<Entry, { kind: 'incident.closed' }>>()
+  for (const entry of journal.read({ kinds: ['incident.closed'] }))
+    if (entry.kind === 'incident.closed' && entry.host !== null) lastClosed.set(entry.host, entry)
+  // Verdicts of these hosts alone: of a whole fleet there are years of them, each with its evidence.
+  const livedSince = (host: string, after: number): boolean =>
+    journal
+      .read({ host, kinds: ['verdict.changed'], after })
+      .some((entry) => entry.kind === 'verdict.changed' && alive.has(entry.data.kind))
+  return [...lastClosed]
+    .filter(([host, { seq, data }]) => data.outcome === 'cancelled' && !livedSince(host, seq))
+    .map(([host]) => host)
 }
 
 /** Readable and unique: when, and which host. */

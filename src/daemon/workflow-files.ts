@@ -1,11 +1,11 @@
 /** Finds the workflow documents of the configuration. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Workflow } from '../domain/plan.ts'
 import { checkWorkflow, parseWorkflow } from '../engine/workflow.ts'
 import type { WorkflowCheck } from '../cli/composition.ts'
-import type { Config } from './config/index.ts'
+import { readRegularFile, type Config } from './config/index.ts'
 
 /** The documents of a directory, by name. Throws WORKFLOW_INVALID when it cannot be read or holds none. */
 export function workflowFiles(directory: string): string[] {
@@ -51,7 +51,7 @@ export function checkWorkflowFiles(config: Config, files: string[]): WorkflowChe
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readRegularFile(file).toString('utf8')
   } catch (thrown) {
     const reason = (thrown as NodeJS.ErrnoException).code === 'ENOENT' ? 'no such file' : ensureError(thrown).message
     throw new LifeboatError('WORKFLOW_INVALID', `${file}: ${reason}`, { cause: thrown })

@@ -21,8 +21,9 @@ export interface StepRecord {
   status: StepStatus
   before: unknown
   request: unknown
+  /** Nova's. */
   requestId: string | null
-  /** What the step's writes carried to OpenStack; null in rows of older releases and where nothing was to be sent. */
+  /** Ours, as its writes carried it: Nova's log has it too. Null in rows of older releases and where nothing was to be sent. */
   globalRequestId: string | null
   result: unknown
   error: ErrorRecord | null

@@ -163,7 +163,8 @@ export interface StepSummary {
   error: { code: string; message: string } | null
 }
 
-export interface InstanceSummary {
+/** An instance of a failed host, and what was decided about it. */
+export interface DecidedInstance {
   id: InstanceId
   name: string
   projectId: string
@@ -172,6 +173,9 @@ export interface InstanceSummary {
   rule: string
   reason: string
   message: string
+}
+
+export interface InstanceSummary extends DecidedInstance {
   original: {
     vmState: string
     powerState: number

@@ -6,8 +6,9 @@
  */
 import type { Entry, EntryKind, IncidentId, Via } from './entry.ts'
 import type { ErrorRecord } from './errors.ts'
+import type { StepRecord } from './incident.ts'
 import type { InstanceId } from './instance.ts'
-import type { IncidentDetail, IncidentSummary } from './operations.ts'
+import type { DecidedInstance, IncidentDetail, IncidentSummary } from './operations.ts'
 import type { OutcomeKind } from './outcome.ts'
 import type { HostPlan, InstancePlan, StepKind } from './plan.ts'
 import type { Segment } from './segment.ts'
@@ -67,33 +68,13 @@ export interface EvidenceSeries {
 }
 
 /** A step with all that is known of it: what was found, what was sent, what came of it. */
-export interface StepReview {
-  key: string
+export interface StepReview extends Omit<StepRecord, 'kind'> {
   kind: string
-  attempt: number
-  status: StepStatus
-  before: unknown
-  request: unknown
-  /** Nova's. */
-  requestId: string | null
-  /** Ours, as its writes carried it: Nova's log has it too. Null where nothing was sent, and in records of older releases. */
-  globalRequestId: string | null
-  result: unknown
-  error: ErrorRecord | null
-  intendedAt: string
-  endedAt: string | null
   tookMs: number | null
 }
 
 /** One instance of an incident on one line: thousands of these fit in a page. */
-export interface InstanceLine {
-  id: InstanceId
-  name: string
-  projectId: string
-  decision: InstancePlan['decision']
-  rule: string
-  reason: string
-  message: string
+export interface InstanceLine extends DecidedInstance {
   /** The state its owner left it in, e.g. `active`, `stopped`, `resized (stopped)`. */
   original: string
   wanted: string

@@ -61,7 +61,15 @@ export function createLogger(options: LoggerOptions): Logger {
 
 function errorFields(error: unknown): Record<string, unknown> {
   const { code, certainty, retry, message, chain, details } = errorRecord(error)
-  return { code, certainty, retry, message, chain, details }
+  // A bug is found by where it was thrown; of all other errors the code says enough.
+  const stack = code === 'INVARIANT' ? stackOf(error) : undefined
+  return { code, certainty, retry, message, chain, details, ...(stack !== undefined && { stack }) }
+}
+
+/** Of what was thrown first. */
+function stackOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  return error.cause instanceof Error ? stackOf(error.cause) : error.stack
 }
 
 const secretName =

@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { access } from '../../src/api/access.ts'
+import { TokenCache } from '../../src/api/token-cache.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import { requestHeader } from '../../src/domain/review.ts'
-import { as, front, person, type Front } from './people.ts'
+import { VirtualClock } from '../../src/simulator/index.ts'
+import { as, front, person, usual, type Front } from './people.ts'
 
 let opened: Front | null = null
 const open = async (...args: Parameters<typeof front>): Promise<Front> => (opened = await front(...args))
@@ -84,6 +86,14 @@ describe('a token', () => {
     expect(answer.json()).toEqual({ name: 'ann@Corp', role: 'admin', by: 'token' })
   })
 
+  it('counts in the project of Lifeboat’s own credential as it is now: a reload may bring another', async () => {
+    const { server, people } = await open()
+    const read = async () => (await server.inject({ url: '/v1/me', headers: as('ann') })).statusCode
+    expect(await read()).toBe(200)
+    people.ownProject = async () => ({ id: 'p-service', name: 'service' })
+    expect(await read()).toBe(403)
+  })
+
   it('acts in its user’s name, and with no other', async () => {
     const { server, asked } = await open()
     const send = (payload: object) =>
@@ -147,6 +157,14 @@ describe('a token', () => {
   })
 })
 
+it('whoever waits for the answer about a token that another asked for hears the same: Keystone is missing', async () => {
+  // A page asks for several things at once; a 401 to one of them would end its session.
+  const holder = () => Promise.reject(new LifeboatError('AUTH_FAILED', 'the service user is disabled'))
+  const cache = new TokenCache({ holder }, new VirtualClock())
+  const asked = [1, 2].map(() => cache.holder('token-of-olaf', { fresh: false }))
+  for (const answer of asked) await expect(answer).rejects.toMatchObject({ code: 'API_UNAVAILABLE' })
+})
+
 describe('a session', () => {
   const login = (server: Front['server'], payload: object, headers: object = ours) =>
     server.inject({ method: 'POST', url: '/v1/session', payload, headers: { ...headers } })
@@ -162,6 +180,16 @@ describe('a session', () => {
       const cookie = cookieOf(answer.headers['set-cookie'])
       expect((await server.inject({ url: '/v1/me', headers: { cookie } })).json()).toMatchObject({ name: 'olaf' })
     }
+  })
+
+  it('takes the place of the one that the same browser had, and a login that is refused does not', async () => {
+    const { server } = await open()
+    const earlier = cookieOf((await login(server, { token: 'token-of-olaf' })).headers['set-cookie'])
+    const read = async () => (await server.inject({ url: '/v1/me', headers: { cookie: earlier } })).statusCode
+    await login(server, { user: 'ann', password: 'wrong' }, { ...ours, cookie: earlier })
+    expect(await read()).toBe(200)
+    await login(server, { user: 'ann', password: 'right' }, { ...ours, cookie: earlier })
+    expect(await read()).toBe(401)
   })
 
   it('of a browser that speaks TLS to a trusted proxy is bound to this host and to TLS', async () => {
@@ -198,9 +226,7 @@ describe('a session', () => {
   })
 
   it('that was ended, or is past its time, or whose token was revoked, is nobody', async () => {
-    const { server, people, clock } = await open({
-      login: { roles: { reader: 'reader', admin: 'admin' }, projects: [], sessionMs: 600_000 },
-    })
+    const { server, people, clock } = await open({ rules: () => ({ ...usual, sessionMs: 600_000 }) })
     const begin = async (name: string) =>
       cookieOf((await login(server, { token: `token-of-${name}` })).headers['set-cookie'])
     const read = async (cookie: string) => (await server.inject({ url: '/v1/status', headers: { cookie } })).statusCode
@@ -216,6 +242,32 @@ describe('a session', () => {
     const old = await begin('rita')
     await clock.advance(600_001)
     expect(await read(old)).toBe(401)
+  })
+})
+
+describe('what a reload says', () => {
+  it('of roles, projects, sessions and requests holds from the next request on', async () => {
+    let rules = usual
+    const { server, clock } = await open({ rules: () => rules })
+    const begun = await server.inject({
+      method: 'POST',
+      url: '/v1/session',
+      payload: { token: 'token-of-olaf' },
+      headers: ours,
+    })
+    const cookie = cookieOf(begun.headers['set-cookie'])
+    const status = async (headers: Record<string, string>) =>
+      (await server.inject({ url: '/v1/status', headers })).statusCode
+    expect([await status({ cookie }), await status(as('rita'))]).toEqual([200, 200])
+    rules = { ...usual, roles: { admin: 'admin', 'ha-operator': 'operator' } }
+    expect([await status({ cookie }), await status(as('rita'))]).toEqual([200, 403])
+    rules = { ...usual, projects: [{ name: 'ops', domain: 'Default' }] }
+    expect([await status({ cookie }), await status(as('rita'))]).toEqual([403, 403])
+    rules = { ...usual, sessionMs: 600_000 }
+    await clock.advance(600_001)
+    expect([await status({ cookie }), await status(as('rita'))]).toEqual([401, 200])
+    rules = { ...usual, requestsAMinute: 1 }
+    expect([await status(as('rita')), await status(as('rita'))]).toContain(429)
   })
 })
 
@@ -257,7 +309,7 @@ describe('the front', () => {
   })
 
   it('limits logins more than reads, and each address by itself', async () => {
-    const { server } = await open({ requestsAMinute: 50 })
+    const { server } = await open({ rules: () => ({ ...usual, requestsAMinute: 50 }) })
     const guess = async (remoteAddress: string) =>
       (
         await server.inject({
@@ -278,6 +330,17 @@ describe('the front', () => {
         (await server.inject({ url: '/v1/status', headers: as('rita'), remoteAddress: '192.0.2.3' })).statusCode,
       )
     expect(reads.filter((status) => status === 429)).toHaveLength(2)
+  })
+
+  it('limits whoever shows tokens that nobody knows before Keystone is asked for each', async () => {
+    const { server, people } = await open({ rules: () => ({ ...usual, requestsAMinute: 20 }) })
+    const statuses = []
+    for (let nth = 0; nth < 30; nth += 1)
+      statuses.push(
+        (await server.inject({ url: '/v1/status', headers: { 'x-auth-token': `made-up-${nth}` } })).statusCode,
+      )
+    expect(statuses).toEqual([...Array<number>(20).fill(401), ...Array<number>(10).fill(429)])
+    expect(people.asked).toBe(20)
   })
 
   it('logs who asked what under the caller’s request id, and neither token nor query', async () => {

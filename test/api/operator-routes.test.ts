@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { onSocket, restServer } from '../../src/api/rest-server.ts'
+import type { Observer } from '../../src/domain/observer.ts'
 import type { Operations } from '../../src/domain/operations.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import { aStatus, fakeOperations } from './fake-operations.ts'
@@ -8,11 +9,9 @@ import { fakeReview } from './fake-review.ts'
 const now = Date.parse('2026-01-02T03:04:05Z')
 const by = 'alice'
 
-const routes = (operations: Operations) =>
-  restServer(
-    { operations, review: fakeReview(), clock: { now: () => now, wall: () => now, after: () => () => undefined } },
-    onSocket,
-  )
+const clock = { now: () => now, wall: () => now, after: () => () => undefined }
+const routes = (operations: Operations, observer: Observer = {}) =>
+  restServer({ operations, review: fakeReview(), clock, observer }, onSocket)
 
 describe('acts', () => {
   it.each([
@@ -98,6 +97,14 @@ describe('acts', () => {
     ['a list for a body', '/v1/pause', []],
     ['a return that nobody orders', '/v1/hosts/cmp01/return', { reason: 'x' }],
     ['a return with a word for a flag', '/v1/hosts/cmp01/return', { by, keepOut: 'yes' }],
+    ['a host that is kept out for no reason', '/v1/hosts/cmp01/return', { by, keepOut: true }],
+    [
+      'a host that is kept out for a reason that nobody sees',
+      '/v1/hosts/cmp01/return',
+      { by, keepOut: true, reason: '\u200b' },
+    ],
+    ['a return for a reason that nobody sees', '/v1/hosts/cmp01/return', { by, reason: '\u3164' }],
+    ['a reload for a reason that nobody sees', '/v1/reload', { by, reason: '\u2800' }],
     ['no body', '/v1/resume', undefined],
   ])('%s is refused and nothing is done', async (_name, url, payload) => {
     const { operations, asked } = fakeOperations()
@@ -151,13 +158,19 @@ describe('errors have one shape', () => {
     expect([answer.statusCode, answer.json()]).toEqual([status, { error: { code, message: 'why', details: { a: 1 } } }])
   })
 
-  it('a bug says so without a stack', async () => {
+  it('a bug says so without a stack, which is in the log', async () => {
+    const bug = new TypeError('x is not a function')
     const { operations } = fakeOperations({
       status: () => {
-        throw new TypeError('x is not a function')
+        throw bug
       },
     })
-    const answer = await routes(operations).inject('/v1/status')
+    const logged: unknown[] = []
+    const log = (...line: unknown[]): void => void logged.push(line)
+    const answer = await routes(operations, { log }).inject('/v1/status')
+    const message = 'GET /v1/status failed: x is not a function'
+    const cause = expect.objectContaining({ cause: bug }) as unknown
+    expect(logged).toEqual([['error', 'http.failed', expect.objectContaining({ message }), cause]])
     expect([answer.statusCode, answer.json()]).toEqual([
       500,
       { error: { code: 'INVARIANT', message: 'x is not a function', details: {} } },

@@ -1,6 +1,6 @@
 /** A Keystone of a test's own making, and the web server over a daemon to which nothing happened. */
 import type { FastifyInstance } from 'fastify'
-import { webServer, type WebOptions } from '../../src/api/web-listener.ts'
+import { webServer, type WebOptions, type WebRules } from '../../src/api/web-listener.ts'
 import type { Operations } from '../../src/domain/operations.ts'
 import type { Login, TokenCheck, TokenHolder } from '../../src/domain/token-holder.ts'
 import { VirtualClock } from '../../src/simulator/index.ts'
@@ -36,18 +36,20 @@ export class People implements TokenCheck {
   }
 }
 
+export const usual: WebRules = {
+  roles: { admin: 'admin', 'ha-operator': 'operator', reader: 'reader' },
+  projects: [],
+  sessionMs: 8 * 3_600_000,
+  requestsAMinute: 600,
+}
+
 /** On a free port of this machine, without TLS and without pages. */
 export const listening: WebOptions = {
   host: '127.0.0.1',
   port: 0,
   tls: null,
   trustedProxies: [],
-  requestsAMinute: 600,
-  login: {
-    roles: { admin: 'admin', 'ha-operator': 'operator', reader: 'reader' },
-    projects: [],
-    sessionMs: 8 * 3_600_000,
-  },
+  rules: () => usual,
   pages: '/nowhere',
 }
 

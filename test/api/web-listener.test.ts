@@ -111,6 +111,13 @@ describe('TLS', () => {
     ])
   })
 
+  it('does not wait for a certificate that is a pipe', async () => {
+    certify('first')
+    rmSync(files().key)
+    execFileSync('mkfifo', [files().key])
+    await expect(listen(true)).rejects.toMatchObject({ message: expect.stringContaining('is no regular file') })
+  })
+
   it('without its certificate does not start, and says which option it is', async () => {
     await expect(listen(true)).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
@@ -188,6 +195,19 @@ describe('an event stream over HTTP', () => {
     expect((await Stream.open(address, '/v1/events', {})).status).toBe(401)
     const bad = await Stream.open(address, '/v1/events', { ...as('rita'), 'last-event-id': 'x' })
     expect([bad.status, bad.text]).toEqual([400, expect.stringContaining('Last-Event-ID')])
+  })
+
+  it('is one of twenty of one person at the most, whatever token they show, and nobody else is kept out by that', async () => {
+    people.tokens.set('another-of-rita', person('rita', ['reader']))
+    people.tokens.set('token-of-olaf', person('olaf', ['reader']))
+    const address = await listen(false, { journal })
+    const of = async (headers: Record<string, string>) => (await Stream.open(address, '/v1/events', headers)).status
+    for (let nth = 0; nth < 10; nth += 1) {
+      expect(await of(as('rita'))).toBe(200)
+      expect(await of({ 'x-auth-token': 'another-of-rita' })).toBe(200)
+    }
+    expect(await of({ 'x-auth-token': 'another-of-rita' })).toBe(429)
+    expect(await of(as('olaf'))).toBe(200)
   })
 
   it('ends with the token behind its session', async () => {

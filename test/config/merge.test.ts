@@ -130,18 +130,28 @@ describe('problems', () => {
       'x',
       'b.yml: would not be read (call it *.yaml)',
     ],
-    ['a directory in place of a file', { 'x/a.yaml/b': '' }, 'x', 'EISDIR'],
+    ['a directory in place of a file', { 'x/a.yaml/b': '' }, 'x', 'a.yaml: it is a directory, and no file'],
     ['what is not there', { 'x/a.yaml': '' }, 'y', 'ENOENT'],
   ])('%s', (_, texts, name, problem) => {
     expect(problemsOf(() => loadConfiguration(join(files(texts), name), {})).join('\n')).toContain(problem)
   })
 
-  it('a pipe among them is refused, and not waited for', () => {
-    const directory = files({ 'a.yaml': '' })
-    execFileSync('mkfifo', [join(directory, 'b.yaml')])
-    expect(problemsOf(() => loadConfiguration(directory, {}))).toEqual([
-      expect.stringContaining('b.yaml: is a pipe, and no file'),
-    ])
+  it.each([
+    ['the configuration itself', 'lifeboat.yaml', { '.hidden': '' }, 'lifeboat.yaml: it is a pipe'],
+    ['one of its files', 'lifeboat.d/b.yaml', { 'lifeboat.yaml': '', 'lifeboat.d/a.yaml': '' }, 'b.yaml: it is a pipe'],
+    ['a secret', 'pw', { 'lifeboat.yaml': bmc('password_file: pw') }, 'fencing.bmc.password_file: '],
+    [
+      'the words of a receiver',
+      'words',
+      { 'lifeboat.yaml': 'notices: { receivers: { r: { kind: email, from: a@b, to: [a@b], texts: words } } }\n' },
+      'notices.receivers.r.texts: ',
+    ],
+  ])('a pipe in place of %s is refused, and not waited for', (_, pipe, texts, problem) => {
+    const directory = files({ ...texts })
+    execFileSync('mkfifo', ['-m', '600', join(directory, pipe)])
+    const problems = problemsOf(() => loadConfiguration(join(directory, 'lifeboat.yaml'), {})).join('\n')
+    expect(problems).toContain(problem)
+    expect(problems).toContain('it is a pipe')
   })
 
   it('a file or directory that everybody may write is refused: whoever writes it arms the daemon', () => {
@@ -182,6 +192,17 @@ describe('secrets', () => {
     const load = (): LoadedConfig => loadConfiguration(join(directory, 'c.yaml'), {})
     expect(load().warnings).toEqual([expect.stringContaining('it holds fencing.bmc.password (chmod o= ')])
     chmodSync(join(directory, 'c.yaml'), 0o640)
+    expect(load().warnings).toEqual([])
+  })
+
+  it('a private key of the pages that everybody may read is told', () => {
+    const tls = 'web: { tls: { certificate: web.crt, key: web.key } }\n'
+    const directory = files({ 'c.yaml': tls, 'web.crt': 'x', 'web.key': 'x' })
+    const load = (): LoadedConfig => loadConfiguration(join(directory, 'c.yaml'), {})
+    expect(load().warnings).toEqual([
+      expect.stringContaining('web.key: everybody may read it, and it is the private key'),
+    ])
+    chmodSync(join(directory, 'web.key'), 0o640)
     expect(load().warnings).toEqual([])
   })
 

@@ -59,18 +59,30 @@ describe('config/lifeboat.example.yaml', () => {
 
 describe('what a reload changes', () => {
   /** Read at the start alone. An option that is added is one of these until a reload really changes it. */
-  const atTheStart = ['cloud', 'state_dir', 'socket', 'http', 'web']
+  const atTheStart = ['cloud', 'state_dir', 'socket', 'http']
+  const partly = { web: ['listen', 'tls', 'insecure_plaintext', 'trusted_proxies'], log: ['format'] }
+
+  const marksOf = (option: JsonSchema): string[] => [
+    ...(option['x-lifeboat-reload'] === undefined ? [] : [option['x-lifeboat-reload']]),
+    ...Object.values(option.properties ?? {}).flatMap(marksOf),
+  ]
+  const waiting = (options: Record<string, JsonSchema> | undefined): string[] =>
+    Object.entries(options ?? {}).flatMap(([key, option]) => (marksOf(option).includes('live') ? [] : [key]))
 
   it('is said of every option in the schema, and of those that need a restart in the example too', () => {
-    const marks = Object.entries(configJsonSchema().properties ?? {}).map(([key, option]) => {
-      const inner = Object.values(option.properties ?? {})
-      return [key, [option, ...inner].flatMap((one) => one['x-lifeboat-reload'] ?? [])] as const
-    })
-    expect(marks.filter(([, found]) => found.length === 0)).toEqual([])
-    expect(marks.filter(([, found]) => !found.includes('live')).map(([key]) => key)).toEqual(atTheStart)
+    const { properties = {} } = configJsonSchema()
+    expect(Object.entries(properties).filter(([, option]) => marksOf(option).length === 0)).toEqual([])
+    expect(waiting(properties)).toEqual(atTheStart)
     const text = textOf(shipped('lifeboat.example.yaml'))
     for (const key of atTheStart)
-      expect(text, key).toMatch(new RegExp(`# Needs a restart\\.[^\n]*\n(#[^\n]*\n)*${key}:`))
+      expect(text, key).toMatch(new RegExp(`^# Needs a restart\\.[^\n]*\n(#[^\n]*\n)*${key}:`, 'm'))
+    for (const [section, keys] of Object.entries(partly)) {
+      expect(waiting(properties[section]?.properties)).toEqual(keys)
+      for (const key of keys)
+        expect(text, `${section}.${key}`).toMatch(
+          new RegExp(`^${section}:\n( .*\n)*  # Needs a restart\\.[^\n]*\n(  #[^\n]*\n)*  ${key}:`, 'm'),
+        )
+    }
   })
 })
 

@@ -1,8 +1,13 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import fc from 'fast-check'
 import { parse } from 'yaml'
 import { parseConfig, segmentOf } from '../../src/daemon/config/index.ts'
 import { masakariImport } from '../../src/daemon/masakari-import.ts'
+import { readMasakari } from '../../src/daemon/masakari-reading.ts'
+import { startSimulator, VirtualClock } from '../../src/simulator/index.ts'
 import type { MasakariHost, MasakariInventory, MasakariSegment } from '../../src/openstack/masakari.ts'
 
 const host = (name: string, change: Partial<MasakariHost> = {}): MasakariHost => ({
@@ -75,6 +80,12 @@ describe('the fragment', () => {
     )
   })
 
+  it('a segment that has the name of hosts without one gets another', () => {
+    const { yaml } = imported([segment('default', [host('x')]), segment('default:nova', [host('y')])])
+    const config = parseConfig(yaml, null, {})
+    expect(config.segments.map(({ segment: { name } }) => name)).toEqual(['masakari-default', 'masakari-default:nova'])
+  })
+
   it('two segments of one name get names apart', () => {
     const { yaml } = imported([segment('a', [host('x')]), segment('a', [host('y')])])
     expect(() => parseConfig(yaml, null, {})).not.toThrow()
@@ -140,4 +151,21 @@ describe('the report', () => {
     expect(said).toContain('Nova has no nova-compute on gone')
     expect(said).toContain('Masakari does not protect cmp07, Lifeboat will')
   })
+})
+
+it('the cloud is looked for beside the configuration, as the daemon does', async () => {
+  const clock = new VirtualClock()
+  const simulator = await startSimulator({ clock, hosts: 1, port: null })
+  const directory = mkdtempSync(join(tmpdir(), 'lb-'))
+  try {
+    const { region_name, ...auth } = simulator.cloud()
+    writeFileSync(join(directory, 'clouds.yaml'), JSON.stringify({ clouds: { here: { auth, region_name } } }))
+    const config = parseConfig('', join(directory, 'lifeboat.yaml'), {})
+    const reading = readMasakari(config, { clock, env: {}, wire: simulator.wire() })
+    await expect(clock.run(reading)).rejects.toMatchObject({ code: 'CATALOG_MISSING' })
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+    await simulator.close()
+    clock.close()
+  }
 })

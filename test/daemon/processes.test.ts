@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock as clock } from '../../src/daemon/system-clock.ts'
+import { requestHeader } from '../../src/domain/review.ts'
 import { openJournalReader } from '../../src/journal/reader.ts'
 import { startSimulator, type Simulator } from '../../src/simulator/index.ts'
 
@@ -36,9 +37,9 @@ interface Run {
   ended: Promise<number | null>
 }
 
-function run(stateDir: string, http = 'false', environment: Record<string, string> = {}): Run {
+function run(stateDir: string, http = 'false', environment: Record<string, string> = {}, web = 'false'): Run {
   const config = join(directory, `${children.length}.yaml`)
-  writeFileSync(config, `mode: observe\nstate_dir: ${stateDir}\nhttp: { listen: ${http} }\nweb: { listen: false }\n`)
+  writeFileSync(config, `mode: observe\nstate_dir: ${stateDir}\nhttp: { listen: ${http} }\nweb: { listen: ${web} }\n`)
   const access = Object.entries(simulator.cloud()).map(([key, value]) => [`OS_${key.toUpperCase()}`, String(value)])
   const child = spawn(process.execPath, [program, 'run', '--config', config], {
     env: { PATH: process.env['PATH'], ...Object.fromEntries(access), ...environment },
@@ -160,4 +161,30 @@ test('SIGHUP reads the configuration again, keeps the old one when it is broken,
     expect.stringMatching(/^RELOADING=1 MONOTONIC_USEC=\d+ /),
     'READY=1 STATUS=Watching, armed',
   ])
+})
+
+test('the log says where the pages are, and a reload changes who may use them', async () => {
+  const daemon = run(join(directory, 'pages'), 'false', {}, "'127.0.0.1:0'")
+  await daemon.says('daemon.started')
+  const [place] = daemon
+    .output()
+    .split('\n')
+    .flatMap((line) => (line.includes('"listener":"web"') ? [JSON.parse(line) as Record<string, string>] : []))
+  const { address = '', msg } = place ?? {}
+  expect(msg).toMatch(/^Pages and REST API listen at http:\/\/127\.0\.0\.1:\d+, without TLS$/)
+  const { username: user, password } = simulator.cloud()
+  const begun = await fetch(`${address}/v1/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', [requestHeader]: '1' },
+    body: JSON.stringify({ user, password }),
+  })
+  expect([begun.status, await begun.json()]).toEqual([201, expect.objectContaining({ role: 'admin' })])
+  const cookie = begun.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const text = readFileSync(daemon.config, 'utf8')
+  writeFileSync(daemon.config, text.replace('web: {', 'web: { roles: { somebody-else: admin },'))
+  daemon.child.kill('SIGHUP')
+  await daemon.says('Configuration reloaded, changed: web.roles.somebody-else (new)')
+  expect((await fetch(`${address}/v1/me`, { headers: { cookie } })).status).toBe(403)
+  daemon.child.kill('SIGTERM')
+  expect(await daemon.ended).toBe(0)
 })

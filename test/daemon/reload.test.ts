@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { configurationSource, type StartedSource } from '../../src/daemon/configuration-source.ts'
-import { parseConfiguration, type LoadedConfig } from '../../src/daemon/config/index.ts'
+import { parseConfiguration, type Config, type LoadedConfig } from '../../src/daemon/config/index.ts'
 import { Stage } from '../../src/daemon/rehearsal/stage.ts'
 import { parseScenario } from '../../src/daemon/rehearsal/scenario.ts'
 import { simulatedParts } from '../../src/daemon/simulated-parts.ts'
@@ -50,6 +50,49 @@ describe('a reload', () => {
       expect(stage.operations().status().configuration).toMatchObject({ loadedBy: 'ann', waiting: ['http.listen'] })
       expect(await reload(stage, { http: { listen: '127.0.0.1:9393' } })).toMatchObject({ waiting: [] })
     }))
+
+  it('changes who may do what in the pages at once; where they listen waits', () =>
+    onStage('{}', async (stage) => {
+      expect(await reload(stage, { web: { listen: false, roles: { ops: 'admin' }, session: '1h' } })).toMatchObject({
+        changed: ['web.roles.ops (new)', 'web.session', 'web.roles.admin (gone)', 'web.roles.reader (gone)'],
+        waiting: ['web.listen'],
+      })
+    }))
+
+  it('of a daemon that is stopping is refused at once, and systemd hears nothing of it', async () => {
+    const loaded = parseConfiguration('', 'c.yaml', {})
+    const heard: string[] = []
+    const configuration = {
+      loaded,
+      read: () => loaded,
+      build: () => Promise.reject(new Error('not built')),
+      reloading: () => void heard.push('reloading'),
+      reloaded: () => void heard.push('reloaded'),
+    }
+    await SmallWorld.run({ parts: { configuration } }, async ({ daemon, clock }) => {
+      await clock.run(daemon.stop('SIGTERM'))
+      await expect(clock.run(daemon.operations.reload(ann))).rejects.toMatchObject({ code: 'SHUTDOWN' })
+      expect(heard).toEqual([])
+    })()
+  })
+
+  it('is told to those who serve people once it holds, and only then', async () => {
+    let text = ''
+    const told: unknown[] = []
+    const read = (): LoadedConfig => parseConfiguration(text, 'c.yaml', {})
+    const adopted = ({ webRules }: Config): void => void told.push(webRules.roles)
+    let world: SmallWorld | null = null
+    const build = (): Promise<BuiltRules> => builtIn(world)
+    await SmallWorld.run({ parts: { configuration: { loaded: read(), read, build, adopted } } }, async (made) => {
+      world = made
+      const { daemon, clock } = made
+      text = 'web: { roles: { ops: operator }, listen: false }'
+      await clock.run(daemon.operations.reload(ann))
+      text = 'web: { roles: { ops: boss } }'
+      await expect(clock.run(daemon.operations.reload(ann))).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+      expect(told).toEqual([{ ops: 'operator' }])
+    })()
+  })
 
   it('puts segments, probes and the mode in force at once, before the next poll', () =>
     onStage('{}', async (stage, entries) => {
@@ -125,6 +168,15 @@ function segment(name: string): Record<string, unknown> {
   return { name, match: { hosts: ['*'] } }
 }
 
+/** The rules that the world began with, with a change. */
+function builtIn(world: SmallWorld | null, change: (rules: Rules) => Partial<Rules> = () => ({})): Promise<BuiltRules> {
+  if (world === null) throw new Error('not yet')
+  const { clock, simulator, journal } = world
+  const parts = simulatedParts(simulator, { clock, journal, workflow, beatMs, wire: simulator.wire() })
+  const none = { changed: [], waiting: [], warnings: [], adopted: () => undefined, dropped: () => undefined }
+  return Promise.resolve({ rules: { ...parts, ...change(parts) }, ...none })
+}
+
 /** A world whose every reload gives the rules that it began with, with a change. */
 function changing(
   change: (rules: Rules) => Partial<Rules>,
@@ -132,13 +184,7 @@ function changing(
 ): () => Promise<void> {
   let world: SmallWorld | null = null
   const loaded = parseConfiguration('', 'c.yaml', {})
-  const build = (): Promise<BuiltRules> => {
-    if (world === null) throw new Error('not yet')
-    const { clock, simulator, journal } = world
-    const parts = simulatedParts(simulator, { clock, journal, workflow, beatMs, wire: simulator.wire() })
-    const none = { changed: [], waiting: [], warnings: [], adopted: () => undefined, dropped: () => undefined }
-    return Promise.resolve({ rules: { ...parts, ...change(parts) }, ...none })
-  }
+  const build = (): Promise<BuiltRules> => builtIn(world, change)
   return SmallWorld.run({ parts: { configuration: { loaded, read: () => loaded, build } } }, (made) => {
     world = made
     return test(made)
@@ -266,6 +312,15 @@ describe("the cloud's credentials", () => {
       })
       env['OS_PASSWORD'] = OS_PASSWORD ?? ''
       expect((await source.build(next())).rules.cloud).toBe(source.adapters.cloud)
+    }))
+
+  it('whose certificate is gone are refused as a configuration that is not valid', () =>
+    withSource(async (source, env, next) => {
+      env['OS_CACERT'] = '/nowhere/ca.pem'
+      await expect(source.build(next())).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: 'cacert /nowhere/ca.pem cannot be read',
+      })
     }))
 
   it('that are accepted are used from the next call on', () =>

@@ -182,6 +182,47 @@ test('a name that a tenant chose cannot break the report', () => {
   expect(row.replace(/\\\|/g, '').split('|')).toHaveLength(8)
 })
 
+test.each(['method', 'statedBy', 'evidence', 'statement', 'by', 'disabledReason'])(
+  'what people and programs say of the fencing cannot break the report: %s',
+  (field) => {
+    const journal = newJournal()
+    const hostile = 'x\n# Owned <b>[a](http://e) `c` **d**'
+    const said = (name: string, plain: string): string => (name === field ? hostile : plain)
+    const of = { incident: 'i1', host: 'c1' }
+    journal.append([
+      incidentEntries()[0]!,
+      { kind: 'operator.statement', ...of, data: { by: said('by', 'ada'), statement: said('statement', 'I saw it') } },
+      {
+        kind: 'proof.recorded',
+        ...of,
+        data: {
+          proof: {
+            host: 'c1',
+            method: said('method', 'operator'),
+            strength: 'statement',
+            provenAt: '2026-01-02T03:04:09.000Z',
+            statedBy: said('statedBy', 'ada'),
+            evidence: [said('evidence', 'I saw it')],
+          },
+        },
+      },
+      {
+        kind: 'service.marked',
+        ...of,
+        data: {
+          serviceId: 's1',
+          before: { forcedDown: false, status: 'disabled', disabledReason: said('disabledReason', 'rack work') },
+          reason: 'lifeboat i1',
+          updatedAt: null,
+        },
+      },
+    ])
+    const fencing = incidentReport('i1', journal.read()).split('## Fencing')[1]!.split('\n## ')[0]!
+    expect(fencing).toContain('x \\# Owned &lt;b&gt;')
+    expect(fencing).not.toMatch(/<b>|^# Owned|\[a\]\(|http:\/\/e|`c`|\*\*d/m)
+  },
+)
+
 test('a report of an unknown incident is refused', () => {
   expect(() => incidentReport('i9', [])).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
 })

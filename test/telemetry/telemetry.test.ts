@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { BrakeScope } from '../../src/domain/brake.ts'
-import { LifeboatError, type ErrorRecord } from '../../src/domain/errors.ts'
+import { ensureError, LifeboatError, type ErrorRecord } from '../../src/domain/errors.ts'
 import type { Incident } from '../../src/domain/incident.ts'
 import type { VerdictKind } from '../../src/domain/verdict.ts'
 import { redact } from '../../src/telemetry/logger.ts'
@@ -103,6 +103,15 @@ describe('log lines', () => {
       msg: 'Poll failed',
       err: { code: 'API_TIMEOUT', certainty: 'unknown', chain: ['socket hang up'] },
     })
+  })
+
+  test('a bug carries where it was thrown, and no secret with it', () => {
+    const { observer, lines } = captured()
+    const bug = new TypeError('x is not a function, password=hunter2')
+    observer.log('error', 'http.failed', {}, ensureError(bug))
+    const { stack } = lines.at(-1)?.['err'] as { stack: string }
+    expect(stack).toMatch(/^TypeError: x is not a function.*\n +at .*telemetry\.test\.ts/)
+    expect(stack).not.toContain('hunter2')
   })
 
   test('a failed instance is an error, a left one is not', () => {

@@ -24,7 +24,9 @@ export function eventRoutes(
       },
     },
     (request, reply) => {
-      streams.refuseTooMany()
+      // On the operators' socket nothing tells people apart, and whoever is there may stop the daemon: no share.
+      const reader = request.via?.userId ?? null
+      streams.refuseTooMany(reader)
       const head = review.journal({ limit: 1 }).head.seq
       // A reader of another journal, such as the one before a backup was put back, would wait for sequences that are far away.
       const after = Math.min(lastEvent(request) ?? request.query.after ?? head, head)
@@ -36,7 +38,7 @@ export function eventRoutes(
         // nginx would keep events back until its buffer is full.
         'x-accel-buffering': 'no',
       })
-      streams.open(reply.raw, { after, mayGoOn: () => stillKnown(request, identify) })
+      streams.open(reply.raw, { reader, after, mayGoOn: () => stillKnown(request, identify) })
     },
   )
 }

@@ -8,108 +8,63 @@ import * as answers from '../schemas/answers.ts'
 import * as requests from '../schemas/requests.ts'
 import { given } from '../given.ts'
 
-const tags = (tag: string): { tags: string[] } => ({ tags: [tag] })
+/** What a route that reads is asked, and answers. */
+function read<A, I extends { params?: z.ZodType; querystring: z.ZodType }>(
+  tag: string,
+  summary: string,
+  answer: A,
+  asked: I,
+): { schema: I & { response: { 200: A }; tags: string[]; summary: string } } {
+  return { schema: { ...asked, response: { 200: answer }, tags: [tag], summary } }
+}
 
 export function readRoutes(server: RestServer, { operations, review }: RestSources): void {
   server.get(
     '/v1/status',
-    {
-      schema: {
-        response: { 200: answers.daemonStatus },
-        ...tags('cloud'),
-        summary: 'How the daemon and the cloud are',
-        querystring: requests.nothing,
-      },
-    },
+    read('cloud', 'How the daemon and the cloud are', answers.daemonStatus, { querystring: requests.nothing }),
     () => operations.status(),
   )
   server.get(
     '/v1/hosts',
-    {
-      schema: {
-        response: { 200: z.array(answers.hostStatus) },
-        ...tags('cloud'),
-        summary: 'Every host with its verdict',
-        querystring: requests.nothing,
-      },
-    },
+    read('cloud', 'Every host with its verdict', z.array(answers.hostStatus), { querystring: requests.nothing }),
     () => operations.hosts(),
   )
   server.get(
     '/v1/hosts/:host',
-    {
-      schema: {
-        response: { 200: answers.hostDetail },
-        ...tags('cloud'),
-        summary: 'One host',
-        params: requests.hostPath,
-        querystring: requests.nothing,
-      },
-    },
+    read('cloud', 'One host', answers.hostDetail, { params: requests.hostPath, querystring: requests.nothing }),
     ({ params }) => operations.host(params.host),
   )
   server.get(
     '/v1/segments',
-    {
-      schema: {
-        response: { 200: z.array(answers.segmentStatus) },
-        ...tags('cloud'),
-        summary: 'Segments with their rules',
-        querystring: requests.nothing,
-      },
-    },
+    read('cloud', 'Segments with their rules', z.array(answers.segmentStatus), { querystring: requests.nothing }),
     () => review.segments(),
   )
   server.get(
     '/v1/verdicts',
-    {
-      schema: {
-        response: { 200: z.array(answers.verdictLine) },
-        ...tags('cloud'),
-        summary: 'Changes of verdicts with their evidence, the newest first',
-        querystring: requests.verdictQuery,
-      },
-    },
+    read('cloud', 'Changes of verdicts with their evidence, the newest first', z.array(answers.verdictLine), {
+      querystring: requests.verdictQuery,
+    }),
     ({ query }) => review.verdicts(given(query)),
   )
   incidentReads(server, { operations, review })
   server.get(
     '/v1/journal',
-    {
-      schema: {
-        response: { 200: answers.journalPage },
-        ...tags('journal'),
-        summary: 'Journal entries in pages',
-        querystring: requests.journalQuery,
-      },
-    },
+    read('journal', 'Journal entries in pages', answers.journalPage, { querystring: requests.journalQuery }),
     // A kind that this release does not know has no entries: that is an answer, not a mistake.
     ({ query: { kinds, ...query } }) =>
       review.journal({ ...given(query), ...(kinds !== undefined && { kinds: kinds as EntryKind[] }) }),
   )
   server.get(
     '/v1/journal/verify',
-    {
-      schema: {
-        response: { 200: answers.chainProof },
-        ...tags('journal'),
-        summary: 'Walks the whole hash chain',
-        querystring: requests.nothing,
-      },
-    },
+    read('journal', 'Walks the whole hash chain', answers.chainProof, { querystring: requests.nothing }),
     () => review.verify(),
   )
   server.get(
     '/v1/plans/:id',
-    {
-      schema: {
-        response: { 200: answers.planRun },
-        ...tags('plans'),
-        summary: 'A plan that was asked for, with how far it is',
-        params: requests.planPath,
-        querystring: requests.nothing,
-      },
-    },
+    read('plans', 'A plan that was asked for, with how far it is', answers.planRun, {
+      params: requests.planPath,
+      querystring: requests.nothing,
+    }),
     ({ params }) => review.plan(params.id),
   )
 }
@@ -117,40 +72,25 @@ export function readRoutes(server: RestServer, { operations, review }: RestSourc
 function incidentReads(server: RestServer, { operations, review }: Pick<RestSources, 'operations' | 'review'>): void {
   server.get(
     '/v1/incidents',
-    {
-      schema: {
-        response: { 200: z.array(answers.incidentSummary) },
-        ...tags('incidents'),
-        summary: 'Incidents, the newest first',
-        querystring: requests.incidentQuery,
-      },
-    },
+    read('incidents', 'Incidents, the newest first', z.array(answers.incidentSummary), {
+      querystring: requests.incidentQuery,
+    }),
     ({ query }) => operations.incidents(given(query)),
   )
   server.get(
     '/v1/incidents/:id',
-    {
-      schema: {
-        response: { 200: answers.incidentDetail },
-        ...tags('incidents'),
-        summary: 'One incident with its instances and steps',
-        params: requests.incidentPath,
-        querystring: requests.nothing,
-      },
-    },
+    read('incidents', 'One incident with its instances and steps', answers.incidentDetail, {
+      params: requests.incidentPath,
+      querystring: requests.nothing,
+    }),
     ({ params }) => operations.incident(params.id),
   )
   server.get(
     '/v1/incidents/:id/review',
-    {
-      schema: {
-        response: { 200: answers.incidentReview },
-        ...tags('incidents'),
-        summary: 'One incident as its page shows it',
-        params: requests.incidentPath,
-        querystring: requests.nothing,
-      },
-    },
+    read('incidents', 'One incident as its page shows it', answers.incidentReview, {
+      params: requests.incidentPath,
+      querystring: requests.nothing,
+    }),
     async ({ params }) => {
       await review.load(params.id)
       return review.incident(params.id)
@@ -158,28 +98,18 @@ function incidentReads(server: RestServer, { operations, review }: Pick<RestSour
   )
   server.get(
     '/v1/incidents/:id/instances/:instance',
-    {
-      schema: {
-        response: { 200: answers.instanceReview },
-        ...tags('incidents'),
-        summary: 'One instance of an incident with every step',
-        params: requests.instanceOfIncidentPath,
-        querystring: requests.nothing,
-      },
-    },
+    read('incidents', 'One instance of an incident with every step', answers.instanceReview, {
+      params: requests.instanceOfIncidentPath,
+      querystring: requests.nothing,
+    }),
     ({ params }) => review.instance(params.id, params.instance),
   )
   server.get(
     '/v1/incidents/:id/report',
-    {
-      schema: {
-        response: { 200: answers.reportText },
-        ...tags('incidents'),
-        summary: 'The report of an incident',
-        params: requests.incidentPath,
-        querystring: requests.reportQuery,
-      },
-    },
+    read('incidents', 'The report of an incident', answers.reportText, {
+      params: requests.incidentPath,
+      querystring: requests.reportQuery,
+    }),
     ({ params, query }, reply) => {
       const [type, end] = query.format === 'json' ? ['application/jsonl', 'jsonl'] : ['text/markdown', 'md']
       const file = `incident-${params.id.replace(/[^\w.-]/g, '_')}.${end}`
@@ -194,27 +124,17 @@ function incidentReads(server: RestServer, { operations, review }: Pick<RestSour
   )
   server.get(
     '/v1/recoveries',
-    {
-      schema: {
-        response: { 200: z.array(answers.recoveryLine) },
-        ...tags('incidents'),
-        summary: 'Runs of workflows, the newest first',
-        querystring: requests.recoveryQuery,
-      },
-    },
+    read('incidents', 'Runs of workflows, the newest first', z.array(answers.recoveryLine), {
+      querystring: requests.recoveryQuery,
+    }),
     ({ query }) => review.recoveries(given(query)),
   )
   server.get(
     '/v1/instances/:id',
-    {
-      schema: {
-        response: { 200: answers.instanceHistory },
-        ...tags('incidents'),
-        summary: 'In which incidents an instance was, the newest first',
-        params: requests.instancePath,
-        querystring: requests.nothing,
-      },
-    },
+    read('incidents', 'In which incidents an instance was, the newest first', answers.instanceHistory, {
+      params: requests.instancePath,
+      querystring: requests.nothing,
+    }),
     ({ params }) => review.instanceHistory(params.id),
   )
 }

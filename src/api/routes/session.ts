@@ -25,6 +25,8 @@ export function sessionRoutes(server: RestServer, logins: Logins): void {
     async (request, reply) => {
       refuseForeign(request)
       const { name, lengthMs, asker: who } = await logins.begin(request.body)
+      // The browser forgets its earlier one, so nobody could end that any more.
+      logins.end(request)
       return reply
         .code(201)
         .header('set-cookie', sessionCookie(name, lengthMs, request.protocol === 'https'))

@@ -17,7 +17,7 @@ import type {
   TimelineEvent,
   VerdictLine,
 } from '../../domain/review.ts'
-import { decision, incidentShape, incidentSummary, outcomeKind } from './incidents.ts'
+import { decidedShape, incidentShape, incidentSummary, outcomeKind } from './incidents.ts'
 import { instancePlan } from './plans.ts'
 import {
   codeAndMessage,
@@ -94,13 +94,7 @@ const stepReview: z.ZodType<StepReview> = z
   .meta({ id: 'StepReview' })
 
 const lineShape = {
-  id: z.string(),
-  name: z.string(),
-  projectId: z.string(),
-  decision,
-  rule: z.string(),
-  reason: z.string(),
-  message: z.string(),
+  ...decidedShape,
   original: z.string().describe('The state its owner left it in'),
   wanted: z.string(),
   flagged: z.boolean(),

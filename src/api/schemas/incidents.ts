@@ -89,7 +89,8 @@ const outcome: z.ZodType<Outcome> = z.object({
     .nullable(),
 })
 
-const instanceSummary: z.ZodType<InstanceSummary> = z.object({
+/** What the summary and the line of an instance have in common. */
+export const decidedShape = {
   id: z.string(),
   name: z.string(),
   projectId: z.string(),
@@ -97,6 +98,10 @@ const instanceSummary: z.ZodType<InstanceSummary> = z.object({
   rule: z.string(),
   reason: z.string(),
   message: z.string(),
+}
+
+const instanceSummary: z.ZodType<InstanceSummary> = z.object({
+  ...decidedShape,
   original: z.object({
     vmState: z.string(),
     powerState: z.number(),

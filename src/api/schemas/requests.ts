@@ -9,6 +9,13 @@ const nothingToSee = 'there is nothing to see in it'
 const person = z.string().trim().min(1).max(255).refine(visible, nothingToSee).describe('Who orders it')
 const sentence = z.string().trim().min(1).max(4_000).refine(visible, nothingToSee)
 const reason = sentence.describe('Why; it is kept in the journal')
+/** Left out or blank, or as good a reason as anywhere. */
+const perhapsReason = z
+  .string()
+  .trim()
+  .max(4_000)
+  .refine((text) => text === '' || visible(text), nothingToSee)
+  .default('')
 const name = z.string().trim().min(1).max(255)
 const identifier = z.string().min(1).max(longestId)
 const instanceId = z.string().min(1).max(64)
@@ -90,12 +97,14 @@ export const pausing = z.strictObject({ by, reason, until, scope: scope.optional
 export const resuming = z.strictObject({ by, reason, scope: scope.optional() })
 export const maintaining = z.strictObject({ by, reason, until, scope })
 export const maintained = z.strictObject({ by, reason, scope })
-export const returning = z.strictObject({
-  by,
-  reason: z.string().trim().max(4_000).default('').describe('Why; needed with keepOut'),
-  keepOut: z.boolean().default(false).describe('It stays out until somebody lets it back'),
-})
-export const reloading = z.strictObject({ by, reason: z.string().trim().max(4_000).default('').describe('Why') })
+export const returning = z
+  .strictObject({
+    by,
+    reason: perhapsReason.describe('Why; needed with keepOut'),
+    keepOut: z.boolean().default(false).describe('It stays out until somebody lets it back'),
+  })
+  .refine(({ keepOut, reason: why }) => !keepOut || why !== '', { path: ['reason'], error: 'say why it stays out' })
+export const reloading = z.strictObject({ by, reason: perhapsReason.describe('Why') })
 export const logging = z.strictObject({
   by,
   level: z.enum(['debug', 'info', 'warn', 'error']),

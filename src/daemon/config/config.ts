@@ -4,7 +4,7 @@ import type { Segment } from '../../domain/segment.ts'
 import type { MaintenanceWindow } from '../maintenance-window.ts'
 import { receiversWithoutSecrets, type NoticesConfig } from './notices.ts'
 import type { ConfiguredSegment } from './segments.ts'
-import type { WebConfig } from './web.ts'
+import type { WebConfig, WebRules } from './web.ts'
 
 export interface RedfishConfig {
   kind: 'redfish'
@@ -94,6 +94,7 @@ export interface Config {
   http: { host: string; port: number } | null
   /** Null: no REST API on TCP and no pages. */
   web: WebConfig | null
+  webRules: WebRules
   logLevel: 'debug' | 'info' | 'warn' | 'error'
   logFormat: 'json' | 'oslo'
   workflows: string

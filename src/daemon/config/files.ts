@@ -2,7 +2,7 @@
  * Which files the configuration is made of, and whether they may be believed. A file, then `<name>.d/*.yaml` beside it; or a
  * directory, all of its *.yaml. In lexical order, the later ones laid over the earlier. Knows no option.
  */
-import { readdirSync, readFileSync, statSync, type Stats } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, statSync, type Stats } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { LifeboatError } from '../../domain/errors.ts'
 
@@ -27,10 +27,35 @@ export function readConfigTexts(path: string): ConfigText[] {
   throw new LifeboatError('CONFIG_INVALID', `${path} cannot be read`, { details: { problems } })
 }
 
-/** What people should know of files that are read all the same. */
+/**
+ * What a file holds. Throws when it cannot be read, and CONFIG_INVALID for what is no regular file: whoever reads a pipe waits
+ * until somebody writes into it, and the whole daemon with them.
+ */
+export function readRegularFile(file: string): Buffer {
+  // Without O_NONBLOCK opening a pipe waits too.
+  const open = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const stats = fstatSync(open)
+    if (!stats.isFile()) throw new LifeboatError('CONFIG_INVALID', `it is ${kindOf(stats)}, and no file`)
+    return readFileSync(open)
+  } finally {
+    closeSync(open)
+  }
+}
+
+function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return 'a directory'
+  if (stats.isFIFO()) return 'a pipe (a shell’s <(…) is one too, and a reload could not read it again)'
+  return 'a device or a socket'
+}
+
+/** What people should know of files that are read all the same. A file that cannot even be looked at is open to nobody. */
 export function readableByOthers(file: string): boolean {
-  const stats = statSync(file, { throwIfNoEntry: false })
-  return stats !== undefined && (stats.mode & othersRead) !== 0
+  try {
+    return (statSync(file).mode & othersRead) !== 0
+  } catch {
+    return false
+  }
 }
 
 /** Why a file is no place for a secret, or null. A group may read it: packages ship root:lifeboat 0640. */
@@ -65,11 +90,7 @@ function yamlFiles(directory: string, stats: Stats, problems: string[]): string[
       .sort()
     for (const name of names)
       if (/\.(yml|YAML|YML)$/.test(name)) problems.push(`${join(directory, name)}: would not be read (call it *.yaml)`)
-    const files = names.filter((name) => name.endsWith('.yaml')).map((name) => join(directory, name))
-    // Reading a pipe that nobody writes into would hold up the whole daemon at a reload.
-    const pipes = files.filter((file) => statSync(file, { throwIfNoEntry: false })?.isFIFO() === true)
-    for (const file of pipes) problems.push(`${file}: is a pipe, and no file`)
-    return files.filter((file) => !pipes.includes(file))
+    return names.filter((name) => name.endsWith('.yaml')).map((name) => join(directory, name))
   } catch (thrown) {
     problems.push(`${directory}: ${whyNot(thrown)}`)
     return []
@@ -84,7 +105,7 @@ function readText(file: string, problems: string[]): ConfigText | null {
     return null
   }
   try {
-    return { file, text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file)) }
+    return { file, text: new TextDecoder('utf-8', { fatal: true }).decode(readRegularFile(file)) }
   } catch (thrown) {
     problems.push(`${file}: ${whyNot(thrown)}`)
     return null
@@ -100,7 +121,7 @@ function look(path: string, problems: string[]): Stats | null {
   }
 }
 
-/** A device such as /dev/null or a pipe from a shell is nobody's to write into. */
+/** What is neither is refused when it is read. */
 function writableByOthers(stats: Stats): boolean {
   return (stats.isFile() || stats.isDirectory()) && (stats.mode & othersWrite) !== 0
 }

@@ -1,6 +1,7 @@
 /** The configuration, as everything outside this directory sees it. */
 export { withoutSecrets, type Config, type FencingConfig, type ProbeConfig, type RedfishConfig } from './config.ts'
 export { formatDuration, parseDuration } from './duration.ts'
+export { readRegularFile } from './files.ts'
 export { configJsonSchema, configSchemaText } from './json-schema.ts'
 export { changesBetween, effectiveDocument, shownValue, type ConfigChanges, type EffectiveOption } from './effective.ts'
 export {

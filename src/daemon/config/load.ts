@@ -16,7 +16,7 @@ import { attemptLimit, checkReferences } from './references.ts'
 import { configSchema, type ConfigFile } from './schema.ts'
 import { Secrets, type Environment, type Report } from './secrets.ts'
 import { resolveSegment, resolveSettings } from './segments.ts'
-import { webConfig } from './web.ts'
+import { webConfig, webRules } from './web.ts'
 import { resolveWindow } from './windows.ts'
 import { ipmiConfig, prometheusConfig } from './witnesses.ts'
 import type { Path, Problem } from './yaml-source.ts'
@@ -123,7 +123,7 @@ function loadTexts(
     files: path === null ? [] : files,
     options: effective,
     secrets: secrets.contents,
-    warnings: path === null ? [] : openSecrets(effective, files),
+    warnings: path === null ? [] : [...openSecrets(effective, files), ...openKey(config)],
   }
 }
 
@@ -134,6 +134,12 @@ function openSecrets(options: readonly EffectiveOption[], files: readonly string
     if (held.length === 0 || !readableByOthers(file)) return []
     return `${file}: everybody may read it, and it holds ${held.map(({ name }) => name).join(', ')} (chmod o= ${file})`
   })
+}
+
+function openKey({ web }: Config): string[] {
+  const key = web?.tls?.key
+  if (key === undefined || !readableByOthers(key)) return []
+  return [`${key}: everybody may read it, and it is the private key of the pages (web.tls.key; chmod o= ${key})`]
 }
 
 /** What the program takes from elsewhere when the file is silent. */
@@ -173,6 +179,7 @@ function resolveConfig(
     socket,
     http: listenAddress(file.http.listen, ['http', 'listen'], report),
     web: webConfig(file.web, listenAddress(file.web.listen, ['web', 'listen'], report), baseDir, report),
+    webRules: webRules(file.web),
     logLevel: file.log.level,
     logFormat: file.log.format,
     workflows: file.workflows === undefined ? shippedWorkflows : resolve(baseDir(['workflows']), file.workflows),

@@ -1,8 +1,8 @@
 /** The file with the words of notices: any part of them, laid over the English ones. */
-import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { instanceStates, noticeTopics, type NoticeTopic } from '../../domain/notice.ts'
 import { english, templateProblem, variables, variablesOf, type Texts } from '../../notices/index.ts'
+import { readRegularFile } from './files.ts'
 import { pathText } from './problems.ts'
 import { readYaml, type Path } from './yaml-source.ts'
 
@@ -23,7 +23,7 @@ const textsFile = z.strictObject({
 export function readTexts(file: string, tell: (problem: string) => void): Texts {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readRegularFile(file).toString('utf8')
   } catch (thrown) {
     tell(`${file} cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
     return english

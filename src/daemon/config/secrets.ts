@@ -1,7 +1,7 @@
 /** Reads passwords from where the file says they are. A secret that cannot be read is a problem of the configuration. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { secretFileProblem } from './files.ts'
+import { readRegularFile, secretFileProblem } from './files.ts'
 import { pathText } from './problems.ts'
 import type { Path } from './yaml-source.ts'
 
@@ -105,7 +105,7 @@ export class Secrets {
     if (!this.#read) return ''
     const { file, credential } = this.#locate(name, path)
     try {
-      const [line = ''] = readFileSync(file, 'utf8').split(/\r?\n/)
+      const [line = ''] = readRegularFile(file).toString('utf8').split(/\r?\n/)
       if (line === '') this.#report(path, `${file} is empty (the secret is its first line)`)
       const problem = credential ? null : secretFileProblem(file)
       if (problem !== null) this.#report(path, problem)

@@ -1,7 +1,7 @@
 /** The options of `web`: the listener for people, with the REST API and the pages. */
 import { z } from 'zod'
 import { roles, type Role } from '../../domain/review.ts'
-import { count, duration, optionalSection, section, text } from './pieces.ts'
+import { count, duration, live, optionalSection, section, text } from './pieces.ts'
 
 /** @param listen the type of an address to listen on */
 export function webSection<L extends z.ZodType>(listen: L) {
@@ -34,20 +34,24 @@ export function webSection<L extends z.ZodType>(listen: L) {
     roles: z
       .record(text(), role)
       .default({ admin: 'admin', reader: 'reader' })
-      .describe('Roles of Keystone and what each may do here: reader, operator or admin'),
+      .describe('Roles of Keystone and what each may do here: reader, operator or admin')
+      .meta(live),
     projects: projects
       .default([])
       .describe(
         "Projects in which those roles count, beside the system as a whole. A tenant's project here makes its admins admins of recoveries. Default: the project of Lifeboat's own credential",
-      ),
+      )
+      .meta(live),
     session: duration('1m', '7d')
       .prefault('8h')
-      .describe('The longest a login in the pages lasts. Too long: whoever finds the browser open acts in that name'),
+      .describe('The longest a login in the pages lasts. Too long: whoever finds the browser open acts in that name')
+      .meta(live),
     requests_per_minute: count()
       .max(1_000_000)
       .default(600)
       .describe(
         'From one address. Too few: a page that is open in many windows stops; too many: a flood busies the daemon',
-      ),
+      )
+      .meta(live),
   })
 }

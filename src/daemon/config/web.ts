@@ -10,10 +10,18 @@ export interface WebConfig {
   port: number
   tls: { certificate: string; key: string } | null
   trustedProxies: string[]
+}
+
+/** What a reload changes under a listener that runs: who may do what must not have to wait for a restart. */
+export interface WebRules {
   roles: Record<string, Role>
   projects: ({ id: string } | { name: string; domain: string })[]
   sessionMs: number
   requestsAMinute: number
+}
+
+export function webRules({ roles, projects, session, requestsPerMinute }: ConfigFile['web']): WebRules {
+  return { roles, projects, sessionMs: session, requestsAMinute: requestsPerMinute }
 }
 
 /** @param listen the address as resolved, or null: no listener */
@@ -46,10 +54,6 @@ export function webConfig(
             key: resolve(baseDir(['web', 'tls', 'key']), file.tls.key),
           },
     trustedProxies: file.trustedProxies,
-    roles: file.roles,
-    projects: file.projects,
-    sessionMs: file.session,
-    requestsAMinute: file.requestsPerMinute,
   }
 }
 

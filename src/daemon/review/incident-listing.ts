@@ -7,7 +7,7 @@ import type { IncidentFilter, IncidentSummary } from '../../domain/operations.ts
 import type { IncidentLine } from '../../journal/listing.ts'
 import type { JournalView } from '../../journal/reader.ts'
 import type { IncidentBook } from '../incident-book.ts'
-import { incidentSummary } from '../incident-views.ts'
+import { headOf, incidentSummary } from '../incident-views.ts'
 
 /** What reviewing needs of the journal beside reading and appending. */
 export type ReviewedJournal = Journal & Pick<JournalView, 'incidents' | 'each' | 'verifyInPieces'>
@@ -30,16 +30,10 @@ export function incidentSummaries(
 
 /** The same fields as `incidentSummary`, from the derived tables. */
 export function summaryOfLine(line: IncidentLine): IncidentSummary {
-  const { id, host, segment, mode, openedAt, openedBy, phase, heldCode, heldMessage, heldSince } = line
+  const { heldCode, heldMessage, heldSince } = line
   const counts = Object.entries(line.instances).filter(([, count]) => count > 0)
   return {
-    id,
-    host,
-    segment,
-    mode,
-    openedAt,
-    openedBy,
-    phase,
+    ...headOf(line),
     held: heldCode === null ? null : { code: heldCode, message: heldMessage ?? '', since: heldSince ?? '' },
     fencing: null,
     ended:

@@ -4,19 +4,14 @@ import type { InstanceRecovery, StepRecord } from '../../domain/incident.ts'
 import type { StepKind } from '../../domain/plan.ts'
 import type { InstanceLine } from '../../domain/review.ts'
 import type { Original } from '../../domain/survey.ts'
+import { decided } from '../incident-views.ts'
 import type { Span } from './incident-record.ts'
 
 export function instanceLine(recovery: InstanceRecovery, { startedAt, endedAt }: Span): InstanceLine {
   const { plan, outcome, debts } = recovery
-  const { instanceId: id, name, projectId, decision, rule, reason, message, notes, original } = plan
+  const { notes, original } = plan
   return {
-    id,
-    name,
-    projectId,
-    decision,
-    rule,
-    reason,
-    message,
+    ...decided(plan),
     original: originalText(original),
     wanted: original.wanted,
     flagged: original.flagged,

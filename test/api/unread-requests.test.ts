@@ -1,0 +1,78 @@
+/** Requests that no route ever sees, over a real connection: refused in the same shape as all others. */
+import { once } from 'node:events'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FastifyInstance } from 'fastify'
+import { createServer } from '../../src/api/server.ts'
+
+let server: FastifyInstance
+beforeEach(async () => {
+  server = createServer()
+  server.get('/begun', (_request, reply) => {
+    reply.hijack()
+    reply.raw.writeHead(200, { 'content-type': 'text/event-stream' })
+    reply.raw.write('begun')
+  })
+  await server.listen({ host: '127.0.0.1', port: 0 })
+})
+afterEach(() => server.close())
+
+const dial = (): Socket => connect((server.server.address() as AddressInfo).port, '127.0.0.1')
+
+/** All that comes back until the server hangs up. */
+async function answerTo(text: string, socket = dial()): Promise<string> {
+  let answer = ''
+  socket.on('data', (chunk: Buffer) => (answer += chunk.toString()))
+  socket.on('error', () => undefined)
+  socket.write(text)
+  await once(socket, 'close')
+  return answer
+}
+
+const body = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4))
+const refusal = (message: string) => ({
+  error: { code: 'USAGE', message: expect.stringContaining(message), details: {} },
+})
+
+describe('a request that cannot be read', () => {
+  it.each([
+    ['no HTTP at all', 'hello\r\n\r\n', 400, 'cannot be read as HTTP/1.1'],
+    [
+      'a head that is too long',
+      `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'headers are too long',
+    ],
+    [
+      'two lengths of its body',
+      'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+      400,
+      'cannot be read as HTTP/1.1',
+    ],
+    ['no host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'header Host is missing'],
+  ])('%s', async (_what, text, status, message) => {
+    const answer = await answerTo(text)
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(answer.toLowerCase()).toContain('content-type: application/json; charset=utf-8\r\n')
+    expect(body(answer)).toEqual(refusal(message))
+  })
+
+  it('is told when it took too long', async () => {
+    const arrived = once(server.server, 'connection')
+    const socket = dial()
+    const [ours] = (await arrived) as [Socket]
+    const late = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+    const answer = answerTo('GET / HT', socket)
+    server.server.emit('clientError', late, ours)
+    expect(await answer).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/)
+    expect(body(await answer)).toEqual(refusal('within 10 s'))
+  })
+
+  it('never writes into an answer that has begun', async () => {
+    const socket = dial()
+    socket.once('data', () => socket.write('rubbish\r\n\r\n'))
+    const answer = await answerTo('GET /begun HTTP/1.1\r\nHost: a\r\n\r\n', socket)
+    expect(answer.match(/HTTP\/1.1/g)).toHaveLength(1)
+    expect(answer).not.toContain('USAGE')
+  })
+})
