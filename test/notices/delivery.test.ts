@@ -304,9 +304,22 @@ describe('a chat room', () => {
   })
 
   it('is not called by the name of an instance, nor led elsewhere', () => {
-    const evil = { id: 'i', name: '<!channel> @here [x](http://evil) <http://evil|ok>', state: 'left' as const }
+    const name = '<!channel> @here [x](http://evil) ![y] (http://evil) [z][q] [q]: http://evil <http://evil|ok>'
+    const evil = { id: 'i', name, state: 'left' as const }
     const text = JSON.stringify(chatMessage({ ...forTenants, instances: [evil] }, english, setting))
     expect(text).not.toMatch(/<!channel>|@here|<http/)
+    // Mattermost takes Markdown: [words](address), ![picture](address), [words][name], [name]: address.
+    expect(text).not.toMatch(/\]\s*[([:]/)
+  })
+
+  it('gets no longer a text than it takes, and no half an entity', () => {
+    const many = Array.from({ length: 200 }, (_, n) => ({
+      ...{ id: `i${n}`, name: '&'.repeat(90 + (n % 10)), state: 'left' as const },
+    }))
+    const { attachments } = chatMessage({ ...forTenants, instances: many }, english, setting)
+    const [{ text } = { text: '' }] = attachments as { text: string }[]
+    expect(text.length).toBeLessThanOrEqual(12_010)
+    expect(text).toMatch(/(?<!&\w*) …$/)
   })
 })
 
