@@ -336,6 +336,17 @@ describe('a mail', () => {
     expect(Buffer.from(body, 'base64').toString()).toContain('cmp01 waits')
   })
 
+  it.each([
+    ['l@example.org', 'From: l@example.org'],
+    ['Lifeboat <l@example.org>', 'From: Lifeboat <l@example.org>'],
+    ['Lifeboat, prod (EU) <l@example.org>', 'From: "Lifeboat, prod (EU)" <l@example.org>'],
+    ['Rettung Ä <l@example.org>', `From: =?utf-8?B?${Buffer.from('Rettung Ä').toString('base64')}?=\n <l@example.org>`],
+  ])('from %s has one sender, whatever its name is made of', (from, header) => {
+    const text = mailText({ ...letter, from, notice: forOperators }, english, setting)
+    expect(text.startsWith(`${header}\nTo: `)).toBe(true)
+    expect(text).toContain('Message-ID: <n1.mail@example.org>')
+  })
+
   it('cannot be given headers of somebody else’s', () => {
     const notice = { ...forOperators, host: 'x\r\nBcc: evil@example.org\n\nbody' }
     const [head = ''] = mailText({ ...letter, notice }, english, setting).split('\n\n')
