@@ -125,15 +125,16 @@ export class NoticeDesk {
     })
   }
 
-  /** Never throws: a bug here must not end a daemon that recovers hosts. */
+  /** Never throws: a bug here must not end a daemon that recovers hosts, nor keep from people what else happened. */
   #read(): void {
-    const entries = this.#inbox.splice(0)
-    try {
-      for (const entry of entries) this.#consider(entry)
-      if (this.#owed.length > 0) this.#tell([])
-    } catch (thrown) {
-      this.#parts.observer.log?.('error', 'notice.broke', { entries: entries.length }, ensureError(thrown))
+    for (const entry of this.#inbox.splice(0)) {
+      try {
+        this.#consider(entry)
+      } catch (thrown) {
+        this.#parts.observer.log?.('error', 'notice.broke', { seq: entry.seq }, ensureError(thrown))
+      }
     }
+    if (this.#owed.length > 0) this.#tell([])
   }
 
   #consider(entry: Entry, told: ReadonlySet<string> = new Set()): void {

@@ -101,6 +101,20 @@ describe('a receiver', () => {
   )
 
   it(
+    'that a bug keeps from its notice gets it later, and the daemon lives on',
+    Rig.run({}, async (rig) => {
+      const rules = { freezeDelayMs: 0, giveUpAfterMs: 60_000, queueLimit: 9, maxInstances: 9 }
+      const bug = (): never => {
+        throw new Error('a bug')
+      }
+      rig.desk.configure({ ...rules, receivers: new Map([['pager', everything]]) }, new Map([['pager', bug]]))
+      await rig.append(verdict('host-down'))
+      await rig.pass(500)
+      expect(rig.ends()).toEqual(['failed pager host-down'])
+    }),
+  )
+
+  it(
     'that broke in the middle of several is not counted as failing several times',
     Rig.run({ receivers: { hook: owners } }, async (rig) => {
       rig.instances = () => Promise.resolve([instanceOf('a', 'red'), instanceOf('b', 'blue')])
