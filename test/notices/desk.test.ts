@@ -87,6 +87,19 @@ describe('a receiver', () => {
   )
 
   it(
+    'that stays down loses what waited behind it as well, each in its time',
+    Rig.run({ limits: { giveUpAfterMs: 60_000 } }, async (rig) => {
+      rig.answers = () => down
+      await rig.append(verdict('host-down'), opened('i'))
+      await rig.pass(130_000)
+      expect(rig.ends().filter((end) => end.startsWith('dead'))).toEqual([
+        ...['dead-lettered pager host-down', 'dead-lettered pager incident-opened'],
+      ])
+      expect(new Set(rig.tried())).toEqual(new Set(['pager host-down']))
+    }),
+  )
+
+  it(
     'that stays down loses the oldest when too many wait',
     Rig.run({ limits: { queueLimit: 2 } }, async (rig) => {
       rig.answers = () => down
