@@ -8,11 +8,12 @@ import type { Entry, EntryKind } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
-import { noticeTopics, type Notice } from '../domain/notice.ts'
+import type { Notice } from '../domain/notice.ts'
 import type { Observer } from '../domain/observer.ts'
 import { aboutOf, Courier } from './courier.ts'
 import type { Deliver } from './delivery.ts'
 import { noticeId } from './identity.ts'
+import { News } from './news.ts'
 import { freezeDraft, operatorDraft, tellingKinds, type Known } from './operators.ts'
 import { Owners } from './owners.ts'
 import { receiversOf, type Draft, type NoticeRules } from './rules.ts'
@@ -58,8 +59,7 @@ export class NoticeDesk {
   #inbox: Entry[] = []
   #owed: Notice[] = []
   #wake: (() => void) | null = null
-  /** When the same was told last, monotonic ms. */
-  readonly #lastTold = new Map<string, number>()
+  readonly #news = new News()
   #freeze: { told: boolean; cancel: () => void } | null = null
 
   constructor(parts: DeskParts) {
@@ -94,7 +94,7 @@ export class NoticeDesk {
       this.#owners.follow(entry)
       if (entry.kind !== 'notice.queued') continue
       known.add(entry.data.id)
-      this.#lastTold.set(keyOf(entry.data), this.#monotonic(entry.at))
+      this.#news.told(entry.data, this.#monotonic(entry.at))
     }
     this.#started = true
     for (const entry of missed) this.#consider(entry, known)
@@ -140,12 +140,12 @@ export class NoticeDesk {
   #consider(entry: Entry, told: ReadonlySet<string> = new Set()): void {
     const known: Known = { mode: this.#parts.mode(), incident: this.#incident(entry) }
     this.#followFreeze(entry, known)
+    this.#news.follow(entry)
     const draft = operatorDraft(entry, known)
     this.#send(entry, [...(draft === null ? [] : [draft]), ...this.#owners.ended(entry)], told)
     this.#owners.foresee(entry)
     if (this.#owners.asks(entry)) void this.#tellOwners(entry, told)
     this.#owners.follow(entry)
-    if (entry.kind === 'verdict.changed' && entry.data.kind === 'healthy') this.#forgetDeath(entry.data.host)
   }
 
   async #tellOwners(entry: Entry, told: ReadonlySet<string>): Promise<void> {
@@ -179,7 +179,9 @@ export class NoticeDesk {
     const notices = drafts.flatMap((draft): Notice[] => {
       const receivers = receiversOf(draft, this.#rules.receivers)
       const id = noticeId(entry.hash, draft.topic, draft.project)
-      return receivers.length === 0 || told.has(id) || this.#isOld(draft) ? [] : [{ ...draft, id, receivers }]
+      if (receivers.length === 0 || (!told.has(id) && this.#news.isOld(draft, this.#parts.clock.now()))) return []
+      this.#news.told(draft, this.#monotonic(entry.at))
+      return told.has(id) ? [] : [{ ...draft, id, receivers }]
     })
     if (notices.length > 0) this.#tell(notices)
   }
@@ -199,24 +201,6 @@ export class NoticeDesk {
     this.#owed = []
     for (const notice of recorded) this.#owners.remember(notice)
     this.#courier.take(recorded)
-  }
-
-  #isOld(draft: Draft): boolean {
-    const { quietMs } = noticeTopics[draft.topic]
-    if (quietMs === 0) return false
-    const now = this.#parts.clock.now()
-    const key = keyOf(draft)
-    const last = this.#lastTold.get(key)
-    if (last !== undefined && now - last < quietMs) return true
-    for (const [other, at] of this.#lastTold) if (now - at > forgetAfterMs) this.#lastTold.delete(other)
-    this.#lastTold.set(key, now)
-    return false
-  }
-
-  /** A host that lived in between dies anew. */
-  #forgetDeath(host: string): void {
-    for (const key of this.#lastTold.keys())
-      if (key.startsWith(`${JSON.stringify(['host-down', host]).slice(0, -1)},`)) this.#lastTold.delete(key)
   }
 
   #incident({ incident }: Entry): Incident | undefined {
@@ -239,13 +223,6 @@ export class NoticeDesk {
     const { clock } = this.#parts
     return clock.now() - Math.max(0, clock.wall() - Date.parse(at))
   }
-}
-
-/** A day: longer than any quiet time but "once for each incident", whose incident is over by then or stands still. */
-const forgetAfterMs = 86_400_000
-
-function keyOf({ topic, incident, host, code }: Pick<Notice, 'topic' | 'incident' | 'host' | 'code'>): string {
-  return JSON.stringify([topic, incident ?? host, code])
 }
 
 function isNotice(kind: EntryKind): boolean {

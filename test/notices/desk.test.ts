@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { NewEntry } from '../../src/domain/entry.ts'
 import {
   down,
   dying,
@@ -272,6 +273,33 @@ describe('news', () => {
       expect(rig.queued('host-down')).toHaveLength(1)
       await rig.append(verdict('healthy', { from: 'host-down' }), verdict('host-down'))
       expect(rig.queued('host-down')).toHaveLength(2)
+    }),
+  )
+
+  it(
+    'of a host in trouble is told again once it was well, and that it is well after each',
+    Rig.run({}, async (rig) => {
+      const silent = verdict('service-down')
+      const well = verdict('healthy', { from: 'service-down' })
+      await rig.append(silent, well, silent, well, silent)
+      expect(rig.queued().map(({ topic }) => topic)).toEqual([
+        ...['host-trouble', 'host-well', 'host-trouble', 'host-well', 'host-trouble'],
+      ])
+      rig.restart()
+      await rig.append(verdict('suspect', { from: 'service-down' }), silent)
+      expect(rig.queued('host-trouble')).toHaveLength(3)
+      await rig.append(well, silent)
+      expect(rig.queued('host-trouble')).toHaveLength(4)
+    }),
+  )
+
+  it(
+    'of a brake that trips again is told, also where nobody hears that it had opened',
+    Rig.run({ receivers: { pager: { ...everything, least: 'critical' } } }, async (rig) => {
+      const brake = { scope: 'cloud', down: 3, allowed: 2, fleet: 9, message: 'too many' }
+      const tripped: NewEntry = { kind: 'brake.tripped', data: { ...brake, hosts: [] } }
+      await rig.append(tripped, { kind: 'brake.released', data: { ...brake, trippedForMs: 1 } }, tripped)
+      expect(rig.queued().map(({ topic }) => topic)).toEqual(['brake-tripped', 'brake-tripped'])
     }),
   )
 
