@@ -96,6 +96,7 @@ export class NoticeDesk {
       known.add(entry.data.id)
       this.#news.told(entry.data, this.#monotonic(entry.at))
     }
+    this.#forgetOver(first)
     this.#started = true
     for (const entry of missed) this.#consider(entry, known)
     this.#courier.pumpAll()
@@ -205,6 +206,16 @@ export class NoticeDesk {
 
   #incident({ incident }: Entry): Incident | undefined {
     return incident === null ? undefined : this.#parts.incident(incident)
+  }
+
+  /** Failures that ended in the run before and whose end no receiver wanted to hear of: the next death there is a new one. */
+  #forgetOver(first: Entry | undefined): void {
+    const until = first === undefined ? {} : { before: first.seq }
+    for (const { host, since } of this.#owners.failing()) {
+      const later = this.#parts.journal.read({ kinds: ['verdict.changed'], host, after: since, ...until })
+      if (later.some(({ kind, data }) => kind === 'verdict.changed' && data.kind === 'healthy'))
+        this.#owners.forget(host)
+    }
   }
 
   /** The last entries of the run before, when it may have ended before they were told. */

@@ -399,6 +399,46 @@ describe('owners', () => {
   )
 
   it(
+    'are told of the next death after a restart, when the end of the last one was told, or nobody wanted to hear of it',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.instances = () => Promise.resolve([instanceOf('a', 'red')])
+      const dies = async (): Promise<void> => {
+        await rig.append(verdict('host-down'))
+        await rig.append(verdict('healthy', { from: 'host-down' }))
+        // Longer ago than what a start looks at again.
+        await rig.pass(120_000)
+        await rig.append(verdict('suspect', { host: 'cmp02' }))
+      }
+      const worried = { receivers: { hook: { ...owners, least: 'warning' as const } } }
+      await dies()
+      rig.restart(worried)
+      await dies()
+      rig.restart(worried)
+      await rig.append(verdict('host-down'))
+      expect(rig.queued().map(({ topic }) => topic)).toEqual([
+        ...['instances-affected', 'instances-ended', 'instances-affected', 'instances-affected'],
+      ])
+    }),
+  )
+
+  it(
+    'are told nothing of a failure that was over before Nova had said whose instances were there',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      let answer: () => void = () => undefined
+      rig.instances = () => new Promise((resolve) => (answer = () => resolve([instanceOf('a', 'red')])))
+      await rig.append(verdict('host-down'))
+      await rig.append(verdict('healthy', { from: 'host-down' }))
+      answer()
+      await rig.pass(1_000)
+      expect(rig.queued()).toEqual([])
+      await rig.append(verdict('host-down'))
+      answer()
+      await rig.pass(1_000)
+      expect(rig.queued().map(({ topic }) => topic)).toEqual(['instances-affected'])
+    }),
+  )
+
+  it(
     'are told of a death that a person stated, and not of one that is expected to be held',
     Rig.run({ receivers: { hook: owners } }, async (rig) => {
       rig.instances = () => Promise.resolve([instanceOf('a', 'red')])
