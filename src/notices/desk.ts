@@ -32,6 +32,9 @@ const causesRead = 2_000
  */
 const lookBackMs = 60_000
 
+/** Entries that a start may have written already. Fewer: what a crash left untold is taken for old. */
+const pinsAtMost = 50
+
 /** With a journal that cannot be written nothing is told; tried again after this. */
 const recordAgainMs = 5_000
 /** Kept meanwhile; beyond it the oldest are lost. */
@@ -221,7 +224,8 @@ export class NoticeDesk {
   /** The last entries of the run before, when it may have ended before they were told. */
   #lastMoments(): Entry[] {
     const { journal } = this.#parts
-    const [newest] = journal.read({ newestFirst: true, limit: 1 })
+    // A start pins its workflows before anything else: that is no entry of the run before.
+    const newest = journal.read({ newestFirst: true, limit: pinsAtMost }).find(({ kind }) => kind !== 'workflow.pinned')
     if (newest === undefined || this.#rules.receivers.size === 0) return []
     const since = Date.parse(newest.at) - lookBackMs
     const last = journal.read({ kinds: [...tellingKinds], newestFirst: true, limit: causesRead })

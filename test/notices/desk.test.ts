@@ -174,6 +174,20 @@ describe('a restart', () => {
   )
 
   it(
+    'tells that also when it came long after, and with other workflows',
+    Rig.run({}, async (rig) => {
+      rig.restart({ receivers: {} })
+      await rig.append(opened('new'))
+      await rig.pass(120_000)
+      const pinned = { name: 'host-failure', revision: 2, digest: 'd', document: '' }
+      await rig.append({ kind: 'workflow.pinned', data: pinned } as unknown as NewEntry)
+      rig.restart()
+      await rig.pass(1_000)
+      expect(rig.queued().map(({ incident }) => incident)).toEqual(['new'])
+    }),
+  )
+
+  it(
     'reads owners again when the listing was cut off',
     Rig.run({ receivers: { hook: owners } }, async (rig) => {
       rig.instances = () => new Promise(() => undefined)
