@@ -131,14 +131,13 @@ function entriesOf(open: JournalAccess, options: ListOptions): ReadEntry[] {
 
 /** Prints what there is, then each new entry, until somebody interrupts. */
 async function follow(session: Session, options: ListOptions): Promise<void> {
-  const { terminal, commands } = session
+  const { terminal } = session
   const shape = session.shape()
   if (shape.format === 'yaml' || shape.format === 'csv')
     throw new CliFailure('usage', `--follow cannot be told as ${shape.format}`, [
       'formats with --follow: table, value, json (one entry per line)',
     ])
-  const patience = new Patience(commands.clock)
-  const offInterrupt = terminal.onInterrupt(() => patience.end())
+  const patience = new Patience(session)
   const say = (entries: ReadEntry[]): void => {
     if (shape.format === 'value') terminal.stdout(renderList(entries, entryColumns, shape))
     else if (shape.format === 'json')
@@ -170,7 +169,7 @@ async function follow(session: Session, options: ListOptions): Promise<void> {
       }
     }
   } finally {
-    offInterrupt()
+    patience.close()
   }
 }
 
