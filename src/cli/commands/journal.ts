@@ -146,8 +146,9 @@ async function follow(session: Session, options: ListOptions): Promise<void> {
   }
   try {
     const found = session.withJournal((open) => ({
-      entries: entriesOf(open, options),
+      // First of all: what is written between the two looks must not count as shown.
       newest: open.read({ newestFirst: true, limit: 1 }).at(0)?.seq ?? 0,
+      entries: entriesOf(open, options),
     }))
     say(found.entries)
     let after = Math.max(found.newest, found.entries.at(-1)?.seq ?? 0)
