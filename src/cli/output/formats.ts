@@ -142,7 +142,7 @@ export function choose<Row>(columns: readonly Column<Row>[], wanted: readonly st
 }
 
 /** In the order asked for; also by columns that are not shown. What has no value comes last, either way. */
-function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[], shape: Shape): readonly Row[] {
+export function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[], shape: Shape): readonly Row[] {
   if (shape.sort.length === 0) return rows
   const keys = choose(columns, shape.sort)
   const sign = shape.descending ? -1 : 1
