@@ -1,22 +1,11 @@
 /** The completion script for bash. It needs bash 4.2 and no bash-completion package. */
-import type { Spot, ValueKind } from './spots.ts'
+import { valueFunctions } from './cases.ts'
+import type { Spot } from './spots.ts'
 
 export function bashScript(spots: readonly Spot[]): string {
   return `# bash completion for lifeboat, made by: lifeboat completion bash
 
-_lifeboat_option() {
-  case "$1:$2" in
-${spots.flatMap(optionCases).join('\n')}
-    *) REPLY=none ;;
-  esac
-}
-
-_lifeboat_argument() {
-  case "$1:$2" in
-${spots.flatMap(argumentCases).join('\n')}
-    *) REPLY=none ;;
-  esac
-}
+${valueFunctions(spots, quoted)}
 
 _lifeboat_words() {
   case "$1" in
@@ -98,34 +87,6 @@ _lifeboat() {
 
 complete -F _lifeboat lifeboat
 `
-}
-
-function optionCases({ path, flags }: Spot): string[] {
-  return flags.flatMap(({ names, value, optional }) => {
-    if (value === null) return []
-    const patterns = names.map((name) => quoted(`${path}:${name}`)).join(' | ')
-    return [`    ${patterns}) REPLY=${optional ? 'maybe' : quoted(kindText(value))} ;;`]
-  })
-}
-
-function argumentCases({ path, args, variadic }: Spot): string[] {
-  return args.map((kind, index) => {
-    const numbers = variadic && index === args.length - 1 ? '*' : String(index)
-    return `    ${quoted(`${path}:`)}${numbers}) REPLY=${quoted(kindText(kind))} ;;`
-  })
-}
-
-function kindText(kind: ValueKind): string {
-  switch (kind.kind) {
-    case 'words':
-      return `words:${kind.words.join('\n')}`
-    case 'ask':
-      return `ask:${kind.what}`
-    case 'files':
-      return 'files'
-    case 'anything':
-      return 'anything'
-  }
 }
 
 function quoted(text: string): string {
