@@ -25,19 +25,32 @@ _lifeboat_offer() {
   local word plain=\${cur//\\\\/}
   plain=\${plain#[\\"\\']}
   while IFS= read -r word; do
-    [[ -n $word && $word == "$plain"* ]] && COMPREPLY+=("$(printf '%q' "$word")")
+    [[ -n $word && $word == "$plain"* ]] && COMPREPLY+=("$(printf '%q' "\${word#"$there"}")")
   done <<<"$1"
 }
 
 _lifeboat() {
-  local cur=\${COMP_WORDS[COMP_CWORD]} path= waiting= word known REPLY i count=0
+  local cur there= path= waiting= word known REPLY i last=-1 glue= count=0
   local -a config=() before=()
   COMPREPLY=()
-  # bash takes --option=value apart at the sign.
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    [[ \${COMP_WORDS[i]} == = ]] || before+=("\${COMP_WORDS[i]}")
+  # bash takes --option=value apart at the sign, and default:zone at the colon.
+  for ((i = 1; i <= COMP_CWORD; i++)); do
+    word=\${COMP_WORDS[i]}
+    if [[ $word == = ]]; then
+      ((i < COMP_CWORD)) && continue
+      word=
+    fi
+    if [[ $last -ge 0 && ( -n $glue || $word == :* ) ]]; then
+      before[last]+=$word
+    else
+      before[++last]=$word
+    fi
+    [[ $word == :* ]] && glue=yes || glue=
   done
-  [[ $cur == = ]] && cur=
+  cur=\${before[last]}
+  unset 'before[last]'
+  # It puts in only what follows the colon.
+  [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]] && there=\${cur%"\${cur##*:}"}
   for word in "\${before[@]}"; do
     if [[ $waiting == maybe* ]]; then
       waiting=
@@ -81,7 +94,7 @@ _lifeboat() {
   case $waiting in
     words:*) _lifeboat_offer "\${waiting#words:}" ;;
     ask:*) _lifeboat_offer "$("\${COMP_WORDS[0]}" "\${config[@]}" complete "\${waiting#ask:}" 2>/dev/null)" ;;
-    files*) compopt -o filenames 2>/dev/null; while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$cur") ;;
+    files*) compopt -o filenames 2>/dev/null; while IFS= read -r word; do COMPREPLY+=("\${word#"$there"}"); done < <(compgen -f -- "$cur") ;;
   esac
 }
 
