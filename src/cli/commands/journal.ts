@@ -1,5 +1,5 @@
 /** The journal itself: reading it, proving that it is whole, handing it on. Works while the daemon runs and while it is down. */
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { Option, type Command } from 'commander'
 import type { Entry } from '../../domain/entry.ts'
 import type { EntryFilter } from '../../domain/journal.ts'
 import type { JournalAccess } from '../composition.ts'
@@ -12,8 +12,12 @@ import type { Session } from '../session.ts'
 import { passing } from '../watch.ts'
 import { clockTime } from '../wording.ts'
 import { kind, moment } from './journal-filter.ts'
+import { wholeNumber } from './whole-number.ts'
 
 type ReadEntry = Entry & { sentence: string | null }
+
+/** Beyond any journal. */
+const mostEntries = 999_999_999_999
 
 /** People wait for the next line; the journal is a file that is cheap to look at. */
 const followEveryMs = 1000
@@ -79,8 +83,13 @@ export function addJournalCommands(program: Command, session: Session): void {
     .option('--actor <actor>', 'only by this actor: daemon, operator:NAME')
     .option('--since <time>', 'only since then: 2026-01-02T03:04:05Z, or 2h for two hours ago', moment(session))
     .option('--until <time>', 'only until then', moment(session))
-    .option('--after <seq>', 'only those after this number', wholeNumber)
-    .option('--limit <number>', 'at most so many: the newest, or with --after the first', wholeNumber, 50)
+    .option('--after <seq>', 'only those after this number', wholeNumber(0, mostEntries))
+    .option(
+      '--limit <number>',
+      'at most so many: the newest, or with --after the first',
+      wholeNumber(0, mostEntries),
+      50,
+    )
     .addOption(
       new Option('--follow', 'go on with what is written from now on').conflicts(['until', 'after']).default(false),
     )
@@ -182,9 +191,4 @@ function filterOf(options: ListOptions): EntryFilter {
   const { incident, host, instance, kind: kinds, actor, since, until, after } = options
   const asked = { incident, host, instance, kinds, actor, since, until, after }
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,12}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
-  return Number(text)
 }

@@ -30,6 +30,16 @@ export interface Column<Row> {
   moving?: true
 }
 
+/** A column of several texts: a line each, and `none` where there is no text. */
+export function listColumn<Row>(
+  title: string,
+  means: string,
+  value: (row: Row) => readonly string[],
+  none = '',
+): Column<Row> {
+  return { title, type: 'list of strings', means, value, text: (row) => value(row).join('\n') || none }
+}
+
 export interface Shape {
   format: Format
   /** Titles, any case; empty: all. */
