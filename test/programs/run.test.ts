@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
 import process from 'node:process'
 import { expect, it } from 'vitest'
 import { systemClock as clock } from '../../src/daemon/system-clock.ts'
-import { run, type ProgramEnding } from '../../src/programs/run.ts'
+import { run } from '../../src/programs/run.ts'
 
 const limits = { clock, limitMs: 5_000, outputRead: 1_000 }
 
@@ -23,21 +22,21 @@ it.each([
   })
 })
 
-it('without a file descriptor to spare none is started, and the daemon lives on', async () => {
-  // This process alone, and it ends with this file.
-  execFileSync('prlimit', ['--pid', String(process.pid), '--nofile=256:'])
-  const taken: number[] = []
-  let ending: Promise<ProgramEnding>
+/** In a process of its own, which is built: `npm run build`, as `npm test` does. */
+const starved = `
+  import { openSync } from 'node:fs'
+  import { run } from '${new URL('../../dist/programs/run.js', import.meta.url).href}'
+  const clock = { now: () => 0, wall: () => 0, after: () => () => undefined }
+  let ending
   try {
-    for (;;) taken.push(openSync('/dev/null', 'r'))
+    for (;;) openSync('/dev/null', 'r')
   } catch {
-    ending = run({ ...limits, argv: ['/bin/true'] })
-  } finally {
-    for (const descriptor of taken) closeSync(descriptor)
+    ending = run({ argv: ['/bin/true'], clock, limitMs: 1000, outputRead: 1000 })
   }
-  expect(await ending).toMatchObject({
-    exit: null,
-    how: 'not started',
-    output: expect.stringContaining('EMFILE') as string,
-  })
+  process.exitCode = (await ending).how === 'not started' ? 3 : 4
+`
+
+it('without a file descriptor to spare none is started, and the daemon lives on', () => {
+  const argv = ['-c', 'ulimit -n 64; exec "$0" --input-type=module -e "$1"', process.execPath, starved]
+  expect(spawnSync('/bin/sh', argv, { encoding: 'utf8' })).toMatchObject({ status: 3, stderr: '' })
 })
