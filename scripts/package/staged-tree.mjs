@@ -61,7 +61,8 @@ export class StagedTree {
     const development = new Set(['.map', '.ts', '.tsbuildinfo'])
     this.#copy('dist', `${home}/dist`, (file) => !development.has(extname(file)))
     this.#copy('recovery-workflows', `${home}/recovery-workflows`, (file) => !file.includes('/tests'))
-    this.#copy('test/scenarios', `${home}/test/scenarios`, (file) => !/\.(ts|expected\.\w+)$/.test(file))
+    // Without what only the tests compare with.
+    this.#copy('test/scenarios', `${home}/test/scenarios`, (file) => !/(\.ts|\/journal\.txt)$/.test(file))
     for (const path of runtimeModules(this.#project)) copyModule(this.#project, path, join(this.#root, home))
     const { name, version, type, license } = JSON.parse(this.#read('package.json'))
     this.write(`${home}/package.json`, `${JSON.stringify({ name, version, type, license }, null, 2)}\n`)

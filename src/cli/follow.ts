@@ -27,12 +27,12 @@ export const followExits = {
 
 /** Follows it until it is over or somebody interrupts, and sets the exit code. */
 export async function follow(session: Session, id: string): Promise<void> {
-  const { terminal, commands } = session
+  const { terminal } = session
   const look = (): IncidentDetail => session.withJournal((journal) => journal.incident(id))
-  const patience = new Patience(commands.clock)
-  const offInterrupt = terminal.onInterrupt(() => patience.end())
-  const teller = terminal.screen === null ? lineTeller(session) : barTeller(session)
+  // Before the cursor is hidden: a wrong name is only said.
   let incident = look()
+  const patience = new Patience(session)
+  const teller = terminal.screen === null ? lineTeller(session) : barTeller(session)
   try {
     teller.tell(incident, null)
     while (incident.ended === null && (await patience.pause(lookEveryMs))) {
@@ -45,7 +45,7 @@ export async function follow(session: Session, id: string): Promise<void> {
       teller.tell(incident, problem)
     }
   } finally {
-    offInterrupt()
+    patience.close()
     teller.end()
   }
   if (incident.ended === null) {

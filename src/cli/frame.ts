@@ -1,5 +1,5 @@
 /** What a command shows at one moment: as a page for people, as a document for programs, and as fields that can change. */
-import { cellText, choose, record, renderList, renderOne, type Column, type Shape } from './output/formats.ts'
+import { cellText, choose, record, renderList, renderOne, sorted, type Column, type Shape } from './output/formats.ts'
 
 interface Thing {
   name: string
@@ -25,7 +25,7 @@ export function listFrame<Row>(
   const name = nameOf === undefined ? columns[0] : undefined
   return {
     page: (maxWidth) => renderList(rows, columns, { ...shape, maxWidth }),
-    document: rows.map((row) => record(chosen, row)),
+    document: sorted(rows, columns, shape).map((row) => record(chosen, row)),
     things: () =>
       rows.map((row) => ({
         name: name === undefined ? (nameOf?.(row) ?? '') : cellText(name, row),

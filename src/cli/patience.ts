@@ -1,25 +1,29 @@
 /** Waiting that ends at once when somebody interrupts. */
-import { sleep, type Clock } from '../domain/clock.ts'
+import { sleep } from '../domain/clock.ts'
+import type { Session } from './session.ts'
 
 export class Patience {
-  readonly #clock: Clock
+  readonly #clock: Session['commands']['clock']
   readonly #over = new AbortController()
+  readonly #offInterrupt: () => void
 
-  constructor(clock: Clock) {
-    this.#clock = clock
+  /** Listens for whoever interrupts, until it is closed. */
+  constructor({ commands, terminal }: Session) {
+    this.#clock = commands.clock
+    this.#offInterrupt = terminal.onInterrupt(() => this.#over.abort())
   }
 
   get ended(): boolean {
     return this.#over.signal.aborted
   }
 
-  end(): void {
-    this.#over.abort()
-  }
-
   /** False when it was ended, before or meanwhile. */
   async pause(ms: number): Promise<boolean> {
     await sleep(this.#clock, ms, this.#over.signal)
     return !this.ended
+  }
+
+  close(): void {
+    this.#offInterrupt()
   }
 }

@@ -57,7 +57,8 @@ Commands that change something name who did it: the account, through sudo the on
 
 \`--watch [seconds]\` looks again and again. On a terminal the table is drawn in place and folded to its width; ctrl-C gives the
 screen back. In a pipe each change is a line with its time, with \`-f json\` one document per line, with \`-f yaml\` one document per
-change. While no daemon answers that is said, with what was known last, and it goes on once it does.
+change. While no daemon answers that is said, with what was known last, and it goes on once it does. In a pipe both end with
+whoever reads it, also while there is nothing to say.
 
 \`--follow\` follows one incident to its end: a bar with the steps under way on a terminal, a line per event in a pipe. Colours
 only on a terminal, and none when \`NO_COLOR\` is set.

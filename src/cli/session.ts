@@ -8,6 +8,7 @@ import { CliFailure, exitCodes, type ExitName } from './exit-codes.ts'
 import { renderList, renderOne, type Column, type Shape } from './output/formats.ts'
 import { shapeOf, type ShapeOptions } from './output/shape-options.ts'
 import { printable } from './output/width.ts'
+import { mayNotRead } from './permission.ts'
 import { daemonClient, type DaemonClient } from './socket-client.ts'
 import type { Terminal } from './terminal-port.ts'
 
@@ -40,10 +41,15 @@ export class Session {
     this.#exit = exit
   }
 
-  /** --config, $LIFEBOAT_CONFIG, the installed file, or null: all defaults. */
+  /** --config, $LIFEBOAT_CONFIG, the installed file, or null: all defaults. Throws CliFailure. */
   configPath(): string | null {
     const named = this.#options().config ?? this.terminal.env['LIFEBOAT_CONFIG']
     if (named !== undefined && named !== '') return named
+    // Not the defaults: they would look for a daemon where none has ever been.
+    if (mayNotRead(installedConfig))
+      throw new CliFailure('noPermission', `you may not read ${installedConfig}`, [
+        'join the group that it belongs to, use sudo, or name a configuration of your own with --config',
+      ])
     return existsSync(installedConfig) ? installedConfig : null
   }
 
@@ -78,7 +84,12 @@ export class Session {
 
   /** Hands the journal to `use` and closes it, whatever happens. */
   withJournal<T>(use: (journal: JournalAccess) => T): T {
-    const journal = this.commands.openReader(this.config({ withSecrets: false }))
+    const config = this.config({ withSecrets: false })
+    if (mayNotRead(config.journal))
+      throw new CliFailure('noPermission', `you may not read the journal (${config.journal})`, [
+        "use sudo; lifeboat status and lifeboat host list ask the daemon, for which the socket's group is enough",
+      ])
+    const journal = this.commands.openReader(config)
     try {
       return use(journal)
     } finally {

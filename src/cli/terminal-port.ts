@@ -5,7 +5,7 @@ export interface Terminal {
   stderr(text: string): void
   /** Null: standard output is a pipe, a file, or a terminal that can only print. */
   screen: Screen | null
-  /** Ctrl-C, or a request to end. The returned function stops listening. */
+  /** Ctrl-C, or a request to end, while something is watched. The returned function stops listening. */
   onInterrupt(listen: () => void): () => void
 }
 

@@ -1,4 +1,6 @@
 /** The real terminal. `lifeboat journal list | head` closes the pipe early: that is no failure, and must not look like one. */
+import { spawn } from 'node:child_process'
+import { fstatSync } from 'node:fs'
 import process from 'node:process'
 import { userInfo } from 'node:os'
 import type { Screen, Terminal } from './terminal-port.ts'
@@ -16,7 +18,14 @@ export function processTerminal(): Terminal {
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
     screen: process.stdout.isTTY && process.env['TERM'] !== 'dumb' ? screen() : null,
-    onInterrupt: (listen) => onSignals(['SIGINT', 'SIGTERM', 'SIGHUP'], listen),
+    onInterrupt: (listen) => {
+      const offSignals = onSignals(['SIGINT', 'SIGTERM', 'SIGHUP'], listen)
+      const offReader = onReaderGone(() => process.exit(exitCodes.ok.code))
+      return () => {
+        offSignals()
+        offReader()
+      }
+    },
   }
 }
 
@@ -49,6 +58,35 @@ function onSignals(names: NodeJS.Signals[], listen: () => void): () => void {
   for (const name of names) process.on(name, listen)
   return () => {
     for (const name of names) process.off(name, listen)
+  }
+}
+
+/**
+ * Whoever waits for news may have none to write for hours, and a pipe tells that its reader has gone only to who writes. GNU tail
+ * asks the system for just that (poll, which Node.js does not offer): with nothing to print it dies of its output's end. It ends
+ * with us, however we end. Without it a closed pipe is seen at the next line.
+ */
+function onReaderGone(listen: () => void): () => void {
+  if (!isPipe(process.stdout.fd)) return () => undefined
+  const tail = spawn('tail', [`--pid=${process.pid}`, '-f', '/dev/null'], { stdio: ['ignore', 'inherit', 'ignore'] })
+  tail.unref()
+  tail.on('error', () => undefined)
+  const ended = (_code: number | null, signal: NodeJS.Signals | null): void => {
+    if (signal === 'SIGPIPE') listen()
+  }
+  tail.once('exit', ended)
+  return () => {
+    tail.off('exit', ended)
+    tail.kill()
+  }
+}
+
+function isPipe(fd: number): boolean {
+  try {
+    return fstatSync(fd).isFIFO()
+  } catch {
+    // Closed from the start: nothing is written there, and nobody reads it.
+    return false
   }
 }
 

@@ -28,12 +28,16 @@ export function withWatch(command: Command): Command {
   )
 }
 
+type Look = () => Promise<Frame> | Frame
+
+interface Watched {
+  everyMs: number
+  first: Frame
+  look: Look
+}
+
 /** Shows what `look` finds: once, or again and again until somebody interrupts. */
-export async function show(
-  session: Session,
-  { watch }: WatchOptions,
-  look: () => Promise<Frame> | Frame,
-): Promise<void> {
+export async function show(session: Session, { watch }: WatchOptions, look: Look): Promise<void> {
   const { terminal } = session
   const shape = session.shape()
   if (watch === undefined) {
@@ -47,17 +51,11 @@ export async function show(
   const everyMs = (watch === true ? usualSeconds : watch) * 1000
   // The first look fails as without --watch: a wrong name or a daemon that never ran is not worth waiting for.
   const first = await look()
-  await (shape.format === 'table' && terminal.screen !== null
-    ? drawn(session, everyMs, first, look)
-    : told(session, everyMs, first, look))
+  const watched = { everyMs, first, look }
+  await (shape.format === 'table' && terminal.screen !== null ? drawn(session, watched) : told(session, watched))
 }
 
-async function drawn(
-  session: Session,
-  everyMs: number,
-  first: Frame,
-  look: () => Promise<Frame> | Frame,
-): Promise<void> {
+async function drawn(session: Session, { everyMs, first, look }: Watched): Promise<void> {
   const { terminal, commands } = session
   const screen = terminal.screen
   if (screen === null) return
@@ -75,8 +73,7 @@ async function drawn(
     const page = frame.page(Math.min(named ?? size.columns, size.columns))
     terminal.stdout(pictureOf([printable(head), '', ...page.replace(/\n$/, '').split('\n')], size))
   }
-  const patience = new Patience(commands.clock)
-  const offInterrupt = terminal.onInterrupt(() => patience.end())
+  const patience = new Patience(session)
   const offResize = screen.onResize(draw)
   const offSuspend = screen.onSuspend({
     leave: () => terminal.stdout(leaveScreen),
@@ -101,17 +98,12 @@ async function drawn(
   } finally {
     offSuspend()
     offResize()
-    offInterrupt()
+    patience.close()
     terminal.stdout(leaveScreen)
   }
 }
 
-async function told(
-  session: Session,
-  everyMs: number,
-  first: Frame,
-  look: () => Promise<Frame> | Frame,
-): Promise<void> {
+async function told(session: Session, { everyMs, first, look }: Watched): Promise<void> {
   const { terminal, commands } = session
   const { format } = session.shape()
   const now = (): string => new Date(commands.clock.wall()).toISOString()
@@ -122,8 +114,7 @@ async function told(
     else if (format === 'yaml') terminal.stdout(`---\n${yamlText(frame.document)}`)
     else terminal.stdout(lines.map((line) => `${now()} ${printable(line)}\n`).join(''))
   }
-  const patience = new Patience(commands.clock)
-  const offInterrupt = terminal.onInterrupt(() => patience.end())
+  const patience = new Patience(session)
   let frame = first
   let lost = false
   try {
@@ -142,7 +133,7 @@ async function told(
       }
     }
   } finally {
-    offInterrupt()
+    patience.close()
   }
 }
 

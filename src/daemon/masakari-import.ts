@@ -15,13 +15,17 @@ export interface ImportedFrom {
 }
 
 export function masakariImport({ from, inventory, novaHosts }: ImportedFrom): MasakariImport {
-  const { segments } = inventory
+  const segments = inventory.segments.map((segment) => ({
+    ...segment,
+    hosts: segment.hosts.filter(({ name }) => !isPattern(name)),
+  }))
   const kept = namedApart(segments.filter(({ hosts }) => hosts.length > 0))
   const hosts = segments.flatMap((segment) => segment.hosts)
+  const all = inventory.segments.flatMap((segment) => segment.hosts)
   return {
     from,
     segments: segments.length,
-    hosts: hosts.length,
+    hosts: all.length,
     yaml: fragment(from, kept),
     maintenance: [
       ...hosts
@@ -35,10 +39,16 @@ export function masakariImport({ from, inventory, novaHosts }: ImportedFrom): Ma
       ...workLeft(inventory),
       ...fencingNotes(),
       ...segmentNotes(segments),
+      ...patternNotes(all),
       ...hostNotes(hosts, novaHosts),
       ...optionNotes,
     ],
   }
+}
+
+/** Here * and ? stand for anything: a host of that name would take every other into its segment. Nova has none so called. */
+function isPattern(name: string): boolean {
+  return /[*?]/.test(name)
 }
 
 interface NamedSegment {
@@ -142,6 +152,12 @@ function segmentNotes(segments: readonly MasakariSegment[]): string[] {
   if (types.some((type) => type.toUpperCase() !== 'COMPUTE'))
     notes.push(`service_type (${types.join(', ')}) has no counterpart; Masakari itself never reads it`)
   return notes
+}
+
+function patternNotes(hosts: readonly MasakariHost[]): string[] {
+  return hosts
+    .filter(({ name }) => isPattern(name))
+    .map(({ name }) => `Host ${JSON.stringify(name)} was left out: * and ? in a name stand for other hosts here`)
 }
 
 function hostNotes(hosts: readonly MasakariHost[], novaHosts: readonly string[]): string[] {

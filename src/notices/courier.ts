@@ -109,7 +109,10 @@ export class Courier {
     const { clock } = this.#parts
     this.queue.begin(one)
     const began = clock.now()
-    const work = send({ notice: one.notice, attempt: one.attempts, signal: this.#stopping.signal })
+    // Async: what a receiver throws before it waits for anything must not end the daemon either.
+    const trying = async (): Promise<Ended> =>
+      send({ notice: one.notice, attempt: one.attempts, signal: this.#stopping.signal })
+    const work = trying()
       .catch((thrown: unknown): Ended => {
         this.#parts.observer.log?.('error', 'notice.broke', { receiver }, ensureError(thrown))
         return { ok: false, problem: 'a bug in Lifeboat', final: false }

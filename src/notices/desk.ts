@@ -8,11 +8,12 @@ import type { Entry, EntryKind } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
-import { noticeTopics, type Notice } from '../domain/notice.ts'
+import type { Notice } from '../domain/notice.ts'
 import type { Observer } from '../domain/observer.ts'
 import { aboutOf, Courier } from './courier.ts'
 import type { Deliver } from './delivery.ts'
 import { noticeId } from './identity.ts'
+import { News } from './news.ts'
 import { freezeDraft, operatorDraft, tellingKinds, type Known } from './operators.ts'
 import { Owners } from './owners.ts'
 import { receiversOf, type Draft, type NoticeRules } from './rules.ts'
@@ -30,6 +31,9 @@ const causesRead = 2_000
  * was told is known by its id. Shorter: what waited for a slow listing is lost; longer: a new receiver gets old news.
  */
 const lookBackMs = 60_000
+
+/** Entries that a start may have written already. Fewer: what a crash left untold is taken for old. */
+const pinsAtMost = 50
 
 /** With a journal that cannot be written nothing is told; tried again after this. */
 const recordAgainMs = 5_000
@@ -58,8 +62,7 @@ export class NoticeDesk {
   #inbox: Entry[] = []
   #owed: Notice[] = []
   #wake: (() => void) | null = null
-  /** When the same was told last, monotonic ms. */
-  readonly #lastTold = new Map<string, number>()
+  readonly #news = new News()
   #freeze: { told: boolean; cancel: () => void } | null = null
 
   constructor(parts: DeskParts) {
@@ -94,8 +97,9 @@ export class NoticeDesk {
       this.#owners.follow(entry)
       if (entry.kind !== 'notice.queued') continue
       known.add(entry.data.id)
-      this.#lastTold.set(keyOf(entry.data), this.#monotonic(entry.at))
+      this.#news.told(entry.data, this.#monotonic(entry.at))
     }
+    this.#forgetOver(first)
     this.#started = true
     for (const entry of missed) this.#consider(entry, known)
     this.#courier.pumpAll()
@@ -125,26 +129,27 @@ export class NoticeDesk {
     })
   }
 
-  /** Never throws: a bug here must not end a daemon that recovers hosts. */
+  /** Never throws: a bug here must not end a daemon that recovers hosts, nor keep from people what else happened. */
   #read(): void {
-    const entries = this.#inbox.splice(0)
-    try {
-      for (const entry of entries) this.#consider(entry)
-      if (this.#owed.length > 0) this.#tell([])
-    } catch (thrown) {
-      this.#parts.observer.log?.('error', 'notice.broke', { entries: entries.length }, ensureError(thrown))
+    for (const entry of this.#inbox.splice(0)) {
+      try {
+        this.#consider(entry)
+      } catch (thrown) {
+        this.#parts.observer.log?.('error', 'notice.broke', { seq: entry.seq }, ensureError(thrown))
+      }
     }
+    if (this.#owed.length > 0) this.#tell([])
   }
 
   #consider(entry: Entry, told: ReadonlySet<string> = new Set()): void {
     const known: Known = { mode: this.#parts.mode(), incident: this.#incident(entry) }
     this.#followFreeze(entry, known)
+    this.#news.follow(entry)
     const draft = operatorDraft(entry, known)
     this.#send(entry, [...(draft === null ? [] : [draft]), ...this.#owners.ended(entry)], told)
     this.#owners.foresee(entry)
     if (this.#owners.asks(entry)) void this.#tellOwners(entry, told)
     this.#owners.follow(entry)
-    if (entry.kind === 'verdict.changed' && entry.data.kind === 'healthy') this.#forgetDeath(entry.data.host)
   }
 
   async #tellOwners(entry: Entry, told: ReadonlySet<string>): Promise<void> {
@@ -178,7 +183,9 @@ export class NoticeDesk {
     const notices = drafts.flatMap((draft): Notice[] => {
       const receivers = receiversOf(draft, this.#rules.receivers)
       const id = noticeId(entry.hash, draft.topic, draft.project)
-      return receivers.length === 0 || told.has(id) || this.#isOld(draft) ? [] : [{ ...draft, id, receivers }]
+      if (receivers.length === 0 || (!told.has(id) && this.#news.isOld(draft, this.#parts.clock.now()))) return []
+      this.#news.told(draft, this.#monotonic(entry.at))
+      return told.has(id) ? [] : [{ ...draft, id, receivers }]
     })
     if (notices.length > 0) this.#tell(notices)
   }
@@ -200,32 +207,25 @@ export class NoticeDesk {
     this.#courier.take(recorded)
   }
 
-  #isOld(draft: Draft): boolean {
-    const { quietMs } = noticeTopics[draft.topic]
-    if (quietMs === 0) return false
-    const now = this.#parts.clock.now()
-    const key = keyOf(draft)
-    const last = this.#lastTold.get(key)
-    if (last !== undefined && now - last < quietMs) return true
-    for (const [other, at] of this.#lastTold) if (now - at > forgetAfterMs) this.#lastTold.delete(other)
-    this.#lastTold.set(key, now)
-    return false
-  }
-
-  /** A host that lived in between dies anew. */
-  #forgetDeath(host: string): void {
-    for (const key of this.#lastTold.keys())
-      if (key.startsWith(`${JSON.stringify(['host-down', host]).slice(0, -1)},`)) this.#lastTold.delete(key)
-  }
-
   #incident({ incident }: Entry): Incident | undefined {
     return incident === null ? undefined : this.#parts.incident(incident)
+  }
+
+  /** Failures that ended in the run before and whose end no receiver wanted to hear of: the next death there is a new one. */
+  #forgetOver(first: Entry | undefined): void {
+    const until = first === undefined ? {} : { before: first.seq }
+    for (const { host, since } of this.#owners.failing()) {
+      const later = this.#parts.journal.read({ kinds: ['verdict.changed'], host, after: since, ...until })
+      if (later.some(({ kind, data }) => kind === 'verdict.changed' && data.kind === 'healthy'))
+        this.#owners.forget(host)
+    }
   }
 
   /** The last entries of the run before, when it may have ended before they were told. */
   #lastMoments(): Entry[] {
     const { journal } = this.#parts
-    const [newest] = journal.read({ newestFirst: true, limit: 1 })
+    // A start pins its workflows before anything else: that is no entry of the run before.
+    const newest = journal.read({ newestFirst: true, limit: pinsAtMost }).find(({ kind }) => kind !== 'workflow.pinned')
     if (newest === undefined || this.#rules.receivers.size === 0) return []
     const since = Date.parse(newest.at) - lookBackMs
     const last = journal.read({ kinds: [...tellingKinds], newestFirst: true, limit: causesRead })
@@ -238,13 +238,6 @@ export class NoticeDesk {
     const { clock } = this.#parts
     return clock.now() - Math.max(0, clock.wall() - Date.parse(at))
   }
-}
-
-/** A day: longer than any quiet time but "once for each incident", whose incident is over by then or stands still. */
-const forgetAfterMs = 86_400_000
-
-function keyOf({ topic, incident, host, code }: Pick<Notice, 'topic' | 'incident' | 'host' | 'code'>): string {
-  return JSON.stringify([topic, incident ?? host, code])
 }
 
 function isNotice(kind: EntryKind): boolean {

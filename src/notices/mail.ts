@@ -16,9 +16,9 @@ export function mailText({ notice, receiver, from, to, wallMs }: Letter, texts: 
   const { subject, text } = worded(notice, texts, setting)
   const domain = /@([^@>\s]+)>?$/.exec(from)?.[1] ?? 'localhost'
   const headers = [
-    `From: ${from}`,
+    fromHeader(from),
     `To: ${to.join(',\n ')}`,
-    ...encodedHeader('Subject', `${prefix(notice)}${subject}`),
+    encodedHeader('Subject', `${prefix(notice)}${subject}`),
     `Date: ${new Date(wallMs).toUTCString().replace('GMT', '+0000')}`,
     // The same for every try: a mailbox that has it already may drop the second.
     `Message-ID: <${notice.id}.${receiver.replace(/[^\w.-]/g, '-')}@${domain}>`,
@@ -32,17 +32,30 @@ export function mailText({ notice, receiver, from, to, wallMs }: Letter, texts: 
   return `${headers.join('\n')}\n\n${base64Lines(text)}\n`
 }
 
+/** A name that is more than letters would be taken apart at its commas, or is no ASCII: it stands between quotes, or encoded. */
+function fromHeader(from: string): string {
+  const [, name = '', address = from] = /^(.*?) (<[^<>]+>)$/.exec(from) ?? []
+  if (/^[\w !#$%&'*+/=?^`{|}~-]*$/.test(name)) return `From: ${from}`
+  if (/^[\x20-\x7e]*$/.test(name)) return `From: "${name.replace(/\\/g, '\\\\')}" ${address}`
+  return `From: ${encodedWords(name)}\n ${address}`
+}
+
 function prefix({ severity, audience }: Notice): string {
   return audience === 'operator' ? `[lifeboat ${severity}] ` : ''
 }
 
-/** Printable ASCII as it is, everything else in encoded words (RFC 2047) that end between characters. */
-function encodedHeader(name: string, text: string): string[] {
+/** Printable ASCII as it is, everything else in encoded words. */
+function encodedHeader(name: string, text: string): string {
   const clean = text.replace(/\p{Cc}+/gu, ' ').trim()
-  if (/^[\x20-\x7e]*$/.test(clean) && clean.length < 200 && !clean.includes('=?')) return [`${name}: ${clean}`]
+  const plain = /^[\x20-\x7e]*$/.test(clean) && clean.length < 200 && !clean.includes('=?')
+  return `${name}: ${plain ? clean : encodedWords(clean)}`
+}
+
+/** RFC 2047; each ends between characters. */
+function encodedWords(text: string): string {
   const words: string[] = []
   let word = ''
-  for (const char of clean) {
+  for (const char of text) {
     if (Buffer.byteLength(word + char) > longestWord) {
       words.push(word)
       word = ''
@@ -50,7 +63,7 @@ function encodedHeader(name: string, text: string): string[] {
     word += char
   }
   words.push(word)
-  return [`${name}: ${words.map((part) => `=?utf-8?B?${Buffer.from(part).toString('base64')}?=`).join('\n ')}`]
+  return words.map((part) => `=?utf-8?B?${Buffer.from(part).toString('base64')}?=`).join('\n ')
 }
 
 /** An encoded word has at most 75 characters, twelve of them for its frame. */

@@ -42,8 +42,8 @@ export class Owners {
   readonly #told = new Map<string, Map<string, Notice>>()
   /** Hosts with an open incident, as the entries tell. */
   readonly #open = new Set<string>()
-  /** Hosts whose instances are being read. */
-  readonly #reading = new Set<string>()
+  /** Hosts whose instances are being read, with the sequence of the entry that they are read for. */
+  readonly #reading = new Map<string, number>()
   /** What was on suspect hosts; null: it could not be read. `at`: when it was asked for, monotonic ms. */
   readonly #early = new Map<string, { at: number; over: boolean; list: Promise<Instance[] | null> }>()
 
@@ -54,14 +54,14 @@ export class Owners {
   /** Follows notices and incidents, those of earlier runs too. */
   follow(entry: Entry): void {
     if (entry.kind === 'incident.opened' && entry.host !== null) this.#open.add(entry.host)
-    if (entry.kind === 'incident.closed' && entry.host !== null) this.#over(entry.host)
+    if (entry.kind === 'incident.closed' && entry.host !== null) this.forget(entry.host)
     if (entry.kind === 'notice.queued') this.remember(entry.data)
   }
 
   remember(notice: Notice): void {
     const { topic, host, project } = notice
     if (host === null || project === null) return
-    if (topic === 'instances-ended') this.#told.get(host)?.delete(project)
+    if (topic === 'instances-ended') this.#toldTheEnd(host, project)
     if (topic !== 'instances-affected') return
     const told = this.#told.get(host) ?? new Map<string, Notice>()
     this.#told.set(host, told.set(project, notice))
@@ -96,8 +96,11 @@ export class Owners {
   async affected(entry: Entry): Promise<Draft[]> {
     const { mode, rules } = this.#parts
     const host = entry.host ?? ''
-    this.#reading.add(host)
-    const instances = await this.#onHost(host).finally(() => this.#reading.delete(host))
+    this.#reading.set(host, entry.seq)
+    const instances = await this.#onHost(host)
+    // It ended while Nova was asked: whoever heard of it now would never hear of its end.
+    if (this.#reading.get(host) !== entry.seq) return []
+    this.#reading.delete(host)
     return affectedDrafts(entry, instances, {
       mode: mode(),
       segment: segmentOf(entry),
@@ -114,18 +117,34 @@ export class Owners {
     const told = this.#told.get(host) ?? new Map<string, Notice>()
     if (entry.kind === 'incident.closed') {
       const known = incident(entry.incident ?? '')
-      this.#over(host)
+      this.forget(host)
       if (known === undefined || !tellsTenants(receivers, known.segment)) return []
       return endedDrafts(entry, known, told, { maxInstances })
     }
     if (entry.kind !== 'verdict.changed' || entry.data.kind !== 'healthy' || this.#open.has(host)) return []
-    this.#over(host)
+    this.forget(host)
     return returnedDrafts(entry, told, { mode: mode(), segment: entry.data.segment, maxInstances })
   }
 
-  #over(host: string): void {
+  /** Hosts without an open incident whose failure is not over as far as it was told; `since`: the sequence of what was told. */
+  failing(): { host: string; since: number }[] {
+    return [...this.#told]
+      .filter(([host]) => !this.#open.has(host))
+      .map(([host, told]) => ({ host, since: Math.max(...[...told.values()].map(({ cause }) => cause)) }))
+  }
+
+  /** The failure of the host is over. */
+  forget(host: string): void {
     this.#open.delete(host)
     this.#told.delete(host)
+    this.#reading.delete(host)
+  }
+
+  /** Once every project knows the end, the next failure of the host is a new one. */
+  #toldTheEnd(host: string, project: string): void {
+    const told = this.#told.get(host)
+    told?.delete(project)
+    if (told?.size === 0) this.#told.delete(host)
   }
 
   async #onHost(host: string): Promise<Instance[]> {

@@ -1,10 +1,11 @@
 /**
- * One POST to a receiver. Owns the HTTP of notices: time limit, TLS, no redirects, no proxy, and what an answer means. What
- * it says of a failure never holds the URL (that of a chat room is a secret) nor the request.
+ * One POST to a receiver. Owns the HTTP of notices: time limit, TLS, no redirects, no proxy, and what an answer means: its
+ * status alone. What it says of a failure never holds the URL (that of a chat room is a secret) nor the request.
  */
 import { readFileSync } from 'node:fs'
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
+import { Readable } from 'node:stream'
 import axios, { isAxiosError, type AxiosAdapter } from 'axios'
 import { deadline, type Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
@@ -19,8 +20,11 @@ export interface Target {
   limitMs: number
 }
 
-/** Nobody reads the answer; one that goes on for ever must not fill the memory. */
-const largestAnswer = 1_000_000
+/**
+ * What is let through of an answer's body, unread, so that its connection can be used again. More is cut off: one that goes on for
+ * ever would hold a connection for as long.
+ */
+const bodyLetThrough = 65_536
 
 /** A connection that is still open saves its hand shake: that of TLS takes two round trips. */
 const idleConnections = 2
@@ -40,26 +44,40 @@ export function poster(target: Target, { clock, wire }: { clock: Clock; wire?: W
   return async (body, headers, signal) => {
     const limit = deadline(clock, limitMs, signal)
     try {
-      const { status } = await axios.post<unknown>(url, body, {
+      const { status, data } = await axios.post<unknown>(url, body, {
         headers: { 'content-type': 'application/json', 'user-agent': 'lifeboat', ...headers },
         ...(wire === undefined ? { httpAgent, ...(httpsAgent && { httpsAgent }) } : { adapter: wire as AxiosAdapter }),
         signal: limit.signal,
         // A redirect or a proxy would carry the notice, and its signature, elsewhere.
         maxRedirects: 0,
         proxy: false,
-        maxContentLength: largestAnswer,
-        responseType: 'text',
+        // The status says it all: whatever follows it, and in whatever form, changes nothing.
+        responseType: 'stream',
+        decompress: false,
         transformRequest: (data: unknown) => data,
         transformResponse: (data: unknown) => data,
         validateStatus: () => true,
       })
+      if (data instanceof Readable) throwAway(data, limit.release)
+      else limit.release()
       return ended(status)
     } catch (thrown) {
-      return { ok: false, problem: whyNot(thrown, limit.expired(), limitMs), final: false }
-    } finally {
       limit.release()
+      return { ok: false, problem: whyNot(thrown, limit.expired(), limitMs), final: false }
     }
   }
+}
+
+/** Beside everything else: the try is over. The time limit goes on, and cuts off a body that neither ends nor grows. */
+function throwAway(body: Readable, over: () => void): void {
+  let bytes = 0
+  body.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > bodyLetThrough) body.destroy()
+  })
+  // One that breaks off has said its status all the same.
+  body.on('error', () => undefined)
+  body.once('close', over)
 }
 
 function ended(status: number): Ended {

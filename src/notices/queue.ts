@@ -77,9 +77,11 @@ export class NoticeQueue {
     tooOld: Waiting[]
     tooMany: Waiting[]
   } {
-    const idle = this.#line(receiver).waiting.filter(({ inFlight }) => !inFlight)
-    // One that was never tried, because no daemon ran, gets its one try.
-    const tooOld = idle.filter(({ queuedAt, attempts }) => attempts > 0 && now - queuedAt >= giveUpAfterMs)
+    const { waiting, failures } = this.#line(receiver)
+    const idle = waiting.filter(({ inFlight }) => !inFlight)
+    // One that was never tried, because no daemon ran, gets its one try; not behind one that just failed there.
+    const mayGo = ({ attempts }: Waiting): boolean => attempts > 0 || failures > 0
+    const tooOld = idle.filter((one) => mayGo(one) && now - one.queuedAt >= giveUpAfterMs)
     const left = idle.filter((one) => !tooOld.includes(one))
     return { tooOld, tooMany: left.slice(0, Math.max(0, this.size(receiver) - tooOld.length - limit)) }
   }

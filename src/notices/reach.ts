@@ -12,8 +12,8 @@ export async function reach(target: Target, clock: Clock): Promise<string> {
   const secure = protocol === 'https:'
   const host = hostname.replace(/^\[|\]$/g, '')
   const number = port === '' ? (secure ? 443 : 80) : Number(port)
-  const limit = deadline(clock, target.limitMs)
   const socket = secure ? tlsSocket(target, host, number) : connectPlain({ host, port: number })
+  const limit = deadline(clock, target.limitMs)
   try {
     await connected(socket, secure ? 'secureConnect' : 'connect', limit.signal)
     return `${hostname}:${number}`

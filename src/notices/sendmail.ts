@@ -57,12 +57,13 @@ export function email(options: MailOptions): Deliver {
 function ended(exit: number | null, output: string): Ended {
   if (exit === 0) return { ok: true, result: 'sendmail took it' }
   const says = output.replace(/\s+/g, ' ').trim().slice(0, outputKept)
-  const what = exit === null ? 'sendmail did not end by itself' : `sendmail ended with ${exit}`
+  const what = exit === null ? 'sendmail did not do it' : `sendmail ended with ${exit}`
   return { ok: false, problem: says === '' ? what : `${what}: ${says}`, final: exit !== null && refusals.has(exit) }
 }
 
 const runSendmail: RunSendmail = async (order) => {
   const { exit, output, how } = await run({ ...order, outputRead })
-  if (how === 'stopped') return { exit, output: 'stopped' }
-  return { exit, output: how === 'out of time' ? `killed after ${order.limitMs} ms. ${output}` : output }
+  if (how === 'out of time') return { exit, output: `killed after ${order.limitMs} ms. ${output}` }
+  if (how === 'by itself') return { exit, output: exit === null ? `killed by somebody else. ${output}` : output }
+  return { exit, output: how === 'stopped' ? how : `it cannot be started: ${output}` }
 }

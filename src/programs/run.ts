@@ -2,7 +2,7 @@
  * Runs a program: no shell, input on stdin, a time limit that kills everything it started. What exit codes and output mean, and
  * what of it may be kept, is the caller's. Never throws.
  */
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { deadline, type Clock } from '../domain/clock.ts'
 
 export interface ProgramOrder {
@@ -40,19 +40,22 @@ export function run(order: ProgramOrder): Promise<ProgramEnding> {
       limit.release()
       resolve({ exit, output: said, how })
     }
-    // A group of its own: fence agents and the like start ssh, ipmitool and others, which must die with them.
-    const env = { ...process.env, ...order.environment }
-    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env })
+    const child = started(program, args, order.environment)
+    if (child instanceof Error) {
+      end(null, child.message, 'not started')
+      return
+    }
+    // First of all: one that cannot be started says so a moment later, and an error that nobody hears ends the daemon.
+    child.once('error', (error) => end(null, error.message, 'not started'))
+    child.once('close', (code) => end(code, output, 'by itself'))
     const collect = (chunk: Buffer): void => {
       if (output.length < order.outputRead) output += chunk.toString('utf8')
     }
-    child.stdout.on('data', collect)
-    child.stderr.on('data', collect)
+    child.stdout?.on('data', collect)
+    child.stderr?.on('data', collect)
     // One that ends before it has read everything closes the pipe; its exit code tells the rest.
-    child.stdin.on('error', () => undefined)
-    child.stdin.end(order.stdin ?? '')
-    child.once('error', (error) => end(null, error.message, 'not started'))
-    child.once('close', (code) => end(code, output, 'by itself'))
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.end(order.stdin ?? '')
     const stop = (): void => {
       killGroup(child.pid)
       end(null, output, limit.expired() ? 'out of time' : 'stopped')
@@ -60,6 +63,24 @@ export function run(order: ProgramOrder): Promise<ProgramEnding> {
     if (limit.signal.aborted) stop()
     else limit.signal.addEventListener('abort', stop, { once: true })
   })
+}
+
+/**
+ * The program, or why there is none: some failures are thrown at once (no memory, a path through a file), others come as an
+ * event. Without a file descriptor to spare it has no pipes, whatever its type says.
+ */
+function started(
+  program: string,
+  args: readonly string[],
+  environment: ProgramOrder['environment'],
+): (Partial<Pick<ChildProcess, 'stdin' | 'stdout' | 'stderr'>> & Pick<ChildProcess, 'pid' | 'once'>) | Error {
+  try {
+    // A group of its own: fence agents and the like start ssh, ipmitool and others, which must die with them.
+    const env = { ...process.env, ...environment }
+    return spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env })
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown : new Error(String(thrown))
+  }
 }
 
 function killGroup(pid: number | undefined): void {

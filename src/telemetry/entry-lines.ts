@@ -65,91 +65,65 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
       const { scope, down, allowed, fleet, trippedForMs } = entry.data
       return { message: `The brake opened: ${entry.data.message}`, scope, down, allowed, fleet, trippedForMs }
     }
-    case 'verdict.changed':
-      return {
-        message: entry.data.message,
-        reason: entry.data.reason,
-        from: entry.data.from,
-        verdict: entry.data.kind,
-        segment: entry.data.segment,
-      }
+    case 'verdict.changed': {
+      const { message, reason, from, kind: verdict, segment } = entry.data
+      return { message, reason, from, verdict, segment }
+    }
     case 'alarm.raised':
       return { message: entry.data.message, reason: entry.data.code }
-    case 'incident.opened':
-      return {
-        message: 'Incident opened',
-        segment: entry.data.segment,
-        mode: entry.data.mode,
-        openedBy: entry.data.openedBy,
-      }
+    case 'incident.opened': {
+      const { segment, mode, openedBy } = entry.data
+      return { message: 'Incident opened', segment, mode, openedBy }
+    }
     case 'incident.phase':
       return { message: `Incident went from ${entry.data.from} to ${entry.data.to}`, phase: entry.data.to }
     case 'incident.held':
       return { message: `Incident held: ${entry.data.message}`, reason: entry.data.code, err: entry.data.error }
     case 'incident.continued':
       return { message: 'Incident went on', reason: entry.data.because }
-    case 'incident.closed':
-      return {
-        message: `Incident closed: ${entry.data.message}`,
-        outcome: entry.data.outcome,
-        counts: entry.data.counts,
-      }
-    case 'fence.attempt':
-      return {
-        message: `Fencing by ${entry.data.method}: ${entry.data.message}`,
-        method: entry.data.method,
-        phase: entry.data.phase,
-        position: entry.data.position,
-        of: entry.data.of,
-        attempt: entry.data.attempt,
-        certainty: entry.data.certainty,
-      }
-    case 'proof.recorded':
-      return {
-        message: 'Proof of death recorded',
-        method: entry.data.proof.method,
-        strength: entry.data.proof.strength,
-      }
+    case 'incident.closed': {
+      const { message, outcome, counts } = entry.data
+      return { message: `Incident closed: ${message}`, outcome, counts }
+    }
+    case 'fence.attempt': {
+      const { message, method, phase, position, of, attempt, certainty } = entry.data
+      return { message: `Fencing by ${method}: ${message}`, method, phase, position, of, attempt, certainty }
+    }
+    case 'proof.recorded': {
+      const { method, strength } = entry.data.proof
+      return { message: 'Proof of death recorded', method, strength }
+    }
     case 'service.marked':
       return { message: 'Service marked as ours', reason: entry.data.reason }
     case 'proof.voided':
       return { message: `The proof of death no longer holds: ${entry.data.message}`, reason: entry.data.code }
-    case 'return.changed':
-      return {
-        message: `Return of the host, ${entry.data.from} to ${entry.data.to}: ${entry.data.message}`,
-        reason: entry.data.code,
-        returnState: entry.data.to,
-        leftovers: entry.data.leftovers?.length ?? 0,
-      }
+    case 'return.changed': {
+      const { from, to: returnState, message, code: reason, leftovers = [] } = entry.data
+      const said = `Return of the host, ${from} to ${returnState}: ${message}`
+      return { message: said, reason, returnState, leftovers: leftovers.length }
+    }
     case 'service.restored':
       return { message: 'What we had set on the service is taken back', change: entry.data.change }
-    case 'plan.made':
-      return {
-        message: `Plan made: ${entry.data.message}`,
-        reason: entry.data.reason,
-        decision: entry.data.decision,
-        recipe: entry.data.recipe,
-      }
+    case 'plan.made': {
+      const { message, reason, decision, recipe } = entry.data
+      return { message: `Plan made: ${message}`, reason, decision, recipe }
+    }
     case 'step.intended':
       return { message: `Step ${entry.data.kind} intended`, attempt: entry.data.attempt, stepKind: entry.data.kind }
     case 'step.issued':
       return { message: 'Step issued', requestId: entry.data.requestId }
     case 'step.confirmed':
       return { message: 'Step confirmed' }
-    case 'step.failed':
-      return {
-        message: `Step failed: ${entry.data.error.message}`,
-        reason: entry.data.error.code,
-        err: entry.data.error,
-      }
+    case 'step.failed': {
+      const { error } = entry.data
+      return { message: `Step failed: ${error.message}`, reason: error.code, err: error }
+    }
     case 'recipe.entered':
       return { message: `Recovery goes on with recipe ${entry.data.recipe}`, reason: entry.data.because }
-    case 'outcome.recorded':
-      return {
-        message: `Instance ${entry.data.outcome}: ${entry.data.message}`,
-        outcome: entry.data.outcome,
-        reason: entry.data.code,
-      }
+    case 'outcome.recorded': {
+      const { message, outcome, code: reason } = entry.data
+      return { message: `Instance ${outcome}: ${message}`, outcome, reason }
+    }
     case 'debt.recorded':
       return { message: `Debt left: ${entry.data.message}`, reason: entry.data.code }
     case 'operator.statement':
@@ -158,12 +132,10 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
       return { message: 'A person let the incident past the brake', by: entry.data.by, reason: entry.data.reason }
     case 'operator.cancelled':
       return { message: 'A person cancelled', by: entry.data.by, reason: entry.data.reason }
-    case 'operator.return':
-      return {
-        message: entry.data.keepOut ? 'A person keeps the host out' : 'A person lets the host back',
-        by: entry.data.by,
-        reason: entry.data.reason,
-      }
+    case 'operator.return': {
+      const { keepOut, by, reason } = entry.data
+      return { message: keepOut ? 'A person keeps the host out' : 'A person lets the host back', by, reason }
+    }
     case 'config.reloaded': {
       const { by, reason, changed, waiting, files } = entry.data
       const what = changed.length === 0 ? 'nothing changed' : `changed: ${changed.join(', ')}`

@@ -31,6 +31,19 @@ export interface LoggerOptions {
   stream?: DestinationStream
 }
 
+/** Lines that are kept while standard output takes none. Fewer: more of them are lost; more: a full disk fills the memory, too. */
+const bufferedBytes = 1_000_000
+
+/**
+ * A log file on a full disk must not end the daemon: what cannot be written waits, and what is too much is dropped. The journal has
+ * it all.
+ */
+function standardOutput(): DestinationStream {
+  const stream = pino.destination({ dest: 1, sync: true, maxLength: bufferedBytes })
+  stream.on('error', () => undefined)
+  return stream
+}
+
 /** Makes the daemon's logger. */
 export function createLogger(options: LoggerOptions): Logger {
   const settings: pino.LoggerOptions = {
@@ -39,7 +52,7 @@ export function createLogger(options: LoggerOptions): Logger {
     timestamp: () => `,"time":"${new Date(options.clock.wall()).toISOString()}"`,
     formatters: { level: (label) => ({ level: label }) },
   }
-  const stream = options.stream ?? pino.destination({ dest: 1, sync: true })
+  const stream = options.stream ?? standardOutput()
   const logger: PinoLogger = pino(settings, stream)
   const { format = 'json', pid = process.pid } = options
   return {

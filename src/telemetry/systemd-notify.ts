@@ -6,6 +6,7 @@
 import { execFile } from 'node:child_process'
 import process from 'node:process'
 import type { Clock } from '../domain/clock.ts'
+import { ensureError } from '../domain/errors.ts'
 import { live, type HealthLimits, type Progress } from './health.ts'
 
 export type RunNotify = (parameters: string[], done: (error: Error | null) => void) => void
@@ -98,5 +99,10 @@ function flat(text: string): string {
 }
 
 function runSystemdNotify(parameters: string[], done: (error: Error | null) => void): void {
-  execFile('systemd-notify', parameters, { timeout: notifyTimeoutMs }, (error) => done(error))
+  try {
+    execFile('systemd-notify', parameters, { timeout: notifyTimeoutMs }, (error) => done(error))
+  } catch (thrown) {
+    // No memory for a child is thrown at once, from a timer: it would end the daemon that the watchdog watches over.
+    done(ensureError(thrown))
+  }
 }

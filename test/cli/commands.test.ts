@@ -25,7 +25,7 @@ describe('usage errors end with 2, say one line, and print nothing on stdout', (
     ],
     ['a journal as a table', ['journal', 'export', '-f', 'table'], /formats: json, markdown/],
     ['a limit that is no number', ['incident', 'list', '--limit', 'many'], /whole number/],
-    ['one host for a demo', ['demo', '--hosts', '1'], /at least 2/],
+    ['one host for a demo', ['demo', '--hosts', '1'], /from 2 to/],
   ])('%s', async (_name, argv, message) => {
     const { exit, out, err } = await run(argv)
     expect([exit, out]).toEqual([2, ''])

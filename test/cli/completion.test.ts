@@ -26,7 +26,7 @@ const lifeboat = written(
 case "$*" in
   '--config /etc/other.yaml complete hosts') echo other01 ;;
   'complete hosts') printf 'cmp01\\ncmp02\\n' ;;
-  'complete segments') printf 'ceph\\nrack b\\n' ;;
+  'complete segments') printf 'ceph\\nrack b\\ndefault:nova\\ndefault:west\\n' ;;
   'complete incidents') echo 20260102T030405Z-cmp01 ;;
   'complete scenarios') echo host-crashes ;;
 esac
@@ -87,6 +87,21 @@ describe.skipIf(!installed('bash'))('bash', () => {
     expect(offered(['status', '-c', 'Last'])).toEqual(['Last\\ Poll'])
     expect(offered(['segment', 'show', 'ra'])).toEqual(['rack\\ b'])
   })
+  it.each([
+    [
+      ['segment', 'show', 'default', ':'],
+      ['nova', 'west'],
+    ],
+    [['segment', 'show', 'default', ':', 'we'], ['west']],
+    [['pause', '--segment', '=', 'default', ':', 'no'], ['nova']],
+    [['pause', '--segment', 'default', ':', 'nova', '--rea'], ['--reason']],
+    [
+      ['segment', 'show', 'def'],
+      ['default:nova', 'default:west'],
+    ],
+  ])('names with a colon, at which bash takes them apart: %j', (words, expected) =>
+    expect(offered(words)).toEqual(expected),
+  )
   it('files where a file is wanted', () => expect(offered(['--config', `${directory}/complete.b`])).toEqual([script]))
 })
 

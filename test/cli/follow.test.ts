@@ -86,6 +86,13 @@ describe('in a pipe', () => {
   })
 })
 
+it('an incident that is not there leaves the terminal as it was', async () => {
+  const screen = new FakeScreen()
+  const { done } = await following([new LifeboatError('NOT_FOUND', 'There is no incident i-1')], screen)
+  expect((await done).exit).toBe(1)
+  expect([screen.cursor, screen.listening, screen.sent]).toEqual([true, false, ''])
+})
+
 describe('the exit code says how it ended', () => {
   it.each([
     ['all recovered', ended({ recovered: 2 }), 0],

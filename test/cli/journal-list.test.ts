@@ -81,6 +81,26 @@ describe('--follow', () => {
     expect([exit, out]).toEqual([0, '5\n6\n7\n8\n'])
   })
 
+  it('loses no entry that is written while it begins', async () => {
+    const journal: Entry[] = [entry(5)]
+    const read = ({ after, newestFirst, limit }: EntryFilter = {}): Entry[] => {
+      const found = journal.filter(({ seq }) => after === undefined || seq > after)
+      journal.push(entry(journal.length + 5))
+      return newestFirst === true ? found.toReversed().slice(0, limit) : found
+    }
+    const clock = new HandClock()
+    let end = (): void => undefined
+    const onInterrupt = (listen: () => void) => {
+      end = listen
+      return () => undefined
+    }
+    const argv = ['journal', 'list', '--follow', '-f', 'value', '-c', 'Seq']
+    const done = run(argv, { clock, openReader: () => fakeJournal({ read }) }, { terminal: { onInterrupt } })
+    await clock.pass(1000)
+    end()
+    expect((await done).out).toMatch(/^5\n6\n7\n/)
+  })
+
   it('as lines for people, as one document per line for programs', async () => {
     expect((await following([], [])).out).toBe('2026-01-02T03:04:05.678Z  daemon  cmp01  said incident.phase\n')
     const lines = (await following(['-f', 'json'], [[entry(6)]])).out.trim().split('\n')

@@ -174,6 +174,15 @@ describe('in a pipe', () => {
     expect(said.out).toBe('[]\n[{"Host":"cmp01"}]\n')
   })
 
+  it('documents are in the order that was asked for', async () => {
+    const options = { format: 'json', column: ['Host'], sortColumn: ['Host'], sortDescending: true }
+    const { said, done, end } = watching({ options, first: [healthy('a'), healthy('c'), healthy('b')] })
+    await settled()
+    end()
+    await done
+    expect(said.out).toBe('[{"Host":"c"},{"Host":"b"},{"Host":"a"}]\n')
+  })
+
   it('YAML is one document per change', async () => {
     const { said, done, end } = watching({ options: { format: 'yaml', column: ['Host'] } })
     await settled()

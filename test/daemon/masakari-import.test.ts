@@ -57,6 +57,17 @@ describe('the fragment', () => {
     expect(made.notes.join('\n')).toContain('Segment empty has no hosts and was left out')
   })
 
+  it('takes no other host into a segment: a host whose name would be a pattern here is left out', () => {
+    const made = imported([
+      segment('a', [host('cmp*'), host('cmp01')]),
+      segment('b', [host('?', { onMaintenance: true })], { enabled: false }),
+    ])
+    expect(parse(made.yaml)).toEqual({ segments: [{ name: 'a', match: { hosts: ['cmp01'] } }] })
+    expect(made.maintenance).toEqual([])
+    expect(made.notes.join('\n')).toContain('Host "cmp*" was left out')
+    expect(made.notes.join('\n')).toContain('Segment b has no hosts')
+  })
+
   it('of a Masakari with nothing is an empty one', () => {
     expect(parse(imported([]).yaml)).toEqual({ segments: [] })
   })
@@ -74,6 +85,7 @@ describe('the fragment', () => {
     )
     fc.assert(
       fc.property(odd, odd, odd, (name, hostName, description) => {
+        fc.pre(!/[*?]/.test(hostName))
         const { yaml } = imported([segment(name, [host(hostName)], { description, recoveryMethod: description })])
         expect(parse(yaml)).toEqual({ segments: [{ name, match: { hosts: [hostName] } }] })
       }),

@@ -45,7 +45,7 @@ interface Asked {
 /** A receiver on a port of its own; `answer` plays it. */
 async function serving(
   answer: (request: Asked, response: ServerResponse) => void,
-  test: (url: string, asked: Asked[]) => Promise<void>,
+  test: (url: string, asked: Asked[], connections: () => number) => Promise<void>,
   tls?: { key: Buffer; cert: Buffer },
 ): Promise<void> {
   const asked: Asked[] = []
@@ -59,9 +59,11 @@ async function serving(
   }
   const server: Server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  let connections = 0
+  server.on('connection', () => (connections += 1))
   const { port } = server.address() as AddressInfo
   try {
-    await test(`${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}/in`, asked)
+    await test(`${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}/in`, asked, () => connections)
   } finally {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
@@ -139,6 +141,59 @@ describe('a webhook', () => {
       async (url) => expect(await send(hook(url))).toEqual({ ok: false, problem: `HTTP ${status}`, final }),
     ),
   )
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['is big', (response) => void response.end('x'.repeat(2_000_000))],
+    ['breaks off', (response) => void response.write('half', () => response.destroy())],
+    ['is not what its head says', (response) => void response.setHeader('content-encoding', 'gzip').end('plain')],
+  ])('has it once its status says so, even when the body of the answer %s', (_what, play) =>
+    serving(
+      (_asked, response) => play(response),
+      async (url) => expect(await send(hook(url))).toEqual({ ok: true, result: 'HTTP 200' }),
+    ),
+  )
+
+  it('has it once its status says so, and a body that never ends is cut off', async () => {
+    let cut: () => void = () => undefined
+    const over = new Promise<void>((resolve) => (cut = resolve))
+    await serving(
+      (_asked, response) => {
+        const more = (): void => {
+          if (!response.destroyed) response.write('x'.repeat(10_000), more)
+        }
+        response.on('close', cut)
+        more()
+      },
+      async (url) => {
+        expect(await send(hook(url))).toEqual({ ok: true, result: 'HTTP 200' })
+        await over
+      },
+    )
+  })
+
+  it('has it once its status says so, and a body that stands still is cut off at the time limit', async () => {
+    let cut: () => void = () => undefined
+    const over = new Promise<void>((resolve) => (cut = resolve))
+    await serving(
+      (_asked, response) => void response.on('close', cut).write('one moment'),
+      async (url) => {
+        expect(await send(hook(url, { limitMs: 60 }))).toEqual({ ok: true, result: 'HTTP 200' })
+        await over
+      },
+    )
+  })
+
+  it('is reached over connections of the notices before', () =>
+    serving(
+      (_asked, response) => void response.end('ok'),
+      async (url, _asked, connections) => {
+        const deliver = receiver('hook', hook(url), { clock, cloud: 'prod', link: null })
+        for (let attempt = 1; attempt <= 10; attempt++)
+          await deliver({ notice: forOperators, attempt, signal: new AbortController().signal })
+        // One may still be busy with the end of its answer.
+        expect(connections()).toBeLessThanOrEqual(2)
+      },
+    ))
 
   it('that does not answer is left after its time limit, without a word of its address', () =>
     serving(
@@ -249,9 +304,22 @@ describe('a chat room', () => {
   })
 
   it('is not called by the name of an instance, nor led elsewhere', () => {
-    const evil = { id: 'i', name: '<!channel> @here [x](http://evil) <http://evil|ok>', state: 'left' as const }
+    const name = '<!channel> @here [x](http://evil) ![y] (http://evil) [z][q] [q]: http://evil <http://evil|ok>'
+    const evil = { id: 'i', name, state: 'left' as const }
     const text = JSON.stringify(chatMessage({ ...forTenants, instances: [evil] }, english, setting))
     expect(text).not.toMatch(/<!channel>|@here|<http/)
+    // Mattermost takes Markdown: [words](address), ![picture](address), [words][name], [name]: address.
+    expect(text).not.toMatch(/\]\s*[([:]/)
+  })
+
+  it('gets no longer a text than it takes, and no half an entity', () => {
+    const many = Array.from({ length: 200 }, (_, n) => ({
+      ...{ id: `i${n}`, name: '&'.repeat(90 + (n % 10)), state: 'left' as const },
+    }))
+    const { attachments } = chatMessage({ ...forTenants, instances: many }, english, setting)
+    const [{ text } = { text: '' }] = attachments as { text: string }[]
+    expect(text.length).toBeLessThanOrEqual(12_010)
+    expect(text).toMatch(/(?<!&\w*) …$/)
   })
 })
 
@@ -266,6 +334,17 @@ describe('a mail', () => {
     expect(head).toContain('Auto-Submitted: auto-generated')
     expect(head).toContain('Subject: [lifeboat critical] Recovery of cmp01 waits: FENCE_FAILED')
     expect(Buffer.from(body, 'base64').toString()).toContain('cmp01 waits')
+  })
+
+  it.each([
+    ['l@example.org', 'From: l@example.org'],
+    ['Lifeboat <l@example.org>', 'From: Lifeboat <l@example.org>'],
+    ['Lifeboat, prod (EU) <l@example.org>', 'From: "Lifeboat, prod (EU)" <l@example.org>'],
+    ['Rettung Ä <l@example.org>', `From: =?utf-8?B?${Buffer.from('Rettung Ä').toString('base64')}?=\n <l@example.org>`],
+  ])('from %s has one sender, whatever its name is made of', (from, header) => {
+    const text = mailText({ ...letter, from, notice: forOperators }, english, setting)
+    expect(text.startsWith(`${header}\nTo: `)).toBe(true)
+    expect(text).toContain('Message-ID: <n1.mail@example.org>')
   })
 
   it('cannot be given headers of somebody else’s', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { NewEntry } from '../../src/domain/entry.ts'
 import {
   down,
   dying,
@@ -87,6 +88,19 @@ describe('a receiver', () => {
   )
 
   it(
+    'that stays down loses what waited behind it as well, each in its time',
+    Rig.run({ limits: { giveUpAfterMs: 60_000 } }, async (rig) => {
+      rig.answers = () => down
+      await rig.append(verdict('host-down'), opened('i'))
+      await rig.pass(130_000)
+      expect(rig.ends().filter((end) => end.startsWith('dead'))).toEqual([
+        ...['dead-lettered pager host-down', 'dead-lettered pager incident-opened'],
+      ])
+      expect(new Set(rig.tried())).toEqual(new Set(['pager host-down']))
+    }),
+  )
+
+  it(
     'that stays down loses the oldest when too many wait',
     Rig.run({ limits: { queueLimit: 2 } }, async (rig) => {
       rig.answers = () => down
@@ -97,6 +111,20 @@ describe('a receiver', () => {
         'dead-lettered pager host-down',
         'dead-lettered pager incident-opened',
       ])
+    }),
+  )
+
+  it(
+    'that a bug keeps from its notice gets it later, and the daemon lives on',
+    Rig.run({}, async (rig) => {
+      const rules = { freezeDelayMs: 0, giveUpAfterMs: 60_000, queueLimit: 9, maxInstances: 9 }
+      const bug = (): never => {
+        throw new Error('a bug')
+      }
+      rig.desk.configure({ ...rules, receivers: new Map([['pager', everything]]) }, new Map([['pager', bug]]))
+      await rig.append(verdict('host-down'))
+      await rig.pass(500)
+      expect(rig.ends()).toEqual(['failed pager host-down'])
     }),
   )
 
@@ -139,6 +167,20 @@ describe('a restart', () => {
       await rig.append(opened('old'))
       await rig.pass(120_000)
       await rig.append(opened('new'))
+      rig.restart()
+      await rig.pass(1_000)
+      expect(rig.queued().map(({ incident }) => incident)).toEqual(['new'])
+    }),
+  )
+
+  it(
+    'tells that also when it came long after, and with other workflows',
+    Rig.run({}, async (rig) => {
+      rig.restart({ receivers: {} })
+      await rig.append(opened('new'))
+      await rig.pass(120_000)
+      const pinned = { name: 'host-failure', revision: 2, digest: 'd', document: '' }
+      await rig.append({ kind: 'workflow.pinned', data: pinned } as unknown as NewEntry)
       rig.restart()
       await rig.pass(1_000)
       expect(rig.queued().map(({ incident }) => incident)).toEqual(['new'])
@@ -249,6 +291,33 @@ describe('news', () => {
   )
 
   it(
+    'of a host in trouble is told again once it was well, and that it is well after each',
+    Rig.run({}, async (rig) => {
+      const silent = verdict('service-down')
+      const well = verdict('healthy', { from: 'service-down' })
+      await rig.append(silent, well, silent, well, silent)
+      expect(rig.queued().map(({ topic }) => topic)).toEqual([
+        ...['host-trouble', 'host-well', 'host-trouble', 'host-well', 'host-trouble'],
+      ])
+      rig.restart()
+      await rig.append(verdict('suspect', { from: 'service-down' }), silent)
+      expect(rig.queued('host-trouble')).toHaveLength(3)
+      await rig.append(well, silent)
+      expect(rig.queued('host-trouble')).toHaveLength(4)
+    }),
+  )
+
+  it(
+    'of a brake that trips again is told, also where nobody hears that it had opened',
+    Rig.run({ receivers: { pager: { ...everything, least: 'critical' } } }, async (rig) => {
+      const brake = { scope: 'cloud', down: 3, allowed: 2, fleet: 9, message: 'too many' }
+      const tripped: NewEntry = { kind: 'brake.tripped', data: { ...brake, hosts: [] } }
+      await rig.append(tripped, { kind: 'brake.released', data: { ...brake, trippedForMs: 1 } }, tripped)
+      expect(rig.queued().map(({ topic }) => topic)).toEqual(['brake-tripped', 'brake-tripped'])
+    }),
+  )
+
+  it(
     'of a freeze waits until it lasted, and its end is told only then',
     Rig.run({}, async (rig) => {
       const frozen = { kind: 'monitor.frozen', data: { reason: 'API_DOWN', message: 'Nova does not answer' } } as const
@@ -340,6 +409,46 @@ describe('owners', () => {
       await rig.append(verdict('host-down'))
       await rig.append(verdict('healthy', { from: 'host-down' }))
       expect(rig.queued('instances-ended')[0]?.instances).toEqual([{ id: 'id-a', name: 'a', state: 'returned' }])
+    }),
+  )
+
+  it(
+    'are told of the next death after a restart, when the end of the last one was told, or nobody wanted to hear of it',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.instances = () => Promise.resolve([instanceOf('a', 'red')])
+      const dies = async (): Promise<void> => {
+        await rig.append(verdict('host-down'))
+        await rig.append(verdict('healthy', { from: 'host-down' }))
+        // Longer ago than what a start looks at again.
+        await rig.pass(120_000)
+        await rig.append(verdict('suspect', { host: 'cmp02' }))
+      }
+      const worried = { receivers: { hook: { ...owners, least: 'warning' as const } } }
+      await dies()
+      rig.restart(worried)
+      await dies()
+      rig.restart(worried)
+      await rig.append(verdict('host-down'))
+      expect(rig.queued().map(({ topic }) => topic)).toEqual([
+        ...['instances-affected', 'instances-ended', 'instances-affected', 'instances-affected'],
+      ])
+    }),
+  )
+
+  it(
+    'are told nothing of a failure that was over before Nova had said whose instances were there',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      let answer: () => void = () => undefined
+      rig.instances = () => new Promise((resolve) => (answer = () => resolve([instanceOf('a', 'red')])))
+      await rig.append(verdict('host-down'))
+      await rig.append(verdict('healthy', { from: 'host-down' }))
+      answer()
+      await rig.pass(1_000)
+      expect(rig.queued()).toEqual([])
+      await rig.append(verdict('host-down'))
+      answer()
+      await rig.pass(1_000)
+      expect(rig.queued().map(({ topic }) => topic)).toEqual(['instances-affected'])
     }),
   )
 

@@ -132,4 +132,17 @@ describe('systemd', () => {
     ends[0]?.()
     expect(sent[1]).toEqual(['READY=1', 'STATUS=Watching, armed'])
   })
+
+  test('a program that cannot even be made is told like one that failed: nothing is thrown out of a timer', () => {
+    const errors: Error[] = []
+    const notify = createSystemdNotify({
+      clock: handClock(),
+      environment: socket,
+      progress: () => progress(),
+      onError: (error) => errors.push(error),
+    })
+    // More than the system takes as an argument; no memory for a child ends the same way.
+    notify.status('x'.repeat(3_000_000))
+    expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining('E2BIG')])
+  })
 })

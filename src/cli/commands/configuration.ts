@@ -2,7 +2,7 @@
 import { Argument, type Command } from 'commander'
 import { effectiveDocument, shownValue, type EffectiveOption } from '../../daemon/config/index.ts'
 import type { LogLevel, LogLevelState, ReloadReport } from '../../domain/operations.ts'
-import { jsonText, yamlText, type Column } from '../output/formats.ts'
+import { jsonText, listColumn, yamlText, type Column } from '../output/formats.ts'
 import { printable } from '../output/width.ts'
 import { ends, prints } from '../described.ts'
 import type { Session } from '../session.ts'
@@ -32,20 +32,13 @@ const originColumns: Column<EffectiveOption>[] = [
 ]
 
 const reportColumns: Column<ReloadReport>[] = [
-  {
-    title: 'Changed',
-    type: 'list of strings',
-    means: 'Options that hold differently now',
-    value: ({ changed }) => changed,
-    text: ({ changed }) => changed.join('\n') || 'nothing',
-  },
-  {
-    title: 'Waiting For Restart',
-    type: 'list of strings',
-    means: 'Options that changed and hold only after a restart',
-    value: ({ waiting }) => waiting,
-    text: ({ waiting }) => waiting.join('\n') || 'nothing',
-  },
+  listColumn('Changed', 'Options that hold differently now', ({ changed }) => changed, 'nothing'),
+  listColumn(
+    'Waiting For Restart',
+    'Options that changed and hold only after a restart',
+    ({ waiting }) => waiting,
+    'nothing',
+  ),
   {
     title: 'Mode',
     type: 'object?',
@@ -53,20 +46,8 @@ const reportColumns: Column<ReloadReport>[] = [
     value: ({ mode }) => mode,
     text: ({ mode }) => (mode === null ? 'as before' : `${mode.from} → ${mode.to}`),
   },
-  {
-    title: 'Files',
-    type: 'list of strings',
-    means: 'What was read',
-    value: ({ files }) => files,
-    text: ({ files }) => files.join('\n') || 'none, all defaults',
-  },
-  {
-    title: 'Warnings',
-    type: 'list of strings',
-    means: 'What is valid and unwise',
-    value: ({ warnings }) => warnings,
-    text: ({ warnings }) => warnings.join('\n') || 'none',
-  },
+  listColumn('Files', 'What was read', ({ files }) => files, 'none, all defaults'),
+  listColumn('Warnings', 'What is valid and unwise', ({ warnings }) => warnings, 'none'),
 ]
 
 const levelColumns: Column<LogLevelState>[] = [

@@ -1,11 +1,12 @@
 /** Commands that need the whole program and no running daemon: run, check, plan, workflow, rehearse, demo. */
-import { InvalidArgumentError, type Command } from 'commander'
+import type { Command } from 'commander'
 import type { InstancePlan } from '../../domain/plan.ts'
 import type { CheckLine, WorkflowCheck, WorkflowTest } from '../composition.ts'
 import { prints } from '../described.ts'
-import type { Column } from '../output/formats.ts'
+import { listColumn, type Column } from '../output/formats.ts'
 import { printable } from '../output/width.ts'
 import type { Session } from '../session.ts'
+import { wholeNumber } from './whole-number.ts'
 
 const checkColumns: Column<CheckLine>[] = [
   { title: 'Result', type: 'string', means: '`ok`, `warn` or `fail`', value: (line) => line.result },
@@ -34,6 +35,11 @@ const planColumns: Column<InstancePlan>[] = [
   { title: 'Message', type: 'string', means: 'The decision in words', value: (plan) => plan.message },
 ]
 
+function resultColumn<Row>(wrong: (row: Row) => readonly string[]): Column<Row> {
+  const value = (row: Row): string => (wrong(row).length === 0 ? 'ok' : 'fail')
+  return { title: 'Result', type: 'string', means: '`ok` or `fail`', value }
+}
+
 const workflowColumns: Column<WorkflowCheck>[] = [
   { title: 'File', type: 'string', means: 'Its path', value: (check) => check.file },
   {
@@ -43,38 +49,16 @@ const workflowColumns: Column<WorkflowCheck>[] = [
     value: (check) => check.name,
   },
   { title: 'Revision', type: 'integer?', means: 'Of the workflow', value: (check) => check.revision },
-  {
-    title: 'Result',
-    type: 'string',
-    means: '`ok` or `fail`',
-    value: (check) => (check.problems.length === 0 ? 'ok' : 'fail'),
-  },
-  {
-    title: 'Problems',
-    type: 'list of strings',
-    means: '`file:line:col: what is wrong`',
-    value: (check) => check.problems,
-    text: (check) => check.problems.join('\n'),
-  },
+  resultColumn((check) => check.problems),
+  listColumn('Problems', '`file:line:col: what is wrong`', (check) => check.problems),
 ]
 
 const testColumns: Column<WorkflowTest>[] = [
   { title: 'File', type: 'string', means: 'The file of expected plans', value: (test) => test.file },
   { title: 'Line', type: 'integer', means: 'Where the case begins', value: (test) => test.line },
   { title: 'Case', type: 'string', means: 'Its name', value: (test) => test.name },
-  {
-    title: 'Result',
-    type: 'string',
-    means: '`ok` or `fail`',
-    value: (test) => (test.differences.length === 0 ? 'ok' : 'fail'),
-  },
-  {
-    title: 'Differences',
-    type: 'list of strings',
-    means: 'What the plan has instead',
-    value: (test) => test.differences,
-    text: (test) => test.differences.join('\n'),
-  },
+  resultColumn((test) => test.differences),
+  listColumn('Differences', 'What the plan has instead', (test) => test.differences),
 ]
 
 const scenarioColumns: Column<{ name: string; title: string }>[] = [
@@ -160,8 +144,8 @@ export function addDaemonCommands(program: Command, session: Session): void {
   program
     .command('demo')
     .description('a simulated cloud, a dying host and its recovery, here and now; touches nothing real')
-    .option('--hosts <number>', 'hosts of the simulated cloud', atLeastTwo, 4)
-    .option('--instances <number>', 'instances of the dying host', wholeNumber, 12)
+    .option('--hosts <number>', 'hosts of the simulated cloud', wholeNumber(leastHosts, mostOfAny), 4)
+    .option('--instances <number>', 'instances of the dying host', wholeNumber(1, mostOfAny), 12)
     .option('--keep', 'keep its state directory, to look at the journal', false)
     .action((options: { hosts: number; instances: number; keep: boolean }) =>
       commands.demo((text) => terminal.stdout(text), options),
@@ -202,14 +186,6 @@ function checkText({ what, result, message, advice }: CheckLine): string {
   return advice === null || result === 'ok' ? line : `${line}      → ${printable(advice)}\n`
 }
 
-function wholeNumber(text: string): number {
-  if (!/^\d{1,4}$/.test(text) || Number(text) < 1)
-    throw new InvalidArgumentError('It must be a whole number from 1 to 9999.')
-  return Number(text)
-}
-
-function atLeastTwo(text: string): number {
-  const number = wholeNumber(text)
-  if (number < 2) throw new InvalidArgumentError('It must be at least 2: one dies, one takes its instances.')
-  return number
-}
+/** One dies, one takes its instances. */
+const leastHosts = 2
+const mostOfAny = 9999

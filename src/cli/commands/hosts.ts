@@ -1,5 +1,5 @@
 /** One host: everything known of it, and a person's word on its return. */
-import { InvalidArgumentError, type Command } from 'commander'
+import type { Command } from 'commander'
 import type { HostDetail } from '../../domain/operations.ts'
 import { CliFailure } from '../exit-codes.ts'
 import { printable } from '../output/width.ts'
@@ -9,6 +9,7 @@ import { oneFrame } from '../frame.ts'
 import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { clockTime, span } from '../wording.ts'
+import { text } from './order-options.ts'
 
 const columns: Column<HostDetail>[] = [
   { title: 'Host', type: 'string', means: "Nova's name of it", value: (it) => it.host },
@@ -115,7 +116,7 @@ export function addHostCommands(host: Command, session: Session): void {
     .command('return')
     .description('let a host that was taken out back, or keep it out')
     .argument('<host>')
-    .option('--reason <text>', 'why (needed with --keep-out)', sentence)
+    .option('--reason <text>', 'why (needed with --keep-out)', text)
     .option('--keep-out', 'it stays out until somebody lets it back')
     .action(async (name: string, { reason, keepOut = false }: { reason?: string; keepOut?: boolean }) => {
       if (keepOut && reason === undefined)
@@ -127,9 +128,4 @@ export function addHostCommands(host: Command, session: Session): void {
         : `${name} may return (${state}: ${message})`
       session.terminal.stdout(`${printable(done)}\n`)
     })
-}
-
-function sentence(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('It must not be empty: it is kept in the journal.')
-  return text.trim()
 }

@@ -1,5 +1,5 @@
 /** Incidents, read from the journal itself: they can be reviewed while the daemon is down. */
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { Option, type Command } from 'commander'
 import type { IncidentFilter } from '../../domain/operations.ts'
 import { prints } from '../described.ts'
 import { follow, followExits } from '../follow.ts'
@@ -10,6 +10,7 @@ import { jsonText, yamlText } from '../output/formats.ts'
 import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { addIncidentActs } from './acts.ts'
+import { wholeNumber } from './whole-number.ts'
 
 export function addIncidentCommands(program: Command, session: Session): void {
   const incident = program.command('incident').description('incidents: one failure episode of one host each')
@@ -17,7 +18,7 @@ export function addIncidentCommands(program: Command, session: Session): void {
     .description('the newest first, from the journal')
     .option('--open', 'only those that are not over')
     .option('--host <host>', 'only of this host')
-    .option('--limit <number>', 'at most so many', limit, 100)
+    .option('--limit <number>', 'at most so many', wholeNumber(1), 100)
     .action(({ watch, ...filter }: IncidentFilter & WatchOptions) =>
       show(session, watch === undefined ? {} : { watch }, () =>
         listFrame(
@@ -53,9 +54,4 @@ function incidentFrame(session: Session, id: string): Frame {
     return format === 'yaml' ? yamlText(detail) : incidentPage(detail, maxWidth)
   }
   return { ...oneFrame(detail, detailColumns, shape, page), document: detail }
-}
-
-function limit(text: string): number {
-  if (!/^\d{1,6}$/.test(text) || Number(text) < 1) throw new InvalidArgumentError('It must be a whole number from 1.')
-  return Number(text)
 }

@@ -1,5 +1,5 @@
 /** The journal itself: reading it, proving that it is whole, handing it on. Works while the daemon runs and while it is down. */
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { Option, type Command } from 'commander'
 import type { Entry } from '../../domain/entry.ts'
 import type { EntryFilter } from '../../domain/journal.ts'
 import type { JournalAccess } from '../composition.ts'
@@ -12,8 +12,12 @@ import type { Session } from '../session.ts'
 import { passing } from '../watch.ts'
 import { clockTime } from '../wording.ts'
 import { kind, moment } from './journal-filter.ts'
+import { wholeNumber } from './whole-number.ts'
 
 type ReadEntry = Entry & { sentence: string | null }
+
+/** Beyond any journal. */
+const mostEntries = 999_999_999_999
 
 /** People wait for the next line; the journal is a file that is cheap to look at. */
 const followEveryMs = 1000
@@ -79,8 +83,13 @@ export function addJournalCommands(program: Command, session: Session): void {
     .option('--actor <actor>', 'only by this actor: daemon, operator:NAME')
     .option('--since <time>', 'only since then: 2026-01-02T03:04:05Z, or 2h for two hours ago', moment(session))
     .option('--until <time>', 'only until then', moment(session))
-    .option('--after <seq>', 'only those after this number', wholeNumber)
-    .option('--limit <number>', 'at most so many: the newest, or with --after the first', wholeNumber, 50)
+    .option('--after <seq>', 'only those after this number', wholeNumber(0, mostEntries))
+    .option(
+      '--limit <number>',
+      'at most so many: the newest, or with --after the first',
+      wholeNumber(0, mostEntries),
+      50,
+    )
     .addOption(
       new Option('--follow', 'go on with what is written from now on').conflicts(['until', 'after']).default(false),
     )
@@ -131,14 +140,13 @@ function entriesOf(open: JournalAccess, options: ListOptions): ReadEntry[] {
 
 /** Prints what there is, then each new entry, until somebody interrupts. */
 async function follow(session: Session, options: ListOptions): Promise<void> {
-  const { terminal, commands } = session
+  const { terminal } = session
   const shape = session.shape()
   if (shape.format === 'yaml' || shape.format === 'csv')
     throw new CliFailure('usage', `--follow cannot be told as ${shape.format}`, [
       'formats with --follow: table, value, json (one entry per line)',
     ])
-  const patience = new Patience(commands.clock)
-  const offInterrupt = terminal.onInterrupt(() => patience.end())
+  const patience = new Patience(session)
   const say = (entries: ReadEntry[]): void => {
     if (shape.format === 'value') terminal.stdout(renderList(entries, entryColumns, shape))
     else if (shape.format === 'json')
@@ -147,8 +155,9 @@ async function follow(session: Session, options: ListOptions): Promise<void> {
   }
   try {
     const found = session.withJournal((open) => ({
-      entries: entriesOf(open, options),
+      // First of all: what is written between the two looks must not count as shown.
       newest: open.read({ newestFirst: true, limit: 1 }).at(0)?.seq ?? 0,
+      entries: entriesOf(open, options),
     }))
     say(found.entries)
     let after = Math.max(found.newest, found.entries.at(-1)?.seq ?? 0)
@@ -170,7 +179,7 @@ async function follow(session: Session, options: ListOptions): Promise<void> {
       }
     }
   } finally {
-    offInterrupt()
+    patience.close()
   }
 }
 
@@ -182,9 +191,4 @@ function filterOf(options: ListOptions): EntryFilter {
   const { incident, host, instance, kind: kinds, actor, since, until, after } = options
   const asked = { incident, host, instance, kinds, actor, since, until, after }
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,12}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
-  return Number(text)
 }

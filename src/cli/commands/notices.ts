@@ -1,5 +1,5 @@
 /** Notices: what was told to whom, from the journal, and a test of a receiver. */
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { noticeEntryKinds, noticeRecords, noticeStates, type NoticeRecord } from '../../domain/notice-record.ts'
 import { prints, ends } from '../described.ts'
 import { CliFailure } from '../exit-codes.ts'
@@ -7,6 +7,7 @@ import type { Column } from '../output/formats.ts'
 import type { Session } from '../session.ts'
 import { clockTime } from '../wording.ts'
 import { text } from './order-options.ts'
+import { wholeNumber } from './whole-number.ts'
 
 const columns: Column<NoticeRecord>[] = [
   {
@@ -67,7 +68,7 @@ export function addNoticeCommands(program: Command, session: Session): void {
     .option('--host <host>', 'only about this host')
     .addOption(new Option('--state <state>', 'only these').choices(Object.keys(noticeStates)))
     .addOption(new Option('--dead', 'only dead letters: --state dead').conflicts('state'))
-    .option('--limit <number>', 'at most so many, the newest', wholeNumber, 50)
+    .option('--limit <number>', 'at most so many, the newest', wholeNumber(1), 50)
     .action((options: ListOptions) => list(session, options))
   prints(listed, 'list', columns)
   const tested = notice
@@ -100,9 +101,4 @@ function list(session: Session, { receiver, incident, host, state, dead, limit }
   const { format, columns: chosen } = session.shape()
   const wide = format !== 'table' || chosen.length > 0
   session.list(found.slice(-limit), wide ? columns : columns.filter(({ title }) => narrow.has(title)))
-}
-
-function wholeNumber(given: string): number {
-  if (!/^\d{1,6}$/.test(given) || Number(given) < 1) throw new InvalidArgumentError('It must be a whole number from 1.')
-  return Number(given)
 }

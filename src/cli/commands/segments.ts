@@ -4,7 +4,7 @@ import type { SegmentStatus } from '../../domain/review.ts'
 import { prints } from '../described.ts'
 import { CliFailure } from '../exit-codes.ts'
 import { listFrame, oneFrame } from '../frame.ts'
-import type { Column } from '../output/formats.ts'
+import { listColumn, type Column } from '../output/formats.ts'
 import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { span, tally } from '../wording.ts'
@@ -24,13 +24,7 @@ const listColumns: Column<SegmentStatus>[] = [
     value: (it) => it.verdicts,
     text: (it) => tally(it.verdicts),
   },
-  {
-    title: 'Open Incidents',
-    type: 'list of strings',
-    means: 'Their incidents that are not over',
-    value: (it) => it.openIncidents,
-    text: (it) => it.openIncidents.join('\n'),
-  },
+  listColumn('Open Incidents', 'Their incidents that are not over', (it) => it.openIncidents),
   { title: 'Storage', type: 'string', means: '`shared` or `local` disks', value: (it) => it.rules.storage },
   {
     title: 'Fencing',

@@ -1,22 +1,11 @@
 /** The completion script for bash. It needs bash 4.2 and no bash-completion package. */
-import type { Spot, ValueKind } from './spots.ts'
+import { valueFunctions } from './cases.ts'
+import type { Spot } from './spots.ts'
 
 export function bashScript(spots: readonly Spot[]): string {
   return `# bash completion for lifeboat, made by: lifeboat completion bash
 
-_lifeboat_option() {
-  case "$1:$2" in
-${spots.flatMap(optionCases).join('\n')}
-    *) REPLY=none ;;
-  esac
-}
-
-_lifeboat_argument() {
-  case "$1:$2" in
-${spots.flatMap(argumentCases).join('\n')}
-    *) REPLY=none ;;
-  esac
-}
+${valueFunctions(spots, quoted)}
 
 _lifeboat_words() {
   case "$1" in
@@ -36,19 +25,32 @@ _lifeboat_offer() {
   local word plain=\${cur//\\\\/}
   plain=\${plain#[\\"\\']}
   while IFS= read -r word; do
-    [[ -n $word && $word == "$plain"* ]] && COMPREPLY+=("$(printf '%q' "$word")")
+    [[ -n $word && $word == "$plain"* ]] && COMPREPLY+=("$(printf '%q' "\${word#"$there"}")")
   done <<<"$1"
 }
 
 _lifeboat() {
-  local cur=\${COMP_WORDS[COMP_CWORD]} path= waiting= word known REPLY i count=0
+  local cur there= path= waiting= word known REPLY i last=-1 glue= count=0
   local -a config=() before=()
   COMPREPLY=()
-  # bash takes --option=value apart at the sign.
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    [[ \${COMP_WORDS[i]} == = ]] || before+=("\${COMP_WORDS[i]}")
+  # bash takes --option=value apart at the sign, and default:zone at the colon.
+  for ((i = 1; i <= COMP_CWORD; i++)); do
+    word=\${COMP_WORDS[i]}
+    if [[ $word == = ]]; then
+      ((i < COMP_CWORD)) && continue
+      word=
+    fi
+    if [[ $last -ge 0 && ( -n $glue || $word == :* ) ]]; then
+      before[last]+=$word
+    else
+      before[++last]=$word
+    fi
+    [[ $word == :* ]] && glue=yes || glue=
   done
-  [[ $cur == = ]] && cur=
+  cur=\${before[last]}
+  unset 'before[last]'
+  # It puts in only what follows the colon.
+  [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]] && there=\${cur%"\${cur##*:}"}
   for word in "\${before[@]}"; do
     if [[ $waiting == maybe* ]]; then
       waiting=
@@ -92,40 +94,12 @@ _lifeboat() {
   case $waiting in
     words:*) _lifeboat_offer "\${waiting#words:}" ;;
     ask:*) _lifeboat_offer "$("\${COMP_WORDS[0]}" "\${config[@]}" complete "\${waiting#ask:}" 2>/dev/null)" ;;
-    files*) compopt -o filenames 2>/dev/null; while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$cur") ;;
+    files*) compopt -o filenames 2>/dev/null; while IFS= read -r word; do COMPREPLY+=("\${word#"$there"}"); done < <(compgen -f -- "$cur") ;;
   esac
 }
 
 complete -F _lifeboat lifeboat
 `
-}
-
-function optionCases({ path, flags }: Spot): string[] {
-  return flags.flatMap(({ names, value, optional }) => {
-    if (value === null) return []
-    const patterns = names.map((name) => quoted(`${path}:${name}`)).join(' | ')
-    return [`    ${patterns}) REPLY=${optional ? 'maybe' : quoted(kindText(value))} ;;`]
-  })
-}
-
-function argumentCases({ path, args, variadic }: Spot): string[] {
-  return args.map((kind, index) => {
-    const numbers = variadic && index === args.length - 1 ? '*' : String(index)
-    return `    ${quoted(`${path}:`)}${numbers}) REPLY=${quoted(kindText(kind))} ;;`
-  })
-}
-
-function kindText(kind: ValueKind): string {
-  switch (kind.kind) {
-    case 'words':
-      return `words:${kind.words.join('\n')}`
-    case 'ask':
-      return `ask:${kind.what}`
-    case 'files':
-      return 'files'
-    case 'anything':
-      return 'anything'
-  }
 }
 
 function quoted(text: string): string {

@@ -1,23 +1,12 @@
 /** The completion script for zsh: for a directory of $fpath as _lifeboat, or to be sourced after compinit. */
-import type { Flag, Spot, ValueKind } from './spots.ts'
+import { valueFunctions } from './cases.ts'
+import type { Flag, Spot } from './spots.ts'
 
 export function zshScript(spots: readonly Spot[]): string {
   return `#compdef lifeboat
 # zsh completion for lifeboat, made by: lifeboat completion zsh
 
-_lifeboat_option() {
-  case "$1:$2" in
-${spots.flatMap(optionCases).join('\n')}
-    *) REPLY=none ;;
-  esac
-}
-
-_lifeboat_argument() {
-  case "$1:$2" in
-${spots.flatMap(argumentCases).join('\n')}
-    *) REPLY=none ;;
-  esac
-}
+${valueFunctions(spots, quoted)}
 
 _lifeboat_words() {
   case "$1" in
@@ -97,40 +86,12 @@ fi
 `
 }
 
-function optionCases({ path, flags }: Spot): string[] {
-  return flags.flatMap(({ names, value, optional }) => {
-    if (value === null) return []
-    const patterns = names.map((name) => quoted(`${path}:${name}`)).join(' | ')
-    return [`    ${patterns}) REPLY=${optional ? 'maybe' : quoted(kindText(value))} ;;`]
-  })
-}
-
-function argumentCases({ path, args, variadic }: Spot): string[] {
-  return args.map((kind, index) => {
-    const numbers = variadic && index === args.length - 1 ? '*' : String(index)
-    return `    ${quoted(`${path}:`)}${numbers}) REPLY=${quoted(kindText(kind))} ;;`
-  })
-}
-
 function flagWords({ names, about }: Flag): string[] {
   return names.map((name) => described(name, about))
 }
 
 function described(word: string, about: string): string {
   return quoted(`${word}:${about.replaceAll(':', ' -')}`)
-}
-
-function kindText(kind: ValueKind): string {
-  switch (kind.kind) {
-    case 'words':
-      return `words:${kind.words.join('\n')}`
-    case 'ask':
-      return `ask:${kind.what}`
-    case 'files':
-      return 'files'
-    case 'anything':
-      return 'anything'
-  }
 }
 
 function quoted(text: string): string {

@@ -30,6 +30,16 @@ export interface Column<Row> {
   moving?: true
 }
 
+/** A column of several texts: a line each, and `none` where there is no text. */
+export function listColumn<Row>(
+  title: string,
+  means: string,
+  value: (row: Row) => readonly string[],
+  none = '',
+): Column<Row> {
+  return { title, type: 'list of strings', means, value, text: (row) => value(row).join('\n') || none }
+}
+
 export interface Shape {
   format: Format
   /** Titles, any case; empty: all. */
@@ -142,7 +152,7 @@ export function choose<Row>(columns: readonly Column<Row>[], wanted: readonly st
 }
 
 /** In the order asked for; also by columns that are not shown. What has no value comes last, either way. */
-function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[], shape: Shape): readonly Row[] {
+export function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[], shape: Shape): readonly Row[] {
   if (shape.sort.length === 0) return rows
   const keys = choose(columns, shape.sort)
   const sign = shape.descending ? -1 : 1

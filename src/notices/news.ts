@@ -1,0 +1,57 @@
+/**
+ * What is news: the same again within its topic's quiet time is not, unless the contrary happened in between. Else a host that
+ * dies again, or a brake that trips again, would be known to nobody. Times are given in, monotonic ms.
+ */
+import type { Entry } from '../domain/entry.ts'
+import { noticeTopics, type Notice, type NoticeTopic } from '../domain/notice.ts'
+
+/** A day: longer than any quiet time but "once for each incident", whose incident is over by then or stands still. */
+const forgetAfterMs = 86_400_000
+
+/** What is news again once the first has happened. */
+const contraries: Partial<Record<NoticeTopic, readonly NoticeTopic[]>> = {
+  ...{ 'host-down': ['host-well'], 'host-trouble': ['host-well'], contradiction: ['host-well'] },
+  'host-well': ['host-down', 'host-trouble', 'contradiction'],
+  ...{ 'brake-tripped': ['brake-released'], 'brake-released': ['brake-tripped'] },
+}
+
+type About = Pick<Notice, 'topic' | 'incident' | 'host' | 'code'>
+
+export class News {
+  readonly #told = new Map<string, { topic: NoticeTopic; subject: string; at: number }>()
+
+  /** Told at `at`. */
+  told(about: About, at: number): void {
+    const { topic, code } = about
+    const subject = subjectOf(about)
+    this.#turn(topic, subject)
+    for (const [key, one] of this.#told) if (at - one.at > forgetAfterMs) this.#told.delete(key)
+    if (noticeTopics[topic].quietMs > 0) this.#told.set(keyOf(topic, subject, code), { topic, subject, at })
+  }
+
+  isOld(about: About, now: number): boolean {
+    const last = this.#told.get(keyOf(about.topic, subjectOf(about), about.code))
+    return last !== undefined && now - last.at < noticeTopics[about.topic].quietMs
+  }
+
+  /** What happened, whether anybody is told of it or not. */
+  follow(entry: Entry): void {
+    if (entry.kind === 'verdict.changed' && entry.data.kind === 'healthy') this.#turn('host-well', entry.data.host)
+    if (entry.kind === 'brake.tripped') this.#turn('brake-tripped', entry.data.scope)
+    if (entry.kind === 'brake.released') this.#turn('brake-released', entry.data.scope)
+  }
+
+  #turn(topic: NoticeTopic, subject: string): void {
+    const over = contraries[topic] ?? []
+    for (const [key, one] of this.#told) if (one.subject === subject && over.includes(one.topic)) this.#told.delete(key)
+  }
+}
+
+/** The brake's scope is its code. */
+function subjectOf({ incident, host, code }: About): string {
+  return incident ?? host ?? code
+}
+
+function keyOf(topic: NoticeTopic, subject: string, code: string): string {
+  return JSON.stringify([topic, subject, code])
+}

@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process'
+import process from 'node:process'
+import { expect, it } from 'vitest'
+import { systemClock as clock } from '../../src/daemon/system-clock.ts'
+import { run } from '../../src/programs/run.ts'
+
+const limits = { clock, limitMs: 5_000, outputRead: 1_000 }
+
+it('a program is given its input, and its output and exit code are told', async () => {
+  const argv = ['/bin/sh', '-c', 'cat; exit 3']
+  expect(await run({ ...limits, argv, stdin: 'said' })).toEqual({ exit: 3, output: 'said', how: 'by itself' })
+})
+
+it.each([
+  ['is not there', ['/nowhere/program'], 'ENOENT'],
+  ['would lie in a file', ['/etc/passwd/program'], 'ENOTDIR'],
+  ['is given more than the system takes', ['/bin/true', 'x'.repeat(3_000_000)], 'E2BIG'],
+])('one that %s was not started', async (_why, argv, code) => {
+  expect(await run({ ...limits, argv })).toMatchObject({
+    ...{ exit: null, how: 'not started' },
+    output: expect.stringContaining(code) as string,
+  })
+})
+
+/** In a process of its own, which is built: `npm run build`, as `npm test` does. */
+const starved = `
+  import { openSync } from 'node:fs'
+  import { run } from '${new URL('../../dist/programs/run.js', import.meta.url).href}'
+  const clock = { now: () => 0, wall: () => 0, after: () => () => undefined }
+  let ending
+  try {
+    for (;;) openSync('/dev/null', 'r')
+  } catch {
+    ending = run({ argv: ['/bin/true'], clock, limitMs: 1000, outputRead: 1000 })
+  }
+  process.exitCode = (await ending).how === 'not started' ? 3 : 4
+`
+
+it('without a file descriptor to spare none is started, and the daemon lives on', () => {
+  const argv = ['-c', 'ulimit -n 64; exec "$0" --input-type=module -e "$1"', process.execPath, starved]
+  expect(spawnSync('/bin/sh', argv, { encoding: 'utf8' })).toMatchObject({ status: 3, stderr: '' })
+})
