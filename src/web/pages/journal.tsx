@@ -15,6 +15,9 @@ import { kindGroups } from './journal-kinds.ts'
 
 const pageSize = 100
 
+/** The whole journal is read, and one of years takes minutes. Shorter gives up on a walk that is well. */
+const verifyLimitMs = 1_800_000
+
 export function JournalBrowser() {
   useTitle('Journal')
   const { query } = usePlace()
@@ -212,7 +215,7 @@ function Verify() {
   const [state, setState] = useState<'idle' | 'running' | ChainProof | ApiFailure>('idle')
   const verify = (): void => {
     setState('running')
-    get<ChainProof>(paths.verify).then(
+    get<ChainProof>(paths.verify, { limitMs: verifyLimitMs }).then(
       (proof) => {
         setState(proof)
         announce(proof.broken === null ? 'The chain holds' : `The chain is broken at entry ${proof.broken.seq}`)

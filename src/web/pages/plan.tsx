@@ -24,6 +24,7 @@ export function PlanPage({ host }: { host: string }) {
   const refusal = refusalOf(asker, 'operator')
   const [again, setAgain] = useState(0)
   const { run, failure } = usePlan(refusal === null ? host : null, again)
+  const busy = failure === null && (run === null || run.state === 'running')
   return (
     <>
       <PageHead title={<>What if {host} died now</>}>
@@ -31,7 +32,7 @@ export function PlanPage({ host }: { host: string }) {
           <a href={link.host(host)}>the host as it is</a>
         </span>
         <span class="push">
-          <button type="button" disabled={run === null || run.state === 'running'} onClick={() => setAgain(again + 1)}>
+          <button type="button" disabled={refusal !== null || busy} onClick={() => setAgain(again + 1)}>
             Plan again
           </button>
         </span>
