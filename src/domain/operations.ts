@@ -150,6 +150,8 @@ export interface IncidentSummary {
   instances: number
   /** How many instances ended how; `open` are those without a line yet. */
   outcomes: Partial<Record<OutcomeKind | 'open', number>>
+  /** Only in lists: who has read it and answers for it; null: nobody yet. */
+  signedOff?: { by: string; at: string } | null
 }
 
 export interface StepSummary {

@@ -27,7 +27,16 @@ const summaryShape = {
   instances: count,
   outcomes: counts(['open', ...(Object.keys(outcomes) as OutcomeKind[])]),
 }
-export const incidentSummary: z.ZodType<IncidentSummary> = z.object(summaryShape).meta({ id: 'IncidentSummary' })
+export const incidentSummary: z.ZodType<IncidentSummary> = z
+  .object({
+    ...summaryShape,
+    signedOff: z
+      .object({ by: z.string(), at: time })
+      .nullable()
+      .exactOptional()
+      .describe('Who answers for it; null: nobody yet; missing where it was not looked up'),
+  })
+  .meta({ id: 'IncidentSummary' })
 
 const proof: z.ZodType<ProofRecord> = z.object({
   host: z.string(),

@@ -4,13 +4,13 @@ import type { Entry } from '../../domain/entry.ts'
 import { returnStates } from '../../domain/host-return.ts'
 import type { HostDetail } from '../../domain/operations.ts'
 import type { VerdictLine } from '../../domain/review.ts'
-import { orderText } from '../../domain/standing-order.ts'
 import { verdictKinds } from '../../domain/verdict.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
 import { ActButton, type Act } from '../parts/act.tsx'
 import { IncidentTable } from '../parts/incident-table.tsx'
+import { OrderNotice } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Tag, Time } from '../parts/text.tsx'
@@ -96,9 +96,7 @@ function Orders({ host, onDone }: { host: HostDetail; onDone: () => void }) {
   return (
     <>
       {host.standingOrders.map((order) => (
-        <p key={`${order.kind} ${order.since}`} class="notice plain">
-          {orderText(order)}
-        </p>
+        <OrderNotice key={`${order.kind} ${order.since}`} order={order} />
       ))}
       <div class="acts">
         <a class="button" href={link.plan(host.host)}>

@@ -11,8 +11,17 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { go, usePlace, withQuery } from '../router.ts'
 import { counted, matches } from '../words/count.ts'
 import { standing } from '../words/tone.ts'
+import { isUnsettled } from '../words/unsettled.ts'
 
 const limit = 500
+
+const states = [
+  ['all', 'all'],
+  ['open', 'open'],
+  ['held', 'held'],
+  ['trouble', 'not all back'],
+  ['unsigned', 'not signed off'],
+] as const
 
 export function IncidentsPage() {
   useTitle('Incidents')
@@ -25,7 +34,7 @@ export function IncidentsPage() {
   useEntries(
     useCallback(
       (entries: Entry[]) => {
-        if (entries.some(({ kind }) => kind.startsWith('incident.') || kind === 'outcome.recorded')) reload()
+        if (entries.some(({ kind }) => changesList(kind))) reload()
       },
       [reload],
     ),
@@ -44,14 +53,14 @@ export function IncidentsPage() {
           />
         </label>
         <div class="choice" role="group" aria-label="State">
-          {(['all', 'open', 'held', 'trouble'] as const).map((one) => (
+          {states.map(([one, name]) => (
             <button
               key={one}
               type="button"
               aria-pressed={state === one}
               onClick={() => go(withQuery({ state: one === 'all' ? null : one }), { replace: true })}
             >
-              {one === 'trouble' ? 'not all back' : one}
+              {name}
             </button>
           ))}
         </div>
@@ -73,10 +82,15 @@ export function IncidentsPage() {
   )
 }
 
+function changesList(kind: Entry['kind']): boolean {
+  return kind.startsWith('incident.') || kind === 'outcome.recorded' || kind === 'review.signed-off'
+}
+
 function fits(incident: IncidentSummary, state: string, wanted: string): boolean {
   const { ended, held, outcomes, host, segment, id } = incident
   if (state === 'open' && ended !== null) return false
   if (state === 'held' && held === null) return false
+  if (state === 'unsigned' && !isUnsettled(incident)) return false
   if (state === 'trouble' && (outcomes.failed ?? 0) + (outcomes.stuck ?? 0) + (outcomes.left ?? 0) === 0) return false
   return wanted === '' || matches(`${id} ${host} ${segment} ${standing(incident).text}`.toLowerCase(), wanted)
 }
