@@ -7,6 +7,7 @@ import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
 import { IncidentTable } from '../parts/incident-table.tsx'
 import { PageHead, useTitle } from '../parts/page.tsx'
+import { SearchField } from '../parts/search-field.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { go, usePlace, withQuery } from '../router.ts'
 import { counted, matches } from '../words/count.ts'
@@ -43,15 +44,12 @@ export function IncidentsPage() {
     <>
       <PageHead title="Incidents" />
       <div class="filters" role="search" aria-label="Incidents">
-        <label class="search">
-          <span class="visually-hidden">Search incidents</span>
-          <input
-            type="search"
-            placeholder="Host, segment, state…"
-            value={wanted}
-            onInput={(event) => go(withQuery({ q: event.currentTarget.value }), { replace: true })}
-          />
-        </label>
+        <SearchField
+          label="Search incidents"
+          hint="Host, segment, state…"
+          value={wanted}
+          onSearch={(text) => go(withQuery({ q: text }), { replace: true })}
+        />
         <div class="choice" role="group" aria-label="State">
           {states.map(([one, name]) => (
             <button

@@ -5,6 +5,7 @@ import { get, type ApiFailure } from '../api/client.ts'
 import { paths } from '../api/paths.ts'
 import { useResource } from '../api/resource.ts'
 import { announce } from '../parts/announce.tsx'
+import { Fact, Facts } from '../parts/facts.tsx'
 import { PageHead, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Copy, Data, Tag, Time } from '../parts/text.tsx'
@@ -169,37 +170,25 @@ function EntryItem({ entry, open }: { entry: JournalPage['entries'][number]; ope
         </summary>
         {seen && (
           <div class="entry-inside">
-            <dl class="facts grid">
+            <Facts kind="facts grid">
               {incident !== null && (
-                <div>
-                  <dt>Incident</dt>
-                  <dd>
-                    <a href={link.incident(incident)}>{incident}</a>
-                  </dd>
-                </div>
+                <Fact name="Incident">
+                  <a href={link.incident(incident)}>{incident}</a>
+                </Fact>
               )}
               {instance !== null && (
-                <div>
-                  <dt>Instance</dt>
-                  <dd>{incident === null ? instance : <a href={link.instance(incident, instance)}>{instance}</a>}</dd>
-                </div>
+                <Fact name="Instance">
+                  {incident === null ? instance : <a href={link.instance(incident, instance)}>{instance}</a>}
+                </Fact>
               )}
-              {step !== null && (
-                <div>
-                  <dt>Step</dt>
-                  <dd>{step}</dd>
-                </div>
-              )}
-              <div>
-                <dt>Hash</dt>
-                <dd>
-                  <Copy text={hash} what="hash" shown={`${hash.slice(0, 16)}…`} />
-                  <span class="under">
-                    after <Copy text={prevHash} what="hash before" shown={`${prevHash.slice(0, 16)}…`} />
-                  </span>
-                </dd>
-              </div>
-            </dl>
+              {step !== null && <Fact name="Step">{step}</Fact>}
+              <Fact name="Hash">
+                <Copy text={hash} what="hash" shown={`${hash.slice(0, 16)}…`} />
+                <span class="under">
+                  after <Copy text={prevHash} what="hash before" shown={`${prevHash.slice(0, 16)}…`} />
+                </span>
+              </Fact>
+            </Facts>
             <Data value={data} label={`Entry ${seq}`} />
             <p>
               <a href={link.journal({ seq: String(seq) })}>Link to this entry</a>

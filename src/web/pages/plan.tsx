@@ -8,6 +8,7 @@ import { paths } from '../api/paths.ts'
 import { refusalOf, useAsker } from '../api/session.ts'
 import { announce } from '../parts/announce.tsx'
 import { PageHead, useTitle } from '../parts/page.tsx'
+import { SearchField } from '../parts/search-field.tsx'
 import { Empty, Problem } from '../parts/states.tsx'
 import { Copy, Tag } from '../parts/text.tsx'
 import { WindowTable, type Column, type Sorting } from '../parts/window-table.tsx'
@@ -110,15 +111,12 @@ function Plan({ instances }: { instances: readonly InstancePlan[] }) {
         dies.
       </p>
       <div class="filters" role="search" aria-label="Planned instances">
-        <label class="search">
-          <span class="visually-hidden">Search instances</span>
-          <input
-            type="search"
-            placeholder="Name, id, reason…"
-            value={wanted}
-            onInput={(event) => setWanted(event.currentTarget.value)}
-          />
-        </label>
+        <SearchField
+          label="Search instances"
+          hint="Name, id, reason…"
+          value={wanted}
+          onSearch={setWanted}
+        />
         <div class="choice" role="group" aria-label="Decision">
           {(['recover', 'leave', 'hold'] as const).map((one) => (
             <button

@@ -1,5 +1,4 @@
 /** One instance of an incident, opened beside the list: its original, the decision, each step, and what became of it. */
-import type { ComponentChildren } from 'preact'
 import { useCallback } from 'preact/hooks'
 import type { Entry } from '../../../domain/entry.ts'
 import type { IncidentReview, InstanceReview } from '../../../domain/review.ts'
@@ -8,6 +7,7 @@ import { useEntries } from '../../api/live.ts'
 import { paths } from '../../api/paths.ts'
 import { useResource } from '../../api/resource.ts'
 import { Dialog } from '../../parts/dialog.tsx'
+import { Fact, Facts } from '../../parts/facts.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { Ago, Copy, Data, Tag, Time } from '../../parts/text.tsx'
 import { go, link, withQuery } from '../../router.ts'
@@ -64,7 +64,7 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
           {outcome !== 'open' && outcome !== 'recovered' && <span class="under">{outcomes[outcome]}.</span>}
         </p>
       )}
-      <dl class="facts">
+      <Facts>
         <Fact name="Id">
           <Copy text={instance.id} what="id" />
         </Fact>
@@ -99,7 +99,7 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
             </>
           )}
         </Fact>
-      </dl>
+      </Facts>
       {(instance.debts.length > 0 || instance.notes.length > 0) && (
         <>
           <h3>To know</h3>
@@ -139,15 +139,6 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
       <p>
         <a href={link.journal({ incident: review.id, instance: instance.id })}>Its entries in the journal</a>
       </p>
-    </div>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
     </div>
   )
 }

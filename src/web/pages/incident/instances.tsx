@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks'
 import type { IncidentReview, InstanceLine } from '../../../domain/review.ts'
 import { outcomes } from '../../../domain/outcome.ts'
 import { Copy, Ago, Tag } from '../../parts/text.tsx'
+import { SearchField } from '../../parts/search-field.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { WindowTable, type Column, type Sorting } from '../../parts/window-table.tsx'
 import { go, link, usePlace, withQuery } from '../../router.ts'
@@ -52,15 +53,12 @@ export function Instances({ review }: { review: IncidentReview }) {
     <>
       <Groups review={review} outcome={outcome} code={code} set={set} />
       <div class="filters" role="search" aria-label="Instances">
-        <label class="search">
-          <span class="visually-hidden">Search instances</span>
-          <input
-            type="search"
-            placeholder="Name, id, host, reason…"
-            value={wanted}
-            onInput={(event) => set({ q: event.currentTarget.value })}
-          />
-        </label>
+        <SearchField
+          label="Search instances"
+          hint="Name, id, host, reason…"
+          value={wanted}
+          onSearch={(text) => set({ q: text })}
+        />
         {projects.length > 1 && (
           <label>
             <span class="visually-hidden">Project</span>
