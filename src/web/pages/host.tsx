@@ -18,7 +18,7 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { span } from '../words/time.ts'
-import { verdictTone } from '../words/tone.ts'
+import { probeTone, verdictTone } from '../words/tone.ts'
 
 export function HostPage({ host }: { host: string }) {
   useTitle(host)
@@ -180,9 +180,7 @@ function Seen({ host }: { host: HostDetail }) {
         <ul class="plain">
           {probes.map((reading) => (
             <li key={reading.probe}>
-              <Tag tone={reading.answer === 'alive' ? 'good' : reading.answer === 'dead' ? 'bad' : 'plain'}>
-                {reading.answer}
-              </Tag>{' '}
+              <Tag tone={probeTone[reading.answer]}>{reading.answer}</Tag>{' '}
               {reading.probe}: {reading.detail}{' '}
               <span class="faint">
                 (<Time at={reading.at} />)
