@@ -98,6 +98,8 @@ export interface InstanceLine {
   original: string
   wanted: string
   flagged: boolean
+  /** The power state in which it is to end; null when it is not brought elsewhere. */
+  expected: InstancePlan['expected']
   /** How it is brought elsewhere: the landing of its evacuation; null when it is not evacuated. */
   landing: 'stopped' | 'as-before' | null
   outcome: OutcomeKind | 'open'

@@ -104,6 +104,7 @@ const lineShape = {
   original: z.string().describe('The state its owner left it in'),
   wanted: z.string(),
   flagged: z.boolean(),
+  expected: z.enum(['running', 'stopped']).nullable().describe('The power state in which it is to end'),
   landing: z.enum(['stopped', 'as-before']).nullable(),
   outcome: z.union([outcomeKind, z.literal('open')]),
   code: z.string().nullable(),

@@ -1,5 +1,6 @@
 /** What if: what would happen if a living host died now, for each of its instances, with the reason. Nothing is sent. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { originalText } from '../../domain/original-text.ts'
 import type { InstancePlan } from '../../domain/plan.ts'
 import type { PlanRun } from '../../domain/review.ts'
 import { after } from '../browser-clock.ts'
@@ -184,10 +185,9 @@ const columns: Column<InstancePlan>[] = [
     title: 'Is',
     cell: ({ original }) => (
       <>
-        <span class="primary-text">{original.instance.vmState}</span>
+        <span class="primary-text">{originalText(original)}</span>
         <span class="under" title={original.wantedBecause}>
-          wanted {original.wanted}
-          {original.flagged && ', sources disagree'}
+          {original.flagged ? 'sources differ' : original.wantedBecause}
         </span>
       </>
     ),
@@ -199,8 +199,9 @@ const columns: Column<InstancePlan>[] = [
       <>
         <Tag tone={tones[decision]}>{decision}</Tag>
         <span class="under">
-          {recipe === null ? '' : `by ${recipe}`}
-          {expected === null ? '' : `, ends ${expected}`}
+          {[expected === null ? null : `to end ${expected}`, recipe === null ? null : `by ${recipe}`]
+            .filter((part) => part !== null)
+            .join(', ')}
         </span>
       </>
     ),

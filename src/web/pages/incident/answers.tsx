@@ -4,10 +4,10 @@ import type { IncidentReview } from '../../../domain/review.ts'
 import { incidentPhases } from '../../../domain/incident-phases.ts'
 import { Ago, Tag, Time } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
-import { counted } from '../../words/count.ts'
+import { counted, number } from '../../words/count.ts'
 import { between, dayAndTime, span, zoneName } from '../../words/time.ts'
 import { heldText, outcomeTone } from '../../words/tone.ts'
-import { groupsOf } from './instances.tsx'
+import { ends, groupsOf, isFine } from './ends.ts'
 import { backBetween } from './words.ts'
 
 export function Answers({ review }: { review: IncidentReview }) {
@@ -73,12 +73,17 @@ export const strengthMeans: Record<string, string> = {
   statement: 'a person said so: no machine read it',
 }
 
+/** A host without its storage may live on, and does no harm. */
+export function provenWord({ proves }: Pick<NonNullable<IncidentReview['proof']>, 'proves'>): string {
+  return proves === 'storage' ? 'cut off from its storage' : 'proven dead'
+}
+
 function fenced({ proof, statement, fencing, held, ended, mode }: IncidentReview) {
   if (proof !== null)
     return (
       <>
         <Tag tone={proof.strength === 'statement' ? 'wait' : 'good'}>
-          {proof.strength === 'statement' ? 'on a statement' : 'proven dead'}
+          {proof.strength === 'statement' ? 'on a statement' : provenWord(proof)}
         </Tag>{' '}
         by <strong>{proof.method}</strong> at <Time at={proof.provenAt} />: {strengthMeans[proof.strength]}
         {statement !== null && (
@@ -105,9 +110,8 @@ function fenced({ proof, statement, fencing, held, ended, mode }: IncidentReview
 
 function cameBack({ host, lines, outcomes, phase, ended, mode, proof, verdict, openedAt }: IncidentReview) {
   const total = lines.length
-  if (mode === 'observe') return `Observe mode: ${counted(total, 'instance')} decided, nothing was sent`
   if (total === 0 && ended !== null)
-    return proof === null ? 'Nothing: no instance was touched' : 'There was no instance on it'
+    return proof === null && mode === 'armed' ? 'Nothing: no instance was touched' : 'There was no instance on it'
   if (total === 0)
     return (
       <>
@@ -115,6 +119,16 @@ function cameBack({ host, lines, outcomes, phase, ended, mode, proof, verdict, o
         <span class="under">
           What is on it, and what would be done: <a href={link.plan(host)}>the plan as of now</a>
         </span>
+      </>
+    )
+  if (mode === 'observe')
+    return (
+      <>
+        Nothing: observe mode, nothing was sent. Armed,{' '}
+        <strong>
+          {lines.filter(({ decision }) => decision === 'recover').length} of {counted(total, 'instance')}
+        </strong>{' '}
+        would have been recovered
       </>
     )
   const back = backBetween(lines)
@@ -125,7 +139,13 @@ function cameBack({ host, lines, outcomes, phase, ended, mode, proof, verdict, o
       </strong>
       {back !== null && (
         <>
-          , from <Time at={back.first} /> to <Time at={back.last} />
+          {back.first === back.last ? ', at ' : ', from '}
+          {back.first !== back.last && (
+            <>
+              <Time at={back.first} /> to{' '}
+            </>
+          )}
+          <Time at={back.last} />
           <span class="under">the last {between(verdict?.at ?? openedAt, back.last)} after the verdict</span>
         </>
       )}
@@ -153,20 +173,20 @@ export function Share({ review: { lines, outcomes } }: { review: Pick<IncidentRe
   )
 }
 
-function didNot({ lines, ended, mode, outcomes, held }: IncidentReview) {
-  if (mode === 'observe') return 'Nothing was moved: observe mode'
+function didNot(review: IncidentReview) {
+  const { lines, ended, mode, held } = review
   if (lines.length === 0) return notBegun(held, ended)
-  const groups = groupsOf(lines).filter(({ outcome }) => outcome !== 'recovered' && outcome !== 'open')
-  const open = outcomes.open ?? 0
-  const waiting = open > 0 && ended === null ? `${counted(open, 'instance')} still under way` : null
-  if (groups.length === 0) return waiting ?? 'Everything came back'
+  const groups = groupsOf(review).filter(({ end }) => !isFine(end))
+  const waiting = ended === null ? underWay(review) : null
+  if (groups.length === 0)
+    return waiting ?? (mode === 'observe' ? 'All of them would have been recovered' : 'Everything came back')
   return (
     <>
       <ul class="plain">
-        {groups.map(({ outcome, code, message, count }) => (
-          <li key={`${outcome} ${code}`}>
-            <Tag tone={outcomeTone[outcome]}>
-              {count} {outcome}
+        {groups.map(({ end, code, message, count }) => (
+          <li key={`${end} ${code}`}>
+            <Tag tone={ends[end].tone}>
+              {count} {ends[end].word}
             </Tag>{' '}
             <code>{code}</code> {message}
           </li>
@@ -175,6 +195,20 @@ function didNot({ lines, ended, mode, outcomes, held }: IncidentReview) {
       {waiting !== null && <span class="under">{waiting}</span>}
     </>
   )
+}
+
+/** 12 instances under way: 3 evacuate, 1 start, 8 not begun */
+function underWay({ lines, outcomes }: IncidentReview): string | null {
+  const open = outcomes.open ?? 0
+  if (open === 0) return null
+  const steps = new Map<string, number>()
+  for (const { outcome, current, startedAt } of lines) {
+    if (outcome !== 'open') continue
+    const what = current?.kind ?? (startedAt === null ? 'not begun' : 'between two steps')
+    steps.set(what, (steps.get(what) ?? 0) + 1)
+  }
+  const parts = [...steps].sort(([, a], [, b]) => b - a).map(([what, count]) => `${number(count)} ${what}`)
+  return `${counted(open, 'instance')} still under way: ${parts.join(', ')}`
 }
 
 /** Before there are lines: nothing of the host was moved, and why. */

@@ -4,6 +4,7 @@ import type uPlot from 'uplot'
 import type { EvidenceSeries, IncidentReview } from '../../../domain/review.ts'
 import { Plot, type Colours } from '../../parts/plot.tsx'
 import { span } from '../../words/time.ts'
+import { provenWord } from './answers.tsx'
 
 type Shown = Pick<IncidentReview, 'evidence' | 'verdict' | 'proof'>
 
@@ -17,7 +18,7 @@ interface Shared {
 export function sharedAxis({ evidence, verdict, proof }: Shown): Shared {
   const moments = [
     ...(verdict === null ? [] : [{ at: seconds(verdict.at), text: verdict.kind }]),
-    ...(proof === null ? [] : [{ at: seconds(proof.provenAt), text: 'proven dead' }]),
+    ...(proof === null ? [] : [{ at: seconds(proof.provenAt), text: provenWord(proof) }]),
   ]
   const seen = evidence.gaps.flatMap(({ at, gapMs }) => [seconds(at) - gapMs / 1_000, seconds(at)])
   const read = evidence.readings.map(({ at }) => seconds(at))

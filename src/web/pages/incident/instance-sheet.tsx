@@ -11,8 +11,8 @@ import { Fact, Facts } from '../../parts/facts.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { Ago, Copy, Data, Tag, Time } from '../../parts/text.tsx'
 import { go, link, withQuery } from '../../router.ts'
-import { outcomeTone } from '../../words/tone.ts'
-import { outcomeWord } from './instances.tsx'
+import { endOf } from './ends.ts'
+import { EndTag } from './instances.tsx'
 import { StepList } from './steps.tsx'
 import { EventList } from './timeline.tsx'
 import { landingText, tookText } from './words.ts'
@@ -48,7 +48,7 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
   return (
     <div class="sheet-body">
       <p class="lead">
-        <Tag tone={outcomeTone[outcome]}>{outcomeWord(outcome, review.mode)}</Tag>
+        <EndTag end={endOf(instance, review.mode)} />
         {landedOn !== null && outcome === 'recovered' && <strong> on {landedOn}</strong>}
         {tookText(instance) !== null && <span class="faint"> in {tookText(instance)}</span>}
         {current !== null && (
@@ -86,6 +86,7 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
         </Fact>
         <Fact name="Brought back">
           {plan.recipe === null ? 'not at all' : `by recipe ${plan.recipe}`}
+          {plan.expected !== null && `, to end ${plan.expected}`}
           {instance.landing !== null && `, ${landingText(instance.landing) ?? ''}`}
           {plan.asProject !== null && `, in the name of its project`}
           {plan.exclusive !== null && <span class="under">one after another with its group</span>}
