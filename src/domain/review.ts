@@ -7,7 +7,7 @@
 import type { Entry, EntryKind, IncidentId, Via } from './entry.ts'
 import type { ErrorRecord } from './errors.ts'
 import type { InstanceId } from './instance.ts'
-import type { IncidentDetail, IncidentSummary } from './operations.ts'
+import type { HostReturnDetail, IncidentDetail, IncidentSummary } from './operations.ts'
 import type { OutcomeKind } from './outcome.ts'
 import type { HostPlan, InstancePlan, StepKind } from './plan.ts'
 import type { Segment } from './segment.ts'
@@ -150,6 +150,8 @@ export interface IncidentReview extends Omit<IncidentDetail, 'instanceList'> {
   lines: InstanceLine[]
   debts: { code: string; message: string; instance: InstanceId; name: string }[]
   advice: Advice[]
+  /** How far the host is on its way back, when it still carries what this incident set; null: it does not. */
+  hostReturn: HostReturnDetail | null
   notes: ReviewNote[]
   signOff: ReviewNote | null
   /** The newest entry that this page knows: events after it change it. */

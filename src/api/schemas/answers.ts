@@ -17,6 +17,7 @@ import type {
   TimelineEvent,
   VerdictLine,
 } from '../../domain/review.ts'
+import { hostReturn } from './cloud.ts'
 import { decision, incidentShape, incidentSummary, outcomeKind } from './incidents.ts'
 import { instancePlan } from './plans.ts'
 import {
@@ -151,6 +152,9 @@ export const incidentReview: z.ZodType<IncidentReview> = z
     lines: z.array(instanceLine),
     debts: z.array(z.object({ code: z.string(), message: z.string(), instance: z.string(), name: z.string() })),
     advice: z.array(advice).describe('The most urgent first; empty: nothing is to be done'),
+    hostReturn: hostReturn
+      .nullable()
+      .describe('How far the host is on its way back; null: it carries nothing of this incident'),
     notes: z.array(reviewNote),
     signOff: reviewNote.nullable(),
     lastSeq: seq,

@@ -1,4 +1,4 @@
-/** The six questions of somebody woken at night, each with its answer, from the record alone. */
+/** The questions of somebody woken at night, each with its answer, from the record alone. */
 import type { ComponentChildren } from 'preact'
 import type { IncidentReview } from '../../../domain/review.ts'
 import { incidentPhases } from '../../../domain/incident-phases.ts'
@@ -18,6 +18,7 @@ export function Answers({ review }: { review: IncidentReview }) {
       <Answer question="Was it fenced">{fenced(review)}</Answer>
       <Answer question="What came back">{cameBack(review)}</Answer>
       <Answer question="What did not, and why">{didNot(review)}</Answer>
+      {review.ended !== null && <Answer question="The host now">{hostNow(review)}</Answer>}
     </dl>
   )
 }
@@ -209,6 +210,26 @@ function underWay({ lines, outcomes }: IncidentReview): string | null {
   }
   const parts = [...steps].sort(([, a], [, b]) => b - a).map(([what, count]) => `${number(count)} ${what}`)
   return `${counted(open, 'instance')} still under way: ${parts.join(', ')}`
+}
+
+function hostNow({ host, hostReturn }: IncidentReview) {
+  if (hostReturn === null)
+    return (
+      <>
+        Nothing of this incident is set on it. <a href={link.host(host)}>As it is now</a>
+      </>
+    )
+  const { state, message, since } = hostReturn
+  return (
+    <>
+      <Tag tone={state === 'back' ? 'good' : 'wait'}>{state}</Tag> {message}
+      {since !== null && (
+        <span class="under">
+          since <Time at={since} />
+        </span>
+      )}
+    </>
+  )
 }
 
 /** Before there are lines: nothing of the host was moved, and why. */

@@ -64,9 +64,8 @@ function actsOf(review: IncidentReview): Act[] {
 }
 
 /** Once it is over, what is left is the return of the host. */
-function actsAfter({ host, advice }: IncidentReview): Act[] {
-  const waits = advice.some(({ code }) => code === 'RETURN_WAITS' || code === 'RETURN_KEPT_OUT' || code === 'HOST_AWAY')
-  const senseless = waits ? null : 'The host is not on its way back from here'
+function actsAfter({ host, hostReturn }: IncidentReview): Act[] {
+  const senseless = hostReturn === null ? 'Nothing of this incident is set on the host any more' : null
   return [
     letBack({ host, title: 'Let the host back', senseless }),
     keepOut({ host, title: 'Keep the host out', senseless }),
