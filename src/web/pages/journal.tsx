@@ -1,16 +1,18 @@
 /** The journal itself: every entry with filters that are part of the address, and the proof that none was altered. */
-import { useState } from 'preact/hooks'
+import { useCallback, useState } from 'preact/hooks'
+import type { Entry } from '../../domain/entry.ts'
 import type { ChainProof, JournalPage } from '../../domain/review.ts'
 import { get, type ApiFailure } from '../api/client.ts'
+import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
-import { useResource } from '../api/resource.ts'
+import { useResource, type Resource } from '../api/resource.ts'
 import { announce } from '../parts/announce.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { PageHead, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Copy, Data, Tag, Time } from '../parts/text.tsx'
 import { go, link, usePlace, withQuery } from '../router.ts'
-import { number } from '../words/count.ts'
+import { counted, number } from '../words/count.ts'
 import { span } from '../words/time.ts'
 import { kindGroups } from './journal-kinds.ts'
 
@@ -42,6 +44,7 @@ export function JournalBrowser() {
         </span>
       </PageHead>
       <Filters query={query} />
+      {one === null && query.get('after') === null && <NewEntries page={page} />}
       {one !== null && (
         <p class="under">
           From entry #{one} on. <a href={withQuery({ seq: null })}>The newest</a>
@@ -49,6 +52,23 @@ export function JournalBrowser() {
       )}
       <Loaded of={page}>{(value) => <Entries page={value} />}</Loaded>
     </>
+  )
+}
+
+/** What was written since is offered, not shown by itself: what somebody reads must not move away under their eyes. */
+function NewEntries({ page }: { page: Resource<JournalPage> }) {
+  const head = page.value?.head.seq ?? null
+  const [newest, setNewest] = useState(0)
+  useEntries(
+    useCallback((entries: Entry[]) => setNewest((known) => Math.max(known, entries.at(-1)?.seq ?? 0)), []),
+  )
+  if (head === null || newest <= head) return null
+  return (
+    <p>
+      <button type="button" class="quiet" onClick={() => page.reload(0)}>
+        {counted(newest - head, 'entry', 'entries')} written since: read again
+      </button>
+    </p>
   )
 }
 
