@@ -8,6 +8,7 @@ import type { IncidentId, Via } from './entry.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { HostMark, Leftover, ReturnRules, ReturnState } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
+import type { VoidedProof } from './incident.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome, OutcomeKind } from './outcome.ts'
 import type { InstancePlan, StepKind } from './plan.ts'
@@ -193,6 +194,8 @@ export interface InstanceSummary {
 export interface IncidentDetail extends IncidentSummary {
   verdict: Verdict | null
   proof: ProofRecord | null
+  /** A proof that holds no longer: the host showed life after it, and what was evacuated by then stays evacuated. */
+  voided: VoidedProof | null
   /** Weaker than a proof that a machine read: shown wherever the incident is shown. */
   statement: { by: string; statement: string; unixUser?: string } | null
   override: { by: string; reason: string } | null

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { FenceAttempt, ProofRecord } from '../../domain/fencing.ts'
 import { holdCodes, incidentPhases } from '../../domain/incident-phases.ts'
+import type { VoidedProof } from '../../domain/incident.ts'
 import type { IncidentDetail, IncidentSummary, InstanceSummary } from '../../domain/operations.ts'
 import { outcomes, type Outcome, type OutcomeKind } from '../../domain/outcome.ts'
 import { stepKinds } from '../../domain/plan.ts'
@@ -48,6 +49,16 @@ const proof: z.ZodType<ProofRecord> = z.object({
   proves: z.enum(['power', 'storage']).exactOptional(),
 })
 
+const voided: z.ZodType<VoidedProof> = z
+  .object({
+    method: z.string(),
+    strength: z.enum(['power-off', 'agent-verified', 'command-verified', 'statement']),
+    provenAt: time,
+    message: z.string(),
+    at: time,
+  })
+  .describe('A proof that holds no longer: the host showed life after it')
+
 const fenceAttempt: z.ZodType<FenceAttempt & { at: string }> = z.object({
   at: time,
   method: z.string(),
@@ -74,6 +85,7 @@ export const incidentShape = {
   ...summaryShape,
   verdict: verdict.nullable(),
   proof: proof.nullable(),
+  voided: voided.nullable(),
   statement: z
     .object({ by: z.string(), statement: z.string(), unixUser: z.string().exactOptional(), via })
     .nullable()

@@ -87,7 +87,11 @@ function aboutHold(incident: Incident): Advice[] {
   return [{ code: `HELD_${held.code}`, ...endsHold[held.code](incident), instances: [] }]
 }
 
-function aboutProof({ id, host, proof, statement, closed, held, mode, verdict }: Incident): Advice[] {
+function aboutProof({ id, host, proof, voided, statement, closed, held, mode, verdict }: Incident): Advice[] {
+  if (closed !== null && voided !== null && proof === null) {
+    const text = `${host} showed life after it was proven dead by ${voided.method}, and instances were evacuated by then. Make sure that none of them still runs there too: what is recovered must run on its new host alone`
+    return [{ code: 'PROOF_VOIDED', text, command: `lifeboat incident show ${id}`, instances: [] }]
+  }
   if (closed !== null && closed.outcome !== 'cancelled' && proof === null && mode === 'armed') {
     const text = `${host} was never proven dead, and nothing was evacuated from it. If it is dead, state that, and it is recovered`
     const command = `lifeboat recover ${quoted(host)} --by NAME --proof "how you know that it is dead"`

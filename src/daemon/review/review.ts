@@ -173,13 +173,14 @@ function recoveryLines(
 function reviewOf(record: IncidentRecord, { journal, book }: ReviewParts): IncidentReview {
   const { incident } = record
   if (incident === undefined) throw new LifeboatError('INVARIANT', `the record of ${record.id} holds no incident`)
-  const { verdict, proof, statement, override, cancelled } = incident
+  const { verdict, proof, voided, statement, override, cancelled } = incident
   const instances = [...incident.instances.values()]
   const hostReturn = hostReturnOf(book, incident)
   return {
     ...incidentSummary(incident),
     verdict,
     proof,
+    voided,
     statement,
     override,
     cancelled,

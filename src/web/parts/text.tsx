@@ -20,7 +20,7 @@ const isoTime = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/
 
 /** A line of a record: times in it are said as everywhere on the page. */
 export function Stamped({ text }: { text: string }) {
-  return <>{text.split(isoTime).map((part) => (isoTime.test(part) ? <Time key={part} at={part} /> : part))}</>
+  return <>{text.split(isoTime).map((part, place) => (isoTime.test(part) ? <Time key={place} at={part} /> : part))}</>
 }
 
 /** 3 min ago; goes on by itself. */

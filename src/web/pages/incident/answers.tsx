@@ -79,7 +79,7 @@ export function provenWord({ proves }: Pick<NonNullable<IncidentReview['proof']>
   return proves === 'storage' ? 'cut off from its storage' : 'proven dead'
 }
 
-function fenced({ proof, statement, fencing, held, ended, mode }: IncidentReview) {
+function fenced({ proof, voided, statement, fencing, held, ended, mode }: IncidentReview) {
   if (proof !== null)
     return (
       <>
@@ -92,6 +92,17 @@ function fenced({ proof, statement, fencing, held, ended, mode }: IncidentReview
             <Stated {...statement} />
           </span>
         )}
+      </>
+    )
+  if (voided !== null)
+    return (
+      <>
+        <Tag tone="bad">it showed life</Tag> after it was proven dead by <strong>{voided.method}</strong> at{' '}
+        <Time at={voided.provenAt} />: {voided.message}
+        <span class="under">
+          since <Time at={voided.at} />. What was evacuated by then stays evacuated; nothing more is begun before it is
+          silent and fenced again
+        </span>
       </>
     )
   if (mode === 'observe') return 'No: observe mode, nothing was sent'
