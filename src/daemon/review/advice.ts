@@ -2,7 +2,7 @@
  * What a person must do about an incident, most urgent first, each with the exact command where one does it. Pure: what the
  * journal tells of the incident, and how far its host is on its way back.
  */
-import type { Incident, InstanceRecovery } from '../../domain/incident.ts'
+import type { Incident, InstanceRecovery, VoidedProof } from '../../domain/incident.ts'
 import type { HoldCode } from '../../domain/incident-phases.ts'
 import type { HostReturnDetail } from '../../domain/operations.ts'
 import type { OutcomeKind } from '../../domain/outcome.ts'
@@ -87,11 +87,9 @@ function aboutHold(incident: Incident): Advice[] {
   return [{ code: `HELD_${held.code}`, ...endsHold[held.code](incident), instances: [] }]
 }
 
-function aboutProof({ id, host, proof, voided, statement, closed, held, mode, verdict }: Incident): Advice[] {
-  if (closed !== null && voided !== null && proof === null) {
-    const text = `${host} showed life after it was proven dead by ${voided.method}, and instances were evacuated by then. Make sure that none of them still runs there too: what is recovered must run on its new host alone`
-    return [{ code: 'PROOF_VOIDED', text, command: `lifeboat incident show ${id}`, instances: [] }]
-  }
+function aboutProof(incident: Incident): Advice[] {
+  const { id, host, proof, voided, statement, closed, held, mode, verdict } = incident
+  if (closed !== null && proof === null && voided !== null) return aboutVoided(incident, voided)
   if (closed !== null && closed.outcome !== 'cancelled' && proof === null && mode === 'armed') {
     const text = `${host} was never proven dead, and nothing was evacuated from it. If it is dead, state that, and it is recovered`
     const command = `lifeboat recover ${quoted(host)} --by NAME --proof "how you know that it is dead"`
@@ -103,6 +101,14 @@ function aboutProof({ id, host, proof, voided, statement, closed, held, mode, ve
   return held === null
     ? [{ code: 'PROVEN_BY_STATEMENT', text, command: `lifeboat incident show ${id}`, instances: [] }]
     : []
+}
+
+/** Nova ends the guests that were evacuated once nova-compute starts on the host; until then nobody knows. */
+function aboutVoided({ id, host, instances }: Incident, { method }: VoidedProof): Advice[] {
+  const moved = [...instances].filter(([, { outcome }]) => outcome?.outcome === 'recovered').map(([instance]) => instance)
+  if (moved.length === 0) return []
+  const text = `${host} showed life after it was proven dead by ${method}, and by then ${moved.length === 1 ? 'an instance was' : `${moved.length} instances were`} brought elsewhere. Make sure that none of them still runs on ${host} too`
+  return [{ code: 'PROOF_VOIDED', text, command: `lifeboat incident show ${id}`, instances: moved }]
 }
 
 const aboutOutcome: Record<
