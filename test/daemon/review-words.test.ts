@@ -1,5 +1,6 @@
 /** What the page of an incident says to a person: commands that do what is meant, and counts of what was done. */
 import { expect, it } from 'vitest'
+import { simulatedSegment } from '../../src/daemon/simulated-parts.ts'
 import { timelineEvent } from '../../src/daemon/review/timeline.ts'
 import type { Entry } from '../../src/domain/entry.ts'
 import { SmallWorld } from './small-world.ts'
@@ -134,5 +135,29 @@ it(
     await world.until(() => world.incident('cmp01')?.held?.code === 'FENCE_FAILED')
     const { advice } = daemon.review.incident(world.incident('cmp01')?.id ?? '')
     expect(advice[0]?.command).toMatch(/^lifeboat recover cmp01 --by NAME --proof "/)
+  }),
+)
+
+it(
+  'a proof that life overtook is told as that: not as none, and not as if nothing had been moved',
+  SmallWorld.run({ parts: { segmentOf: () => ({ ...simulatedSegment, maxParallelPerHost: 1 }) } }, async (world) => {
+    const { simulator, daemon, journal } = world
+    for (let n = 1; n <= 6; n++) simulator.addInstance({ name: `web-${n}`, host: 'cmp01' })
+    simulator.crash('cmp01')
+    await world.until(() => journal.read({ kinds: ['outcome.recorded'], limit: 1 }).length > 0)
+    simulator.start('cmp01')
+    await world.until(() => world.incident('cmp01')?.held?.code === 'HOST_ALIVE')
+    const { id } = world.incident('cmp01') ?? { id: '' }
+    const told = /was proven dead by bmc \(power-off\), and then showed life: /
+    expect(daemon.review.incident(id).headline).toMatch(told)
+    await daemon.operations.cancel(id, { by: 'ann', reason: 'it is repaired' })
+    await world.ended('cmp01')
+    const { headline, advice, lines, proof, voided } = daemon.review.incident(id)
+    expect(headline).toMatch(told)
+    expect({ proof, voided }).toMatchObject({ proof: null, voided: { method: 'bmc', strength: 'power-off' } })
+    const moved = lines.filter(({ outcome }) => outcome === 'recovered').map((line) => line.id)
+    expect(advice.find(({ code }) => code === 'PROOF_VOIDED')?.instances).toEqual(moved)
+    expect(moved.length).toBeGreaterThan(0)
+    expect([...daemon.review.report(id, 'markdown')].join('')).toContain('**It no longer holds**')
   }),
 )

@@ -47,7 +47,7 @@ function Row({ incident }: { incident: IncidentSummary }) {
         <Tag tone={tone}>{text}</Tag>
         {mode === 'observe' && ended === null && <span class="faint"> observe mode</span>}
         {why !== null && <span class="under">{why}</span>}
-        {signedOff != null && <span class="under">signed off by {signedOff.by}</span>}
+        {signedOff !== undefined && signedOff !== null && <span class="under">signed off by {signedOff.by}</span>}
         {isUnsettled(incident) && <span class="under">not signed off</span>}
       </td>
       <td role="cell">

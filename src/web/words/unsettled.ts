@@ -9,7 +9,7 @@ const notBack = outcomeOrder.filter((kind) => kind !== 'recovered' && kind !== '
 
 export function isUnsettled({ ended, mode, outcomes, signedOff }: Ended): boolean {
   // In observe mode nothing was to come back.
-  if (ended === null || mode === 'observe' || signedOff != null) return false
+  if (ended === null || mode === 'observe' || (signedOff ?? null) !== null) return false
   return notBack.some((kind) => (outcomes[kind] ?? 0) > 0)
 }
 
