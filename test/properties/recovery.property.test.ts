@@ -29,6 +29,6 @@ describe('whatever goes wrong', () => {
         choice,
       )
     },
-    more === undefined ? 120_000 : 3_600_000,
+    more === undefined ? 300_000 : 3_600_000,
   )
 })
