@@ -74,7 +74,8 @@ const documentFields: Record<keyof ReviewedIncident, { type: FieldType; means: s
   proof: { type: 'object?', means: 'How the host was proven dead: `method`, `strength`, `provenAt`, `evidence`' },
   voided: {
     type: 'object?',
-    means: 'A proof that holds no longer, as the host showed life after it: `method`, `strength`, `provenAt`, `message`, `at`',
+    means:
+      'A proof that holds no longer, as the host showed life after it: `method`, `strength`, `provenAt`, `message`, `at`',
   },
   statement: { type: 'object?', means: "A person's word that it is dead: `by`, `statement`" },
   override: { type: 'object?', means: 'Who let it past the brake, and why' },

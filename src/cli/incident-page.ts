@@ -72,7 +72,8 @@ function fencing({ proof, voided, fenceAttempts, ended }: IncidentDetail): strin
     lines.push(
       `Proven dead at ${clockTime(voided.provenAt)} by ${voided.method} (${voided.strength}), and found alive at ${clockTime(voided.at)}: ${voided.message}`,
     )
-  if (proof === null && voided !== null) lines.push('Nothing was begun since, and nothing is before it is silent and fenced again')
+  if (proof === null && voided !== null)
+    lines.push('Nothing was begun since, and nothing is before it is silent and fenced again')
   else if (proof === null)
     lines.push(
       ended === null ? 'No proof of death yet: nothing is evacuated' : 'No proof of death: nothing was evacuated',

@@ -39,7 +39,17 @@ export function incidentDetail(incident: Incident, attempts: Entry[]): IncidentD
     entry.kind === 'fence.attempt' ? [{ at: entry.at, ...entry.data }] : [],
   )
   const instanceList = [...incident.instances.values()].map(instanceSummary)
-  return { ...incidentSummary(incident), verdict, proof, voided, statement, override, cancelled, fenceAttempts, instanceList }
+  return {
+    ...incidentSummary(incident),
+    verdict,
+    proof,
+    voided,
+    statement,
+    override,
+    cancelled,
+    fenceAttempts,
+    instanceList,
+  }
 }
 
 function instanceSummary({ plan, recipe, steps, outcome, debts }: InstanceRecovery): InstanceSummary {

@@ -20,12 +20,16 @@ afterAll(() => stage.close())
 
 it('says what would have been recovered, and what would be left, each with its reason', async () => {
   const answers = await textOf(page, '.answers')
-  expect(answers).toMatch(/What came back Nothing: observe mode, nothing was sent\. Armed, 1\d of 17 instances would have been/)
+  expect(answers).toMatch(
+    /What came back Nothing: observe mode, nothing was sent\. Armed, 1\d of 17 instances would have been/,
+  )
   expect(answers).toMatch(/What did not, and why .*1 would be left ERROR_BEFORE.*1 would be left WISH_LEAVE/)
 })
 
 it('does not say that nothing is to be done', async () => {
-  expect(await textOf(page, '.todo')).toMatch(/Nothing was sent: Lifeboat only observes\. If cmp01 is still down, recover its 17/)
+  expect(await textOf(page, '.todo')).toMatch(
+    /Nothing was sent: Lifeboat only observes\. If cmp01 is still down, recover its 17/,
+  )
 })
 
 it('groups apart what would be left, and finds it', async () => {

@@ -105,7 +105,9 @@ function aboutProof(incident: Incident): Advice[] {
 
 /** Nova ends the guests that were evacuated once nova-compute starts on the host; until then nobody knows. */
 function aboutVoided({ id, host, instances }: Incident, { method }: VoidedProof): Advice[] {
-  const moved = [...instances].filter(([, { outcome }]) => outcome?.outcome === 'recovered').map(([instance]) => instance)
+  const moved = [...instances]
+    .filter(([, { outcome }]) => outcome?.outcome === 'recovered')
+    .map(([instance]) => instance)
   if (moved.length === 0) return []
   const text = `${host} showed life after it was proven dead by ${method}, and by then ${moved.length === 1 ? 'an instance was' : `${moved.length} instances were`} brought elsewhere. Make sure that none of them still runs on ${host} too`
   return [{ code: 'PROOF_VOIDED', text, command: `lifeboat incident show ${id}`, instances: moved }]
@@ -150,7 +152,10 @@ function firstCommand(outcome: OutcomeKind, [first]: [string, InstanceRecovery][
 /** What was only observed is as dead as it was: that nothing is under way must not read as nothing to do. */
 function aboutObserved({ closed, host, instances }: Incident): Advice[] {
   if (closed?.outcome !== 'observed') return []
-  const what = instances.size === 0 ? 'recover it' : `recover its ${instances.size === 1 ? 'instance' : `${instances.size} instances`}`
+  const what =
+    instances.size === 0
+      ? 'recover it'
+      : `recover its ${instances.size === 1 ? 'instance' : `${instances.size} instances`}`
   const text = `Nothing was sent: Lifeboat only observes. If ${host} is still down, ${what} by hand; or put \`mode: armed\` into the configuration, and Lifeboat does it`
   return [{ code: 'OBSERVED', text, command: 'lifeboat reload', instances: [] }]
 }

@@ -20,7 +20,8 @@ function howWeKnow({ proof, voided, statement, fencing, closed, held }: Incident
     const what = proof.proves === 'storage' ? 'cut off from the storage' : 'dead'
     return `It was proven ${what} by ${proof.method} (${proof.strength}).`
   }
-  if (voided !== null) return `It was proven dead by ${voided.method} (${voided.strength}), and then showed life: ${trimmed(voided.message)}.`
+  if (voided !== null)
+    return `It was proven dead by ${voided.method} (${voided.strength}), and then showed life: ${trimmed(voided.message)}.`
   if (statement !== null) return `${statement.by} stated that it is dead; that is not a proof yet.`
   if (closed !== null) return 'It was never proven dead.'
   // The hold says why in its own words.

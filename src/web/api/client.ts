@@ -116,7 +116,8 @@ function errorIn(text: string): { code?: string; message?: string } | null {
 function noAnswer(method: string): ApiFailure {
   const why = 'Lifeboat does not answer: it is stopped, restarting, or the network is gone'
   if (method === 'GET') return new ApiFailure(0, 'NO_ANSWER', why)
-  const message = 'No answer came, and the order may have been taken. Look at the page or the journal before giving it again'
+  const message =
+    'No answer came, and the order may have been taken. Look at the page or the journal before giving it again'
   return new ApiFailure(0, 'NO_ANSWER', message, true)
 }
 

@@ -180,8 +180,7 @@ function Seen({ host }: { host: HostDetail }) {
         <ul class="plain">
           {probes.map((reading) => (
             <li key={reading.probe}>
-              <Tag tone={probeTone[reading.answer]}>{reading.answer}</Tag>{' '}
-              {reading.probe}: {reading.detail}{' '}
+              <Tag tone={probeTone[reading.answer]}>{reading.answer}</Tag> {reading.probe}: {reading.detail}{' '}
               <span class="faint">
                 (<Time at={reading.at} />)
               </span>

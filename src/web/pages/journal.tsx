@@ -59,9 +59,7 @@ export function JournalBrowser() {
 function NewEntries({ page }: { page: Resource<JournalPage> }) {
   const head = page.value?.head.seq ?? null
   const [newest, setNewest] = useState(0)
-  useEntries(
-    useCallback((entries: Entry[]) => setNewest((known) => Math.max(known, entries.at(-1)?.seq ?? 0)), []),
-  )
+  useEntries(useCallback((entries: Entry[]) => setNewest((known) => Math.max(known, entries.at(-1)?.seq ?? 0)), []))
   if (head === null || newest <= head) return null
   return (
     <p>

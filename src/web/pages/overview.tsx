@@ -135,7 +135,11 @@ function sentence(status: DaemonStatus, unsettled: readonly IncidentSummary[] | 
   if (lost > 0) return { title: `${counted(lost, 'instance')} not recovered: a person must act`, tone: 'bad' } as const
   const down = countOf(hosts, ['host-down', 'service-down', 'contradiction', 'declared-down'])
   if (down > 0) return { title: `${counted(down, 'host')} down`, tone: 'bad' } as const
-  if (all > 0) return { title: `${counted(all, 'instance')} left where ${all === 1 ? 'it was' : 'they were'}`, tone: 'wait' } as const
+  if (all > 0)
+    return {
+      title: `${counted(all, 'instance')} left where ${all === 1 ? 'it was' : 'they were'}`,
+      tone: 'wait',
+    } as const
   if (paused !== null) return { title: 'All recoveries are paused', tone: 'wait' } as const
   const others = countOf(
     hosts,
@@ -166,8 +170,14 @@ function Unsettled({ incidents }: { incidents: readonly IncidentSummary[] }) {
             {incident.host}: {notBackText(incident)}
           </strong>
           <p>
-            The incident is over{incident.ended !== null && <> since <Time at={incident.ended.at} /></>}, and nobody has
-            signed it off. <a href={link.incident(incident.id)}>Why, and what must be done</a>
+            The incident is over
+            {incident.ended !== null && (
+              <>
+                {' '}
+                since <Time at={incident.ended.at} />
+              </>
+            )}
+            , and nobody has signed it off. <a href={link.incident(incident.id)}>Why, and what must be done</a>
           </p>
         </div>
       ))}
@@ -216,8 +226,8 @@ function Holds({ status }: { status: DaemonStatus }) {
         <div class="notice wait">
           <strong>The configuration on disk was refused</strong>
           <p>
-            {refused.message}. What was read at <Time at={configuration.loadedAt} /> holds on; {refused.by} asked for the
-            new one at <Time at={refused.at} />.
+            {refused.message}. What was read at <Time at={configuration.loadedAt} /> holds on; {refused.by} asked for
+            the new one at <Time at={refused.at} />.
           </p>
         </div>
       )}

@@ -112,12 +112,7 @@ function Plan({ instances }: { instances: readonly InstancePlan[] }) {
         dies.
       </p>
       <div class="filters" role="search" aria-label="Planned instances">
-        <SearchField
-          label="Search instances"
-          hint="Name, id, reason…"
-          value={wanted}
-          onSearch={setWanted}
-        />
+        <SearchField label="Search instances" hint="Name, id, reason…" value={wanted} onSearch={setWanted} />
         <div class="choice" role="group" aria-label="Decision">
           {(['recover', 'leave', 'hold'] as const).map((one) => (
             <button

@@ -12,12 +12,7 @@ export function SearchField({ label, hint, value, onSearch }: SearchFieldProps) 
   return (
     <label class="search">
       <span class="visually-hidden">{label}</span>
-      <input
-        type="search"
-        placeholder={hint}
-        value={value}
-        onInput={(event) => onSearch(event.currentTarget.value)}
-      />
+      <input type="search" placeholder={hint} value={value} onInput={(event) => onSearch(event.currentTarget.value)} />
     </label>
   )
 }

@@ -7,15 +7,11 @@ import type { Resource } from '../api/resource.ts'
 export function Loaded<T>({ of, children }: { of: Resource<T>; children: (value: T) => ComponentChildren }) {
   if (of.value === null) {
     if (of.failure === null) return <p class="loading">Loading…</p>
-    return (
-      <Problem title={of.failure.status === 404 ? 'Not found' : 'Could not be loaded'}>{said(of.failure)}</Problem>
-    )
+    return <Problem title={of.failure.status === 404 ? 'Not found' : 'Could not be loaded'}>{said(of.failure)}</Problem>
   }
   return (
     <>
-      {of.failure !== null && (
-        <Problem title="What you see is not the newest">{said(of.failure)}</Problem>
-      )}
+      {of.failure !== null && <Problem title="What you see is not the newest">{said(of.failure)}</Problem>}
       {children(of.value)}
     </>
   )

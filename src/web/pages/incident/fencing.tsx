@@ -101,8 +101,8 @@ function Proof({ review: { proof, voided, statement, ended } }: { review: Incide
       <div class="notice bad">
         <strong>The proof of death no longer holds</strong>
         <p>
-          {voided.strength} by {voided.method} at <Time at={voided.provenAt} />; at <Time at={voided.at} /> it showed life:{' '}
-          {voided.message}. What was evacuated by then stays evacuated.
+          {voided.strength} by {voided.method} at <Time at={voided.provenAt} />; at <Time at={voided.at} /> it showed
+          life: {voided.message}. What was evacuated by then stays evacuated.
         </p>
       </div>
     )

@@ -140,7 +140,11 @@ function Groups({ review, outcome, code, set }: GroupsProps) {
       label: 'Not recovered, by outcome and reason',
       members: groups.filter(({ end }) => !isFine(end)),
     },
-    { kind: 'groups back', label: 'Recovered and under way, by reason', members: groups.filter(({ end }) => isFine(end)) },
+    {
+      kind: 'groups back',
+      label: 'Recovered and under way, by reason',
+      members: groups.filter(({ end }) => isFine(end)),
+    },
   ]
   return (
     <>
@@ -173,13 +177,7 @@ function GroupButton({ group, pressed, press }: GroupButtonProps) {
   const { end, code, message, count } = group
   const { word, tone, means } = ends[end]
   return (
-    <button
-      type="button"
-      class={`group ${tone}`}
-      aria-pressed={pressed}
-      title={means}
-      onClick={press}
-    >
+    <button type="button" class={`group ${tone}`} aria-pressed={pressed} title={means} onClick={press}>
       <span class="how-many">{number(count)}</span>
       <span class="what">
         <Tag tone={tone}>{word}</Tag>
