@@ -7,7 +7,7 @@ import type { Column, FieldType } from './output/formats.ts'
 import { clockTime, tally } from './wording.ts'
 
 /** An incident with what its reviewers said. */
-export interface ReviewedIncident extends IncidentDetail {
+export interface ReviewedIncident extends Omit<IncidentDetail, 'signedOff'> {
   /** The oldest first. */
   notes: ReviewNote[]
   signOff: ReviewNote | null
