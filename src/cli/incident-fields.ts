@@ -7,7 +7,7 @@ import type { Column, FieldType } from './output/formats.ts'
 import { clockTime, tally } from './wording.ts'
 
 /** An incident with what its reviewers said. */
-export interface ReviewedIncident extends IncidentDetail {
+export interface ReviewedIncident extends Omit<IncidentDetail, 'signedOff'> {
   /** The oldest first. */
   notes: ReviewNote[]
   signOff: ReviewNote | null
@@ -72,6 +72,11 @@ const documentFields: Record<keyof ReviewedIncident, { type: FieldType; means: s
   outcomes: { type: 'object', means: 'How many ended how; `open` are those without an end' },
   verdict: { type: 'object?', means: 'What the monitor concluded, with its evidence' },
   proof: { type: 'object?', means: 'How the host was proven dead: `method`, `strength`, `provenAt`, `evidence`' },
+  voided: {
+    type: 'object?',
+    means:
+      'A proof that holds no longer, as the host showed life after it: `method`, `strength`, `provenAt`, `message`, `at`',
+  },
   statement: { type: 'object?', means: "A person's word that it is dead: `by`, `statement`" },
   override: { type: 'object?', means: 'Who let it past the brake, and why' },
   cancelled: { type: 'object?', means: 'Who cancelled it, and why' },
@@ -91,6 +96,7 @@ const further: [title: string, field: keyof ReviewedIncident][] = [
   ['Opened By', 'openedBy'],
   ['Verdict', 'verdict'],
   ['Proof', 'proof'],
+  ['Voided', 'voided'],
   ['Statement', 'statement'],
   ['Override', 'override'],
   ['Cancelled', 'cancelled'],

@@ -64,11 +64,17 @@ function evidence({ verdict, openedBy, statement }: IncidentDetail): string {
   return `How we know\n${lines.map(line).join('')}${said}`
 }
 
-function fencing({ proof, fenceAttempts, ended }: IncidentDetail): string {
+function fencing({ proof, voided, fenceAttempts, ended }: IncidentDetail): string {
   const lines = fenceAttempts.slice(-attemptsShown).map(attemptText)
   const left = fenceAttempts.length - lines.length
   if (left > 0) lines.unshift(`${left} earlier lines: lifeboat journal list --incident shows them all`)
-  if (proof === null)
+  if (voided !== null)
+    lines.push(
+      `Proven dead at ${clockTime(voided.provenAt)} by ${voided.method} (${voided.strength}), and found alive at ${clockTime(voided.at)}: ${voided.message}`,
+    )
+  if (proof === null && voided !== null)
+    lines.push('Nothing was begun since, and nothing is before it is silent and fenced again')
+  else if (proof === null)
     lines.push(
       ended === null ? 'No proof of death yet: nothing is evacuated' : 'No proof of death: nothing was evacuated',
     )

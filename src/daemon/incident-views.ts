@@ -34,12 +34,22 @@ export function headOf({ id, host, segment, mode, openedAt, openedBy, phase }: H
 
 /** @param attempts the incident's `fence.attempt` entries */
 export function incidentDetail(incident: Incident, attempts: Entry[]): IncidentDetail {
-  const { verdict, proof, statement, override, cancelled } = incident
+  const { verdict, proof, voided, statement, override, cancelled } = incident
   const fenceAttempts = attempts.flatMap((entry) =>
     entry.kind === 'fence.attempt' ? [{ at: entry.at, ...entry.data }] : [],
   )
   const instanceList = [...incident.instances.values()].map(instanceSummary)
-  return { ...incidentSummary(incident), verdict, proof, statement, override, cancelled, fenceAttempts, instanceList }
+  return {
+    ...incidentSummary(incident),
+    verdict,
+    proof,
+    voided,
+    statement,
+    override,
+    cancelled,
+    fenceAttempts,
+    instanceList,
+  }
 }
 
 function instanceSummary({ plan, recipe, steps, outcome, debts }: InstanceRecovery): InstanceSummary {

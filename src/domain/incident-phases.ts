@@ -12,7 +12,7 @@ export const incidentPhases = {
   },
   recovering: { means: 'Running the plan of each instance', next: ['sweeping', 'closed'] },
   sweeping: { means: 'Looking for instances that turned up on the host since', next: ['surveying', 'closed'] },
-  closed: { means: 'Every instance has its line', next: [] },
+  closed: { means: 'Over: how each instance ended is on record', next: [] },
 } as const satisfies Record<string, { means: string; next: readonly string[] }>
 
 export type IncidentPhase = keyof typeof incidentPhases

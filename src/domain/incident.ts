@@ -42,6 +42,12 @@ export interface InstanceRecovery {
   debts: { code: string; message: string }[]
 }
 
+/** A proof of death, after which the host showed life. Times are ISO text. */
+export interface VoidedProof extends Pick<ProofRecord, 'method' | 'strength' | 'provenAt'> {
+  message: string
+  at: string
+}
+
 export interface Incident {
   id: IncidentId
   host: string
@@ -54,6 +60,8 @@ export interface Incident {
   phase: IncidentPhase
   held: { code: HoldCode; message: string; since: string } | null
   proof: ProofRecord | null
+  /** The proof that stood before, and why it does not any more. What was evacuated under it stays evacuated. */
+  voided: VoidedProof | null
   /** A person's statement that the host is dead. */
   statement: { by: string; statement: string; unixUser?: string } | null
   /** The statement was made since the last hold or proof: it answers what the hold asked. */
@@ -104,6 +112,7 @@ function openIncident(id: IncidentId, host: string, data: EntryData['incident.op
     phase: 'confirming',
     held: null,
     proof: null,
+    voided: null,
     statement: null,
     restated: false,
     fencing: null,
@@ -142,6 +151,10 @@ function applyToHost(incident: Incident, entry: Entry): void {
       incident.fencing = fenceProgress(incident.fencing, entry.data)
       break
     case 'proof.voided':
+      if (incident.proof !== null) {
+        const { method, strength, provenAt } = incident.proof
+        incident.voided = { method, strength, provenAt, message: entry.data.message, at: entry.at }
+      }
       incident.proof = null
       incident.statement = null
       // What a person said of the first death says nothing about the next one.

@@ -8,6 +8,7 @@ import type { IncidentId, Via } from './entry.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { HostMark, Leftover, ReturnRules, ReturnState } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
+import type { VoidedProof } from './incident.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome, OutcomeKind } from './outcome.ts'
 import type { InstancePlan, StepKind } from './plan.ts'
@@ -150,6 +151,8 @@ export interface IncidentSummary {
   instances: number
   /** How many instances ended how; `open` are those without a line yet. */
   outcomes: Partial<Record<OutcomeKind | 'open', number>>
+  /** Only in lists: who has read it and answers for it; null: nobody yet. */
+  signedOff?: { by: string; at: string } | null
 }
 
 export interface StepSummary {
@@ -195,6 +198,8 @@ export interface InstanceSummary extends DecidedInstance {
 export interface IncidentDetail extends IncidentSummary {
   verdict: Verdict | null
   proof: ProofRecord | null
+  /** A proof that holds no longer: the host showed life after it, and what was evacuated by then stays evacuated. */
+  voided: VoidedProof | null
   /** Weaker than a proof that a machine read: shown wherever the incident is shown. */
   statement: { by: string; statement: string; unixUser?: string } | null
   override: { by: string; reason: string } | null

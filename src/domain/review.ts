@@ -8,7 +8,7 @@ import type { Entry, EntryKind, IncidentId, Via } from './entry.ts'
 import type { ErrorRecord } from './errors.ts'
 import type { StepRecord } from './incident.ts'
 import type { InstanceId } from './instance.ts'
-import type { DecidedInstance, IncidentDetail, IncidentSummary } from './operations.ts'
+import type { DecidedInstance, HostReturnDetail, IncidentDetail, IncidentSummary } from './operations.ts'
 import type { OutcomeKind } from './outcome.ts'
 import type { HostPlan, InstancePlan, StepKind } from './plan.ts'
 import type { Segment } from './segment.ts'
@@ -79,6 +79,8 @@ export interface InstanceLine extends DecidedInstance {
   original: string
   wanted: string
   flagged: boolean
+  /** The power state in which it is to end; null when it is not brought elsewhere. */
+  expected: InstancePlan['expected']
   /** How it is brought elsewhere: the landing of its evacuation; null when it is not evacuated. */
   landing: 'stopped' | 'as-before' | null
   outcome: OutcomeKind | 'open'
@@ -129,6 +131,8 @@ export interface IncidentReview extends Omit<IncidentDetail, 'instanceList'> {
   lines: InstanceLine[]
   debts: { code: string; message: string; instance: InstanceId; name: string }[]
   advice: Advice[]
+  /** How far the host is on its way back, when it still carries what this incident set; null: it does not. */
+  hostReturn: HostReturnDetail | null
   notes: ReviewNote[]
   signOff: ReviewNote | null
   /** The newest entry that this page knows: events after it change it. */

@@ -1,7 +1,8 @@
 /** Each entry of an incident as one sentence of its timeline. The only place that words entries for reports. */
-import type { Entry } from '../domain/entry.ts'
+import type { Entry, EntryData } from '../domain/entry.ts'
 import { returnStepKinds } from '../domain/host-return.ts'
 import { noticeSentence } from '../domain/notice-sentences.ts'
+import { outcomes } from '../domain/outcome.ts'
 import { hostStepKinds, stepKinds } from '../domain/plan.ts'
 import { scopeText, wholeCloud } from '../domain/standing-order.ts'
 
@@ -21,7 +22,7 @@ export function sentenceOf(entry: Entry): string | null {
     case 'incident.continued':
       return `Went on: ${entry.data.because}`
     case 'incident.closed':
-      return `Closed (${entry.data.outcome}): ${entry.data.message}`
+      return `Closed (${entry.data.outcome}): ${closedText(entry.data)}`
     case 'fence.attempt':
       return `Fencing by ${entry.data.method}, ${entry.data.phase}: ${entry.data.message}`
     case 'proof.recorded':
@@ -90,10 +91,33 @@ export function sentenceOf(entry: Entry): string | null {
     case 'notice.failed':
     case 'notice.dead-lettered':
       return noticeSentence(entry)
+    case 'daemon.started':
+      return `Lifeboat ${entry.data.version} started, ${entry.data.mode === 'armed' ? 'armed' : 'observing'}`
+    case 'daemon.stopped':
+      return `Lifeboat stopped: ${entry.data.reason}`
+    case 'workflow.pinned':
+      return `Workflow ${entry.data.name} revision ${entry.data.revision} in force, ${entry.data.digest.slice(0, 12)}`
+    case 'monitor.frozen':
+      return `All verdicts frozen (${entry.data.reason}): ${entry.data.message}`
+    case 'monitor.thawed':
+      return `Verdicts move again, after ${Math.round(entry.data.frozenForMs / 1_000)} s (${entry.data.reason})`
+    case 'brake.tripped':
+      return `The brake holds ${entry.data.scope}: ${entry.data.message}`
+    case 'brake.released':
+      return `The brake lets ${entry.data.scope} go on: ${entry.data.message}`
     default:
-      // Kinds of the daemon as a whole, and of newer releases.
-      return entry.kind
+      // Kinds of newer releases.
+      return (entry as Entry).kind
   }
+}
+
+/** Of an incident that ran to its end: how its instances ended. The others say why they ended. */
+function closedText({ outcome, message, counts }: EntryData['incident.closed']): string {
+  if (outcome !== 'done') return message
+  const known: readonly string[] = Object.keys(outcomes)
+  const order = [...known, ...Object.keys(counts).filter((name) => !known.includes(name))]
+  const parts = order.filter((name) => (counts[name] ?? 0) > 0).map((name) => `${counts[name] ?? 0} ${name}`)
+  return parts.length === 0 ? 'there was no instance on the host' : parts.join(', ')
 }
 
 function untilOf({ until }: { until: string | null }): string {

@@ -98,9 +98,14 @@ function fencingPart(incident: Incident, entries: Entry[]): string {
     entry.kind === 'fence.attempt' ? [[time(entry.at), entry.data.method, entry.data.phase, entry.data.message]] : [],
   )
   const lines: string[] = []
-  const { proof, statement, marked } = incident
-  if (proof === null) lines.push('**No proof of death is on record**: nothing may have been evacuated.')
-  else {
+  const { proof, voided, statement, marked } = incident
+  if (voided !== null)
+    lines.push(
+      `Proof: **${voided.strength}** by ${oneLine(voided.method)}, at ${time(voided.provenAt)}. **It no longer holds** since ${time(voided.at)}: ${oneLine(voided.message)}. What was evacuated by then stays evacuated.`,
+    )
+  if (proof === null && voided === null)
+    lines.push('**No proof of death is on record**: nothing may have been evacuated.')
+  if (proof !== null) {
     const stated = proof.statedBy === null ? '' : `, stated by ${oneLine(proof.statedBy)}`
     lines.push(`Proof: **${proof.strength}** by ${oneLine(proof.method)}${stated}, at ${time(proof.provenAt)}.`)
     for (const reading of proof.evidence) lines.push(`Read: ${oneLine(reading)}`)

@@ -27,7 +27,7 @@ const retryMs = 3_000
 
 export function App() {
   const { path, query } = usePlace()
-  const { asker, failure, look, leave } = useLogin()
+  const { asker, failure, stays, look, leave } = useLogin()
   const main = useRef<HTMLElement>(null)
   const shown = useRef(path)
   useEffect(followLinks, [])
@@ -49,6 +49,7 @@ export function App() {
       </a>
       <TopBar path={path} asker={asker} onLeave={leave} />
       <main id="main" ref={main} tabIndex={-1}>
+        {stays !== null && <Problem title="You may still be logged in">{stays.message}.</Problem>}
         {failure !== null && asker === null && failure.status !== 401 ? (
           <Problem title="Lifeboat cannot be asked">{failure.message}. Tried again by itself.</Problem>
         ) : path === '/login' ? (
@@ -67,6 +68,7 @@ export function App() {
 function useLogin() {
   const [asker, setAsker] = useState<Asker | null>(null)
   const [failure, setFailure] = useState<ApiFailure | null>(null)
+  const [stays, setStays] = useState<ApiFailure | null>(null)
   const look = useCallback(() => {
     get<Asker>(paths.me).then(
       (known) => {
@@ -100,11 +102,17 @@ function useLogin() {
     const gone = (): void => {
       events.close()
       setAsker(null)
+      setStays(null)
       go('/login')
     }
-    remove(paths.session).then(gone, gone)
+    remove(paths.session).then(gone, (thrown: unknown) => {
+      const refused = thrown as ApiFailure
+      // Who is told that they are out while their session lives on leaves it to whoever comes next.
+      if (refused.status === 401) gone()
+      else setStays(refused)
+    })
   }, [])
-  return { asker, failure, look, leave }
+  return { asker, failure, stays, look, leave }
 }
 
 function Page({ path }: { path: string }) {

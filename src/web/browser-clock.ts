@@ -1,8 +1,23 @@
 /** The browser's clock and timers: the one place of the pages that reads them, as system-clock.ts is the daemon's. */
 
-/** Wall-clock ms, for "3 min ago"; the daemon's times are compared with it only for that. */
+/** How far the daemon's clock is ahead of this machine's. */
+let aheadMs = 0
+
+/**
+ * Below this the difference is the second to which an answer's date is rounded, and the way it took. Above it this machine's
+ * clock is wrong, and "3 min ago" would be too, and so would the end of a pause that is ordered "for 30 minutes".
+ */
+const noticedMs = 3_000
+
+/** Takes the daemon's time from the date of an answer. */
+export function setByDaemon(date: string | null): void {
+  const difference = Date.parse(date ?? '') - Date.now()
+  if (!Number.isNaN(difference)) aheadMs = Math.abs(difference) < noticedMs ? 0 : difference
+}
+
+/** Wall-clock ms as the daemon's clock has them: its times are compared with it. */
 export function wallMs(): number {
-  return Date.now()
+  return Date.now() + aheadMs
 }
 
 /** Monotonic ms. */

@@ -150,6 +150,7 @@ export const anIncident: IncidentDetail = {
     statedBy: null,
     evidence: ['PowerState Off'],
   },
+  voided: null,
   statement: null,
   override: null,
   cancelled: null,

@@ -1,5 +1,8 @@
 /** What the page of an incident says to a person: commands that do what is meant, and counts of what was done. */
 import { expect, it } from 'vitest'
+import { simulatedSegment } from '../../src/daemon/simulated-parts.ts'
+import { timelineEvent } from '../../src/daemon/review/timeline.ts'
+import type { Entry } from '../../src/domain/entry.ts'
 import { SmallWorld } from './small-world.ts'
 
 it.each([
@@ -53,6 +56,77 @@ it(
 )
 
 it(
+  'what is left after an incident is said: observed is not recovered, left is to be signed for, the host is on its way',
+  SmallWorld.run({}, async (world) => {
+    const { simulator, daemon } = world
+    simulator.addInstance({ name: 'opted-out', host: 'cmp01', metadata: { HA_Enabled: 'False' } })
+    simulator.addInstance({ name: 'build', host: 'cmp01', state: 'paused' })
+    simulator.crash('cmp01')
+    const { id } = await world.ended('cmp01')
+    const before = daemon.review.incident(id)
+    expect(before.advice.map(({ code }) => code)).toEqual([
+      'INSTANCES_LEFT',
+      'INSTANCES_BACK_STOPPED',
+      'HOST_AWAY',
+      'SIGN_OFF',
+    ])
+    expect(before.lines.find(({ name }) => name === 'build')).toMatchObject({ original: 'paused', expected: 'stopped' })
+    expect(before.hostReturn?.state).toBe('away')
+    const signedOff = () => daemon.operations.incidents({ host: 'cmp01' })[0]?.signedOff
+    expect(signedOff()).toBeNull()
+    daemon.review.signOff(id, { by: 'ann', text: 'read' })
+    expect(signedOff()).toMatchObject({ by: 'ann' })
+    expect(daemon.review.incident(id).advice.map(({ code }) => code)).not.toContain('SIGN_OFF')
+  }),
+)
+
+it(
+  'an incident that was observed leaves something to do',
+  SmallWorld.run({ parts: { mode: 'observe' } }, async (world) => {
+    const { simulator, daemon } = world
+    simulator.addInstance({ name: 'web', host: 'cmp01' })
+    simulator.crash('cmp01')
+    const { advice } = daemon.review.incident((await world.ended('cmp01')).id)
+    expect(advice.map(({ code }) => code)).toEqual(['OBSERVED'])
+  }),
+)
+
+it(
+  'the plots of an incident hold its own time: not the failure before it, and not the one after it',
+  SmallWorld.run({ hosts: 6 }, async (world) => {
+    const { simulator, daemon, clock } = world
+    const dies = async (): Promise<string> => {
+      simulator.crash('cmp01')
+      await world.until(() => world.incident('cmp01')?.closed === null)
+      return (await world.ended('cmp01')).id
+    }
+    const first = await dies()
+    simulator.start('cmp01')
+    await clock.advance(2 * 3_600_000)
+    const second = await dies()
+    const spanOf = (id: string): number => {
+      const { silence, readings } = daemon.review.incident(id).evidence
+      const times = [...silence, ...readings].map(({ at }) => Date.parse(at))
+      return Math.max(...times) - Math.min(...times)
+    }
+    expect(spanOf(first)).toBeLessThan(3_600_000)
+    expect(spanOf(second)).toBeLessThan(3_600_000)
+  }),
+)
+
+it.each([
+  [{ recovered: 2 }, 'good', '2 recovered'],
+  [{ recovered: 2, left: 1 }, 'wait', '2 recovered, 1 left'],
+  [{ recovered: 2, stuck: 1 }, 'bad', '2 recovered, 1 stuck'],
+  [{ failed: 1 }, 'bad', '1 failed'],
+  [{}, 'good', 'there was no instance on the host'],
+] as const)('the end of an incident is told by how its instances ended: %j is %s', (counts, tone, text) => {
+  const data = { outcome: 'done' as const, message: 'every instance has its line', counts: { ...counts } }
+  const entry = { seq: 9, at: '2026-01-02T03:04:05.000Z', actor: 'daemon', kind: 'incident.closed', data } as Entry
+  expect(timelineEvent({ ...entry, instance: null })).toMatchObject({ tone, text: `Closed (done): ${text}` })
+})
+
+it(
   'whoever is to state that a host is dead gets a command that names them: root is nobody',
   SmallWorld.run({}, async (world) => {
     const { simulator, daemon } = world
@@ -61,5 +135,29 @@ it(
     await world.until(() => world.incident('cmp01')?.held?.code === 'FENCE_FAILED')
     const { advice } = daemon.review.incident(world.incident('cmp01')?.id ?? '')
     expect(advice[0]?.command).toMatch(/^lifeboat recover cmp01 --by NAME --proof "/)
+  }),
+)
+
+it(
+  'a proof that life overtook is told as that: not as none, and not as if nothing had been moved',
+  SmallWorld.run({ parts: { segmentOf: () => ({ ...simulatedSegment, maxParallelPerHost: 1 }) } }, async (world) => {
+    const { simulator, daemon, journal } = world
+    for (let n = 1; n <= 6; n++) simulator.addInstance({ name: `web-${n}`, host: 'cmp01' })
+    simulator.crash('cmp01')
+    await world.until(() => journal.read({ kinds: ['outcome.recorded'], limit: 1 }).length > 0)
+    simulator.start('cmp01')
+    await world.until(() => world.incident('cmp01')?.held?.code === 'HOST_ALIVE')
+    const { id } = world.incident('cmp01') ?? { id: '' }
+    const told = /was proven dead by bmc \(power-off\), and then showed life: /
+    expect(daemon.review.incident(id).headline).toMatch(told)
+    await daemon.operations.cancel(id, { by: 'ann', reason: 'it is repaired' })
+    await world.ended('cmp01')
+    const { headline, advice, lines, proof, voided } = daemon.review.incident(id)
+    expect(headline).toMatch(told)
+    expect({ proof, voided }).toMatchObject({ proof: null, voided: { method: 'bmc', strength: 'power-off' } })
+    const moved = lines.filter(({ outcome }) => outcome === 'recovered').map((line) => line.id)
+    expect(advice.find(({ code }) => code === 'PROOF_VOIDED')?.instances).toEqual(moved)
+    expect(moved.length).toBeGreaterThan(0)
+    expect([...daemon.review.report(id, 'markdown')].join('')).toContain('**It no longer holds**')
   }),
 )

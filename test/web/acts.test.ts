@@ -90,6 +90,44 @@ describe('a dialog', () => {
   })
 })
 
+describe('what may have been done', () => {
+  it('is not called undone: the answer was lost, and the page behind shows the act', async () => {
+    await openIncident('cmp02')
+    await page.route('**/notes', async (route) => {
+      await route.fetch()
+      await route.abort('connectionreset')
+    })
+    await page.locator('main .act').getByRole('button', { name: 'Add a note', exact: true }).click()
+    await page.locator('dialog textarea').fill('its answer is lost')
+    await page.locator('dialog button[type=submit]').click()
+    await page.waitForSelector('dialog .notice.bad')
+    expect(await textOf(page, 'dialog .notice.bad')).toMatch(
+      /^Nobody knows whether it was done No answer came, and the order may have been taken/,
+    )
+    await expect.poll(() => textOf(page, '.notes')).toContain('its answer is lost')
+    await page.unroute('**/notes')
+    await page.keyboard.press('Escape')
+  })
+
+  it('a proxy that answers in the daemon’s place knows nothing of it either', async () => {
+    await page.route('**/cancel', (route) => route.fulfill({ status: 502, body: '<html>Bad Gateway</html>' }))
+    await page.getByRole('button', { name: 'Cancel this incident' }).click()
+    await page.locator('dialog textarea').fill('x')
+    await page.locator('dialog button[type=submit]').click()
+    await page.waitForSelector('dialog .notice.bad')
+    expect(await textOf(page, 'dialog .notice.bad')).toMatch(/^Nobody knows whether it was done/)
+    await page.unroute('**/cancel')
+    await page.keyboard.press('Escape')
+  })
+})
+
+it('whoever cannot be logged out is told so', async () => {
+  await page.route('**/v1/session', (route) => route.abort('connectionreset'))
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.getByText('You may still be logged in').waitFor()
+  await page.unroute('**/v1/session')
+})
+
 describe('acts on an incident', () => {
   it('override lets this one past the brake, and the page says who', async () => {
     await openIncident('cmp02')

@@ -1,5 +1,7 @@
 /** A page that is open while something happens: it moves on by itself, survives a restart of the daemon, and says when it is old. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { textOf } from './looks.ts'
 import { Stage } from './stage.ts'
@@ -73,6 +75,66 @@ it('whose session ended with the daemon logs in again and is where they were', a
   await other.waitForSelector('.window-table')
   expect(other.url()).toBe(stage.url + path)
   await other.close()
+})
+
+const look = (tab: Page, hidden: boolean): Promise<void> =>
+  tab.evaluate((yes) => {
+    Object.defineProperty(Document.prototype, 'hidden', { configurable: true, get: () => yes })
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, hidden)
+
+it('tabs that nobody looks at hold no connection: however many there are, one more loads', async () => {
+  await stage.page('reader')
+  const tabs: Page[] = []
+  // Six connections are all that a browser opens to one host.
+  for (let n = 0; n < 7; n++) {
+    const tab = await stage.browser.context.newPage()
+    await tab.addInitScript(() =>
+      Object.defineProperty(Document.prototype, 'hidden', { configurable: true, get: () => true }),
+    )
+    await tab.goto(stage.url)
+    await tab.waitForSelector('.fleet', { state: 'attached' })
+    tabs.push(tab)
+  }
+  const [one] = tabs
+  if (one === undefined) throw new Error('no tab')
+  expect(await one.locator('.live-mark.live').count()).toBe(0)
+  await look(one, false)
+  await one.waitForSelector('.live-mark.live')
+  for (const tab of tabs) await tab.close()
+})
+
+it('a line that is dead, though nobody said so, is found out, and what was missed comes', async () => {
+  const dead = createServer((_request, answer) => {
+    answer.writeHead(200, { 'content-type': 'text/event-stream' })
+    answer.write('retry: 2000\n\n')
+  })
+  await new Promise<void>((resolve) => dead.listen(0, '127.0.0.1', resolve))
+  const tab = await stage.page('reader')
+  await tab.clock.install()
+  const events = '**/v1/events*'
+  await tab.route(events, (route) =>
+    route.continue({ url: `http://127.0.0.1:${(dead.address() as AddressInfo).port}/v1/events` }),
+  )
+  const id = stage.incident('cmp01')?.id ?? ''
+  await tab.goto(`${stage.url}/incidents/${id}`)
+  await tab.waitForSelector('.live-mark.live')
+  // Nothing was written: a calm cloud is no dead line.
+  await tab.clock.runFor(31_000)
+  await tab.waitForTimeout(300)
+  await tab.clock.runFor(5_000)
+  expect(await textOf(tab, '.live-mark')).toBe('live')
+  stage.daemon.review.note(id, { by: 'eve', text: 'written while the line was dead' })
+  await tab.unroute(events)
+  await expect
+    .poll(async () => {
+      await tab.clock.runFor(5_000)
+      return textOf(tab, 'section:has(#review)')
+    })
+    .toContain('written while the line was dead')
+  await tab.close()
+  dead.closeAllConnections()
+  dead.close()
 })
 
 it('an act of somebody else shows without a reload', async () => {

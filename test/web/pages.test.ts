@@ -81,6 +81,23 @@ describe('the page of an incident answers alone', () => {
     expect(await page.locator('.todo .command').first().innerText()).toMatch(/openstack .*evacuate/)
   })
 
+  it('a command is copied; where the browser refuses, that is seen and said', async () => {
+    await stage.browser.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const button = page.locator('.todo .command button').first()
+    await button.click()
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toMatch(/^openstack .*evacuate/)
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = () => Promise.reject(new DOMException('no', 'NotAllowedError'))
+    })
+    await button.click()
+    await expect.poll(() => button.innerText()).toContain('Not copied')
+    expect(await button.locator('.copy-icon.failed').count()).toBe(1)
+    await expect.poll(() => textOf(page, 'body > #app > [role=status]')).toContain('could not be copied')
+    expect(await violationsOf(page)).toEqual([])
+    await page.reload()
+    await page.waitForSelector('.window-table')
+  })
+
   it('each instance with its steps, what was sent and Nova’s request id', async () => {
     await page.getByPlaceholder('Name, id, host, reason').fill('web-1')
     await page.getByRole('link', { name: 'web-1', exact: true }).click()
@@ -105,6 +122,8 @@ describe('the page of an incident answers alone', () => {
       page.locator('.window-table [role="row"], .window-table tr', { hasText: name }).first().innerText()
     expect(await now('vault')).toMatch(/recovered on cmp0\d\s+active/)
     expect(await now('batch-nightly')).toMatch(/recovered on cmp0\d\s+stopped/)
+    // One that was paused was not "to run": what it was and what it is to be are two things.
+    expect(await now('build-paused')).toMatch(/^build-paused\s[^]*\spaused\s+to end stopped\s/)
   })
 
   it('plots of heartbeats and probe readings, each with a table that says the same', async () => {
@@ -168,6 +187,37 @@ describe('the page of an incident answers alone', () => {
     expect(await page.locator('.acts').first().isVisible()).toBe(false)
     await page.emulateMedia({ media: 'screen' })
     await page.evaluate(() => dispatchEvent(new Event('afterprint')))
+  })
+})
+
+describe('the overview, while something is over and not done with', () => {
+  it('says so, names it with its numbers, and leads to what must be done', async () => {
+    await page.goto(stage.url)
+    await page.waitForSelector('.fleet')
+    expect(await textOf(page, 'h1')).toBe('1 instance not recovered: a person must act')
+    const notice = page.locator('.notice.bad').first()
+    expect(await notice.innerText()).toMatch(/^cmp01: 1 failed, 2 left/)
+    expect(await textOf(page, '.list')).toContain('not signed off')
+    await page.goto(`${stage.url}/incidents?state=unsigned`)
+    await page.waitForSelector('.list')
+    expect(await page.locator('.list tbody tr').count()).toBe(1)
+    await page.goto(stage.url)
+    await page.getByRole('link', { name: 'Why, and what must be done' }).click()
+    await page.waitForSelector('.todo ol')
+    expect(await textOf(page, '.todo')).toMatch(/sign this incident off/)
+  })
+
+  it('until somebody signs for it; and never says that all is well while Nova cannot be read', async () => {
+    stage.daemon.review.signOff(incident, { by: 'ann', text: 'hsm was rebuilt by its owner' })
+    await page.goto(stage.url)
+    await page.waitForSelector('.fleet')
+    await expect.poll(() => textOf(page, 'h1')).toBe('Calm; 1 host not healthy')
+    expect(await textOf(page, '.list')).toContain('signed off by ann')
+    await page.route('**/v1/incidents?*', (route) => route.abort('connectionreset'))
+    await page.goto(stage.url)
+    await page.waitForSelector('.fleet')
+    expect(await textOf(page, 'main')).not.toContain('All is well')
+    await page.unroute('**/v1/incidents?*')
   })
 })
 

@@ -35,6 +35,7 @@ export interface StageOptions {
   segment?: Partial<Segment>
   brake?: Partial<CloudBrake>
   segmentOf?: DaemonParts['segmentOf']
+  mode?: DaemonParts['mode']
   timings?: Parameters<typeof startSimulator>[0]['timings']
 }
 
@@ -96,6 +97,7 @@ export class Stage {
     this.daemon = new Daemon({
       ...parts,
       ...(this.#options.segmentOf !== undefined && { segmentOf: this.#options.segmentOf }),
+      ...(this.#options.mode !== undefined && { mode: this.#options.mode }),
       executorSettings: { ...parts.executorSettings, tickMs: 1_000, settleQuietMs: 5_000 },
       journalPath: path,
       cloudName: 'simulated',

@@ -17,6 +17,7 @@ import type {
   TimelineEvent,
   VerdictLine,
 } from '../../domain/review.ts'
+import { hostReturn } from './cloud.ts'
 import { decidedShape, incidentShape, incidentSummary, outcomeKind } from './incidents.ts'
 import { instancePlan } from './plans.ts'
 import {
@@ -98,6 +99,7 @@ const lineShape = {
   original: z.string().describe('The state its owner left it in'),
   wanted: z.string(),
   flagged: z.boolean(),
+  expected: z.enum(['running', 'stopped']).nullable().describe('The power state in which it is to end'),
   landing: z.enum(['stopped', 'as-before']).nullable(),
   outcome: z.union([outcomeKind, z.literal('open')]),
   code: z.string().nullable(),
@@ -144,6 +146,9 @@ export const incidentReview: z.ZodType<IncidentReview> = z
     lines: z.array(instanceLine),
     debts: z.array(z.object({ code: z.string(), message: z.string(), instance: z.string(), name: z.string() })),
     advice: z.array(advice).describe('The most urgent first; empty: nothing is to be done'),
+    hostReturn: hostReturn
+      .nullable()
+      .describe('How far the host is on its way back; null: it carries nothing of this incident'),
     notes: z.array(reviewNote),
     signOff: reviewNote.nullable(),
     lastSeq: seq,

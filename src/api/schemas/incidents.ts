@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { FenceAttempt, ProofRecord } from '../../domain/fencing.ts'
 import { holdCodes, incidentPhases } from '../../domain/incident-phases.ts'
+import type { VoidedProof } from '../../domain/incident.ts'
 import type { IncidentDetail, IncidentSummary, InstanceSummary } from '../../domain/operations.ts'
 import { outcomes, type Outcome, type OutcomeKind } from '../../domain/outcome.ts'
 import { stepKinds } from '../../domain/plan.ts'
@@ -27,7 +28,16 @@ const summaryShape = {
   instances: count,
   outcomes: counts(['open', ...(Object.keys(outcomes) as OutcomeKind[])]),
 }
-export const incidentSummary: z.ZodType<IncidentSummary> = z.object(summaryShape).meta({ id: 'IncidentSummary' })
+export const incidentSummary: z.ZodType<IncidentSummary> = z
+  .object({
+    ...summaryShape,
+    signedOff: z
+      .object({ by: z.string(), at: time })
+      .nullable()
+      .exactOptional()
+      .describe('Who answers for it; null: nobody yet; missing where it was not looked up'),
+  })
+  .meta({ id: 'IncidentSummary' })
 
 const proof: z.ZodType<ProofRecord> = z.object({
   host: z.string(),
@@ -38,6 +48,16 @@ const proof: z.ZodType<ProofRecord> = z.object({
   evidence: z.array(z.string()).describe('What was read'),
   proves: z.enum(['power', 'storage']).exactOptional(),
 })
+
+const voided: z.ZodType<VoidedProof> = z
+  .object({
+    method: z.string(),
+    strength: z.enum(['power-off', 'agent-verified', 'command-verified', 'statement']),
+    provenAt: time,
+    message: z.string(),
+    at: time,
+  })
+  .describe('A proof that holds no longer: the host showed life after it')
 
 const fenceAttempt: z.ZodType<FenceAttempt & { at: string }> = z.object({
   at: time,
@@ -65,6 +85,7 @@ export const incidentShape = {
   ...summaryShape,
   verdict: verdict.nullable(),
   proof: proof.nullable(),
+  voided: voided.nullable(),
   statement: z
     .object({ by: z.string(), statement: z.string(), unixUser: z.string().exactOptional(), via })
     .nullable()

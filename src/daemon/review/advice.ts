@@ -2,30 +2,29 @@
  * What a person must do about an incident, most urgent first, each with the exact command where one does it. Pure: what the
  * journal tells of the incident, and how far its host is on its way back.
  */
-import type { ReturnState, Leftover } from '../../domain/host-return.ts'
-import type { Incident, InstanceRecovery } from '../../domain/incident.ts'
+import type { Incident, InstanceRecovery, VoidedProof } from '../../domain/incident.ts'
 import type { HoldCode } from '../../domain/incident-phases.ts'
+import type { HostReturnDetail } from '../../domain/operations.ts'
 import type { OutcomeKind } from '../../domain/outcome.ts'
 import type { Advice } from '../../domain/review.ts'
 
-/** How the host stands after the incident, when this incident is the one that marked it. */
-export interface ReturnFacts {
-  state: ReturnState
-  code: string | null
-  message: string
-  leftovers: readonly Leftover[]
-}
-
-export function adviceFor(incident: Incident, hostReturn: ReturnFacts | null): Advice[] {
+/**
+ * @param hostReturn how the host stands after the incident, when this incident is the one that marked it
+ * @param signedOff somebody answers for it already
+ */
+export function adviceFor(incident: Incident, hostReturn: HostReturnDetail | null, signedOff: boolean): Advice[] {
   return [
     ...aboutHold(incident),
+    ...aboutObserved(incident),
     ...aboutInstances(incident, 'stuck'),
     ...aboutInstances(incident, 'failed'),
     ...aboutProof(incident),
     ...aboutHeldInstances(incident),
     ...aboutInstances(incident, 'left'),
+    ...aboutStopped(incident),
     ...aboutDebts(incident),
     ...aboutReturn(incident, hostReturn),
+    ...(signedOff ? [] : aboutSignOff(incident)),
   ]
 }
 
@@ -88,7 +87,9 @@ function aboutHold(incident: Incident): Advice[] {
   return [{ code: `HELD_${held.code}`, ...endsHold[held.code](incident), instances: [] }]
 }
 
-function aboutProof({ id, host, proof, statement, closed, held, mode, verdict }: Incident): Advice[] {
+function aboutProof(incident: Incident): Advice[] {
+  const { id, host, proof, voided, statement, closed, held, mode, verdict } = incident
+  if (closed !== null && proof === null && voided !== null) return aboutVoided(incident, voided)
   if (closed !== null && closed.outcome !== 'cancelled' && proof === null && mode === 'armed') {
     const text = `${host} was never proven dead, and nothing was evacuated from it. If it is dead, state that, and it is recovered`
     const command = `lifeboat recover ${quoted(host)} --by NAME --proof "how you know that it is dead"`
@@ -100,6 +101,16 @@ function aboutProof({ id, host, proof, statement, closed, held, mode, verdict }:
   return held === null
     ? [{ code: 'PROVEN_BY_STATEMENT', text, command: `lifeboat incident show ${id}`, instances: [] }]
     : []
+}
+
+/** Nova ends the guests that were evacuated once nova-compute starts on the host; until then nobody knows. */
+function aboutVoided({ id, host, instances }: Incident, { method }: VoidedProof): Advice[] {
+  const moved = [...instances]
+    .filter(([, { outcome }]) => outcome?.outcome === 'recovered')
+    .map(([instance]) => instance)
+  if (moved.length === 0) return []
+  const text = `${host} showed life after it was proven dead by ${method}, and by then ${moved.length === 1 ? 'an instance was' : `${moved.length} instances were`} brought elsewhere. Make sure that none of them still runs on ${host} too`
+  return [{ code: 'PROOF_VOIDED', text, command: `lifeboat incident show ${id}`, instances: moved }]
 }
 
 const aboutOutcome: Record<
@@ -138,6 +149,17 @@ function firstCommand(outcome: OutcomeKind, [first]: [string, InstanceRecovery][
   return outcome === 'stuck' ? `openstack server event list --long ${id}` : `openstack server show ${id}`
 }
 
+/** What was only observed is as dead as it was: that nothing is under way must not read as nothing to do. */
+function aboutObserved({ closed, host, instances }: Incident): Advice[] {
+  if (closed?.outcome !== 'observed') return []
+  const what =
+    instances.size === 0
+      ? 'recover it'
+      : `recover its ${instances.size === 1 ? 'instance' : `${instances.size} instances`}`
+  const text = `Nothing was sent: Lifeboat only observes. If ${host} is still down, ${what} by hand; or put \`mode: armed\` into the configuration, and Lifeboat does it`
+  return [{ code: 'OBSERVED', text, command: 'lifeboat reload', instances: [] }]
+}
+
 /** A plan that says hold waits for a person; it has no line yet while the incident is open. */
 function aboutHeldInstances({ instances }: Incident): Advice[] {
   const waiting = (recovery: InstanceRecovery): boolean =>
@@ -146,6 +168,16 @@ function aboutHeldInstances({ instances }: Incident): Advice[] {
   if (ids.length === 0) return []
   const text = `${counted(ids.length)} held: what they were doing when their host died could lose data. A person decides`
   return [{ code: 'INSTANCES_HELD', text, command: `openstack server show ${ids[0]}`, instances: ids }]
+}
+
+/** Back, and not as their owners know them: one that was paused came back off, and what was in its memory is lost. */
+function aboutStopped({ instances }: Incident): Advice[] {
+  const ids = [...instances].flatMap(([id, { plan, outcome }]) =>
+    outcome?.outcome === 'recovered' && plan.expected === 'stopped' && plan.original.wanted === 'running' ? [id] : [],
+  )
+  if (ids.length === 0) return []
+  const text = `${counted(ids.length)} back and stopped, though not stopped before (each says why). The owner starts ${ids.length === 1 ? 'it' : 'them'}: tell them`
+  return [{ code: 'INSTANCES_BACK_STOPPED', text, command: `openstack server start ${ids[0]}`, instances: ids }]
 }
 
 /** Each kind of debt once, in its own words. */
@@ -164,7 +196,7 @@ function aboutDebts({ instances }: Incident): Advice[] {
   })
 }
 
-function aboutReturn({ host, closed }: Incident, hostReturn: ReturnFacts | null): Advice[] {
+function aboutReturn({ host, closed }: Incident, hostReturn: HostReturnDetail | null): Advice[] {
   if (closed === null || hostReturn === null) return []
   const { state, message, leftovers } = hostReturn
   const letBack = `lifeboat host return ${quoted(host)} ${reason}`
@@ -190,6 +222,15 @@ function aboutReturn({ host, closed }: Incident, hostReturn: ReturnFacts | null)
       instances: instance === null ? [] : [instance],
     })
   return advice
+}
+
+/** Only where something is left to answer for: the overview names such an incident until somebody signs. */
+function aboutSignOff({ id, closed, mode, instances }: Incident): Advice[] {
+  if (closed === null || mode === 'observe') return []
+  const left = [...instances.values()].some(({ outcome }) => outcome !== null && outcome.outcome !== 'recovered')
+  const text = 'Once that is dealt with, sign this incident off: until then the overview names it'
+  const command = `lifeboat incident sign-off ${id} --reason "what you conclude"`
+  return left ? [{ code: 'SIGN_OFF', text, command, instances: [] }] : []
 }
 
 function leftoverCommand(code: string, host: string): string | null {

@@ -14,12 +14,14 @@ function whatDied({ host, verdict, openedBy, mode }: Incident): string {
   return `${host} was found ${verdict.kind}${observed}: ${trimmed(verdict.message)}.`
 }
 
-function howWeKnow({ proof, statement, fencing, closed, held }: Incident): string {
+function howWeKnow({ proof, voided, statement, fencing, closed, held }: Incident): string {
   if (proof !== null) {
     if (proof.strength === 'statement') return `${proof.statedBy ?? 'Somebody'} stated that it is dead.`
     const what = proof.proves === 'storage' ? 'cut off from the storage' : 'dead'
     return `It was proven ${what} by ${proof.method} (${proof.strength}).`
   }
+  if (voided !== null)
+    return `It was proven dead by ${voided.method} (${voided.strength}), and then showed life: ${trimmed(voided.message)}.`
   if (statement !== null) return `${statement.by} stated that it is dead; that is not a proof yet.`
   if (closed !== null) return 'It was never proven dead.'
   // The hold says why in its own words.

@@ -1,20 +1,21 @@
 /** One instance of an incident on one line: original, landing, outcome and reason. Pure. */
 import type { Landing } from '../../domain/cloud.ts'
 import type { InstanceRecovery, StepRecord } from '../../domain/incident.ts'
+import { originalText } from '../../domain/original-text.ts'
 import type { StepKind } from '../../domain/plan.ts'
 import type { InstanceLine } from '../../domain/review.ts'
-import type { Original } from '../../domain/survey.ts'
 import { decided } from '../incident-views.ts'
 import type { Span } from './incident-record.ts'
 
 export function instanceLine(recovery: InstanceRecovery, { startedAt, endedAt }: Span): InstanceLine {
   const { plan, outcome, debts } = recovery
-  const { notes, original } = plan
+  const { notes, original, expected } = plan
   return {
     ...decided(plan),
     original: originalText(original),
     wanted: original.wanted,
     flagged: original.flagged,
+    expected,
     landing: landingOf(recovery),
     outcome: outcome?.outcome ?? 'open',
     code: outcome?.code ?? null,
@@ -27,13 +28,6 @@ export function instanceLine(recovery: InstanceRecovery, { startedAt, endedAt }:
     debts,
     notes,
   }
-}
-
-/** `active`, `stopped`, `resized (stopped)`: Nova's state, with what the owner wanted where that state does not say it. */
-function originalText({ instance, wanted }: Original): string {
-  const { vmState } = instance
-  const saysItself = vmState === 'stopped' || (vmState === 'active' && wanted === 'running')
-  return saysItself || wanted === 'unknown' ? vmState : `${vmState} (${wanted})`
 }
 
 /** As it was sent last; before that, as the recipe in force will send it. */

@@ -6,8 +6,10 @@ import type { Clock } from '../../domain/clock.ts'
 import type { Cloud } from '../../domain/cloud.ts'
 import type { Entry, IncidentId } from '../../domain/entry.ts'
 import { LifeboatError } from '../../domain/errors.ts'
+import type { Incident } from '../../domain/incident.ts'
 import { incidentOf } from '../../domain/return-record.ts'
 import { sleep } from '../../domain/clock.ts'
+import type { HostReturnDetail } from '../../domain/operations.ts'
 import type { HostPlan } from '../../domain/plan.ts'
 import type {
   ChainProof,
@@ -23,7 +25,7 @@ import type { Monitor } from '../../monitor/monitor.ts'
 import type { IncidentBook } from '../incident-book.ts'
 import { incidentSummary } from '../incident-views.ts'
 import { returnDetail } from '../host-views.ts'
-import { adviceFor, type ReturnFacts } from './advice.ts'
+import { adviceFor } from './advice.ts'
 import { evidenceSeries } from './evidence-series.ts'
 import { Followers } from './followers.ts'
 import { headline } from './headline.ts'
@@ -40,6 +42,12 @@ import { stepReview } from './step-review.ts'
 /** Verdicts of the host before its incident, and from then on, that are plotted. A flapping host has hundreds a day. */
 const verdictsBefore = 20
 const verdictsSince = 40
+
+/**
+ * How long before its incident a host's verdicts belong to it. Longer, and a suspicion of last month stretches the plots until
+ * nothing is seen of the minutes that matter; shorter loses how it began.
+ */
+const leadUpMs = 3_600_000
 
 /** Lines of a list when nobody says how many. */
 const defaultLimit = 100
@@ -165,25 +173,28 @@ function recoveryLines(
 function reviewOf(record: IncidentRecord, { journal, book }: ReviewParts): IncidentReview {
   const { incident } = record
   if (incident === undefined) throw new LifeboatError('INVARIANT', `the record of ${record.id} holds no incident`)
-  const { verdict, proof, statement, override, cancelled } = incident
+  const { verdict, proof, voided, statement, override, cancelled } = incident
   const instances = [...incident.instances.values()]
+  const hostReturn = hostReturnOf(book, incident)
   return {
     ...incidentSummary(incident),
     verdict,
     proof,
+    voided,
     statement,
     override,
     cancelled,
     fenceAttempts: record.attempts,
     headline: headline(incident),
     timeline: record.timeline,
-    evidence: evidenceSeries(verdictsAround(journal, record), verdict),
+    evidence: evidenceSeries(verdictsAround(journal, incident, record.openedSeq), verdict),
     hostSteps: [...incident.hostSteps.values()].map(stepReview),
     lines: instances.map((recovery) => instanceLine(recovery, record.span(recovery.plan.instanceId))),
     debts: instances.flatMap(({ plan, debts }) =>
       debts.map((debt) => ({ ...debt, instance: plan.instanceId, name: plan.name })),
     ),
-    advice: adviceFor(incident, returnFacts(book, incident)),
+    advice: adviceFor(incident, hostReturn, record.signOff !== null),
+    hostReturn,
     notes: record.notes,
     signOff: record.signOff,
     lastSeq: record.lastSeq,
@@ -192,22 +203,26 @@ function reviewOf(record: IncidentRecord, { journal, book }: ReviewParts): Incid
 
 type VerdictEntry = Extract<Entry, { kind: 'verdict.changed' }>
 
-function verdictsAround(journal: ReviewedJournal, { incident, openedSeq }: IncidentRecord): VerdictEntry[] {
-  const host = incident?.host ?? ''
+function verdictsAround(
+  journal: ReviewedJournal,
+  { host, openedAt, closed }: Incident,
+  openedSeq: number,
+): VerdictEntry[] {
   const kinds = ['verdict.changed' as const]
-  const before = journal.read({ host, kinds, before: openedSeq, newestFirst: true, limit: verdictsBefore }).toReversed()
-  const since = journal.read({ host, kinds, after: openedSeq, limit: verdictsSince })
+  const from = new Date(Date.parse(openedAt) - leadUpMs).toISOString()
+  const before = journal
+    .read({ host, kinds, before: openedSeq, since: from, newestFirst: true, limit: verdictsBefore })
+    .toReversed()
+  // What the host does after its incident is over is another story, and perhaps another incident.
+  const end = closed === null ? {} : { until: closed.at }
+  const since = journal.read({ host, kinds, after: openedSeq, limit: verdictsSince, ...end })
   return [...before, ...since].filter((entry): entry is VerdictEntry => entry.kind === 'verdict.changed')
 }
 
 /** Null when the host's mark is another incident's, or there is none. */
-function returnFacts(book: IncidentBook, { id, host }: { id: IncidentId; host: string }): ReturnFacts | null {
+function hostReturnOf(book: IncidentBook, { id, host }: Incident): HostReturnDetail | null {
   const record = book.returnOf(host)
-  if (incidentOf(record) !== id) return null
-  const detail = returnDetail(record)
-  return detail === null
-    ? null
-    : { state: detail.state, code: detail.code, message: detail.message, leftovers: detail.leftovers }
+  return incidentOf(record) === id ? returnDetail(record) : null
 }
 
 async function walk({ clock, journal }: ReviewParts): Promise<ChainProof> {

@@ -1,5 +1,5 @@
 /** What happened, one line an entry, in the order in which it is on record. Pure. */
-import type { Entry } from '../../domain/entry.ts'
+import type { Entry, EntryData } from '../../domain/entry.ts'
 import type { TimelineEvent } from '../../domain/review.ts'
 import { sentenceOf } from '../../journal/report-sentences.ts'
 
@@ -21,6 +21,12 @@ export function timelineEvent(entry: Entry): TimelineEvent | null {
 export function isOfTheIncident(entry: Entry): boolean {
   if (entry.instance === null) return true
   return entry.kind === 'outcome.recorded' || entry.kind === 'debt.recorded' || entry.kind === 'step.failed'
+}
+
+function closedTone({ outcome, counts }: EntryData['incident.closed']): Tone {
+  if (outcome === 'observed') return 'plain'
+  if (outcome === 'cancelled' || (counts['failed'] ?? 0) + (counts['stuck'] ?? 0) > 0) return 'bad'
+  return (counts['left'] ?? 0) > 0 ? 'wait' : 'good'
 }
 
 function toneOf(entry: Entry): Tone {
@@ -53,7 +59,7 @@ function toneOf(entry: Entry): Tone {
       return tones[entry.data.outcome]
     }
     case 'incident.closed':
-      return entry.data.outcome === 'cancelled' || (entry.data.counts['failed'] ?? 0) > 0 ? 'bad' : 'good'
+      return closedTone(entry.data)
     case 'return.changed':
       return entry.data.to === 'back' ? 'good' : entry.data.to === 'kept-out' ? 'bad' : 'plain'
     default:

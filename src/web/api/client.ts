@@ -1,20 +1,37 @@
 /** Asks the daemon. One shape for every failure; what is shown of it is the daemon's own sentence. */
 
 import { requestHeader } from '../../domain/review.ts'
+import { after, setByDaemon } from '../browser-clock.ts'
 
 export class ApiFailure extends Error {
   /** HTTP status; 0 when there was no answer. */
   readonly status: number
   /** The daemon's stable code. */
   readonly code: string
+  /** Of an act: the order may have been carried out, and only its answer was lost. */
+  readonly unknown: boolean
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, unknown = false) {
     super(message)
     this.name = 'ApiFailure'
     this.status = status
     this.code = code
+    this.unknown = unknown
+  }
+
+  /** Whether asking again in a while can help: nothing is wrong with the question. */
+  get passing(): boolean {
+    return this.status === 0 || this.status === 429 || this.status >= 500
   }
 }
+
+/**
+ * How long an answer may take. Without a limit a dead line that nobody reports (a laptop that slept) keeps a page waiting for
+ * minutes with old news on it. Shorter gives up on a daemon that is only busy.
+ */
+const readLimitMs = 30_000
+/** An act waits for Keystone, Nova or a reload of the configuration. Shorter takes an act for lost that is still under way. */
+const actLimitMs = 120_000
 
 const onRefusal = new Set<() => void>()
 
@@ -24,52 +41,87 @@ export function onLoginNeeded(listen: () => void): () => void {
   return () => onRefusal.delete(listen)
 }
 
-export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return ask<T>('GET', path, undefined, signal)
+export interface Asking {
+  signal?: AbortSignal
+  /** How long the answer may take. */
+  limitMs?: number
+}
+
+export function get<T>(path: string, asking: Asking = {}): Promise<T> {
+  return ask<T>('GET', path, undefined, { limitMs: readLimitMs, ...asking })
 }
 
 /** Of an act or a login: a body, and perhaps an answer. */
 export function post<T>(path: string, body: unknown): Promise<T> {
-  return ask<T>('POST', path, body)
+  return ask<T>('POST', path, body, { limitMs: actLimitMs })
 }
 
 export function remove(path: string): Promise<unknown> {
-  return ask('DELETE', path, undefined)
+  return ask('DELETE', path, undefined, { limitMs: readLimitMs })
 }
 
-async function ask<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+/** Throws ApiFailure and nothing else, but for the caller's own abort. */
+async function ask<T>(method: string, path: string, body: unknown, { signal, limitMs = 0 }: Asking): Promise<T> {
+  const limit = new AbortController()
+  const cancel = after(limitMs, () => limit.abort())
+  const given = (): void => limit.abort()
+  signal?.addEventListener('abort', given)
+  try {
+    const response = await fetch(path, { ...requestOf(method, body), signal: limit.signal })
+    setByDaemon(response.headers.get('date'))
+    const text = await response.text()
+    if (!response.ok) throw refused(method, response, text)
+    return (text === '' ? undefined : JSON.parse(text)) as T
+  } catch (thrown) {
+    if (thrown instanceof ApiFailure || signal?.aborted === true) throw thrown
+    throw thrown instanceof SyntaxError ? strangeAnswer(method) : noAnswer(method)
+  } finally {
+    cancel()
+    signal?.removeEventListener('abort', given)
+  }
+}
+
+function requestOf(method: string, body: unknown): RequestInit {
   const headers: Record<string, string> = { accept: 'application/json' }
   if (body !== undefined) headers['content-type'] = 'application/json'
   // A page of another site cannot set it: that is how the daemon knows that a write comes from its own pages.
   if (method !== 'GET') headers[requestHeader] = 'pages'
-  let response: Response
-  try {
-    response = await fetch(path, {
-      method,
-      headers,
-      credentials: 'same-origin',
-      cache: 'no-store',
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(signal !== undefined && { signal }),
-    })
-  } catch (thrown) {
-    if (signal?.aborted === true) throw thrown
-    throw new ApiFailure(0, 'NO_ANSWER', 'Lifeboat does not answer: it is stopped, restarting, or the network is gone')
+  return {
+    method,
+    headers,
+    credentials: 'same-origin',
+    cache: 'no-store',
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   }
-  if (!response.ok) throw await failureOf(response)
-  const text = await response.text()
-  return (text === '' ? undefined : JSON.parse(text)) as T
 }
 
-async function failureOf(response: Response): Promise<ApiFailure> {
-  const text = await response.text().catch(() => '')
-  let error: { code?: string; message?: string } = {}
+function refused(method: string, { status, statusText }: Response, text: string): ApiFailure {
+  if (status === 401) for (const listen of onRefusal) listen()
+  const error = errorIn(text)
+  // Without the daemon's own words it is a proxy that speaks, and the daemon may have got the order all the same.
+  if (error === null && method !== 'GET' && status >= 500) return noAnswer(method)
+  const message = error?.message ?? `The answer was ${status} ${statusText}`
+  return new ApiFailure(status, error?.code ?? String(status), message)
+}
+
+function errorIn(text: string): { code?: string; message?: string } | null {
   try {
-    error = (JSON.parse(text) as { error?: typeof error }).error ?? {}
+    return (JSON.parse(text) as { error?: { code?: string; message?: string } }).error ?? null
   } catch {
     // Not ours: a proxy's own page. Its status says enough.
+    return null
   }
-  if (response.status === 401) for (const listen of onRefusal) listen()
-  const message = error.message ?? `The answer was ${response.status} ${response.statusText}`
-  return new ApiFailure(response.status, error.code ?? String(response.status), message)
+}
+
+function noAnswer(method: string): ApiFailure {
+  const why = 'Lifeboat does not answer: it is stopped, restarting, or the network is gone'
+  if (method === 'GET') return new ApiFailure(0, 'NO_ANSWER', why)
+  const message =
+    'No answer came, and the order may have been taken. Look at the page or the journal before giving it again'
+  return new ApiFailure(0, 'NO_ANSWER', message, true)
+}
+
+function strangeAnswer(method: string): ApiFailure {
+  const message = 'What answered is not Lifeboat, perhaps a proxy or a login page between'
+  return new ApiFailure(0, 'NOT_LIFEBOAT', message, method !== 'GET')
 }

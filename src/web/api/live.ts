@@ -18,12 +18,28 @@ export type LinkState = 'joining' | 'live' | 'lost'
 const retryMs = [500, 1_000, 2_000, 5_000, 10_000]
 
 /**
- * After so much silence the daemon is asked whether there was anything to say: a line can be dead though nobody said so (a
- * laptop that slept, a proxy). Shorter asks for nothing on calm days; longer shows old news as new.
+ * A connection can be dead without either end being told (a laptop that slept, a proxy that forgot it), and it then looks just
+ * like a calm cloud: no entry comes. (The daemon's heartbeats are comments, which a browser does not show to a page.) So when no
+ * entry has come for this long, the pages ask for the number of the newest entry on record, and compare it with the newest that
+ * the stream has brought. Shorter asks more often on calm days, for nothing; longer says "live" over old news for longer.
  */
 const silenceLimitMs = 30_000
 
+/** The answer to that question comes on another line, and a dead one gives none. Longer is longer "live" over old news. */
+const answerLimitMs = 10_000
+
+/** Entries written just before that answer are still on their way. Shorter takes a slow line for a dead one. */
+const deliveryMs = 3_000
+
+/**
+ * A browser opens six connections to a host that speaks HTTP/1.1, for all its tabs together, and each stream holds one: six
+ * forgotten tabs, and the seventh would load nothing. So a tab that nobody looks at gives its stream up after this time, and goes
+ * on where it was when somebody looks. Shorter opens streams anew at each change of tabs.
+ */
+const hiddenLimitMs = 10_000
+
 class EventStream {
+  #wanted = false
   #source: EventSource | null = null
   #lastSeq: number | null = null
   #tries = 0
@@ -32,8 +48,13 @@ class EventStream {
   #handing: (() => void) | null = null
   #retrying: (() => void) | null = null
   #watchdog: () => void = () => undefined
+  #hiding: () => void = () => undefined
   readonly #listeners = new Set<(entries: Entry[]) => void>()
   readonly #watchers = new Set<(state: LinkState) => void>()
+
+  constructor() {
+    document.addEventListener('visibilitychange', () => this.#looked())
+  }
 
   get state(): LinkState {
     return this.#state
@@ -42,18 +63,14 @@ class EventStream {
   /** Opens it; `seq` is the newest entry that the pages know. */
   open(seq: number | null): void {
     this.#lastSeq ??= seq
-    if (this.#source === null && this.#retrying === null) this.#connect()
+    this.#wanted = true
+    if (!document.hidden) this.#join()
   }
 
   close(): void {
-    this.#retrying?.()
-    this.#retrying = null
-    this.#watchdog()
-    this.#source?.close()
-    this.#source = null
+    this.#wanted = false
     this.#lastSeq = null
-    this.#tries = 0
-    this.#say('joining')
+    this.#rest()
   }
 
   listen(listener: (entries: Entry[]) => void): () => void {
@@ -66,22 +83,45 @@ class EventStream {
     return () => this.#watchers.delete(watcher)
   }
 
+  #looked(): void {
+    this.#hiding()
+    if (document.hidden) this.#hiding = after(hiddenLimitMs, () => this.#rest())
+    else if (this.#wanted) this.#join()
+  }
+
+  /** Holds no connection; where it was is kept. */
+  #rest(): void {
+    this.#retrying?.()
+    this.#retrying = null
+    this.#watchdog()
+    this.#source?.close()
+    this.#source = null
+    this.#tries = 0
+    this.#say('joining')
+  }
+
+  #join(): void {
+    if (this.#source === null && this.#retrying === null) this.#connect()
+  }
+
   #connect(): void {
     this.#retrying = null
     const from = this.#lastSeq === null ? '' : `?after=${this.#lastSeq}`
     const source = new EventSource(`${paths.events}${from}`)
     this.#source = source
     source.addEventListener('open', () => {
-      this.#tries = 0
-      this.#heard()
+      this.#waitForMore(source)
       this.#say('live')
     })
     source.addEventListener('error', () => this.#lose(source))
-    source.addEventListener('entry', (event) => this.#take(event))
+    source.addEventListener('entry', (event) => {
+      this.#waitForMore(source)
+      this.#take(event)
+    })
   }
 
   #take(event: MessageEvent): void {
-    this.#heard()
+    this.#tries = 0
     const entry = JSON.parse(String(event.data)) as Entry
     if (this.#lastSeq !== null && entry.seq <= this.#lastSeq) return
     this.#lastSeq = entry.seq
@@ -94,21 +134,35 @@ class EventStream {
     })
   }
 
-  #heard(): void {
+  #waitForMore(source: EventSource): void {
     this.#watchdog()
-    const source = this.#source
-    if (source !== null) this.#watchdog = after(silenceLimitMs, () => this.#doubt(source))
+    this.#watchdog = after(silenceLimitMs, () => this.#doubt(source))
   }
 
+  /** Nothing has come for a while: was there anything to say? */
   #doubt(source: EventSource): void {
-    get<DaemonStatus>(paths.status).then(
-      ({ journal }) => {
-        if (source !== this.#source) return
-        if (this.#lastSeq !== null && journal.entries > this.#lastSeq) this.#lose(source)
-        else this.#heard()
-      },
+    get<DaemonStatus>(paths.status, { limitMs: answerLimitMs }).then(
+      ({ journal }) => this.#compare(source, journal.entries),
       () => this.#lose(source),
     )
+  }
+
+  /** @param newest the newest entry on record */
+  #compare(source: EventSource, newest: number): void {
+    if (source !== this.#source) return
+    const known = (this.#lastSeq ??= newest)
+    if (newest === known) {
+      this.#tries = 0
+      this.#waitForMore(source)
+    } else if (newest > known) {
+      this.#watchdog()
+      // Any entry that comes meanwhile takes this timer's place.
+      this.#watchdog = after(deliveryMs, () => this.#lose(source))
+    } else {
+      // Another journal, such as one from a backup: what we had is not in it.
+      this.#lastSeq = newest
+      this.#lose(source)
+    }
   }
 
   /** We open it anew ourselves: the browser gives up for good when a proxy answers instead of the daemon. */

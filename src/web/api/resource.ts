@@ -19,6 +19,9 @@ export interface Resource<T> {
 const loadShare = 0.1
 const longestPauseMs = 15_000
 
+/** Until what failed is asked for again. Shorter hammers a daemon that restarts; longer shows a failure that is over. */
+const retryMs = 5_000
+
 /** Null as path: nothing to load now. */
 export function useResource<T>(path: string | null): Resource<T> {
   const [state, setState] = useState<{
@@ -60,9 +63,9 @@ export function useResource<T>(path: string | null): Resource<T> {
       if (at.again) {
         at.again = false
         schedule(0)
-      }
+      } else if (failure?.passing === true) schedule(retryMs)
     }
-    get<T>(asked, abort.signal).then(
+    get<T>(asked, { signal: abort.signal }).then(
       (value) => end(value, null),
       (thrown: unknown) => end(undefined, thrown as ApiFailure),
     )
@@ -102,18 +105,23 @@ export function useResource<T>(path: string | null): Resource<T> {
   }
 }
 
-/** Loads again and again; for what changes without a journal entry (how long a host is silent). Not in a hidden tab. */
+/** A tab that nobody looks at has a title, and it says how its incident stands. Shorter asks for what nobody sees. */
+const hiddenEveryMs = 60_000
+
+/** Loads again and again; for what changes without a journal entry (how long a host is silent). In a hidden tab seldom. */
 export function useEvery(everyMs: number, reload: (withinMs?: number) => void): void {
   useEffect(() => {
     let cancel: () => void = () => undefined
     const tick = (): void => {
-      cancel = after(everyMs, () => {
-        if (!document.hidden) reload(0)
+      cancel = after(document.hidden ? Math.max(everyMs, hiddenEveryMs) : everyMs, () => {
+        reload(0)
         tick()
       })
     }
     const shown = (): void => {
+      cancel()
       if (!document.hidden) reload(0)
+      tick()
     }
     tick()
     document.addEventListener('visibilitychange', shown)

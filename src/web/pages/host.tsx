@@ -4,19 +4,21 @@ import type { Entry } from '../../domain/entry.ts'
 import { returnStates } from '../../domain/host-return.ts'
 import type { HostDetail } from '../../domain/operations.ts'
 import type { VerdictLine } from '../../domain/review.ts'
-import { orderText } from '../../domain/standing-order.ts'
 import { verdictKinds } from '../../domain/verdict.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
 import { ActButton, type Act } from '../parts/act.tsx'
+import { Fact, Facts } from '../parts/facts.tsx'
+import { keepOut, letBack, stateDead } from '../parts/host-acts.tsx'
 import { IncidentTable } from '../parts/incident-table.tsx'
+import { OrderNotice } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { span } from '../words/time.ts'
-import { verdictTone } from '../words/tone.ts'
+import { probeTone, verdictTone } from '../words/tone.ts'
 
 export function HostPage({ host }: { host: string }) {
   useTitle(host)
@@ -96,9 +98,7 @@ function Orders({ host, onDone }: { host: HostDetail; onDone: () => void }) {
   return (
     <>
       {host.standingOrders.map((order) => (
-        <p key={`${order.kind} ${order.since}`} class="notice plain">
-          {orderText(order)}
-        </p>
+        <OrderNotice key={`${order.kind} ${order.since}`} order={order} />
       ))}
       <div class="acts">
         <a class="button" href={link.plan(host.host)}>
@@ -143,50 +143,13 @@ function actsOf({ host, standingOrders, mark, verdict, incident }: HostDetail): 
       }
   return [
     maintenance,
-    {
-      title: 'Let it back',
-      role: 'operator',
-      path: paths.returnHost(host),
-      body: { keepOut: false },
-      words: { field: 'reason', label: 'Reason', hint: 'What was repaired, and how you know.' },
-      effect: (
-        <p>
-          What Lifeboat set on {host} is taken back once its evacuations are settled and it was healthy long enough.
-          Then instances are scheduled there again.
-        </p>
-      ),
-      senseless: notOurs,
-      done: `${host} may return`,
-    },
-    {
-      title: 'Keep it out',
-      role: 'operator',
-      path: paths.returnHost(host),
-      body: { keepOut: true },
-      effect: <p>{host} stays out, however healthy it looks, until somebody lets it back.</p>,
-      senseless: notOurs,
-      done: `${host} is kept out`,
-    },
-    {
+    letBack({ host, title: 'Let it back', senseless: notOurs }),
+    keepOut({ host, title: 'Keep it out', senseless: notOurs }),
+    stateDead({
+      host,
       title: 'State that it is dead',
-      role: 'admin',
-      danger: true,
-      path: paths.recover,
-      body: { host },
-      words: {
-        field: 'proof',
-        label: 'How do you know that it is dead?',
-        hint: 'Say what you saw or did. It is kept in the journal with your name.',
-      },
-      effect: (
-        <p>
-          Your word takes the place of a machine's proof: the instances of <strong>{host}</strong> are evacuated at
-          once. If it still runs, its guests run twice on the same disks and <strong>destroy their data</strong>.
-        </p>
-      ),
       senseless: verdict === 'healthy' ? 'Its heartbeat beats' : incident === null ? null : 'See its open incident',
-      done: `The recovery of ${host} begins, on your word`,
-    },
+    }),
   ]
 }
 
@@ -195,24 +158,18 @@ function Seen({ host }: { host: HostDetail }) {
     host
   return (
     <>
-      <dl class="facts">
-        <div>
-          <dt>Nova says</dt>
-          <dd>
-            {status}, {state ?? 'no state'}
-            {forcedDown && ', forced down'}
-            {disabledReason !== null && <span class="under">{disabledReason}</span>}
-          </dd>
-        </div>
-        <div>
-          <dt>Heartbeat</dt>
-          <dd>
-            {missedBeats < 1.2 ? 'beating' : `silent for ${span(silentMs)}`}, {missedBeats.toFixed(1)} missed, every{' '}
-            {span(intervalMs)}
-            {updatedAt !== null && <span class="under">last stamp {updatedAt} (cloud time)</span>}
-          </dd>
-        </div>
-      </dl>
+      <Facts>
+        <Fact name="Nova says">
+          {status}, {state ?? 'no state'}
+          {forcedDown && ', forced down'}
+          {disabledReason !== null && <span class="under">{disabledReason}</span>}
+        </Fact>
+        <Fact name="Heartbeat">
+          {missedBeats < 1.2 ? 'beating' : `silent for ${span(silentMs)}`}, {missedBeats.toFixed(1)} missed, every{' '}
+          {span(intervalMs)}
+          {updatedAt !== null && <span class="under">last stamp {updatedAt} (cloud time)</span>}
+        </Fact>
+      </Facts>
       {probes.length === 0 ? (
         <p class="under">
           {missedBeats < 1.2
@@ -223,10 +180,7 @@ function Seen({ host }: { host: HostDetail }) {
         <ul class="plain">
           {probes.map((reading) => (
             <li key={reading.probe}>
-              <Tag tone={reading.answer === 'alive' ? 'good' : reading.answer === 'dead' ? 'bad' : 'plain'}>
-                {reading.answer}
-              </Tag>{' '}
-              {reading.probe}: {reading.detail}{' '}
+              <Tag tone={probeTone[reading.answer]}>{reading.answer}</Tag> {reading.probe}: {reading.detail}{' '}
               <span class="faint">
                 (<Time at={reading.at} />)
               </span>
@@ -257,27 +211,21 @@ function Return({ host }: { host: HostDetail }) {
           <span class="under">{returnStates[back.state].means}.</span>
         )}
       </p>
-      <dl class="facts">
-        <div>
-          <dt>We set</dt>
-          <dd>
-            {[mark.forcedDown && 'forced down', mark.disabled && 'disabled'].filter(Boolean).join(', ')}
-            {mark.incidents.map((id) => (
-              <a key={id} href={link.incident(id)} class="under">
-                {id}
-              </a>
-            ))}
-          </dd>
-        </div>
+      <Facts>
+        <Fact name="We set">
+          {[mark.forcedDown && 'forced down', mark.disabled && 'disabled'].filter(Boolean).join(', ')}
+          {mark.incidents.map((id) => (
+            <a key={id} href={link.incident(id)} class="under">
+              {id}
+            </a>
+          ))}
+        </Fact>
         {back.order !== null && (
-          <div>
-            <dt>Order</dt>
-            <dd>
-              {back.order.by} {back.order.keepOut ? 'keeps it out' : 'lets it back'}: {back.order.reason}
-            </dd>
-          </div>
+          <Fact name="Order">
+            {back.order.by} {back.order.keepOut ? 'keeps it out' : 'lets it back'}: {back.order.reason}
+          </Fact>
         )}
-      </dl>
+      </Facts>
       {back.leftovers.length > 0 && (
         <ul>
           {back.leftovers.map(({ code, message }) => (

@@ -7,12 +7,22 @@ import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
 import { IncidentTable } from '../parts/incident-table.tsx'
 import { PageHead, useTitle } from '../parts/page.tsx'
+import { SearchField } from '../parts/search-field.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { go, usePlace, withQuery } from '../router.ts'
 import { counted, matches } from '../words/count.ts'
 import { standing } from '../words/tone.ts'
+import { isUnsettled } from '../words/unsettled.ts'
 
 const limit = 500
+
+const states = [
+  ['all', 'all'],
+  ['open', 'open'],
+  ['held', 'held'],
+  ['trouble', 'not all back'],
+  ['unsigned', 'not signed off'],
+] as const
 
 export function IncidentsPage() {
   useTitle('Incidents')
@@ -25,7 +35,7 @@ export function IncidentsPage() {
   useEntries(
     useCallback(
       (entries: Entry[]) => {
-        if (entries.some(({ kind }) => kind.startsWith('incident.') || kind === 'outcome.recorded')) reload()
+        if (entries.some(({ kind }) => changesList(kind))) reload()
       },
       [reload],
     ),
@@ -34,24 +44,21 @@ export function IncidentsPage() {
     <>
       <PageHead title="Incidents" />
       <div class="filters" role="search" aria-label="Incidents">
-        <label class="search">
-          <span class="visually-hidden">Search incidents</span>
-          <input
-            type="search"
-            placeholder="Host, segment, state…"
-            value={wanted}
-            onInput={(event) => go(withQuery({ q: event.currentTarget.value }), { replace: true })}
-          />
-        </label>
+        <SearchField
+          label="Search incidents"
+          hint="Host, segment, state…"
+          value={wanted}
+          onSearch={(text) => go(withQuery({ q: text }), { replace: true })}
+        />
         <div class="choice" role="group" aria-label="State">
-          {(['all', 'open', 'held', 'trouble'] as const).map((one) => (
+          {states.map(([one, name]) => (
             <button
               key={one}
               type="button"
               aria-pressed={state === one}
               onClick={() => go(withQuery({ state: one === 'all' ? null : one }), { replace: true })}
             >
-              {one === 'trouble' ? 'not all back' : one}
+              {name}
             </button>
           ))}
         </div>
@@ -73,10 +80,15 @@ export function IncidentsPage() {
   )
 }
 
+function changesList(kind: Entry['kind']): boolean {
+  return kind.startsWith('incident.') || kind === 'outcome.recorded' || kind === 'review.signed-off'
+}
+
 function fits(incident: IncidentSummary, state: string, wanted: string): boolean {
   const { ended, held, outcomes, host, segment, id } = incident
   if (state === 'open' && ended !== null) return false
   if (state === 'held' && held === null) return false
+  if (state === 'unsigned' && !isUnsettled(incident)) return false
   if (state === 'trouble' && (outcomes.failed ?? 0) + (outcomes.stuck ?? 0) + (outcomes.left ?? 0) === 0) return false
   return wanted === '' || matches(`${id} ${host} ${segment} ${standing(incident).text}`.toLowerCase(), wanted)
 }

@@ -1,19 +1,25 @@
 /** The journal itself: every entry with filters that are part of the address, and the proof that none was altered. */
-import { useState } from 'preact/hooks'
+import { useCallback, useState } from 'preact/hooks'
+import type { Entry } from '../../domain/entry.ts'
 import type { ChainProof, JournalPage } from '../../domain/review.ts'
 import { get, type ApiFailure } from '../api/client.ts'
+import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
-import { useResource } from '../api/resource.ts'
+import { useResource, type Resource } from '../api/resource.ts'
 import { announce } from '../parts/announce.tsx'
+import { Fact, Facts } from '../parts/facts.tsx'
 import { PageHead, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Copy, Data, Tag, Time } from '../parts/text.tsx'
 import { go, link, usePlace, withQuery } from '../router.ts'
-import { number } from '../words/count.ts'
+import { counted, number } from '../words/count.ts'
 import { span } from '../words/time.ts'
 import { kindGroups } from './journal-kinds.ts'
 
 const pageSize = 100
+
+/** The whole journal is read, and one of years takes minutes. Shorter gives up on a walk that is well. */
+const verifyLimitMs = 1_800_000
 
 export function JournalBrowser() {
   useTitle('Journal')
@@ -38,6 +44,7 @@ export function JournalBrowser() {
         </span>
       </PageHead>
       <Filters query={query} />
+      {one === null && query.get('after') === null && <NewEntries page={page} />}
       {one !== null && (
         <p class="under">
           From entry #{one} on. <a href={withQuery({ seq: null })}>The newest</a>
@@ -45,6 +52,21 @@ export function JournalBrowser() {
       )}
       <Loaded of={page}>{(value) => <Entries page={value} />}</Loaded>
     </>
+  )
+}
+
+/** What was written since is offered, not shown by itself: what somebody reads must not move away under their eyes. */
+function NewEntries({ page }: { page: Resource<JournalPage> }) {
+  const head = page.value?.head.seq ?? null
+  const [newest, setNewest] = useState(0)
+  useEntries(useCallback((entries: Entry[]) => setNewest((known) => Math.max(known, entries.at(-1)?.seq ?? 0)), []))
+  if (head === null || newest <= head) return null
+  return (
+    <p>
+      <button type="button" class="quiet" onClick={() => page.reload(0)}>
+        {counted(newest - head, 'entry', 'entries')} written since: read again
+      </button>
+    </p>
   )
 }
 
@@ -166,37 +188,25 @@ function EntryItem({ entry, open }: { entry: JournalPage['entries'][number]; ope
         </summary>
         {seen && (
           <div class="entry-inside">
-            <dl class="facts grid">
+            <Facts kind="facts grid">
               {incident !== null && (
-                <div>
-                  <dt>Incident</dt>
-                  <dd>
-                    <a href={link.incident(incident)}>{incident}</a>
-                  </dd>
-                </div>
+                <Fact name="Incident">
+                  <a href={link.incident(incident)}>{incident}</a>
+                </Fact>
               )}
               {instance !== null && (
-                <div>
-                  <dt>Instance</dt>
-                  <dd>{incident === null ? instance : <a href={link.instance(incident, instance)}>{instance}</a>}</dd>
-                </div>
+                <Fact name="Instance">
+                  {incident === null ? instance : <a href={link.instance(incident, instance)}>{instance}</a>}
+                </Fact>
               )}
-              {step !== null && (
-                <div>
-                  <dt>Step</dt>
-                  <dd>{step}</dd>
-                </div>
-              )}
-              <div>
-                <dt>Hash</dt>
-                <dd>
-                  <Copy text={hash} what="hash" shown={`${hash.slice(0, 16)}…`} />
-                  <span class="under">
-                    after <Copy text={prevHash} what="hash before" shown={`${prevHash.slice(0, 16)}…`} />
-                  </span>
-                </dd>
-              </div>
-            </dl>
+              {step !== null && <Fact name="Step">{step}</Fact>}
+              <Fact name="Hash">
+                <Copy text={hash} what="hash" shown={`${hash.slice(0, 16)}…`} />
+                <span class="under">
+                  after <Copy text={prevHash} what="hash before" shown={`${prevHash.slice(0, 16)}…`} />
+                </span>
+              </Fact>
+            </Facts>
             <Data value={data} label={`Entry ${seq}`} />
             <p>
               <a href={link.journal({ seq: String(seq) })}>Link to this entry</a>
@@ -212,7 +222,7 @@ function Verify() {
   const [state, setState] = useState<'idle' | 'running' | ChainProof | ApiFailure>('idle')
   const verify = (): void => {
     setState('running')
-    get<ChainProof>(paths.verify).then(
+    get<ChainProof>(paths.verify, { limitMs: verifyLimitMs }).then(
       (proof) => {
         setState(proof)
         announce(proof.broken === null ? 'The chain holds' : `The chain is broken at entry ${proof.broken.seq}`)

@@ -2,29 +2,36 @@
 import { useCallback } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
 import type { DaemonStatus, HostStatus, IncidentSummary } from '../../domain/operations.ts'
-import type { StandingOrder } from '../../domain/standing-order.ts'
 import { scopeText } from '../../domain/standing-order.ts'
+import type { VerdictKind } from '../../domain/verdict.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
 import { ActButton } from '../parts/act.tsx'
 import { Fleet } from '../parts/fleet.tsx'
 import { IncidentTable } from '../parts/incident-table.tsx'
+import { OrderNotice } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Ago, Tag, Time } from '../parts/text.tsx'
+import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
 import { span } from '../words/time.ts'
+import { verdictOrder } from '../words/tone.ts'
+import { countNotBack, isUnsettled, notBackText } from '../words/unsettled.ts'
 
 /** How long a host is silent changes without a journal entry. */
 const pollMs = 5_000
 const recentShown = 8
 
+/** Looked through for those that are not done with. One that is older than all of these is found under Incidents. */
+const incidentsRead = 100
+
 export function OverviewPage() {
   useTitle('Overview')
   const status = useResource<DaemonStatus>(paths.status)
   const hosts = useResource<HostStatus[]>(paths.hosts)
-  const incidents = useResource<IncidentSummary[]>(paths.incidents({ limit: '30' }))
+  const incidents = useResource<IncidentSummary[]>(paths.incidents({ limit: String(incidentsRead) }))
   const reload = useCallback(
     (withinMs?: number) => {
       for (const resource of [status, hosts, incidents]) resource.reload(withinMs)
@@ -46,7 +53,13 @@ export function OverviewPage() {
   return (
     <>
       <Loaded of={status}>
-        {(value) => <Standing status={value} hosts={hosts.value ?? []} onDone={() => reload(0)} />}
+        {(value) =>
+          incidents.value === null && incidents.failure === null ? (
+            <p class="loading">Loading…</p>
+          ) : (
+            <Standing status={value} incidents={incidents.value} onDone={() => reload(0)} />
+          )
+        }
       </Loaded>
       {open.length > 0 && (
         <Section id="open" title="Open incidents" note={counted(open.length, 'incident')}>
@@ -73,12 +86,14 @@ export function OverviewPage() {
 
 interface StandingProps {
   status: DaemonStatus
-  hosts: readonly HostStatus[]
+  /** Null: they could not be read. */
+  incidents: readonly IncidentSummary[] | null
   onDone: () => void
 }
 
-function Standing({ status, hosts, onDone }: StandingProps) {
-  const { title, tone } = sentence(status, hosts)
+function Standing({ status, incidents, onDone }: StandingProps) {
+  const unsettled = incidents?.filter(isUnsettled) ?? null
+  const { title, tone } = sentence(status, unsettled)
   const { mode, lastPoll, paused } = status
   return (
     <>
@@ -100,33 +115,85 @@ function Standing({ status, hosts, onDone }: StandingProps) {
           <ActButton act={paused === null ? pauseAct : resumeAct} onDone={onDone} />
         </span>
       </PageHead>
+      {unsettled !== null && <Unsettled incidents={unsettled} />}
       <Holds status={status} />
     </>
   )
 }
 
-/** The one sentence that says whether somebody must get up. */
-function sentence({ frozen, hosts: counts, incidents, lastPoll }: DaemonStatus, hosts: readonly HostStatus[]) {
-  const held = incidents.held
-  if (lastPoll?.ok === false) return { title: 'Nova does not answer', tone: 'bad' } as const
+/** The one sentence that says whether somebody must get up. All is well only when everything is known and nothing is left. */
+function sentence(status: DaemonStatus, unsettled: readonly IncidentSummary[] | null) {
+  const { frozen, hosts, incidents, lastPoll, paused } = status
+  if (lastPoll === null) return { title: 'Nova was not read yet', tone: 'wait' } as const
+  if (!lastPoll.ok) return { title: 'Nova does not answer', tone: 'bad' } as const
   if (frozen !== null) return { title: 'Verdicts are frozen', tone: 'wait' } as const
-  if (held > 0) return { title: `${counted(held, 'incident')} held: a person must decide`, tone: 'bad' } as const
+  if (incidents.held > 0)
+    return { title: `${counted(incidents.held, 'incident')} held: a person must decide`, tone: 'bad' } as const
   if (incidents.open > 0)
     return { title: `${counted(incidents.open, 'recovery', 'recoveries')} under way`, tone: 'live' } as const
-  const bad =
-    (counts['host-down'] ?? 0) +
-    (counts['service-down'] ?? 0) +
-    (counts.contradiction ?? 0) +
-    (counts['declared-down'] ?? 0)
-  if (bad > 0) return { title: `${counted(bad, 'host')} down`, tone: 'bad' } as const
-  const others = hosts.filter(({ verdict }) => verdict !== 'healthy').length
+  const { all, lost } = countNotBack(unsettled ?? [])
+  if (lost > 0) return { title: `${counted(lost, 'instance')} not recovered: a person must act`, tone: 'bad' } as const
+  const down = countOf(hosts, ['host-down', 'service-down', 'contradiction', 'declared-down'])
+  if (down > 0) return { title: `${counted(down, 'host')} down`, tone: 'bad' } as const
+  if (all > 0)
+    return {
+      title: `${counted(all, 'instance')} left where ${all === 1 ? 'it was' : 'they were'}`,
+      tone: 'wait',
+    } as const
+  if (paused !== null) return { title: 'All recoveries are paused', tone: 'wait' } as const
+  const others = countOf(
+    hosts,
+    verdictOrder.filter((kind) => kind !== 'healthy'),
+  )
   if (others > 0) return { title: `Calm; ${counted(others, 'host')} not healthy`, tone: 'plain' } as const
-  return { title: 'All is well', tone: 'good' } as const
+  return unsettled === null
+    ? ({ title: 'Every host is healthy', tone: 'plain' } as const)
+    : ({ title: 'All is well', tone: 'good' } as const)
+}
+
+function countOf(hosts: DaemonStatus['hosts'], kinds: readonly VerdictKind[]): number {
+  return kinds.reduce((sum, kind) => sum + (hosts[kind] ?? 0), 0)
+}
+
+/** Named one by one; a mass failure has its list below. */
+const unsettledNamed = 3
+
+/** What is over and not done with: it stays here until somebody signs it off. */
+function Unsettled({ incidents }: { incidents: readonly IncidentSummary[] }) {
+  if (incidents.length === 0) return null
+  const rest = incidents.length - unsettledNamed
+  return (
+    <section aria-label="Over, and not all back">
+      {incidents.slice(0, unsettledNamed).map((incident) => (
+        <div class={`notice ${countNotBack([incident]).lost > 0 ? 'bad' : 'wait'}`} key={incident.id}>
+          <strong>
+            {incident.host}: {notBackText(incident)}
+          </strong>
+          <p>
+            The incident is over
+            {incident.ended !== null && (
+              <>
+                {' '}
+                since <Time at={incident.ended.at} />
+              </>
+            )}
+            , and nobody has signed it off. <a href={link.incident(incident.id)}>Why, and what must be done</a>
+          </p>
+        </div>
+      ))}
+      {rest > 0 && (
+        <p class="under">
+          and {counted(rest, 'incident')} more: <a href="/incidents?state=unsigned">all that nobody has signed off</a>
+        </p>
+      )}
+    </section>
+  )
 }
 
 /** Everything that keeps Lifeboat from acting, each with why and since when. Nothing: one quiet line. */
 function Holds({ status }: { status: DaemonStatus }) {
-  const { frozen, brake, standingOrders } = status
+  const { frozen, brake, standingOrders, configuration } = status
+  const { refused } = configuration
   const tripped = brake.filter(({ trippedSince }) => trippedSince !== null)
   return (
     <section class="holds" aria-label="What holds">
@@ -148,14 +215,22 @@ function Holds({ status }: { status: DaemonStatus }) {
                 , since <Time at={scope.trippedSince} />
               </>
             )}
-            . {scope.down} of {counted(scope.fleet, 'host')} down, {scope.allowed} allowed
-            {scope.cooling > 0 && `, ${scope.cooling} of them only cooling down`}.
+            .
           </p>
         </div>
       ))}
       {standingOrders.map((order) => (
-        <Order key={`${order.kind} ${scopeText(order.scope)} ${order.source ?? ''}`} order={order} />
+        <OrderNotice key={`${order.kind} ${scopeText(order.scope)} ${order.source ?? ''}`} order={order} />
       ))}
+      {refused !== null && (
+        <div class="notice wait">
+          <strong>The configuration on disk was refused</strong>
+          <p>
+            {refused.message}. What was read at <Time at={configuration.loadedAt} /> holds on; {refused.by} asked for
+            the new one at <Time at={refused.at} />.
+          </p>
+        </div>
+      )}
       <dl class="calm">
         <div>
           <dt>Control plane</dt>
@@ -199,28 +274,6 @@ function Holds({ status }: { status: DaemonStatus }) {
 function scopesText(brake: DaemonStatus['brake']): string {
   const cloud = brake.find(({ kind }) => kind === 'cloud')
   return cloud === undefined ? '' : `${cloud.down} of ${cloud.fleet} hosts down, ${cloud.allowed} allowed`
-}
-
-function Order({ order }: { order: StandingOrder }) {
-  const { kind, scope, by, reason, since, until, source } = order
-  return (
-    <div class="notice plain">
-      <strong>
-        {kind === 'pause' ? 'Paused' : 'Maintenance'}: {scopeText(scope)}
-      </strong>
-      <p>
-        {reason} — {by}
-        {source !== null && ` (${source})`}, since <Time at={since} />
-        {until === null ? (
-          ', until somebody ends it'
-        ) : (
-          <>
-            , until <Time at={until} />
-          </>
-        )}
-      </p>
-    </div>
-  )
 }
 
 const pauseAct = {

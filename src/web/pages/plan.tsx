@@ -1,5 +1,6 @@
 /** What if: what would happen if a living host died now, for each of its instances, with the reason. Nothing is sent. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { originalText } from '../../domain/original-text.ts'
 import type { InstancePlan } from '../../domain/plan.ts'
 import type { PlanRun } from '../../domain/review.ts'
 import { after } from '../browser-clock.ts'
@@ -8,6 +9,7 @@ import { paths } from '../api/paths.ts'
 import { refusalOf, useAsker } from '../api/session.ts'
 import { announce } from '../parts/announce.tsx'
 import { PageHead, useTitle } from '../parts/page.tsx'
+import { SearchField } from '../parts/search-field.tsx'
 import { Empty, Problem } from '../parts/states.tsx'
 import { Copy, Tag } from '../parts/text.tsx'
 import { WindowTable, type Column, type Sorting } from '../parts/window-table.tsx'
@@ -25,6 +27,7 @@ export function PlanPage({ host }: { host: string }) {
   const refusal = refusalOf(asker, 'operator')
   const [again, setAgain] = useState(0)
   const { run, failure } = usePlan(refusal === null ? host : null, again)
+  const busy = failure === null && (run === null || run.state === 'running')
   return (
     <>
       <PageHead title={<>What if {host} died now</>}>
@@ -32,7 +35,7 @@ export function PlanPage({ host }: { host: string }) {
           <a href={link.host(host)}>the host as it is</a>
         </span>
         <span class="push">
-          <button type="button" disabled={run === null || run.state === 'running'} onClick={() => setAgain(again + 1)}>
+          <button type="button" disabled={refusal !== null || busy} onClick={() => setAgain(again + 1)}>
             Plan again
           </button>
         </span>
@@ -112,15 +115,7 @@ function Plan({ instances }: { instances: readonly InstancePlan[] }) {
         dies.
       </p>
       <div class="filters" role="search" aria-label="Planned instances">
-        <label class="search">
-          <span class="visually-hidden">Search instances</span>
-          <input
-            type="search"
-            placeholder="Name, id, reason…"
-            value={wanted}
-            onInput={(event) => setWanted(event.currentTarget.value)}
-          />
-        </label>
+        <SearchField label="Search instances" hint="Name, id, reason…" value={wanted} onSearch={setWanted} />
         <div class="choice" role="group" aria-label="Decision">
           {(['recover', 'leave', 'hold'] as const).map((one) => (
             <button
@@ -188,10 +183,9 @@ const columns: Column<InstancePlan>[] = [
     title: 'Is',
     cell: ({ original }) => (
       <>
-        <span class="primary-text">{original.instance.vmState}</span>
+        <span class="primary-text">{originalText(original)}</span>
         <span class="under" title={original.wantedBecause}>
-          wanted {original.wanted}
-          {original.flagged && ', sources disagree'}
+          {original.flagged ? 'sources differ' : original.wantedBecause}
         </span>
       </>
     ),
@@ -203,8 +197,9 @@ const columns: Column<InstancePlan>[] = [
       <>
         <Tag tone={tones[decision]}>{decision}</Tag>
         <span class="under">
-          {recipe === null ? '' : `by ${recipe}`}
-          {expected === null ? '' : `, ends ${expected}`}
+          {[expected === null ? null : `to end ${expected}`, recipe === null ? null : `by ${recipe}`]
+            .filter((part) => part !== null)
+            .join(', ')}
         </span>
       </>
     ),

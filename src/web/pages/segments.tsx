@@ -2,6 +2,7 @@
 import type { SegmentStatus } from '../../domain/review.ts'
 import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
+import { Fact, Facts } from '../parts/facts.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Tag } from '../parts/text.tsx'
@@ -90,13 +91,12 @@ function Rules({ rules }: { rules: SegmentStatus['rules'] }) {
     ['Return', `${back.mode}, after ${span(back.healthyMs)} healthy`],
   ]
   return (
-    <dl class="facts grid">
+    <Facts kind="facts grid">
       {facts.map(([term, what]) => (
-        <div key={term}>
-          <dt>{term}</dt>
-          <dd>{what}</dd>
-        </div>
+        <Fact key={term} name={term}>
+          {what}
+        </Fact>
       ))}
-    </dl>
+    </Facts>
   )
 }

@@ -43,7 +43,8 @@ export function ActButton({
   primary?: boolean
 }) {
   const asker = useAsker()
-  const [open, setOpen] = useState(false)
+  // As it was when it was asked for: the page moves on behind the dialog, and one act must not turn into another in it.
+  const [asked, setAsked] = useState<Act | null>(null)
   const id = useId()
   const refusal = refusalOf(asker, act.role) ?? act.senseless ?? null
   const kind = act.danger === true ? 'danger' : primary === true ? 'primary' : ''
@@ -55,7 +56,7 @@ export function ActButton({
         aria-disabled={refusal !== null}
         aria-describedby={refusal === null ? undefined : id}
         title={refusal ?? undefined}
-        onClick={() => refusal === null && setOpen(true)}
+        onClick={() => refusal === null && setAsked(act)}
       >
         {act.title}
       </button>
@@ -64,7 +65,7 @@ export function ActButton({
           {refusal}
         </span>
       )}
-      {open && <ActDialog act={act} onClose={() => setOpen(false)} onDone={onDone} />}
+      {asked !== null && <ActDialog act={asked} onClose={() => setAsked(null)} onDone={onDone} />}
     </span>
   )
 }
@@ -90,6 +91,7 @@ function ActDialog({ act, onClose, onDone }: { act: Act; onClose: () => void; on
     event.preventDefault()
     if (sending) return
     setSending(true)
+    setFailure(null)
     const body: Record<string, unknown> = { ...act.body, [words.field]: text.trim() }
     if (act.until === true) body['until'] = untilOf(ends[end]?.ms ?? null)
     post<unknown>(act.path, body).then(
@@ -99,8 +101,11 @@ function ActDialog({ act, onClose, onDone }: { act: Act; onClose: () => void; on
         onDone(answer)
       },
       (thrown: unknown) => {
+        const refused = thrown as ApiFailure
         setSending(false)
-        setFailure(thrown as ApiFailure)
+        setFailure(refused)
+        // Whether it was done after all is seen on the page behind, once that is loaded anew.
+        if (refused.unknown) onDone(undefined)
       },
     )
   }
@@ -141,7 +146,7 @@ function ActDialog({ act, onClose, onDone }: { act: Act; onClose: () => void; on
         </div>
         {failure !== null && (
           <div class="notice bad" role="alert">
-            <strong>Not done</strong>
+            <strong>{failure.unknown ? 'Nobody knows whether it was done' : 'Not done'}</strong>
             <p>{failure.message}</p>
           </div>
         )}

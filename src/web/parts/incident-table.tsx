@@ -4,7 +4,10 @@ import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
 import { span } from '../words/time.ts'
 import { heldText, outcomeOrder, outcomeTone, standing } from '../words/tone.ts'
+import { isUnsettled } from '../words/unsettled.ts'
 import { Ago, Tag, Time } from './text.tsx'
+
+const columns = ['Host', 'State', 'Instances', 'Opened', 'Took', 'Segment']
 
 export function IncidentTable({ incidents, caption }: { incidents: readonly IncidentSummary[]; caption: string }) {
   return (
@@ -12,24 +15,11 @@ export function IncidentTable({ incidents, caption }: { incidents: readonly Inci
       <caption class="visually-hidden">{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
-          <th role="columnheader" scope="col">
-            Host
-          </th>
-          <th role="columnheader" scope="col">
-            State
-          </th>
-          <th role="columnheader" scope="col">
-            Instances
-          </th>
-          <th role="columnheader" scope="col">
-            Opened
-          </th>
-          <th role="columnheader" scope="col">
-            Took
-          </th>
-          <th role="columnheader" scope="col">
-            Segment
-          </th>
+          {columns.map((title) => (
+            <th key={title} role="columnheader" scope="col">
+              {title}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody role="rowgroup">
@@ -42,9 +32,9 @@ export function IncidentTable({ incidents, caption }: { incidents: readonly Inci
 }
 
 function Row({ incident }: { incident: IncidentSummary }) {
-  const { id, host, segment, openedAt, ended, held, fencing, mode } = incident
+  const { id, host, segment, openedAt, ended, held, fencing, mode, signedOff } = incident
   const { text, tone } = standing(incident)
-  const why = (held === null ? null : heldText(held)) ?? fencing ?? ended?.message ?? null
+  const why = (held === null ? null : heldText(held)) ?? fencing ?? endedBecause(ended)
   return (
     <tr role="row">
       <td role="cell" class="name">
@@ -57,6 +47,8 @@ function Row({ incident }: { incident: IncidentSummary }) {
         <Tag tone={tone}>{text}</Tag>
         {mode === 'observe' && ended === null && <span class="faint"> observe mode</span>}
         {why !== null && <span class="under">{why}</span>}
+        {signedOff !== undefined && signedOff !== null && <span class="under">signed off by {signedOff.by}</span>}
+        {isUnsettled(incident) && <span class="under">not signed off</span>}
       </td>
       <td role="cell">
         <Outcomes incident={incident} />
@@ -73,6 +65,11 @@ function Row({ incident }: { incident: IncidentSummary }) {
       <td role="cell">{segment}</td>
     </tr>
   )
+}
+
+/** Of one that ran to its end the counts beside it say more than any sentence. */
+function endedBecause(ended: IncidentSummary['ended']): string | null {
+  return ended === null || ended.outcome === 'done' ? null : ended.message
 }
 
 function Outcomes({ incident: { instances, outcomes, mode, ended } }: { incident: IncidentSummary }) {

@@ -1,7 +1,8 @@
 /** A plot: uPlot, loaded only where one is shown. Its table beside it says the same to those who do not see it. */
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type uPlot from 'uplot'
 import { beforePaint } from '../browser-clock.ts'
+import { Empty } from './states.tsx'
 
 interface PlotProps {
   /** Said to screen readers instead of the picture. */
@@ -46,6 +47,7 @@ function coloursNow(): Colours {
 export function Plot({ label, height, data, options }: PlotProps) {
   const holder = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | null>(null)
+  const [missing, setMissing] = useState(false)
   const newest = useRef(data)
   newest.current = data
   useEffect(() => {
@@ -67,13 +69,18 @@ export function Plot({ label, height, data, options }: PlotProps) {
     })
     const scheme = matchMedia('(prefers-color-scheme: dark)')
     const theme = new MutationObserver(draw)
-    void Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')]).then(([module]) => {
-      library = module.default
-      draw()
-      resize.observe(element)
-      scheme.addEventListener('change', draw)
-      theme.observe(document.documentElement, { attributeFilter: ['data-theme'] })
-    })
+    Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')]).then(
+      ([module]) => {
+        if (over) return
+        library = module.default
+        draw()
+        resize.observe(element)
+        scheme.addEventListener('change', draw)
+        theme.observe(document.documentElement, { attributeFilter: ['data-theme'] })
+      },
+      // The daemon is gone, or is a newer one that has another file in its place.
+      () => setMissing(true),
+    )
     return () => {
       over = true
       resize.disconnect()
@@ -84,5 +91,6 @@ export function Plot({ label, height, data, options }: PlotProps) {
     }
   }, [height, options])
   useEffect(() => plot.current?.setData(data), [data])
+  if (missing) return <Empty>The plot could not be loaded; the tables below say the same. Load the page anew.</Empty>
   return <div class="plot" ref={holder} role="img" aria-label={label} style={{ minHeight: `${height}px` }} />
 }

@@ -20,7 +20,7 @@ const isoTime = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/
 
 /** A line of a record: times in it are said as everywhere on the page. */
 export function Stamped({ text }: { text: string }) {
-  return <>{text.split(isoTime).map((part) => (isoTime.test(part) ? <Time key={part} at={part} /> : part))}</>
+  return <>{text.split(isoTime).map((part, place) => (isoTime.test(part) ? <Time key={place} at={part} /> : part))}</>
 }
 
 /** 3 min ago; goes on by itself. */
@@ -55,43 +55,46 @@ export function Tag({
   )
 }
 
+type Copying = 'idle' | 'done' | 'failed'
+const copyWords = { idle: null, done: 'Copied', failed: 'Not copied: select it' } as const
+const copyIcons: Record<Copying, string> = {
+  idle: 'M5.5 5.5h7v8h-7zM3.5 10.5v-8h7',
+  done: 'M3 8.5l3.2 3L13 4.5',
+  failed: 'M4 4l8 8M12 4l-8 8',
+}
+
+/** How long it says what came of it. Shorter is missed; a failure stays for as long as reading takes. */
+const copyShownMs = { done: 1_500, failed: 6_000 } as const
+
 /** Text that is copied by a click. `what` is said to those who do not see it. */
 export function Copy({ text, what, shown }: { text: string; what: string; shown?: string }) {
-  const [copied, setCopied] = useState(false)
-  useEffect(() => (copied ? after(1_500, () => setCopied(false)) : undefined), [copied])
+  const [state, setState] = useState<Copying>('idle')
+  useEffect(() => (state === 'idle' ? undefined : after(copyShownMs[state], () => setState('idle'))), [state])
   const copy = (): void => {
-    void copyText(text).then((done) => {
-      setCopied(done)
-      announce(done ? `${what} copied` : `${what} could not be copied`)
+    void toClipboard(text).then((done) => {
+      setState(done ? 'done' : 'failed')
+      announce(done ? `${what} copied` : `${what} could not be copied: select it and copy it by hand`)
     })
   }
   return (
-    <button type="button" class="copy" title={copied ? 'Copied' : `Copy ${what}: ${text}`} onClick={copy}>
+    <button type="button" class="copy" title={copyWords[state] ?? `Copy ${what}: ${text}`} onClick={copy}>
       <span class="copied-text">{shown ?? text}</span>
       <span class="visually-hidden">, copy {what}</span>
-      <svg class={`copy-icon ${copied ? 'done' : ''}`} viewBox="0 0 16 16" aria-hidden="true">
-        {copied ? <path d="M3 8.5l3.2 3L13 4.5" /> : <path d="M5.5 5.5h7v8h-7zM3.5 10.5v-8h7" />}
+      <svg class={`copy-icon ${state}`} viewBox="0 0 16 16" aria-hidden="true">
+        <path d={copyIcons[state]} />
       </svg>
+      {state === 'failed' && <span class="not-copied">{copyWords.failed}</span>}
     </button>
   )
 }
 
-/** The clipboard needs https or localhost; elsewhere the older way still works. */
-async function copyText(text: string): Promise<boolean> {
+/** False when the browser gives no clipboard: over plain http from another machine there is none, and people may forbid it. */
+async function toClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    const field = document.createElement('textarea')
-    field.value = text
-    field.className = 'visually-hidden'
-    const parent = document.querySelector('dialog[open]') ?? document.body
-    parent.append(field)
-    field.select()
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the only way without a secure context
-    const done = document.execCommand('copy')
-    field.remove()
-    return done
+    return false
   }
 }
 

@@ -2,7 +2,7 @@
 import type { HostName } from '../../domain/service.ts'
 import type { IncidentSummary } from '../../domain/operations.ts'
 import type { OutcomeKind } from '../../domain/outcome.ts'
-import type { VerdictKind } from '../../domain/verdict.ts'
+import type { ProbeReading, VerdictKind } from '../../domain/verdict.ts'
 
 export type Tone = 'good' | 'bad' | 'wait' | 'plain' | 'live'
 
@@ -34,6 +34,8 @@ export const verdictOrder: readonly VerdictKind[] = [
   'unknown',
   'healthy',
 ]
+
+export const probeTone: Record<ProbeReading['answer'], Tone> = { alive: 'good', dead: 'bad', unknown: 'plain' }
 
 export const outcomeTone: Record<OutcomeKind | 'open', Tone> = {
   recovered: 'good',

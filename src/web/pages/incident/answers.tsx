@@ -1,13 +1,13 @@
-/** The six questions of somebody woken at night, each with its answer, from the record alone. */
+/** The questions of somebody woken at night, each with its answer, from the record alone. */
 import type { ComponentChildren } from 'preact'
 import type { IncidentReview } from '../../../domain/review.ts'
 import { incidentPhases } from '../../../domain/incident-phases.ts'
 import { Ago, Tag, Time } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
-import { counted } from '../../words/count.ts'
+import { counted, number } from '../../words/count.ts'
 import { between, dayAndTime, span, zoneName } from '../../words/time.ts'
 import { heldText, outcomeTone } from '../../words/tone.ts'
-import { groupsOf } from './instances.tsx'
+import { ends, groupsOf, isFine } from './ends.ts'
 import { backBetween } from './words.ts'
 
 export function Answers({ review }: { review: IncidentReview }) {
@@ -18,6 +18,7 @@ export function Answers({ review }: { review: IncidentReview }) {
       <Answer question="Was it fenced">{fenced(review)}</Answer>
       <Answer question="What came back">{cameBack(review)}</Answer>
       <Answer question="What did not, and why">{didNot(review)}</Answer>
+      {review.ended !== null && <Answer question="The host now">{hostNow(review)}</Answer>}
     </dl>
   )
 }
@@ -73,12 +74,17 @@ export const strengthMeans: Record<string, string> = {
   statement: 'a person said so: no machine read it',
 }
 
-function fenced({ proof, statement, fencing, held, ended, mode }: IncidentReview) {
+/** A host without its storage may live on, and does no harm. */
+export function provenWord({ proves }: Pick<NonNullable<IncidentReview['proof']>, 'proves'>): string {
+  return proves === 'storage' ? 'cut off from its storage' : 'proven dead'
+}
+
+function fenced({ proof, voided, statement, fencing, held, ended, mode }: IncidentReview) {
   if (proof !== null)
     return (
       <>
         <Tag tone={proof.strength === 'statement' ? 'wait' : 'good'}>
-          {proof.strength === 'statement' ? 'on a statement' : 'proven dead'}
+          {proof.strength === 'statement' ? 'on a statement' : provenWord(proof)}
         </Tag>{' '}
         by <strong>{proof.method}</strong> at <Time at={proof.provenAt} />: {strengthMeans[proof.strength]}
         {statement !== null && (
@@ -86,6 +92,17 @@ function fenced({ proof, statement, fencing, held, ended, mode }: IncidentReview
             <Stated {...statement} />
           </span>
         )}
+      </>
+    )
+  if (voided !== null)
+    return (
+      <>
+        <Tag tone="bad">it showed life</Tag> after it was proven dead by <strong>{voided.method}</strong> at{' '}
+        <Time at={voided.provenAt} />: {voided.message}
+        <span class="under">
+          since <Time at={voided.at} />. What was evacuated by then stays evacuated; nothing more is begun before it is
+          silent and fenced again
+        </span>
       </>
     )
   if (mode === 'observe') return 'No: observe mode, nothing was sent'
@@ -105,9 +122,8 @@ function fenced({ proof, statement, fencing, held, ended, mode }: IncidentReview
 
 function cameBack({ host, lines, outcomes, phase, ended, mode, proof, verdict, openedAt }: IncidentReview) {
   const total = lines.length
-  if (mode === 'observe') return `Observe mode: ${counted(total, 'instance')} decided, nothing was sent`
   if (total === 0 && ended !== null)
-    return proof === null ? 'Nothing: no instance was touched' : 'There was no instance on it'
+    return proof === null && mode === 'armed' ? 'Nothing: no instance was touched' : 'There was no instance on it'
   if (total === 0)
     return (
       <>
@@ -115,6 +131,16 @@ function cameBack({ host, lines, outcomes, phase, ended, mode, proof, verdict, o
         <span class="under">
           What is on it, and what would be done: <a href={link.plan(host)}>the plan as of now</a>
         </span>
+      </>
+    )
+  if (mode === 'observe')
+    return (
+      <>
+        Nothing: observe mode, nothing was sent. Armed,{' '}
+        <strong>
+          {lines.filter(({ decision }) => decision === 'recover').length} of {counted(total, 'instance')}
+        </strong>{' '}
+        would have been recovered
       </>
     )
   const back = backBetween(lines)
@@ -125,7 +151,13 @@ function cameBack({ host, lines, outcomes, phase, ended, mode, proof, verdict, o
       </strong>
       {back !== null && (
         <>
-          , from <Time at={back.first} /> to <Time at={back.last} />
+          {back.first === back.last ? ', at ' : ', from '}
+          {back.first !== back.last && (
+            <>
+              <Time at={back.first} /> to{' '}
+            </>
+          )}
+          <Time at={back.last} />
           <span class="under">the last {between(verdict?.at ?? openedAt, back.last)} after the verdict</span>
         </>
       )}
@@ -153,26 +185,60 @@ export function Share({ review: { lines, outcomes } }: { review: Pick<IncidentRe
   )
 }
 
-function didNot({ lines, ended, mode, outcomes, held }: IncidentReview) {
-  if (mode === 'observe') return 'Nothing was moved: observe mode'
+function didNot(review: IncidentReview) {
+  const { lines, ended, mode, held } = review
   if (lines.length === 0) return notBegun(held, ended)
-  const groups = groupsOf(lines).filter(({ outcome }) => outcome !== 'recovered' && outcome !== 'open')
-  const open = outcomes.open ?? 0
-  const waiting = open > 0 && ended === null ? `${counted(open, 'instance')} still under way` : null
-  if (groups.length === 0) return waiting ?? 'Everything came back'
+  const groups = groupsOf(review).filter(({ end }) => !isFine(end))
+  const waiting = ended === null ? underWay(review) : null
+  if (groups.length === 0)
+    return waiting ?? (mode === 'observe' ? 'All of them would have been recovered' : 'Everything came back')
   return (
     <>
       <ul class="plain">
-        {groups.map(({ outcome, code, message, count }) => (
-          <li key={`${outcome} ${code}`}>
-            <Tag tone={outcomeTone[outcome]}>
-              {count} {outcome}
+        {groups.map(({ end, code, message, count }) => (
+          <li key={`${end} ${code}`}>
+            <Tag tone={ends[end].tone}>
+              {count} {ends[end].word}
             </Tag>{' '}
             <code>{code}</code> {message}
           </li>
         ))}
       </ul>
       {waiting !== null && <span class="under">{waiting}</span>}
+    </>
+  )
+}
+
+/** 12 instances under way: 3 evacuate, 1 start, 8 not begun */
+function underWay({ lines, outcomes }: IncidentReview): string | null {
+  const open = outcomes.open ?? 0
+  if (open === 0) return null
+  const steps = new Map<string, number>()
+  for (const { outcome, current, startedAt } of lines) {
+    if (outcome !== 'open') continue
+    const what = current?.kind ?? (startedAt === null ? 'not begun' : 'between two steps')
+    steps.set(what, (steps.get(what) ?? 0) + 1)
+  }
+  const parts = [...steps].sort(([, a], [, b]) => b - a).map(([what, count]) => `${number(count)} ${what}`)
+  return `${counted(open, 'instance')} still under way: ${parts.join(', ')}`
+}
+
+function hostNow({ host, hostReturn }: IncidentReview) {
+  if (hostReturn === null)
+    return (
+      <>
+        Nothing of this incident is set on it. <a href={link.host(host)}>As it is now</a>
+      </>
+    )
+  const { state, message, since } = hostReturn
+  return (
+    <>
+      <Tag tone={state === 'back' ? 'good' : 'wait'}>{state}</Tag> {message}
+      {since !== null && (
+        <span class="under">
+          since <Time at={since} />
+        </span>
+      )}
     </>
   )
 }

@@ -95,7 +95,17 @@ function Attempt({ attempt }: { attempt: IncidentReview['fenceAttempts'][number]
   )
 }
 
-function Proof({ review: { proof, statement, ended } }: { review: IncidentReview }) {
+function Proof({ review: { proof, voided, statement, ended } }: { review: IncidentReview }) {
+  if (proof === null && voided !== null)
+    return (
+      <div class="notice bad">
+        <strong>The proof of death no longer holds</strong>
+        <p>
+          {voided.strength} by {voided.method} at <Time at={voided.provenAt} />; at <Time at={voided.at} /> it showed
+          life: {voided.message}. What was evacuated by then stays evacuated.
+        </p>
+      </div>
+    )
   if (proof === null)
     return (
       <div class="notice wait">

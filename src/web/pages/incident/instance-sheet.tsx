@@ -1,5 +1,4 @@
 /** One instance of an incident, opened beside the list: its original, the decision, each step, and what became of it. */
-import type { ComponentChildren } from 'preact'
 import { useCallback } from 'preact/hooks'
 import type { Entry } from '../../../domain/entry.ts'
 import type { IncidentReview, InstanceReview } from '../../../domain/review.ts'
@@ -8,11 +7,12 @@ import { useEntries } from '../../api/live.ts'
 import { paths } from '../../api/paths.ts'
 import { useResource } from '../../api/resource.ts'
 import { Dialog } from '../../parts/dialog.tsx'
+import { Fact, Facts } from '../../parts/facts.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { Ago, Copy, Data, Tag, Time } from '../../parts/text.tsx'
 import { go, link, withQuery } from '../../router.ts'
-import { outcomeTone } from '../../words/tone.ts'
-import { outcomeWord } from './instances.tsx'
+import { endOf } from './ends.ts'
+import { EndTag } from './instances.tsx'
 import { StepList } from './steps.tsx'
 import { EventList } from './timeline.tsx'
 import { landingText, tookText } from './words.ts'
@@ -48,7 +48,7 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
   return (
     <div class="sheet-body">
       <p class="lead">
-        <Tag tone={outcomeTone[outcome]}>{outcomeWord(outcome, review.mode)}</Tag>
+        <EndTag end={endOf(instance, review.mode)} />
         {landedOn !== null && outcome === 'recovered' && <strong> on {landedOn}</strong>}
         {tookText(instance) !== null && <span class="faint"> in {tookText(instance)}</span>}
         {current !== null && (
@@ -64,7 +64,7 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
           {outcome !== 'open' && outcome !== 'recovered' && <span class="under">{outcomes[outcome]}.</span>}
         </p>
       )}
-      <dl class="facts">
+      <Facts>
         <Fact name="Id">
           <Copy text={instance.id} what="id" />
         </Fact>
@@ -86,6 +86,7 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
         </Fact>
         <Fact name="Brought back">
           {plan.recipe === null ? 'not at all' : `by recipe ${plan.recipe}`}
+          {plan.expected !== null && `, to end ${plan.expected}`}
           {instance.landing !== null && `, ${landingText(instance.landing) ?? ''}`}
           {plan.asProject !== null && `, in the name of its project`}
           {plan.exclusive !== null && <span class="under">one after another with its group</span>}
@@ -99,7 +100,7 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
             </>
           )}
         </Fact>
-      </dl>
+      </Facts>
       {(instance.debts.length > 0 || instance.notes.length > 0) && (
         <>
           <h3>To know</h3>
@@ -139,15 +140,6 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
       <p>
         <a href={link.journal({ incident: review.id, instance: instance.id })}>Its entries in the journal</a>
       </p>
-    </div>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
     </div>
   )
 }

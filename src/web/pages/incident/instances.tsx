@@ -1,13 +1,13 @@
 /** Every instance of the incident: grouped by how it ended and why, found by name, sorted, and one click from its steps. */
 import { useMemo } from 'preact/hooks'
 import type { IncidentReview, InstanceLine } from '../../../domain/review.ts'
-import { outcomes } from '../../../domain/outcome.ts'
 import { Copy, Ago, Tag } from '../../parts/text.tsx'
+import { SearchField } from '../../parts/search-field.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { WindowTable, type Column, type Sorting } from '../../parts/window-table.tsx'
 import { go, link, usePlace, withQuery } from '../../router.ts'
 import { counted, matches, number } from '../../words/count.ts'
-import { outcomeOrder, outcomeTone } from '../../words/tone.ts'
+import { endOf, endOrder, ends, groupsOf, isFine, type End, type Group } from './ends.ts'
 import { landingText, searchText, tookMs, tookText, whyOf } from './words.ts'
 
 const collator = new Intl.Collator(undefined, { numeric: true })
@@ -15,11 +15,15 @@ const collator = new Intl.Collator(undefined, { numeric: true })
 const orders: Record<string, (a: InstanceLine, b: InstanceLine) => number> = {
   name: (a, b) => collator.compare(a.name, b.name),
   original: (a, b) => collator.compare(a.original, b.original) || collator.compare(a.name, b.name),
-  outcome: (a, b) =>
-    outcomeOrder.indexOf(a.outcome) - outcomeOrder.indexOf(b.outcome) || collator.compare(a.name, b.name),
   why: (a, b) => collator.compare(whyOf(a).code, whyOf(b).code) || collator.compare(a.name, b.name),
   took: (a, b) => (tookMs(a) ?? Infinity) - (tookMs(b) ?? Infinity) || collator.compare(a.name, b.name),
   project: (a, b) => collator.compare(a.projectId, b.projectId) || collator.compare(a.name, b.name),
+}
+
+/** By how they stand; the most urgent first. */
+function byEnd(mode: IncidentReview['mode']): (a: InstanceLine, b: InstanceLine) => number {
+  const place = (line: InstanceLine): number => endOrder.indexOf(endOf(line, mode))
+  return (a, b) => place(a) - place(b) || collator.compare(a.name, b.name)
 }
 
 export function Instances({ review }: { review: IncidentReview }) {
@@ -29,22 +33,21 @@ export function Instances({ review }: { review: IncidentReview }) {
   const project = query.get('project') ?? ''
   const wanted = query.get('q') ?? ''
   const sorting = sortingOf(query.get('sort'))
-  const { lines } = review
+  const { lines, mode } = review
   const shown = useMemo(() => {
     const found = lines.filter(
       (line) =>
-        (outcome === '' || line.outcome === outcome) &&
+        (outcome === '' || endOf(line, mode) === outcome) &&
         (code === '' || whyOf(line).code === code) &&
         (project === '' || line.projectId === project) &&
         (wanted === '' || matches(searchText(line), wanted)),
     )
-    const order = orders[sorting.key] ?? orders['outcome']
-    found.sort(order)
+    found.sort(orders[sorting.key] ?? byEnd(mode))
     if (sorting.down) found.reverse()
     return found
-  }, [lines, outcome, code, project, wanted, sorting.key, sorting.down])
+  }, [lines, mode, outcome, code, project, wanted, sorting.key, sorting.down])
   const projects = useMemo(() => [...new Set(lines.map(({ projectId }) => projectId))].sort(), [lines])
-  const columns = useMemo(() => columnsOf(review.id, review.mode), [review.id, review.mode])
+  const columns = useMemo(() => columnsOf(review.id, mode), [review.id, mode])
   const set = (fields: Record<string, string | null>): void => go(withQuery(fields), { replace: true })
   const filtered = outcome !== '' || code !== '' || project !== '' || wanted !== ''
   if (lines.length === 0) return <Empty>{noInstances(review)}</Empty>
@@ -52,15 +55,12 @@ export function Instances({ review }: { review: IncidentReview }) {
     <>
       <Groups review={review} outcome={outcome} code={code} set={set} />
       <div class="filters" role="search" aria-label="Instances">
-        <label class="search">
-          <span class="visually-hidden">Search instances</span>
-          <input
-            type="search"
-            placeholder="Name, id, host, reason…"
-            value={wanted}
-            onInput={(event) => set({ q: event.currentTarget.value })}
-          />
-        </label>
+        <SearchField
+          label="Search instances"
+          hint="Name, id, host, reason…"
+          value={wanted}
+          onSearch={(text) => set({ q: text })}
+        />
         {projects.length > 1 && (
           <label>
             <span class="visually-hidden">Project</span>
@@ -97,7 +97,7 @@ export function Instances({ review }: { review: IncidentReview }) {
           columns={columns}
           rows={shown}
           rowKey={({ id }) => id}
-          rowClass={(line) => outcomeTone[line.outcome]}
+          rowClass={(line) => ends[endOf(line, mode)].tone}
           sorting={sorting}
           onSort={({ key, down }) => set({ sort: `${down ? '-' : ''}${key}` })}
         />
@@ -126,21 +126,25 @@ interface GroupsProps {
 
 /** The grouped counts: each a filter. What did not come back says why, in full; what did takes little room. */
 function Groups({ review, outcome, code, set }: GroupsProps) {
-  const groups = useMemo(() => groupsOf(review.lines), [review.lines])
-  const isBack = (group: Group): boolean => group.outcome === 'recovered' || group.outcome === 'open'
+  const { lines, mode } = review
+  const groups = useMemo(() => groupsOf({ lines, mode }), [lines, mode])
   const press = (group: Group): void =>
     set(
-      outcome === group.outcome && code === group.code
+      outcome === group.end && code === group.code
         ? { outcome: null, code: null }
-        : { outcome: group.outcome, code: group.code },
+        : { outcome: group.end, code: group.code },
     )
   const parts = [
     {
       kind: 'groups',
       label: 'Not recovered, by outcome and reason',
-      members: groups.filter((group) => !isBack(group)),
+      members: groups.filter(({ end }) => !isFine(end)),
     },
-    { kind: 'groups back', label: 'Recovered and under way, by reason', members: groups.filter(isBack) },
+    {
+      kind: 'groups back',
+      label: 'Recovered and under way, by reason',
+      members: groups.filter(({ end }) => isFine(end)),
+    },
   ]
   return (
     <>
@@ -149,11 +153,10 @@ function Groups({ review, outcome, code, set }: GroupsProps) {
         .map(({ kind, label, members }) => (
           <ul key={kind} class={kind} aria-label={label}>
             {members.map((group) => (
-              <li key={`${group.outcome} ${group.code}`}>
+              <li key={`${group.end} ${group.code}`}>
                 <GroupButton
                   group={group}
-                  mode={review.mode}
-                  pressed={outcome === group.outcome && code === group.code}
+                  pressed={outcome === group.end && code === group.code}
                   press={() => press(group)}
                 />
               </li>
@@ -166,60 +169,39 @@ function Groups({ review, outcome, code, set }: GroupsProps) {
 
 interface GroupButtonProps {
   group: Group
-  mode: IncidentReview['mode']
   pressed: boolean
   press: () => void
 }
 
-function GroupButton({ group, mode, pressed, press }: GroupButtonProps) {
-  const { outcome, code, message, count } = group
-  const tone = outcomeTone[outcome]
+function GroupButton({ group, pressed, press }: GroupButtonProps) {
+  const { end, code, message, count } = group
+  const { word, tone, means } = ends[end]
   return (
-    <button
-      type="button"
-      class={`group ${tone}`}
-      aria-pressed={pressed}
-      title={outcome === 'open' ? 'Not ended yet' : outcomes[outcome]}
-      onClick={press}
-    >
+    <button type="button" class={`group ${tone}`} aria-pressed={pressed} title={means} onClick={press}>
       <span class="how-many">{number(count)}</span>
       <span class="what">
-        <Tag tone={tone}>{outcomeWord(outcome, mode)}</Tag>
+        <Tag tone={tone}>{word}</Tag>
         <code>{code}</code>
-        {outcome !== 'recovered' && outcome !== 'open' && <span class="because">{message}</span>}
+        {!isFine(end) && <span class="because">{message}</span>}
       </span>
     </button>
   )
 }
 
-interface Group {
-  outcome: InstanceLine['outcome']
-  code: string
-  message: string
-  count: number
+/** What is decided for one that is not brought elsewhere. */
+const decisionWords: Record<InstanceLine['decision'], string> = {
+  recover: 'to be recovered',
+  leave: 'to be left',
+  hold: 'for a person to decide',
 }
 
-export function groupsOf(lines: readonly InstanceLine[]): Group[] {
-  const groups = new Map<string, Group>()
-  for (const line of lines) {
-    const { code, message } = whyOf(line)
-    const key = `${line.outcome} ${code}`
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, { outcome: line.outcome, code, message, count: 1 })
-    else {
-      group.count += 1
-      // A sentence that names one instance says nothing of the others.
-      if (group.message !== message) group.message = ''
-    }
-  }
-  return [...groups.values()].sort(
-    (a, b) => outcomeOrder.indexOf(a.outcome) - outcomeOrder.indexOf(b.outcome) || b.count - a.count,
+export function EndTag({ end }: { end: End }) {
+  const { word, tone, means } = ends[end]
+  return (
+    <Tag tone={tone} title={means}>
+      {word}
+    </Tag>
   )
-}
-
-export function outcomeWord(outcome: InstanceLine['outcome'], mode: IncidentReview['mode']): string {
-  if (outcome !== 'open') return outcome
-  return mode === 'observe' ? 'observed' : 'open'
 }
 
 function columnsOf(incident: string, mode: IncidentReview['mode']): Column<InstanceLine>[] {
@@ -246,11 +228,13 @@ function columnsOf(incident: string, mode: IncidentReview['mode']): Column<Insta
           <span class="primary-text">{line.original}</span>
           <span class="under">
             {line.flagged ? (
-              <Tag tone="wait">sources differ</Tag>
+              <Tag tone="wait" title="Nova, its history and what was seen before do not agree on it">
+                sources differ
+              </Tag>
             ) : line.decision === 'recover' ? (
-              `wanted ${line.wanted}`
+              line.expected !== null && `to end ${line.expected}`
             ) : (
-              line.decision
+              decisionWords[line.decision]
             )}
           </span>
         </>
@@ -261,9 +245,9 @@ function columnsOf(incident: string, mode: IncidentReview['mode']): Column<Insta
       title: 'Now',
       cell: (line) => (
         <>
-          <Tag tone={outcomeTone[line.outcome]}>{outcomeWord(line.outcome, mode)}</Tag>
+          <EndTag end={endOf(line, mode)} />
           {line.landedOn !== null && line.outcome === 'recovered' && <span class="landed"> on {line.landedOn}</span>}
-          <span class="under">{underOutcome(line)}</span>
+          <span class="under">{underOutcome(line, mode)}</span>
         </>
       ),
     },
@@ -288,7 +272,7 @@ function columnsOf(incident: string, mode: IncidentReview['mode']): Column<Insta
   ]
 }
 
-function underOutcome(line: InstanceLine) {
+function underOutcome(line: InstanceLine, mode: IncidentReview['mode']) {
   if (line.current !== null)
     return (
       <span class="running">
@@ -296,7 +280,7 @@ function underOutcome(line: InstanceLine) {
       </span>
     )
   const parts = [
-    whereItStands(line),
+    whereItStands(line, mode),
     line.debts.length === 0 ? null : counted(line.debts.length, 'debt'),
     line.notes.length === 0 ? null : counted(line.notes.length, 'note'),
   ]
@@ -304,7 +288,9 @@ function underOutcome(line: InstanceLine) {
 }
 
 /** How it is to land, then the state that was read back: one that lands stopped may be started after it. */
-function whereItStands({ outcome, landing, endedAs, landedOn }: InstanceLine): string | null {
+function whereItStands(line: InstanceLine, mode: IncidentReview['mode']): string | null {
+  const { outcome, decision, landing, endedAs, landedOn } = line
+  if (outcome === 'open' && mode === 'armed' && decision === 'recover' && line.startedAt === null) return 'not begun'
   if (outcome === 'open') return landingText(landing)
   if (outcome === 'recovered') return endedAs
   return landedOn === null ? null : `still on ${landedOn}`

@@ -1,13 +1,13 @@
 /** What people say of it: notes at any time, the sign-off once it is over; and the record to take away. */
 import type { IncidentReview } from '../../../domain/review.ts'
 import { paths } from '../../api/paths.ts'
-import { ActButton } from '../../parts/act.tsx'
+import { ActButton, type Act } from '../../parts/act.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { Tag, Time } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
 
 export function ReviewPart({ review, onDone }: { review: IncidentReview; onDone: () => void }) {
-  const { id, notes, signOff, ended, host } = review
+  const { id, notes, signOff } = review
   return (
     <>
       {signOff !== null ? (
@@ -38,33 +38,9 @@ export function ReviewPart({ review, onDone }: { review: IncidentReview; onDone:
         </ol>
       )}
       <div class="acts">
-        <ActButton
-          onDone={onDone}
-          act={{
-            title: 'Add a note',
-            role: 'operator',
-            path: paths.incidentAct(id, 'notes'),
-            words: { field: 'text', label: 'Note' },
-            effect: <p>Your words are kept with this incident, and change nothing of it.</p>,
-            done: 'The note is in the journal',
-          }}
-        />
-        <ActButton
-          onDone={onDone}
-          act={{
-            title: 'Sign off',
-            role: 'operator',
-            path: paths.incidentAct(id, 'sign-off'),
-            words: { field: 'text', label: 'What you found', hint: 'Your name stands for having read it.' },
-            effect: (
-              <p>
-                You have read what happened to <strong>{host}</strong> and its instances, and answer for that.
-              </p>
-            ),
-            senseless: ended === null ? 'Only once it is over' : null,
-            done: 'The incident is signed off',
-          }}
-        />
+        {actsOf(review).map((act) => (
+          <ActButton key={act.title} act={act} onDone={onDone} />
+        ))}
         <a class="button" href={paths.report(id, 'markdown')} download={`${id}.md`}>
           Markdown
         </a>
@@ -77,4 +53,30 @@ export function ReviewPart({ review, onDone }: { review: IncidentReview; onDone:
       </div>
     </>
   )
+}
+
+function actsOf({ id, host, ended }: IncidentReview): Act[] {
+  return [
+    {
+      title: 'Add a note',
+      role: 'operator',
+      path: paths.incidentAct(id, 'notes'),
+      words: { field: 'text', label: 'Note' },
+      effect: <p>Your words are kept with this incident, and change nothing of it.</p>,
+      done: 'The note is in the journal',
+    },
+    {
+      title: 'Sign off',
+      role: 'operator',
+      path: paths.incidentAct(id, 'sign-off'),
+      words: { field: 'text', label: 'What you found', hint: 'Your name stands for having read it.' },
+      effect: (
+        <p>
+          You have read what happened to <strong>{host}</strong> and its instances, and answer for that.
+        </p>
+      ),
+      senseless: ended === null ? 'Only once it is over' : null,
+      done: 'The incident is signed off',
+    },
+  ]
 }

@@ -1,5 +1,6 @@
 /** Steps with all that is known of them: what was found, what was sent, what came of it, and Nova's request id. */
 import type { StepReview } from '../../../domain/review.ts'
+import { Fact, Facts } from '../../parts/facts.tsx'
 import { Copy, Data, Tag, Time } from '../../parts/text.tsx'
 import { span } from '../../words/time.ts'
 import type { Tone } from '../../words/tone.ts'
@@ -19,7 +20,12 @@ export function StepList({ steps }: { steps: readonly StepReview[] }) {
 }
 
 function Step({ step }: { step: StepReview }) {
-  const { kind, attempt, status, requestId, intendedAt, tookMs, error } = step
+  const { kind, attempt, status, requestId, globalRequestId, intendedAt, tookMs, error } = step
+  const data = [
+    ['Before', step.before],
+    ['Sent', step.request],
+    ['After', step.result],
+  ] as const
   return (
     <details open={status !== 'confirmed'}>
       <summary>
@@ -42,30 +48,22 @@ function Step({ step }: { step: StepReview }) {
           ))}
         </div>
       )}
-      <dl class="facts">
-        <div>
-          <dt>Nova's request id</dt>
-          <dd>{requestId === null ? <span class="faint">none</span> : <Copy text={requestId} what="request id" />}</dd>
-        </div>
-        <div>
-          <dt>Before</dt>
-          <dd>
-            <Data value={step.before} label={`${kind}: before`} />
-          </dd>
-        </div>
-        <div>
-          <dt>Sent</dt>
-          <dd>
-            <Data value={step.request} label={`${kind}: sent`} />
-          </dd>
-        </div>
-        <div>
-          <dt>After</dt>
-          <dd>
-            <Data value={step.result} label={`${kind}: after`} />
-          </dd>
-        </div>
-      </dl>
+      <Facts>
+        <Fact name="Nova's request id">
+          {requestId === null ? <span class="faint">none</span> : <Copy text={requestId} what="request id" />}
+        </Fact>
+        {globalRequestId !== null && (
+          <Fact name="Our request id">
+            <Copy text={globalRequestId} what="our request id" />
+            <span class="under">as its writes carried it; Nova's log has it too, also of an answer that was lost</span>
+          </Fact>
+        )}
+        {data.map(([name, value]) => (
+          <Fact key={name} name={name}>
+            <Data value={value} label={`${kind}: ${name}`} />
+          </Fact>
+        ))}
+      </Facts>
     </details>
   )
 }

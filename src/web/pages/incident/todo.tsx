@@ -2,6 +2,7 @@
 import type { Advice, IncidentReview } from '../../../domain/review.ts'
 import { paths } from '../../api/paths.ts'
 import { ActButton, type Act } from '../../parts/act.tsx'
+import { keepOut, letBack, stateDead } from '../../parts/host-acts.tsx'
 import { Command } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
 import { counted } from '../../words/count.ts'
@@ -63,39 +64,11 @@ function actsOf(review: IncidentReview): Act[] {
 }
 
 /** Once it is over, what is left is the return of the host. */
-function actsAfter({ host, advice }: IncidentReview): Act[] {
-  const waits = advice.some(({ code }) => code === 'RETURN_WAITS' || code === 'RETURN_KEPT_OUT' || code === 'HOST_AWAY')
-  const senseless = waits ? null : 'The host is not on its way back from here'
-  const path = paths.returnHost(host)
+function actsAfter({ host, hostReturn }: IncidentReview): Act[] {
+  const senseless = hostReturn === null ? 'Nothing of this incident is set on the host any more' : null
   return [
-    {
-      title: 'Let the host back',
-      role: 'operator',
-      path,
-      body: { keepOut: false },
-      words: { field: 'reason', label: 'Reason', hint: 'What was repaired, and how you know.' },
-      effect: (
-        <p>
-          What Lifeboat set on <strong>{host}</strong> is taken back once its evacuations are settled and it was healthy
-          long enough. Then instances are scheduled there again.
-        </p>
-      ),
-      senseless,
-      done: `${host} may return`,
-    },
-    {
-      title: 'Keep the host out',
-      role: 'operator',
-      path,
-      body: { keepOut: true },
-      effect: (
-        <p>
-          <strong>{host}</strong> stays out, however healthy it looks, until somebody lets it back.
-        </p>
-      ),
-      senseless,
-      done: `${host} is kept out`,
-    },
+    letBack({ host, title: 'Let the host back', senseless }),
+    keepOut({ host, title: 'Keep the host out', senseless }),
   ]
 }
 
@@ -116,26 +89,11 @@ function actsOnOpen({ id, host, held, cancelled, override, proof }: IncidentRevi
         override !== null ? `${override.by} already did` : held?.code === 'BRAKE' ? null : 'The brake does not hold it',
       done: `${host} was let past the brake`,
     },
-    {
+    stateDead({
+      host,
       title: 'State that it is dead',
-      role: 'admin',
-      danger: true,
-      path: paths.recover,
-      body: { host },
-      words: {
-        field: 'proof',
-        label: 'How do you know that it is dead?',
-        hint: 'Say what you saw or did, e.g. "I pulled both power cords at 03:20". It is kept in the journal with your name.',
-      },
-      effect: (
-        <p>
-          Your word takes the place of a machine's proof: the instances of <strong>{host}</strong> are evacuated at
-          once. If it still runs, its guests run twice on the same disks and <strong>destroy their data</strong>.
-        </p>
-      ),
       senseless: proof === null ? null : 'It is already proven dead',
-      done: `The recovery of ${host} goes on, on your word`,
-    },
+    }),
     {
       title: 'Cancel this incident',
       role: 'operator',

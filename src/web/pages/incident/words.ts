@@ -1,6 +1,6 @@
 /** What is said of an instance on one line. */
 import type { InstanceLine } from '../../../domain/review.ts'
-import { between, span } from '../../words/time.ts'
+import { span } from '../../words/time.ts'
 
 const searched = new WeakMap<InstanceLine, string>()
 
@@ -35,8 +35,8 @@ export function landingText(landing: InstanceLine['landing']): string | null {
   return landing === 'stopped' ? 'lands stopped' : 'lands as before'
 }
 
-/** First and last time at which instances came back, and how long the whole took. */
-export function backBetween(lines: readonly InstanceLine[]): { first: string; last: string; took: string } | null {
+/** First and last time at which instances came back. */
+export function backBetween(lines: readonly InstanceLine[]): { first: string; last: string } | null {
   const times = lines.flatMap(({ outcome, endedAt }) => (outcome === 'recovered' && endedAt !== null ? [endedAt] : []))
   if (times.length === 0) return null
   let first = times[0] ?? ''
@@ -45,5 +45,5 @@ export function backBetween(lines: readonly InstanceLine[]): { first: string; la
     if (at < first) first = at
     if (at > last) last = at
   }
-  return { first, last, took: between(first, last) }
+  return { first, last }
 }

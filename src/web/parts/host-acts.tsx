@@ -1,0 +1,68 @@
+/** What can be ordered for a host, from its own page and from its incident: the same act has the same words in both places. */
+import { paths } from '../api/paths.ts'
+import type { Act } from './act.tsx'
+
+interface HostAct {
+  host: string
+  /** On the button. */
+  title: string
+  /** Why it makes no sense now; null: it does. */
+  senseless: string | null
+}
+
+export function letBack({ host, title, senseless }: HostAct): Act {
+  return {
+    title,
+    role: 'operator',
+    path: paths.returnHost(host),
+    body: { keepOut: false },
+    words: { field: 'reason', label: 'Reason', hint: 'What was repaired, and how you know.' },
+    effect: (
+      <p>
+        What Lifeboat set on <strong>{host}</strong> is taken back once its evacuations are settled and it was healthy
+        long enough. Then instances are scheduled there again.
+      </p>
+    ),
+    senseless,
+    done: `${host} may return`,
+  }
+}
+
+export function keepOut({ host, title, senseless }: HostAct): Act {
+  return {
+    title,
+    role: 'operator',
+    path: paths.returnHost(host),
+    body: { keepOut: true },
+    effect: (
+      <p>
+        <strong>{host}</strong> stays out, however healthy it looks, until somebody lets it back.
+      </p>
+    ),
+    senseless,
+    done: `${host} is kept out`,
+  }
+}
+
+export function stateDead({ host, title, senseless }: HostAct): Act {
+  return {
+    title,
+    role: 'admin',
+    danger: true,
+    path: paths.recover,
+    body: { host },
+    words: {
+      field: 'proof',
+      label: 'How do you know that it is dead?',
+      hint: 'Say what you saw or did, e.g. "I pulled both power cords at 03:20". It is kept in the journal with your name.',
+    },
+    effect: (
+      <p>
+        Your word takes the place of a machine's proof: the instances of <strong>{host}</strong> are evacuated at once.
+        If it still runs, its guests run twice on the same disks and <strong>destroy their data</strong>.
+      </p>
+    ),
+    senseless,
+    done: `The recovery of ${host} begins, on your word`,
+  }
+}

@@ -1,0 +1,25 @@
+/** A pause or a maintenance in force: what, by whom, why, and until when. */
+import { scopeText, type StandingOrder } from '../../domain/standing-order.ts'
+import { Time } from './text.tsx'
+
+export function OrderNotice({ order }: { order: StandingOrder }) {
+  const { kind, scope, by, reason, since, until, source } = order
+  return (
+    <div class="notice plain">
+      <strong>
+        {kind === 'pause' ? 'Paused' : 'Maintenance'}: {scopeText(scope)}
+      </strong>
+      <p>
+        {reason} — {by}
+        {source !== null && ` (${source})`}, since <Time at={since} />
+        {until === null ? (
+          ', until somebody ends it'
+        ) : (
+          <>
+            , until <Time at={until} />
+          </>
+        )}
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,33 @@
+/** Incidents that are over and not done with: instances did not come back, and nobody has signed for that. Pure. */
+import type { IncidentSummary } from '../../domain/operations.ts'
+import { outcomeOrder } from './tone.ts'
+
+type Ended = Pick<IncidentSummary, 'ended' | 'mode' | 'outcomes' | 'signedOff'>
+
+/** The outcomes that leave an instance where it died, most urgent first. */
+const notBack = outcomeOrder.filter((kind) => kind !== 'recovered' && kind !== 'open')
+
+export function isUnsettled({ ended, mode, outcomes, signedOff }: Ended): boolean {
+  // In observe mode nothing was to come back.
+  if (ended === null || mode === 'observe' || (signedOff ?? null) !== null) return false
+  return notBack.some((kind) => (outcomes[kind] ?? 0) > 0)
+}
+
+/** Instances of all of these that did not come back, and those among them that were to. */
+export function countNotBack(incidents: readonly Pick<IncidentSummary, 'outcomes'>[]): { all: number; lost: number } {
+  let all = 0
+  let lost = 0
+  for (const { outcomes } of incidents) {
+    lost += (outcomes.failed ?? 0) + (outcomes.stuck ?? 0)
+    all += notBack.reduce((sum, kind) => sum + (outcomes[kind] ?? 0), 0)
+  }
+  return { all, lost }
+}
+
+/** 1 stuck, 2 failed, 3 left */
+export function notBackText({ outcomes }: Pick<IncidentSummary, 'outcomes'>): string {
+  return notBack
+    .filter((kind) => (outcomes[kind] ?? 0) > 0)
+    .map((kind) => `${outcomes[kind] ?? 0} ${kind}`)
+    .join(', ')
+}
