@@ -18,7 +18,8 @@ export function sentenceOf(entry: Entry): string | null {
     case 'incident.phase':
       return `Phase ${entry.data.from} → ${entry.data.to}`
     case 'incident.held':
-      return `Held (${entry.data.code}): ${entry.data.message}`
+      // The brake's own words begin so.
+      return `Held (${entry.data.code}): ${entry.data.message.replace(/^held: /, '')}`
     case 'incident.continued':
       return `Went on: ${entry.data.because}`
     case 'incident.closed':

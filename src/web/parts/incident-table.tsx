@@ -59,7 +59,7 @@ function Row({ incident }: { incident: IncidentSummary }) {
           <Ago at={openedAt} />
         </span>
       </td>
-      <td role="cell" class="number">
+      <td role="cell" class="number took">
         {ended === null ? <span class="faint">open</span> : span(Date.parse(ended.at) - Date.parse(openedAt))}
       </td>
       <td role="cell">{segment}</td>

@@ -46,7 +46,10 @@ function howWeKnow({ verdict, statement }: IncidentReview) {
     return statement === null ? 'No verdict of the monitor: a person opened it' : <Stated {...statement} />
   const { silentMs, missedBeats, status, state, forcedDown, probes } = verdict.evidence
   const said = [
-    `silent for ${span(silentMs)} (${missedBeats.toFixed(1)} heartbeats missed)`,
+    // Most verdicts say it in their own words.
+    ...(verdict.message.includes('silent for')
+      ? []
+      : [`silent for ${span(silentMs)} (${missedBeats.toFixed(1)} heartbeats missed)`]),
     ...probes.map(({ probe, answer }) => `${probe} says ${answer}`),
     `Nova said ${status}, ${state ?? 'no state'}${forcedDown ? ', forced down' : ''}`,
   ]

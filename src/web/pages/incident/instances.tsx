@@ -225,7 +225,9 @@ function columnsOf(incident: string, mode: IncidentReview['mode']): Column<Insta
       title: 'Was',
       cell: (line) => (
         <>
-          <span class="primary-text">{line.original}</span>
+          <span class="primary-text" title={line.original}>
+            {line.original}
+          </span>
           <span class="under">
             {line.flagged ? (
               <Tag tone="wait" title="Nova, its history and what was seen before do not agree on it">

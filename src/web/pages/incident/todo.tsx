@@ -65,7 +65,7 @@ function actsOf(review: IncidentReview): Act[] {
 
 /** Once it is over, what is left is the return of the host. */
 function actsAfter({ host, hostReturn }: IncidentReview): Act[] {
-  const senseless = hostReturn === null ? 'Nothing of this incident is set on the host any more' : null
+  const senseless = hostReturn === null ? 'Nothing of this incident is set on the host' : null
   return [
     letBack({ host, title: 'Let the host back', senseless }),
     keepOut({ host, title: 'Keep the host out', senseless }),
