@@ -220,8 +220,8 @@ export interface Review {
   instanceHistory(instance: InstanceId): (InstanceLine & { incident: IncidentId; host: HostName; openedAt: string })[]
   journal(query: JournalQuery): JournalPage
   verify(): Promise<ChainProof>
-  /** Pieces of a report for people, or of JSON lines with the hashes. */
-  report(incident: IncidentId, format: 'markdown' | 'json'): Iterable<string>
+  /** Pieces of a report for people, or of JSON lines with the hashes. The daemon's own work goes on between them. */
+  report(incident: IncidentId, format: 'markdown' | 'json'): AsyncIterable<string>
   startPlan(host: HostName): PlanRun
   plan(id: string): PlanRun
   note(incident: IncidentId, order: { by: string; text: string; via?: Via }): ReviewNote

@@ -3,8 +3,12 @@
  * make a link or become a heading in what an operator reads.
  */
 
+/** Nothing in it is acted on by Markdown, HTML or a viewer that makes links: most of what a report of thousands of instances says. */
+const plain = /^[A-Za-z0-9 ,;:.()+%'"!?=-]*$/
+
 /** Text from outside on one line, with everything escaped that Markdown or HTML would act on. */
 export function oneLine(text: string): string {
+  if (plain.test(text) && !/www/i.test(text)) return text.trim()
   return (
     text
       .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')

@@ -13,19 +13,28 @@ import { sentenceOf } from './report-sentences.ts'
 
 /** The report. `entries` are all entries of the incident, oldest first. Throws NOT_FOUND when they do not open it. */
 export function incidentReport(id: IncidentId, entries: Entry[]): string {
+  return [...incidentReportParts(id, entries)].join('')
+}
+
+/** The same piece by piece, each made when it is asked for: of thousands of instances the whole takes a good part of a second. */
+export function* incidentReportParts(id: IncidentId, entries: Entry[]): Generator<string> {
   const incident = foldIncidents(entries).get(id)
   if (incident === undefined) throw new LifeboatError('NOT_FOUND', `The journal has no incident ${id}`)
   const parts = [
-    summaryPart(incident, entries),
-    evidencePart(incident),
-    fencingPart(incident, entries),
-    holdsPart(entries),
-    instancesPart(incident),
-    debtsPart(incident),
-    timelinePart(entries),
-    recordPart(entries),
+    () => evidencePart(incident),
+    () => fencingPart(incident, entries),
+    () => holdsPart(entries),
+    () => instancesPart(incident),
+    () => debtsPart(incident),
+    () => timelinePart(entries),
+    () => recordPart(entries),
   ]
-  return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+  yield summaryPart(incident, entries)
+  for (const part of parts) {
+    const text = part()
+    if (text !== '') yield `\n\n${text}`
+  }
+  yield '\n'
 }
 
 function summaryPart(incident: Incident, entries: Entry[]): string {

@@ -73,12 +73,12 @@ it(
     const listed = daemon.review.recoveries({})[0]
     expect(listed).toMatchObject({ workflow: 'host-failure', incident: { id, instances: 3, fencing: null } })
     expect(listed?.tookMs).toBeGreaterThan(0)
-    const report = await server.inject(`/v1/incidents/${id}/report`)
+    const report = await clock.run(server.inject(`/v1/incidents/${id}/report`))
     expect([report.headers['content-type'], report.body]).toEqual([
       'text/markdown; charset=utf-8',
       expect.stringContaining('# Incident'),
     ])
-    const lines = await server.inject(`/v1/incidents/${id}/report?format=json`)
+    const lines = await clock.run(server.inject(`/v1/incidents/${id}/report?format=json`))
     expect(lines.body.trim().split('\n')).toHaveLength(world.journal.read({ incident: id }).length)
     expect((await server.inject('/v1/incidents/none/report')).statusCode).toBe(404)
     await server.close()

@@ -8,6 +8,7 @@ import { backupFile, pruneBackups } from '../../src/journal/backup.ts'
 import { exportLines } from '../../src/journal/export.ts'
 import type { JournalWriter } from '../../src/journal/journal.ts'
 import { openJournalReader } from '../../src/journal/reader.ts'
+import { oneLine } from '../../src/journal/markdown.ts'
 import { incidentReport } from '../../src/journal/report.ts'
 import { incidentEntries, newJournal, plan, rawDatabase, started, temporaryDirectory } from './fixtures.ts'
 
@@ -222,6 +223,14 @@ test.each(['method', 'statedBy', 'evidence', 'statement', 'by', 'disabledReason'
     expect(fencing).not.toMatch(/<b>|^# Owned|\[a\]\(|http:\/\/e|`c`|\*\*d/m)
   },
 )
+
+test.each([
+  ['2026-01-02 03:04:05.678 UTC, +4.2 s (done)', '2026-01-02 03:04:05.678 UTC, +4.2 s (done)'],
+  ['  see www.evil.example ', 'see www&#46;evil.example'],
+  ['it is at ftp://evil', 'it is at ftp:&#47;&#47;evil'],
+])('text that nothing acts on stays as it is, and addresses become no links: %s', (text, line) => {
+  expect(oneLine(text)).toBe(line)
+})
 
 test('a report of an unknown incident is refused', () => {
   expect(() => incidentReport('i9', [])).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))

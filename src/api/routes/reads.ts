@@ -110,10 +110,10 @@ function incidentReads(server: RestServer, { operations, review }: Pick<RestSour
       params: requests.incidentPath,
       querystring: requests.reportQuery,
     }),
-    ({ params, query }, reply) => {
+    async ({ params, query }, reply) => {
       const [type, end] = query.format === 'json' ? ['application/jsonl', 'jsonl'] : ['text/markdown', 'md']
       const file = `incident-${params.id.replace(/[^\w.-]/g, '_')}.${end}`
-      const pieces = Readable.from(begun(review.report(params.id, query.format)))
+      const pieces = Readable.from(await begun(review.report(params.id, query.format)))
       // Described as text; sent piece by piece.
       const answer = reply as unknown as FastifyReply
       return answer
@@ -140,10 +140,10 @@ function incidentReads(server: RestServer, { operations, review }: Pick<RestSour
 }
 
 /** The same pieces, the first of them made now: what is not there is refused before the answer has begun. */
-function begun(pieces: Iterable<string>): Iterable<string> {
-  const rest = pieces[Symbol.iterator]()
-  const first = rest.next()
-  return (function* () {
-    for (let piece = first; piece.done !== true; piece = rest.next()) yield piece.value
+async function begun(pieces: AsyncIterable<string>): Promise<AsyncIterable<string>> {
+  const rest = pieces[Symbol.asyncIterator]()
+  const first = await rest.next()
+  return (async function* () {
+    for (let piece = first; piece.done !== true; piece = await rest.next()) yield piece.value
   })()
 }

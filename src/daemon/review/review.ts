@@ -19,8 +19,8 @@ import type {
   SegmentStatus,
   VerdictLine,
 } from '../../domain/review.ts'
-import { exportLines } from '../../journal/export.ts'
-import { incidentReport } from '../../journal/report.ts'
+import { exportLine } from '../../journal/export.ts'
+import { incidentReportParts } from '../../journal/report.ts'
 import type { Monitor } from '../../monitor/monitor.ts'
 import type { IncidentBook } from '../incident-book.ts'
 import { incidentSummary } from '../incident-views.ts'
@@ -85,7 +85,7 @@ export function createReview(parts: ReviewParts): Review {
       })
       return verifying
     },
-    report: (id, format) => report(journal, id, format),
+    report: (id, format) => report(parts, id, format),
     startPlan: (host) => {
       if (!monitor.verdicts().some((verdict) => verdict.host === host))
         throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
@@ -231,9 +231,26 @@ async function walk({ clock, journal }: ReviewParts): Promise<ChainProof> {
   return { ...proof, tookMs: Math.round(clock.now() - began) }
 }
 
-function* report(journal: ReviewedJournal, id: IncidentId, format: 'markdown' | 'json'): Generator<string> {
-  if (journal.read({ incident: id, limit: 1 }).length === 0)
-    throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
-  if (format === 'json') yield* exportLines(journal, { incident: id })
-  else yield incidentReport(id, journal.read({ incident: id }))
+/** Entries read, and lines or parts made, before others get their turn: a few ms, and for a part of thousands of instances more. */
+const pieceSize = 250
+
+async function* report(
+  { clock, journal }: Pick<ReviewParts, 'clock' | 'journal'>,
+  id: IncidentId,
+  format: 'markdown' | 'json',
+): AsyncGenerator<string> {
+  const entries: Entry[] = []
+  for (let after = 0; ; await sleep(clock, 0)) {
+    const piece = journal.read({ incident: id, after, limit: pieceSize })
+    after = piece.at(-1)?.seq ?? after
+    if (after === 0) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
+    if (format === 'json') yield piece.map(exportLine).join('')
+    else entries.push(...piece)
+    if (piece.length < pieceSize) break
+  }
+  if (format === 'json') return
+  for (const part of incidentReportParts(id, entries)) {
+    yield part
+    await sleep(clock, 0)
+  }
 }
