@@ -43,7 +43,7 @@ export const uses: Record<string, string> = {
   lifeboat_returns_total: 'TRAIT_LEFT: the scheduler still avoids that host',
   lifeboat_alarms_total: 'LifeboatAlarm: each is an entry in the journal',
   lifeboat_notices_total: 'LifeboatNoticeDeadLettered',
-  lifeboat_notice_queue: 'A queue that only grows is a receiver that does not take notices',
+  lifeboat_notice_queue: 'LifeboatNoticesWait when it stays above 0: a receiver that does not take notices',
   lifeboat_config_last_reload_successful: 'LifeboatReloadFailed when it is 0',
   lifeboat_config_last_reload_success_timestamp_seconds: 'Whether the file that you changed is the one in force',
   lifeboat_journal_entries_total: 'Its rate is how much happens',

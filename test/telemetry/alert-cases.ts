@@ -172,6 +172,17 @@ export const alertCases: AlertCase[] = [
     labels: [{ ...a, receiver: 'pager' }],
   },
   {
+    alert: 'LifeboatNoticesWait',
+    when: 'a receiver takes nothing; one that was away for a moment is not told of',
+    series: {
+      [`lifeboat_notice_queue{${at},receiver="pager"}`]: '0x10 2x30',
+      [`lifeboat_notice_queue{${at},receiver="room"}`]: '0x10 3x12 0x30',
+    },
+    quietAt: ['24m'],
+    firesAt: '28m',
+    labels: [{ ...a, receiver: 'pager' }],
+  },
+  {
     alert: 'LifeboatFrozen',
     when: 'a freeze lasts; a short one is ordinary',
     series: { [`lifeboat_frozen{${at}}`]: '0x10 1x30', [`lifeboat_frozen{${well}}`]: '0x10 1x3 0x30' },
