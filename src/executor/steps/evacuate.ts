@@ -130,6 +130,8 @@ async function followed(scene: StepScene, record: StepRecord): Promise<Ended> {
       throw notMoved(scene, seen.done?.migration ?? null)
     }
     seen.acceptedAt = scene.run.clock.now()
+    // Of a cell that it cannot reach Nova lists no migration either: then the instance cannot be read, and is waited for.
+    await patiently(scene.run.clock, scene.signal, () => scene.watch.read(scene.plan.instanceId))
     // Still `accepted`: with a dead conductor it stays so, and runs when the conductor returns (docs/nova.md fact 11).
     if (ours(await listEvacuations(scene), beforeOf(record)).length > 0) continue
     throw new LifeboatError('EVACUATION_LOST', 'Nova accepted the evacuation but shows no migration for it', {
