@@ -15,7 +15,7 @@ import type { InstancePlan } from '../domain/plan.ts'
 import { pauseAfter } from './back-off.ts'
 import type { ExecutorContext, Run } from './context.ts'
 import { Gate } from './gate.ts'
-import { Holding, lookAgainMs } from './holding.ts'
+import { Holding, lookAgainMs, rarestLookMs } from './holding.ts'
 import { failedAttempts, fenceHost, forceDown } from './host-steps.ts'
 import { HostWatch } from './host-watch.ts'
 import { runInstance } from './instance-runner.ts'
@@ -182,10 +182,11 @@ class IncidentRunner {
       if (judged.seen !== 'unclear') {
         this.#seen = { as: judged.seen, at: clock.now() }
         if (incident.held?.code === 'MAINTENANCE') this.#holding.goOn('the host is no longer disabled by a person')
+        if (incident.held !== null && lookHolds.has(incident.held.code)) this.#holding.goOn('looked again')
         return judged.seen
       }
       if (judged.hold !== null) this.#holding.hold(judged.hold, judged.message)
-      await this.#holding.wait(lookAgainMs)
+      await this.#holding.wait(pauseAfter(looks, lookAgainMs, rarestLookMs))
     }
   }
 
@@ -228,8 +229,8 @@ class IncidentRunner {
    */
   async #seeWitnessFallSilent(): Promise<void> {
     const { bridge, clock, host, signal } = this.#run
-    for (;;) {
-      await this.#holding.wait(lookAgainMs)
+    for (let looks = 1; ; looks++) {
+      await this.#holding.wait(pauseAfter(looks, lookAgainMs, rarestLookMs))
       const { verdict, frozen } = await patiently(clock, signal, () => bridge.lookAgain(host, signal))
       const { proof, restated, held } = this.#incident
       if (proof === null || proof.proves === 'storage' || restated) return

@@ -8,7 +8,7 @@ import { ensureError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Segment, SegmentOf } from '../domain/segment.ts'
 import type { HostName, ServiceRecord, ServicesReading } from '../domain/service.ts'
-import type { Probe, ProbeReading, Verdict, VerdictKind } from '../domain/verdict.ts'
+import type { Probe, ProbeReading, UnreadReason, Verdict, VerdictKind } from '../domain/verdict.ts'
 import { clockSkewMs } from './clock-skew.ts'
 import { Aggregates } from './aggregates.ts'
 import { assessControlPlane, type ComputeFacts, type Fault } from './control-plane.ts'
@@ -433,7 +433,7 @@ export class Monitor {
     let conclusion: Conclusion | null
     if (!track.readable) {
       const message = track.missingSince === null ? 'Nova cannot reach its cell' : 'Nova no longer lists it'
-      const reason = track.missingSince === null ? 'CELL_UNREACHABLE' : 'ROW_MISSING'
+      const reason: UnreadReason = track.missingSince === null ? 'CELL_UNREACHABLE' : 'ROW_MISSING'
       conclusion = { kind: 'unknown', reason, message }
     } else {
       conclusion = judge(
