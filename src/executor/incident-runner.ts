@@ -348,9 +348,12 @@ class IncidentRunner {
   }
 
   async #cloudTime(): Promise<number> {
-    const reading = await this.#persistently(() => this.#run.cloud.listServices({ signal: this.#run.signal }))
     // After a restart: changes since the incident began must be listed, whatever the time is now.
-    return Math.min(reading.serverTimeMs ?? this.#run.clock.wall(), cloudTimeMs(this.#incident.openedAt))
+    const openedAt = cloudTimeMs(this.#incident.openedAt)
+    // What was begun ends also where Nova refuses this: nothing waits any more once a person cancelled.
+    if (this.#incident.cancelled !== null) return openedAt
+    const reading = await this.#persistently(() => this.#run.cloud.listServices({ signal: this.#run.signal }))
+    return Math.min(reading.serverTimeMs ?? this.#run.clock.wall(), openedAt)
   }
 
   #newWatch(cloudTime: number): HostWatch {
