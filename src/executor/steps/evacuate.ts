@@ -101,13 +101,15 @@ export const evacuate: StepDriver = {
 
   settle: async (scene, record, quietMs) => {
     const { run } = scene
-    const askedAt = run.clock.now()
+    let quietFrom: number | null = null
     for (;;) {
       const found = ours(await listEvacuations(scene), beforeOf(record)).at(-1)
       if (found !== undefined) return { applied: true, requestId: (await findAction(scene, record))?.requestId ?? null }
       const action = await findAction(scene, record)
       if (action !== undefined) return { applied: true, requestId: action.requestId }
-      if (run.clock.now() - askedAt >= quietMs) break
+      // From the first answer on: an order that hung with Nova's database is taken a moment after both are back.
+      quietFrom ??= run.clock.now()
+      if (run.clock.now() - quietFrom >= quietMs) break
       await pause(run.clock, run.settings.tickMs, scene.signal)
     }
     return { applied: false, requestId: null }

@@ -48,11 +48,12 @@ function powerStep(wanted: Power): StepDriver {
       return state(instance)
     },
     settle: async ({ run, watch, plan, signal }, _record, quietMs) => {
-      const askedAt = run.clock.now()
+      let quietFrom: number | null = null
       for (;;) {
         if (taken(await patiently(run.clock, signal, () => watch.read(plan.instanceId))))
           return { applied: true, requestId: null }
-        if (run.clock.now() - askedAt >= quietMs) return { applied: false, requestId: null }
+        quietFrom ??= run.clock.now()
+        if (run.clock.now() - quietFrom >= quietMs) return { applied: false, requestId: null }
         await pause(run.clock, run.settings.tickMs, signal)
       }
     },
