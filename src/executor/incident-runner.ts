@@ -164,7 +164,7 @@ class IncidentRunner {
   async #look(): Promise<'dead' | 'isolated' | null> {
     const { clock, signal, bridge, host } = this.#run
     if (!this.#isBack() && clock.now() - this.#seen.at <= lookGoodForMs) return this.#seen.as
-    for (;;) {
+    for (let looks = 1; ; looks++) {
       const { verdict, frozen } = await patiently(clock, signal, () => bridge.lookAgain(host, signal))
       const incident = this.#incident
       const judged = judgeLook({
@@ -285,7 +285,7 @@ class IncidentRunner {
     }
     this.#to('recovering')
     this.#watch ??= this.#newWatch(taken.cloudTimeMs)
-    for (const instance of taken.survey.instances) this.#watch.saw(instance)
+    this.#watch.surveyed(taken.survey.instances, at)
   }
 
   async #recover(): Promise<void> {

@@ -1,6 +1,6 @@
-/** The evacuation: never sent twice, and over only when Nova shows that it is (laws L1, L3, L5). */
+/** The evacuation until it is known to be taken: proven first, and never sent twice (laws L1, L3, L5). How it ends: evacuate-followed.test.ts. */
 import { describe, expect, it } from 'vitest'
-import type { Instance, InstanceAction, Migration } from '../../../src/domain/instance.ts'
+import type { InstanceAction, Migration } from '../../../src/domain/instance.ts'
 import type { StepRecord } from '../../../src/domain/incident.ts'
 import { evacuate } from '../../../src/executor/steps/evacuate.ts'
 import { errorRecord } from '../../../src/domain/errors.ts'
@@ -23,7 +23,11 @@ const lost = (uuid: string): Partial<StepRecord> => ({
 const before = (changes: object): unknown => ({ ...(record().before as object), ...changes })
 
 describe('before an evacuation is sent', () => {
-  const prepared = (stage: Stage, step = {}) => stage.ending(evacuate.before(stage.scene(step)))
+  /** Read a moment ago, where the test says nothing else: the last look (look-before.test.ts) then asks nothing. */
+  const prepared = (stage: Stage, step = {}) => {
+    stage.watch.surveyed(stage.watch.instance('i-1') === undefined ? [stage.nova] : [], stage.clock.now())
+    return stage.ending(evacuate.before(stage.scene(step)))
+  }
 
   it('the state is what was read last, and the request says how it lands', async () => {
     const stage = new Stage()
@@ -40,9 +44,9 @@ describe('before an evacuation is sent', () => {
       },
       request: { landing: 'stopped', asProject: null, fencedBy: 'bmc' },
     })
-    stage.watch.saw({ ...stage.nova, vmState: 'error', host: 'dead', taskState: 'x', powerState: 0 })
+    stage.watch.saw({ ...stage.nova, vmState: 'stopped', host: 'dead', taskState: 'x', powerState: 0 })
     expect(await prepared(stage, { landing: 'as-before' })).toMatchObject({
-      before: { vmState: 'error', taskState: 'x', powerState: 0 },
+      before: { vmState: 'stopped', taskState: 'x', powerState: 0 },
       request: { landing: 'as-before' },
     })
     expect(stage.calls).toEqual([])
@@ -86,13 +90,6 @@ describe('before an evacuation is sent', () => {
     expect(await prepared(stage)).toMatchObject({ adopt: 'm-2' })
   })
 
-  it('a first attempt asks nothing: the survey saw all there was', async () => {
-    const stage = new Stage()
-    stage.migrations = [evacuation(1)]
-    expect(await prepared(stage)).not.toHaveProperty('adopt')
-    expect(stage.calls).toEqual([])
-  })
-
   it('one of ours that is still under way forbids a second, unless its destination is fenced by now', async () => {
     const stage = new Stage()
     earlier(stage, lost('m-1'))
@@ -116,7 +113,7 @@ describe('before an evacuation is sent', () => {
 
   it('an instance that its owner deleted meanwhile is gone', async () => {
     const stage = new Stage()
-    stage.watch.saw({ ...stage.nova, vmState: 'deleted' })
+    stage.watch.surveyed([{ ...stage.nova, vmState: 'deleted' }], 0)
     await expect(evacuate.before(stage.scene())).rejects.toMatchObject({
       code: 'INSTANCE_GONE',
       message: 'the instance was deleted before its turn came',
