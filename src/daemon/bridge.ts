@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../domain/clock.ts'
 import type { Incident } from '../domain/incident.ts'
+import type { IncidentPhase } from '../domain/incident-phases.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Workflow } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
@@ -18,6 +19,9 @@ import type { StandingOrders } from './standing-orders.ts'
 
 /** A poll that ended this recently is the fresh look itself. Longer would act on what was true before. */
 const justNowMs = 250
+
+/** Phases in which the host is forced down, whoever did it. */
+const isolated: ReadonlySet<IncidentPhase> = new Set(['surveying', 'recovering', 'sweeping'])
 
 export function createBridge(parts: {
   clock: Clock
@@ -69,7 +73,9 @@ export function createBridge(parts: {
    */
   function isFenced(host: string): boolean {
     const incident = book.openOn(host)
-    if (incident !== undefined) return incident.proof !== null && incident.marked !== null
+    // Where somebody else had set both flags before, there is no mark of ours: the phase says that they stand.
+    if (incident !== undefined)
+      return incident.proof !== null && (incident.marked !== null || isolated.has(incident.phase))
     const verdict = monitor.verdict(host)
     const id = book.markedBy(host)
     if (id === undefined || verdict?.evidence.forcedDown !== true || verdict.kind === 'contradiction') return false

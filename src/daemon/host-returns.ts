@@ -177,12 +177,13 @@ export class HostReturns {
   }
 
   #facts(host: HostName, watch: Watch, pulse: ReturnFacts['pulse'], service: ServiceRecord | null): ReturnFacts | null {
-    const { book } = this.#parts
-    const { mark, state, confirmed, failures, order, failed } = this.#record(host)
+    const { book, settings } = this.#parts
+    const { mark, orderedAt, state, confirmed, failures, order, failed } = this.#record(host)
     if (mark === null || book.openOn(host) !== undefined) return null
     return {
       state,
       mark,
+      unansweredUntil: orderedAt === null ? null : this.#monotonic(orderedAt) + settings.settleQuietMs,
       service,
       pulse,
       healthy: watch.healthy,

@@ -117,6 +117,8 @@ type Service = Pick<ServiceRecord, 'id' | 'status' | 'state' | 'forcedDown' | 'd
 export interface ReturnFacts {
   state: ReturnState
   mark: HostMark
+  /** Until then an order of ours whose answer is missing may still set what the mark says. Null: all were answered. */
+  unansweredUntil: number | null
   /** The service as read last, or null when Nova does not list it. */
   service: Service | null
   /** unsure: not watched long enough, or below the mark of a silent host. */
@@ -183,8 +185,10 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
   const forcedByUs = mark.forcedDown && !facts.cleared && service.forcedDown
   const disabledByUs =
     mark.disabled && service.status === 'disabled' && mark.reasons.includes(service.disabledReason ?? '')
-  if (!forcedByUs && !disabledByUs && !facts.cleared && facts.enabledAt === null)
-    return end('TAKEN_BACK_BY_OTHERS', 'Nothing of what we had set is left: somebody else took it back')
+  const nothingLeft = !forcedByUs && !disabledByUs && !facts.cleared && facts.enabledAt === null
+  // Ended now, a flag that shows up late would be nobody's, and stay for ever.
+  if (nothingLeft && facts.unansweredUntil !== null && now < facts.unansweredUntil) return null
+  if (nothingLeft) return end('TAKEN_BACK_BY_OTHERS', 'Nothing of what we had set is left: somebody else took it back')
   if (order?.keepOut === true) return say('kept-out', 'KEPT_OUT', `Kept out by ${order.by}: ${order.reason}`)
   if (facts.state === 'kept-out' && order === null) return keptOut(rules)
   if (facts.pulse === 'silent') return silent(facts)

@@ -7,8 +7,7 @@ import type { BrakeScope } from './brake.ts'
 import type { IncidentId, Via } from './entry.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { HostMark, Leftover, ReturnRules, ReturnState } from './host-return.ts'
-import type { HoldCode, IncidentPhase } from './incident-phases.ts'
-import type { VoidedProof } from './incident.ts'
+import type { Incident, VoidedProof } from './incident.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome, OutcomeKind } from './outcome.ts'
 import type { InstancePlan, StepKind } from './plan.ts'
@@ -135,15 +134,10 @@ export interface HostDetail extends HostStatus {
   incidents: IncidentSummary[]
 }
 
-export interface IncidentSummary {
-  id: IncidentId
-  host: string
-  segment: string
-  mode: 'observe' | 'armed'
-  openedAt: string
-  openedBy: string
-  phase: IncidentPhase
-  held: { code: HoldCode; message: string; since: string } | null
+export interface IncidentSummary extends Pick<
+  Incident,
+  'id' | 'host' | 'segment' | 'mode' | 'openedAt' | 'openedBy' | 'phase' | 'held'
+> {
   /** How far fencing has come, as a sentence; null before it began and once the host is proven dead. */
   fencing: string | null
   /** How it ended, or null while it is open. */

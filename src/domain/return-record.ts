@@ -22,6 +22,8 @@ export interface OpenReturnStep {
 export interface ReturnRecord {
   host: string
   mark: HostMark | null
+  /** When our last order to force it down was begun or given up; null once Nova answered it. ISO. */
+  orderedAt: string | null
   state: ReturnState
   /** Why it is there, and since when (ISO); null before the first change. */
   said: { code: string; message: string; at: string } | null
@@ -41,6 +43,7 @@ export interface ReturnRecord {
 const failuresKept = 100
 
 const stepPrefix = 'return.'
+const forceDownPrefix = 'host.force-down.'
 
 /** The key of the next write: unique among the steps of its incident. */
 export function returnStepKey({ attempts }: ReturnRecord, kind: ReturnStepKind): string {
@@ -78,6 +81,7 @@ export function applyToReturns(records: Map<string, ReturnRecord>, entry: Entry)
 }
 
 function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefined {
+  if (entry.step?.startsWith(forceDownPrefix) === true) return afterOrder(record, entry)
   switch (entry.kind) {
     case 'incident.opened': {
       const failures = [...record.failures, entry.at].slice(-failuresKept)
@@ -90,6 +94,7 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
       return {
         ...begun(record),
         mark: null,
+        orderedAt: null,
         state: 'back',
         said: record.said,
         leftovers: record.leftovers,
@@ -122,6 +127,11 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
   }
 }
 
+/** A force-down that failed may have been taken all the same, and show up late. */
+function afterOrder(record: ReturnRecord, { kind, at }: Entry): ReturnRecord {
+  return { ...record, orderedAt: kind === 'step.confirmed' ? null : at }
+}
+
 /**
  * What is ours after one more mark. What the service had before counts as ours only where an earlier mark of ours had set it:
  * a host that fails again before its return was over carries our own text already.
@@ -148,6 +158,7 @@ export function nothingKnown(host: string): ReturnRecord {
   return {
     host,
     mark: null,
+    orderedAt: null,
     state: 'away',
     said: null,
     leftovers: [],

@@ -74,6 +74,15 @@ export const beatingUnderOurFlags = 'BEATING_UNDER_OUR_FLAGS'
 /** Reason of the verdict `returning` once nova-compute is known to be silent. */
 export const awayAfterIncident = 'AWAY_AFTER_INCIDENT'
 
+/** Reasons of the verdict `unknown` while Nova shows no row of the host that says anything. */
+export type UnreadReason = 'CELL_UNREACHABLE' | 'ROW_MISSING' | 'NOT_LISTED'
+const unreadReasons: ReadonlySet<string> = new Set<UnreadReason>(['CELL_UNREACHABLE', 'ROW_MISSING', 'NOT_LISTED'])
+
+/** Nothing of the host can be read now: the verdict's evidence, if any, is of an older reading. */
+export function isUnread({ kind, reason }: Verdict): boolean {
+  return kind === 'unknown' && unreadReasons.has(reason)
+}
+
 /** A nova-compute runs there: such a host is never evacuated, whatever Nova or a person says of it. */
 export function isBeating({ kind, reason }: Verdict): boolean {
   return kind === 'healthy' || kind === 'contradiction' || (kind === 'returning' && reason === beatingUnderOurFlags)

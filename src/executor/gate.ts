@@ -22,8 +22,11 @@ const proofGoodForMs = 5_000
 /** Orders of people: the incident names those that hold it now, also when they change while it waits. */
 const namesWho = new Set<HoldCode>(['PAUSED', 'MAINTENANCE'])
 
-/** What only the gate holds for. An incident that a restart finds so held has nobody waiting who would say that it goes on. */
-const gateHolds: ReadonlySet<HoldCode> = new Set(['PAUSED', 'BRAKE', 'OBSERVING'])
+/**
+ * What cannot be so any more once the gate lets through. An incident that a restart finds so held has nobody waiting who would
+ * say that it goes on, and would show as held through its whole recovery.
+ */
+const gateHolds: ReadonlySet<HoldCode> = new Set(['PAUSED', 'MAINTENANCE', 'OBSERVING', 'FROZEN', 'BRAKE', 'MEMORY'])
 
 export class Gate {
   readonly #run: Run

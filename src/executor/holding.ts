@@ -13,6 +13,12 @@ import type { Run } from './context.ts'
 export const lookAgainMs = 500
 
 /**
+ * The longest pause between two looks at a host that would not be seen dead. Each look lists every service of the cloud, and a
+ * host may be held for days: shorter asks Nova without need; longer delays the recovery after the reason is gone.
+ */
+export const rarestLookMs = 5_000
+
+/**
  * Pauses after a refusal that reading again cannot cure. Shorter fills the journal while a policy is being corrected;
  * longer delays the recovery after it was.
  */

@@ -86,11 +86,22 @@ export async function forceDown(run: Run, gate: Pick<Gate, 'pass'>): Promise<voi
           data: { serviceId: id, before, reason, updatedAt: service.updatedAt },
         },
       ])
-    // Setting the same flags again changes nothing, so a lost answer is cured by reading and, if need be, sending again.
+    let unanswered: LifeboatError | null = null
+    // Setting the same flags again changes nothing, so a lost answer is cured by sending again.
     const after = await patiently(run.clock, run.signal, async () => {
       // Each try is a write of its own, and a pause may have begun since the one before.
-      await gate.pass()
-      return run.cloud.updateService(id, change, as)
+      try {
+        await gate.pass()
+      } catch (thrown) {
+        throw stoppedAfter(unanswered, thrown)
+      }
+      try {
+        return await run.cloud.updateService(id, change, as)
+      } catch (thrown) {
+        const error = ensureError(thrown)
+        if (error.certainty === 'unknown') unanswered = error
+        throw error
+      }
     })
     run.bridge.noteOurWrite(after)
     if (!after.forcedDown)
@@ -99,6 +110,16 @@ export async function forceDown(run: Run, gate: Pick<Gate, 'pass'>): Promise<voi
         retry: 'backoff',
       })
     return { value: undefined, result: serviceState(after) }
+  })
+}
+
+/** A person cancelled while an answer was missing: Nova may have set the flags all the same, and the row must say so (law L3). */
+function stoppedAfter(unanswered: LifeboatError | null, thrown: unknown): LifeboatError {
+  const error = ensureError(thrown)
+  if (unanswered === null || error.code !== 'CANCELLED') return error
+  return new LifeboatError(error.code, `${error.message}; nobody knows whether Nova took it: ${unanswered.message}`, {
+    certainty: 'unknown',
+    cause: unanswered,
   })
 }
 

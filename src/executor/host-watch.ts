@@ -51,10 +51,12 @@ export class HostWatch {
   readonly #cloudOffsetMs: number
   readonly #migrations = new Map<InstanceId, Migration[]>()
   readonly #instances = new Map<InstanceId, Instance>()
+  readonly #seenAt = new Map<InstanceId, number>()
   readonly #waiters = new Set<Waiter>()
   #reading = false
   #migrationsReadAt = -Infinity
   #instancesReadAt = -Infinity
+  #changesAskedAt = -Infinity
 
   constructor(options: {
     cloud: Cloud
@@ -91,9 +93,22 @@ export class HostWatch {
     return this.#instances.get(id)
   }
 
-  /** Takes in an instance that was read elsewhere. */
-  saw(instance: Instance): void {
+  /** Monotonic time for which what is known of the instance is true: a listing of changes also tells what did not change. */
+  knownAt(id: InstanceId): number {
+    const seenAt = this.#seenAt.get(id)
+    return seenAt === undefined ? -Infinity : Math.max(seenAt, this.#changesAskedAt)
+  }
+
+  /** Takes in an instance that was read elsewhere. @param at monotonic time at which it was asked for */
+  saw(instance: Instance, at: number = this.#clock.now()): void {
     this.#instances.set(instance.id, instance)
+    this.#seenAt.set(instance.id, at)
+  }
+
+  /** Takes in a survey of the host, begun at that monotonic time. */
+  surveyed(instances: readonly Instance[], at: number): void {
+    for (const instance of instances) this.saw(instance, at)
+    this.#migrationsReadAt = Math.max(this.#migrationsReadAt, at)
   }
 
   /** Monotonic time at which the migrations were last read whole. */
@@ -103,8 +118,9 @@ export class HostWatch {
 
   /** Reads one instance now. Throws INSTANCE_GONE and what the cloud throws. */
   async read(id: InstanceId): Promise<Instance> {
+    const askedAt = this.#clock.now()
     const instance = await this.#cloud.getInstance(id, { signal: this.#signal })
-    this.saw(instance)
+    this.saw(instance, askedAt)
     return instance
   }
 
@@ -189,12 +205,15 @@ export class HostWatch {
   }
 
   async #readInstances(needed: InstanceId[]): Promise<void> {
+    const askedAt = this.#clock.now()
     const changed = new Set<InstanceId>()
     for (const instance of await this.#cloud.listChangedInstances(this.#since, { signal: this.#signal })) {
-      this.saw(instance)
+      this.saw(instance, askedAt)
       changed.add(instance.id)
     }
     for (const id of needed) if (!changed.has(id)) await this.#readMissing(id)
+    // Only now: of a cell that cannot be reached the listing has nothing, and then the readings fail.
+    this.#changesAskedAt = askedAt
   }
 
   async #readMissing(id: InstanceId): Promise<void> {

@@ -15,7 +15,7 @@ import type { InstancePlan } from '../domain/plan.ts'
 import { pauseAfter } from './back-off.ts'
 import type { ExecutorContext, Run } from './context.ts'
 import { Gate } from './gate.ts'
-import { Holding, lookAgainMs } from './holding.ts'
+import { Holding, lookAgainMs, rarestLookMs } from './holding.ts'
 import { failedAttempts, fenceHost, forceDown } from './host-steps.ts'
 import { HostWatch } from './host-watch.ts'
 import { runInstance } from './instance-runner.ts'
@@ -24,7 +24,7 @@ import { ProofKeeper, sayIt } from './proof-keeper.ts'
 import { ProofRenewal } from './proof-renewal.ts'
 import { judgeLook } from './seen-dead.ts'
 import { Slots, type SharedQueue } from './slots.ts'
-import { takeSurvey, type SurveyTaken } from './survey.ts'
+import { requireCell, takeSurvey, type SurveyTaken } from './survey.ts'
 
 /**
  * How old a survey taken during fencing may be when it is used. Older ones miss what users did since; the sweep at the
@@ -35,8 +35,23 @@ const surveyGoodForMs = 15_000
 /** Plans recorded in one go. Many more would keep the whole daemon, its polls included, from doing anything else. */
 const plansAtOnce = 100
 
+/** What only looking at the host holds for: over as soon as a look goes through. */
+const lookHolds: ReadonlySet<HoldCode> = new Set([
+  'FROZEN',
+  'HOST_ALIVE',
+  'MAINTENANCE',
+  'CLOUD_UNAVAILABLE',
+  'NOVA_REFUSED',
+])
+
 /** A look at the host this recent needs no other. Longer might power off a host that came back in between. */
 const lookGoodForMs = 1_000
+
+/** A survey, and when (our monotonic clock) it was begun. */
+interface Surveyed {
+  taken: SurveyTaken
+  at: number
+}
 
 /** Runs `id` until it is closed. Resolves early, with the incident still open, when the daemon stops. */
 export async function runIncident(
@@ -62,7 +77,7 @@ class IncidentRunner {
   readonly #holding: Holding
   readonly #keeper: ProofKeeper
   /** A survey begun while the host was being fenced. */
-  #early: Promise<{ taken: SurveyTaken; at: number } | null> | null = null
+  #early: Promise<Surveyed | null> | null = null
   #watch: HostWatch | null = null
   /** What the last look bore out, and when. */
   #seen: { as: 'dead' | 'isolated'; at: number } = { as: 'dead', at: -Infinity }
@@ -149,7 +164,7 @@ class IncidentRunner {
   async #look(): Promise<'dead' | 'isolated' | null> {
     const { clock, signal, bridge, host } = this.#run
     if (!this.#isBack() && clock.now() - this.#seen.at <= lookGoodForMs) return this.#seen.as
-    for (;;) {
+    for (let looks = 1; ; looks++) {
       const { verdict, frozen } = await patiently(clock, signal, () => bridge.lookAgain(host, signal))
       const incident = this.#incident
       const judged = judgeLook({
@@ -167,10 +182,11 @@ class IncidentRunner {
       if (judged.seen !== 'unclear') {
         this.#seen = { as: judged.seen, at: clock.now() }
         if (incident.held?.code === 'MAINTENANCE') this.#holding.goOn('the host is no longer disabled by a person')
+        if (incident.held !== null && lookHolds.has(incident.held.code)) this.#holding.goOn('looked again')
         return judged.seen
       }
       if (judged.hold !== null) this.#holding.hold(judged.hold, judged.message)
-      await this.#holding.wait(lookAgainMs)
+      await this.#holding.wait(pauseAfter(looks, lookAgainMs, rarestLookMs))
     }
   }
 
@@ -213,8 +229,8 @@ class IncidentRunner {
    */
   async #seeWitnessFallSilent(): Promise<void> {
     const { bridge, clock, host, signal } = this.#run
-    for (;;) {
-      await this.#holding.wait(lookAgainMs)
+    for (let looks = 1; ; looks++) {
+      await this.#holding.wait(pauseAfter(looks, lookAgainMs, rarestLookMs))
       const { verdict, frozen } = await patiently(clock, signal, () => bridge.lookAgain(host, signal))
       const { proof, restated, held } = this.#incident
       if (proof === null || proof.proves === 'storage' || restated) return
@@ -249,7 +265,12 @@ class IncidentRunner {
     const early = await this.#early
     this.#early = null
     const fresh = early !== null && this.#run.clock.now() - early.at <= surveyGoodForMs
-    const taken = fresh ? early.taken : await this.#persistently(() => this.#takeSurvey())
+    const { taken, at } = fresh
+      ? early
+      : await this.#persistently(
+          () => this.#takeSurvey(),
+          ({ taken: { survey } }) => requireCell(survey.services, this.#run.host),
+        )
     const incident = this.#incident
     const plan = this.#run.bridge
       .workflow(incident.workflowDigest)
@@ -264,7 +285,7 @@ class IncidentRunner {
     }
     this.#to('recovering')
     this.#watch ??= this.#newWatch(taken.cloudTimeMs)
-    for (const instance of taken.survey.instances) this.#watch.saw(instance)
+    this.#watch.surveyed(taken.survey.instances, at)
   }
 
   async #recover(): Promise<void> {
@@ -287,25 +308,39 @@ class IncidentRunner {
     if (this.#incident.cancelled !== null)
       return this.#close('cancelled', `cancelled by ${this.#incident.cancelled.by}: ${this.#incident.cancelled.reason}`)
     const { cloud, host, signal } = this.#run
-    const here = await this.#persistently(() => cloud.listInstances(host, { signal }))
+    const { here } = await this.#persistently(
+      // The services after the list: the cell was there to be listed.
+      async () => ({
+        here: await cloud.listInstances(host, { signal }),
+        services: (await cloud.listServices({ signal })).services,
+      }),
+      ({ services }) => requireCell(services, host),
+    )
     if (here.some((instance) => !this.#incident.instances.has(instance.id))) return this.#to('surveying')
     this.#close('done', 'every instance has its line')
   }
 
-  /** A read that is repeated while Nova is silent, and ever more rarely once it refuses. */
-  #persistently<T>(read: () => Promise<T>): Promise<T> {
-    return this.#holding.persist(0, () => patiently(this.#run.clock, this.#run.signal, read))
+  /** A read that is repeated while Nova is silent, and ever more rarely once it refuses or `check` throws. */
+  #persistently<T>(read: () => Promise<T>, check: (value: T) => void = () => undefined): Promise<T> {
+    return this.#holding.persist(0, async () => {
+      const value = await patiently(this.#run.clock, this.#run.signal, read)
+      check(value)
+      return value
+    })
   }
 
-  #takeSurvey(): Promise<SurveyTaken> {
-    return takeSurvey(this.#run.cloud, this.#run.host, () => this.#run.clock.wall(), { signal: this.#run.signal })
+  async #takeSurvey(): Promise<Surveyed> {
+    const { cloud, host, clock, signal } = this.#run
+    const at = clock.now()
+    return { taken: await takeSurvey(cloud, host, () => clock.wall(), { signal }), at }
   }
 
   /** A failure here is no failure: the survey is then taken in its own phase. */
-  async #surveyEarly(): Promise<{ taken: SurveyTaken; at: number } | null> {
-    const at = this.#run.clock.now()
+  async #surveyEarly(): Promise<Surveyed | null> {
     try {
-      return { taken: await this.#takeSurvey(), at }
+      const surveyed = await this.#takeSurvey()
+      requireCell(surveyed.taken.survey.services, this.#run.host)
+      return surveyed
     } catch (error) {
       this.#run.observer.log?.('warn', 'survey.early_failed', { incident: this.#run.id, host: this.#run.host }, error)
       return null
@@ -313,9 +348,12 @@ class IncidentRunner {
   }
 
   async #cloudTime(): Promise<number> {
-    const reading = await this.#persistently(() => this.#run.cloud.listServices({ signal: this.#run.signal }))
     // After a restart: changes since the incident began must be listed, whatever the time is now.
-    return Math.min(reading.serverTimeMs ?? this.#run.clock.wall(), cloudTimeMs(this.#incident.openedAt))
+    const openedAt = cloudTimeMs(this.#incident.openedAt)
+    // What was begun ends also where Nova refuses this: nothing waits any more once a person cancelled.
+    if (this.#incident.cancelled !== null) return openedAt
+    const reading = await this.#persistently(() => this.#run.cloud.listServices({ signal: this.#run.signal }))
+    return Math.min(reading.serverTimeMs ?? this.#run.clock.wall(), openedAt)
   }
 
   #newWatch(cloudTime: number): HostWatch {

@@ -13,6 +13,7 @@ import type { Run } from './context.ts'
 import type { Gate } from './gate.ts'
 import type { HostWatch } from './host-watch.ts'
 import { patiently } from './patience.ts'
+import { expectedOf, powerOrderNote } from './power-order.ts'
 import type { Slots } from './slots.ts'
 import { runStep } from './step-runner.ts'
 import { drivers } from './steps/drivers.ts'
@@ -142,30 +143,32 @@ async function readBack(run: Run, watch: HostWatch, recovery: InstanceRecovery):
 }
 
 /** Compares what Nova shows with what was asked for: an accepted call is no success. */
-function verified({ plan, recipe }: InstanceRecovery, instance: Instance): Outcome {
+function verified(recovery: InstanceRecovery, instance: Instance): Outcome {
+  const { plan, recipe } = recovery
+  const expected = expectedOf(recovery)
   const after = afterOf(instance)
   const moved = instance.host !== null && instance.host !== plan.original.instance.host && instance.taskState === null
   const power =
-    plan.expected === 'running'
+    expected === 'running'
       ? instance.vmState === 'active' && instance.powerState === powerState.running
-      : plan.expected === 'stopped'
+      : expected === 'stopped'
         ? instance.vmState === 'stopped' && instance.powerState !== powerState.running
         : true
   if (moved && power)
     return {
       outcome: 'recovered',
       code: plan.reason,
-      message: [`on ${instance.host}, ${instance.vmState}`, ...plan.notes].join('; '),
+      message: [`on ${instance.host}, ${instance.vmState}`, ...powerOrderNote(recovery), ...plan.notes].join('; '),
       after,
     }
-  const message = `${recipe} ended, but Nova shows it ${instance.vmState} (power ${instance.powerState}) on ${instance.host}, expected ${plan.expected ?? 'any power state'} elsewhere`
+  const message = `${recipe} ended, but Nova shows it ${instance.vmState} (power ${instance.powerState}) on ${instance.host}, expected ${expected ?? 'any power state'} elsewhere`
   return { outcome: 'failed', code: 'STATE_MISMATCH', message, after }
 }
 
 function failure(recovery: InstanceRecovery, outcome: OutcomeKind, error: LifeboatError, watch: HostWatch): Outcome {
   const seen = watch.instance(recovery.plan.instanceId)
   if (seen === undefined) return { outcome, code: error.code, message: error.message, after: null }
-  const { expected } = recovery.plan
+  const expected = expectedOf(recovery)
   const wanted = expected === null ? '' : `, expected ${expected} elsewhere`
   const shown = `Nova shows it ${seen.vmState} on ${seen.host ?? 'no host'}${outcome === 'left' ? '' : wanted}`
   return { outcome, code: error.code, message: `${error.message}; ${shown}`, after: afterOf(seen) }

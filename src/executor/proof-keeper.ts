@@ -186,18 +186,18 @@ export class ProofKeeper {
       const pauseMs = failures === 0 ? everyMs : pauseAfter(failures, fenceRetryMs, fenceRetryMaxMs)
       await this.#rest(pauseMs)
       if (isAborted(this.#over.signal)) return
-      if (run.lapsed !== null && this.#holding.incident.restated) {
-        run.proof = this.#byStatement()
-        run.lapsed = null
-        return
-      }
-      const record = this.#holding.incident.proof
-      // A person's word took its place meanwhile: it does not lapse.
-      if (record === null || run.fencer.renewEveryMs(record.method) === null) {
-        run.lapsed = null
-        return
-      }
       try {
+        if (run.lapsed !== null && this.#holding.incident.restated) {
+          run.proof = this.#byStatement()
+          run.lapsed = null
+          return
+        }
+        const record = this.#holding.incident.proof
+        // A person's word took its place meanwhile: it does not lapse.
+        if (record === null || run.fencer.renewEveryMs(record.method) === null) {
+          run.lapsed = null
+          return
+        }
         run.proof = await this.#restoreOnce(record)
         run.lapsed = null
         failures = 0
@@ -207,6 +207,8 @@ export class ProofKeeper {
         // The gate holds every further write until it is renewed: what the old proof rested on may be gone.
         run.lapsed = error
         failures += 1
+        // A word that the journal could not take is not waited for: without a pause this would spin.
+        if (this.#holding.incident.restated) await sleep(run.clock, lookAgainMs, this.#over.signal)
       }
     }
   }

@@ -8,7 +8,7 @@ import type { HoldCode } from '../domain/incident-phases.ts'
 import type { Verdict, VerdictKind } from '../domain/verdict.ts'
 import type { Run } from './context.ts'
 import { pauseAfter } from './back-off.ts'
-import { lookAgainMs, type Holding } from './holding.ts'
+import { lookAgainMs, rarestLookMs, type Holding } from './holding.ts'
 import { failedAttempts, fenceHost, forceDown } from './host-steps.ts'
 import { patiently } from './patience.ts'
 import { sayIt, type ProofKeeper } from './proof-keeper.ts'
@@ -26,6 +26,8 @@ export class ProofRenewal {
   readonly #holding: Holding
   readonly #keeper: Pick<ProofKeeper, 'keep'>
   #tryAgainAt = -Infinity
+  #looks = 0
+  #lookAgainAt = -Infinity
 
   constructor(run: Run, holding: Holding, keeper: Pick<ProofKeeper, 'keep'>) {
     this.#run = run
@@ -37,15 +39,19 @@ export class ProofRenewal {
   async attempt(): Promise<boolean> {
     const { bridge, clock, host, id, settings, signal } = this.#run
     this.#run.proof = null
+    if (clock.now() < this.#lookAgainAt) return false
+    if (bridge.incident(id).statement === null && clock.now() < this.#tryAgainAt) return false
     const { verdict, frozen } = await patiently(clock, signal, () => bridge.lookAgain(host, signal))
+    const isDead = frozen === null && isDeadAgain(verdict)
+    this.#looks = isDead ? 0 : this.#looks + 1
+    if (!isDead) this.#lookAgainAt = clock.now() + pauseAfter(this.#looks, lookAgainMs, rarestLookMs)
     if (frozen !== null) return this.#wait('FROZEN', frozen)
-    if (!isDeadAgain(verdict)) {
+    if (!isDead) {
       const message = `${host} showed life after it was proven dead (${verdict.message}): nothing more is evacuated before it is silent and fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel ${id}`
       return this.#wait('HOST_ALIVE', message)
     }
     // What came true during the look (a pause, a cancel, the brake) is said by the gate, which asked before it.
     if (signal.aborted || !bridge.permission(bridge.incident(id)).allowed) return false
-    if (bridge.incident(id).statement === null && clock.now() < this.#tryAgainAt) return false
     try {
       // No witness finds it alive any more: a person's word counts.
       this.#run.proof = await fenceHost(this.#run, true, verdict)

@@ -39,8 +39,8 @@ export async function readEvacuations(
   for (const { instanceId, id, status } of all)
     if (status === 'done' || status === 'completed') ended.set(instanceId, Math.max(id, ended.get(instanceId) ?? 0))
   const inFlight = open.filter(({ id, instanceId }) => id > (ended.get(instanceId) ?? 0))
-  const left = ({ uuid, id, instanceId, status }: Migration): EvacuationLeft => ({
-    migration: uuid === '' ? String(id) : uuid,
+  const left = ({ uuid, instanceId, status }: Migration): EvacuationLeft => ({
+    migration: uuid,
     instance: instanceId,
     name: nameOf(instanceId),
     status,

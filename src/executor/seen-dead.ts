@@ -3,7 +3,7 @@
  * incident may go on towards fencing, waits, or is over because the host is back.
  */
 import type { HoldCode, IncidentPhase } from '../domain/incident-phases.ts'
-import type { Verdict, VerdictKind } from '../domain/verdict.ts'
+import { isUnread, type Verdict, type VerdictKind } from '../domain/verdict.ts'
 
 export interface LookFacts {
   verdict: Verdict
@@ -38,6 +38,8 @@ const dead = new Set<VerdictKind>(['host-down', 'declared-down', 'recovering'])
 export function judgeLook(facts: LookFacts): Seen {
   const { verdict, frozen } = facts
   if (frozen !== null) return { seen: 'unclear', hold: 'FROZEN', message: frozen }
+  // What is known of it is what was read before: it may live by now, and no stamp would show it.
+  if (isUnread(verdict)) return unread(verdict)
   if (verdict.kind === 'healthy') return { seen: 'returned', message: verdict.message }
   const witness = verdict.evidence.probes.some((reading) => reading.answer === 'alive')
   // Somebody's forced_down says nothing about the host itself: a witness that finds it alive weighs as much as without it.
@@ -60,4 +62,11 @@ export function judgeLook(facts: LookFacts): Seen {
       ? facts.stated || facts.phase === 'fencing'
       : facts.recordedStamp === verdict.evidence.updatedAt
   return unmoved && !witness ? { seen: 'dead' } : { seen: 'unclear', hold: null, message: verdict.message }
+}
+
+/** A cell that cannot be reached comes back by itself; a service that is gone was taken away by somebody. */
+function unread({ reason, message }: Verdict): Seen {
+  if (reason === 'CELL_UNREACHABLE') return { seen: 'unclear', hold: 'CLOUD_UNAVAILABLE', message }
+  const advice = 'If its service was removed for good, cancel the incident'
+  return { seen: 'unclear', hold: 'NOVA_REFUSED', message: `${message}: nothing can be recovered from it. ${advice}` }
 }

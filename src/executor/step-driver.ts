@@ -37,7 +37,8 @@ export interface StepDriver {
   /** Follows the write to its end by reading back. Throws LifeboatError (certainty applied) when it ended badly. */
   follow(scene: StepScene, record: StepRecord): Promise<unknown>
   /**
-   * Nobody knows whether the write was taken: reads until it is certain, or until nothing has shown up for `quietMs`.
+   * Nobody knows whether the write was taken: reads until it is certain, or until nothing has shown up for `quietMs` of
+   * Nova's answering.
    * Gives the request id when one was found.
    */
   settle(scene: StepScene, record: StepRecord, quietMs: number): Promise<{ applied: boolean; requestId: string | null }>

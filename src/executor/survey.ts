@@ -3,8 +3,9 @@
  * being fenced, so that the first evacuation need not wait for it.
  */
 import type { CallOptions, Cloud } from '../domain/cloud.ts'
-import { errorRecord } from '../domain/errors.ts'
+import { errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { Instance, InstanceAction, InstanceId, Volume } from '../domain/instance.ts'
+import type { HostName, ServiceRecord } from '../domain/service.ts'
 import type { Survey } from '../domain/survey.ts'
 
 /** Instance histories read at once. More would crowd out the evacuations of another host. */
@@ -31,6 +32,8 @@ export async function takeSurvey(
     try {
       return await read
     } catch (error) {
+      // Cut off by a stop: it is no fact about the cloud, and a plan that is made of it would be in force after the restart.
+      if (options.signal?.aborted === true) throw error
       missing[part] = errorRecord(error).message
       return none
     }
@@ -78,6 +81,26 @@ export async function takeSurvey(
     missing,
   }
   return { survey, cloudTimeMs: services.serverTimeMs ?? wall() }
+}
+
+/**
+ * Of a cell that it cannot reach Nova lists nothing, without a word (docs/nova.md §1.3): an instance that is missing there for
+ * this reason would end without a line (law L9).
+ *
+ * @throws LifeboatError API_UNAVAILABLE while the host's cell cannot be reached; NOT_FOUND where its nova-compute is not listed,
+ *   which older Novas do with such a cell
+ */
+export function requireCell(services: readonly ServiceRecord[], host: HostName): void {
+  const row = services.find((service) => service.binary === 'nova-compute' && service.host === host)
+  if (row === undefined)
+    throw new LifeboatError(
+      'NOT_FOUND',
+      `Nova lists no nova-compute on ${host} any more, so nobody knows whether it lists all instances there. If its service was removed for good, cancel the incident`,
+    )
+  if (row.status === 'unknown')
+    throw new LifeboatError('API_UNAVAILABLE', `the cell of ${host} does not answer: Nova lists no instance of it`, {
+      retry: 'after',
+    })
 }
 
 /** Whether the owner's wish can only be told from the history: who stopped it, and what it was before a resize. */

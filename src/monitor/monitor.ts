@@ -8,7 +8,7 @@ import { ensureError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Segment, SegmentOf } from '../domain/segment.ts'
 import type { HostName, ServiceRecord, ServicesReading } from '../domain/service.ts'
-import type { Probe, ProbeReading, Verdict, VerdictKind } from '../domain/verdict.ts'
+import type { Probe, ProbeReading, UnreadReason, Verdict, VerdictKind } from '../domain/verdict.ts'
 import { clockSkewMs } from './clock-skew.ts'
 import { Aggregates } from './aggregates.ts'
 import { assessControlPlane, type ComputeFacts, type Fault } from './control-plane.ts'
@@ -19,6 +19,7 @@ import type { MonitorSettings } from './settings.ts'
 import { judge, whileFrozen, whileInDoubt, type Conclusion } from './verdict-rules.ts'
 import { evidenceOf, notListed, type Track } from './track.ts'
 import { deadInARow, witnessesIn } from './witnesses.ts'
+import { Workers } from './workers.ts'
 
 export interface Frozen {
   reason: string
@@ -54,11 +55,6 @@ export interface PollReport {
   tookMs: number
 }
 
-interface Worker {
-  row: ServiceRecord
-  pulse: Pulse
-}
-
 /** A service that Nova no longer lists is forgotten after this. Shorter: a flapping cell loses what was learnt. */
 const forgetAfterMs = 600_000
 
@@ -80,8 +76,8 @@ export class Monitor {
   readonly #planned: (host: HostName, segment: string) => string | null
   readonly #aggregates: Aggregates
   readonly #hosts = new Map<HostName, Track>()
-  readonly #workers = new Map<string, Worker>()
-  readonly #had = { computes: false, conductors: false, schedulers: false }
+  readonly #workers = new Workers()
+  #hadComputes = false
   #readAt: number | null = null
   #freeze: Freeze | null = null
   #lastPoll: { at: number; ok: boolean; tookMs: number; error: string | null } | null = null
@@ -283,19 +279,12 @@ export class Monitor {
     const blind = this.#readAt !== null && askedAt - this.#readAt > hole
     this.#readAt = now
     const seen = new Set<HostName>()
+    this.#workers.take(reading.services, now, blind)
     for (const row of reading.services) {
-      if (row.binary === 'nova-compute') {
-        seen.add(row.host)
-        this.#takeCompute(row, now, blind)
-      } else if (row.status !== 'disabled' && row.status !== 'unknown') {
-        const key = `${row.binary} ${row.host}`
-        const worker = this.#workers.get(key)
-        const pulse = worker ? take(blind ? restart(worker.pulse, now) : worker.pulse, row, now) : firstSight(row, now)
-        this.#workers.set(key, { row, pulse })
-      }
+      if (row.binary !== 'nova-compute') continue
+      seen.add(row.host)
+      this.#takeCompute(row, now, blind)
     }
-    const listed = new Set(reading.services.map((row) => `${row.binary} ${row.host}`))
-    for (const key of this.#workers.keys()) if (!listed.has(key)) this.#workers.delete(key)
     if (seen.size > 0) this.#missing(seen, now)
   }
 
@@ -373,8 +362,7 @@ export class Monitor {
   #restartSilence(now: number): void {
     for (const track of this.#hosts.values())
       if (track.pulse.lastBeatAt !== now) track.pulse = restart(track.pulse, now)
-    for (const worker of this.#workers.values())
-      if (worker.pulse.lastBeatAt !== now) worker.pulse = restart(worker.pulse, now)
+    this.#workers.restartSilence(now)
   }
 
   #assess(
@@ -383,27 +371,20 @@ export class Monitor {
     now: number,
   ): { freeze: Fault | null; doubt: Fault | null } {
     const services = reading?.services ?? []
-    const workers = [...this.#workers.values()].map(({ row, pulse }) => ({
-      binary: row.binary,
-      state: row.state,
-      missedBeats: this.#missed(pulse, now),
-    }))
     const computes = services.filter((row) => row.binary === 'nova-compute').length
     const facts = {
       now,
       apiError,
       rows: services.length,
       computes,
-      hadComputes: this.#had.computes,
-      hadConductors: this.#had.conductors,
-      hadSchedulers: this.#had.schedulers,
-      workers,
+      hadComputes: this.#hadComputes,
+      hadConductors: this.#workers.had('nova-conductor'),
+      hadSchedulers: this.#workers.had('nova-scheduler'),
+      workers: this.#workers.facts((pulse) => this.#missed(pulse, now)),
       hosts: this.#comparable(),
       skewMs: reading ? clockSkewMs(reading) : null,
     }
-    if (computes > 0) this.#had.computes = true
-    if (workers.some((worker) => worker.binary === 'nova-conductor')) this.#had.conductors = true
-    if (workers.some((worker) => worker.binary === 'nova-scheduler')) this.#had.schedulers = true
+    if (computes > 0) this.#hadComputes = true
     return assessControlPlane(facts, this.#settings)
   }
 
@@ -433,7 +414,7 @@ export class Monitor {
     let conclusion: Conclusion | null
     if (!track.readable) {
       const message = track.missingSince === null ? 'Nova cannot reach its cell' : 'Nova no longer lists it'
-      const reason = track.missingSince === null ? 'CELL_UNREACHABLE' : 'ROW_MISSING'
+      const reason: UnreadReason = track.missingSince === null ? 'CELL_UNREACHABLE' : 'ROW_MISSING'
       conclusion = { kind: 'unknown', reason, message }
     } else {
       conclusion = judge(

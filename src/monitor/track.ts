@@ -1,7 +1,7 @@
 /** What is known of one host between polls, and the evidence that a verdict rests on. Concludes nothing: verdict-rules.ts does. */
 import type { Segment } from '../domain/segment.ts'
 import type { HostName, ServiceRecord } from '../domain/service.ts'
-import type { Evidence, ProbeReading, Verdict } from '../domain/verdict.ts'
+import type { Evidence, ProbeReading, UnreadReason, Verdict } from '../domain/verdict.ts'
 import type { Pulse } from './heartbeat.ts'
 import type { MonitorSettings } from './settings.ts'
 
@@ -50,7 +50,7 @@ export function notListed(host: HostName, segment: string, at: string, intervalM
   return {
     ...{ host, segment, at },
     kind: 'unknown',
-    reason: 'NOT_LISTED',
+    reason: 'NOT_LISTED' satisfies UnreadReason,
     message: 'Nova lists no such nova-compute',
     evidence: { ...service, silentMs: 0, intervalMs, missedBeats: 0, probes: [] },
   }

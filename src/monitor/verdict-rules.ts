@@ -88,7 +88,9 @@ export function judge(facts: HostFacts, limits: RuleLimits): Conclusion {
 function forcedDown(facts: HostFacts, confirmed: boolean, silent: string): Conclusion {
   const { pulse, probes } = facts
   if (facts.incidentOver === true) return returning(pulse, confirmed, silent)
-  if (pulse.beatsSinceForced > 0 && !confirmed) {
+  // After a lost poll silence counts anew: a beat of long before is no beat now, unless it was taken for one until then.
+  const beats = pulse.beatsSinceForced > 0 && (pulse.beatSinceRestart || facts.previous === 'contradiction')
+  if (beats && !confirmed) {
     const who = facts.ours ? 'us' : 'somebody else'
     const reason = facts.ours ? 'OURS_FORCED_DOWN_BUT_BEATING' : 'FORCED_DOWN_BUT_BEATING'
     return say('contradiction', reason, `Forced down by ${who}, yet its nova-compute is beating: it is alive`)

@@ -64,7 +64,8 @@ export const migrationsAnswer = z.object({ migrations: z.array(migration), migra
 export function migrationOf(json: z.infer<typeof migration>): Migration {
   return {
     id: json.id,
-    uuid: json.uuid ?? '',
+    // Below 2.59 there is none, and records are told apart by it: one that is taken for another is an evacuation sent twice.
+    uuid: json.uuid ?? String(json.id),
     instanceId: json.instance_uuid,
     type: json.migration_type,
     status: json.status,

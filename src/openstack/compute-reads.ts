@@ -95,7 +95,8 @@ async function listMigrations(
     ? await allPages(
         calls.listMigrations.route,
         (marker) => ask({ ...filters, ...changed, ...pageFrom(marker) }),
-        (migration) => String(migration.id),
+        // Each cell counts its records by itself, so two cells have the same id.
+        (migration) => migration.uuid ?? String(migration.id),
       )
     : (await ask(filters)).items
   return found.map(json.migrationOf)

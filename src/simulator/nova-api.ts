@@ -96,6 +96,8 @@ export class NovaApi {
     // From 2.21 the history of a deleted server can be read.
     const instance = findInstance(world, id, caller, sub === 'os-instance-actions' && minor >= 21)
     if (sub === undefined && method === 'GET') return ok(showServer(world, instance, exchange, minor, caller))
+    if (world.isLost(instance.uuid))
+      throw new NovaError(500, 'Cell cell1 is not responding and hence instance info is not available.')
     if (sub === undefined && method === 'DELETE') {
       deleteServer(world, instance, caller)
       return { status: 204 }

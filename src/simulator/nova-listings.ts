@@ -11,7 +11,7 @@ import type { World } from './world.ts'
 const migrationFilters = ['host', 'source_compute', 'instance_uuid', 'status', 'migration_type', 'hidden']
 const migrationPaging = ['limit', 'marker', 'changes-since', 'changes-before', 'user_id', 'project_id']
 
-/** Newest first. Records of deleted instances are gone with them. */
+/** Newest first. Records of deleted instances are gone with them; those of a cell that cannot be reached are left out. */
 export function listMigrations(world: World, exchange: Exchange, minor: Minor): unknown {
   const { query } = exchange
   const known = minor >= 59 ? [...migrationFilters, ...migrationPaging] : migrationFilters
@@ -26,6 +26,7 @@ export function listMigrations(world: World, exchange: Exchange, minor: Minor): 
     .filter(
       (at) =>
         world.instances.get(at.instanceUuid)?.deletedAt === null &&
+        !world.isLost(at.instanceUuid) &&
         (host === null || at.source === host || at.dest === host) &&
         has('source_compute', at.source) &&
         has('instance_uuid', at.instanceUuid) &&

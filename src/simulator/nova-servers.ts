@@ -56,7 +56,7 @@ export function listServers(world: World, exchange: Exchange, minor: Minor, call
   }
   const limit = pageLimit(query)
   const page = matching.slice(from, from + limit)
-  const reachable = page.filter((instance) => instance.host === null || !world.downCell.has(instance.host))
+  const reachable = page.filter((instance) => !world.isLost(instance.uuid))
   const unfiltered = [...query.keys()].every((key) => key === 'all_tenants')
   const shown = reachable.map((instance) =>
     detail
@@ -78,7 +78,7 @@ export function showServer(
   caller: Caller,
 ): unknown {
   const { base } = exchange
-  if (instance.host !== null && world.downCell.has(instance.host)) {
+  if (world.isLost(instance.uuid)) {
     if (minor < 69)
       throw new NovaError(
         500,

@@ -93,6 +93,12 @@ export class World {
     options.hosts.forEach((name, index) => this.addHost(name, options.zone, index / options.hosts.length))
   }
 
+  /** Whether the database that the instance is in cannot be reached. */
+  isLost(uuid: string): boolean {
+    const host = this.instances.get(uuid)?.host ?? null
+    return host !== null && this.downCell.has(host)
+  }
+
   wall(): number {
     return this.clock.wall()
   }

@@ -33,6 +33,7 @@ const ann = { by: 'ann', reason: 'repaired', keepOut: false }
 const ready: ReturnFacts = {
   state: 'settling',
   mark,
+  unansweredUntil: null,
   service: forced,
   pulse: 'beating',
   healthy: null,
@@ -84,6 +85,16 @@ const table: [
     { service: { ...forced, id: 's-2' } },
   ],
   ['somebody else took everything back', 'back TAKEN_BACK_BY_OTHERS end', { service: enabled }],
+  [
+    "not while an order of ours may still be set: it would be nobody's",
+    null,
+    { service: enabled, pulse: 'silent', unansweredUntil: now + 1 },
+  ],
+  [
+    'an order that did not show up in time was never taken',
+    'back TAKEN_BACK_BY_OTHERS end',
+    { service: enabled, unansweredUntil: now },
+  ],
   ['also of a host that is silent', 'back TAKEN_BACK_BY_OTHERS end', { service: enabled, pulse: 'silent' }],
   [
     'somebody took forced_down back and disabled it for a reason of theirs',
@@ -395,6 +406,7 @@ const anyFacts: fc.Arbitrary<ReturnFacts> = fc.record({
     disabled: fc.boolean(),
     reasons: fc.constant([ours]),
   }),
+  unansweredUntil: fc.constant(null),
   service: fc.option(
     fc.record({
       id: fc.constantFrom('s-1', 's-1', 's-1', 's-2', null),

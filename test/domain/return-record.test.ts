@@ -240,12 +240,33 @@ describe('a write of a return', () => {
     const told = new Told().marked('1').wrote('enable')
     const { record } = told
     const recovery = { kind: 'force-down', attempt: 1, before: null, request: null }
-    told.tell({ kind: 'step.intended', step: 'host.force-down.1', data: recovery } as NewEntry)
+    told.tell({ kind: 'step.intended', step: 'host.fence.1', data: { ...recovery, kind: 'fence' } })
     told.tell({ kind: 'step.intended', step: 'return.force-down.1', data: recovery } as NewEntry)
     told.tell({ kind: 'step.intended', data: { ...recovery, kind: 'enable' } })
     for (const kind of ['step.issued', 'step.confirmed', 'step.failed'] as const)
-      told.tell({ kind, step: 'host.force-down.1', data: { error: { message: 'x' } } } as unknown as NewEntry)
+      told.tell({ kind, step: 'host.fence.1', data: { error: { message: 'x' } } } as unknown as NewEntry)
     expect(told.record).toEqual(record)
+  })
+})
+
+describe('our order to force the host down', () => {
+  const row = (told: Told, kind: 'step.intended' | 'step.confirmed' | 'step.failed'): string | null =>
+    told.tell({ kind, step: 'host.force-down.1', data: {} } as unknown as NewEntry).record.orderedAt
+
+  test('is unanswered from its row on, and anew when it was given up: it may still be taken', () => {
+    const told = new Told()
+    expect(row(told, 'step.intended')).toBe('2026-01-01T00:00:01.000Z')
+    expect(told.marked('1').record.orderedAt).toBe('2026-01-01T00:00:01.000Z')
+    expect(row(told, 'step.failed')).toBe('2026-01-01T00:00:03.000Z')
+  })
+
+  test('is answered once it is confirmed, and forgotten with the mark', () => {
+    const told = new Told()
+    row(told, 'step.intended')
+    expect(row(told, 'step.confirmed')).toBeNull()
+    row(told, 'step.failed')
+    told.tell({ kind: 'service.restored', data: { serviceId: 's-1', change: {}, updatedAt: null } })
+    expect(told.record.orderedAt).toBeNull()
   })
 })
 
@@ -253,6 +274,7 @@ test('a host that no entry speaks of is away, with nothing of ours on it', () =>
   expect(nothingKnown(host)).toEqual({
     host,
     mark: null,
+    orderedAt: null,
     state: 'away',
     said: null,
     leftovers: [],

@@ -208,6 +208,49 @@ describe.concurrent('a person can always stop it (L10)', () => {
   )
 
   test(
+    'a cancel that a restart finds ends what was begun, also where Nova refuses to list its services',
+    withRig({}, async (rig) => {
+      const { uuid } = rig.simulator.addInstance({ host: dead, state: 'paused' })
+      const stop = new AbortController()
+      rig.onWrite = () => stop.abort()
+      rig.hostDies()
+      await rig.run(stop.signal)
+      expect(rig.simulator.instance(uuid).locked).toBe(true)
+      rig.onWrite = () => undefined
+      rig.restart()
+      rig.cancel()
+      rig.simulator.apiFault({ kind: 'refuse', method: 'GET', path: /os-services/, status: 403 })
+      await rig.run()
+      expect(rig.incident.closed?.outcome).toBe('cancelled')
+      expect(rig.outcome(uuid)).toMatchObject({ outcome: 'left', code: 'CANCELLED' })
+      expect(rig.simulator.instance(uuid).locked).toBe(false)
+    }),
+  )
+
+  test(
+    'a stop that cuts off a reading of the survey leaves no plan made of what was not read',
+    withRig({}, async (rig) => {
+      const { uuid } = rig.simulator.addInstance({ host: dead, state: 'stopped' })
+      const stop = new AbortController()
+      rig.simulator.apiFault({ kind: 'slow', method: 'GET', path: /os-instance-actions/, delayMs: 300 })
+      rig.hostDies()
+      const run = rig.run(stop.signal)
+      const asked = (): boolean => rig.simulator.requests().some((at) => at.path.includes('os-instance-actions'))
+      await rig.until(asked, 'its history is asked for')
+      // The survey is needed by now, and waits for that answer.
+      await rig.until(() => rig.incident.phase === 'surveying', 'surveying')
+      stop.abort()
+      await run
+      expect(rig.entries(['plan.made'])).toEqual([])
+      rig.simulator.clearApiFaults()
+      rig.restart()
+      await rig.run()
+      expect(rig.outcome(uuid).outcome).toBe('recovered')
+      expect(rig.recovery(uuid).plan.original.flagged).toBe(false)
+    }),
+  )
+
+  test(
     'a cancel while the recovery is paused takes effect at once',
     withRig({}, async (rig) => {
       const { uuid } = rig.simulator.addInstance({ host: dead })

@@ -77,10 +77,6 @@ describe('evacuations from a returning host', () => {
     const base = { sourceHost: 'h', type: 'evacuation' }
     expect(asked.asked).toEqual(['accepted', 'pre-migrating', 'done'].map((status) => ({ ...base, status })))
   })
-
-  test('go by their number where Nova gives no uuid', async () => {
-    expect(ids((await read([record(7, 'done', { uuid: '' })])).done)).toEqual(['7'])
-  })
 })
 
 describe("Placement's mark", () => {

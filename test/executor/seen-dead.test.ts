@@ -47,6 +47,19 @@ describe('a look', () => {
     expect(look({ verdict: verdict('host-down'), frozen: 'no conductor' }).seen).toBe('unclear')
   })
 
+  it.each([
+    ['CELL_UNREACHABLE', 'CLOUD_UNAVAILABLE'],
+    ['ROW_MISSING', 'NOVA_REFUSED'],
+    ['NOT_LISTED', 'NOVA_REFUSED'],
+  ])(
+    'a host whose row cannot be read (%s) waits, whatever stamp was read before and whoever says what',
+    (reason, hold) => {
+      const unread = { ...verdict('unknown'), reason }
+      for (const facts of [{ recordedStamp: stamp }, { stated: true }, { phase: 'fencing' as const }])
+        expect(look({ verdict: unread, ...facts })).toMatchObject({ seen: 'unclear', hold })
+    },
+  )
+
   it('a beating host is never fenced, whatever the segment says', () => {
     const held = { seen: 'unclear', hold: 'HOST_ALIVE', message: 'it is contradiction' }
     expect(look({ verdict: verdict('contradiction') })).toEqual(held)

@@ -315,6 +315,18 @@ const table: [name: string, change: FactsChange, kind: string, reason: string][]
     'FORCED_DOWN_BUT_BEATING',
   ],
   [
+    'ours, beat once and died again, after a freeze: that beat is no beat now',
+    { ours: true, previous: 'recovering', pulse: { ...forced, beatsSinceForced: 1, beatSinceRestart: false } },
+    'recovering',
+    'OUR_INCIDENT',
+  ],
+  [
+    'ours, beating before a freeze: still taken for alive',
+    { ours: true, previous: 'contradiction', pulse: { ...forced, beatsSinceForced: 1, beatSinceRestart: false } },
+    'contradiction',
+    'OURS_FORCED_DOWN_BUT_BEATING',
+  ],
+  [
     'dead before a freeze: again',
     { previous: 'host-down', pulse: { beatSinceRestart: false } },
     'suspect',

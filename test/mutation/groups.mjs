@@ -23,14 +23,20 @@ const engine = tests('engine', 'conditions durations facts original planner reci
 
 /** Each group: what is mutated under src/, and what may kill. */
 const groups = {
-  gate: [files('executor', 'gate slots step-runner'), tests('executor/decisions', 'gate gate-proof slots step-runner')],
+  gate: [
+    files('executor', 'gate slots step-runner'),
+    tests('executor/decisions', 'gate gate-proof slots step-runner step-interrupted'),
+  ],
   proof: [
     files('executor', 'proof-keeper proof-renewal sign-of-life seen-dead back-off'),
-    tests('executor', 'decisions/proof-keeper decisions/proof-renewal seen-dead'),
+    tests('executor', 'decisions/proof-keeper decisions/proof-silence decisions/proof-renewal seen-dead'),
   ],
   evacuate: [
-    files('executor', 'steps/evacuate host-watch'),
-    tests('executor/decisions', 'evacuate host-watch step-runner'),
+    files('executor', 'steps/evacuate steps/look-before power-order host-watch'),
+    tests(
+      'executor/decisions',
+      'evacuate evacuate-followed look-before power-order host-watch step-runner step-interrupted',
+    ),
   ],
   steps: [
     files('executor', 'patience steps/confirm-resize steps/power steps/marks'),
@@ -43,7 +49,10 @@ const groups = {
       'verdict-rules verdict-boundaries freezer control-plane clock-skew heartbeat pulse suspicion witnesses probe-round',
     ),
   ],
-  brake: [files('monitor', 'brake brake-trips'), tests('monitor', 'brake').concat(tests('daemon', 'brake-watch'))],
+  brake: [
+    files('monitor', 'brake brake-trips'),
+    tests('monitor', 'brake brake-trips brake.property').concat(tests('daemon', 'brake-watch')),
+  ],
   return: [files('domain', 'host-return return-record'), tests('domain', 'host-return return-record')],
   orders: [files('daemon', 'brake-facts order-holds'), tests('daemon', 'brake-watch order-holds')],
   documents: [

@@ -49,12 +49,13 @@ export const confirmResize: StepDriver = {
   },
 
   settle: async (scene, _record, quietMs) => {
-    const askedAt = scene.run.clock.now()
+    let quietFrom: number | null = null
     for (;;) {
       const { instance, resize } = await readBoth(scene)
       if (instance.vmState !== 'resized' || (resize !== null && resize.status !== 'finished'))
         return { applied: true, requestId: null }
-      if (scene.run.clock.now() - askedAt >= quietMs) return { applied: false, requestId: null }
+      quietFrom ??= scene.run.clock.now()
+      if (scene.run.clock.now() - quietFrom >= quietMs) return { applied: false, requestId: null }
       await pause(scene.run.clock, scene.run.settings.tickMs, scene.signal)
     }
   },

@@ -4,13 +4,16 @@
  * Success is not "task_state is null" (fact 4) but: the attempt's own migration is done, the instance's host is its
  * destination, and no task is left (docs/nova.md §2.4).
  */
+import type { Landing } from '../../domain/cloud.ts'
 import { cloudTimeMs } from '../../domain/cloud-time.ts'
 import { LifeboatError } from '../../domain/errors.ts'
 import type { Instance, InstanceAction, Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
 import type { Look } from '../host-watch.ts'
 import { patiently, pause } from '../patience.ts'
+import { powerOrderIn, powerOrderOf, type PowerOrder } from '../power-order.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
+import { attempts, listEvacuations, lookBefore } from './look-before.ts'
 
 interface Before {
   vmState: string | null
@@ -45,13 +48,14 @@ const clockMarginMs = 5_000
 
 export const evacuate: StepDriver = {
   before: async (scene) => {
-    const { run, watch, plan, recovery, step } = scene
+    const { run, watch, plan, recovery } = scene
     if (run.proof === null) throw new LifeboatError('PROOF_INVALID', `no proof that ${run.host} is dead`)
     run.fencer.verify(run.proof, run.host)
-    const earlier = [...recovery.steps.values()].filter((record) => record.kind === 'evacuate')
+    const earlier = attempts(recovery)
     const spent = [...plan.original.knownEvacuations, ...earlier.flatMap(migrationOf)]
-    // A first attempt starts from the survey; a later one looks again: one that was given up as lost may have come through.
-    const records = earlier.length === 0 ? [] : await listEvacuations(scene)
+    // A later attempt looks whether one that was given up as lost came through; before the first none can be ours.
+    const isFirst = earlier.length === 0
+    const records = isFirst ? [] : await listEvacuations(scene)
     const underWay = records.filter(
       (record) => earlier.flatMap(migrationOf).includes(record.uuid) && !ended.has(record.status),
     )
@@ -60,9 +64,13 @@ export const evacuate: StepDriver = {
         certainty: 'unknown',
       })
     }
-    const seen = watch.instance(plan.instanceId) ?? plan.original.instance
+    const known = watch.instance(plan.instanceId) ?? plan.original.instance
+    const seen = isFirst ? await lookBefore(scene, spent) : known
     if (seen.vmState === 'deleted')
       throw new LifeboatError('INSTANCE_GONE', 'the instance was deleted before its turn came')
+    // From ERROR a guest lands running whatever was asked for (docs/nova.md fact 2): its state is reset first.
+    if (isFirst && seen.vmState === 'error' && plan.original.instance.vmState !== 'error')
+      throw new LifeboatError('EVACUATION_FAILED', 'it went to ERROR before its turn came', { retry: 'backoff' })
     const before: Before = {
       vmState: seen.vmState,
       taskState: seen.taskState,
@@ -72,15 +80,22 @@ export const evacuate: StepDriver = {
       knownRequests: earlier.flatMap((record) => record.requestId ?? []),
       cloudTime: new Date(watch.cloudNow()).toISOString(),
     }
-    const request = { landing: step.landing ?? 'stopped', asProject: plan.asProject, fencedBy: run.proof.method }
+    const ordered = isFirst ? powerOrderIn(seen, plan) : powerOrderOf(recovery)
+    const request = {
+      landing: landingOf(scene, ordered),
+      asProject: plan.asProject,
+      fencedBy: run.proof.method,
+      ...(ordered !== null && { ordered }),
+    }
     const late = records.find((record) => !spent.includes(record.uuid))
     return late === undefined ? { before, request } : { before, request, adopt: late.uuid }
   },
 
-  send: ({ run, plan, step }, as) => {
+  send: (scene, as) => {
+    const { run, plan, recovery } = scene
     if (run.proof === null) throw new LifeboatError('PROOF_INVALID', `no proof that ${run.host} is dead`)
     run.fencer.verify(run.proof, run.host)
-    const landing = step.landing === 'as-before' ? 'as-before' : 'stopped'
+    const landing = landingOf(scene, powerOrderOf(recovery))
     const order = { landing, ...(plan.asProject !== null && { asProject: plan.asProject }) } as const
     return run.cloud.evacuate(plan.instanceId, order, as)
   },
@@ -101,17 +116,25 @@ export const evacuate: StepDriver = {
 
   settle: async (scene, record, quietMs) => {
     const { run } = scene
-    const askedAt = run.clock.now()
+    let quietFrom: number | null = null
     for (;;) {
       const found = ours(await listEvacuations(scene), beforeOf(record)).at(-1)
       if (found !== undefined) return { applied: true, requestId: (await findAction(scene, record))?.requestId ?? null }
       const action = await findAction(scene, record)
       if (action !== undefined) return { applied: true, requestId: action.requestId }
-      if (run.clock.now() - askedAt >= quietMs) break
+      // From the first answer on: an order that hung with Nova's database is taken a moment after both are back.
+      quietFrom ??= run.clock.now()
+      if (run.clock.now() - quietFrom >= quietMs) break
       await pause(run.clock, run.settings.tickMs, scene.signal)
     }
     return { applied: false, requestId: null }
   },
+}
+
+/** As the step says; stopped where the owner ordered that meanwhile, unless this Nova was found unable to. */
+function landingOf({ step, recovery }: StepScene, ordered: PowerOrder | null): Landing {
+  const unable = attempts(recovery).some(({ error }) => error?.code === 'MICROVERSION_UNSUPPORTED')
+  return step.landing === 'as-before' && (ordered !== 'stop' || unable) ? 'as-before' : 'stopped'
 }
 
 type Ended = { migration: Migration; instance: Instance } | { migration: Migration }
@@ -130,6 +153,8 @@ async function followed(scene: StepScene, record: StepRecord): Promise<Ended> {
       throw notMoved(scene, seen.done?.migration ?? null)
     }
     seen.acceptedAt = scene.run.clock.now()
+    // Of a cell that it cannot reach Nova lists no migration either: then the instance cannot be read, and is waited for.
+    await patiently(scene.run.clock, scene.signal, () => scene.watch.read(scene.plan.instanceId))
     // Still `accepted`: with a dead conductor it stays so, and runs when the conductor returns (docs/nova.md fact 11).
     if (ours(await listEvacuations(scene), beforeOf(record)).length > 0) continue
     throw new LifeboatError('EVACUATION_LOST', 'Nova accepted the evacuation but shows no migration for it', {
@@ -207,12 +232,6 @@ function ours(records: Migration[], before: Before): Migration[] {
 
 function beforeOf(record: StepRecord): Before {
   return record.before as Before
-}
-
-async function listEvacuations({ run, plan, signal }: StepScene): Promise<Migration[]> {
-  const filter = { sourceHost: run.host, type: 'evacuation', instanceId: plan.instanceId } as const
-  const records = await patiently(run.clock, signal, () => run.cloud.listMigrations(filter, { signal }))
-  return records.toSorted((a, b) => a.id - b.id)
 }
 
 /** The evacuate action that this attempt made: the newest that no other attempt made and that began after it was intended. */

@@ -6,6 +6,7 @@ import { LifeboatError } from '../../domain/errors.ts'
 import type { Instance } from '../../domain/instance.ts'
 import { patiently } from '../patience.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
+import { attempts, lookBefore } from './look-before.ts'
 
 /** How our locks are told from everybody else's (law L6): the reason that an owner sees. */
 const lockMark = 'lifeboat: instance is being recovered'
@@ -27,17 +28,27 @@ export const resetState: StepDriver = mark({
   reached: (instance) => instance.vmState === 'active' && instance.taskState === null,
   send: ({ run, plan }, as) => run.cloud.resetState(plan.instanceId, as),
   wanted: 'active without a task',
+  // It takes an instance out of any task: an evacuation that somebody else began would fail half way.
+  passesOver: async (scene, seen) => {
+    // On a living host there is nothing to be reset for. Whether ours arrived there is seen before the next evacuation.
+    if (seen.host !== scene.run.host) return true
+    if (attempts(scene.recovery).length === 0) await lookBefore(scene, scene.plan.original.knownEvacuations)
+    return false
+  },
 })
 
 function mark(kind: {
   reached: (instance: Instance) => boolean
   send: StepDriver['send']
   wanted: string
+  /** Whether nothing is to be done to what was seen. Throws where nothing may be done. */
+  passesOver?: (scene: StepScene, seen: Instance) => Promise<boolean>
 }): StepDriver {
   return {
     before: async (scene) => {
       const seen = await read(scene)
-      return kind.reached(seen) ? { nothingToDo: state(seen) } : { before: state(seen), request: kind.wanted }
+      const isDone = kind.reached(seen) || (await kind.passesOver?.(scene, seen)) === true
+      return isDone ? { nothingToDo: state(seen) } : { before: state(seen), request: kind.wanted }
     },
     send: kind.send,
     follow: async (scene) => {

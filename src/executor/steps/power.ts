@@ -3,6 +3,7 @@ import { LifeboatError } from '../../domain/errors.ts'
 import { powerState, type Instance } from '../../domain/instance.ts'
 import type { Look } from '../host-watch.ts'
 import { patiently, pause } from '../patience.ts'
+import { powerOrderOf } from '../power-order.ts'
 import type { StepDriver } from '../step-driver.ts'
 
 interface Power {
@@ -38,6 +39,7 @@ function powerStep(wanted: Power): StepDriver {
       const seen = known ?? (await patiently(run.clock, signal, () => watch.read(plan.instanceId)))
       // A write that must reach a host is never sent to the dead one: it would wait in its queue (docs/nova.md §1.4).
       if (seen.host === run.host) throw new LifeboatError('STATE_MISMATCH', `it is still on ${run.host}`)
+      if (step.do === 'start' && powerOrderOf(recovery) === 'stop') return { nothingToDo: state(seen) }
       return reached(seen) ? { nothingToDo: state(seen) } : { before: state(seen), request: { power: wanted.vmState } }
     },
     send: wanted.send,
@@ -48,11 +50,12 @@ function powerStep(wanted: Power): StepDriver {
       return state(instance)
     },
     settle: async ({ run, watch, plan, signal }, _record, quietMs) => {
-      const askedAt = run.clock.now()
+      let quietFrom: number | null = null
       for (;;) {
         if (taken(await patiently(run.clock, signal, () => watch.read(plan.instanceId))))
           return { applied: true, requestId: null }
-        if (run.clock.now() - askedAt >= quietMs) return { applied: false, requestId: null }
+        quietFrom ??= run.clock.now()
+        if (run.clock.now() - quietFrom >= quietMs) return { applied: false, requestId: null }
         await pause(run.clock, run.settings.tickMs, signal)
       }
     },

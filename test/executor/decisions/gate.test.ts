@@ -94,15 +94,18 @@ describe('an incident that a restart finds held', () => {
     return stage
   }
 
-  it.each(['PAUSED', 'BRAKE', 'OBSERVING'] as const)('for %s goes on and says so', async (code) => {
-    const stage = held(code)
-    await stage.gate.pass()
-    await stage.gate.pass()
-    expect(stage.rows()).toEqual(['incident.held', 'incident.continued'])
-    expect(stage.entries.at(-1)!.data).toEqual({ because: `${code} is over` })
-  })
+  it.each(['PAUSED', 'MAINTENANCE', 'OBSERVING', 'FROZEN', 'BRAKE', 'MEMORY'] as const)(
+    'for %s goes on and says so',
+    async (code) => {
+      const stage = held(code)
+      await stage.gate.pass()
+      await stage.gate.pass()
+      expect(stage.rows()).toEqual(['incident.held', 'incident.continued'])
+      expect(stage.entries.at(-1)!.data).toEqual({ because: `${code} is over` })
+    },
+  )
 
-  it.each(['FENCE_FAILED', 'FENCING_MISSING', 'HOST_ALIVE', 'FROZEN'] as const)(
+  it.each(['FENCE_FAILED', 'FENCING_MISSING', 'HOST_ALIVE'] as const)(
     'for %s, which is not for the gate to end, stays held',
     async (code) => {
       const stage = held(code)

@@ -263,3 +263,35 @@ it("the cloud's time goes on from the survey's, however long our own clock has r
   await stage.clock.advance(300)
   expect(watch.cloudNow()).toBe(1_000_300)
 })
+
+describe('how long ago an instance was known', () => {
+  it('is never before it was seen, and then since it was asked for', async () => {
+    const stage = new Stage()
+    expect(stage.watch.knownAt('i-1')).toBe(-Infinity)
+    await stage.clock.advance(300)
+    stage.watch.saw(stage.nova, 200)
+    expect(stage.watch.knownAt('i-1')).toBe(200)
+    await stage.watch.read('i-1')
+    expect(stage.watch.knownAt('i-1')).toBe(300)
+  })
+
+  it('is since the last listing of changes: what is not in it did not change', async () => {
+    const stage = new Stage()
+    stage.instances.set('i-2', instance({ id: 'i-2', updatedAt: '2029-01-01T00:00:00Z' }))
+    stage.watch.saw(stage.instances.get('i-2')!, 0)
+    quietly(awaits(stage, 'i-1', 'instances'))
+    await stage.clock.advance(200)
+    expect(stage.watch.knownAt('i-2')).toBe(200)
+    expect(stage.watch.knownAt('never seen')).toBe(-Infinity)
+  })
+
+  it('is no later for a listing after which an instance could not be read: its cell may be away', async () => {
+    const stage = new Stage()
+    stage.watch.saw(stage.nova, 0)
+    stage.shows({ updatedAt: '2029-01-01T00:00:00Z' })
+    stage.fails('getInstance', failed('API_UNAVAILABLE'))
+    quietly(awaits(stage, 'i-1', 'instances'))
+    await stage.clock.advance(150)
+    expect(stage.watch.knownAt('i-1')).toBe(0)
+  })
+})

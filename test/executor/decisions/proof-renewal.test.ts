@@ -96,6 +96,31 @@ describe('a host that lived once more', () => {
     expect([stage.fencings, stage.incident.held]).toEqual([[], null])
   })
 
+  it('is looked at ever more rarely while it lives: each look lists every service of the cloud', async () => {
+    const stage = voided()
+    stage.verdict = verdictOf('healthy')
+    const looks: number[] = []
+    stage.onLook = () => looks.push(stage.clock.now())
+    for (let tries = 0; tries < 60; tries++) {
+      expect(await stage.renewal.attempt()).toBe(false)
+      await stage.clock.advance(500)
+    }
+    expect(looks).toEqual([0, 500, 1_500, 3_500, 7_500, 12_500, 17_500, 22_500, 27_500])
+    // Proven anew: the next time it is looked at soon again.
+    stage.verdict = verdictOf('recovering')
+    await stage.clock.advance(5_000)
+    expect(await stage.renewal.attempt()).toBe(true)
+    stage.voided()
+    stage.verdict = verdictOf('healthy')
+    looks.length = 0
+    await stage.clock.advance(5_000)
+    const from = stage.clock.now()
+    await stage.renewal.attempt()
+    await stage.clock.advance(500)
+    await stage.renewal.attempt()
+    expect(looks.map((at) => at - from)).toEqual([0, 500])
+  })
+
   it("is proven dead by a person's word that was given since", async () => {
     const stage = voided()
     stage.states('bob')

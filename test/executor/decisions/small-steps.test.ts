@@ -362,6 +362,30 @@ describe('marks', () => {
     }
   })
 
+  describe('a reset', () => {
+    it('is not for an instance that is on a living host by now', async () => {
+      const stage = new Stage()
+      stage.shows({ host: 'alive', vmState: 'error' })
+      expect(await prepared(resetState, stage)).toHaveProperty('nothingToDo')
+    })
+
+    it('does not break an evacuation that somebody else began', async () => {
+      const stage = new Stage()
+      stage.shows({ vmState: 'error', taskState: 'rebuilding' })
+      stage.migrations = [evacuation(1)]
+      expect(await prepared(resetState, stage)).toBe('EVACUATION_STALLED')
+    })
+
+    it('after an attempt of our own looks for nobody: the task is what that left', async () => {
+      const stage = new Stage()
+      stage.recovery.steps.set('0.go.go.1', record({ status: 'failed' }))
+      stage.shows({ vmState: 'error', taskState: 'rebuilding' })
+      stage.migrations = [evacuation(1)]
+      expect(await prepared(resetState, stage)).toHaveProperty('request')
+      expect(stage.count('listMigrations')).toBe(0)
+    })
+  })
+
   it('our lock says whose it is', async () => {
     const stage = new Stage()
     await lock.send(stage.scene(), as)

@@ -1,0 +1,181 @@
+/** The last look at an instance before its first evacuation: nobody else's is doubled (law L5), and it costs little. */
+import { describe, expect, it } from 'vitest'
+import { errorRecord } from '../../../src/domain/errors.ts'
+import type { Instance } from '../../../src/domain/instance.ts'
+import { evacuate } from '../../../src/executor/steps/evacuate.ts'
+import { evacuation, failed, record, Stage } from './stage.ts'
+
+const prepared = (stage: Stage, step = {}) => stage.ending(evacuate.before(stage.scene(step)))
+const asked = (stage: Stage): string[] => stage.calls.map(({ call }) => call)
+
+/** Surveyed, and then nothing was heard of it for so long. */
+async function waited(ms: number, changes: Partial<Instance> = {}): Promise<Stage> {
+  const stage = new Stage()
+  stage.watch.surveyed([stage.nova], 0)
+  await stage.clock.advance(ms)
+  stage.shows(changes)
+  return stage
+}
+
+const long = 60_000
+
+describe('what was read a moment ago', () => {
+  it('is good for twenty seconds: nothing is asked', async () => {
+    const stage = await waited(20_000)
+    expect(await prepared(stage)).toHaveProperty('request')
+    expect(asked(stage)).toEqual([])
+  })
+
+  it('is read anew after that, the instance before its evacuations', async () => {
+    const stage = await waited(20_001, { powerState: 4 })
+    expect(await prepared(stage)).toMatchObject({ before: { powerState: 4 } })
+    expect(asked(stage)).toEqual(['getInstance', 'listMigrations'])
+    expect(stage.calls[1]?.args).toEqual([{ sourceHost: 'dead', type: 'evacuation', instanceId: 'i-1' }])
+    expect(stage.uncut).toEqual([])
+  })
+
+  it('of the instance alone is not enough: its own steps read it again and again, and not its evacuations', async () => {
+    const stage = await waited(long)
+    stage.watch.saw(stage.nova)
+    stage.migrations = [evacuation(1)]
+    expect(await prepared(stage)).toBe('EVACUATION_STALLED')
+  })
+
+  it('is nothing after a restart', async () => {
+    const stage = new Stage()
+    await prepared(stage)
+    expect(asked(stage)).toEqual(['getInstance', 'listMigrations'])
+  })
+
+  it('is not enough where a task says that it is being rebuilt: by its owner it may, by an evacuation it may not', async () => {
+    const stage = await waited(1_000)
+    stage.watch.saw({ ...stage.nova, taskState: 'rebuilding' })
+    stage.shows({ taskState: 'rebuild_spawning' })
+    expect(await prepared(stage)).toMatchObject({ before: { taskState: 'rebuild_spawning' } })
+    expect(asked(stage)).toEqual(['getInstance', 'listMigrations'])
+  })
+
+  it('is enough where it was being rebuilt in the survey', async () => {
+    const stage = new Stage()
+    const { original } = stage.recovery.plan
+    stage.plans({ original: { ...original, instance: { ...original.instance, taskState: 'rebuilding' } } })
+    stage.watch.surveyed([{ ...stage.nova, taskState: 'rebuilding' }], 0)
+    expect(await prepared(stage)).toHaveProperty('request')
+    expect(asked(stage)).toEqual([])
+  })
+})
+
+describe('an evacuation that somebody else began', () => {
+  it.each(['accepted', 'pre-migrating', 'failed'])(
+    'forbids ours (%s), and nobody may route around it',
+    async (status) => {
+      const stage = await waited(long)
+      stage.migrations = [evacuation(1, { status, destHost: null })]
+      await expect(evacuate.before(stage.scene())).rejects.toMatchObject({
+        code: 'EVACUATION_STALLED',
+        certainty: 'unknown',
+        message: expect.stringContaining(`no host yet, ${status}`),
+        details: { foreign: 'm-1' },
+      })
+    },
+  )
+
+  it('is seen without being asked for while the watch reads', async () => {
+    const stage = await waited(0)
+    stage.migrations = [evacuation(1)]
+    void stage.watch.until('i-2', stage.stop.signal, () => ({ wait: 'migrations' as const })).catch(() => undefined)
+    await stage.clock.advance(100)
+    expect(await prepared(stage)).toBe('EVACUATION_STALLED')
+    expect(asked(stage)).toEqual(['listMigrations'])
+  })
+
+  it("before the survey is the plan's to judge", async () => {
+    const stage = await waited(long)
+    stage.plans({ original: { ...stage.recovery.plan.original, knownEvacuations: ['m-1'] } })
+    stage.migrations = [evacuation(1, { status: 'done' })]
+    expect(await prepared(stage)).toMatchObject({ before: { spentEvacuations: ['m-1'] } })
+  })
+
+  it('is looked for also after a try that could not be prepared: that one sent nothing', async () => {
+    const stage = await waited(long)
+    stage.recovery.steps.set('0.go.go.1', record({ status: 'failed', before: null }))
+    stage.migrations = [evacuation(1)]
+    expect(await prepared(stage)).toBe('EVACUATION_STALLED')
+  })
+})
+
+describe('an instance that', () => {
+  it.each(['elsewhere', null])(
+    'was moved meanwhile (to %s) is not evacuated from where it is no more',
+    async (host) => {
+      const stage = await waited(long, { host })
+      stage.migrations = [evacuation(1, { status: 'done' })]
+      await expect(evacuate.before(stage.scene())).rejects.toMatchObject({
+        code: 'STATE_MISMATCH',
+        message: expect.stringContaining(host ?? 'no host'),
+      })
+    },
+  )
+
+  it('went to ERROR meanwhile is reset first: from there it would land running whatever is asked for', async () => {
+    const stage = await waited(long, { vmState: 'error' })
+    expect(await prepared(stage)).toBe('EVACUATION_FAILED')
+    const { original } = stage.recovery.plan
+    stage.plans({ original: { ...original, instance: { ...original.instance, vmState: 'error' } } })
+    expect(await prepared(stage)).toHaveProperty('request')
+  })
+
+  it('is gone is gone', async () => {
+    const stage = await waited(long)
+    stage.instances.clear()
+    expect(await prepared(stage)).toBe('INSTANCE_GONE')
+  })
+
+  it('may not be read is not evacuated blindly, and the step is tried again', async () => {
+    const stage = await waited(long)
+    const refused = failed('AUTH_FORBIDDEN')
+    stage.fails('getInstance', refused)
+    await expect(evacuate.before(stage.scene())).rejects.toMatchObject({
+      code: 'API_UNAVAILABLE',
+      certainty: 'not-applied',
+      retry: 'backoff',
+      cause: refused,
+    })
+  })
+
+  it('cannot be read as the daemon stops is left for the next start', async () => {
+    const stage = await waited(long)
+    stage.stop.abort()
+    expect(await prepared(stage)).toBe('SHUTDOWN')
+  })
+})
+
+describe('an order of its owner that came after the survey', () => {
+  it('to stop it is kept on record, and it lands stopped', async () => {
+    const stage = await waited(long, { taskState: 'powering-off' })
+    expect(await prepared(stage, { landing: 'as-before' })).toMatchObject({
+      request: { landing: 'stopped', ordered: 'stop' },
+    })
+  })
+
+  it('holds for later attempts and for what is sent, although Nova has forgotten it by then', async () => {
+    const stage = await waited(long)
+    stage.recovery.steps.set('0.go.go.1', record({ status: 'failed', request: { ordered: 'stop' } }))
+    expect(await prepared(stage, { landing: 'as-before' })).toMatchObject({ request: { landing: 'stopped' } })
+    await evacuate.send(stage.scene({ landing: 'as-before' }), {})
+    expect(stage.calls.at(-1)?.args[1]).toEqual({ landing: 'stopped' })
+  })
+
+  it('gives way where this Nova cannot land it stopped: it must come back all the same', async () => {
+    const stage = await waited(long)
+    const error = errorRecord(failed('MICROVERSION_UNSUPPORTED'))
+    stage.recovery.steps.set('0.go.go.1', record({ status: 'failed', request: { ordered: 'stop' }, error }))
+    expect(await prepared(stage, { landing: 'as-before' })).toMatchObject({ request: { landing: 'as-before' } })
+  })
+
+  it('to start it changes no landing', async () => {
+    const stage = await waited(long, { taskState: 'powering-on' })
+    stage.plans({ expected: 'stopped' })
+    expect(await prepared(stage)).toMatchObject({ request: { landing: 'stopped', ordered: 'start' } })
+  })
+})

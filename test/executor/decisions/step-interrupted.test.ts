@@ -1,0 +1,211 @@
+/** One step that a crash, its time limit, a stop or the gate came between: what its rows say then (laws L2, L3, L10). */
+import { describe, expect, it } from 'vitest'
+import { failed, Stage } from './stage.ts'
+import { Actor, retry, run, ending, leftBehind } from './actor.ts'
+
+describe('a step that a crash left behind', () => {
+  it('confirmed: its result stands', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    await leftBehind(stage, 'intended', 'issued', 'confirmed')
+    expect(await ending(stage, actor)).toBe('old result')
+    expect([actor.sent, actor.followedFrom]).toEqual([0, []])
+  })
+
+  it('issued: it is followed', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    await leftBehind(stage, 'intended', 'issued')
+    expect(await ending(stage, actor)).toBe('result')
+    expect([actor.sent, actor.quiet, actor.followedFrom]).toEqual([0, [], ['issued req-old']])
+  })
+
+  it('intended, and it was taken: it is followed and not sent again', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.settles = [{ applied: true }]
+    await leftBehind(stage, 'intended')
+    expect(await ending(stage, actor)).toBe('result')
+    expect([actor.sent, actor.quiet, actor.followedFrom]).toEqual([0, [1_000], ['issued found']])
+  })
+
+  it('intended, and it was not taken: the attempt has failed, and only another may send', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    await leftBehind(stage, 'intended')
+    await expect(run(stage, actor)).rejects.toMatchObject({
+      code: 'API_UNAVAILABLE',
+      certainty: 'not-applied',
+      retry: 'backoff',
+    })
+    expect(actor.sent).toBe(0)
+    expect(await ending(stage, actor, retry())).toBe('result')
+    expect(actor.sent).toBe(1)
+  })
+
+  it('intended, and it cannot be settled: it has failed', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.settles = [failed('INSTANCE_GONE')]
+    await leftBehind(stage, 'intended')
+    expect(await ending(stage, actor)).toBe('INSTANCE_GONE')
+    expect(stage.rows().at(-1)).toBe('step.failed INSTANCE_GONE')
+  })
+
+  it('is settled whatever holds: its write is out', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.settles = [{ applied: true }]
+    stage.permission = { allowed: false, hold: 'PAUSED', message: '' }
+    await leftBehind(stage, 'intended')
+    expect(await ending(stage, actor)).toBe('result')
+  })
+})
+
+describe('the time limit of a step', () => {
+  it.each([
+    ['evacuate', 'EVACUATION_STALLED'],
+    ['start', 'STEP_TIMEOUT'],
+  ] as const)('over %s says %s, and nobody knows', async (kind, code) => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.following = new Promise(() => undefined)
+    const running = run(stage, actor, { do: kind, deadlineMs: 5_000, ...retry({ on: [code] }) })
+    const seen = expect(running).rejects.toMatchObject({
+      code,
+      certainty: 'unknown',
+      message: expect.stringContaining('5 s'),
+    })
+    await stage.clock.advance(4_999)
+    expect(stage.rows()).toEqual(['step.intended', 'step.issued'])
+    await stage.clock.advance(1)
+    expect(actor.followedBy!.aborted).toBe(true)
+    await seen
+    expect(stage.rows().at(-1)).toBe(`step.failed ${code}`)
+  })
+
+  it('is over with the step', async () => {
+    const stage = new Stage()
+    await ending(stage, new Actor(), { deadlineMs: 5_000 })
+    await stage.clock.advance(10_000)
+    expect(stage.rows().at(-1)).toBe('step.confirmed')
+  })
+
+  it('is not what ended it when the daemon stops: the rows stay open', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.following = new Promise(() => undefined)
+    const running = run(stage, actor)
+    void running.catch(() => undefined)
+    await stage.clock.advance(1_000)
+    stage.stop.abort()
+    expect(await stage.ending(running)).toBe('SHUTDOWN')
+    expect(stage.rows()).toEqual(['step.intended', 'step.issued'])
+  })
+})
+
+describe('what ends the whole run', () => {
+  it('is no failure of the step: its rows stay open', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.follows = [failed('JOURNAL_UNAVAILABLE')]
+    expect(await ending(stage, actor)).toBe('JOURNAL_UNAVAILABLE')
+    expect(stage.rows()).toEqual(['step.intended', 'step.issued'])
+  })
+
+  it.each(['SHUTDOWN', 'JOURNAL_UNAVAILABLE'] as const)('is passed on as it is: %s', async (code) => {
+    const end = failed(code)
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.follows = [end]
+    await expect(run(stage, actor)).rejects.toBe(end)
+  })
+
+  it('leaves it unknown what became of the step', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.onSend = () => stage.stop.abort()
+    actor.following = new Promise(() => undefined)
+    await expect(run(stage, actor)).rejects.toMatchObject({ code: 'SHUTDOWN', certainty: 'unknown' })
+  })
+
+  it('is seen also when it came while the write was sent', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.onSend = () => stage.stop.abort()
+    actor.following = new Promise(() => undefined)
+    expect(await ending(stage, actor)).toBe('SHUTDOWN')
+    expect(stage.rows()).toEqual(['step.intended', 'step.issued'])
+  })
+})
+
+describe('what the gate holds', () => {
+  const paused = { allowed: false, hold: 'PAUSED', message: '' } as const
+
+  it('waits without a slot, so that others go on', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    stage.permission = paused
+    const running = run(stage, actor)
+    await stage.clock.advance(1_000)
+    let other = false
+    await stage.slots.run(stage.recovery.plan, async () => (other = true))
+    expect([other, actor.sent]).toEqual([true, 0])
+    stage.permission = { allowed: true }
+    expect(await stage.ending(running)).toBe('result')
+  })
+
+  it('is not sent when it is held while it is prepared, and is prepared anew afterwards', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.onBefore = () => (stage.permission = paused)
+    const running = run(stage, actor)
+    await stage.clock.advance(1_000)
+    expect([actor.sent, stage.rows()]).toEqual([0, ['incident.held']])
+    actor.onBefore = () => undefined
+    stage.permission = { allowed: true }
+    expect(await stage.ending(running)).toBe('result')
+    expect(stage.rows()).toEqual([
+      'incident.held',
+      'incident.continued',
+      'step.intended',
+      'step.issued',
+      'step.confirmed',
+    ])
+  })
+
+  it('is not begun when the gate shut while it waited for its slot', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    let prepared = 0
+    actor.onBefore = () => prepared++
+    let letGo = (): void => undefined
+    const { slots } = stage
+    for (let count = 0; count < 8; count++)
+      void slots.run(stage.recovery.plan, () => new Promise<void>((resolve) => (letGo = both(letGo, resolve))))
+    const running = run(stage, actor)
+    await stage.clock.advance(10)
+    stage.permission = paused
+    letGo()
+    await stage.clock.advance(1_000)
+    expect([prepared, stage.rows()]).toEqual([0, ['incident.held']])
+    stage.permission = { allowed: true }
+    expect(await stage.ending(running)).toBe('result')
+  })
+
+  it('a closing step of a cancelled incident goes on', async () => {
+    const stage = new Stage()
+    stage.cancel()
+    expect(await stage.ending(run(stage, new Actor(), {}, true))).toBe('result')
+    const other = new Stage()
+    other.cancel()
+    expect(await other.ending(Promise.resolve().then(() => run(other, new Actor())))).toBe('CANCELLED')
+  })
+})
+
+function both(first: () => void, second: () => void): () => void {
+  return () => {
+    first()
+    second()
+  }
+}

@@ -1,0 +1,88 @@
+/** Nova lists nothing of a cell that it cannot reach, without a word: no empty list ends an incident (laws L7, L9). */
+import { describe, expect, test } from 'vitest'
+import type { Entry } from '../../src/domain/entry.ts'
+import type { ServiceRecord } from '../../src/domain/service.ts'
+import { requireCell } from '../../src/executor/survey.ts'
+import { dead, withRig, type Rig } from './rig.ts'
+
+/** Loses the dead host's cell in the moment in which the incident enters that phase; gives it back after a while. */
+function loseCellAt(rig: Rig, phase: string): { lost: () => boolean } {
+  let lost = false
+  rig.wrapJournal = (journal) => ({
+    ...journal,
+    append: (entries) => {
+      const written = journal.append(entries)
+      const enters = (entry: Entry): boolean => entry.kind === 'incident.phase' && entry.data.to === phase
+      if (!lost && written.some(enters)) {
+        lost = true
+        rig.simulator.cellDown([dead])
+        setTimeout(() => rig.simulator.cellDown([dead], false), 400)
+      }
+      return written
+    },
+  })
+  return { lost: () => lost }
+}
+
+describe.concurrent('a cell that is lost', () => {
+  test(
+    'before the survey: the incident waits, and every instance has its line',
+    withRig({ segment: { onServiceDown: 'fence' } }, async (rig) => {
+      const { uuid } = rig.simulator.addInstance({ host: dead })
+      // Isolated: surveyed only once it is fenced.
+      rig.wrapBridge = (bridge) => ({
+        ...bridge,
+        lookAgain: async (...asked) => {
+          const look = await bridge.lookAgain(...asked)
+          return { ...look, verdict: { ...look.verdict, kind: 'service-down' } }
+        },
+      })
+      const cell = loseCellAt(rig, 'surveying')
+      rig.hostDies()
+      const run = rig.run()
+      await rig.until(() => rig.incident.held?.code === 'CLOUD_UNAVAILABLE', 'held')
+      expect(cell.lost()).toBe(true)
+      expect(rig.incident).toMatchObject({ phase: 'surveying', closed: null })
+      rig.cancel()
+      await run
+      expect(rig.sent('evacuate', uuid)).toBe(0)
+    }),
+  )
+
+  test(
+    'before the last sweep: the incident is not closed',
+    withRig({}, async (rig) => {
+      rig.simulator.addInstance({ host: dead })
+      const cell = loseCellAt(rig, 'sweeping')
+      rig.hostDies()
+      const run = rig.run()
+      await rig.until(() => rig.incident.held?.code === 'CLOUD_UNAVAILABLE', 'held')
+      expect(cell.lost()).toBe(true)
+      expect(rig.incident).toMatchObject({ phase: 'sweeping', closed: null })
+      rig.cancel()
+      await run
+    }),
+  )
+})
+
+describe('the row of a host says whether its cell was there to be listed', () => {
+  const row = (change: Partial<ServiceRecord> = {}): ServiceRecord => ({
+    ...{ id: 's-1', binary: 'nova-compute', host: 'h', zone: null, status: 'enabled', state: 'down' },
+    ...{ updatedAt: null, forcedDown: false, disabledReason: null },
+    ...change,
+  })
+
+  test('known, whatever it says', () => {
+    expect(() => requireCell([row({ host: 'other', status: 'unknown' }), row()], 'h')).not.toThrow()
+  })
+
+  test('unknown: the cell cannot be reached', () => {
+    const unknown = row({ id: null, status: 'unknown', state: null })
+    expect(() => requireCell([unknown], 'h')).toThrow(expect.objectContaining({ code: 'API_UNAVAILABLE' }))
+  })
+
+  test('missing: older Novas leave it out, or somebody removed it', () => {
+    const others = [row({ host: 'other' }), row({ binary: 'nova-scheduler' })]
+    expect(() => requireCell(others, 'h')).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
+  })
+})

@@ -1,0 +1,136 @@
+/** When a scope of the brake trips and when it opens again. */
+import { describe, expect, it } from 'vitest'
+import { Brake } from './brake-setup.ts'
+
+describe('a tripped scope', () => {
+  it('trips once, with its numbers, when something waits in it', () => {
+    const brake = new Brake().down('s1', 's2', 's3')
+    expect(brake.look().tripped).toMatchObject([{ scope: 'segment:s', hosts: ['s1', 's2', 's3'], trip: { since: 0 } }])
+    brake.now = 5
+    expect(brake.look()).toMatchObject({ tripped: [], released: [] })
+    expect(brake.look().scopes.get('segment:s')?.trip).toMatchObject({ since: 0, changedAt: 0 })
+  })
+
+  it('does not trip for hosts that nothing would be done to, yet holds the next one', () => {
+    const brake = new Brake().proven('s1', 's2', 's3')
+    expect(brake.look().tripped).toEqual([])
+    brake.down('s4')
+    expect(brake.look().tripped).toHaveLength(1)
+  })
+
+  it('stays shut within its limits until the same hosts have been down for the settling time, to the millisecond', () => {
+    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+    brake.now = 500
+    brake.look()
+    brake.now = 10_000
+    brake.back('s3')
+    expect(brake.held('s1')).toEqual(['segment:s'])
+    expect(brake.message('segment:s')).toBe(
+      '2 of 10 hosts of segment s are down, 2 may be; more were, and hosts may still be coming back: it opens once nothing has changed for 1 s',
+    )
+    brake.now = 10_999
+    expect(brake.held('s1')).toEqual(['segment:s'])
+    brake.now = 11_000
+    const { released } = brake.look()
+    expect(released).toMatchObject([{ scope: 'segment:s', trippedForMs: 10_500, trip: null }])
+    expect(released[0]?.message).toBe(
+      '2 of 10 hosts of segment s are down, 2 may be: within the limit, and nothing has changed for 1 s',
+    )
+    expect(brake.held('s1')).toEqual([])
+  })
+
+  it('begins to settle anew when another host comes back, or fails', () => {
+    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+    brake.look()
+    brake.now = 10_000
+    brake.back('s3')
+    brake.look()
+    brake.now = 10_900
+    brake.back('s2')
+    brake.look()
+    brake.now = 11_800
+    brake.down('s4')
+    brake.look()
+    brake.now = 12_799
+    expect(brake.held('s1')).toEqual(['segment:s'])
+    brake.now = 12_800
+    expect(brake.held('s1')).toEqual([])
+  })
+
+  it('begins to settle anew when one comes back as another fails', () => {
+    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+    brake.look()
+    brake.back('s3')
+    brake.now = 10_000
+    brake.look()
+    brake.now = 10_999
+    brake.back('s2').down('s4')
+    brake.look()
+    brake.now = 11_998
+    expect(brake.held('s1')).toEqual(['segment:s'])
+  })
+
+  it('over its limits stays shut for ever while anybody waits', () => {
+    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+    brake.look()
+    brake.now = 1e9
+    expect(brake.look().released).toEqual([])
+  })
+
+  it('with nobody to hold any more is over once it has settled', () => {
+    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+    brake.look()
+    brake.facts.down = brake.facts.down.map((host) => ({ ...host, waits: false }))
+    brake.now = 5_000
+    expect(brake.look().released).toEqual([])
+    brake.now = 5_999
+    expect(brake.look().released).toEqual([])
+    brake.now = 6_000
+    const { released } = brake.look()
+    expect(released[0]?.message).toBe(
+      '3 of 10 hosts of segment s are down, 2 may be: no recovery waits any more, and nothing has changed for 1 s',
+    )
+  })
+
+  it('opens at once with a settling time of 0 when it is within its limits', () => {
+    const brake = new Brake({ settleMs: 0 }).down('s1', 's2', 's3')
+    brake.look()
+    expect(brake.back('s3').held('s1')).toEqual([])
+  })
+
+  it('is known by its journal alone after a restart, whatever its hosts are', () => {
+    const brake = new Brake({ settleMs: 1_000 })
+    brake.trips = new Map([['segment:s', { since: -500, changedAt: 0, hosts: [], waiting: 0 }]])
+    brake.down('s1')
+    expect(brake.held('s1')).toEqual(['segment:s'])
+    brake.now = 1_000
+    expect(brake.held('s1')).toEqual([])
+  })
+
+  it('of a scope that is gone opens once it has settled', () => {
+    const brake = new Brake({ settleMs: 1_000 })
+    brake.trips = new Map([['domain:r1', { since: 0, changedAt: 0, hosts: [], waiting: 0 }]])
+    brake.now = 1_000
+    expect(brake.look().released).toMatchObject([{ scope: 'domain:r1', hosts: [], fleet: 0, title: 'domain r1' }])
+  })
+
+  it('neither trips nor settles while the control plane is not believed; what is over holds all the same', () => {
+    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+    brake.facts.blind = true
+    expect(brake.look().tripped).toEqual([])
+    expect(brake.held('s1')).toEqual(['segment:s'])
+    brake.facts.blind = false
+    brake.look()
+    brake.back('s3')
+    brake.now = 500
+    brake.look()
+    brake.facts.blind = true
+    brake.now = 5_000
+    expect(brake.look().released).toEqual([])
+    brake.facts.blind = false
+    brake.now = 5_999
+    expect(brake.held('s1')).toEqual(['segment:s'])
+    brake.now = 6_000
+    expect(brake.held('s1')).toEqual([])
+  })
+})
