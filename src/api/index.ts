@@ -1,5 +1,5 @@
 /** HTTP: the public listener for machines and the operators' socket. */
 export { listenForOperators } from './operator-socket.ts'
 export { openApi } from './rest-server.ts'
-export { listenForPeople, type WebListener } from './web-listener.ts'
+export { listenForPeople, type WebListener, type WebOptions } from './web-listener.ts'
 export { listenPublicly, type PublicSources } from './public-listener.ts'

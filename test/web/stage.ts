@@ -115,8 +115,12 @@ export class Stage {
       port: this.url === '' ? 0 : Number(new URL(this.url).port),
       tls: null,
       trustedProxies: [],
-      requestsAMinute: 1_000_000,
-      login: { roles: { admin: 'admin', member: 'operator', reader: 'reader' }, projects: [], sessionMs: 28_800_000 },
+      rules: () => ({
+        roles: { admin: 'admin', member: 'operator', reader: 'reader' },
+        projects: [],
+        sessionMs: 28_800_000,
+        requestsAMinute: 1_000_000,
+      }),
       pages: fileURLToPath(new URL('../../dist/web', import.meta.url)),
     }
   }
