@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { simulatedSegment } from '../../src/daemon/simulated-parts.ts'
 import { timelineEvent } from '../../src/daemon/review/timeline.ts'
 import type { Entry } from '../../src/domain/entry.ts'
+import { incidentReport } from '../../src/journal/report.ts'
 import { SmallWorld } from './small-world.ts'
 
 it.each([
@@ -158,8 +159,6 @@ it(
     const moved = lines.filter(({ outcome }) => outcome === 'recovered').map((line) => line.id)
     expect(advice.find(({ code }) => code === 'PROOF_VOIDED')?.instances).toEqual(moved)
     expect(moved.length).toBeGreaterThan(0)
-    let report = ''
-    for await (const piece of daemon.review.report(id, 'markdown')) report += piece
-    expect(report).toContain('**It no longer holds**')
+    expect(incidentReport(id, journal.read({ incident: id }))).toContain('**It no longer holds**')
   }),
 )

@@ -124,16 +124,7 @@ export class Stage {
       port: this.url === '' ? 0 : Number(new URL(this.url).port),
       tls: null,
       trustedProxies: [],
-<<<<<<< HEAD
       rules: () => rules,
-=======
-      rules: () => ({
-        roles: { admin: 'admin', member: 'operator', reader: 'reader' },
-        projects: [],
-        sessionMs: 28_800_000,
-        requestsAMinute: 1_000_000,
-      }),
->>>>>>> api
       pages: fileURLToPath(new URL('../../dist/web', import.meta.url)),
     }
   }
