@@ -8,6 +8,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: 'forks',
+    // A worker reads each module once, not once per file: what modules keep (caches) no test may see.
+    isolate: false,
     // A poll's default of one second is too short for a machine that does something else too.
     expect: { poll: { timeout: 20_000 } },
     // Some files wait for real processes and real time: one more than two cores need.

@@ -6,6 +6,7 @@ import { parseWorkflow } from '../engine/workflow.ts'
 import type { Adapters } from './adapters.ts'
 import type { Config } from './config/index.ts'
 import type { DaemonParts } from './daemon.ts'
+import type { Memory } from './memory-watch.ts'
 import type { LogLevelInForce } from './log-level.ts'
 import type { ConfigurationSource } from './reloads.ts'
 import { noticeRules } from './notice-receivers.ts'
@@ -22,6 +23,8 @@ export interface DaemonSurroundings {
   journalPath: string
   configuration?: ConfigurationSource
   logLevel?: LogLevelInForce
+  /** Default: this process's. */
+  memory?: Memory
   /** Default: this process's. */
   pid?: number
 }

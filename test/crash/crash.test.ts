@@ -24,9 +24,9 @@ test('killed right before or right after a commit of the journal, a recovery end
   const whole = await dieAndResume([])
   expect(whole).toMatchObject({ died: false, problems: [] })
   expect(whole.commits).toBeGreaterThan(40)
-  // Every eighth of each, as real processes; replay.test.ts dies at every single one, in process.
+  // Every twelfth of each, as real processes; replay.test.ts dies at every single one, in process.
   const moments = Array.from({ length: whole.commits }, (_, i) => i + 1)
-  expect(await runAll(moments.flatMap((n) => (n % 8 === 0 ? [[{ before: n }], [{ after: n - 1 }]] : [])))).toEqual({})
+  expect(await runAll(moments.flatMap((n) => (n % 12 === 0 ? [[{ before: n }], [{ after: n - 1 }]] : [])))).toEqual({})
 }, 300_000)
 
 test('killed while any write waits for its answer, nothing is sent twice', async () => {

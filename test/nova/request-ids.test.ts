@@ -6,11 +6,11 @@ import { lab, labAccess } from './lab.ts'
 import { LabStage, outcomeOf } from './stage.ts'
 
 const dead = 'cmp01'
-const root = process.env['LAB_ROOT'] ?? `/opt/lab/${process.env['LAB_SUITE'] ?? 'trixie'}`
-const logs = join(root, 'lab/log')
+let logs: string
 let stage: LabStage
 
 beforeAll(async () => {
+  logs = (await lab('logs')).trim()
   stage = await LabStage.open('reqid')
 })
 afterAll(() => stage.close())

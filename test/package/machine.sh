@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The machine that the package is installed on: a Debian 13 without network, with systemd as process 1. Sourced by ./run, which sets work.
 
-base=${PACKAGE_ROOT:-/opt/lab/package-trixie}
+base=${PACKAGE_ROOT:-/var/cache/lifeboat-test/trixie}
 # What the package depends on, and programs that probes and fencing run. linux-sysctl-defaults: ping without capabilities.
 base_packages=nodejs,procps,systemd,iputils-ping,ipmitool,openssh-client,linux-sysctl-defaults
 root=$work/root

@@ -11,13 +11,15 @@ import type { Entry, IncidentId } from '../../domain/entry.ts'
 import { LifeboatError } from '../../domain/errors.ts'
 import { applyEntry, type Incident } from '../../domain/incident.ts'
 import type { Operations } from '../../domain/operations.ts'
+import type { Workflow } from '../../domain/plan.ts'
 import { parseWorkflow } from '../../engine/workflow.ts'
 import { openJournal, type JournalWriter } from '../../journal/journal.ts'
 import { startSimulator, VirtualClock, type NewInstance, type Simulator } from '../../simulator/index.ts'
-import { parseConfiguration, type LoadedConfig } from '../config/index.ts'
+import { parseConfiguration, type Config, type LoadedConfig } from '../config/index.ts'
 import { configurationSource } from '../configuration-source.ts'
 import { Daemon } from '../daemon.ts'
 import { daemonParts } from '../daemon-parts.ts'
+import type { Memory } from '../memory-watch.ts'
 import { baseConfiguration, laidOver } from './base-configuration.ts'
 import { Life } from './life.ts'
 import { People } from './people.ts'
@@ -27,8 +29,22 @@ import { Witnesses } from './witnesses.ts'
 
 const workflowFile = fileURLToPath(new URL('../../../recovery-workflows/host-failure.yaml', import.meta.url))
 
+/** The shipped workflow by what owners may wish. Reading it anew for each daemon would be a tenth of a rehearsal. */
+const shipped = new Map<string, Workflow>()
+
+function shippedWorkflow(wishes: Config['wishes']): Workflow {
+  const key = JSON.stringify(wishes)
+  const workflow =
+    shipped.get(key) ?? parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { wishes })
+  shipped.set(key, workflow)
+  return workflow
+}
+
+/** The same script gives the same journal also on a machine that is short of memory. */
+const plenty: Memory = { rssBytes: () => 0, limitBytes: Infinity }
+
 /** A rehearsal's journal outlives nothing: where there is a file system in memory its commits cost no disk. */
-const memory = '/dev/shm'
+const fileSystemInMemory = '/dev/shm'
 
 /** Told what happens, as it happens. */
 export interface Audience {
@@ -51,7 +67,9 @@ export class Stage {
   readonly receivers: Receivers
   readonly #setting: Setting
   readonly #audience: Audience
-  readonly #directory = mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), 'lifeboat-rehearsal-'))
+  readonly #directory = mkdtempSync(
+    join(existsSync(fileSystemInMemory) ? fileSystemInMemory : tmpdir(), 'lifeboat-rehearsal-'),
+  )
   readonly #ids = new Map<string, string>()
   readonly #names = new Map<string, string>()
   #config: unknown
@@ -246,7 +264,7 @@ export class Stage {
           sendmail: this.receivers.sendmail,
         },
       },
-      loadWorkflow: ({ wishes }) => parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { wishes }),
+      loadWorkflow: ({ wishes }) => shippedWorkflow(wishes),
     })
     const journal = openJournal(this.journalPath, { clock: life })
     journal.onAppend((entry) => {
@@ -264,6 +282,7 @@ export class Stage {
         configuration: source,
         journal: this.#onDisk(journal),
         journalPath: 'journal.db',
+        memory: plenty,
         pid: ++this.#pid,
       }),
     )

@@ -15,8 +15,9 @@ import { link } from '../router.ts'
 import { counted, matches } from '../words/count.ts'
 import type { Tone } from '../words/tone.ts'
 
-/** Between two looks at a plan that is being made. */
-const lookMs = 500
+/** Pause before a look at a plan that is being made, doubled each time: a small host's is there at once, a large one's takes seconds. */
+const firstLookMs = 50
+const longestLookMs = 500
 
 export function PlanPage({ host }: { host: string }) {
   useTitle(`What if ${host} died`)
@@ -54,12 +55,14 @@ function usePlan(host: string | null, again: number): { run: PlanRun | null; fai
     const failed = (thrown: unknown): void => {
       if (!over) setState({ run: null, failure: thrown as ApiFailure })
     }
+    let pauseMs = firstLookMs
     const look = (run: PlanRun): void => {
       if (over) return
       setState({ run, failure: null })
-      if (run.state === 'running')
-        cancel = after(lookMs, () => void get<PlanRun>(paths.plan(run.id)).then(look, failed))
-      else announce(run.state === 'done' ? `The plan of ${host} is made` : `There is no plan of ${host}`)
+      if (run.state === 'running') {
+        cancel = after(pauseMs, () => void get<PlanRun>(paths.plan(run.id)).then(look, failed))
+        pauseMs = Math.min(2 * pauseMs, longestLookMs)
+      } else announce(run.state === 'done' ? `The plan of ${host} is made` : `There is no plan of ${host}`)
     }
     setState({ run: null, failure: null })
     void post<PlanRun>(paths.plans, { host }).then(look, failed)
