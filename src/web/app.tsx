@@ -1,5 +1,5 @@
 /** The frame around every page: who looks, whether news arrive, where to go; and which page an address is. */
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { DaemonStatus } from '../domain/operations.ts'
 import type { Asker } from '../domain/review.ts'
 import type { ApiFailure } from './api/client.ts'
@@ -83,7 +83,8 @@ function useLogin() {
       (thrown: unknown) => setFailure(thrown as ApiFailure),
     )
   }, [])
-  useEffect(look, [look])
+  // Before the browser draws: every page waits for this.
+  useLayoutEffect(look, [look])
   useEffect(() => {
     if (failure === null || failure.status === 401) return undefined
     return after(retryMs, look)

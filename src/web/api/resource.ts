@@ -1,5 +1,5 @@
 /** What a page shows of the daemon: loaded, kept while it is loaded anew, and loaded anew when something happened. */
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { after, nowMs } from '../browser-clock.ts'
 import { get, type ApiFailure } from './client.ts'
 
@@ -80,7 +80,8 @@ export function useResource<T>(path: string | null): Resource<T> {
     [load],
   )
 
-  useEffect(() => {
+  // Before the browser draws: an effect would ask a frame later.
+  useLayoutEffect(() => {
     const at = inner.current
     at.path = path
     at.notBefore = 0

@@ -1,5 +1,5 @@
 /** What if: what would happen if a living host died now, for each of its instances, with the reason. Nothing is sent. */
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { originalText } from '../../domain/original-text.ts'
 import type { InstancePlan } from '../../domain/plan.ts'
 import type { PlanRun } from '../../domain/review.ts'
@@ -18,7 +18,7 @@ import { counted, matches } from '../words/count.ts'
 import type { Tone } from '../words/tone.ts'
 
 /** Pause before a look at a plan that is being made, doubled each time: a small host's is there at once, a large one's takes seconds. */
-const firstLookMs = 50
+const firstLookMs = 20
 const longestLookMs = 500
 
 export function PlanPage({ host }: { host: string }) {
@@ -51,7 +51,7 @@ export function PlanPage({ host }: { host: string }) {
 
 function usePlan(host: string | null, again: number): { run: PlanRun | null; failure: ApiFailure | null } {
   const [state, setState] = useState<{ run: PlanRun | null; failure: ApiFailure | null }>({ run: null, failure: null })
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (host === null) return undefined
     let over = false
     let cancel: () => void = () => undefined
