@@ -82,7 +82,7 @@ it('the page of an incident answers what died, how it is known, the fence, what 
     const row = await rowOf(page, instance)
     expect(row).toContain(`recovered on ${host}`)
     expect(status).toBe(running.includes(instance) ? 'ACTIVE' : 'SHUTOFF')
-    expect(row).toMatch(running.includes(instance) ? /wanted running/ : /wanted (stopped|running)/)
+    expect(row).toMatch(running.includes(instance) ? /to end running/ : /to end stopped/)
     expect(await requestsShown(page, id, instance)).toEqual(await evacuationRequests(instance))
   }
   expect((await serverOf(optedOut)).host).toBe(dead)

@@ -169,16 +169,19 @@ describe('the page of an incident answers alone', () => {
       ['Markdown', /cmp01/],
       ['JSON', /"hash"/],
     ] as const) {
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('link', { name: format }).click(),
-      ])
-      const stream = await download.createReadStream()
-      let text = ''
-      for await (const chunk of stream) text += String(chunk)
-      expect(text).toMatch(wanted)
+      expect(await stage.turns(downloaded(format))).toMatch(wanted)
     }
   })
+
+  async function downloaded(link: string): Promise<string> {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: link }).click(),
+    ])
+    let text = ''
+    for await (const chunk of await download.createReadStream()) text += String(chunk)
+    return text
+  }
 
   it('is whole on paper: every instance, no buttons', async () => {
     await page.evaluate(() => dispatchEvent(new Event('beforeprint')))

@@ -212,6 +212,17 @@ export class Stage {
     return this.clock.run(this.daemon.review.load(incident))
   }
 
+  /** For what the daemon makes in pieces while a browser waits: each piece gets its turn, and no time passes. */
+  async turns<T>(work: Promise<T>): Promise<T> {
+    let over = false
+    const done = work.finally(() => (over = true))
+    while (!over) {
+      await this.clock.advance(0)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    return done
+  }
+
   ended(host: string): Promise<string> {
     return this.until(host, ({ ended }) => ended !== null)
   }

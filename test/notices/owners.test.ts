@@ -1,0 +1,202 @@
+/** What owners are told of their instances, and when. */
+import { describe, expect, it } from 'vitest'
+import { down, dying, everything, instanceOf, opened, owners, recovered, Rig, verdict, closed } from './rig.ts'
+
+describe('owners', () => {
+  it(
+    'are told of their own instances only, and at the end what became of each',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.instances = () =>
+        Promise.resolve([instanceOf('a', 'red'), instanceOf('b', 'blue'), instanceOf('c', 'red', 'stopped')])
+      await rig.append(verdict('host-down'))
+      const told = rig.queued('instances-affected')
+      expect(
+        told.map(({ project, instances }) => [project, instances?.map(({ name, state }) => [name, state])]),
+      ).toEqual([
+        [
+          'red',
+          [
+            ['a', 'affected'],
+            ['c', 'at-rest'],
+          ],
+        ],
+        ['blue', [['b', 'affected']]],
+      ])
+      const left = { outcome: 'left', code: 'LOCAL_DISK', message: 'its disk is on cmp01', after: null } as const
+      await rig.append(opened('i'), ...recovered('i', 'a', 'red'), ...recovered('i', 'b', 'blue', left))
+      await rig.append(...recovered('i', 'new', 'green'), closed('i'))
+      const ended = rig.queued('instances-ended')
+      expect(
+        ended.map(({ project, severity, instances }) => [
+          project,
+          severity,
+          instances?.map(({ name, state }) => [name, state]),
+        ]),
+      ).toEqual([
+        [
+          'red',
+          'warning',
+          [
+            ['c', 'untouched'],
+            ['a', 'running'],
+          ],
+        ],
+        ['blue', 'warning', [['b', 'left']]],
+        ['green', 'info', [['new', 'running']]],
+      ])
+      expect(ended[0]?.reference).toBe(told[0]?.reference)
+      expect(told[0]?.reference).not.toBe(told[1]?.reference)
+    }),
+  )
+
+  it(
+    'are told once for each death, however often the verdict wavers',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.instances = () => Promise.resolve([instanceOf('a', 'red')])
+      await rig.append(verdict('host-down'), opened('i'))
+      await rig.append(verdict('suspect', { from: 'host-down' }), verdict('host-down', { from: 'suspect' }))
+      rig.restart()
+      await rig.append(verdict('host-down', { from: 'suspect' }))
+      expect(rig.queued('instances-affected')).toHaveLength(1)
+    }),
+  )
+
+  it(
+    'are told that the host came back, when nothing was begun',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.instances = () => Promise.resolve([instanceOf('a', 'red')])
+      await rig.append(verdict('host-down'))
+      await rig.append(verdict('healthy', { from: 'host-down' }))
+      expect(rig.queued('instances-ended')[0]?.instances).toEqual([{ id: 'id-a', name: 'a', state: 'returned' }])
+    }),
+  )
+
+  it(
+    'are told of the next death after a restart, when the end of the last one was told, or nobody wanted to hear of it',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.instances = () => Promise.resolve([instanceOf('a', 'red')])
+      const dies = async (): Promise<void> => {
+        await rig.append(verdict('host-down'))
+        await rig.append(verdict('healthy', { from: 'host-down' }))
+        // Longer ago than what a start looks at again.
+        await rig.pass(120_000)
+        await rig.append(verdict('suspect', { host: 'cmp02' }))
+      }
+      const worried = { receivers: { hook: { ...owners, least: 'warning' as const } } }
+      await dies()
+      rig.restart(worried)
+      await dies()
+      rig.restart(worried)
+      await rig.append(verdict('host-down'))
+      expect(rig.queued().map(({ topic }) => topic)).toEqual([
+        ...['instances-affected', 'instances-ended', 'instances-affected', 'instances-affected'],
+      ])
+    }),
+  )
+
+  it(
+    'are told nothing of a failure that was over before Nova had said whose instances were there',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      let answer: () => void = () => undefined
+      rig.instances = () => new Promise((resolve) => (answer = () => resolve([instanceOf('a', 'red')])))
+      await rig.append(verdict('host-down'))
+      await rig.append(verdict('healthy', { from: 'host-down' }))
+      answer()
+      await rig.pass(1_000)
+      expect(rig.queued()).toEqual([])
+      await rig.append(verdict('host-down'))
+      answer()
+      await rig.pass(1_000)
+      expect(rig.queued().map(({ topic }) => topic)).toEqual(['instances-affected'])
+    }),
+  )
+
+  it(
+    'are told of a death that a person stated, and not of one that is expected to be held',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.instances = () => Promise.resolve([instanceOf('a', 'red')])
+      await rig.append(verdict('declared-down'))
+      expect(rig.queued()).toEqual([])
+      await rig.append(opened('i', { verdict: null, openedBy: 'ann' }))
+      expect(rig.queued('instances-affected')).toHaveLength(1)
+    }),
+  )
+
+  it(
+    'hear at the end when their instances could not be read at the verdict',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.instances = () => Promise.reject(new Error('no answer'))
+      await rig.append(verdict('host-down'), opened('i'))
+      await rig.pass(10_000)
+      await rig.append(...recovered('i', 'a', 'red'), closed('i'))
+      expect(rig.queued().map(({ topic }) => topic)).toEqual(['instances-ended'])
+    }),
+  )
+
+  it(
+    'with more instances than a notice names get the worst first and the number of all',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      const failed = { outcome: 'failed', code: 'NO_VALID_HOST', after: null } as const
+      const good = ['a', 'b', 'c'].flatMap((name) => recovered('i', name, 'red'))
+      await rig.append(opened('i'), ...good, ...recovered('i', 'z', 'red', failed), closed('i'))
+      const [notice] = rig.queued('instances-ended')
+      expect(notice).toMatchObject({ instanceCount: 4, notBack: 1, severity: 'critical' })
+      expect(notice?.instances?.map(({ name }) => name)).toEqual(['z', 'a', 'b'])
+    }),
+  )
+
+  it(
+    'are told at once when their host was read while it was suspect and its witnesses said dead',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      let read = 0
+      rig.instances = () => (++read === 1 ? Promise.resolve([instanceOf('a', 'red')]) : new Promise(() => undefined))
+      await rig.append(dying())
+      expect([read, rig.queued()]).toEqual([1, []])
+      await rig.append(verdict('host-down', { from: 'suspect' }))
+      expect([read, rig.tried()]).toEqual([1, ['hook instances-affected']])
+    }),
+  )
+
+  it(
+    'are read anew when that is long ago, could not be done, or was before the host lived again',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      let read = 0
+      rig.instances = () => (read++ % 2 === 0 ? Promise.reject(new Error('busy')) : Promise.resolve([]))
+      await rig.append(dying())
+      await rig.append(verdict('host-down', { from: 'suspect' }))
+      expect(read).toBe(2)
+      rig.instances = () => Promise.resolve([instanceOf(`n${++read}`, 'red')])
+      await rig.append(verdict('healthy', { from: 'host-down' }), dying())
+      await rig.pass(91_000)
+      await rig.append(verdict('host-down', { from: 'suspect' }))
+      expect(read).toBe(4)
+      await rig.append(verdict('healthy', { from: 'host-down' }), dying())
+      await rig.append(verdict('healthy', { from: 'suspect' }), verdict('host-down'))
+      expect(read).toBe(6)
+    }),
+  )
+
+  it(
+    'of no more than four suspect hosts are read at once, and of none whose witnesses do not say dead',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      const read: string[] = []
+      rig.instances = (host) => {
+        read.push(host)
+        return new Promise(() => undefined)
+      }
+      await rig.append(verdict('suspect', { host: 'alive' }))
+      for (const host of ['a', 'b', 'c', 'd', 'e']) await rig.append(dying(host))
+      expect(read).toEqual(['a', 'b', 'c', 'd'])
+    }),
+  )
+
+  it(
+    'nobody reads the host where no owner of its segment is told',
+    Rig.run({ receivers: { pager: everything, hook: { ...owners, segments: ['az2'] } } }, async (rig) => {
+      let read = 0
+      rig.instances = () => Promise.resolve([instanceOf(`n${++read}`, 'red')])
+      await rig.append(verdict('host-down'))
+      expect(read).toBe(0)
+    }),
+  )
+})
