@@ -183,7 +183,7 @@ export class HostReturns {
     return {
       state,
       mark,
-      unansweredUntil: orderedAt === null ? null : this.#monotonic(orderedAt) + settings.settleQuietMs,
+      unansweredUntil: orderedAt === null ? -Infinity : this.#monotonic(orderedAt) + settings.settleQuietMs,
       service,
       pulse,
       healthy: watch.healthy,

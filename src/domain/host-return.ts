@@ -117,8 +117,8 @@ type Service = Pick<ServiceRecord, 'id' | 'status' | 'state' | 'forcedDown' | 'd
 export interface ReturnFacts {
   state: ReturnState
   mark: HostMark
-  /** Until then an order of ours whose answer is missing may still set what the mark says. Null: all were answered. */
-  unansweredUntil: number | null
+  /** Until then an order of ours whose answer is missing may still set what the mark says. -Infinity: all were answered. */
+  unansweredUntil: number
   /** The service as read last, or null when Nova does not list it. */
   service: Service | null
   /** unsure: not watched long enough, or below the mark of a silent host. */
@@ -187,7 +187,7 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
     mark.disabled && service.status === 'disabled' && mark.reasons.includes(service.disabledReason ?? '')
   const nothingLeft = !forcedByUs && !disabledByUs && !facts.cleared && facts.enabledAt === null
   // Ended now, a flag that shows up late would be nobody's, and stay for ever.
-  if (nothingLeft && facts.unansweredUntil !== null && now < facts.unansweredUntil) return null
+  if (nothingLeft && now < facts.unansweredUntil) return null
   if (nothingLeft) return end('TAKEN_BACK_BY_OTHERS', 'Nothing of what we had set is left: somebody else took it back')
   if (order?.keepOut === true) return say('kept-out', 'KEPT_OUT', `Kept out by ${order.by}: ${order.reason}`)
   if (facts.state === 'kept-out' && order === null) return keptOut(rules)

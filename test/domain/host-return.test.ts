@@ -33,7 +33,7 @@ const ann = { by: 'ann', reason: 'repaired', keepOut: false }
 const ready: ReturnFacts = {
   state: 'settling',
   mark,
-  unansweredUntil: null,
+  unansweredUntil: -Infinity,
   service: forced,
   pulse: 'beating',
   healthy: null,
@@ -321,6 +321,11 @@ const table: [
 ]
 
 describe('a host that carries our mark', () => {
+  it('what is still ours goes its way also while the answer to an order of ours is missing', () => {
+    expect(decided({})).not.toBeNull()
+    expect(decided({ unansweredUntil: now + 1 })).toEqual(decided({}))
+  })
+
   it.each(table)('%s', (_what, expected, facts, from, under) => {
     expect(short(decided(facts, from, under))).toBe(expected)
   })
@@ -406,7 +411,7 @@ const anyFacts: fc.Arbitrary<ReturnFacts> = fc.record({
     disabled: fc.boolean(),
     reasons: fc.constant([ours]),
   }),
-  unansweredUntil: fc.constant(null),
+  unansweredUntil: fc.constant(-Infinity),
   service: fc.option(
     fc.record({
       id: fc.constantFrom('s-1', 's-1', 's-1', 's-2', null),

@@ -1,6 +1,6 @@
 /** What owners are told of their instances, and when. */
 import { describe, expect, it } from 'vitest'
-import { down, dying, everything, instanceOf, opened, owners, recovered, Rig, verdict, closed } from './rig.ts'
+import { dying, everything, instanceOf, opened, owners, recovered, Rig, verdict, closed } from './rig.ts'
 
 describe('owners', () => {
   it(

@@ -211,6 +211,21 @@ describe('confirming a resize', () => {
   )
 })
 
+it.each([
+  ['start', 'stop', 'is passed over', start],
+  ['start', 'start', 'is sent', start],
+  ['stop', 'stop', 'is sent', stop],
+] as const)('a %s after its owner ordered a %s while it waited %s', async (name, ordered, fate, driver) => {
+  const stage = new Stage()
+  const seen = { vmState: 'other', powerState: 0, host: 'alive' }
+  stage.shows(seen)
+  stage.recovery.steps.set('earlier', record({ kind: 'evacuate', status: 'confirmed', request: { ordered } }))
+  const step = { ...stage.scene().step, do: name }
+  const found = await stage.ending(driver.before({ ...stage.scene(), step }))
+  if (fate === 'is sent') expect(found).toHaveProperty('request')
+  else expect(found).toEqual({ nothingToDo: { ...seen, taskState: null } })
+})
+
 describe.each([
   ['start', start, 'active', 1, 'powering-on'],
   ['stop', stop, 'stopped', 4, 'powering-off'],
