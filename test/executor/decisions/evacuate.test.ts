@@ -49,7 +49,16 @@ describe('before an evacuation is sent', () => {
       before: { vmState: 'stopped', taskState: 'x', powerState: 0 },
       request: { landing: 'as-before' },
     })
+    // Before the first none can be ours.
+    expect(await prepared(stage)).not.toHaveProperty('adopt')
     expect(stage.calls).toEqual([])
+  })
+
+  it('the state before a later attempt is what was read last too', async () => {
+    const stage = new Stage()
+    earlier(stage, lost('m-1'))
+    stage.watch.saw({ ...stage.nova, vmState: 'error', powerState: 0 })
+    expect(await prepared(stage)).toMatchObject({ before: { vmState: 'error', powerState: 0 } })
   })
 
   it('the cloud time is that of the survey and what has passed since', async () => {
@@ -111,8 +120,9 @@ describe('before an evacuation is sent', () => {
     expect(await prepared(stage)).toHaveProperty('request')
   })
 
-  it('an instance that its owner deleted meanwhile is gone', async () => {
+  it.each([0, 1])('an instance that its owner deleted meanwhile is gone, after %d attempts', async (attempts) => {
     const stage = new Stage()
+    if (attempts > 0) earlier(stage, lost('m-1'))
     stage.watch.surveyed([{ ...stage.nova, vmState: 'deleted' }], 0)
     await expect(evacuate.before(stage.scene())).rejects.toMatchObject({
       code: 'INSTANCE_GONE',

@@ -26,6 +26,14 @@ describe('what was read a moment ago', () => {
     expect(asked(stage)).toEqual([])
   })
 
+  it('is good also long after the start of the daemon', async () => {
+    const stage = await waited(long)
+    stage.watch.surveyed([stage.nova], stage.clock.now())
+    await stage.clock.advance(1_000)
+    expect(await prepared(stage)).toHaveProperty('request')
+    expect(asked(stage)).toEqual([])
+  })
+
   it('is read anew after that, the instance before its evacuations', async () => {
     const stage = await waited(20_001, { powerState: 4 })
     expect(await prepared(stage)).toMatchObject({ before: { powerState: 4 } })
@@ -47,13 +55,16 @@ describe('what was read a moment ago', () => {
     expect(asked(stage)).toEqual(['getInstance', 'listMigrations'])
   })
 
-  it('is not enough where a task says that it is being rebuilt: by its owner it may, by an evacuation it may not', async () => {
-    const stage = await waited(1_000)
-    stage.watch.saw({ ...stage.nova, taskState: 'rebuilding' })
-    stage.shows({ taskState: 'rebuild_spawning' })
-    expect(await prepared(stage)).toMatchObject({ before: { taskState: 'rebuild_spawning' } })
-    expect(asked(stage)).toEqual(['getInstance', 'listMigrations'])
-  })
+  it.each(['rebuilding', 'rebuild_block_device_mapping'])(
+    'is not enough where a task says %s: its owner may do that, an evacuation of others may not',
+    async (taskState) => {
+      const stage = await waited(1_000)
+      stage.watch.saw({ ...stage.nova, taskState })
+      stage.shows({ taskState: 'rebuild_spawning' })
+      expect(await prepared(stage)).toMatchObject({ before: { taskState: 'rebuild_spawning' } })
+      expect(asked(stage)).toEqual(['getInstance', 'listMigrations'])
+    },
+  )
 
   it('is enough where it was being rebuilt in the survey', async () => {
     const stage = new Stage()
@@ -119,7 +130,7 @@ describe('an instance that', () => {
 
   it('went to ERROR meanwhile is reset first: from there it would land running whatever is asked for', async () => {
     const stage = await waited(long, { vmState: 'error' })
-    expect(await prepared(stage)).toBe('EVACUATION_FAILED')
+    await expect(evacuate.before(stage.scene())).rejects.toMatchObject({ code: 'EVACUATION_FAILED', retry: 'backoff' })
     const { original } = stage.recovery.plan
     stage.plans({ original: { ...original, instance: { ...original.instance, vmState: 'error' } } })
     expect(await prepared(stage)).toHaveProperty('request')
@@ -129,6 +140,8 @@ describe('an instance that', () => {
     const stage = await waited(long)
     stage.instances.clear()
     expect(await prepared(stage)).toBe('INSTANCE_GONE')
+    // As an admin sees it for a while: on no host, which is no move.
+    expect(await prepared(await waited(long, { vmState: 'deleted', host: null }))).toBe('INSTANCE_GONE')
   })
 
   it('may not be read is not evacuated blindly, and the step is tried again', async () => {
