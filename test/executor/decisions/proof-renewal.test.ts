@@ -70,9 +70,14 @@ describe('a host that lived once more', () => {
   it('is not judged while verdicts are frozen', async () => {
     const stage = voided()
     stage.frozen = 'no conductor'
+    let looks = 0
+    stage.onLook = () => void looks++
     expect(await stage.renewal.attempt()).toBe(false)
     expect(stage.incident.held).toMatchObject({ code: 'FROZEN', message: 'no conductor' })
     expect(stage.fencings).toEqual([])
+    // Each look asks Nova, which has enough to do.
+    expect(await stage.renewal.attempt()).toBe(false)
+    expect(looks).toBe(1)
   })
 
   it('is looked at again when Nova does not answer', async () => {
