@@ -71,7 +71,9 @@ describe('a host that lived once more', () => {
     const stage = voided()
     stage.frozen = 'no conductor'
     let looks = 0
-    stage.onLook = () => void looks++
+    stage.onLook = () => {
+      looks++
+    }
     expect(await stage.renewal.attempt()).toBe(false)
     expect(stage.incident.held).toMatchObject({ code: 'FROZEN', message: 'no conductor' })
     expect(stage.fencings).toEqual([])
