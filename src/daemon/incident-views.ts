@@ -34,22 +34,21 @@ export function headOf({ id, host, segment, mode, openedAt, openedBy, phase }: H
 
 /** @param attempts the incident's `fence.attempt` entries */
 export function incidentDetail(incident: Incident, attempts: Entry[]): IncidentDetail {
-  const { verdict, proof, voided, statement, override, cancelled } = incident
   const fenceAttempts = attempts.flatMap((entry) =>
     entry.kind === 'fence.attempt' ? [{ at: entry.at, ...entry.data }] : [],
   )
   const instanceList = [...incident.instances.values()].map(instanceSummary)
   return {
-    ...incidentSummary(incident),
-    verdict,
-    proof,
-    voided,
-    statement,
-    override,
-    cancelled,
+    ...incidentFacts(incident),
     fenceAttempts,
     instanceList,
   }
+}
+
+/** What is known of the host and was ordered for it, on its page as in its detail. */
+export function incidentFacts(incident: Incident): Omit<IncidentDetail, 'fenceAttempts' | 'instanceList'> {
+  const { verdict, proof, voided, statement, override, cancelled } = incident
+  return { ...incidentSummary(incident), verdict, proof, voided, statement, override, cancelled }
 }
 
 function instanceSummary({ plan, recipe, steps, outcome, debts }: InstanceRecovery): InstanceSummary {

@@ -13,6 +13,18 @@ function writes(rig: Rig): string[] {
     .map((at) => at.action ?? at.method)
 }
 
+/** The daemon stops after its first write: a paused instance is locked, and nothing more is done. Its uuid. */
+async function stoppedInTheMiddle(rig: Rig): Promise<string> {
+  const { uuid } = rig.simulator.addInstance({ host: dead, state: 'paused' })
+  const stop = new AbortController()
+  rig.onWrite = () => stop.abort()
+  rig.hostDies()
+  await rig.run(stop.signal)
+  expect(rig.simulator.instance(uuid).locked).toBe(true)
+  rig.onWrite = () => undefined
+  return uuid
+}
+
 describe.concurrent('no evacuation without proof of death (L1)', () => {
   test(
     'a forged proof, true in every field, sends nothing',
@@ -61,14 +73,7 @@ describe.concurrent('no evacuation without proof of death (L1)', () => {
   test(
     'after a restart the host is read again: one that is on holds everything; a cancel then takes back what is ours',
     withRig({}, async (rig) => {
-      const { uuid } = rig.simulator.addInstance({ host: dead, state: 'paused' })
-      const stop = new AbortController()
-      rig.onWrite = () => stop.abort()
-      rig.hostDies()
-      await rig.run(stop.signal)
-      expect(rig.simulator.instance(uuid).locked).toBe(true)
-
-      rig.onWrite = () => undefined
+      const uuid = await stoppedInTheMiddle(rig)
       rig.simulator.bmc(dead, { power: 'On' })
       rig.restart()
       const run = rig.run()
@@ -210,13 +215,7 @@ describe.concurrent('a person can always stop it (L10)', () => {
   test(
     'a cancel that a restart finds ends what was begun, also where Nova refuses to list its services',
     withRig({}, async (rig) => {
-      const { uuid } = rig.simulator.addInstance({ host: dead, state: 'paused' })
-      const stop = new AbortController()
-      rig.onWrite = () => stop.abort()
-      rig.hostDies()
-      await rig.run(stop.signal)
-      expect(rig.simulator.instance(uuid).locked).toBe(true)
-      rig.onWrite = () => undefined
+      const uuid = await stoppedInTheMiddle(rig)
       rig.restart()
       rig.cancel()
       rig.simulator.apiFault({ kind: 'refuse', method: 'GET', path: /os-services/, status: 403 })

@@ -7,15 +7,11 @@ const visible = (text: string): boolean =>
   /(?!\p{Default_Ignorable_Code_Point}|\u2800)[\p{L}\p{N}\p{P}\p{S}]/u.test(text)
 const nothingToSee = 'there is nothing to see in it'
 const person = z.string().trim().min(1).max(255).refine(visible, nothingToSee).describe('Who orders it')
-const sentence = z.string().trim().min(1).max(4_000).refine(visible, nothingToSee)
+const prose = z.string().trim().max(4_000)
+const sentence = prose.min(1).refine(visible, nothingToSee)
 const reason = sentence.describe('Why; it is kept in the journal')
-/** Left out or blank, or as good a reason as anywhere. */
-const perhapsReason = z
-  .string()
-  .trim()
-  .max(4_000)
-  .refine((text) => text === '' || visible(text), nothingToSee)
-  .default('')
+/** Nobody is held up for want of one here; but what is given must tell a reviewer something, as everywhere. */
+const optionalReason = prose.refine((text) => text === '' || visible(text), nothingToSee).default('')
 const name = z.string().trim().min(1).max(255)
 const identifier = z.string().min(1).max(longestId)
 const instanceId = z.string().min(1).max(64)
@@ -100,11 +96,11 @@ export const maintained = z.strictObject({ by, reason, scope })
 export const returning = z
   .strictObject({
     by,
-    reason: perhapsReason.describe('Why; needed with keepOut'),
+    reason: optionalReason.describe('Why; needed with keepOut'),
     keepOut: z.boolean().default(false).describe('It stays out until somebody lets it back'),
   })
   .refine(({ keepOut, reason: why }) => !keepOut || why !== '', { path: ['reason'], error: 'say why it stays out' })
-export const reloading = z.strictObject({ by, reason: perhapsReason.describe('Why') })
+export const reloading = z.strictObject({ by, reason: optionalReason.describe('Why') })
 export const logging = z.strictObject({
   by,
   level: z.enum(['debug', 'info', 'warn', 'error']),

@@ -23,7 +23,7 @@ import { exportLine } from '../../journal/export.ts'
 import { incidentReportParts } from '../../journal/report.ts'
 import type { Monitor } from '../../monitor/monitor.ts'
 import type { IncidentBook } from '../incident-book.ts'
-import { incidentSummary } from '../incident-views.ts'
+import { incidentFacts, incidentSummary } from '../incident-views.ts'
 import { returnDetail } from '../host-views.ts'
 import { adviceFor } from './advice.ts'
 import { evidenceSeries } from './evidence-series.ts'
@@ -173,21 +173,14 @@ function recoveryLines(
 function reviewOf(record: IncidentRecord, { journal, book }: ReviewParts): IncidentReview {
   const { incident } = record
   if (incident === undefined) throw new LifeboatError('INVARIANT', `the record of ${record.id} holds no incident`)
-  const { verdict, proof, voided, statement, override, cancelled } = incident
   const instances = [...incident.instances.values()]
   const hostReturn = hostReturnOf(book, incident)
   return {
-    ...incidentSummary(incident),
-    verdict,
-    proof,
-    voided,
-    statement,
-    override,
-    cancelled,
+    ...incidentFacts(incident),
     fenceAttempts: record.attempts,
     headline: headline(incident),
     timeline: record.timeline,
-    evidence: evidenceSeries(verdictsAround(journal, incident, record.openedSeq), verdict),
+    evidence: evidenceSeries(verdictsAround(journal, incident, record.openedSeq), incident.verdict),
     hostSteps: [...incident.hostSteps.values()].map(stepReview),
     lines: instances.map((recovery) => instanceLine(recovery, record.span(recovery.plan.instanceId))),
     debts: instances.flatMap(({ plan, debts }) =>
