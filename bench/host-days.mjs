@@ -127,7 +127,7 @@ function oneHost(model, { rules, settings, detectors, results, random, hiccups, 
   let lastWrite = 0
   const row = rowOf('h', 0)
   let pulse = rules.firstSight(row, 0)
-  let history = new GapHistory()
+  const history = new GapHistory()
   let intervalMs = model.intervalMs
   for (let now = random() * pollMs; waiting.size > 0 && now < diesAt + 60 * minute;) {
     while (next !== undefined && next <= now) {

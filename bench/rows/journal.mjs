@@ -52,7 +52,7 @@ export function journalRows({ appends }) {
 
 /** Incidents of 100 instances, three rows a step and an outcome each, as a recovery writes them. */
 function fill(journal) {
-  let pending = []
+  const pending = []
   const write = (...entries) => {
     pending.push(...entries)
     if (pending.length >= batch) journal.append(pending.splice(0))

@@ -2,4 +2,4 @@
 export { listenForOperators } from './operator-socket.ts'
 export { openApi } from './rest-server.ts'
 export { listenForPeople, type WebListener, type WebOptions } from './web-listener.ts'
-export { listenPublicly, type PublicSources } from './public-listener.ts'
+export { listenPublicly } from './public-listener.ts'

@@ -1,7 +1,7 @@
 /** The command line, as main sees it. */
-export type { CheckLine, Commands, DemoOptions, JournalAccess, WorkflowCheck, WorkflowTest } from './composition.ts'
+export type { CheckLine, Commands, JournalAccess } from './composition.ts'
 export { manualPages } from './manual/index.ts'
 export { cliPage } from './reference.ts'
 export { runCli } from './program.ts'
 export { processTerminal } from './terminal.ts'
-export type { Screen, Terminal } from './terminal-port.ts'
+export type { Terminal } from './terminal-port.ts'

@@ -38,7 +38,7 @@ export function domainLines(
         advice: `Set the property ${key} on the aggregates, or correct brake.failure_domain.key`,
       },
     ]
-  const sizes = [...domains].sort().map(([domain, size]) => `${domain} (${size})`)
+  const sizes = [...domains].sort(([a], [b]) => (a < b ? -1 : 1)).map(([domain, size]) => `${domain} (${size})`)
   const lines: CheckLine[] = [{ what, result: 'ok', message: `${key}: ${sizes.join(', ')}`, advice: null }]
   if (none.length > 0)
     lines.push({

@@ -1,5 +1,5 @@
 /** Notices, as everything outside this directory sees them. */
-export { type Deliver, type Ended } from './delivery.ts'
+export { type Deliver } from './delivery.ts'
 export { NoticeDesk } from './desk.ts'
 export { reach } from './reach.ts'
 export { receiver, type ReceiverSettings } from './receiver.ts'

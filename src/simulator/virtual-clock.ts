@@ -218,7 +218,7 @@ function openOsRequests(): number {
 function turn(): Promise<void> {
   return new Promise((resolve) => {
     // The one place where the process's own event loop is waited for: virtual time may only move when it is idle.
-    // eslint-disable-next-line no-restricted-globals
+    // oxlint-disable-next-line no-restricted-globals
     setImmediate(resolve)
   })
 }

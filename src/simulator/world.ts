@@ -22,7 +22,13 @@ import type {
 
 /** Parts of the control plane that can be dead. */
 export type ControlPlanePart =
-  'conductor' | 'scheduler' | 'rabbitmq' | 'placement' | 'neutron' | 'keystone' | 'nova-api'
+  | 'conductor'
+  | 'scheduler'
+  | 'rabbitmq'
+  | 'placement'
+  | 'neutron'
+  | 'keystone'
+  | 'nova-api'
 
 export interface WorldOptions {
   clock: Clock

@@ -160,9 +160,11 @@ describe('a token', () => {
 it('whoever waits for the answer about a token that another asked for hears the same: Keystone is missing', async () => {
   // A page asks for several things at once; a 401 to one of them would end its session.
   const holder = () => Promise.reject(new LifeboatError('AUTH_FAILED', 'the service user is disabled'))
-  const cache = new TokenCache({ holder }, new VirtualClock())
+  const clock = new VirtualClock()
+  const cache = new TokenCache({ holder }, clock)
   const asked = [1, 2].map(() => cache.holder('token-of-olaf', { fresh: false }))
   for (const answer of asked) await expect(answer).rejects.toMatchObject({ code: 'API_UNAVAILABLE' })
+  clock.close()
 })
 
 describe('a session', () => {

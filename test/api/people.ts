@@ -80,6 +80,7 @@ export async function front(change: Partial<WebOptions> = {}, operations: Partia
     { operations: own, review: fakeReview(asked), clock, people, observer },
     { ...listening, ...change },
   )
+  server.addHook('onClose', () => clock.close())
   return { server, people, clock, asked, logged }
 }
 

@@ -18,7 +18,9 @@ async function lastLine(config: string, clouds: string): Promise<CheckLine | und
   const env = { OS_CLIENT_CONFIG_FILE: file }
   let last: CheckLine | undefined
   const parsed = parseConfig(`state_dir: ${directory}\n${config}`, join(directory, 'lifeboat.yaml'), env)
-  for await (const line of checkUp(parsed, { clock: new VirtualClock(), env })) last = line
+  const clock = new VirtualClock()
+  for await (const line of checkUp(parsed, { clock, env })) last = line
+  clock.close()
   return last
 }
 

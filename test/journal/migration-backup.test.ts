@@ -16,11 +16,13 @@ let file: string
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'lifeboat-migration-'))
   file = join(directory, 'journal.db')
-  const journal = openJournal(file, { clock: new VirtualClock() })
+  const clock = new VirtualClock()
+  const journal = openJournal(file, { clock })
   journal.append([
     { kind: 'daemon.started', actor: 'system', data: { version: '1', pid: 1, mode: 'observe' } },
   ] as never)
   journal.close()
+  clock.close()
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 

@@ -109,7 +109,7 @@ describe('log lines', () => {
     const { observer, lines } = captured()
     const bug = new TypeError('x is not a function, password=hunter2')
     observer.log('error', 'http.failed', {}, ensureError(bug))
-    const { stack } = lines.at(-1)?.['err'] as { stack: string }
+    const { stack } = lines.at(-1)!['err'] as { stack: string }
     expect(stack).toMatch(/^TypeError: x is not a function.*\n +at .*telemetry\.test\.ts/)
     expect(stack).not.toContain('hunter2')
   })

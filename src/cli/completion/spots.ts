@@ -11,7 +11,10 @@ export const asked = ['hosts', 'segments', 'incidents', 'scenarios'] as const
 export type Asked = (typeof asked)[number]
 
 export type ValueKind =
-  { kind: 'words'; words: readonly string[] } | { kind: 'ask'; what: Asked } | { kind: 'files' } | { kind: 'anything' }
+  | { kind: 'words'; words: readonly string[] }
+  | { kind: 'ask'; what: Asked }
+  | { kind: 'files' }
+  | { kind: 'anything' }
 
 export interface Flag {
   /** With their dashes. */
