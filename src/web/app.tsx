@@ -17,10 +17,11 @@ import { OverviewPage } from './pages/overview.tsx'
 import { PlanPage } from './pages/plan.tsx'
 import { SegmentsPage } from './pages/segments.tsx'
 import { Announcer } from './parts/announce.tsx'
+import { matchPath } from './page-path.ts'
 import { PageHead } from './parts/page.tsx'
 import { Problem } from './parts/states.tsx'
 import { useTheme } from './parts/theme.ts'
-import { followLinks, go, matchPath, usePlace } from './router.ts'
+import { followLinks, go, usePlace } from './router.ts'
 
 /** Between two tries to reach a daemon that does not answer. */
 const retryMs = 3_000
@@ -83,13 +84,8 @@ function useLogin() {
       (thrown: unknown) => setFailure(thrown as ApiFailure),
     )
   }, [])
-  // Before the browser draws: every page waits for this.
-  useLayoutEffect(look, [look])
-  useEffect(() => {
-    if (failure === null || failure.status === 401) return undefined
-    return after(retryMs, look)
-  }, [failure, look])
-  useEffect(
+  // Before anything is asked: a refusal may be there already (api/early.ts).
+  useLayoutEffect(
     () =>
       onLoginNeeded(() => {
         events.close()
@@ -99,6 +95,12 @@ function useLogin() {
       }),
     [],
   )
+  // Before the browser draws: every page waits for this.
+  useLayoutEffect(look, [look])
+  useEffect(() => {
+    if (failure === null || failure.status === 401) return undefined
+    return after(retryMs, look)
+  }, [failure, look])
   const leave = useCallback(() => {
     const gone = (): void => {
       events.close()

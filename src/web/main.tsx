@@ -1,16 +1,7 @@
-/** The pages begin here. */
+/** The pages, once what they ask first is on its way (first.ts). */
 import { render } from 'preact'
 import { App } from './app.tsx'
 import { applyTheme } from './parts/theme.ts'
-import './styles/base.css'
-import './styles/frame.css'
-import './styles/parts.css'
-import './styles/tables.css'
-import './styles/acts.css'
-import './styles/incident.css'
-import './styles/pages.css'
-import './styles/narrow.css'
-import './styles/print.css'
 
 applyTheme()
 const root = document.getElementById('app')

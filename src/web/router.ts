@@ -1,5 +1,5 @@
 /** Client-side routes with real URLs: a link works in a new tab, in a chat, and with the back button. */
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 
 export interface Place {
   path: string
@@ -32,7 +32,8 @@ export function withQuery(fields: Record<string, string | null>): string {
 
 export function usePlace(): Place {
   const [place, setPlace] = useState(here)
-  useEffect(() => {
+  // Before anything is asked: an answer that was asked for early can send somebody to the login before the first frame.
+  useLayoutEffect(() => {
     const look = (): void => setPlace(here())
     watchers.add(look)
     addEventListener('popstate', look)
@@ -71,29 +72,6 @@ export function followLinks(): () => void {
   }
   document.addEventListener('click', follow)
   return () => document.removeEventListener('click', follow)
-}
-
-/** /incidents/:id against a path: the parameters, or null. */
-export function matchPath(pattern: string, path: string): Record<string, string> | null {
-  const wanted = pattern.split('/')
-  const found = path.replace(/\/+$/, '').split('/')
-  if (path === '/') return pattern === '/' ? {} : null
-  if (wanted.length !== found.length) return null
-  const params: Record<string, string> = {}
-  for (const [index, part] of wanted.entries()) {
-    const piece = found[index] ?? ''
-    if (part.startsWith(':')) params[part.slice(1)] = decoded(piece)
-    else if (part !== piece) return null
-  }
-  return params
-}
-
-function decoded(piece: string): string {
-  try {
-    return decodeURIComponent(piece)
-  } catch {
-    return piece
-  }
 }
 
 export const link = {

@@ -2,6 +2,7 @@
 
 import { requestHeader } from '../../domain/review.ts'
 import { after, setByDaemon } from '../browser-clock.ts'
+import { forgetEarly, reading, takeEarly } from './early.ts'
 
 export class ApiFailure extends Error {
   /** HTTP status; 0 when there was no answer. */
@@ -67,7 +68,9 @@ async function ask<T>(method: string, path: string, body: unknown, { signal, lim
   const given = (): void => limit.abort()
   signal?.addEventListener('abort', given)
   try {
-    const response = await fetch(path, { ...requestOf(method, body), signal: limit.signal })
+    const early = method === 'GET' ? takeEarly(path) : null
+    const ask = () => fetch(path, { ...requestOf(method, body), signal: limit.signal })
+    const response = await (early?.catch(ask) ?? ask())
     setByDaemon(response.headers.get('date'))
     const text = await response.text()
     if (!response.ok) throw refused(method, response, text)
@@ -82,21 +85,23 @@ async function ask<T>(method: string, path: string, body: unknown, { signal, lim
 }
 
 function requestOf(method: string, body: unknown): RequestInit {
-  const headers: Record<string, string> = { accept: 'application/json' }
+  const headers: Record<string, string> = { ...reading.headers }
   if (body !== undefined) headers['content-type'] = 'application/json'
   // A page of another site cannot set it: that is how the daemon knows that a write comes from its own pages.
   if (method !== 'GET') headers[requestHeader] = 'pages'
   return {
+    ...reading,
     method,
     headers,
-    credentials: 'same-origin',
-    cache: 'no-store',
     ...(body !== undefined && { body: JSON.stringify(body) }),
   }
 }
 
 function refused(method: string, { status, statusText }: Response, text: string): ApiFailure {
-  if (status === 401) for (const listen of onRefusal) listen()
+  if (status === 401) {
+    forgetEarly()
+    for (const listen of onRefusal) listen()
+  }
   const error = errorIn(text)
   // Without the daemon's own words it is a proxy that speaks, and the daemon may have got the order all the same.
   if (error === null && method !== 'GET' && status >= 500) return noAnswer(method)

@@ -3,6 +3,7 @@ import { useCallback } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
 import type { IncidentSummary } from '../../domain/operations.ts'
 import { useEntries } from '../api/live.ts'
+import { allIncidents } from '../api/first-questions.ts'
 import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
 import { IncidentTable } from '../parts/incident-table.tsx'
@@ -13,8 +14,6 @@ import { go, usePlace, withQuery } from '../router.ts'
 import { counted, matches } from '../words/count.ts'
 import { standing } from '../words/tone.ts'
 import { isUnsettled } from '../words/unsettled.ts'
-
-const limit = 500
 
 const states = [
   ['all', 'all'],
@@ -29,7 +28,7 @@ export function IncidentsPage() {
   const { query } = usePlace()
   const state = query.get('state') ?? 'all'
   const wanted = query.get('q') ?? ''
-  const incidents = useResource<IncidentSummary[]>(paths.incidents({ limit: String(limit) }))
+  const incidents = useResource<IncidentSummary[]>(paths.incidents(allIncidents))
   const { reload } = incidents
   useEvery(15_000, reload)
   useEntries(

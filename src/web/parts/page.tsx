@@ -1,6 +1,6 @@
 /** The frame of a page's parts. */
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 
 export function useTitle(title: string): void {
   useEffect(() => {
@@ -25,6 +25,16 @@ export function Section({ id, title, note, children }: SectionProps) {
       {children}
     </section>
   )
+}
+
+/**
+ * False in the first drawing, true once that is painted: for what stands below the screen, and would only keep what is on it
+ * waiting.
+ */
+export function useLater(): boolean {
+  const [later, setLater] = useState(false)
+  useEffect(() => setLater(true), [])
+  return later
 }
 
 export function PageHead({ title, children }: { title: ComponentChildren; children?: ComponentChildren }) {

@@ -154,7 +154,10 @@ function useWindow(body: { current: HTMLElement | null }, count: number) {
   }
   const latest = useRef(look)
   latest.current = look
-  useLayoutEffect(() => latest.current(), [count])
+  // A table that exists as a whole needs no measuring, which would have the browser lay out the page before it may be shown.
+  useLayoutEffect(() => {
+    if (count > wholeUpTo || view.first > 0 || view.last < count) latest.current()
+  }, [count])
   useEffect(() => {
     let cancel: (() => void) | null = null
     const soon = (): void => {

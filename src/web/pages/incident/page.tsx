@@ -1,6 +1,6 @@
 /** THE page: one incident, from which alone somebody can say what happened, what did not come back and why, and what to do. */
 import type { IncidentReview } from '../../../domain/review.ts'
-import { Section, useTitle } from '../../parts/page.tsx'
+import { Section, useLater, useTitle } from '../../parts/page.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { Copy, Tag } from '../../parts/text.tsx'
 import { link, usePlace } from '../../router.ts'
@@ -25,6 +25,7 @@ export function IncidentPage({ id }: { id: string }) {
 function Shown({ review, reload }: { review: IncidentReview; reload: () => void }) {
   const { query } = usePlace()
   const opened = query.get('instance')
+  const later = useLater()
   const { text, tone } = standing(review)
   return (
     <article class="incident">
@@ -57,16 +58,16 @@ function Shown({ review, reload }: { review: IncidentReview; reload: () => void 
         <Instances review={review} />
       </Section>
       <Section id="timeline" title="Timeline">
-        <Timeline review={review} />
+        {later && <Timeline review={review} />}
       </Section>
       <Section id="evidence" title="Evidence" note="what was seen of the host's life">
-        <Evidence review={review} />
+        {later && <Evidence review={review} />}
       </Section>
       <Section id="fencing" title="Fencing and host">
-        <Fencing review={review} />
+        {later && <Fencing review={review} />}
       </Section>
       <Section id="review" title="Notes and sign-off">
-        <ReviewPart review={review} onDone={reload} />
+        {later && <ReviewPart review={review} onDone={reload} />}
       </Section>
       {opened !== null && <InstanceSheet key={opened} review={review} id={opened} />}
     </article>
