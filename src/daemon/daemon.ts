@@ -18,6 +18,7 @@ import { Monitor } from '../monitor/monitor.ts'
 import { NoticeDesk } from '../notices/index.ts'
 import { BrakeWatch } from './brake-watch.ts'
 import { createBridge } from './bridge.ts'
+import { freezeBefore } from './freeze-record.ts'
 import { HostReturns } from './host-returns.ts'
 import { IncidentBook } from './incident-book.ts'
 import { guardedJournal } from './journal-guard.ts'
@@ -105,6 +106,7 @@ export class Daemon {
       marked: (host) => this.book.isMarked(host),
       planned: (host, segment) => maintenanceOf(this.orders, host, segment),
       incidentOver: (host) => this.book.isReturning(host),
+      frozenBefore: freezeBefore(journal, clock),
       observer,
     })
     const { byDigest, pin } = pinnedWorkflows(journal, this.book, parts)
