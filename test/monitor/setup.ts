@@ -215,7 +215,12 @@ export class Fleet {
       return record.status === 'unknown' ? { ...record, id: null, state: null, updatedAt: null } : { ...record, state }
     })
     const serverTimeMs = Date.UTC(2026, 0, 1) + now + this.#cloudAhead + this.serverSkewMs
-    return Promise.resolve({ services: this.emptyAnswer ? [] : services, serverTimeMs, tookMs: 1 })
+    return Promise.resolve({
+      services: this.emptyAnswer ? [] : services,
+      serverTimeMs,
+      tookMs: 1,
+      showsLostCells: true,
+    })
   }
 
   #probe(kind: ProbeReading['kind']): Probe {
