@@ -23,9 +23,9 @@ export function readRegularFile(file: string): Buffer {
 export function readNamedFile(what: string, file: string): Buffer {
   try {
     return readRegularFile(file)
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new LifeboatError('CONFIG_INVALID', `${what} ${file} cannot be read: ${why}`, { cause })
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown)
+    throw new LifeboatError('CONFIG_INVALID', `${what} ${file} cannot be read: ${why}`)
   }
 }
 

@@ -29,7 +29,7 @@ export function readIfThere(file: string): string | null {
     return readRegularFile(file).toString('utf8')
   } catch (cause) {
     if (cause instanceof LifeboatError)
-      throw new LifeboatError('CONFIG_INVALID', `${file} cannot be read: ${cause.message}`, { cause })
+      throw new LifeboatError('CONFIG_INVALID', `${file} cannot be read: ${cause.message}`)
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     // A folder on the way may not be entered: whether the file is there nobody can tell.
