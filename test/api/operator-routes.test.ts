@@ -203,9 +203,12 @@ describe('hostile requests', () => {
     ['an unknown route', { method: 'GET', url: '/v1/secrets' }, 404],
     ['an unknown method', { method: 'DELETE', url: '/v1/incidents/i-1' }, 404],
     ['a path with bad escapes', { method: 'GET', url: '/v1/incidents/%zz' }, 400],
+    ['a name that is too long', { method: 'GET', url: `/v1/incidents/${'x'.repeat(301)}` }, 414],
   ] as const)('%s', async (_name, request, status) => {
     const answer = await server.inject(request)
-    expect([answer.statusCode, Object.keys(answer.json())]).toEqual([status, ['error']])
+    const shape = { error: { code: expect.any(String), message: expect.any(String), details: expect.anything() } }
+    expect([answer.statusCode, answer.json()]).toEqual([status, shape])
+    expect(answer.body.length).toBeLessThan(300)
     expect(asked).toEqual([])
   })
 })
