@@ -4,6 +4,7 @@ import type { BrakeWatch } from '../../src/daemon/brake-watch.ts'
 import { LogLevelInForce } from '../../src/daemon/log-level.ts'
 import type { Reloads } from '../../src/daemon/reloads.ts'
 import { createOperations } from '../../src/daemon/operations.ts'
+import { IncidentRecords } from '../../src/daemon/review/incident-records.ts'
 import { StandingOrders } from '../../src/daemon/standing-orders.ts'
 import { WatchLoop, type WatchLoopParts } from '../../src/daemon/watch-loop.ts'
 import { simulatedSegment } from '../../src/daemon/simulated-parts.ts'
@@ -24,6 +25,7 @@ function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> 
     journal: scene.journal,
     journalPath: scene.path,
     book: scene.book,
+    records: new IncidentRecords(scene.journal, () => Promise.resolve()),
     orders: new StandingOrders(scene.journal, scene.clock),
     monitor,
     brake,
