@@ -32,6 +32,7 @@ import { Reloads, type ConfigurationSource } from './reloads.ts'
 import type { ReviewedJournal } from './review/incident-listing.ts'
 import { IncidentRecords } from './review/incident-records.ts'
 import { createReview } from './review/review.ts'
+import { UnsettledIncidents } from './review/unsettled.ts'
 import { RulesInForce, type Mode, type Rules } from './rules.ts'
 import { StandingOrders } from './standing-orders.ts'
 import { WatchLoop } from './watch-loop.ts'
@@ -197,6 +198,7 @@ export class Daemon {
       journalPath: parts.journalPath,
       book: this.book,
       records,
+      unsettled: new UnsettledIncidents(journal),
       orders: this.orders,
       monitor: this.monitor,
       brake,

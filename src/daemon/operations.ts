@@ -19,6 +19,7 @@ import { hostStatus } from './host-views.ts'
 import { incidentDetail } from './incident-views.ts'
 import { incidentSummaries, type ReviewedJournal } from './review/incident-listing.ts'
 import type { IncidentRecords } from './review/incident-records.ts'
+import type { UnsettledIncidents } from './review/unsettled.ts'
 import { cloudPause, known, orderActs } from './order-acts.ts'
 import type { StandingOrders } from './standing-orders.ts'
 import type { WatchLoop } from './watch-loop.ts'
@@ -29,6 +30,7 @@ export interface OperationsParts {
   journalPath: string
   book: IncidentBook
   records: Pick<IncidentRecords, 'get'>
+  unsettled: Pick<UnsettledIncidents, 'counts' | 'list'>
   orders: StandingOrders
   monitor: Monitor
   brake: Pick<BrakeWatch, 'holds' | 'scopes'>
@@ -50,7 +52,8 @@ export function createOperations(parts: OperationsParts): Operations {
     hosts: () => monitor.verdicts().map((verdict) => hostStatus(verdict, monitor.zone(verdict.host), parts)),
     host: (name) => hostDetail(name, parts),
     returnHost: (order) => Promise.resolve(orderReturn(order, parts)),
-    incidents: (filter) => incidentSummaries(journal, book, filter),
+    incidents: (filter) =>
+      filter.unsettled === true ? parts.unsettled.list(filter) : incidentSummaries(journal, book, filter),
     incident: (id) => incidentDetail(records.get(id)),
     recover: (order) => Promise.resolve(recover(order)),
     ...orderActs(parts),
@@ -151,7 +154,11 @@ function statusOf(parts: OperationsParts): DaemonStatus {
     standingOrders: orders.inForce(),
     brake: brake.scopes().filter(({ trippedSince }) => trippedSince !== null),
     hosts,
-    incidents: { open: open.length, held: open.filter((incident) => incident.held !== null).length },
+    incidents: {
+      open: open.length,
+      held: open.filter((incident) => incident.held !== null).length,
+      unsettled: parts.unsettled.counts(),
+    },
     journal: { path: journalPath, entries: newest?.seq ?? 0, head: newest?.hash ?? '' },
     configuration: reloads.state(),
     logLevel: logLevel.state(),

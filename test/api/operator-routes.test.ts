@@ -137,8 +137,12 @@ describe('reads', () => {
     const { operations, asked } = fakeOperations()
     const server = routes(operations)
     expect((await server.inject('/v1/incidents?open=true&host=cmp01&limit=5')).statusCode).toBe(200)
+    expect((await server.inject('/v1/incidents?unsettled=true')).statusCode).toBe(200)
     expect((await server.inject('/v1/incidents?hots=cmp01')).statusCode).toBe(400)
-    expect(asked).toEqual([['incidents', { open: true, host: 'cmp01', limit: 5 }]])
+    expect(asked).toEqual([
+      ['incidents', { open: true, host: 'cmp01', limit: 5 }],
+      ['incidents', { unsettled: true }],
+    ])
   })
 })
 

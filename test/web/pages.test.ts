@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
+import type { NewEntry } from '../../src/domain/entry.ts'
 import { complaintsOf, textOf, violationsOf } from './looks.ts'
 import { beatMs, mixedInstances, Stage } from './stage.ts'
 
@@ -208,6 +209,42 @@ describe('the overview, while something is over and not done with', () => {
     await page.getByRole('link', { name: 'Why, and what must be done' }).click()
     await page.waitForSelector('.todo ol')
     expect(await textOf(page, '.todo')).toMatch(/sign this incident off/)
+  })
+
+  it('however many others there were since, and counts those that it does not name', async () => {
+    const { journal } = stage
+    const left = { outcome: 'left', code: 'ASKED', message: 'as its owner wished', after: null }
+    const [plan] = journal.read({ incident, kinds: ['plan.made'], limit: 1 })
+    for (let nth = 0; nth < 105; nth++) {
+      const of = { incident: `later-${nth}`, host: 'cmp06' }
+      const opened = {
+        segment: 'az1',
+        failure: 'host',
+        mode: 'armed',
+        openedBy: 'x',
+        workflowDigest: '',
+        verdict: null,
+      }
+      const instance = { ...of, instance: plan?.instance ?? '' }
+      const unsettled = [
+        { kind: 'plan.made', ...instance, data: plan?.data },
+        { kind: 'outcome.recorded', ...instance, data: left },
+      ]
+      journal.append([
+        { kind: 'incident.opened', ...of, data: opened },
+        ...(nth < 4 ? unsettled : []),
+        { kind: 'incident.closed', ...of, data: { outcome: 'done', message: 'over', counts: {} } },
+      ] as NewEntry[])
+    }
+    await page.goto(stage.url)
+    await page.waitForSelector('.fleet')
+    expect(await textOf(page, 'h1')).toBe('1 instance not recovered: a person must act')
+    expect(await page.locator('section[aria-label="Over, and not all back"] .notice').count()).toBe(3)
+    await page.getByRole('link', { name: 'all that nobody has signed off' }).click()
+    await page.waitForSelector('.list')
+    expect(await page.locator('.list tbody tr').count()).toBe(5)
+    expect(await page.locator('.list tbody tr').last().innerText()).toContain('cmp01')
+    for (let nth = 0; nth < 4; nth++) stage.daemon.review.signOff(`later-${nth}`, { by: 'ann', text: 'read' })
   })
 
   it('until somebody signs for it; and never says that all is well while Nova cannot be read', async () => {
