@@ -30,11 +30,11 @@ it(
     let came = false
     const asked = server.inject(`/v1/incidents/${id}`).finally(() => (came = true))
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
-    expect([came, lengths]).toEqual([false, [100]])
+    expect([came, lengths]).toEqual([false, [250]])
     const answer = await clock.run(asked)
     expect(answer.json()).toMatchObject({ id, ended: { outcome: 'done' }, instanceList: [{ name: 'web' }] })
     expect(lengths.length).toBeGreaterThan(2)
-    expect(Math.max(...lengths)).toBe(100)
+    expect(Math.max(...lengths)).toBe(250)
 
     lengths = []
     for (const order of ['cancel', 'override']) {

@@ -211,42 +211,6 @@ describe('the overview, while something is over and not done with', () => {
     expect(await textOf(page, '.todo')).toMatch(/sign this incident off/)
   })
 
-  it('however many others there were since, and counts those that it does not name', async () => {
-    const { journal } = stage
-    const left = { outcome: 'left', code: 'ASKED', message: 'as its owner wished', after: null }
-    const [plan] = journal.read({ incident, kinds: ['plan.made'], limit: 1 })
-    for (let nth = 0; nth < 105; nth++) {
-      const of = { incident: `later-${nth}`, host: 'cmp06' }
-      const opened = {
-        segment: 'az1',
-        failure: 'host',
-        mode: 'armed',
-        openedBy: 'x',
-        workflowDigest: '',
-        verdict: null,
-      }
-      const instance = { ...of, instance: plan?.instance ?? '' }
-      const unsettled = [
-        { kind: 'plan.made', ...instance, data: plan?.data },
-        { kind: 'outcome.recorded', ...instance, data: left },
-      ]
-      journal.append([
-        { kind: 'incident.opened', ...of, data: opened },
-        ...(nth < 4 ? unsettled : []),
-        { kind: 'incident.closed', ...of, data: { outcome: 'done', message: 'over', counts: {} } },
-      ] as NewEntry[])
-    }
-    await page.goto(stage.url)
-    await page.waitForSelector('.fleet')
-    expect(await textOf(page, 'h1')).toBe('1 instance not recovered: a person must act')
-    expect(await page.locator('section[aria-label="Over, and not all back"] .notice').count()).toBe(3)
-    await page.getByRole('link', { name: 'all that nobody has signed off' }).click()
-    await page.waitForSelector('.list')
-    expect(await page.locator('.list tbody tr').count()).toBe(5)
-    expect(await page.locator('.list tbody tr').last().innerText()).toContain('cmp01')
-    for (let nth = 0; nth < 4; nth++) stage.daemon.review.signOff(`later-${nth}`, { by: 'ann', text: 'read' })
-  })
-
   it('until somebody signs for it; and never says that all is well while Nova cannot be read', async () => {
     stage.daemon.review.signOff(incident, { by: 'ann', text: 'hsm was rebuilt by its owner' })
     await page.goto(stage.url)
@@ -333,3 +297,30 @@ function rows(): Promise<string[]> {
 function focused(): Promise<string> {
   return page.evaluate(() => (document.activeElement as HTMLElement | null)?.innerText ?? '')
 }
+
+it('the overview names what is not signed off however many incidents came since, and counts what it does not name', async () => {
+  const { journal } = stage
+  const [plan] = journal.read({ incident, kinds: ['plan.made'], limit: 1 })
+  const opened = { segment: 'az1', failure: 'host', mode: 'armed', openedBy: 'x', workflowDigest: '', verdict: null }
+  const over = (host: string, nth: number, outcome: 'failed' | 'left' | null): NewEntry[] => {
+    const of = { incident: `later-${nth}`, host }
+    const instance = { ...of, instance: plan?.instance ?? '' }
+    const line = { outcome, code: 'X', message: 'so', after: null }
+    return [
+      { kind: 'incident.opened', ...of, data: opened },
+      ...(outcome === null ? [] : [{ kind: 'plan.made', ...instance, data: plan?.data }]),
+      ...(outcome === null ? [] : [{ kind: 'outcome.recorded', ...instance, data: line }]),
+      { kind: 'incident.closed', ...of, data: { outcome: 'done', message: 'over', counts: {} } },
+    ] as NewEntry[]
+  }
+  journal.append(over('cmp05', 0, 'failed'))
+  for (let nth = 1; nth < 105; nth++) journal.append(over('cmp06', nth, nth < 4 ? 'left' : null))
+  await page.goto(stage.url)
+  await page.waitForSelector('.fleet')
+  await expect.poll(() => textOf(page, 'h1')).toBe('1 instance not recovered: a person must act')
+  expect(await page.locator('section[aria-label="Over, and not all back"] .notice').count()).toBe(3)
+  await page.getByRole('link', { name: 'all that nobody has signed off' }).click()
+  await page.waitForSelector('.list')
+  expect(await page.locator('.list tbody tr').count()).toBe(4)
+  expect(await page.locator('.list tbody').innerText()).toContain('cmp05')
+})

@@ -11,11 +11,8 @@ import { IncidentRecord } from './incident-record.ts'
 const recordsKept = 8
 const instancesKept = 5_000
 
-/** Entries read at once before others get their turn: 10 ms where each is a plan. More would hold up heartbeats and steps. */
-const pieceSize = 100
-
-/** Lines of instances made at once, likewise. */
-const linesAtOnce = 250
+/** Entries read, and lines of instances made, before others get their turn: 20 ms at most. More would hold up heartbeats and steps. */
+const pieceSize = 250
 
 export class IncidentRecords {
   readonly #journal: Pick<Journal, 'read'>
@@ -58,7 +55,7 @@ export class IncidentRecords {
     this.#keep(record)
     for (const [place, id] of [...record.incident.instances.keys()].entries()) {
       record.line(id)
-      if (place % linesAtOnce === linesAtOnce - 1) await this.#pause()
+      if (place % pieceSize === pieceSize - 1) await this.#pause()
     }
   }
 
