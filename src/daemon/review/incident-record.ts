@@ -54,6 +54,18 @@ export class IncidentRecord {
     return line
   }
 
+  /** Makes so many of the lines that are missing; true when some are missing still. */
+  makeLines(most: number): boolean {
+    let left = most
+    for (const id of this.incident.instances.keys()) {
+      if (this.#lines.has(id)) continue
+      if (left === 0) return true
+      left -= 1
+      this.line(id)
+    }
+    return false
+  }
+
   /** Takes in the next entry of this incident. */
   take(entry: Entry): void {
     applyEntry(this.#folded, entry)

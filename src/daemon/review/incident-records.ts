@@ -53,10 +53,7 @@ export class IncidentRecords {
     }
     if (!record.begun) return
     this.#keep(record)
-    for (const [place, id] of [...record.incident.instances.keys()].entries()) {
-      record.line(id)
-      if (place % pieceSize === pieceSize - 1) await this.#pause()
-    }
+    while (record.makeLines(pieceSize)) await this.#pause()
   }
 
   #keep(record: IncidentRecord): void {
