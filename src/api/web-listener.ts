@@ -12,6 +12,7 @@ import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { TokenCheck } from '../domain/token-holder.ts'
 import { readNamedFile } from '../files/regular-file.ts'
+import { compressAnswers } from './compression.ts'
 import { Logins, type LoginRules } from './logins.ts'
 import { pageFallback, servePages } from './pages.ts'
 import { addRest } from './rest-server.ts'
@@ -115,13 +116,13 @@ export async function webServer(parts: WebParts, options: WebOptions): Promise<F
     logRequest(parts.observer, request, reply)
     done()
   })
-  await server.register((scope, _options, done) => {
+  await server.register(async (scope) => {
+    await compressAnswers(scope)
     scope.addHook('onSend', (_request, reply, payload, next) => {
       void reply.header('cache-control', 'no-store')
       next(null, payload)
     })
     addRest(scope, parts, logins.identify, (own) => sessionRoutes(own, logins))
-    done()
   })
   await servePages(server, options.pages)
   return server

@@ -31,7 +31,9 @@ import { pinnedWorkflows, type PinnedWorkflows } from './pinned-workflows.ts'
 import { planHost } from './plan-host.ts'
 import { Reloads, type ConfigurationSource } from './reloads.ts'
 import type { ReviewedJournal } from './review/incident-listing.ts'
+import { IncidentRecords } from './review/incident-records.ts'
 import { createReview } from './review/review.ts'
+import { UnsettledIncidents } from './review/unsettled.ts'
 import { RulesInForce, type Mode, type Rules } from './rules.ts'
 import { StandingOrders } from './standing-orders.ts'
 import { WatchLoop } from './watch-loop.ts'
@@ -191,11 +193,14 @@ export class Daemon {
         workflow: { name, revision, digest },
       }
     }
+    const records = new IncidentRecords(journal, () => sleep(clock, 0))
     this.operations = createOperations({
       clock,
       journal,
       journalPath: parts.journalPath,
       book: this.book,
+      records,
+      unsettled: new UnsettledIncidents(journal),
       orders: this.orders,
       monitor: this.monitor,
       brake,
@@ -209,6 +214,7 @@ export class Daemon {
       cloud,
       journal,
       book: this.book,
+      records,
       monitor: this.monitor,
       plan: (read, host) => {
         const { workflow, segmentOf } = rules.now
