@@ -1,5 +1,5 @@
 /** What both listeners share: limits against hostile or broken clients, and one shape for every error. */
-import { STATUS_CODES, type ServerResponse } from 'node:http'
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import Fastify, {
@@ -75,17 +75,27 @@ export function createServer({ https, http, observer, fallback, ...extras }: Ser
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: true,
+    // Fastify's own answer has another shape; the hook below gives ours.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: longestId },
     // Refusals before any route is found; they do not pass the error handler below.
-    frameworkErrors: (error, _request, reply) => {
+    frameworkErrors: ({ code }, _request, reply) => {
+      const { status, message } = unrouted[code] ?? { status: 400, message: 'its address cannot be read' }
       // Its type follows the route's, and there is no route.
-      void (reply as unknown as FastifyReply).code(400).send(errorBody('USAGE', error.message))
+      void (reply as unknown as FastifyReply).code(status).send(errorBody('USAGE', invalid(message)))
     },
   })
-  server.addHook('onRequest', (request, _reply, done) => {
-    const { headers, raw } = request
-    const missing = headers.host === undefined && raw.httpVersion === '1.1'
-    done(missing ? new LifeboatError('USAGE', 'The request is not valid: the header Host is missing') : undefined)
+  server.server.on('checkExpectation', refuseExpectation)
+  let closing = false
+  server.addHook('preClose', (done) => {
+    closing = true
+    done()
+  })
+  server.addHook('onRequest', ({ headers, raw }, _reply, done) => {
+    if (closing) done(new LifeboatError('SHUTDOWN', 'Lifeboat is stopping: ask again when it runs'))
+    else if (headers.host === undefined && raw.httpVersion === '1.1')
+      done(new LifeboatError('USAGE', invalid('the header Host is missing')))
+    else done()
   })
   server.setNotFoundHandler((request, reply) => {
     const instead = fallback?.(request, reply) ?? null
@@ -94,6 +104,8 @@ export function createServer({ https, http, observer, fallback, ...extras }: Ser
     return reply.code(404).send(errorBody('NOT_FOUND', message))
   })
   server.setErrorHandler((thrown, request, reply) => {
+    // An answer that was begun and never sent may have said what it is: a refusal is neither a file nor compressed.
+    for (const header of ['content-type', 'content-disposition', 'content-encoding']) void reply.removeHeader(header)
     const framework = frameworkRefusal(thrown)
     if (framework !== null) return reply.code(framework.status).send(errorBody('USAGE', framework.message))
     const error = ensureError(thrown)
@@ -109,10 +121,30 @@ export function createServer({ https, http, observer, fallback, ...extras }: Ser
   return server
 }
 
+type Refusals = Partial<Record<string, { status: number; message: string }>>
+
+/** What is wrong with an address for which no route was looked up, by fastify's code for it. */
+const unrouted: Refusals = {
+  FST_ERR_BAD_URL: { status: 400, message: 'its address is not encoded as addresses are (%)' },
+  FST_ERR_MAX_PARAM_LENGTH: { status: 414, message: `a name in its address is longer than ${longestId} characters` },
+}
+
 /** What is wrong with a request that could not be read to its end, by node's code for it. */
-const unread: Partial<Record<string, { status: number; message: string }>> = {
+const unread: Refusals = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: `it did not come to its end within ${requestTimeoutMs / 1000} s` },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'the extensions of its chunks are too long' },
   HPE_HEADER_OVERFLOW: { status: 431, message: 'its headers are too long' },
+}
+
+/** Node would answer without a word, and not tell that it did. What was to follow is not waited for. */
+function refuseExpectation(_request: IncomingMessage, answer: ServerResponse): void {
+  const body = JSON.stringify(errorBody('USAGE', invalid('the header Expect may only ask for 100-continue')))
+  answer.writeHead(417, {
+    connection: 'close',
+    'content-type': jsonType,
+    'content-length': Buffer.byteLength(body),
+  })
+  answer.end(body)
 }
 
 /** The same shape where no route is ever reached. What the client sent is not repeated: a token may be in it. */
@@ -123,16 +155,22 @@ function refuseUnread(error: NodeJS.ErrnoException, socket: Socket): void {
   if (socket.writable && begun?.headersSent !== true) {
     const code = error.code ?? ''
     const { status, message } = unread[code] ?? { status: 400, message: `it cannot be read as HTTP/1.1 (${code})` }
-    const body = JSON.stringify(errorBody('USAGE', `The request is not valid: ${message}`))
+    const body = JSON.stringify(errorBody('USAGE', invalid(message)))
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
       'Connection: close',
-      'Content-Type: application/json; charset=utf-8',
+      `Content-Type: ${jsonType}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
     ]
     socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
   }
   socket.destroy(error)
+}
+
+const jsonType = 'application/json; charset=utf-8'
+
+function invalid(why: string): string {
+  return `The request is not valid: ${why}`
 }
 
 export function errorBody(code: string, message: string, details: unknown = {}): ErrorBody {

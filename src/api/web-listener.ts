@@ -3,7 +3,6 @@
  * first: TLS, limits, headers. Metrics and health are elsewhere (public-listener.ts), without a login.
  */
 import { randomUUID } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
 import type { Server } from 'node:https'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
@@ -12,6 +11,8 @@ import type { Clock } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { TokenCheck } from '../domain/token-holder.ts'
+import { readNamedFile } from '../files/regular-file.ts'
+import { compressAnswers } from './compression.ts'
 import { Logins, type LoginRules } from './logins.ts'
 import { pageFallback, servePages } from './pages.ts'
 import { addRest } from './rest-server.ts'
@@ -115,13 +116,13 @@ export async function webServer(parts: WebParts, options: WebOptions): Promise<F
     logRequest(parts.observer, request, reply)
     done()
   })
-  await server.register((scope, _options, done) => {
+  await server.register(async (scope) => {
+    await compressAnswers(scope)
     scope.addHook('onSend', (_request, reply, payload, next) => {
       void reply.header('cache-control', 'no-store')
       next(null, payload)
     })
     addRest(scope, parts, logins.identify, (own) => sessionRoutes(own, logins))
-    done()
   })
   await servePages(server, options.pages)
   return server
@@ -177,20 +178,10 @@ function logRequest(observer: Observer, request: FastifyRequest, { statusCode, e
 }
 
 function readTls({ certificate, key }: NonNullable<WebOptions['tls']>): { cert: Buffer; key: Buffer } {
-  try {
-    return { cert: readPem(certificate), key: readPem(key) }
-  } catch (thrown) {
-    const { message } = ensureError(thrown)
-    throw new LifeboatError('CONFIG_INVALID', `The certificate of the pages cannot be read (web.tls): ${message}`, {
-      cause: thrown,
-    })
+  return {
+    cert: readNamedFile('The certificate of the pages (web.tls.certificate)', certificate),
+    key: readNamedFile('The key of the pages (web.tls.key)', key),
   }
-}
-
-/** A pipe would be waited for until somebody writes into it, and the whole daemon with it. */
-function readPem(file: string): Buffer {
-  if (!statSync(file).isFile()) throw new LifeboatError('CONFIG_INVALID', `${file} is no regular file`)
-  return readFileSync(file)
 }
 
 function reloader(server: FastifyInstance, { observer }: WebParts, { tls }: WebOptions): () => void {

@@ -2,11 +2,11 @@
  * The configuration of a daemon that reaches a real (or simulated) cloud: builds new rules beside those in force. Keeps the
  * connection to the cloud where nothing of it changed, so that its token and what it learnt stay.
  */
-import { readFileSync } from 'node:fs'
 import { deadline } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Workflow } from '../domain/plan.ts'
 import type { TokenCheck } from '../domain/token-holder.ts'
+import { readRegularFile } from '../files/regular-file.ts'
 import type { OpenStackCloud } from '../openstack/cloud-client.ts'
 import type { CloudConfig } from '../openstack/cloud-config.ts'
 import { buildAdapters, buildCloud, cloudConfigOf, type AdapterContext, type Adapters } from './adapters.ts'
@@ -126,7 +126,7 @@ function likenessOf(access: CloudConfig, { api }: Pick<Config, 'api'>): string {
 /** Null also of a file that cannot be read: whoever makes the connection of it says so, and which option names it. */
 function contentOf(file: string | null): string | null {
   try {
-    return file === null ? null : readFileSync(file, 'base64')
+    return file === null ? null : readRegularFile(file).toString('base64')
   } catch {
     return null
   }

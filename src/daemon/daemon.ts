@@ -18,6 +18,7 @@ import { Monitor } from '../monitor/monitor.ts'
 import { NoticeDesk } from '../notices/index.ts'
 import { BrakeWatch } from './brake-watch.ts'
 import { createBridge } from './bridge.ts'
+import { freezeBefore } from './freeze-record.ts'
 import { HostReturns } from './host-returns.ts'
 import { IncidentBook } from './incident-book.ts'
 import { guardedJournal } from './journal-guard.ts'
@@ -30,7 +31,9 @@ import { pinnedWorkflows, type PinnedWorkflows } from './pinned-workflows.ts'
 import { planHost } from './plan-host.ts'
 import { Reloads, type ConfigurationSource } from './reloads.ts'
 import type { ReviewedJournal } from './review/incident-listing.ts'
+import { IncidentRecords } from './review/incident-records.ts'
 import { createReview } from './review/review.ts'
+import { UnsettledIncidents } from './review/unsettled.ts'
 import { RulesInForce, type Mode, type Rules } from './rules.ts'
 import { StandingOrders } from './standing-orders.ts'
 import { WatchLoop } from './watch-loop.ts'
@@ -105,6 +108,7 @@ export class Daemon {
       marked: (host) => this.book.isMarked(host),
       planned: (host, segment) => maintenanceOf(this.orders, host, segment),
       incidentOver: (host) => this.book.isReturning(host),
+      frozenBefore: freezeBefore(journal, clock),
       observer,
     })
     const { byDigest, pin } = pinnedWorkflows(journal, this.book, parts)
@@ -189,11 +193,14 @@ export class Daemon {
         workflow: { name, revision, digest },
       }
     }
+    const records = new IncidentRecords(journal, () => sleep(clock, 0))
     this.operations = createOperations({
       clock,
       journal,
       journalPath: parts.journalPath,
       book: this.book,
+      records,
+      unsettled: new UnsettledIncidents(journal),
       orders: this.orders,
       monitor: this.monitor,
       brake,
@@ -207,6 +214,7 @@ export class Daemon {
       cloud,
       journal,
       book: this.book,
+      records,
       monitor: this.monitor,
       plan: (read, host) => {
         const { workflow, segmentOf } = rules.now

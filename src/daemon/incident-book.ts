@@ -70,7 +70,12 @@ export class IncidentBook {
 
   /** Any incident, open or closed, or undefined. */
   find(id: IncidentId): Incident | undefined {
-    return this.#incidents.get(id) ?? foldIncidents(this.#journal.read({ incident: id })).get(id)
+    return this.inMemory(id) ?? foldIncidents(this.#journal.read({ incident: id })).get(id)
+  }
+
+  /** One that is open, or was until just now. Undefined for what was over before: `find` reads that. */
+  inMemory(id: IncidentId): Incident | undefined {
+    return this.#incidents.get(id)
   }
 
   /** Lets go of an incident that is closed; whoever asks for it later reads the journal. Open ones stay. */

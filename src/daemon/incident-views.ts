@@ -1,5 +1,4 @@
 /** An incident as people and the API read it: plain JSON made from what the journal tells. */
-import type { Entry } from '../domain/entry.ts'
 import { fenceSentence } from '../domain/fence-progress.ts'
 import type { Incident, InstanceRecovery, StepRecord } from '../domain/incident.ts'
 import type {
@@ -32,16 +31,17 @@ export function headOf({ id, host, segment, mode, openedAt, openedBy, phase }: H
   return { id, host, segment, mode, openedAt, openedBy, phase }
 }
 
-/** @param attempts the incident's `fence.attempt` entries */
-export function incidentDetail(incident: Incident, attempts: Entry[]): IncidentDetail {
-  const fenceAttempts = attempts.flatMap((entry) =>
-    entry.kind === 'fence.attempt' ? [{ at: entry.at, ...entry.data }] : [],
-  )
-  const instanceList = [...incident.instances.values()].map(instanceSummary)
+/** What is on record of an incident: its fold, and the tries to fence its host. */
+interface OnRecord {
+  readonly incident: Incident
+  readonly attempts: IncidentDetail['fenceAttempts']
+}
+
+export function incidentDetail({ incident, attempts }: OnRecord): IncidentDetail {
   return {
     ...incidentFacts(incident),
-    fenceAttempts,
-    instanceList,
+    fenceAttempts: [...attempts],
+    instanceList: [...incident.instances.values()].map(instanceSummary),
   }
 }
 

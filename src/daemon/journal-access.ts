@@ -7,6 +7,7 @@ import { openJournalReader } from '../journal/reader.ts'
 import { incidentReport } from '../journal/report.ts'
 import { sentenceOf } from '../journal/report-sentences.ts'
 import { incidentDetail, incidentSummary } from './incident-views.ts'
+import { IncidentRecord } from './review/incident-record.ts'
 
 /** Throws JOURNAL_UNAVAILABLE when there is no journal at `path`. */
 export function openJournalAccess(path: string): JournalAccess {
@@ -32,11 +33,10 @@ export function openJournalAccess(path: string): JournalAccess {
       return lines.flatMap(({ id }) => [...foldIncidents(entriesOf(id)).values()].map(incidentSummary))
     },
     incident: (id) => {
-      const entries = entriesOf(id)
-      const incident = foldIncidents(entries).get(id)
-      if (incident === undefined)
-        throw new LifeboatError('JOURNAL_CORRUPT', `The journal does not say how incident ${id} began`)
-      return incidentDetail(incident, entries)
+      const record = new IncidentRecord(id)
+      for (const entry of entriesOf(id)) record.take(entry)
+      if (!record.begun) throw new LifeboatError('JOURNAL_CORRUPT', `The journal does not say how incident ${id} began`)
+      return incidentDetail(record)
     },
     *export(format, incident) {
       if (format === 'json') yield* exportLines(reader, incident === null ? {} : { incident })

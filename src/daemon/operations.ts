@@ -18,6 +18,8 @@ import { hostDetail, orderReturn } from './host-operations.ts'
 import { hostStatus } from './host-views.ts'
 import { incidentDetail } from './incident-views.ts'
 import { incidentSummaries, type ReviewedJournal } from './review/incident-listing.ts'
+import type { IncidentRecords } from './review/incident-records.ts'
+import type { UnsettledIncidents } from './review/unsettled.ts'
 import { cloudPause, known, orderActs } from './order-acts.ts'
 import type { StandingOrders } from './standing-orders.ts'
 import type { WatchLoop } from './watch-loop.ts'
@@ -27,6 +29,8 @@ export interface OperationsParts {
   journal: ReviewedJournal
   journalPath: string
   book: IncidentBook
+  records: Pick<IncidentRecords, 'get'>
+  unsettled: Pick<UnsettledIncidents, 'counts' | 'list'>
   orders: StandingOrders
   monitor: Monitor
   brake: Pick<BrakeWatch, 'holds' | 'scopes'>
@@ -39,14 +43,7 @@ export interface OperationsParts {
 export type OperationsAbout = Pick<DaemonStatus, 'version' | 'mode' | 'pid' | 'startedAt' | 'cloud' | 'workflow'>
 
 export function createOperations(parts: OperationsParts): Operations {
-  const { journal, book, monitor, brake, watch } = parts
-  const openIncident = (id: IncidentId): Incident => {
-    const incident = book.find(id)
-    if (incident === undefined) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
-    if (incident.closed !== null)
-      throw new LifeboatError('USAGE', `Incident ${id} is over (${incident.closed.outcome})`)
-    return incident
-  }
+  const { journal, book, records, monitor, brake, watch } = parts
   const act = (incident: Incident, by: string, entry: Pick<NewEntry, 'kind' | 'data'>): void => {
     journal.append([{ ...entry, actor: `operator:${by}`, incident: incident.id, host: incident.host } as NewEntry])
   }
@@ -55,16 +52,13 @@ export function createOperations(parts: OperationsParts): Operations {
     hosts: () => monitor.verdicts().map((verdict) => hostStatus(verdict, monitor.zone(verdict.host), parts)),
     host: (name) => hostDetail(name, parts),
     returnHost: (order) => Promise.resolve(orderReturn(order, parts)),
-    incidents: (filter) => incidentSummaries(journal, book, filter),
-    incident: (id) => {
-      const incident = book.find(id)
-      if (incident === undefined) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
-      return incidentDetail(incident, journal.read({ incident: id, kinds: ['fence.attempt'] }))
-    },
+    incidents: (filter) =>
+      filter.unsettled === true ? parts.unsettled.list(filter) : incidentSummaries(journal, book, filter),
+    incident: (id) => incidentDetail(records.get(id)),
     recover: (order) => Promise.resolve(recover(order)),
     ...orderActs(parts),
     override: (id, { by, reason, via }) => {
-      const incident = notCancelled(openIncident(id))
+      const incident = notCancelled(openIncident(id, parts))
       refuseNeedlessOverride(incident, brake)
       act(incident, by, { kind: 'operator.override', data: { by, reason, ...known(via) } })
       return Promise.resolve()
@@ -78,7 +72,7 @@ export function createOperations(parts: OperationsParts): Operations {
       return Promise.resolve(parts.logLevel.order(level, until))
     },
     cancel: (id, { by, reason, via }) => {
-      act(openIncident(id), by, { kind: 'operator.cancelled', data: { by, reason, ...known(via) } })
+      act(openIncident(id, parts), by, { kind: 'operator.cancelled', data: { by, reason, ...known(via) } })
       return Promise.resolve()
     },
   }
@@ -123,6 +117,15 @@ function refuseNeedlessOverride(incident: Incident, brake: Pick<BrakeWatch, 'hol
   throw new LifeboatError('USAGE', `Incident ${id} is not held by the brake: ${instead}`)
 }
 
+/** Of one that is over only its end is read: it may have thousands of instances. */
+function openIncident(id: IncidentId, { book, journal }: Pick<OperationsParts, 'book' | 'journal'>): Incident {
+  const incident = book.inMemory(id)
+  if (incident?.closed === null) return incident
+  const [end] = journal.read({ incident: id, kinds: ['incident.closed'], newestFirst: true, limit: 1 })
+  if (end?.kind !== 'incident.closed') throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
+  throw new LifeboatError('USAGE', `Incident ${id} is over (${end.data.outcome})`)
+}
+
 /** An order to an incident that is being ended would be written down and never carried out. */
 function notCancelled(incident: Incident): Incident {
   const { id, cancelled } = incident
@@ -151,7 +154,11 @@ function statusOf(parts: OperationsParts): DaemonStatus {
     standingOrders: orders.inForce(),
     brake: brake.scopes().filter(({ trippedSince }) => trippedSince !== null),
     hosts,
-    incidents: { open: open.length, held: open.filter((incident) => incident.held !== null).length },
+    incidents: {
+      open: open.length,
+      held: open.filter((incident) => incident.held !== null).length,
+      unsettled: parts.unsettled.counts(),
+    },
     journal: { path: journalPath, entries: newest?.seq ?? 0, head: newest?.hash ?? '' },
     configuration: reloads.state(),
     logLevel: logLevel.state(),

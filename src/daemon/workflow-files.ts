@@ -5,7 +5,8 @@ import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Workflow } from '../domain/plan.ts'
 import { checkWorkflow, parseWorkflow } from '../engine/workflow.ts'
 import type { WorkflowCheck } from '../cli/composition.ts'
-import { readRegularFile, type Config } from './config/index.ts'
+import { readRegularFile } from '../files/regular-file.ts'
+import type { Config } from './config/index.ts'
 
 /** The documents of a directory, by name. Throws WORKFLOW_INVALID when it cannot be read or holds none. */
 export function workflowFiles(directory: string): string[] {

@@ -1,11 +1,12 @@
 /** Runs expected plans against the workflows they are written for: `lifeboat workflow test`. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { parse } from 'yaml'
 import type { WorkflowTest } from '../cli/composition.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import { checkExpectations } from '../engine/expectations.ts'
 import { parseWorkflow } from '../engine/workflow.ts'
+import { readRegularFile } from '../files/regular-file.ts'
 import type { Config } from './config/index.ts'
 
 /** Of each file, or of all in `tests` of the configured directory. Throws WORKFLOW_INVALID. */
@@ -40,7 +41,7 @@ function workflowOf(file: string, source: string, config: Config): string {
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readRegularFile(file).toString('utf8')
   } catch (thrown) {
     throw new LifeboatError('WORKFLOW_INVALID', `${file}: ${ensureError(thrown).message}`, { cause: thrown })
   }

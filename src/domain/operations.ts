@@ -59,6 +59,15 @@ export interface LogLevelState {
   until: string | null
 }
 
+/** Incidents that are over, in which instances did not come back, and that nobody has signed off. */
+export interface Unsettled {
+  incidents: number
+  /** Instances of theirs that were left where they died. */
+  left: number
+  /** Those that were to come back: failed or stuck. */
+  lost: number
+}
+
 export interface DaemonStatus {
   version: string
   mode: 'observe' | 'armed'
@@ -78,7 +87,7 @@ export interface DaemonStatus {
   brake: BrakeScope[]
   /** How many hosts have each verdict; verdicts without hosts may be missing. */
   hosts: Partial<Record<VerdictKind, number>>
-  incidents: { open: number; held: number }
+  incidents: { open: number; held: number; unsettled: Unsettled }
   journal: { path: string; entries: number; head: string }
   workflow: { name: string; revision: number; digest: string }
   configuration: ConfigurationState
@@ -204,6 +213,8 @@ export interface IncidentDetail extends IncidentSummary {
 
 export interface IncidentFilter {
   open?: boolean
+  /** Only those that `DaemonStatus.incidents.unsettled` counts. */
+  unsettled?: boolean
   host?: string
   /** The newest first; default 100. */
   limit?: number

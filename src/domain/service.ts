@@ -22,6 +22,8 @@ export interface ServicesReading {
   /** The `Date` header as epoch ms, or null: the API's own clock, to be compared with `updatedAt`. */
   serverTimeMs: number | null
   tookMs: number
+  /** Whether the hosts of a cell that cannot be reached are rows of status `unknown`. Older Novas leave them out, without a word. */
+  showsLostCells: boolean
 }
 
 export interface ServiceChange {

@@ -111,7 +111,7 @@ export class HostWatch {
     this.#migrationsReadAt = Math.max(this.#migrationsReadAt, at)
   }
 
-  /** Monotonic time at which the migrations were last read whole. */
+  /** Monotonic time at which the migrations were asked for that were last read whole. */
   get migrationsReadAt(): number {
     return this.#migrationsReadAt
   }
@@ -180,11 +180,12 @@ export class HostWatch {
   }
 
   async #tick(): Promise<void> {
+    const askedAt = this.#clock.now()
     const migrations = await this.#cloud.listMigrations(
       { sourceHost: this.#host, type: 'evacuation' },
       { signal: this.#signal },
     )
-    this.#take(migrations)
+    this.#take(migrations, askedAt)
     this.#ask()
     const needing = [...this.#waiters].filter((waiter) => waiter.needs === 'instances').map((waiter) => waiter.id)
     const everybody = needing.length === this.#waiters.size
@@ -194,14 +195,15 @@ export class HostWatch {
     this.#ask()
   }
 
-  #take(migrations: Migration[]): void {
+  #take(migrations: Migration[], askedAt: number): void {
     this.#migrations.clear()
     for (const migration of migrations.toSorted((a, b) => a.id - b.id)) {
       const known = this.#migrations.get(migration.instanceId)
       if (known === undefined) this.#migrations.set(migration.instanceId, [migration])
       else known.push(migration)
     }
-    this.#migrationsReadAt = this.#clock.now()
+    // As of the question: what began while Nova answered may not be in the answer.
+    this.#migrationsReadAt = askedAt
   }
 
   async #readInstances(needed: InstanceId[]): Promise<void> {

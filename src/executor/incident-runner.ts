@@ -24,7 +24,7 @@ import { ProofKeeper, sayIt } from './proof-keeper.ts'
 import { ProofRenewal } from './proof-renewal.ts'
 import { judgeLook } from './seen-dead.ts'
 import { Slots, type SharedQueue } from './slots.ts'
-import { requireCell, takeSurvey, type SurveyTaken } from './survey.ts'
+import { isRemoved, requireCell, takeSurvey, type SurveyTaken } from './survey.ts'
 
 /**
  * How old a survey taken during fencing may be when it is used. Older ones miss what users did since; the sweep at the
@@ -46,6 +46,12 @@ const lookHolds: ReadonlySet<HoldCode> = new Set([
 
 /** A look at the host this recent needs no other. Longer might power off a host that came back in between. */
 const lookGoodForMs = 1_000
+
+/**
+ * The record of a host's nova-compute must be gone for so long before its incident ends without it. Shorter takes a glimpse of a
+ * database under repair for a fact; longer keeps an incident open that nobody needs.
+ */
+const staysRemovedMs = 10_000
 
 /** A survey, and when (our monotonic clock) it was begun. */
 interface Surveyed {
@@ -308,16 +314,23 @@ class IncidentRunner {
     if (this.#incident.cancelled !== null)
       return this.#close('cancelled', `cancelled by ${this.#incident.cancelled.by}: ${this.#incident.cancelled.reason}`)
     const { cloud, host, signal } = this.#run
-    const { here } = await this.#persistently(
-      // The services after the list: the cell was there to be listed.
-      async () => ({
-        here: await cloud.listInstances(host, { signal }),
-        services: (await cloud.listServices({ signal })).services,
-      }),
-      ({ services }) => requireCell(services, host),
-    )
-    if (here.some((instance) => !this.#incident.instances.has(instance.id))) return this.#to('surveying')
-    this.#close('done', 'every instance has its line')
+    for (let looks = 1; ; looks++) {
+      const { here, reading } = await this.#persistently(
+        // The services after the list: the cell was there to be listed.
+        async () => ({
+          here: await cloud.listInstances(host, { signal }),
+          reading: await cloud.listServices({ signal }),
+        }),
+        (seen) => {
+          if (seen.here.length > 0 || !isRemoved(seen.reading, host)) requireCell(seen.reading.services, host)
+        },
+      )
+      if (here.some((instance) => !this.#incident.instances.has(instance.id))) return this.#to('surveying')
+      const lines = this.#incident.instances.size > 0 ? 'every instance has its line' : 'Nova lists no instance on it'
+      if (!isRemoved(reading, host)) return this.#close('done', lines)
+      if (looks > 1) return this.#close('done', `${lines}; its service was deleted from Nova meanwhile`)
+      await this.#holding.wait(staysRemovedMs)
+    }
   }
 
   /** A read that is repeated while Nova is silent, and ever more rarely once it refuses or `check` throws. */

@@ -56,7 +56,7 @@ async function recover(
   let running = recipeOf(recovery)
   for (;;) {
     const ended = await runRecipe(run, watch, recovery, running, gate, slots)
-    if (ended === null) return verified(recovery, await readBack(run, watch, recovery))
+    if (ended === null) return arrived(run, watch, recovery)
     const route = routeOf(ended.step, ended.error)
     if (route === 'fail' || route === 'stuck' || route === 'left' || recovery.round >= (running.rounds ?? mostRounds)) {
       return failure(recovery, route === 'left' || route === 'stuck' ? route : 'failed', ended.error, watch)
@@ -132,6 +132,24 @@ function routeOf(step: RecipeStep, error: LifeboatError): string {
 
 function roundPauseMs(round: number): number {
   return Math.min(firstRoundPauseMs * 2 ** (round - 1), longestRoundPauseMs)
+}
+
+/** The end of an instance whose steps all went well. Its owner may have deleted it since, and after a restart it must be read. */
+async function arrived(run: Run, watch: HostWatch, recovery: InstanceRecovery): Promise<Outcome> {
+  try {
+    return verified(recovery, await readBack(run, watch, recovery))
+  } catch (thrown) {
+    const error = ensureError(thrown)
+    if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
+    const base = { code: error.code, after: null }
+    return error.code === 'INSTANCE_GONE'
+      ? { outcome: 'left', ...base, message: 'all its steps went well, and then it was deleted' }
+      : {
+          outcome: 'stuck',
+          ...base,
+          message: `all its steps went well, but Nova cannot be asked how it is: ${error.message}`,
+        }
+  }
 }
 
 async function readBack(run: Run, watch: HostWatch, recovery: InstanceRecovery): Promise<Instance> {

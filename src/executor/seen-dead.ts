@@ -4,6 +4,7 @@
  */
 import type { HoldCode, IncidentPhase } from '../domain/incident-phases.ts'
 import { isUnread, type Verdict, type VerdictKind } from '../domain/verdict.ts'
+import { serviceGone } from './survey.ts'
 
 export interface LookFacts {
   verdict: Verdict
@@ -67,6 +68,9 @@ export function judgeLook(facts: LookFacts): Seen {
 /** A cell that cannot be reached comes back by itself; a service that is gone was taken away by somebody. */
 function unread({ reason, message }: Verdict): Seen {
   if (reason === 'CELL_UNREACHABLE') return { seen: 'unclear', hold: 'CLOUD_UNAVAILABLE', message }
-  const advice = 'If its service was removed for good, cancel the incident'
-  return { seen: 'unclear', hold: 'NOVA_REFUSED', message: `${message}: nothing can be recovered from it. ${advice}` }
+  return {
+    seen: 'unclear',
+    hold: 'NOVA_REFUSED',
+    message: `${message}: nothing can be recovered from it. ${serviceGone}`,
+  }
 }

@@ -5,8 +5,12 @@
 import type { CallOptions, Cloud } from '../domain/cloud.ts'
 import { errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { Instance, InstanceAction, InstanceId, Volume } from '../domain/instance.ts'
-import type { HostName, ServiceRecord } from '../domain/service.ts'
+import type { HostName, ServiceRecord, ServicesReading } from '../domain/service.ts'
 import type { Survey } from '../domain/survey.ts'
+
+/** What a person does about a host whose nova-compute Nova lists no more. */
+export const serviceGone =
+  'If its service was deleted for good (openstack compute service list does not show it), cancel the incident'
 
 /** Instance histories read at once. More would crowd out the evacuations of another host. */
 const parallelReads = 8
@@ -95,12 +99,22 @@ export function requireCell(services: readonly ServiceRecord[], host: HostName):
   if (row === undefined)
     throw new LifeboatError(
       'NOT_FOUND',
-      `Nova lists no nova-compute on ${host} any more, so nobody knows whether it lists all instances there. If its service was removed for good, cancel the incident`,
+      `Nova lists no nova-compute on ${host} any more, so nobody knows whether it lists all instances there. ${serviceGone}`,
     )
   if (row.status === 'unknown')
     throw new LifeboatError('API_UNAVAILABLE', `the cell of ${host} does not answer: Nova lists no instance of it`, {
       retry: 'after',
     })
+}
+
+/**
+ * Somebody deleted the record of the host's nova-compute. Nova allows that only while no instance is on the host and no move
+ * of one is under way (docs/nova.md §1.2): whatever is not listed there is not there. Never so while the row may be missing
+ * for another reason: some cell does not answer, or Nova is too old to say so.
+ */
+export function isRemoved({ services, showsLostCells }: ServicesReading, host: HostName): boolean {
+  const computes = services.filter(({ binary }) => binary === 'nova-compute')
+  return showsLostCells && computes.length > 0 && computes.every((row) => row.host !== host && row.status !== 'unknown')
 }
 
 /** Whether the owner's wish can only be told from the history: who stopped it, and what it was before a resize. */

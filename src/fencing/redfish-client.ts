@@ -2,13 +2,13 @@
  * A small Redfish client: read one system's power, and force it off. It knows no other action, so it can never turn a
  * host on. Owns the HTTP of BMCs; decides nothing. Errors carry no request, for a request carries the password.
  */
-import { readFileSync } from 'node:fs'
 import { Agent } from 'node:https'
 import axios, { isAxiosError, type AxiosAdapter } from 'axios'
 import { deadline, type Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Wire } from '../domain/wire.ts'
+import { readNamedFile } from '../files/regular-file.ts'
 
 export interface RedfishSystem {
   /** The system's own URL, e.g. https://bmc/redfish/v1/Systems/1 */
@@ -48,7 +48,7 @@ export class RedfishClient {
     this.#system = { ...system, url: system.url.replace(/\/+$/, '') }
     this.#options = options
     if (system.url.startsWith('https:')) {
-      const ca = system.caFile === undefined ? {} : { ca: readCa(system.caFile) }
+      const ca = system.caFile === undefined ? {} : { ca: readNamedFile('The CA file of the BMC', system.caFile) }
       this.#agent = new Agent({ rejectUnauthorized: system.verifyTls ?? true, ...ca })
     }
   }
@@ -124,14 +124,6 @@ export class RedfishClient {
         method === 'GET' ? '/redfish/v1/Systems/{id}' : '/redfish/v1/Systems/{id}/Actions/ComputerSystem.Reset'
       observer.request?.({ service: 'bmc', method, route, result, tookMs: clock.now() - startedAt, requestId: null })
     }
-  }
-}
-
-function readCa(path: string): Buffer {
-  try {
-    return readFileSync(path)
-  } catch (cause) {
-    throw new LifeboatError('CONFIG_INVALID', `The CA file of the BMC, ${path}, cannot be read`, { cause })
   }
 }
 

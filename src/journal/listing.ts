@@ -29,6 +29,8 @@ export interface IncidentLine {
 export interface IncidentQuery {
   host?: string
   openOnly?: boolean
+  /** Only those that are over, armed, with instances that did not come back, and that nobody has signed off. */
+  unsettled?: boolean
   /** Default 100. */
   limit?: number
 }
@@ -43,7 +45,10 @@ SELECT id, host, segment, mode, phase, opened_at AS openedAt, opened_by AS opene
   proof_method AS proofMethod, proof_strength AS proofStrength, closed_at AS closedAt, outcome, message,
   last_seq AS lastSeq
 FROM incidents
-WHERE (@host IS NULL OR host = @host) AND (@openOnly = 0 OR phase <> 'closed')
+WHERE (@host IS NULL OR host = @host) AND (@openOnly = 0 OR phase <> 'closed') AND (@unsettled = 0 OR (
+  phase = 'closed' AND mode = 'armed'
+  AND id NOT IN (SELECT incident FROM entries WHERE kind = 'review.signed-off' AND incident IS NOT NULL)
+  AND EXISTS (SELECT 1 FROM instances WHERE incident = incidents.id AND outcome IN ('left', 'failed', 'stuck'))))
 ORDER BY opened_at DESC, id DESC LIMIT @limit`
 
 const countSql = `
@@ -77,9 +82,14 @@ export function incidentListing(db: Database.Database): (query?: IncidentQuery) 
     if (known.size > countsKept) known.delete(known.keys().next().value ?? '')
     return counts
   }
-  return ({ host, openOnly, limit } = {}) =>
+  return ({ host, openOnly, unsettled, limit } = {}) =>
     lines
-      .all({ host: host ?? null, openOnly: Number(openOnly ?? false), limit: limit ?? 100 })
+      .all({
+        host: host ?? null,
+        openOnly: Number(openOnly ?? false),
+        unsettled: Number(unsettled ?? false),
+        limit: limit ?? 100,
+      })
       .map(({ lastSeq, ...line }) => ({ ...line, ...copied(countsOf(line.id, lastSeq)) }))
 }
 

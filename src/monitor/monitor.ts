@@ -102,6 +102,8 @@ export class Monitor {
     marked?: (host: HostName) => boolean
     /** Why silence of the host is expected, in words, or null. Default: never. */
     planned?: (host: HostName, segment: string) => string | null
+    /** What the run before left frozen: it lasts until a good answer, and the quiet time after that. Default: nothing. */
+    frozenBefore?: Frozen | null
   }) {
     this.#cloud = options.cloud
     this.#clock = options.clock
@@ -113,6 +115,7 @@ export class Monitor {
     this.#observer = options.observer
     this.#marked = options.marked ?? (() => false)
     this.#planned = options.planned ?? (() => null)
+    this.#freeze = options.frozenBefore ? { ...options.frozenBefore, quietSince: null } : null
     const { cloud, clock, observer } = options
     this.#aggregates = new Aggregates(cloud, clock, () => this.#settings.aggregatesEveryMs, observer)
   }

@@ -19,7 +19,8 @@ import { Owners } from './owners.ts'
 import { receiversOf, type Draft, type NoticeRules } from './rules.ts'
 
 const noticeKinds = ['notice.queued', 'notice.sent', 'notice.failed', 'notice.dead-lettered'] as const
-const watched: readonly EntryKind[] = [...tellingKinds, 'monitor.frozen', 'monitor.thawed']
+const freezeKinds = ['monitor.frozen', 'monitor.thawed'] as const
+const watched: readonly EntryKind[] = [...tellingKinds, ...freezeKinds]
 
 /** Rows about notices that a start reads. Fewer than may wait for all receivers: what waits longest is forgotten. */
 const rowsRead = 10_000
@@ -100,7 +101,9 @@ export class NoticeDesk {
       this.#news.told(entry.data, this.#monotonic(entry.at))
     }
     this.#forgetOver(first)
+    const [freeze] = journal.read({ kinds: [...freezeKinds], newestFirst: true, limit: 1, ...upTo(first) })
     this.#started = true
+    if (freeze !== undefined) this.#followFreeze(freeze, known)
     for (const entry of missed) this.#consider(entry, known)
     this.#courier.pumpAll()
   }
@@ -142,8 +145,8 @@ export class NoticeDesk {
   }
 
   #consider(entry: Entry, told: ReadonlySet<string> = new Set()): void {
-    const known: Known = { mode: this.#parts.mode(), incident: this.#incident(entry) }
-    this.#followFreeze(entry, known)
+    const known = this.#known(entry)
+    this.#followFreeze(entry, told)
     this.#news.follow(entry)
     const draft = operatorDraft(entry, known)
     this.#send(entry, [...(draft === null ? [] : [draft]), ...this.#owners.ended(entry)], told)
@@ -160,23 +163,36 @@ export class NoticeDesk {
     }
   }
 
-  /** A freeze is told once it lasted; its end only when its beginning was told. */
-  #followFreeze(entry: Entry, known: Known): void {
-    if (entry.kind === 'monitor.frozen') {
-      this.#freeze?.cancel()
-      const freeze = { told: false, cancel: (): void => undefined }
-      freeze.cancel = this.#parts.clock.after(this.#rules.freezeDelayMs, () => {
-        freeze.told = true
-        const draft = freezeDraft(entry, known)
-        if (draft !== null) this.#send(entry, [draft])
-      })
-      this.#freeze = freeze
-    }
+  #known(entry: Entry): Known {
+    const { mode } = this.#parts
+    return { mode: mode(), incident: this.#incident(entry), troubleTold: this.#news.isTroubled(entry.host) }
+  }
+
+  /** A freeze is told once it lasted; its end only when its beginning was told, in an earlier run too. */
+  #followFreeze(entry: Entry, told: ReadonlySet<string>): void {
+    if (entry.kind === 'monitor.frozen') this.#awaitThaw(entry, told)
     if (entry.kind !== 'monitor.thawed' || this.#freeze === null) return
     this.#freeze.cancel()
-    const draft = this.#freeze.told ? freezeDraft(entry, known) : null
-    if (draft !== null) this.#send(entry, [draft])
+    if (this.#freeze.told) this.#tellFreeze(entry, told)
     this.#freeze = null
+  }
+
+  #awaitThaw(entry: Entry, told: ReadonlySet<string>): void {
+    const { clock } = this.#parts
+    this.#freeze?.cancel()
+    const freeze = { told: told.has(noticeId(entry.hash, 'control-plane-frozen', null)), cancel: (): void => undefined }
+    this.#freeze = freeze
+    if (freeze.told) return
+    const lastedMs = clock.now() - this.#monotonic(entry.at)
+    freeze.cancel = clock.after(Math.max(0, this.#rules.freezeDelayMs - lastedMs), () => {
+      freeze.told = true
+      this.#tellFreeze(entry, told)
+    })
+  }
+
+  #tellFreeze(entry: Entry, told: ReadonlySet<string>): void {
+    const draft = freezeDraft(entry, this.#known(entry))
+    if (draft !== null) this.#send(entry, [draft], told)
   }
 
   #send(entry: Entry, drafts: readonly Draft[], told: ReadonlySet<string> = new Set()): void {
@@ -213,12 +229,12 @@ export class NoticeDesk {
 
   /** Failures that ended in the run before and whose end no receiver wanted to hear of: the next death there is a new one. */
   #forgetOver(first: Entry | undefined): void {
-    const until = first === undefined ? {} : { before: first.seq }
-    for (const { host, since } of this.#owners.failing()) {
-      const later = this.#parts.journal.read({ kinds: ['verdict.changed'], host, after: since, ...until })
-      if (later.some(({ kind, data }) => kind === 'verdict.changed' && data.kind === 'healthy'))
-        this.#owners.forget(host)
-    }
+    const wasWell = (host: string, after: number): boolean =>
+      this.#parts.journal
+        .read({ kinds: ['verdict.changed'], host, after, ...upTo(first) })
+        .some(({ kind, data }) => kind === 'verdict.changed' && data.kind === 'healthy')
+    for (const { host, since } of this.#owners.failing()) if (wasWell(host, since)) this.#owners.forget(host)
+    for (const { host, since } of this.#news.troubled()) if (wasWell(host, since)) this.#news.well(host)
   }
 
   /** The last entries of the run before, when it may have ended before they were told. */
@@ -228,7 +244,7 @@ export class NoticeDesk {
     const newest = journal.read({ newestFirst: true, limit: pinsAtMost }).find(({ kind }) => kind !== 'workflow.pinned')
     if (newest === undefined || this.#rules.receivers.size === 0) return []
     const since = Date.parse(newest.at) - lookBackMs
-    const last = journal.read({ kinds: [...tellingKinds], newestFirst: true, limit: causesRead })
+    const last = journal.read({ kinds: [...watched], newestFirst: true, limit: causesRead })
     const until = last.findIndex(({ at }) => Date.parse(at) < since)
     return last.slice(0, until < 0 ? last.length : until).toReversed()
   }
@@ -238,6 +254,11 @@ export class NoticeDesk {
     const { clock } = this.#parts
     return clock.now() - Math.max(0, clock.wall() - Date.parse(at))
   }
+}
+
+/** Older than the entry. */
+function upTo(first: Entry | undefined): { before?: number } {
+  return first === undefined ? {} : { before: first.seq }
 }
 
 function isNotice(kind: EntryKind): boolean {

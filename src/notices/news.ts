@@ -4,6 +4,7 @@
  */
 import type { Entry } from '../domain/entry.ts'
 import { noticeTopics, type Notice, type NoticeTopic } from '../domain/notice.ts'
+import type { HostName } from '../domain/service.ts'
 
 /** A day: longer than any quiet time but "once for each incident", whose incident is over by then or stands still. */
 const forgetAfterMs = 86_400_000
@@ -15,16 +16,22 @@ const contraries: Partial<Record<NoticeTopic, readonly NoticeTopic[]>> = {
   ...{ 'brake-tripped': ['brake-released'], 'brake-released': ['brake-tripped'] },
 }
 
-type About = Pick<Notice, 'topic' | 'incident' | 'host' | 'code'>
+/** After these people wait to hear that the host is well. */
+const troubles: ReadonlySet<NoticeTopic> = new Set<NoticeTopic>(['host-down', 'host-trouble', 'contradiction'])
+
+type About = Pick<Notice, 'topic' | 'incident' | 'host' | 'code' | 'cause'>
 
 export class News {
   readonly #told = new Map<string, { topic: NoticeTopic; subject: string; at: number }>()
+  /** Hosts whose trouble was told and that were not well since, however long ago; with the cause of the last notice. */
+  readonly #troubled = new Map<HostName, number>()
 
   /** Told at `at`. */
   told(about: About, at: number): void {
-    const { topic, code } = about
+    const { topic, code, host, cause } = about
     const subject = subjectOf(about)
     this.#turn(topic, subject)
+    if (host !== null && troubles.has(topic)) this.#troubled.set(host, cause)
     for (const [key, one] of this.#told) if (at - one.at > forgetAfterMs) this.#told.delete(key)
     if (noticeTopics[topic].quietMs > 0) this.#told.set(keyOf(topic, subject, code), { topic, subject, at })
   }
@@ -34,15 +41,30 @@ export class News {
     return last !== undefined && now - last.at < noticeTopics[about.topic].quietMs
   }
 
+  isTroubled(host: HostName | null): boolean {
+    return host !== null && this.#troubled.has(host)
+  }
+
+  /** Hosts whose trouble was told and whose end was not; `since`: the sequence of the entry that was told last. */
+  troubled(): { host: HostName; since: number }[] {
+    return [...this.#troubled].map(([host, since]) => ({ host, since }))
+  }
+
+  /** The host beats again. */
+  well(host: HostName): void {
+    this.#turn('host-well', host)
+  }
+
   /** What happened, whether anybody is told of it or not. */
   follow(entry: Entry): void {
-    if (entry.kind === 'verdict.changed' && entry.data.kind === 'healthy') this.#turn('host-well', entry.data.host)
+    if (entry.kind === 'verdict.changed' && entry.data.kind === 'healthy') this.well(entry.data.host)
     if (entry.kind === 'brake.tripped') this.#turn('brake-tripped', entry.data.scope)
     if (entry.kind === 'brake.released') this.#turn('brake-released', entry.data.scope)
   }
 
   #turn(topic: NoticeTopic, subject: string): void {
     const over = contraries[topic] ?? []
+    if (topic === 'host-well') this.#troubled.delete(subject)
     for (const [key, one] of this.#told) if (one.subject === subject && over.includes(one.topic)) this.#told.delete(key)
   }
 }

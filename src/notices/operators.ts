@@ -10,6 +10,8 @@ export interface Known {
   mode: 'observe' | 'armed'
   /** The entry's incident as it is now. */
   incident: Incident | undefined
+  /** People were told that the entry's host is in trouble, in an earlier run too, and it was not well since. */
+  troubleTold: boolean
 }
 
 /** Kinds of entries that may be told; freezes are not among them, because they are told late or not at all. */
@@ -34,6 +36,9 @@ const troubles: Partial<Record<VerdictKind, NoticeTopic>> = {
   contradiction: 'contradiction',
 }
 
+/** Out of these a host comes back by a return, which is told as such. */
+const underIncident: ReadonlySet<VerdictKind> = new Set<VerdictKind>(['recovering', 'returning'])
+
 /** Holds that nothing but a person ends. */
 const forAPerson: ReadonlySet<HoldCode> = new Set<HoldCode>([
   'BRAKE',
@@ -51,7 +56,8 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
   switch (entry.kind) {
     case 'verdict.changed': {
       const { kind, from, reason, message, segment } = entry.data
-      const topic = troubles[kind] ?? (kind === 'healthy' && troubles[from] !== undefined ? 'host-well' : undefined)
+      const wasInTrouble = troubles[from] !== undefined || (known.troubleTold && !underIncident.has(from))
+      const topic = troubles[kind] ?? (kind === 'healthy' && wasInTrouble ? 'host-well' : undefined)
       if (topic === undefined) return null
       return draft(entry, known, topic, { code: reason, message: `${entry.host}: ${message}`, segment })
     }

@@ -2,14 +2,13 @@
  * One POST to a receiver. Owns the HTTP of notices: time limit, TLS, no redirects, no proxy, and what an answer means: its
  * status alone. What it says of a failure never holds the URL (that of a chat room is a secret) nor the request.
  */
-import { readFileSync } from 'node:fs'
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { Readable } from 'node:stream'
 import axios, { isAxiosError, type AxiosAdapter } from 'axios'
 import { deadline, type Clock } from '../domain/clock.ts'
-import { LifeboatError } from '../domain/errors.ts'
 import type { Wire } from '../domain/wire.ts'
+import { readNamedFile } from '../files/regular-file.ts'
 import type { Ended } from './delivery.ts'
 
 export interface Target {
@@ -99,14 +98,6 @@ function secureAgent({ caFile, verify }: Target): HttpsAgent {
     keepAlive: true,
     maxFreeSockets: idleConnections,
     rejectUnauthorized: verify,
-    ...(caFile !== null && { ca: readCa(caFile) }),
+    ...(caFile !== null && { ca: readNamedFile('The CA file of a notice receiver', caFile) }),
   })
-}
-
-function readCa(path: string): Buffer {
-  try {
-    return readFileSync(path)
-  } catch (cause) {
-    throw new LifeboatError('CONFIG_INVALID', `The CA file of a notice receiver, ${path}, cannot be read`, { cause })
-  }
 }

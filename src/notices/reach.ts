@@ -1,9 +1,9 @@
 /** Whether a receiver can be reached at all: a connection, its certificate included, and nothing sent over it. */
-import { readFileSync } from 'node:fs'
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { deadline, type Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
+import { readNamedFile } from '../files/regular-file.ts'
 import type { Target } from './post.ts'
 
 /** Gives where it connected to, as HOST:PORT. Throws API_UNAVAILABLE, CONFIG_INVALID. */
@@ -35,7 +35,7 @@ function connected(socket: Socket, event: string, signal: AbortSignal): Promise<
 }
 
 function tlsSocket({ caFile, verify }: Target, host: string, port: number): Socket {
-  const ca = caFile === null ? {} : { ca: readFileSync(caFile) }
+  const ca = caFile === null ? {} : { ca: readNamedFile('The CA file of a notice receiver', caFile) }
   // An address has no name to ask for; its certificate is checked all the same.
   const name = /^[\d.]+$|:/.test(host) ? {} : { servername: host }
   return connectTls({ host, port, rejectUnauthorized: verify, ...ca, ...name })

@@ -25,8 +25,14 @@ export function computeReads(session: Session): Reads {
   return {
     // Without a filter: conductor's and scheduler's rows tell control-plane trouble from dead hosts (docs/nova.md §4.2).
     listServices: async (options) => {
-      const { data, answer } = await session.read({ call: calls.listServices }, json.servicesAnswer, options)
-      return { services: data.services.map(json.serviceOf), serverTimeMs: answer.serverTimeMs, tookMs: answer.tookMs }
+      const { data, answer, microversion } = await session.read(
+        { call: calls.listServices },
+        json.servicesAnswer,
+        options,
+      )
+      const { serverTimeMs, tookMs } = answer
+      const showsLostCells = microversion >= since.unknownServices
+      return { services: data.services.map(json.serviceOf), serverTimeMs, tookMs, showsLostCells }
     },
     listInstances: (host, options) => listServers(session, { host }, options),
     listChangedInstances: (sinceIso, options) => listServers(session, { 'changes-since': sinceIso }, options),

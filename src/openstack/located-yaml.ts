@@ -3,10 +3,11 @@
  *
  * Reading only. The text of a file never goes into an error: clouds.yaml and secure.yaml hold passwords.
  */
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { LineCounter, isNode, parseDocument } from 'yaml'
 import type { Tags } from 'yaml'
 import { LifeboatError } from '../domain/errors.ts'
+import { readRegularFile } from '../files/regular-file.ts'
 
 export interface LocatedYaml {
   file: string
@@ -19,15 +20,18 @@ export interface LocatedYaml {
 /**
  * The text of a file, or null when there is none.
  *
- * @throws LifeboatError CONFIG_INVALID when it is there and may not be read. openstacksdk takes the next file then; a daemon
+ * @throws LifeboatError CONFIG_INVALID when it is there and may not be read, or is a pipe or a device. openstacksdk takes the next file then; a daemon
  *   that fences hosts must not go to another cloud because of a file's mode.
  */
 export function readIfThere(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8')
+    if (statSync(file).isDirectory()) return null
+    return readRegularFile(file).toString('utf8')
   } catch (cause) {
+    if (cause instanceof LifeboatError)
+      throw new LifeboatError('CONFIG_INVALID', `${file} cannot be read: ${cause.message}`)
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR') return null
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
     // A folder on the way may not be entered: whether the file is there nobody can tell.
     if (isHidden(file)) return null
     throw new LifeboatError('CONFIG_INVALID', `${file} is there and cannot be read (${code})${remedy(code)}`)

@@ -83,9 +83,9 @@ export class Session {
   }
 
   /** Sends one call and reads its JSON. */
-  async read<T>(ask: Ask, schema: ZodType<T>, options: CallOptions = {}): Promise<{ data: T; answer: HttpAnswer }> {
-    const { answer } = await this.send(ask, options)
-    return { data: readAnswer(ask.call, answer, schema), answer }
+  async read<T>(ask: Ask, schema: ZodType<T>, options: CallOptions = {}): Promise<Answered & { data: T }> {
+    const { answer, microversion } = await this.send(ask, options)
+    return { data: readAnswer(ask.call, answer, schema), answer, microversion }
   }
 
   /** The compute microversions, from memory while they are fresh. */

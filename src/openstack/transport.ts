@@ -5,7 +5,6 @@
  * and no JSON. A call that changes something is sent at most once from here (docs/nova.md fact 11).
  */
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
 import axios from 'axios'
@@ -15,6 +14,7 @@ import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Wire } from '../domain/wire.ts'
+import { readNamedFile } from '../files/regular-file.ts'
 import type { TlsChoice } from './cloud-config.ts'
 import type { Guard, HttpAnswer, HttpAsk } from './http-exchange.ts'
 import { brokenConnection } from './broken-connection.ts'
@@ -211,14 +211,8 @@ function retryAfter(value: string | null, serverTimeMs: number | null): number |
 }
 
 function tlsOptions(tls: TlsChoice): https.AgentOptions {
-  const read = (file: string | null, what: string): Buffer | undefined => {
-    if (file === null) return undefined
-    try {
-      return readFileSync(file)
-    } catch (cause) {
-      throw new LifeboatError('CONFIG_INVALID', `${what} ${file} cannot be read`, { cause })
-    }
-  }
+  const read = (file: string | null, what: string): Buffer | undefined =>
+    file === null ? undefined : readNamedFile(what, file)
   const ca = tls.verify ? read(tls.cacert, 'cacert') : undefined
   const cert = read(tls.cert, 'cert')
   // openstacksdk takes a cert without key for a file that holds both.

@@ -16,7 +16,7 @@ import {
   showAction,
 } from './nova-listings.ts'
 import { createServer, deleteServer, findInstance, listServers, showServer } from './nova-servers.ts'
-import { listServices, updateService } from './nova-services.ts'
+import { deleteService, listServices, updateService } from './nova-services.ts'
 import { pythonString, pythonText } from './python-text.ts'
 import type { World } from './world.ts'
 
@@ -66,6 +66,10 @@ export class NovaApi {
     if (first === 'os-services' && get && second === undefined) return ok(listServices(world, exchange.query, minor))
     if (first === 'os-services' && method === 'PUT' && second !== undefined) {
       return ok(updateService(world, second, exchange.body, minor))
+    }
+    if (first === 'os-services' && method === 'DELETE' && second !== undefined) {
+      deleteService(world, second)
+      return { status: 204 }
     }
     if (first === 'os-migrations' && get) return ok(listMigrations(world, exchange, minor))
     if (first === 'os-aggregates' && get) return ok(listAggregates(world, minor))

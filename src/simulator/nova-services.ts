@@ -1,12 +1,15 @@
-/** os-services of the simulated Nova: the list, and PUT with every rule of docs/nova.md §1.2. */
+/** os-services of the simulated Nova: the list, PUT and DELETE with every rule of docs/nova.md §1.2. */
 import { followStatus } from './disabled-trait.ts'
 import { asRecord } from './exchange.ts'
 import type { Minor } from './microversion.ts'
 import type { SimService } from './model.ts'
-import { badRequest, notFound } from './nova-errors.ts'
+import { badRequest, conflict, notFound } from './nova-errors.ts'
 import { serviceView } from './nova-views.ts'
 import { pythonString, pythonText } from './python-text.ts'
 import type { World } from './world.ts'
+
+/** Migrations in these do not keep a service from being deleted; `finished` does: the resize waits for its confirmation. */
+const settled = new Set(['confirmed', 'reverted', 'error', 'failed', 'completed', 'cancelled', 'done'])
 
 const uuidForm = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 
@@ -48,6 +51,21 @@ export function updateService(world: World, uuid: string, body: unknown, minor: 
     throw badRequest("No updates were requested. Fields 'status' or 'forced_down' should be specified.")
   }
   return { service: serviceView(world, service, minor, apply(world, service, change)) }
+}
+
+/** Throws NovaError with Nova's own words: not while an instance is there, nor while one is on its way there or away. */
+export function deleteService(world: World, uuid: string): void {
+  if (!uuidForm.test(uuid)) throw badRequest(`Invalid uuid ${uuid}`)
+  const service = world.services().find((at) => at.uuid === uuid)
+  if (service === undefined) throw notFound(`Service ${uuid} could not be found.`)
+  const { host } = service
+  if ([...world.instances.values()].some((instance) => instance.host === host))
+    throw conflict('Unable to delete compute service that is hosting instances. Migrate or delete the instances first.')
+  if (world.migrations.some(({ source, dest, status }) => (source === host || dest === host) && !settled.has(status)))
+    throw conflict(
+      'Unable to delete compute service that has in-progress migrations. Complete the migrations or delete the instances first.',
+    )
+  world.deletedServices.add(host)
 }
 
 /** True when the row was written: a PUT of what is already there leaves it, and its updated_at, alone. */

@@ -81,6 +81,8 @@ export class World {
   readonly down = new Set<ControlPlanePart>()
   /** Hosts whose cell's database cannot be reached. */
   readonly downCell = new Set<string>()
+  /** Hosts whose nova-compute's record was deleted. */
+  readonly deletedServices = new Set<string>()
   /** Work that waits for the conductor to come back (docs/nova.md fact 11). */
   readonly conductorQueue: (() => void)[] = []
   /** The broker is back but the computes have not found it again yet (docs/nova.md §4.1). */
@@ -140,7 +142,8 @@ export class World {
   }
 
   services(): SimService[] {
-    return [...this.controllers, ...[...this.hosts.values()].map((host) => host.service)]
+    const computes = [...this.hosts.values()].filter(({ name }) => !this.deletedServices.has(name))
+    return [...this.controllers, ...computes.map((host) => host.service)]
   }
 
   isUp(service: SimService): boolean {

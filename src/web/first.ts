@@ -15,5 +15,5 @@ import './styles/pages.css'
 import './styles/narrow.css'
 import './styles/print.css'
 
-askEarly(firstQuestions(location.pathname))
+askEarly(firstQuestions(location.pathname + location.search))
 void import('./main.tsx')

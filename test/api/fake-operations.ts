@@ -13,7 +13,7 @@ export const aStatus: DaemonStatus = {
   standingOrders: [],
   brake: [],
   hosts: { healthy: 3, 'host-down': 1 },
-  incidents: { open: 1, held: 0 },
+  incidents: { open: 1, held: 0, unsettled: { incidents: 0, left: 0, lost: 0 } },
   journal: { path: '/tmp/journal.db', entries: 7, head: 'abc' },
   workflow: { name: 'host-failure', revision: 1, digest: 'd1ge57d1ge57d1ge57' },
   configuration: {

@@ -137,8 +137,12 @@ describe('reads', () => {
     const { operations, asked } = fakeOperations()
     const server = routes(operations)
     expect((await server.inject('/v1/incidents?open=true&host=cmp01&limit=5')).statusCode).toBe(200)
+    expect((await server.inject('/v1/incidents?unsettled=true')).statusCode).toBe(200)
     expect((await server.inject('/v1/incidents?hots=cmp01')).statusCode).toBe(400)
-    expect(asked).toEqual([['incidents', { open: true, host: 'cmp01', limit: 5 }]])
+    expect(asked).toEqual([
+      ['incidents', { open: true, host: 'cmp01', limit: 5 }],
+      ['incidents', { unsettled: true }],
+    ])
   })
 })
 
@@ -203,9 +207,12 @@ describe('hostile requests', () => {
     ['an unknown route', { method: 'GET', url: '/v1/secrets' }, 404],
     ['an unknown method', { method: 'DELETE', url: '/v1/incidents/i-1' }, 404],
     ['a path with bad escapes', { method: 'GET', url: '/v1/incidents/%zz' }, 400],
+    ['a name that is too long', { method: 'GET', url: `/v1/incidents/${'x'.repeat(301)}` }, 414],
   ] as const)('%s', async (_name, request, status) => {
     const answer = await server.inject(request)
-    expect([answer.statusCode, Object.keys(answer.json())]).toEqual([status, ['error']])
+    const shape = { error: { code: expect.any(String), message: expect.any(String), details: expect.anything() } }
+    expect([answer.statusCode, answer.json()]).toEqual([status, shape])
+    expect(answer.body.length).toBeLessThan(300)
     expect(asked).toEqual([])
   })
 })

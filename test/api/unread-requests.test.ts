@@ -49,6 +49,12 @@ describe('a request that cannot be read', () => {
       400,
       'cannot be read as HTTP/1.1',
     ],
+    [
+      'something expected that there is not',
+      'POST / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\nContent-Length: 2\r\n\r\n',
+      417,
+      'Expect may only ask for 100-continue',
+    ],
     ['no host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'header Host is missing'],
   ])('%s', async (_what, text, status, message) => {
     const answer = await answerTo(text)
@@ -75,4 +81,24 @@ describe('a request that cannot be read', () => {
     expect(answer.match(/HTTP\/1.1/g)).toHaveLength(1)
     expect(answer).not.toContain('USAGE')
   })
+})
+
+it('a request that comes while the daemon stops is told so, in the same shape', async () => {
+  let release = (): void => undefined
+  const held = new Promise<void>((resolve) => (release = resolve))
+  const stopping = createServer()
+  stopping.get('/late', () => 'never')
+  // As event streams are ended: connections are cut after that.
+  stopping.addHook('preClose', () => held)
+  await stopping.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = stopping.server.address() as AddressInfo
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  const closed = stopping.close()
+  await new Promise((resolve) => setImmediate(resolve))
+  const late = await answerTo('GET /late HTTP/1.1\r\nHost: a\r\n\r\n', socket)
+  expect(late).toMatch(/^HTTP\/1.1 503 /)
+  expect(body(late)).toEqual({ error: { code: 'SHUTDOWN', message: expect.stringContaining('stopping'), details: {} } })
+  release()
+  await closed
 })

@@ -55,7 +55,7 @@ describe('beside a running daemon', () => {
     expect(out).toMatch(/\| Brake +\| open/)
     expect(JSON.parse((await lifeboat(['status', '-f', 'json', '-c', 'Mode', '-c', 'Incidents'])).out)).toEqual({
       Mode: 'armed',
-      Incidents: { open: 1, held: 0 },
+      Incidents: { open: 1, held: 0, unsettled: { incidents: 0, left: 0, lost: 0 } },
     })
   })
 

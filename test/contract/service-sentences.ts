@@ -61,6 +61,18 @@ export function serviceSentences(scene: Scene): void {
       expect(conductor.body.badRequest.message).toContain('Only nova-compute services can be updated')
     })
 
+    it('deletes no compute service while an instance is on its host', async () => {
+      const [, , host] = scene.cloud.hosts
+      await scene.steps.boot(host)
+      const remove = (id: string): ReturnType<typeof nova> => nova(scene.cloud, 'DELETE', `/os-services/${id}`)
+      const refused = await remove((await scene.steps.service(host)).id)
+      expect(refused.status).toBe(409)
+      expect(refused.body.conflictingRequest.message).toContain('that is hosting instances')
+      expect((await remove('abc')).body.badRequest.message).toBe('Invalid uuid abc')
+      expect((await remove('00000000-0000-0000-0000-00000000dead')).status).toBe(404)
+      expect(await scene.steps.service(host)).toBeDefined()
+    })
+
     it('takes forced_down and a disable in one PUT, repeats gladly, and answers with the whole record', async () => {
       const host = scene.cloud.hosts[2]
       const change = { forced_down: true, status: 'disabled', disabled_reason: 'contract' }

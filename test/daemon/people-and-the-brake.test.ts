@@ -4,6 +4,8 @@ import type { BrakeWatch } from '../../src/daemon/brake-watch.ts'
 import { LogLevelInForce } from '../../src/daemon/log-level.ts'
 import type { Reloads } from '../../src/daemon/reloads.ts'
 import { createOperations } from '../../src/daemon/operations.ts'
+import { IncidentRecords } from '../../src/daemon/review/incident-records.ts'
+import { UnsettledIncidents } from '../../src/daemon/review/unsettled.ts'
 import { StandingOrders } from '../../src/daemon/standing-orders.ts'
 import { WatchLoop, type WatchLoopParts } from '../../src/daemon/watch-loop.ts'
 import { simulatedSegment } from '../../src/daemon/simulated-parts.ts'
@@ -24,6 +26,8 @@ function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> 
     journal: scene.journal,
     journalPath: scene.path,
     book: scene.book,
+    records: new IncidentRecords(scene.journal, () => Promise.resolve()),
+    unsettled: new UnsettledIncidents(scene.journal),
     orders: new StandingOrders(scene.journal, scene.clock),
     monitor,
     brake,

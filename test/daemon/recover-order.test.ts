@@ -9,7 +9,7 @@ function operations(incident: Partial<Incident>): { written: NewEntry[]; it: Ret
   const open = { id: 'i-1', host: 'cmp01', cancelled: null, closed: null, ...incident } as Incident
   const parts = {
     journal: { append: (entries: NewEntry[]) => void written.push(...entries) },
-    book: { openOn: () => open, find: () => open },
+    book: { openOn: () => open, inMemory: () => open },
     monitor: { verdict: () => ({ kind: 'host-down', message: 'dead' }) },
   }
   return { written, it: createOperations(parts as unknown as OperationsParts) }

@@ -319,7 +319,16 @@ describe("the cloud's credentials", () => {
       env['OS_CACERT'] = '/nowhere/ca.pem'
       await expect(source.build(next())).rejects.toMatchObject({
         code: 'CONFIG_INVALID',
-        message: 'cacert /nowhere/ca.pem cannot be read',
+        message: expect.stringContaining('cacert /nowhere/ca.pem cannot be read: ENOENT') as string,
+      })
+    }))
+
+  it('whose certificate is a device are refused: neither the comparison nor the connection waits for it', () =>
+    withSource(async (source, env, next) => {
+      env['OS_CACERT'] = '/dev/null'
+      await expect(source.build(next())).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: expect.stringContaining('cacert /dev/null cannot be read: it is a device') as string,
       })
     }))
 

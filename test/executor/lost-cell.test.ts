@@ -1,8 +1,8 @@
 /** Nova lists nothing of a cell that it cannot reach, without a word: no empty list ends an incident (laws L7, L9). */
 import { describe, expect, test } from 'vitest'
 import type { Entry } from '../../src/domain/entry.ts'
-import type { ServiceRecord } from '../../src/domain/service.ts'
-import { requireCell } from '../../src/executor/survey.ts'
+import type { ServiceRecord, ServicesReading } from '../../src/domain/service.ts'
+import { isRemoved, requireCell } from '../../src/executor/survey.ts'
 import { dead, withRig, type Rig } from './rig.ts'
 
 /** Loses the dead host's cell in the moment in which the incident enters that phase; gives it back after a while. */
@@ -63,6 +63,26 @@ describe.concurrent('a cell that is lost', () => {
       await run
     }),
   )
+})
+
+describe('a host was deleted from Nova', () => {
+  const row = (host: string, change: Partial<ServiceRecord> = {}): ServiceRecord =>
+    ({ id: host, binary: 'nova-compute', host, status: 'enabled', ...change }) as ServiceRecord
+  const reading = (services: ServiceRecord[], showsLostCells = true): ServicesReading => ({
+    ...{ services, showsLostCells, serverTimeMs: null, tookMs: 1 },
+  })
+
+  test.each([
+    ['its row is gone and every other can be read', reading([row('other')]), true],
+    ['its row is there', reading([row('other'), row('h')]), false],
+    ['its row is there and unreadable', reading([row('other'), row('h', { status: 'unknown' })]), false],
+    ['some other cell does not answer', reading([row('other'), row('far', { status: 'unknown' })]), false],
+    ['this Nova leaves out the rows of such a cell', reading([row('other')], false), false],
+    ['no host is listed at all', reading([row('conductor', { binary: 'nova-conductor' })]), false],
+    ['only another service of its name is left', reading([row('other'), row('h', { binary: 'nova-scheduler' })]), true],
+  ])('%s', (_, services, is) => {
+    expect(isRemoved(services, 'h')).toBe(is)
+  })
 })
 
 describe('the row of a host says whether its cell was there to be listed', () => {

@@ -103,21 +103,24 @@ describe('redfish', () => {
     other.stop()
   })
 
-  it('a CA file that cannot be read fails, and no connection is made', async () => {
-    const secure = { url: url.replace('http:', 'https:'), username: 'admin', password, caFile: '/nowhere/ca.pem' }
-    const method = redfishMethod({
-      name: 'bmc',
-      clock,
-      observer: {},
-      requestLimitMs: 500,
-      verify,
-      system: () => secure,
-    })
-    expect((await method.look('h1')).power).toBe('unknown')
-    const error = await failure(fenceBy(method))
-    expect(error).toMatchObject({ code: 'FENCE_FAILED', cause: { code: 'CONFIG_INVALID' } })
-    expect(bmc.seen).toEqual([])
-  })
+  it.each(['/nowhere/ca.pem', '/dev/null'])(
+    'a CA file that cannot be read (%s) fails, and no connection is made',
+    async (caFile) => {
+      const secure = { url: url.replace('http:', 'https:'), username: 'admin', password, caFile }
+      const method = redfishMethod({
+        name: 'bmc',
+        clock,
+        observer: {},
+        requestLimitMs: 500,
+        verify,
+        system: () => secure,
+      })
+      expect((await method.look('h1')).power).toBe('unknown')
+      const error = await failure(fenceBy(method))
+      expect(error).toMatchObject({ code: 'FENCE_FAILED', cause: { code: 'CONFIG_INVALID' } })
+      expect(bmc.seen).toEqual([])
+    },
+  )
 
   it('shows no password in what fails', async () => {
     const wrong = await failure(fenceBy(redfish({ password: 'wrong-secret-9' })))

@@ -195,6 +195,22 @@ describe('the control plane first', () => {
     expect(fleet.reports.filter((report) => report.thawed).length).toBe(1)
   })
 
+  it('what the run before left frozen stays so until Nova answers, and a quiet time longer; only its end is reported', async () => {
+    const frozenBefore = { reason: 'MASS_SILENCE', message: 'the bus is dead', since: 940_000 }
+    const fleet = new Fleet(four, { frozenBefore })
+    expect(fleet.monitor.frozen()).toEqual(frozenBefore)
+    fleet.silence('b')
+    fleet.apiDown = true
+    await fleet.run(10_000)
+    fleet.apiDown = false
+    const thawed = await fleet.run(60_000, (report) => report.frozen === null)
+    expect(thawed.thawed).toEqual({ reason: 'MASS_SILENCE', frozenForMs: 60_000 + 10_000 + 20_000 })
+    expect(fleet.reports.filter(({ froze }) => froze)).toEqual([])
+    expect(fleet.reports.slice(0, -1).flatMap(({ changed }) => changed.filter(({ host }) => host === 'b'))).toEqual([])
+    await fleet.run(30_000, dead('b'))
+    expect(fleet.kind('b')).toBe('host-down')
+  })
+
   it.each([
     ['an empty list', (fleet: Fleet) => (fleet.emptyAnswer = true), 'NO_SERVICES'],
     ['clocks apart', (fleet: Fleet) => (fleet.serverSkewMs = 45_000), 'CLOCK_SKEW'],

@@ -238,7 +238,10 @@ describe('over TLS', () => {
     expect(await read(false)).toContain('is 0')
   })
 
-  it('a CA file that cannot be read is found when the probe is made', async () => {
-    await expect(read(true, '/nowhere/ca.pem')).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
-  })
+  it.each(['/nowhere/ca.pem', '/dev/null'])(
+    'a CA file that cannot be read (%s) is found when the probe is made',
+    async (file) => {
+      await expect(read(true, file)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    },
+  )
 })

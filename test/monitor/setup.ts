@@ -3,7 +3,7 @@ import type { Clock } from '../../src/domain/clock.ts'
 import { builtInSettings, type Segment } from '../../src/domain/segment.ts'
 import type { ServiceRecord, ServicesReading } from '../../src/domain/service.ts'
 import type { Probe, ProbeReading, VerdictKind } from '../../src/domain/verdict.ts'
-import { Monitor, type PollReport } from '../../src/monitor/monitor.ts'
+import { Monitor, type Frozen, type PollReport } from '../../src/monitor/monitor.ts'
 import { defaultMonitorSettings, type MonitorSettings } from '../../src/monitor/settings.ts'
 
 export class HandClock implements Clock {
@@ -87,7 +87,12 @@ export class Fleet {
 
   constructor(
     names: string[],
-    options: { settings?: Partial<MonitorSettings>; probes?: ProbeReading['kind'][]; segment?: Partial<Segment> } = {},
+    options: {
+      settings?: Partial<MonitorSettings>
+      probes?: ProbeReading['kind'][]
+      segment?: Partial<Segment>
+      frozenBefore?: Frozen
+    } = {},
   ) {
     this.settings = {
       ...defaultMonitorSettings,
@@ -109,6 +114,7 @@ export class Fleet {
       probes: new Map(kinds.map((kind) => [kind, this.#probe(kind)])),
       settings: this.settings,
       ours: (host) => this.ours.has(host),
+      frozenBefore: options.frozenBefore ?? null,
       observer: {},
     })
   }
@@ -209,7 +215,12 @@ export class Fleet {
       return record.status === 'unknown' ? { ...record, id: null, state: null, updatedAt: null } : { ...record, state }
     })
     const serverTimeMs = Date.UTC(2026, 0, 1) + now + this.#cloudAhead + this.serverSkewMs
-    return Promise.resolve({ services: this.emptyAnswer ? [] : services, serverTimeMs, tookMs: 1 })
+    return Promise.resolve({
+      services: this.emptyAnswer ? [] : services,
+      serverTimeMs,
+      tookMs: 1,
+      showsLostCells: true,
+    })
   }
 
   #probe(kind: ProbeReading['kind']): Probe {

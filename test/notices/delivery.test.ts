@@ -235,6 +235,18 @@ describe('TLS', () => {
       tls(),
     ))
 
+  it('a CA file that is a pipe or a device is refused by name, and not waited for', async () => {
+    const refused = {
+      code: 'CONFIG_INVALID',
+      message: expect.stringContaining('receiver /dev/null cannot be read: it'),
+    }
+    const target = { url: 'https://127.0.0.1:1/', caFile: '/dev/null', verify: true, limitMs: 5_000 }
+    expect(() => receiver('hook', hook(target.url, target), { clock, cloud: 'prod', link: setting.link })).toThrow(
+      expect.objectContaining(refused),
+    )
+    await expect(reach(target, clock)).rejects.toMatchObject(refused)
+  })
+
   it('is looked at by a check, and nothing is sent', () =>
     serving(
       accepted,

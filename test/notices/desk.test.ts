@@ -304,11 +304,14 @@ describe('news', () => {
     }),
   )
 
+  const frozen = { kind: 'monitor.frozen', data: { reason: 'API_DOWN', message: 'Nova does not answer' } } as const
+  const thawed = { kind: 'monitor.thawed', data: { reason: 'API_DOWN', frozenForMs: 1 } } as const
+  const both = ['control-plane-frozen', 'control-plane-thawed']
+  const topics = (rig: Rig): string[] => rig.queued().map(({ topic }) => topic)
+
   it(
     'of a freeze waits until it lasted, and its end is told only then',
     Rig.run({}, async (rig) => {
-      const frozen = { kind: 'monitor.frozen', data: { reason: 'API_DOWN', message: 'Nova does not answer' } } as const
-      const thawed = { kind: 'monitor.thawed', data: { reason: 'API_DOWN', frozenForMs: 1 } } as const
       await rig.append(frozen)
       await rig.pass(29_000)
       await rig.append(thawed)
@@ -317,8 +320,92 @@ describe('news', () => {
       await rig.append(frozen)
       await rig.pass(31_000)
       await rig.append(thawed)
-      expect(rig.queued().map(({ topic }) => topic)).toEqual(['control-plane-frozen', 'control-plane-thawed'])
+      expect(topics(rig)).toEqual(both)
     }),
+  )
+
+  it.each([
+    ['at once', 0],
+    ['hours later', 7_200_000],
+  ])('of a freeze that was told is not told again after a restart, and its end is told once (%s)', (_, laterMs) =>
+    Rig.run({}, async (rig) => {
+      await rig.append(frozen)
+      await rig.pass(31_000)
+      rig.restart()
+      await rig.pass(laterMs)
+      rig.restart()
+      await rig.pass(31_000)
+      expect(topics(rig)).toEqual(['control-plane-frozen'])
+      await rig.append(thawed)
+      rig.restart()
+      await rig.pass(60_000)
+      expect(topics(rig)).toEqual(both)
+    })(),
+  )
+
+  it(
+    'of a freeze that a restart cut short is told once it lasted, by the time that it began',
+    Rig.run({}, async (rig) => {
+      await rig.append(frozen)
+      await rig.pass(20_000)
+      rig.restart()
+      await rig.pass(9_000)
+      expect(topics(rig)).toEqual([])
+      await rig.pass(2_000)
+      await rig.append(thawed)
+      expect(topics(rig)).toEqual(both)
+    }),
+  )
+
+  it(
+    'of a thaw that a kill kept from being told is told by the next run; of one whose freeze nobody heard of is not',
+    Rig.run({}, async (rig) => {
+      await rig.append(frozen)
+      await rig.pass(31_000)
+      rig.journal.append([thawed])
+      rig.restart()
+      await rig.pass(0)
+      expect(topics(rig)).toEqual(both)
+      rig.journal.append([frozen, thawed])
+      rig.restart()
+      await rig.pass(60_000)
+      expect(topics(rig)).toEqual(both)
+    }),
+  )
+
+  it(
+    'of a host that was told to be in trouble is told when it is well, whatever it was taken for in between',
+    Rig.run({}, async (rig) => {
+      await rig.append(verdict('host-down'))
+      rig.restart()
+      await rig.pass(3 * 86_400_000)
+      rig.restart()
+      await rig.append(verdict('suspect', { from: 'unknown' }), verdict('healthy', { from: 'suspect' }))
+      expect(topics(rig)).toEqual(['host-down', 'host-well'])
+      await rig.append(verdict('unknown', { from: 'healthy' }), verdict('healthy', { from: 'unknown' }))
+      rig.restart()
+      await rig.append(verdict('healthy', { from: 'unknown' }))
+      expect(topics(rig)).toEqual(['host-down', 'host-well'])
+    }),
+  )
+
+  it(
+    'of a host that was well while nobody wanted to hear of it is not told after a restart',
+    Rig.run({ receivers: { pager: { ...everything, topics: ['host-down'] } } }, async (rig) => {
+      await rig.append(verdict('host-down'), verdict('healthy', { from: 'host-down' }))
+      await rig.pass(120_000)
+      await rig.append(verdict('suspect', { host: 'cmp02' }))
+      rig.restart({ receivers: { pager: everything } })
+      await rig.append(verdict('healthy', { from: 'unknown' }))
+      expect(topics(rig)).toEqual(['host-down'])
+    }),
+  )
+
+  it.each(['recovering', 'returning'] as const)('of a host that comes back out of %s is told as a return', (from) =>
+    Rig.run({}, async (rig) => {
+      await rig.append(verdict('host-down'), verdict('healthy', { from }))
+      expect(topics(rig)).toEqual(['host-down'])
+    })(),
   )
 
   it(

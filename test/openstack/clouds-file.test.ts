@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -75,6 +76,30 @@ describe('which file', () => {
     const secure = write('work/secure.yaml', one('local'))
     chmodSync(secure, 0)
     expect(asNobody(() => refused(() => load()))).toContain(`${secure} is there and cannot be read`)
+  })
+
+  it('that is a pipe or a device is refused by name, wherever it was found, and not waited for', () => {
+    const only = 'and no file: only a regular file, or a link to one, is read'
+    mkdirSync(join(root, 'work'))
+    const pipe = join(root, 'work/clouds.yaml')
+    execFileSync('mkfifo', [pipe])
+    expect(refused(() => load())).toMatch(new RegExp(`^${pipe} cannot be read: it is a pipe .*${only}$`))
+    expect(refused(() => load({}, { file: pipe }))).toContain(`${pipe} cannot be read: it is a pipe`)
+    expect(refused(() => load({ OS_CLIENT_CONFIG_FILE: '/dev/null' }))).toBe(
+      `/dev/null cannot be read: it is a device or a socket, ${only}`,
+    )
+    const file = write('named.yaml', one('named'))
+    const secure = join(root, 'work/secure.yaml')
+    execFileSync('mkfifo', [secure])
+    expect(refused(() => load({}, { file }))).toContain(`${secure} cannot be read: it is a pipe`)
+  })
+
+  it('that is a link to a file is read, and a directory of that name is passed over', () => {
+    write('work/clouds.yaml/empty', '')
+    const home = join(root, 'home/.config/openstack/clouds.yaml')
+    mkdirSync(dirname(home), { recursive: true })
+    symlinkSync(write('elsewhere.yaml', one('linked')), home)
+    expect(load().name).toBe('linked')
   })
 
   it('in a folder that is closed is passed over, and the error says that nobody could look', () => {

@@ -32,6 +32,12 @@ it('a cacert that cannot be read is refused at once', () => {
   )
 })
 
+it.each(['cacert', 'cert', 'key'])('a %s that is a device is refused, and not waited for', (name) => {
+  expect(() => cloud.client({ tls: { ...none, [name]: '/dev/null' } })).toThrow(
+    `${name} /dev/null cannot be read: it is a device`,
+  )
+})
+
 it('a write that breaks off over TLS has unknown effect', async () => {
   cloud.on('POST /v2.1/servers/i1/action', () => ({ instead: 'reset' }))
   const error = await failure(cloud.client({ tls: { ...none, cacert: loopbackPem } }).stop('i1'))

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page, Request } from 'playwright-core'
+import type { NewEntry } from '../../src/domain/entry.ts'
 import { complaintsOf, textOf, violationsOf } from './looks.ts'
 import { beatMs, mixedInstances, Stage } from './stage.ts'
 
@@ -324,3 +325,30 @@ function rows(): Promise<string[]> {
 function focused(): Promise<string> {
   return page.evaluate(() => (document.activeElement as HTMLElement | null)?.innerText ?? '')
 }
+
+it('the overview names what is not signed off however many incidents came since, and counts what it does not name', async () => {
+  const { journal } = stage
+  const [plan] = journal.read({ incident, kinds: ['plan.made'], limit: 1 })
+  const opened = { segment: 'az1', failure: 'host', mode: 'armed', openedBy: 'x', workflowDigest: '', verdict: null }
+  const over = (host: string, nth: number, outcome: 'failed' | 'left' | null): NewEntry[] => {
+    const of = { incident: `later-${nth}`, host }
+    const instance = { ...of, instance: plan?.instance ?? '' }
+    const line = { outcome, code: 'X', message: 'so', after: null }
+    return [
+      { kind: 'incident.opened', ...of, data: opened },
+      ...(outcome === null ? [] : [{ kind: 'plan.made', ...instance, data: plan?.data }]),
+      ...(outcome === null ? [] : [{ kind: 'outcome.recorded', ...instance, data: line }]),
+      { kind: 'incident.closed', ...of, data: { outcome: 'done', message: 'over', counts: {} } },
+    ] as NewEntry[]
+  }
+  journal.append(over('cmp05', 0, 'failed'))
+  for (let nth = 1; nth < 105; nth++) journal.append(over('cmp06', nth, nth < 4 ? 'left' : null))
+  await page.goto(stage.url)
+  await page.waitForSelector('.fleet')
+  await expect.poll(() => textOf(page, 'h1')).toBe('1 instance not recovered: a person must act')
+  expect(await page.locator('section[aria-label="Over, and not all back"] .notice').count()).toBe(3)
+  await page.getByRole('link', { name: 'all that nobody has signed off' }).click()
+  await page.waitForSelector('.list')
+  expect(await page.locator('.list tbody tr').count()).toBe(4)
+  expect(await page.locator('.list tbody').innerText()).toContain('cmp05')
+})

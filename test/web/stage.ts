@@ -10,6 +10,7 @@ import type { Page } from 'playwright-core'
 import { listenForPeople, type WebListener, type WebOptions } from '../../src/api/index.ts'
 import { Daemon, type DaemonParts } from '../../src/daemon/daemon.ts'
 import { simulatedParts } from '../../src/daemon/simulated-parts.ts'
+import type { Clock } from '../../src/domain/clock.ts'
 import type { CloudBrake } from '../../src/domain/brake.ts'
 import type { IncidentSummary } from '../../src/domain/operations.ts'
 import { requestHeader, type Role } from '../../src/domain/review.ts'
@@ -44,6 +45,19 @@ export interface StageOptions {
   segmentOf?: DaemonParts['segmentOf']
   mode?: DaemonParts['mode']
   timings?: Parameters<typeof startSimulator>[0]['timings']
+}
+
+/** The same time; a turn for others takes none of it, so that long answers are written while it stands still. */
+function withTurns(clock: VirtualClock): Clock {
+  return {
+    now: () => clock.now(),
+    wall: () => clock.wall(),
+    after: (delayMs, fire) => {
+      if (delayMs > 0) return clock.after(delayMs, fire)
+      const turn = setImmediate(fire)
+      return () => clearImmediate(turn)
+    },
+  }
 }
 
 export class Stage {
@@ -111,7 +125,7 @@ export class Stage {
     })
     const { operations, review } = this.daemon
     this.#listener = await listenForPeople(
-      { operations, review, clock, people: this.#cloud.people, observer: {} },
+      { operations, review, clock: withTurns(clock), people: this.#cloud.people, observer: {} },
       this.#web(),
     )
     this.url = this.#listener.address

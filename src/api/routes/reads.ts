@@ -1,12 +1,14 @@
 /** What anybody may read who may read at all. Answers from memory and the journal; nothing here asks the cloud. */
 import { Readable } from 'node:stream'
 import type { EntryKind } from '../../domain/entry.ts'
+import { ensureError } from '../../domain/errors.ts'
 import type { RestServer, RestSources } from '../rest.ts'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import * as answers from '../schemas/answers.ts'
 import * as requests from '../schemas/requests.ts'
 import { given } from '../given.ts'
+import { inPieces, journalInPieces } from '../pieces.ts'
 
 /** What a route that reads is asked, and answers. */
 function read<A, I extends { params?: z.ZodType; querystring: z.ZodType }>(
@@ -18,7 +20,8 @@ function read<A, I extends { params?: z.ZodType; querystring: z.ZodType }>(
   return { schema: { ...asked, response: { 200: answer }, tags: [tag], summary } }
 }
 
-export function readRoutes(server: RestServer, { operations, review }: RestSources): void {
+export function readRoutes(server: RestServer, sources: RestSources): void {
+  const { operations, review, clock } = sources
   server.get(
     '/v1/status',
     read('cloud', 'How the daemon and the cloud are', answers.daemonStatus, { querystring: requests.nothing }),
@@ -46,13 +49,15 @@ export function readRoutes(server: RestServer, { operations, review }: RestSourc
     }),
     ({ query }) => review.verdicts(given(query)),
   )
-  incidentReads(server, { operations, review })
+  incidentReads(server, sources)
   server.get(
     '/v1/journal',
     read('journal', 'Journal entries in pages', answers.journalPage, { querystring: requests.journalQuery }),
     // A kind that this release does not know has no entries: that is an answer, not a mistake.
-    ({ query: { kinds, ...query } }) =>
-      review.journal({ ...given(query), ...(kinds !== undefined && { kinds: kinds as EntryKind[] }) }),
+    async ({ query: { kinds, ...query } }, reply) => {
+      const asked = { ...given(query), ...(kinds !== undefined && { kinds: kinds as EntryKind[] }) }
+      return inPieces(await journalInPieces(review, asked, clock), reply, clock)
+    },
   )
   server.get(
     '/v1/journal/verify',
@@ -69,7 +74,7 @@ export function readRoutes(server: RestServer, { operations, review }: RestSourc
   )
 }
 
-function incidentReads(server: RestServer, { operations, review }: Pick<RestSources, 'operations' | 'review'>): void {
+function incidentReads(server: RestServer, { operations, review, clock, observer }: RestSources): void {
   server.get(
     '/v1/incidents',
     read('incidents', 'Incidents, the newest first', z.array(answers.incidentSummary), {
@@ -83,7 +88,10 @@ function incidentReads(server: RestServer, { operations, review }: Pick<RestSour
       params: requests.incidentPath,
       querystring: requests.nothing,
     }),
-    ({ params }) => operations.incident(params.id),
+    async ({ params }, reply) => {
+      await review.load(params.id)
+      return inPieces(operations.incident(params.id), reply, clock)
+    },
   )
   server.get(
     '/v1/incidents/:id/review',
@@ -91,9 +99,9 @@ function incidentReads(server: RestServer, { operations, review }: Pick<RestSour
       params: requests.incidentPath,
       querystring: requests.nothing,
     }),
-    async ({ params }) => {
+    async ({ params }, reply) => {
       await review.load(params.id)
-      return review.incident(params.id)
+      return inPieces(review.incident(params.id), reply, clock)
     },
   )
   server.get(
@@ -110,10 +118,15 @@ function incidentReads(server: RestServer, { operations, review }: Pick<RestSour
       params: requests.incidentPath,
       querystring: requests.reportQuery,
     }),
-    async ({ params, query }, reply) => {
+    async ({ id, params, query }, reply) => {
       const [type, end] = query.format === 'json' ? ['application/jsonl', 'jsonl'] : ['text/markdown', 'md']
       const file = `incident-${params.id.replace(/[^\w.-]/g, '_')}.${end}`
-      const pieces = Readable.from(await begun(review.report(params.id, query.format)))
+      // Its reader only sees that it breaks off.
+      const onBreak = (thrown: unknown): void => {
+        const message = `The report of ${params.id} broke off`
+        observer?.log?.('error', 'http.failed', { message, httpRequestId: id }, ensureError(thrown))
+      }
+      const pieces = Readable.from(await begun(review.report(params.id, query.format), onBreak))
       // Described as text; sent piece by piece.
       const answer = reply as unknown as FastifyReply
       return answer
@@ -140,10 +153,23 @@ function incidentReads(server: RestServer, { operations, review }: Pick<RestSour
 }
 
 /** The same pieces, the first of them made now: what is not there is refused before the answer has begun. */
-async function begun(pieces: AsyncIterable<string>): Promise<AsyncIterable<string>> {
+async function begun(
+  pieces: AsyncIterable<string>,
+  onBreak: (thrown: unknown) => void,
+): Promise<AsyncIterable<string>> {
   const rest = pieces[Symbol.asyncIterator]()
   const first = await rest.next()
+  const next = (): ReturnType<typeof rest.next> =>
+    rest.next().catch((thrown: unknown) => {
+      onBreak(thrown)
+      throw thrown
+    })
   return (async function* () {
-    for (let piece = first; piece.done !== true; piece = await rest.next()) yield piece.value
+    try {
+      for (let piece = first; piece.done !== true; piece = await next()) yield piece.value
+    } finally {
+      // Also when its reader went away.
+      await rest.return?.()
+    }
   })()
 }

@@ -9,11 +9,15 @@ import { asker } from '../schemas/answers.ts'
 /** Logins from one address in a minute. More is somebody who guesses; fewer, and a shared address locks a team out. */
 const loginsAMinute = 10
 
+/** What is made from a secret and repeats what was sent is never compressed: its length would tell of the secret (BREACH). */
+const compress = false
+
 export function sessionRoutes(server: RestServer, logins: Logins): void {
   const config = { rateLimit: { max: loginsAMinute, timeWindow: 60_000 } }
   server.post(
     '/v1/session',
     {
+      compress,
       config,
       schema: {
         tags: ['login'],

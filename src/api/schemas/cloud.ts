@@ -90,7 +90,17 @@ export const daemonStatus: z.ZodType<DaemonStatus> = z
     standingOrders: z.array(standingOrder),
     brake: z.array(brakeScope).describe('The scopes that hold recoveries'),
     hosts: byVerdict,
-    incidents: z.object({ open: count, held: count }),
+    incidents: z.object({
+      open: count,
+      held: count,
+      unsettled: z
+        .object({
+          incidents: count,
+          left: count.describe('Instances that were left where they died'),
+          lost: count.describe('Instances that were to come back: failed or stuck'),
+        })
+        .describe('Over, with instances that did not come back, and signed off by nobody'),
+    }),
     journal: z.object({ path: z.string(), entries: count, head: z.string() }),
     workflow: z.object({ name: z.string(), revision: count, digest: z.string() }),
     configuration: configurationState,

@@ -34,6 +34,9 @@ export const planPath = z.strictObject({ id: z.string().min(1).max(64) })
 
 export const incidentQuery = z.strictObject({
   open: flag.optional().describe('true: only those that are not over'),
+  unsettled: flag
+    .optional()
+    .describe('true: only those that are over, with instances that did not come back, and that nobody has signed off'),
   host: name.optional(),
   limit: count(10_000).optional().describe('The newest first; default 100'),
 })

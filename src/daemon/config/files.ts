@@ -2,9 +2,10 @@
  * Which files the configuration is made of, and whether they may be believed. A file, then `<name>.d/*.yaml` beside it; or a
  * directory, all of its *.yaml. In lexical order, the later ones laid over the earlier. Knows no option.
  */
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, statSync, type Stats } from 'node:fs'
+import { readdirSync, statSync, type Stats } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { LifeboatError } from '../../domain/errors.ts'
+import { readRegularFile } from '../../files/regular-file.ts'
 
 export interface ConfigText {
   /** As people wrote it: problems are told with this name. */
@@ -25,28 +26,6 @@ export function readConfigTexts(path: string): ConfigText[] {
   const texts = configFiles(path, problems).flatMap((file) => readText(file, problems) ?? [])
   if (problems.length === 0) return texts
   throw new LifeboatError('CONFIG_INVALID', `${path} cannot be read`, { details: { problems } })
-}
-
-/**
- * What a file holds. Throws when it cannot be read, and CONFIG_INVALID for what is no regular file: whoever reads a pipe waits
- * until somebody writes into it, and the whole daemon with them.
- */
-export function readRegularFile(file: string): Buffer {
-  // Without O_NONBLOCK opening a pipe waits too.
-  const open = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
-  try {
-    const stats = fstatSync(open)
-    if (!stats.isFile()) throw new LifeboatError('CONFIG_INVALID', `it is ${kindOf(stats)}, and no file`)
-    return readFileSync(open)
-  } finally {
-    closeSync(open)
-  }
-}
-
-function kindOf(stats: Stats): string {
-  if (stats.isDirectory()) return 'a directory'
-  if (stats.isFIFO()) return 'a pipe (a shell’s <(…) is one too, and a reload could not read it again)'
-  return 'a device or a socket'
 }
 
 /** What people should know of files that are read all the same. A file that cannot even be looked at is open to nobody. */

@@ -1,8 +1,8 @@
 /** The file with the words of notices: any part of them, laid over the English ones. */
 import { z } from 'zod'
 import { instanceStates, noticeTopics, type NoticeTopic } from '../../domain/notice.ts'
+import { readRegularFile } from '../../files/regular-file.ts'
 import { english, templateProblem, variables, variablesOf, type Texts } from '../../notices/index.ts'
-import { readRegularFile } from './files.ts'
 import { pathText } from './problems.ts'
 import { readYaml, type Path } from './yaml-source.ts'
 

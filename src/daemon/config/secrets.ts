@@ -1,7 +1,8 @@
 /** Reads passwords from where the file says they are. A secret that cannot be read is a problem of the configuration. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { readRegularFile, secretFileProblem } from './files.ts'
+import { readRegularFile } from '../../files/regular-file.ts'
+import { secretFileProblem } from './files.ts'
 import { pathText } from './problems.ts'
 import type { Path } from './yaml-source.ts'
 

@@ -115,13 +115,14 @@ const peopleActs = {
     }),
     (stage, order) => stage.people.server(order),
   ),
-  /** Somebody changes a nova-compute's record, as `openstack compute service set` does. */
+  /** Somebody changes a nova-compute's record, as `openstack compute service set` and `delete` do. */
   service: act(
     section({
       host: text(),
       forced_down: z.boolean().optional(),
       status: z.enum(['enabled', 'disabled']).optional(),
       disabled_reason: text().optional(),
+      deleted: z.literal(true).optional().describe('As `openstack compute service delete` does'),
     }),
     (stage, order) => stage.people.service(order),
   ),

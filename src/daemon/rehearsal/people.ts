@@ -27,9 +27,12 @@ export class People {
     forcedDown?: boolean | undefined
     status?: string | undefined
     disabledReason?: string | undefined
+    deleted?: true | undefined
   }): Promise<void> {
     const { uuid } = this.#simulator.world.host(order.host).service
-    await this.#call('operator', 'admin', 'PUT', `/compute/v2.1/os-services/${uuid}`, {
+    const path = `/compute/v2.1/os-services/${uuid}`
+    if (order.deleted === true) return this.#call('operator', 'admin', 'DELETE', path)
+    await this.#call('operator', 'admin', 'PUT', path, {
       ...(order.forcedDown !== undefined && { forced_down: order.forcedDown }),
       ...(order.status !== undefined && { status: order.status }),
       ...(order.disabledReason !== undefined && { disabled_reason: order.disabledReason }),

@@ -14,7 +14,7 @@ import { headOf, incidentSummary } from '../incident-views.ts'
 export type ReviewedJournal = Journal & Pick<JournalView, 'incidents' | 'each' | 'verifyInPieces'>
 
 /** Incidents listed when nobody says how many. */
-const defaultLimit = 100
+export const defaultLimit = 100
 
 /** The newest first. */
 export function incidentSummaries(

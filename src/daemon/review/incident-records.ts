@@ -11,7 +11,7 @@ import { IncidentRecord } from './incident-record.ts'
 const recordsKept = 8
 const instancesKept = 5_000
 
-/** Entries read at once before others get their turn: some 5 ms. More would hold up heartbeats and steps. */
+/** Entries read, and lines of instances made, before others get their turn: 20 ms at most. More would hold up heartbeats and steps. */
 const pieceSize = 250
 
 export class IncidentRecords {
@@ -38,20 +38,22 @@ export class IncidentRecords {
   get(id: IncidentId): IncidentRecord {
     const record = this.#records.get(id) ?? new IncidentRecord(id)
     for (const entry of this.#journal.read({ incident: id, after: record.lastSeq })) record.take(entry)
-    if (record.incident === undefined) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
+    if (!record.begun) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
     this.#keep(record)
     return record
   }
 
-  async #load(id: IncidentId): Promise<void> {
-    const record = this.#records.get(id) ?? new IncidentRecord(id)
+  async #load(incident: IncidentId): Promise<void> {
+    const record = this.#records.get(incident) ?? new IncidentRecord(incident)
     for (;;) {
-      const piece = this.#journal.read({ incident: id, after: record.lastSeq, limit: pieceSize })
+      const piece = this.#journal.read({ incident, after: record.lastSeq, limit: pieceSize })
       for (const entry of piece) record.take(entry)
       if (piece.length < pieceSize) break
       await this.#pause()
     }
-    if (record.incident !== undefined) this.#keep(record)
+    if (!record.begun) return
+    this.#keep(record)
+    while (record.makeLines(pieceSize)) await this.#pause()
   }
 
   #keep(record: IncidentRecord): void {
@@ -59,7 +61,7 @@ export class IncidentRecords {
     this.#records.set(record.id, record)
     let instances = 0
     for (const [place, known] of [...this.#records.values()].toReversed().entries()) {
-      instances += known.incident?.instances.size ?? 0
+      instances += known.incident.instances.size
       if (place > 0 && (place >= recordsKept || instances > instancesKept)) this.#records.delete(known.id)
     }
   }

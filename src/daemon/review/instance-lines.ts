@@ -5,7 +5,12 @@ import { originalText } from '../../domain/original-text.ts'
 import type { StepKind } from '../../domain/plan.ts'
 import type { InstanceLine } from '../../domain/review.ts'
 import { decided } from '../incident-views.ts'
-import type { Span } from './incident-record.ts'
+
+/** When the recovery of an instance began (its first step) and ended (its line). */
+export interface Span {
+  startedAt: string | null
+  endedAt: string | null
+}
 
 export function instanceLine(recovery: InstanceRecovery, { startedAt, endedAt }: Span): InstanceLine {
   const { plan, outcome, debts } = recovery

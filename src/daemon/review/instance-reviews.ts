@@ -1,6 +1,7 @@
 /** One instance: its whole record in an incident, and in which incidents it was. Reads its own entries and no others. */
 import type { Entry, IncidentId } from '../../domain/entry.ts'
 import { LifeboatError } from '../../domain/errors.ts'
+import type { InstanceRecovery } from '../../domain/incident.ts'
 import type { InstanceId } from '../../domain/instance.ts'
 import type { InstanceReview, Review } from '../../domain/review.ts'
 import { IncidentRecord } from './incident-record.ts'
@@ -18,7 +19,7 @@ type Reading = Pick<ReviewedJournal, 'read'>
 export function instanceReview(journal: Reading, incident: IncidentId, instance: InstanceId): InstanceReview {
   const entries = journal.read({ incident, instance })
   const record = recordOf(journal, incident, entries)
-  const recovery = record.incident?.instances.get(instance)
+  const recovery = recoveryIn(record, instance)
   if (recovery === undefined) throw new LifeboatError('NOT_FOUND', `Incident ${incident} has no instance ${instance}`)
   return {
     ...instanceLine(recovery, record.span(instance)),
@@ -35,11 +36,15 @@ export function instanceHistory(journal: Reading, instance: InstanceId): ReturnT
   const incidents = [...new Set(plans.flatMap(({ incident }) => incident ?? []))]
   return incidents.flatMap((id) => {
     const record = recordOf(journal, id, journal.read({ incident: id, instance }))
-    const recovery = record.incident?.instances.get(instance)
-    if (record.incident === undefined || recovery === undefined) return []
+    const recovery = recoveryIn(record, instance)
+    if (recovery === undefined) return []
     const { host, openedAt } = record.incident
     return [{ ...instanceLine(recovery, record.span(instance)), incident: id, host, openedAt }]
   })
+}
+
+function recoveryIn(record: IncidentRecord, instance: InstanceId): InstanceRecovery | undefined {
+  return record.begun ? record.incident.instances.get(instance) : undefined
 }
 
 /** The incident as far as these entries tell. */

@@ -31,8 +31,7 @@ import { Followers } from './followers.ts'
 import { headline } from './headline.ts'
 import { summaryOfLine, type ReviewedJournal } from './incident-listing.ts'
 import type { IncidentRecord } from './incident-record.ts'
-import { IncidentRecords } from './incident-records.ts'
-import { instanceLine } from './instance-lines.ts'
+import type { IncidentRecords } from './incident-records.ts'
 import { instanceHistory, instanceReview } from './instance-reviews.ts'
 import { journalPage } from './journal-pages.ts'
 import { PlanRuns } from './plan-runs.ts'
@@ -57,14 +56,14 @@ export interface ReviewParts {
   cloud: Cloud
   journal: ReviewedJournal
   book: IncidentBook
+  records: IncidentRecords
   monitor: Pick<Monitor, 'segments' | 'verdicts'>
   /** The plan of a live host, read from this cloud. */
   plan: (cloud: Cloud, host: string) => Promise<HostPlan>
 }
 
 export function createReview(parts: ReviewParts): Review {
-  const { clock, journal, book, monitor } = parts
-  const records = new IncidentRecords(journal, () => sleep(clock, 0))
+  const { journal, book, records, monitor } = parts
   const plans = new PlanRuns(parts)
   const followers = new Followers(journal)
   let verifying: Promise<ChainProof> | null = null
@@ -172,23 +171,23 @@ function recoveryLines(
 
 function reviewOf(record: IncidentRecord, { journal, book }: ReviewParts): IncidentReview {
   const { incident } = record
-  if (incident === undefined) throw new LifeboatError('INVARIANT', `the record of ${record.id} holds no incident`)
   const instances = [...incident.instances.values()]
   const hostReturn = hostReturnOf(book, incident)
   return {
     ...incidentFacts(incident),
-    fenceAttempts: record.attempts,
+    fenceAttempts: [...record.attempts],
     headline: headline(incident),
-    timeline: record.timeline,
+    // Copies: the record goes on while this is sent.
+    timeline: [...record.timeline],
     evidence: evidenceSeries(verdictsAround(journal, incident, record.openedSeq), incident.verdict),
     hostSteps: [...incident.hostSteps.values()].map(stepReview),
-    lines: instances.map((recovery) => instanceLine(recovery, record.span(recovery.plan.instanceId))),
+    lines: [...incident.instances.keys()].flatMap((id) => record.line(id) ?? []),
     debts: instances.flatMap(({ plan, debts }) =>
       debts.map((debt) => ({ ...debt, instance: plan.instanceId, name: plan.name })),
     ),
     advice: adviceFor(incident, hostReturn, record.signOff !== null),
     hostReturn,
-    notes: record.notes,
+    notes: [...record.notes],
     signOff: record.signOff,
     lastSeq: record.lastSeq,
   }

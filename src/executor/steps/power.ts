@@ -68,6 +68,11 @@ function settled(
   vmState: string,
 ): Look<Instance> {
   if (instance === undefined) return { wait: 'instances' }
+  // The listing of changes has deleted ones too: nobody would ever see it reach anything.
+  if (instance.vmState === 'deleted' || instance.status === 'DELETED')
+    throw new LifeboatError('INSTANCE_GONE', `the instance was deleted before it was ${vmState}`, {
+      certainty: 'applied',
+    })
   if (instance.vmState === 'error')
     throw new LifeboatError(
       'STATE_MISMATCH',

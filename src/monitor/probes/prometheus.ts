@@ -6,13 +6,12 @@
  * next scrape, and other series for five minutes): so Prometheus itself, by its own clock, is asked to leave out what is
  * older than the limit.
  */
-import { readFileSync } from 'node:fs'
 import { Agent } from 'node:https'
 import axios, { isAxiosError } from 'axios'
 import { deadline, type Clock } from '../../domain/clock.ts'
-import { LifeboatError } from '../../domain/errors.ts'
 import type { HostName } from '../../domain/service.ts'
 import type { Probe, ProbeReading } from '../../domain/verdict.ts'
+import { readNamedFile } from '../../files/regular-file.ts'
 import { reader } from './address.ts'
 
 export interface PrometheusServer {
@@ -171,16 +170,8 @@ function agentFor(server: PrometheusServer): Agent | undefined {
   if (!server.url.startsWith('https:')) return undefined
   return new Agent({
     rejectUnauthorized: server.verifyTls,
-    ...(server.caFile !== undefined && { ca: readCa(server.caFile) }),
+    ...(server.caFile !== undefined && { ca: readNamedFile('The CA file of Prometheus', server.caFile) }),
   })
-}
-
-function readCa(path: string): Buffer {
-  try {
-    return readFileSync(path)
-  } catch (cause) {
-    throw new LifeboatError('CONFIG_INVALID', `The CA file of Prometheus, ${path}, cannot be read`, { cause })
-  }
 }
 
 function authorization(login: PrometheusServer['login']): Record<string, string> {

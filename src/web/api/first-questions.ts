@@ -2,21 +2,23 @@
 import { matchPath } from '../page-path.ts'
 import { paths } from './paths.ts'
 
-/** Of a page by its address: who is asking, and its data. */
-export function firstQuestions(page: string): string[] {
-  return [paths.me, ...dataOf(page)]
+/** How many incidents the list asks for. */
+export const listedIncidents = 500
+
+/** Of a page by its address, with the query: who is asking, and its data. */
+export function firstQuestions(address: string): string[] {
+  return [paths.me, ...dataOf(address)]
 }
 
-function dataOf(page: string): string[] {
+function dataOf(address: string): string[] {
+  const [page = ''] = address.split('?')
   const incident = matchPath('/incidents/:id', page)?.['id']
   if (incident !== undefined) return [paths.incident(incident)]
   const host = matchPath('/hosts/:host', page)?.['host']
   if (host !== undefined) return [paths.host(host), paths.verdicts(host)]
   if (page === '/') return [paths.status, paths.hosts]
-  if (page === '/incidents') return [paths.incidents(allIncidents)]
+  // With a filter it asks for others.
+  if (address === '/incidents') return [paths.incidents({ limit: String(listedIncidents) })]
   if (page === '/segments') return [paths.segments]
   return []
 }
-
-/** The list of incidents: filters are the page's own. */
-export const allIncidents = { limit: '500' }

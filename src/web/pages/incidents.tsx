@@ -3,7 +3,7 @@ import { useCallback } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
 import type { IncidentSummary } from '../../domain/operations.ts'
 import { useEntries } from '../api/live.ts'
-import { allIncidents } from '../api/first-questions.ts'
+import { listedIncidents } from '../api/first-questions.ts'
 import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
 import { IncidentTable } from '../parts/incident-table.tsx'
@@ -23,12 +23,19 @@ const states = [
   ['unsigned', 'not signed off'],
 ] as const
 
+/** What the daemon itself picks out, so that none is missed for being older than the newest ones. */
+const asked: Partial<Record<string, Record<string, string>>> = {
+  open: { open: 'true' },
+  held: { open: 'true' },
+  unsigned: { unsettled: 'true' },
+}
+
 export function IncidentsPage() {
   useTitle('Incidents')
   const { query } = usePlace()
   const state = query.get('state') ?? 'all'
   const wanted = query.get('q') ?? ''
-  const incidents = useResource<IncidentSummary[]>(paths.incidents(allIncidents))
+  const incidents = useResource<IncidentSummary[]>(paths.incidents({ ...asked[state], limit: String(listedIncidents) }))
   const { reload } = incidents
   useEvery(15_000, reload)
   useEntries(
@@ -64,13 +71,15 @@ export function IncidentsPage() {
         {incidents.value !== null && (
           <span class="count" role="status">
             {counted(incidents.value.filter((one) => fits(one, state, wanted)).length, 'incident')}
+            {incidents.value.length === listedIncidents && ` of the newest ${listedIncidents}`}
           </span>
         )}
       </div>
       <Loaded of={incidents}>
         {(value) => {
           const shown = value.filter((one) => fits(one, state, wanted))
-          if (value.length === 0) return <Empty>No incident is on record: no host has died yet.</Empty>
+          if (value.length === 0 && asked[state] === undefined)
+            return <Empty>No incident is on record: no host has died yet.</Empty>
           if (shown.length === 0) return <Empty>No incident matches.</Empty>
           return <IncidentTable incidents={shown} caption="Incidents, newest first" />
         }}

@@ -18,25 +18,31 @@ import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
 import { span } from '../words/time.ts'
 import { verdictOrder } from '../words/tone.ts'
-import { countNotBack, isUnsettled, notBackText } from '../words/unsettled.ts'
+import { isLost, notBackText } from '../words/unsettled.ts'
 
 /** How long a host is silent changes without a journal entry. */
 const pollMs = 5_000
 const recentShown = 8
 
-/** Looked through for those that are not done with. One that is older than all of these is found under Incidents. */
+/** More than are shown: what is open is in a list of its own. */
 const incidentsRead = 100
+
+/** Incidents that are over and not done with, named one by one; the others are counted, and have their list. */
+const unsettledNamed = 3
 
 export function OverviewPage() {
   useTitle('Overview')
   const status = useResource<DaemonStatus>(paths.status)
   const hosts = useResource<HostStatus[]>(paths.hosts)
   const incidents = useResource<IncidentSummary[]>(paths.incidents({ limit: String(incidentsRead) }))
+  const unsettled = useResource<IncidentSummary[]>(
+    paths.incidents({ unsettled: 'true', limit: String(unsettledNamed) }),
+  )
   const reload = useCallback(
     (withinMs?: number) => {
-      for (const resource of [status, hosts, incidents]) resource.reload(withinMs)
+      for (const resource of [status, hosts, incidents, unsettled]) resource.reload(withinMs)
     },
-    [status.reload, hosts.reload, incidents.reload],
+    [status.reload, hosts.reload, incidents.reload, unsettled.reload],
   )
   useEvery(pollMs, reload)
   useEntries(
@@ -54,10 +60,10 @@ export function OverviewPage() {
     <>
       <Loaded of={status}>
         {(value) =>
-          incidents.value === null && incidents.failure === null ? (
+          unsettled.value === null && unsettled.failure === null ? (
             <p class="loading">Loading…</p>
           ) : (
-            <Standing status={value} incidents={incidents.value} onDone={() => reload(0)} />
+            <Standing status={value} unsettled={unsettled.value} onDone={() => reload(0)} />
           )
         }
       </Loaded>
@@ -86,14 +92,13 @@ export function OverviewPage() {
 
 interface StandingProps {
   status: DaemonStatus
-  /** Null: they could not be read. */
-  incidents: readonly IncidentSummary[] | null
+  /** The newest of those that are over and not done with; null: they could not be read. */
+  unsettled: readonly IncidentSummary[] | null
   onDone: () => void
 }
 
-function Standing({ status, incidents, onDone }: StandingProps) {
-  const unsettled = incidents?.filter(isUnsettled) ?? null
-  const { title, tone } = sentence(status, unsettled)
+function Standing({ status, unsettled, onDone }: StandingProps) {
+  const { title, tone } = sentence(status)
   const { mode, lastPoll, paused } = status
   return (
     <>
@@ -115,14 +120,14 @@ function Standing({ status, incidents, onDone }: StandingProps) {
           <ActButton act={paused === null ? pauseAct : resumeAct} onDone={onDone} />
         </span>
       </PageHead>
-      {unsettled !== null && <Unsettled incidents={unsettled} />}
+      <Unsettled named={unsettled ?? []} count={status.incidents.unsettled.incidents} />
       <Holds status={status} />
     </>
   )
 }
 
 /** The one sentence that says whether somebody must get up. All is well only when everything is known and nothing is left. */
-function sentence(status: DaemonStatus, unsettled: readonly IncidentSummary[] | null) {
+function sentence(status: DaemonStatus) {
   const { frozen, hosts, incidents, lastPoll, paused } = status
   if (lastPoll === null) return { title: 'Nova was not read yet', tone: 'wait' } as const
   if (!lastPoll.ok) return { title: 'Nova does not answer', tone: 'bad' } as const
@@ -131,13 +136,13 @@ function sentence(status: DaemonStatus, unsettled: readonly IncidentSummary[] | 
     return { title: `${counted(incidents.held, 'incident')} held: a person must decide`, tone: 'bad' } as const
   if (incidents.open > 0)
     return { title: `${counted(incidents.open, 'recovery', 'recoveries')} under way`, tone: 'live' } as const
-  const { all, lost } = countNotBack(unsettled ?? [])
+  const { left, lost } = incidents.unsettled
   if (lost > 0) return { title: `${counted(lost, 'instance')} not recovered: a person must act`, tone: 'bad' } as const
   const down = countOf(hosts, ['host-down', 'service-down', 'contradiction', 'declared-down'])
   if (down > 0) return { title: `${counted(down, 'host')} down`, tone: 'bad' } as const
-  if (all > 0)
+  if (left > 0)
     return {
-      title: `${counted(all, 'instance')} left where ${all === 1 ? 'it was' : 'they were'}`,
+      title: `${counted(left, 'instance')} left where ${left === 1 ? 'it was' : 'they were'}`,
       tone: 'wait',
     } as const
   if (paused !== null) return { title: 'All recoveries are paused', tone: 'wait' } as const
@@ -146,26 +151,21 @@ function sentence(status: DaemonStatus, unsettled: readonly IncidentSummary[] | 
     verdictOrder.filter((kind) => kind !== 'healthy'),
   )
   if (others > 0) return { title: `Calm; ${counted(others, 'host')} not healthy`, tone: 'plain' } as const
-  return unsettled === null
-    ? ({ title: 'Every host is healthy', tone: 'plain' } as const)
-    : ({ title: 'All is well', tone: 'good' } as const)
+  return { title: 'All is well', tone: 'good' } as const
 }
 
 function countOf(hosts: DaemonStatus['hosts'], kinds: readonly VerdictKind[]): number {
   return kinds.reduce((sum, kind) => sum + (hosts[kind] ?? 0), 0)
 }
 
-/** Named one by one; a mass failure has its list below. */
-const unsettledNamed = 3
-
-/** What is over and not done with: it stays here until somebody signs it off. */
-function Unsettled({ incidents }: { incidents: readonly IncidentSummary[] }) {
-  if (incidents.length === 0) return null
-  const rest = incidents.length - unsettledNamed
+/** What is over and not done with: it stays here until somebody signs it off, however old it is. */
+function Unsettled({ named, count }: { named: readonly IncidentSummary[]; count: number }) {
+  if (count === 0) return null
+  const rest = count - named.length
   return (
     <section aria-label="Over, and not all back">
-      {incidents.slice(0, unsettledNamed).map((incident) => (
-        <div class={`notice ${countNotBack([incident]).lost > 0 ? 'bad' : 'wait'}`} key={incident.id}>
+      {named.map((incident) => (
+        <div class={`notice ${isLost(incident) ? 'bad' : 'wait'}`} key={incident.id}>
           <strong>
             {incident.host}: {notBackText(incident)}
           </strong>
@@ -183,7 +183,9 @@ function Unsettled({ incidents }: { incidents: readonly IncidentSummary[] }) {
       ))}
       {rest > 0 && (
         <p class="under">
-          and {counted(rest, 'incident')} more: <a href="/incidents?state=unsigned">all that nobody has signed off</a>
+          {named.length > 0 && 'and '}
+          {counted(rest, named.length > 0 ? 'more incident' : 'incident')}:{' '}
+          <a href="/incidents?state=unsigned">all that nobody has signed off</a>
         </p>
       )}
     </section>

@@ -13,15 +13,9 @@ export function isUnsettled({ ended, mode, outcomes, signedOff }: Ended): boolea
   return notBack.some((kind) => (outcomes[kind] ?? 0) > 0)
 }
 
-/** Instances of all of these that did not come back, and those among them that were to. */
-export function countNotBack(incidents: readonly Pick<IncidentSummary, 'outcomes'>[]): { all: number; lost: number } {
-  let all = 0
-  let lost = 0
-  for (const { outcomes } of incidents) {
-    lost += (outcomes.failed ?? 0) + (outcomes.stuck ?? 0)
-    all += notBack.reduce((sum, kind) => sum + (outcomes[kind] ?? 0), 0)
-  }
-  return { all, lost }
+/** Whether instances did not come back that were to. */
+export function isLost({ outcomes }: Pick<IncidentSummary, 'outcomes'>): boolean {
+  return (outcomes.failed ?? 0) + (outcomes.stuck ?? 0) > 0
 }
 
 /** 1 stuck, 2 failed, 3 left */

@@ -76,6 +76,7 @@ export class ProofStage extends Stage {
           services: [{ ...this.service, binary: 'nova-conductor' }, this.service],
           serverTimeMs: null,
           tookMs: 1,
+          showsLostCells: true,
         }
       },
       updateService: async (id: string, change: ServiceChange) => {

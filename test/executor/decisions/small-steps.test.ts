@@ -277,6 +277,16 @@ describe.each([
     },
   )
 
+  it.each([{ vmState: 'deleted' }, { status: 'DELETED' }])(
+    'is over when its owner deletes it (%o)',
+    async (deleted) => {
+      const stage = stageOf({ taskState: task })
+      stage.clock.after(1_000, () => stage.shows({ ...deleted, updatedAt: '2030-01-01T12:00:01' }))
+      expect(await stage.ending(followed(driver, stage))).toBe('INSTANCE_GONE')
+      expect(stage.clock.now()).toBeLessThan(5_000)
+    },
+  )
+
   it('is over when the power is as asked, and not before', async () => {
     expect(await goesOn(driver, stageOf({ ...reached, taskState: task }))).toBe(true)
     expect(await goesOn(driver, stageOf({ ...reached, powerState: 0 }))).toBe(true)

@@ -1,0 +1,65 @@
+/**
+ * Answers that hold thousands of things, written as JSON in pieces, with a turn for others between them: writing all at once
+ * would hold up heartbeats and steps. Nothing but the writing: what is answered was read before.
+ */
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { sleep, type Clock } from '../domain/clock.ts'
+import { given } from './given.ts'
+import type { JournalPage, JournalQuery, Review } from '../domain/review.ts'
+
+/** Elements of a list that are written at once: a few ms, for instances with all their steps. */
+const pieceSize = 250
+
+/** The answer itself, or, where one of its lists is long, a stream of the same JSON. */
+export function inPieces<T extends object>(answer: T, reply: { type(name: string): unknown }, clock: Clock): T {
+  if (!Object.values(answer).some(isLong)) return answer
+  void (reply as FastifyReply).type('application/json; charset=utf-8')
+  // Described as JSON; sent piece by piece.
+  return Readable.from(jsonPieces(answer, () => sleep(clock, 0))) as unknown as T
+}
+
+function isLong(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.length > pieceSize
+}
+
+/** Entries of the journal that are read at once: some 20 ms where each is a plan. */
+const entriesAtOnce = 200
+
+/** A page of the journal as `Review.journal` gives it; a long one is read in turns with others. */
+export async function journalInPieces(
+  review: Pick<Review, 'journal'>,
+  { limit, ...query }: JournalQuery,
+  clock: Clock,
+): Promise<JournalPage> {
+  if (limit === undefined || limit <= entriesAtOnce) return review.journal({ ...query, ...given({ limit }) })
+  const entries: JournalPage['entries'] = []
+  for (let { after } = query; ; await sleep(clock, 0)) {
+    const left = limit - entries.length
+    const page = review.journal({ ...query, ...given({ after }), limit: Math.min(entriesAtOnce, left) })
+    entries.push(...page.entries)
+    if (page.next === null || left <= entriesAtOnce) return { ...page, entries }
+    after = page.next
+  }
+}
+
+/** The JSON of an object, its long lists in pieces. `pause` is awaited after each of those. */
+export async function* jsonPieces(answer: object, pause: () => Promise<void>): AsyncGenerator<string> {
+  let before = '{'
+  for (const [name, value] of Object.entries(answer) as [string, unknown][]) {
+    if (value === undefined) continue
+    const key = `${before}${JSON.stringify(name)}:`
+    before = ','
+    if (!isLong(value)) {
+      yield key + JSON.stringify(value)
+      continue
+    }
+    for (let at = 0; at < value.length; at += pieceSize) {
+      const piece = JSON.stringify(value.slice(at, at + pieceSize)).slice(1, -1)
+      yield (at === 0 ? `${key}[` : ',') + piece
+      await pause()
+    }
+    yield ']'
+  }
+  yield before === '{' ? '{}' : '}'
+}

@@ -1,0 +1,16 @@
+/**
+ * The freeze that the run before left behind, as the journal tells it. A restart in the middle of a control-plane fault, or in
+ * the quiet time after it, must not make its verdicts move sooner.
+ */
+import type { Clock } from '../domain/clock.ts'
+import type { Journal } from '../domain/journal.ts'
+import type { Frozen } from '../monitor/monitor.ts'
+
+/** Null: the run before ended unfrozen, or there was none. `since` lies before the start of our clock. */
+export function freezeBefore(journal: Pick<Journal, 'read'>, clock: Clock): Frozen | null {
+  const [last] = journal.read({ kinds: ['monitor.frozen', 'monitor.thawed'], newestFirst: true, limit: 1 })
+  if (last?.kind !== 'monitor.frozen') return null
+  const { reason, message } = last.data
+  // A stamp from the future (somebody set the clock back) is taken for now.
+  return { reason, message, since: clock.now() - Math.max(0, clock.wall() - Date.parse(last.at)) }
+}

@@ -1,0 +1,53 @@
+/** The end of an instance: every one gets its line, also when Nova has nothing to show for it any more (law L9). */
+import { expect, it } from 'vitest'
+import { LifeboatError } from '../../../src/domain/errors.ts'
+import type { RecipeStep } from '../../../src/domain/plan.ts'
+import { runInstance } from '../../../src/executor/instance-runner.ts'
+import { Stage } from './stage.ts'
+
+/** Killed after its last step was confirmed and before its line was written. */
+function withoutItsLine(): Stage {
+  const stage = new Stage()
+  const go: RecipeStep = { id: 'go', do: 'evacuate', landing: 'as-before', deadlineMs: 600_000 }
+  stage.plans({ recipes: { go: { name: 'go', steps: [go], finally: [] } } })
+  const base = { incident: 'inc-1', host: 'dead', instance: 'i-1', step: '0.go.go.1' }
+  stage.run.journal.append([
+    { kind: 'step.intended', ...base, data: { kind: 'evacuate', attempt: 1, before: {}, request: {} } },
+    { kind: 'step.issued', ...base, data: { requestId: 'req-1' } },
+    { kind: 'step.confirmed', ...base, data: { result: { host: 'alive' } } },
+  ])
+  return stage
+}
+
+const ran = async (stage: Stage): Promise<unknown> => {
+  const { run, watch, recovery, gate, slots } = stage
+  return (await stage.ending(runInstance(run, watch, recovery, gate, slots))) ?? stage.recovery.outcome
+}
+
+it('it is read once more after a restart, and recovered when it is as it should be', async () => {
+  const stage = withoutItsLine()
+  stage.shows({ host: 'alive', vmState: 'active', powerState: 1, taskState: null })
+  expect(await ran(stage)).toMatchObject({ outcome: 'recovered', code: 'RUNNING' })
+  expect(stage.count('evacuate')).toBe(0)
+})
+
+it('it was deleted before its line was written: left, and nothing waits for it', async () => {
+  const stage = withoutItsLine()
+  stage.instances.clear()
+  expect(await ran(stage)).toMatchObject({ outcome: 'left', code: 'INSTANCE_GONE', after: null })
+})
+
+it('it may not be read any more: stuck, with the reason', async () => {
+  const stage = withoutItsLine()
+  stage.fails('getInstance', new LifeboatError('AUTH_FORBIDDEN', 'the policy changed'))
+  const outcome = { outcome: 'stuck', code: 'AUTH_FORBIDDEN', message: expect.stringContaining('the policy changed') }
+  expect(await ran(stage)).toMatchObject(outcome)
+})
+
+it('the daemon stops while it is read: no line, the next run writes it', async () => {
+  const stage = withoutItsLine()
+  stage.fails('getInstance', new LifeboatError('API_TIMEOUT', 'late'))
+  stage.clock.after(10, () => stage.stop.abort())
+  expect(await ran(stage)).toBe('SHUTDOWN')
+  expect(stage.recovery.outcome).toBeNull()
+})
