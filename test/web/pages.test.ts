@@ -66,6 +66,7 @@ describe('what a page asks first', () => {
     ['incident', ['/v1/me', () => `/v1/incidents/${incident}/review`]],
     ['host', ['/v1/me', '/v1/hosts/cmp01', '/v1/verdicts?host=cmp01&limit=50']],
     ['segments', ['/v1/me', '/v1/segments']],
+    ['journal', ['/v1/me', '/v1/journal?limit=100&newestFirst=true']],
   ])('is asked before the script of the page %s is read, and not again', async (name, early) => {
     const [, path, ready] = pages.find(([known]) => known === name)!
     // Once events arrive, a page asks again.

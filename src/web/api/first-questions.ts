@@ -5,6 +5,9 @@ import { paths } from './paths.ts'
 /** How many incidents the list asks for. */
 export const listedIncidents = 500
 
+/** How many entries a page of the journal has. */
+export const journalPage = 100
+
 /** Of a page by its address, with the query: who is asking, and its data. */
 export function firstQuestions(address: string): string[] {
   return [paths.me, ...dataOf(address)]
@@ -19,6 +22,7 @@ function dataOf(address: string): string[] {
   if (page === '/') return [paths.status, paths.hosts]
   // With a filter it asks for others.
   if (address === '/incidents') return [paths.incidents({ limit: String(listedIncidents) })]
+  if (address === '/journal') return [paths.journal({ limit: String(journalPage), newestFirst: 'true' })]
   if (page === '/segments') return [paths.segments]
   return []
 }

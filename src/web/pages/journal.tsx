@@ -4,19 +4,18 @@ import type { Entry } from '../../domain/entry.ts'
 import type { ChainProof, JournalPage } from '../../domain/review.ts'
 import { get, type ApiFailure } from '../api/client.ts'
 import { useEntries } from '../api/live.ts'
+import { journalPage } from '../api/first-questions.ts'
 import { paths } from '../api/paths.ts'
 import { useResource, type Resource } from '../api/resource.ts'
 import { announce } from '../parts/announce.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
-import { PageHead, useTitle } from '../parts/page.tsx'
+import { PageHead, useScreenfulFirst, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Copy, Data, Tag, Time } from '../parts/text.tsx'
 import { go, link, usePlace, withQuery } from '../router.ts'
 import { counted, number } from '../words/count.ts'
 import { span } from '../words/time.ts'
 import { kindGroups } from './journal-kinds.ts'
-
-const pageSize = 100
 
 /** The whole journal is read, and one of years takes minutes. Shorter gives up on a walk that is well. */
 const verifyLimitMs = 1_800_000
@@ -72,7 +71,7 @@ function NewEntries({ page }: { page: Resource<JournalPage> }) {
 
 /** What the daemon is asked, from what the address says. */
 function asked(query: URLSearchParams): Record<string, string> {
-  const wanted: Record<string, string> = { limit: String(pageSize) }
+  const wanted: Record<string, string> = { limit: String(journalPage) }
   for (const name of ['incident', 'host', 'instance', 'actor']) {
     const value = query.get(name)
     if (value !== null && value !== '') wanted[name] = value
@@ -149,6 +148,7 @@ function Filters({ query }: { query: URLSearchParams }) {
 }
 
 function Entries({ page }: { page: JournalPage }) {
+  const shown = useScreenfulFirst(page.entries)
   if (page.entries.length === 0) return <Empty>No entry matches.</Empty>
   const older = page.next === null ? null : withQuery({ after: String(page.next), seq: null })
   const last = page.entries.at(-1)
@@ -157,7 +157,7 @@ function Entries({ page }: { page: JournalPage }) {
   return (
     <>
       <ol class="entries">
-        {page.entries.map((entry) => (
+        {shown.map((entry) => (
           <EntryItem key={`${entry.seq} ${wanted ?? ''}`} entry={entry} open={String(entry.seq) === wanted} />
         ))}
       </ol>

@@ -5,11 +5,13 @@ import { counted } from '../words/count.ts'
 import { span } from '../words/time.ts'
 import { heldText, outcomeOrder, outcomeTone, standing } from '../words/tone.ts'
 import { isUnsettled } from '../words/unsettled.ts'
+import { useScreenfulFirst } from './page.tsx'
 import { Ago, Tag, Time } from './text.tsx'
 
 const columns = ['Host', 'State', 'Instances', 'Opened', 'Took', 'Segment']
 
 export function IncidentTable({ incidents, caption }: { incidents: readonly IncidentSummary[]; caption: string }) {
+  const shown = useScreenfulFirst(incidents)
   return (
     <table class="list" role="table">
       <caption class="visually-hidden">{caption}</caption>
@@ -23,7 +25,7 @@ export function IncidentTable({ incidents, caption }: { incidents: readonly Inci
         </tr>
       </thead>
       <tbody role="rowgroup">
-        {incidents.map((incident) => (
+        {shown.map((incident) => (
           <Row key={incident.id} incident={incident} />
         ))}
       </tbody>

@@ -37,6 +37,14 @@ export function useLater(): boolean {
   return later
 }
 
+/** As many rows as no screen shows more of. More keep the first drawing of a page waiting. */
+const screenful = 30
+
+/** Of a long list what is on the screen first, and all of it once that is painted. */
+export function useScreenfulFirst<Row>(rows: readonly Row[]): readonly Row[] {
+  return useLater() ? rows : rows.slice(0, screenful)
+}
+
 export function PageHead({ title, children }: { title: ComponentChildren; children?: ComponentChildren }) {
   return (
     <header class="page-head">
