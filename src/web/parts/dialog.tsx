@@ -1,6 +1,6 @@
 /** A modal window: the browser's own <dialog>, which keeps the focus inside, closes on Escape and gives the focus back. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
 interface DialogProps {
   title: ComponentChildren
@@ -15,7 +15,8 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, kind = 'box', opener }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Before it is painted: what stands in it must have the focus from the first moment on.
+  useLayoutEffect(() => {
     const dialog = element.current
     if (dialog === null) return undefined
     const before = document.activeElement
