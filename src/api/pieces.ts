@@ -34,11 +34,14 @@ export async function journalInPieces(
 ): Promise<JournalPage> {
   if (limit === undefined || limit <= entriesAtOnce) return review.journal({ ...query, ...given({ limit }) })
   const entries: JournalPage['entries'] = []
+  let head: JournalPage['head'] | null = null
   for (let { after } = query; ; await sleep(clock, 0)) {
     const left = limit - entries.length
     const page = review.journal({ ...query, ...given({ after }), limit: Math.min(entriesAtOnce, left) })
     entries.push(...page.entries)
-    if (page.next === null || left <= entriesAtOnce) return { ...page, entries }
+    // Newest first, what is written between the pieces is not in the answer: whoever goes on from its head must not miss it.
+    if (query.newestFirst === true) head ??= page.head
+    if (page.next === null || left <= entriesAtOnce) return { ...page, head: head ?? page.head, entries }
     after = page.next
   }
 }

@@ -314,7 +314,8 @@ class IncidentRunner {
     if (this.#incident.cancelled !== null)
       return this.#close('cancelled', `cancelled by ${this.#incident.cancelled.by}: ${this.#incident.cancelled.reason}`)
     const { cloud, host, signal } = this.#run
-    for (let looks = 1; ; looks++) {
+    let removedSince: number | null = null
+    for (;;) {
       const { here, reading } = await this.#persistently(
         // The services after the list: the cell was there to be listed.
         async () => ({
@@ -322,13 +323,18 @@ class IncidentRunner {
           reading: await cloud.listServices({ signal }),
         }),
         (seen) => {
-          if (seen.here.length > 0 || !isRemoved(seen.reading, host)) requireCell(seen.reading.services, host)
+          if (seen.here.length === 0 && isRemoved(seen.reading, host)) return
+          removedSince = null
+          requireCell(seen.reading.services, host)
         },
       )
       if (here.some((instance) => !this.#incident.instances.has(instance.id))) return this.#to('surveying')
       const lines = this.#incident.instances.size > 0 ? 'every instance has its line' : 'Nova lists no instance on it'
       if (!isRemoved(reading, host)) return this.#close('done', lines)
-      if (looks > 1) return this.#close('done', `${lines}; its service was deleted from Nova meanwhile`)
+      const now = this.#run.clock.now()
+      if (removedSince !== null && now - removedSince >= staysRemovedMs)
+        return this.#close('done', `${lines}; its service was deleted from Nova meanwhile`)
+      removedSince ??= now
       await this.#holding.wait(staysRemovedMs)
     }
   }

@@ -50,6 +50,18 @@ it.each([
   clock.close()
 })
 
+it('a long page of the newest entries ends where it was asked: what is written meanwhile comes after its head', async () => {
+  const clock = new VirtualClock()
+  let newest = 1_000
+  const journal: Review['journal'] = ({ after = newest + 1, limit = 100 }) => {
+    const entries = Array.from({ length: limit }, (_, nth) => ({ seq: after - nth - 1 })) as never
+    return { entries, next: after - limit, head: { seq: newest++, hash: '' } }
+  }
+  const page = await clock.run(journalInPieces({ journal }, { newestFirst: true, limit: 450 }, clock))
+  expect([page.entries[0]?.seq, page.entries.at(-1)?.seq, page.head.seq]).toEqual([1_000, 551, 1_000])
+  clock.close()
+})
+
 it('a long page of the journal is read in turns, and is the page that was asked for', async () => {
   const clock = new VirtualClock()
   const asked: unknown[] = []

@@ -282,7 +282,10 @@ describe.each([
     async (deleted) => {
       const stage = stageOf({ taskState: task })
       stage.clock.after(1_000, () => stage.shows({ ...deleted, updatedAt: '2030-01-01T12:00:01' }))
-      expect(await stage.ending(followed(driver, stage))).toBe('INSTANCE_GONE')
+      await expect(stage.clock.run(followed(driver, stage))).rejects.toMatchObject({
+        code: 'INSTANCE_GONE',
+        certainty: 'applied',
+      })
       expect(stage.clock.now()).toBeLessThan(5_000)
     },
   )
