@@ -2,7 +2,7 @@
 
 import { requestHeader } from '../../domain/review.ts'
 import { after, setByDaemon } from '../browser-clock.ts'
-import { forgetEarly, reading, takeEarly } from './early.ts'
+import { forgetEarly, reading, readLimitMs, takeEarly } from './early.ts'
 
 export class ApiFailure extends Error {
   /** HTTP status; 0 when there was no answer. */
@@ -26,11 +26,6 @@ export class ApiFailure extends Error {
   }
 }
 
-/**
- * How long an answer may take. Without a limit a dead line that nobody reports (a laptop that slept) keeps a page waiting for
- * minutes with old news on it. Shorter gives up on a daemon that is only busy.
- */
-const readLimitMs = 30_000
 /** An act waits for Keystone, Nova or a reload of the configuration. Shorter takes an act for lost that is still under way. */
 const actLimitMs = 120_000
 
