@@ -73,6 +73,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     })
     // Kept outside of the journal, these show that entries were changed or cut off since.
     logHead(observer, 'journal.opened', journal)
+    if (journal.warning !== null) observer.log('warn', 'journal.head_unknown', { message: journal.warning })
     teardown.add('journal', () => {
       logHead(observer, 'journal.closed', journal)
       journal.close()

@@ -20,10 +20,19 @@ export interface EntryFilter {
   newestFirst?: boolean
 }
 
+export interface VerifiedChain {
+  entries: number
+  head: string
+  /** The first entry that does not fit or is missing, or null. */
+  broken: { seq: number; problem: string } | null
+  /** What the head that is kept outside of the journal says of it: the journal alone does not know whether its end was cut off. */
+  keptHead?: 'agrees' | 'contradicts' | 'missing' | 'unreadable'
+}
+
 export interface JournalReader {
   read(filter?: EntryFilter): Entry[]
-  /** Walks the hash chain. Reports the first entry that does not fit, or null. */
-  verify(): { entries: number; head: string; broken: { seq: number; problem: string } | null }
+  /** Walks the hash chain. */
+  verify(): VerifiedChain
   close(): void
 }
 

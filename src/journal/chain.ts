@@ -10,7 +10,8 @@
  * entry's prev_hash is 64 zeros.
  *
  * The chain proves that no entry was changed, removed from within, reordered or put in between. That the newest entries were
- * not cut off shows only against a head that was kept elsewhere: the log prints it, and so does every export and report.
+ * not cut off shows only against a head that was kept elsewhere: beside the journal (kept-head.ts), in the log, and in every export
+ * and report.
  */
 import { createHash } from 'node:crypto'
 

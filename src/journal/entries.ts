@@ -3,13 +3,17 @@ import type Database from 'better-sqlite3'
 import type { Entry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { EntryFilter } from '../domain/journal.ts'
-import { extendChain, startOfChain, type ChainState, type EntryRow } from './chain.ts'
+import { extendChain, genesisHash, startOfChain, type ChainState, type EntryRow } from './chain.ts'
 
 export interface EntryQueries {
   read(filter?: EntryFilter): Entry[]
   /** Oldest first, one by one, for what is too big to hold at once. Read in pages: others may write meanwhile. */
   each(filter?: Omit<EntryFilter, 'newestFirst' | 'limit'>): Generator<Entry>
   verify(): ChainState
+  /** The newest entry: its sequence (0 when there is none) and hash. */
+  newest(): { seq: number; hash: string }
+  /** Null when there is no such entry. */
+  hashAt(seq: number): string | null
   /** As `verify`, with a pause after each page, so that a daemon can do its work meanwhile. Entries may be added. */
   verifyInPieces(pause: () => Promise<void>): Promise<ChainState>
 }
@@ -54,8 +58,15 @@ export function entryQueries(db: Database.Database): EntryQueries {
 
   const read = (filter: EntryFilter = {}): Entry[] => statementFor(filter).all(bindings(filter)).map(toEntry)
 
+  const newest = db.prepare<[], { seq: number; hash: string }>(
+    'SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1',
+  )
+  const hashAt = db.prepare<[number], { hash: string }>('SELECT hash FROM entries WHERE seq = ?')
+
   return {
     read,
+    newest: () => newest.get() ?? { seq: 0, hash: genesisHash },
+    hashAt: (seq) => hashAt.get(seq)?.hash ?? null,
     *each(filter = {}) {
       const page = (after: number): Entry[] => read({ ...filter, after, limit: pageSize })
       for (let entries = page(filter.after ?? 0); entries.length > 0; entries = page(entries.at(-1)?.seq ?? 0))

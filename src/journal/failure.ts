@@ -6,9 +6,18 @@ import { LifeboatError } from '../domain/errors.ts'
 
 /** What a person does about a damaged journal; the newest backup is a whole one. */
 export const wayOn =
-  'To go on: keep the damaged file and those beside it (-wal, -shm) for later, elsewhere; put the newest backup (in backups/) in its ' +
-  'place, alone, and look at Nova for what was under way since; without a backup move the file away and start with an empty journal. ' +
+  'To go on: move the damaged file and all beside it (-wal, -shm, .head) elsewhere and keep them for later; put the newest backup (in ' +
+  'backups/) in its place, alone, and look at Nova for what was under way since; without a backup start with an empty journal. ' +
   'lifeboat journal verify says where a journal breaks'
+
+/**
+ * What a person does about a journal whose newest entries are missing: what is left is whole, and newer than any backup. So is
+ * a backup that somebody put in its place. `head`: the file that says how long the journal was.
+ */
+export const wayOnWithout = (head: string): string =>
+  'What they sent to the cloud is not known any more and could be sent again. To go on: when the whole journal is elsewhere, put it ' +
+  `back with all beside it. Else, and when an older journal was put there on purpose: keep a copy, move ${head} away (that accepts ` +
+  'the journal as it is), start in mode observe, and look at Nova for what was under way since'
 
 const damage = ['SQLITE_CORRUPT', 'SQLITE_NOTADB']
 
@@ -26,6 +35,8 @@ const plain: Record<string, string> = {
   EACCES: 'access is denied',
   EPERM: 'access is denied',
   ENOSPC: 'the disk is full',
+  EIO: 'the disk failed',
+  EMFILE: 'too many files are open',
   EROFS: 'the file system is read-only',
   ENOTDIR: 'a part of its path is not a directory',
   EISDIR: 'it is a directory',

@@ -2,26 +2,27 @@
  * The writer's journal: one process appends, every commit is on disk when `append` returns (law L2). Owns the connection, the
  * lease and the order in which listeners hear of entries. Entries are never changed or deleted, by anybody.
  *
- * WAL with synchronous=FULL: each commit is one fsync of the write-ahead log. A crash of the machine loses nothing that
+ * WAL with synchronous=FULL: each commit is one fsync of the write-ahead log, and then the head beside the journal is written
+ * (kept-head.ts). A crash of the machine loses nothing that
  * `append` returned; it may keep an append that threw, which is harmless: an `intended` step is settled by reading the cloud.
  */
-import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { Clock } from '../domain/clock.ts'
 import type { Entry, NewEntry } from '../domain/entry.ts'
-import { LifeboatError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import { backUp, backUpNow } from './backup.ts'
 import { canonicalJson, wellFormed } from './canonical.ts'
-import { brokenTail, entryHash, genesisHash, type EntryRow } from './chain.ts'
+import { entryHash, type EntryRow } from './chain.ts'
 import { derivation } from './derive.ts'
 import { toEntry } from './entries.ts'
-import { journalFailure, wayOn, writeFailure } from './failure.ts'
+import { journalFailure, writeFailure } from './failure.ts'
+import { keepHead, readKeptHead, type KeptHead } from './kept-head.ts'
 import { takeLease, type Lease } from './lease.ts'
 import { preparePlace } from './place.ts'
 import { journalView, type JournalView } from './reader.ts'
 import { sameFiles } from './same-files.ts'
+import { lookOver, refuseLoneLog, refuseLostEnd, withoutHead } from './start-look.ts'
 import { checkSchema, migrate, outdatedSchema } from './schema.ts'
 
 /**
@@ -29,15 +30,6 @@ import { checkSchema, migrate, outdatedSchema } from './schema.ts'
  * longer than a second would delay heartbeats; much shorter would fail an append that could have been written.
  */
 const defaultBusyTimeoutMs = 1_000
-
-/**
- * Journals up to this size have their structure checked at every start. A disk reads some 100 MB a second when it is cold:
- * much more, and a daemon that is needed at once would come too late, or be killed by its unit's time limit.
- */
-const structureCheckLimitBytes = 256 * 1024 * 1024
-
-/** Entries at the end whose hashes are checked at every start: some 20 ms. A write that a crash tore is among the newest. */
-const tailChecked = 1_000
 
 /** The log is cut back to this after a checkpoint, so that one long-lived reader does not leave a huge file behind. */
 const walSizeLimitBytes = 64 * 1024 * 1024
@@ -56,8 +48,8 @@ export interface JournalOptions {
 
 export interface JournalWriter extends Journal, JournalView {
   path: string
-  /** The newest entry: its sequence (0 when there is none) and hash. */
-  head(): { seq: number; hash: string }
+  /** A word for whoever reads the log: the journal was opened, and nothing shows whether its end is missing. Else null. */
+  warning: string | null
   /** Makes the derived tables anew from the entries, in one transaction. Returns how many entries were read. */
   rebuild(): number
   /** Copies the log into the database file and cuts the log back. False, at once, when a reader stands in the way. */
@@ -77,12 +69,14 @@ export function openJournal(path: string, options: JournalOptions): JournalWrite
   let db: Database.Database | null = null
   try {
     refuseLoneLog(file)
+    const kept = readKeptHead(file)
+    refuseLostEnd(file, kept, options.busyTimeoutMs ?? defaultBusyTimeoutMs)
     db = new Database(file, { timeout: options.busyTimeoutMs ?? defaultBusyTimeoutMs })
     prepareConnection(db)
     backUpOutdated(db, file)
     migrate(db, at)
     lookOver(db)
-    return journalWriter(db, file, lease, options)
+    return journalWriter(db, file, { lease, kept }, options)
   } catch (thrown) {
     db?.close()
     lease.release()
@@ -106,58 +100,25 @@ function prepareConnection(db: Database.Database): void {
   db.pragma('cell_size_check = ON')
 }
 
-/**
- * The look at start: the file's structure where that takes no long time, and that the newest entries are what was hashed and
- * follow each other. The whole chain is for `verify`, which the calendar runs.
- */
-function lookOver(db: Database.Database): void {
-  const pages = db.pragma('page_count', { simple: true }) as number
-  const pageBytes = db.pragma('page_size', { simple: true }) as number
-  if (pages * pageBytes <= structureCheckLimitBytes) {
-    const found = db.pragma('quick_check(1)', { simple: true })
-    if (found !== 'ok') throw damaged(db, `its structure is broken (${String(found).trim()})`)
-  }
-  const newest = db
-    .prepare<[number], EntryRow>('SELECT * FROM entries ORDER BY seq DESC LIMIT ?')
-    .all(tailChecked + 1)
-    .toReversed()
-  const whole = newest.length <= tailChecked
-  const [before] = newest
-  const broken = whole ? brokenTail(newest, null) : brokenTail(newest.slice(1), before?.hash ?? null)
-  if (broken !== null) throw damaged(db, `entry ${broken.seq} does not fit: ${broken.problem}`)
-}
-
-/** Beside an empty database SQLite deletes a log that has entries in it, and the journal would begin anew without a word. */
-function refuseLoneLog(file: string): void {
-  const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
-  if (log === undefined || log.size === 0 || statSync(file).size > 0) return
-  throw damaged({ name: file }, `it is empty or missing, and its log (-wal, ${log.size} bytes) is still there`)
-}
-
-function damaged({ name }: { name: string }, what: string): LifeboatError {
-  return new LifeboatError(
-    'JOURNAL_CORRUPT',
-    `The journal ${name} is damaged: ${what}. Nothing was started and nothing was changed. ${wayOn}`,
-  )
-}
-
-function journalWriter(db: Database.Database, path: string, lease: Lease, options: JournalOptions): JournalWriter {
-  const view = journalView(db)
+function journalWriter(
+  db: Database.Database,
+  path: string,
+  { lease, kept }: { lease: Lease; kept: KeptHead },
+  options: JournalOptions,
+): JournalWriter {
+  const view = journalView(db, path)
+  const warning = withoutHead(path, kept, view.head().seq)
   const mustBeTheSameFiles = sameFiles(path)
   const busyTimeoutMs = options.busyTimeoutMs ?? defaultBusyTimeoutMs
   const tables = derivation(db)
   const announce = announcer(options.onListenerError ?? rethrowLater)
-  const newest = db.prepare<[], { seq: number; hash: string }>(
-    'SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1',
-  )
   const insert = db.prepare<[EntryRow]>(
     `INSERT INTO entries VALUES (@seq, @at, @actor, @incident, @host, @instance, @step, @kind, @data, @prev_hash, @hash)`,
   )
-  const head = (): { seq: number; hash: string } => newest.get() ?? { seq: 0, hash: genesisHash }
 
   const appendAll = db.transaction((news: PreparedEntry[]): Entry[] => {
     const at = new Date(options.clock.wall()).toISOString()
-    let previous = head()
+    let previous = view.head()
     return news.map((entry) => {
       const row = { seq: previous.seq + 1, at, ...entry, prev_hash: previous.hash }
       const complete: EntryRow = { ...row, hash: entryHash(row) }
@@ -180,6 +141,7 @@ function journalWriter(db: Database.Database, path: string, lease: Lease, option
   const write = <T>(work: () => T): T => {
     try {
       mustBeTheSameFiles()
+      keeper.mustBeKept()
       return work()
     } catch (thrown) {
       throw writeFailure(thrown, path)
@@ -209,14 +171,23 @@ function journalWriter(db: Database.Database, path: string, lease: Lease, option
     }
   }
 
+  const keeper = keepHead(path, view.head())
+
   return {
     ...view,
     path,
-    head,
+    warning,
     append: (entries) => {
       if (entries.length === 0) return nothingToAppend()
       const prepared = entries.map(prepareEntry)
-      const written = timed(() => write(() => appendAll.immediate(prepared)))
+      const written = timed(() =>
+        write(() => {
+          const committed = appendAll.immediate(prepared)
+          // Only now: the head must never be ahead of what is on disk.
+          for (const newest of committed.slice(-1)) keeper.keep(newest)
+          return committed
+        }),
+      )
       announce.tell(written)
       return written
     },
@@ -225,6 +196,7 @@ function journalWriter(db: Database.Database, path: string, lease: Lease, option
     checkpoint: () => write(() => cutLogBack(db, busyTimeoutMs)),
     backup: (file) => backUp(db, file),
     close: () => {
+      keeper.close()
       db.close()
       lease.release()
     },

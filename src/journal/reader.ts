@@ -2,13 +2,15 @@
  * Reading a journal beside a running daemon. Never writes, never takes the lease, and blocks nobody: in WAL mode a reader
  * sees the last committed entries while the daemon goes on appending.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import type { Entry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import type { EntryFilter, JournalReader } from '../domain/journal.ts'
-import { entryQueries, type EntryQueries } from './entries.ts'
+import type { EntryFilter, JournalReader, VerifiedChain } from '../domain/journal.ts'
+import type { ChainState } from './chain.ts'
+import { entryQueries } from './entries.ts'
 import { journalFailure } from './failure.ts'
+import { lostEnd, readKeptHead, type Head, type KeptHead } from './kept-head.ts'
 import { incidentListing, type IncidentLine, type IncidentQuery } from './listing.ts'
 import { checkSchema } from './schema.ts'
 
@@ -20,7 +22,9 @@ export interface JournalView extends JournalReader {
   each(filter?: Omit<EntryFilter, 'newestFirst' | 'limit'>): Generator<Entry>
   incidents(query?: IncidentQuery): IncidentLine[]
   /** As `verify`, without keeping the process from its work: `pause` is awaited between pieces. */
-  verifyInPieces(pause: () => Promise<void>): ReturnType<EntryQueries['verifyInPieces']>
+  verifyInPieces(pause: () => Promise<void>): Promise<VerifiedChain>
+  /** The newest entry: its sequence (0 when there is none) and hash. */
+  head(): Head
 }
 
 /** Opens an existing journal read-only. Throws JOURNAL_UNAVAILABLE, JOURNAL_CORRUPT. */
@@ -34,17 +38,22 @@ export function openJournalReader(path: string, options: { busyTimeoutMs?: numbe
       timeout: options.busyTimeoutMs ?? readerBusyTimeoutMs,
     })
     checkSchema(db)
-    return journalView(db)
+    return journalView(db, realpathSync(path))
   } catch (thrown) {
     db?.close()
     throw journalFailure(thrown, path, 'open the journal')
   }
 }
 
-/** The reading half over any connection; the writer uses it too. */
-export function journalView(db: Database.Database): JournalView {
+/** The reading half over any connection; the writer uses it too. `path`: the true one, beside which the head is kept. */
+export function journalView(db: Database.Database, path: string): JournalView {
   const queries = entryQueries(db)
   const incidents = incidentListing(db)
+  const against = (kept: KeptHead, found: ChainState): VerifiedChain => {
+    const lost = lostEnd(kept, queries)
+    const keptHead = kept.state !== 'kept' ? kept.state : lost === null ? 'agrees' : 'contradicts'
+    return { ...found, broken: found.broken ?? lost, keptHead }
+  }
   const guarded = <T>(read: () => T): T => {
     try {
       return read()
@@ -55,10 +64,17 @@ export function journalView(db: Database.Database): JournalView {
   return {
     read: (filter) => guarded(() => queries.read(filter)),
     each: (filter) => queries.each(filter),
-    verify: () => guarded(() => queries.verify()),
+    head: () => guarded(() => queries.newest()),
+    // The head first: the journal may grow meanwhile, the head must not.
+    verify: () =>
+      guarded(() => {
+        const kept = readKeptHead(path)
+        return against(kept, queries.verify())
+      }),
     verifyInPieces: async (pause) => {
       try {
-        return await queries.verifyInPieces(pause)
+        const kept = readKeptHead(path)
+        return against(kept, await queries.verifyInPieces(pause))
       } catch (thrown) {
         throw journalFailure(thrown, db.name, 'read the journal')
       }

@@ -166,7 +166,7 @@ function isEffect({ method, path }: { method: string; path: string }): boolean {
 
 /** A journal with its log, as a file system's snapshot has it. */
 function copyWhole(from: string, to: string): void {
-  for (const suffix of ['', '-wal', '-shm']) {
+  for (const suffix of ['', '-wal', '-shm', '.head']) {
     rmSync(`${to}${suffix}`, { force: true })
     try {
       copyFileSync(`${from}${suffix}`, `${to}${suffix}`)

@@ -245,7 +245,7 @@ describe('the place', () => {
     journal.append([started])
     const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8)
     expect(mode(directory)).toBe('700')
-    for (const suffix of ['', '-wal', '-shm', '.lock', '.owner'])
+    for (const suffix of ['', '-wal', '-shm', '.head', '.lock', '.owner'])
       expect([suffix, mode(journal.path + suffix)]).toEqual([suffix, '600'])
   })
 

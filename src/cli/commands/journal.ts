@@ -1,7 +1,7 @@
 /** The journal itself: reading it, proving that it is whole, handing it on. Works while the daemon runs and while it is down. */
 import { Option, type Command } from 'commander'
 import type { Entry } from '../../domain/entry.ts'
-import type { EntryFilter } from '../../domain/journal.ts'
+import type { EntryFilter, VerifiedChain } from '../../domain/journal.ts'
 import type { JournalAccess } from '../composition.ts'
 import { prints } from '../described.ts'
 import { CliFailure } from '../exit-codes.ts'
@@ -33,13 +33,7 @@ const entryColumns: Column<ReadEntry>[] = [
   { title: 'Message', type: 'string', means: 'What happened, in words', value: (it) => it.sentence ?? it.kind },
 ]
 
-interface Verified {
-  entries: number
-  head: string
-  broken: { seq: number; problem: string } | null
-}
-
-const verifyColumns: Column<Verified>[] = [
+const verifyColumns: Column<VerifiedChain>[] = [
   {
     title: 'Result',
     type: 'string',
@@ -49,9 +43,16 @@ const verifyColumns: Column<Verified>[] = [
   { title: 'Entries', type: 'integer', means: 'How many were walked', value: (it) => it.entries },
   { title: 'Head', type: 'string', means: 'The hash of the newest: keep it elsewhere', value: (it) => it.head },
   {
+    title: 'Kept Head',
+    type: 'string?',
+    means:
+      '`agrees` or `contradicts`: what `journal.db.head` says of the end; `missing` or `unreadable`: nothing shows that it is whole',
+    value: (it) => it.keptHead ?? null,
+  },
+  {
     title: 'Broken At',
     type: 'integer?',
-    means: 'The first entry that does not fit',
+    means: 'The first entry that does not fit, or is missing',
     value: (it) => it.broken?.seq ?? null,
   },
   { title: 'Problem', type: 'string?', means: 'What is wrong with it', value: (it) => it.broken?.problem ?? null },
@@ -98,7 +99,7 @@ export function addJournalCommands(program: Command, session: Session): void {
   const verify = journal
     .command('verify')
     .description(
-      'prove that no entry was changed, put in or taken out; cut-off newest ones show against a head kept elsewhere',
+      'prove that no entry was changed, put in or taken out; cut-off newest ones show against the head kept beside it',
     )
     .action(() => {
       const verified = session.withJournal((open) => open.verify())
