@@ -113,8 +113,8 @@ export function keepHead(journalPath: string, first: Head): HeadKeeper {
     if (descriptor !== null) closeSync(descriptor)
     descriptor = null
   }
-  const writeTo = (at: number, head: Head): void => {
-    if (writeSync(descriptor!, recordOf(head), at * slotDistance, 'latin1') !== recordBytes)
+  const writeTo = (file: number, at: number, head: Head): void => {
+    if (writeSync(file, recordOf(head), at * slotDistance, 'latin1') !== recordBytes)
       throw Object.assign(new Error('only a part of it was written'), { code: 'ENOSPC' })
   }
   const write = (head: Head): void => {
@@ -122,9 +122,9 @@ export function keepHead(journalPath: string, first: Head): HeadKeeper {
     if (descriptor === null) {
       // Made now, or another one than before: nothing of what stands in it may outlive this.
       descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
-      writeTo(1 - slot, head)
+      writeTo(descriptor, 1 - slot, head)
     }
-    writeTo(slot, head)
+    writeTo(descriptor, slot, head)
     slot = 1 - slot
   }
   const attempt = (head: Head): void => {

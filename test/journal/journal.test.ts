@@ -140,7 +140,7 @@ describe('reading', () => {
     streaming.next()
     journal.append([started])
     expect(reader.read()).toHaveLength(2)
-    expect(reader.verify()).toEqual({ entries: 2, head: journal.head().hash, broken: null })
+    expect(reader.verify()).toEqual({ entries: 2, head: journal.head().hash, broken: null, keptHead: 'agrees' })
     expect(reader).not.toHaveProperty('append')
     reader.close()
   })
@@ -176,7 +176,7 @@ describe('the chain', () => {
       expect(row.hash).toBe(createHash('sha256').update(text).digest('hex'))
       previous = row.hash
     }
-    expect(journal.verify()).toEqual({ entries: 31, head: previous, broken: null })
+    expect(journal.verify()).toEqual({ entries: 31, head: previous, broken: null, keptHead: 'agrees' })
   })
 
   test.each([
