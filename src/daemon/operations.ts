@@ -72,7 +72,10 @@ export function createOperations(parts: OperationsParts): Operations {
       return Promise.resolve(parts.logLevel.order(level, until))
     },
     cancel: (id, { by, reason, via }) => {
-      act(openIncident(id, parts), by, { kind: 'operator.cancelled', data: { by, reason, ...known(via) } })
+      act(notCancelled(openIncident(id, parts)), by, {
+        kind: 'operator.cancelled',
+        data: { by, reason, ...known(via) },
+      })
       return Promise.resolve()
     },
   }
@@ -126,7 +129,7 @@ function openIncident(id: IncidentId, { book, journal }: Pick<OperationsParts, '
   throw new LifeboatError('USAGE', `Incident ${id} is over (${end.data.outcome})`)
 }
 
-/** An order to an incident that is being ended would be written down and never carried out. */
+/** An order to an incident that is being ended would be written down and never carried out, and an end needs no second one. */
 function notCancelled(incident: Incident): Incident {
   const { id, cancelled } = incident
   if (cancelled === null) return incident
