@@ -17,6 +17,7 @@ import { configurationSource } from './configuration-source.ts'
 import { Daemon } from './daemon.ts'
 import { daemonParts } from './daemon-parts.ts'
 import { detectionAdvice } from './detection-advice.ts'
+import { hangUpSignal } from './hang-up.ts'
 import { LogLevelInForce } from './log-level.ts'
 import { ownResources } from './own-resources.ts'
 import type { Mode } from './rules.ts'
@@ -153,24 +154,6 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
 
 function watching(mode: Mode): string {
   return `Watching, ${mode}`
-}
-
-/** SIGHUP from the very beginning: unheard it would end the process. One that comes before the daemon runs is kept for it. */
-function hangUpSignal(): { begin: (reload: (name: string) => void) => void; release: () => void } {
-  let early = false
-  let reload: ((name: string) => void) | null = null
-  const listener = (name: NodeJS.Signals): void => {
-    if (reload === null) early = true
-    else reload(name)
-  }
-  process.on('SIGHUP', listener)
-  return {
-    begin: (wanted) => {
-      reload = wanted
-      if (early) wanted('SIGHUP')
-    },
-    release: () => process.off('SIGHUP', listener),
-  }
 }
 
 /** Where somebody finds it: the port may be any free one, and an address in a file may not be the one in use. */
