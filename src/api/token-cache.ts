@@ -11,8 +11,13 @@ import type { TokenCheck, TokenHolder } from '../domain/token-holder.ts'
 const keptMs = 30_000
 /** Answers kept. Random tokens would fill memory. */
 const mostKept = 1_000
-/** Checks under way. More, and somebody's flood of tokens would crowd out the reads of a recovery. */
-const mostAtOnce = 8
+/** Checks under way of tokens that nobody has shown before. More, and a flood of them would crowd out the reads of a recovery. */
+const mostStrangers = 8
+/**
+ * Checks under way of tokens that Keystone knew when it was asked last: a reserve that a flood of made-up ones cannot hold while
+ * Keystone is slow. Each token has one at a time, so these are so many people.
+ */
+const mostAcquaintances = 16
 /** Longer is no token of Keystone's, and would not fit into a request's header. */
 const longestToken = 4_096
 
@@ -20,9 +25,13 @@ export class TokenCache {
   readonly #check: Pick<TokenCheck, 'holder'>
   readonly #clock: Clock
   readonly #known = new Map<string, { holder: TokenHolder | null; untilMs: number }>()
+  /** Checks under way, one of a token. */
   readonly #asking = new Map<string, Promise<TokenHolder | null>>()
-  /** Checks under way; more than in `#asking`, where a token that is asked about twice stands once. */
-  #underWay = 0
+  /** Checks that begin when the one under way of the same token is over, for all who act meanwhile. */
+  readonly #next = new Map<string, Promise<TokenHolder | null>>()
+  /** Tokens that were good when last asked about. */
+  readonly #acquainted = new Set<string>()
+  readonly #underWay = { strangers: 0, acquaintances: 0 }
 
   constructor(check: Pick<TokenCheck, 'holder'>, clock: Clock) {
     this.#check = check
@@ -37,16 +46,31 @@ export class TokenCache {
     const key = createHash('sha256').update(token).digest('hex')
     const known = this.#known.get(key)
     if (!fresh && known !== undefined && this.#clock.now() < known.untilMs) return known.holder
+    const asking = this.#asking.get(key)
+    if (asking === undefined) return this.#ask(key, token)
     // Whoever acts is asked about from now on, not with an answer that is under way since before.
-    const asking = fresh ? undefined : this.#asking.get(key)
-    return asking ?? this.#ask(key, token)
+    return fresh ? this.#askNext(key, token, asking) : asking
+  }
+
+  /** One question for all who came since the one under way began: it begins after each of them came. */
+  #askNext(key: string, token: string, asking: Promise<unknown>): Promise<TokenHolder | null> {
+    const waiting = this.#next.get(key)
+    if (waiting !== undefined) return waiting
+    const begin = (): Promise<TokenHolder | null> => {
+      this.#next.delete(key)
+      return this.#ask(key, token)
+    }
+    const next = asking.then(begin, begin)
+    this.#next.set(key, next)
+    return next
   }
 
   async #ask(key: string, token: string): Promise<TokenHolder | null> {
-    if (this.#underWay >= mostAtOnce)
+    const kind = this.#acquainted.has(key) ? 'acquaintances' : 'strangers'
+    if (this.#underWay[kind] >= (kind === 'strangers' ? mostStrangers : mostAcquaintances))
       throw new LifeboatError('API_UNAVAILABLE', 'Too many logins are being checked at once; try again in a moment')
     const askedAt = this.#clock.now()
-    this.#underWay += 1
+    this.#underWay[kind] += 1
     // What others wait for fails as this does: a refusal of our own credential must not count as one of their token.
     const asking = this.#check
       .holder(token)
@@ -55,11 +79,14 @@ export class TokenCache {
         throw keystoneMissing(thrown)
       })
       .finally(() => {
-        this.#underWay -= 1
+        this.#underWay[kind] -= 1
         if (this.#asking.get(key) === asking) this.#asking.delete(key)
       })
     this.#asking.set(key, asking)
     const holder = await asking
+    this.#acquainted.delete(key)
+    if (holder !== null) this.#acquainted.add(key)
+    for (const oldest of [...this.#acquainted].slice(0, -mostKept)) this.#acquainted.delete(oldest)
     this.#known.delete(key)
     if (this.#known.size >= mostKept)
       for (const oldest of [...this.#known.keys()].slice(0, 1)) this.#known.delete(oldest)

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { access } from '../../src/api/access.ts'
+import type { TokenHolder } from '../../src/domain/token-holder.ts'
 import { TokenCache } from '../../src/api/token-cache.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import { requestHeader } from '../../src/domain/review.ts'
@@ -126,7 +127,7 @@ describe('a token', () => {
     expect((await read()).statusCode).toBe(401)
   })
 
-  it('is checked a few times at once at the most, also when it is the same one', async () => {
+  it('that is made up is checked together with few others at the most', async () => {
     const { server, people } = await open()
     let answer = (): void => undefined
     const waits = new Promise<void>((resolve) => (answer = resolve))
@@ -138,8 +139,8 @@ describe('a token', () => {
       under -= 1
       return null
     }
-    const acts = Array.from({ length: 30 }, () =>
-      server.inject({ method: 'POST', url: '/v1/pause', payload: pause, headers: as('anybody') }),
+    const acts = Array.from({ length: 30 }, (_, n) =>
+      server.inject({ method: 'POST', url: '/v1/pause', payload: pause, headers: as(`anybody${n}`) }),
     )
     await Promise.race(acts)
     answer()
@@ -155,6 +156,53 @@ describe('a token', () => {
     await clock.advance(30_001)
     expect(await read()).toBe(401)
   })
+})
+
+/** A Keystone that answers nobody until it is let. */
+function slowKeystone(known: string) {
+  let answer = (): void => undefined
+  let asked = 0
+  let waits = Promise.resolve()
+  const holder = async (token: string) => {
+    asked++
+    await waits
+    return token === known ? ({ leftMs: 3_600_000 } as TokenHolder) : null
+  }
+  return {
+    holder,
+    asked: () => asked,
+    answers: () => answer(),
+    stalls: () => {
+      waits = new Promise<void>((resolve) => (answer = resolve))
+    },
+  }
+}
+
+it('fifty acts with one token at once are two questions: none hears an answer that was asked for before it came', async () => {
+  const clock = new VirtualClock()
+  const keystone = slowKeystone('token-of-olaf')
+  const cache = new TokenCache(keystone, clock)
+  keystone.stalls()
+  const acts = Array.from({ length: 50 }, () => cache.holder('token-of-olaf', { fresh: true }))
+  keystone.answers()
+  for (const act of await Promise.all(acts)) expect(act).not.toBeNull()
+  expect(keystone.asked()).toBe(2)
+  clock.close()
+})
+
+it('made-up tokens hold no place of a token that was good before, while Keystone is slow', async () => {
+  const clock = new VirtualClock()
+  const keystone = slowKeystone('token-of-olaf')
+  const cache = new TokenCache(keystone, clock)
+  await cache.holder('token-of-olaf', { fresh: true })
+  keystone.stalls()
+  const flood = Array.from({ length: 8 }, (_, n) => cache.holder(`made-up-${n}`, { fresh: true }))
+  await expect(cache.holder('made-up-9', { fresh: true })).rejects.toMatchObject({ code: 'API_UNAVAILABLE' })
+  const act = cache.holder('token-of-olaf', { fresh: true })
+  keystone.answers()
+  expect(await act).not.toBeNull()
+  await Promise.all(flood)
+  clock.close()
 })
 
 it('whoever waits for the answer about a token that another asked for hears the same: Keystone is missing', async () => {
