@@ -97,6 +97,8 @@ export function createServer({ https, http, observer, fallback, ...extras }: Ser
       void (reply as unknown as FastifyReply).code(status).send(errorBody('USAGE', invalid(message)))
     },
   })
+  // Fastify takes text as a body by itself; ours are JSON, and anything else is 415.
+  server.removeContentTypeParser('text/plain')
   server.server.on('checkExpectation', refuseExpectation)
   server.server.setTimeout(readingLimitMs, cutWhoReadsNothing)
   server.server.on('request', cutWhoAsksWithoutReading)
