@@ -204,6 +204,13 @@ describe('hostile requests', () => {
       { method: 'POST', url: '/v1/resume', headers: { 'content-type': 'text/xml' }, payload: '<a/>' },
       415,
     ],
+    [
+      'text, which fastify would take by itself',
+      { method: 'POST', url: '/v1/resume', headers: { 'content-type': 'text/plain' }, payload: 'a=b' },
+      415,
+    ],
+    ['a time beyond the year 9999', { method: 'GET', url: '/v1/journal?since=9999-12-31T23:59:59-23:59' }, 400],
+    ['a time before the year 0', { method: 'GET', url: '/v1/journal?until=0000-01-01T00:00:00%2B23:59' }, 400],
     ['an unknown route', { method: 'GET', url: '/v1/secrets' }, 404],
     ['an unknown method', { method: 'DELETE', url: '/v1/incidents/i-1' }, 404],
     ['a path with bad escapes', { method: 'GET', url: '/v1/incidents/%zz' }, 400],

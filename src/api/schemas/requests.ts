@@ -20,7 +20,10 @@ const flag = z.enum(['true', 'false']).transform((text) => text === 'true')
 const count = (most: number) => z.coerce.number().int().min(1).max(most)
 const stamp = z.iso.datetime({ offset: true })
 /** Compared with the journal's own stamps, which are UTC with milliseconds. */
-const instant = stamp.transform((text) => new Date(text).toISOString())
+/** A zone can carry a time beyond the year 9999 or before 0: written with a sign, it would be sorted before all others. */
+const instant = stamp
+  .transform((text) => new Date(text).toISOString())
+  .refine((iso) => /^\d{4}-/.test(iso), 'must lie in the years 0 to 9999 (UTC)')
 
 /** On the operators' socket the body names the person; with a token or a session the token does. */
 const by = person.optional().describe('Needed on the operators’ socket; elsewhere it is the name of the token’s user')

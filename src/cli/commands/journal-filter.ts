@@ -10,7 +10,8 @@ export function moment(session: Session): (text: string) => string {
     const ago = parseDuration(text)
     if (ago !== null) return new Date(session.commands.clock.wall() - ago).toISOString()
     const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(asUtc(text)) : NaN
-    if (Number.isNaN(at))
+    // A year with a sign would be sorted before all others.
+    if (Number.isNaN(at) || !/^\d{4}-/.test(new Date(at).toISOString()))
       throw new InvalidArgumentError('It must be a time such as 2026-01-02T03:04:05Z, or a duration such as 2h.')
     return new Date(at).toISOString()
   }
