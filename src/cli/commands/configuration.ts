@@ -96,7 +96,10 @@ export function addConfigurationCommands(program: Command, session: Session): vo
       const workflows = await session.commands.checkWorkflows(read, [])
       const problems = workflows.flatMap((workflow) => workflow.problems)
       for (const line of problems) say(line)
-      for (const line of warnings) say(`warning: ${line}`)
+      for (const { message, advice } of warnings) {
+        say(`warning: ${message}`)
+        say(`  → ${advice}`)
+      }
       if (problems.length > 0) return session.endsAs('config')
       const what = files.length === 0 ? 'no file, all defaults' : files.join(', ')
       say(`valid: ${what}; mode ${read.mode}, ${workflows.length} workflows`)

@@ -160,8 +160,6 @@ const noFile: CheckLine = {
   advice: 'Name yours with --config or $LIFEBOAT_CONFIG',
 }
 
-const openFile = 'Take it from others, or keep the secret in a file of its own (password_file)'
-
 async function check(session: Session): Promise<void> {
   const lines: CheckLine[] = []
   const { format, columns } = session.shape()
@@ -172,7 +170,7 @@ async function check(session: Session): Promise<void> {
   }
   const { config, warnings } = session.load({ withSecrets: true })
   if (session.configPath() === null) found(noFile)
-  for (const message of warnings) found({ result: 'warn', what: 'configuration', message, advice: openFile })
+  for (const warning of warnings) found({ result: 'warn', what: 'configuration', ...warning })
   for await (const line of session.commands.check(config)) found(line)
   const failed = lines.filter(({ result }) => result === 'fail').length
   const warned = lines.filter(({ result }) => result === 'warn').length
