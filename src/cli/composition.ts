@@ -14,8 +14,9 @@ import type { Scope } from '../domain/standing-order.ts'
 export interface CheckLine {
   /** What was looked at, e.g. "compute API", "fencing bmc on cmp01". */
   what: string
-  result: 'ok' | 'warn' | 'fail'
-  /** What was found. */
+  /** skip: not looked at, because something else is not in order. */
+  result: 'ok' | 'warn' | 'fail' | 'skip'
+  /** What was found; of what was skipped: why. */
   message: string
   /** What to do about it; null when there is nothing to do. */
   advice: string | null

@@ -6,7 +6,7 @@ import { jsonText, listColumn, yamlText, type Column } from '../output/formats.t
 import { printable } from '../output/width.ts'
 import { ends, prints } from '../described.ts'
 import type { Session } from '../session.ts'
-import { clockTime } from '../wording.ts'
+import { clockTime, counted } from '../wording.ts'
 import { endOf, orderLength, text } from './order-options.ts'
 
 const optionColumns: Column<EffectiveOption>[] = [
@@ -102,7 +102,7 @@ export function addConfigurationCommands(program: Command, session: Session): vo
       }
       if (problems.length > 0) return session.endsAs('config')
       const what = files.length === 0 ? 'no file, all defaults' : files.join(', ')
-      say(`valid: ${what}; mode ${read.mode}, ${workflows.length} workflows`)
+      say(`valid: ${what}; mode ${read.mode}, ${counted(workflows.length, 'workflow')}`)
     })
   ends(checked, { 78: 'something is not valid' })
   const reload = program

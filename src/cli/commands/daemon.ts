@@ -6,12 +6,23 @@ import { prints } from '../described.ts'
 import { listColumn, type Column } from '../output/formats.ts'
 import { printable } from '../output/width.ts'
 import type { Session } from '../session.ts'
+import { counted } from '../wording.ts'
 import { wholeNumber } from './whole-number.ts'
 
 const checkColumns: Column<CheckLine>[] = [
-  { title: 'Result', type: 'string', means: '`ok`, `warn` or `fail`', value: (line) => line.result },
+  {
+    title: 'Result',
+    type: 'string',
+    means: '`ok`, `warn`, `fail`, or `skip`: not checked',
+    value: (line) => line.result,
+  },
   { title: 'What', type: 'string', means: 'What was looked at', value: (line) => line.what },
-  { title: 'Message', type: 'string', means: 'What was found', value: (line) => line.message },
+  {
+    title: 'Message',
+    type: 'string',
+    means: 'What was found, or why nothing was looked at',
+    value: (line) => line.message,
+  },
   { title: 'Advice', type: 'string?', means: 'What to do about it', value: (line) => line.advice },
 ]
 
@@ -118,7 +129,7 @@ export function addDaemonCommands(program: Command, session: Session): void {
       const onScreen = format === 'table' && columns.length === 0
       // People want to read what is wrong, not a hundred lines that are right.
       if (!onScreen || failed.length > 0) session.list(onScreen ? failed : tests, testColumns)
-      if (onScreen) session.say(`${tests.length} cases: ${failed.length} failed`)
+      if (onScreen) session.say(`${counted(tests.length, 'case')}: ${failed.length} failed`)
       if (failed.length > 0) session.endsAs('failed')
     })
   prints(tested, 'list', testColumns, { exits: { 1: 'a plan is not as expected', 78: 'a file is not valid' } })
@@ -172,9 +183,10 @@ async function check(session: Session): Promise<void> {
   if (session.configPath() === null) found(noFile)
   for (const warning of warnings) found({ result: 'warn', what: 'configuration', ...warning })
   for await (const line of session.commands.check(config)) found(line)
-  const failed = lines.filter(({ result }) => result === 'fail').length
-  const warned = lines.filter(({ result }) => result === 'warn').length
-  if (asTheyCome) session.terminal.stdout(`\n${lines.length} checks: ${failed} failed, ${warned} with a warning\n`)
+  const many = (wanted: CheckLine['result']): number => lines.filter(({ result }) => result === wanted).length
+  const [failed, skipped] = [many('fail'), many('skip')]
+  const made = `${counted(lines.length - skipped, 'check')}: ${failed} failed, ${many('warn')} with a warning`
+  if (asTheyCome) session.terminal.stdout(`\n${made}${skipped > 0 ? `; ${skipped} not made` : ''}\n`)
   else session.list(lines, checkColumns)
   if (failed > 0) session.endsAs('failed')
 }

@@ -3,6 +3,7 @@ export { withoutSecrets, type Config, type FencingConfig, type ProbeConfig, type
 export { parseDuration } from './duration.ts'
 export { configJsonSchema, configSchemaText } from './json-schema.ts'
 export { changesBetween, effectiveDocument, shownValue, type EffectiveOption } from './effective.ts'
+export { candidates, gapsOf, gapText, namedHosts, unfenceableAdvice, unfenceableMeans } from './fence-coverage.ts'
 export { loadConfig, loadConfiguration, parseConfig, parseConfiguration, socketOf, type LoadedConfig } from './load.ts'
 export { optionsPage } from './options-page.ts'
 export { segmentOf } from './segments.ts'
