@@ -3,10 +3,12 @@ import type { Command } from 'commander'
 import type { InstancePlan } from '../../domain/plan.ts'
 import type { CheckLine, WorkflowCheck, WorkflowTest } from '../composition.ts'
 import { prints } from '../described.ts'
+import { setsNothing } from '../../daemon/config/index.ts'
 import { listColumn, type Column } from '../output/formats.ts'
 import { printable } from '../output/width.ts'
 import type { Session } from '../session.ts'
 import { counted } from '../wording.ts'
+import { addRehearsal } from './rehearsal.ts'
 import { wholeNumber } from './whole-number.ts'
 
 const checkColumns: Column<CheckLine>[] = [
@@ -72,11 +74,6 @@ const testColumns: Column<WorkflowTest>[] = [
   listColumn('Differences', 'What the plan has instead', (test) => test.differences),
 ]
 
-const scenarioColumns: Column<{ name: string; title: string }>[] = [
-  { title: 'Name', type: 'string', means: 'What `rehearse` takes', value: ({ name }) => name },
-  { title: 'Title', type: 'string', means: 'What happens in it', value: ({ title }) => title },
-]
-
 export function addDaemonCommands(program: Command, session: Session): void {
   const { commands, terminal } = session
   program
@@ -139,19 +136,7 @@ export function addDaemonCommands(program: Command, session: Session): void {
     .action(async () => {
       for (const path of await commands.generate()) terminal.stdout(`${path}\n`)
     })
-  const rehearsal = program
-    .command('rehearse')
-    .description(
-      'play a scenario on a simulated cloud: faults, acts and what Lifeboat makes of them; touches nothing real',
-    )
-    .argument('[scenario]', 'a name, or the path of a scenario.yaml; default: list those there are')
-    .option('--raw', 'every journal entry instead of sentences', false)
-    .option('--fast', 'as fast as it goes instead of live', false)
-    .action(async (scenario: string | undefined, { raw, fast }: { raw: boolean; fast: boolean }) => {
-      if (scenario === undefined) session.list(commands.scenarios(), scenarioColumns)
-      else await commands.rehearse((text) => terminal.stdout(text), { scenario, raw, live: !fast })
-    })
-  prints(rehearsal, 'list', scenarioColumns)
+  addRehearsal(program, session)
   program
     .command('demo')
     .description('a simulated cloud, a dying host and its recovery, here and now; touches nothing real')
@@ -171,6 +156,13 @@ const noFile: CheckLine = {
   advice: 'Name yours with --config or $LIFEBOAT_CONFIG',
 }
 
+const emptyFile: CheckLine = {
+  result: 'warn',
+  what: 'configuration',
+  message: 'its file sets nothing: all is at its default',
+  advice: 'At the least say segments and how to fence their hosts: config/lifeboat.minimal.yaml',
+}
+
 async function check(session: Session): Promise<void> {
   const lines: CheckLine[] = []
   const { format, columns } = session.shape()
@@ -179,8 +171,9 @@ async function check(session: Session): Promise<void> {
     lines.push(line)
     if (asTheyCome) session.terminal.stdout(checkText(line))
   }
-  const { config, warnings } = session.load({ withSecrets: true })
+  const { config, options, warnings } = session.load({ withSecrets: true })
   if (session.configPath() === null) found(noFile)
+  else if (setsNothing(options)) found(emptyFile)
   for (const warning of warnings) found({ result: 'warn', what: 'configuration', ...warning })
   for await (const line of session.commands.check(config)) found(line)
   const many = (wanted: CheckLine['result']): number => lines.filter(({ result }) => result === wanted).length

@@ -2,7 +2,7 @@
 export { withoutSecrets, type Config, type FencingConfig, type ProbeConfig, type RedfishConfig } from './config.ts'
 export { parseDuration } from './duration.ts'
 export { configJsonSchema, configSchemaText } from './json-schema.ts'
-export { changesBetween, effectiveDocument, shownValue, type EffectiveOption } from './effective.ts'
+export { changesBetween, effectiveDocument, setsNothing, shownValue, type EffectiveOption } from './effective.ts'
 export { candidates, gapsOf, gapText, namedHosts, unfenceableAdvice, unfenceableMeans } from './fence-coverage.ts'
 export { loadConfig, loadConfiguration, parseConfig, parseConfiguration, socketOf, type LoadedConfig } from './load.ts'
 export { optionsPage } from './options-page.ts'
