@@ -35,6 +35,7 @@ describe('a scenario', () => {
       Actor: 'daemon',
       Host: 'cmp01',
     })
+    expect(lines.filter(({ Message }) => Message === '')).toEqual([])
     expect(lines.filter(({ Kind }) => Kind === 'end').map(({ Message }) => Message)).toContain(
       'No guest ever ran twice.',
     )

@@ -57,8 +57,11 @@ export async function perform(
     },
     ...(live && { pace: (ms) => sleep(clock, Math.min(longestPauseMs, ms / 10)) }),
   })
-  for (const line of transcript.lines.slice(transcript.lines.indexOf('')))
-    tell({ ...bare, kind: 'end', message: line, text: line })
+  let gap = ''
+  for (const line of transcript.lines.slice(transcript.lines.indexOf(''))) {
+    if (line !== '') tell({ ...bare, kind: 'end', message: line, text: `${gap}${line}` })
+    gap = line === '' ? '\n' : ''
+  }
 }
 
 const bare = { since: null, seq: null, actor: null, host: null, instance: null }
