@@ -12,7 +12,7 @@ import { addMaintenanceCommands } from './commands/maintenance.ts'
 import { addNoticeCommands } from './commands/notices.ts'
 import { addSegmentCommands } from './commands/segments.ts'
 import type { Commands } from './composition.ts'
-import { printedBy } from './described.ts'
+import { pathOf, printedBy } from './described.ts'
 import { exitCodes, reportOf } from './exit-codes.ts'
 import { addShapeOptions } from './output/shape-options.ts'
 import { printable } from './output/width.ts'
@@ -70,6 +70,7 @@ export async function runCli(argv: string[], terminal: Terminal, commands: Comma
 function tame(command: Command, terminal: Terminal): void {
   command.exitOverride()
   command.showSuggestionAfterError()
+  command.showHelpAfterError(`  see \`${pathOf(command)} --help\``)
   command.configureOutput({
     writeOut: (text) => terminal.stdout(text),
     writeErr: (text) => terminal.stderr(text),

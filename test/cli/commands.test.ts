@@ -4,7 +4,8 @@ import type { CheckLine } from '../../src/cli/index.ts'
 import type { Config } from '../../src/daemon/config/index.ts'
 import { openJournalAccess } from '../../src/daemon/journal-access.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
-import { anEntry, anIncident, configFile, fakeJournal, run } from './fake-commands.ts'
+import { openJournal } from '../../src/journal/journal.ts'
+import { anEntry, anIncident, configFile, fakeJournal, run, standingClock } from './fake-commands.ts'
 
 describe('usage errors end with 2, say one line, and print nothing on stdout', () => {
   it.each([
@@ -28,6 +29,12 @@ describe('usage errors end with 2, say one line, and print nothing on stdout', (
     ],
     ['a journal as a table', ['journal', 'export', '-f', 'table'], /formats: json, markdown/],
     ['a limit that is no number', ['incident', 'list', '--limit', 'many'], /whole number/],
+    [
+      'a time that ends before it begins',
+      ['journal', 'list', '--since', '2h', '--until', '3h'],
+      /^lifeboat: --until \(\S+\) is before --since \(\S+\): nothing lies between\n {2}see `lifeboat journal list --help`\n$/,
+    ],
+    ['where the help is', ['incident', 'note', 'i-1'], /'text'\n {2}see `lifeboat incident note --help`\n$/],
     ['one host for a demo', ['demo', '--hosts', '1'], /from 2 to/],
   ])('%s', async (_name, argv, message) => {
     const { exit, out, err } = await run(argv)
@@ -236,6 +243,23 @@ describe('incident', () => {
       err: 'lifeboat: There is no incident nope [NOT_FOUND]\n',
     })
   })
+})
+
+describe('journal export', () => {
+  it.each(['json', 'markdown'])(
+    'of an incident that there is not is no empty %s file, but a failure',
+    async (format) => {
+      const file = configFile('')
+      openJournal(`${dirname(file)}/journal.db`, { clock: standingClock }).close()
+      const openReader = ({ journal }: Config) => openJournalAccess(journal)
+      const argv = ['journal', 'export', 'nope', '-f', format]
+      expect(await run(argv, { openReader }, { env: { LIFEBOAT_CONFIG: file } })).toEqual({
+        exit: 1,
+        out: '',
+        err: 'lifeboat: There is no incident nope (lifeboat incident list shows them) [NOT_FOUND]\n',
+      })
+    },
+  )
 })
 
 describe('before the daemon ever ran', () => {

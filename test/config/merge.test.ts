@@ -131,7 +131,7 @@ describe('problems', () => {
       'b.yml: would not be read (call it *.yaml)',
     ],
     ['a directory in place of a file', { 'x/a.yaml/b': '' }, 'x', 'a.yaml: it is a directory, and no file'],
-    ['what is not there', { 'x/a.yaml': '' }, 'y', 'ENOENT'],
+    ['what is not there', { 'x/a.yaml': '' }, 'y', 'no such file'],
   ])('%s', (_, texts, name, problem) => {
     expect(problemsOf(() => loadConfiguration(join(files(texts), name), {})).join('\n')).toContain(problem)
   })

@@ -32,7 +32,7 @@ describe('when it is not said which cloud', () => {
     ['one that is not there is chosen', 'cloud: north\n', clouds, 'cloud "north" was not found; there is: east, west'],
     ['clouds.yaml is wrong', 'cloud: east\n', 'clouds: [', 'clouds.yaml:'],
   ])('%s: it says where clouds are chosen, and asks nobody', async (_what, config, text, message) => {
-    const file = join(directory, 'clouds.yaml')
+    const file = join(directory, 'named-clouds.yaml')
     writeFileSync(file, text)
     const clock = new VirtualClock()
     const lines = await checked(config, { OS_CLIENT_CONFIG_FILE: file }, clock)
