@@ -64,6 +64,8 @@ export class NoticeDesk {
   #owed: Notice[] = []
   #wake: (() => void) | null = null
   readonly #news = new News()
+  /** The newest entry that this run found. */
+  #foundSeq = 0
   #freeze: { told: boolean; cancel: () => void } | null = null
 
   constructor(parts: DeskParts) {
@@ -88,6 +90,7 @@ export class NoticeDesk {
     const { journal } = this.#parts
     const rows = journal.read({ kinds: [...noticeKinds], newestFirst: true, limit: rowsRead }).toReversed()
     const missed = this.#lastMoments()
+    this.#foundSeq = journal.read({ newestFirst: true, limit: 1 })[0]?.seq ?? 0
     const [first] = missed
     const kinds: EntryKind[] = this.#rules.receivers.size === 0 ? [] : ['incident.opened', 'incident.closed']
     const before = journal.read({ kinds, newestFirst: true, limit: causesRead })
@@ -165,7 +168,8 @@ export class NoticeDesk {
 
   #known(entry: Entry): Known {
     const { mode } = this.#parts
-    return { mode: mode(), incident: this.#incident(entry), troubleTold: this.#news.isTroubled(entry.host) }
+    const troubleTold = this.#news.isTroubled(entry.host)
+    return { mode: mode(), incident: this.#incident(entry), troubleTold, ofRunBefore: entry.seq <= this.#foundSeq }
   }
 
   /** A freeze is told once it lasted; its end only when its beginning was told, in an earlier run too. */
