@@ -6,7 +6,7 @@ import type { Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import type { Entry, EntryKind } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
-import type { Incident } from '../domain/incident.ts'
+import { foldIncidents, type Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Notice } from '../domain/notice.ts'
 import type { Observer } from '../domain/observer.ts'
@@ -227,8 +227,12 @@ export class NoticeDesk {
     this.#courier.take(recorded)
   }
 
-  #incident({ incident }: Entry): Incident | undefined {
-    return incident === null ? undefined : this.#parts.incident(incident)
+  /** Long after a recovery only how it began is read of it: it may have had thousands of instances. */
+  #incident({ incident, kind }: Entry): Incident | undefined {
+    const { journal } = this.#parts
+    if (incident === null) return undefined
+    if (kind !== 'return.changed' && kind !== 'alarm.raised') return this.#parts.incident(incident)
+    return foldIncidents(journal.read({ incident, kinds: ['incident.opened'], limit: 1 })).get(incident)
   }
 
   /** Failures that ended in the run before and whose end no receiver wanted to hear of: the next death there is a new one. */
