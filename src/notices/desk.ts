@@ -2,6 +2,7 @@
  * The desk: watches the journal, decides who is told of what (rules.ts, operators.ts, tenants.ts), puts it on record and
  * hands it to the courier. Nothing waits for it: it looks at entries after everybody else is through with them.
  */
+import { setMaxListeners } from 'node:events'
 import type { Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import type { Entry, EntryKind } from '../domain/entry.ts'
@@ -72,6 +73,8 @@ export class NoticeDesk {
     this.#parts = parts
     this.#rules = parts.rules
     this.#deliver = parts.deliver
+    // The instances of every host that dies in a mass failure are read at once, and each reading listens for the stop: no leak.
+    setMaxListeners(0, this.#stopping.signal)
     const rules = (): NoticeRules => this.#rules
     this.#courier = new Courier({ ...parts, rules, deliver: () => this.#deliver })
     this.#owners = new Owners({ ...parts, rules, signal: this.#stopping.signal })
