@@ -325,12 +325,13 @@ class IncidentRunner {
     const { clock, host } = this.#run
     const removal = new Removal(host)
     for (;;) {
-      let standing: ReturnType<Removal['take']> = 'no'
-      const { here } = await this.#persistently(
-        () => this.#readPresence(),
+      const { here, standing } = await this.#persistently(
+        async () => {
+          const seen = await this.#readPresence()
+          return { ...seen, standing: removal.take(seen, clock.now()) }
+        },
         (seen) => {
-          standing = removal.take(seen, clock.now())
-          if (standing === 'no') requireCell(seen.reading.services, host)
+          if (seen.standing === 'no') requireCell(seen.reading.services, host)
         },
       )
       if (here.some((instance) => !this.#incident.instances.has(instance.id))) return this.#to('surveying')

@@ -37,7 +37,7 @@ it('of recoveries read the proofs on record once, and follow those that are writ
   const proof = (incident: string, provenAt: string): Entry =>
     ({ kind: 'proof.recorded', incident, data: { proof: { provenAt } } }) as unknown as Entry
   let reads = 0
-  let tell = (_: Entry): void => undefined
+  let tell: (entry: Entry) => void = () => undefined
   const times = new ProvenTimes({
     read: () => {
       reads += 1
