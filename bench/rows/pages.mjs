@@ -46,7 +46,7 @@ export async function pageRows({ repeats }) {
       large,
       host: 'cmp02',
       entries: rows,
-      repeats: Math.ceil(repeats / 4),
+      repeats: Math.ceil(repeats / 2),
     }
     return [...answers, ...(await pageLoads(loads))]
   } finally {

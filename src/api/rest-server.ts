@@ -67,8 +67,8 @@ export function addRest(
   })
   server.get(
     '/v1/me',
-    { schema: { tags: ['login'], summary: 'Who you are here', response: { 200: answers.asker } } },
-    ({ asker }) => asker,
+    { schema: { tags: ['login'], summary: 'Who you are here', response: { 200: answers.welcome } } },
+    ({ asker }) => ({ ...asker, lastSeq: sources.review.journal({ limit: 1 }).head.seq }),
   )
   server.get(
     '/v1/openapi.json',

@@ -17,6 +17,18 @@ export const bodyLimitBytes = 16_384
 /** A client that does not finish its request in this time is cut off. Too short: a person on a slow link; too long: sockets pile up. */
 const requestTimeoutMs = 10_000
 
+/**
+ * A client that takes nothing of what is written to it for so long is cut off; an answer that is being made may take any time.
+ * Longer: whoever collects connections that are never read collects our memory. Shorter: a slow line loses a long report.
+ */
+const readingLimitMs = 30_000
+
+/**
+ * Requests of one connection under way at once. Browsers and proxies send one after another; each that is sent before the
+ * answer to the one before waits with all that it holds. Fewer than some program sends, and its connection is cut.
+ */
+const mostAtOnce = 4
+
 const parserOptions = {
   /** Node takes the shorter of its two limits for the head alone, and the other for the whole: with its own 60 s a body has a minute. */
   headersTimeout: requestTimeoutMs,
@@ -86,6 +98,8 @@ export function createServer({ https, http, observer, fallback, ...extras }: Ser
     },
   })
   server.server.on('checkExpectation', refuseExpectation)
+  server.server.setTimeout(readingLimitMs, cutWhoReadsNothing)
+  server.server.on('request', cutWhoAsksWithoutReading)
   let closing = false
   server.addHook('preClose', (done) => {
     closing = true
@@ -147,11 +161,30 @@ function refuseExpectation(_request: IncomingMessage, answer: ServerResponse): v
   answer.end(body)
 }
 
+interface AnsweringSocket extends Socket {
+  _httpMessage?: ServerResponse | null
+}
+
+/** Also asked about connections that wait for their next request: there is nothing to wait for any longer. */
+function cutWhoReadsNothing(socket: AnsweringSocket): void {
+  const answering = socket._httpMessage !== null && socket._httpMessage !== undefined
+  if (!answering || socket.writableLength > 0) socket.destroy()
+}
+
+const underWay = new WeakMap<Socket, number>()
+
+function cutWhoAsksWithoutReading({ socket }: IncomingMessage, answer: ServerResponse): void {
+  const now = (underWay.get(socket) ?? 0) + 1
+  underWay.set(socket, now)
+  answer.once('close', () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1))
+  if (now > mostAtOnce) socket.destroy()
+}
+
 /** The same shape where no route is ever reached. What the client sent is not repeated: a token may be in it. */
 function refuseUnread(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   // Within an answer that has begun, a second head would be taken for a part of it.
-  const { _httpMessage: begun } = socket as { _httpMessage?: ServerResponse | null }
+  const { _httpMessage: begun } = socket as AnsweringSocket
   if (socket.writable && begun?.headersSent !== true) {
     const code = error.code ?? ''
     const { status, message } = unread[code] ?? { status: 400, message: `it cannot be read as HTTP/1.1 (${code})` }

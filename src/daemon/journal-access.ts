@@ -28,8 +28,7 @@ export function openJournalAccess(path: string): JournalAccess {
   const reader = openJournalReader(path)
   const entriesOf = (id: string): ReturnType<typeof reader.read> => {
     const entries = reader.read({ incident: id })
-    if (entries.length === 0)
-      throw new LifeboatError('NOT_FOUND', `There is no incident ${id} (lifeboat incident list shows them)`)
+    if (entries.length === 0) throw noIncident(id)
     return entries
   }
   return {
@@ -53,6 +52,8 @@ export function openJournalAccess(path: string): JournalAccess {
       return incidentDetail(record)
     },
     *export(format, incident) {
+      // An empty export of a mistyped incident would look like one that was made.
+      if (incident !== null && reader.read({ incident, limit: 1 }).length === 0) throw noIncident(incident)
       if (format === 'json') yield* exportLines(reader, incident === null ? {} : { incident })
       else
         for (const { id } of incident === null
@@ -61,4 +62,8 @@ export function openJournalAccess(path: string): JournalAccess {
           yield `${incidentReport(id, entriesOf(id))}\n`
     },
   }
+}
+
+function noIncident(id: string): LifeboatError {
+  return new LifeboatError('NOT_FOUND', `There is no incident ${id} (lifeboat incident list shows them)`)
 }

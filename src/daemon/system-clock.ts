@@ -8,6 +8,11 @@ export const systemClock: Clock = {
   now: () => performance.now(),
   wall: () => Date.now(),
   after: (delayMs, fire) => {
+    // "When others had their turn": a timer of 0 would be one of 1 ms, and long answers give way at each of their pieces.
+    if (delayMs <= 0) {
+      const turn = setImmediate(fire)
+      return () => clearImmediate(turn)
+    }
     let timer: NodeJS.Timeout
     const arm = (leftMs: number): void => {
       const pieceMs = Math.min(Math.max(leftMs, 0), longestTimerMs)

@@ -114,7 +114,8 @@ export class WatchLoop {
     for (const { host, ...alarm } of report.alarms)
       entries.push({ kind: 'alarm.raised', ...(host !== undefined && { host }), data: alarm })
     this.#owed = [...this.#owed, ...entries].slice(-owedAtMost)
-    if (this.#owed.length > 0) this.#parts.journal.append(this.#owed)
+    // Also when there is nothing: a journal that was moved or deleted shows here, and not only when a host dies.
+    this.#parts.journal.append(this.#owed)
     this.#owed = []
     // Before anything is opened: what trips the brake is on record before what it holds.
     this.#parts.brake.look()

@@ -30,7 +30,7 @@ export interface JournalReader {
 export interface Journal extends JournalReader {
   /**
    * Writes entries in one transaction; durable when it returns (law L2). Throws JOURNAL_UNAVAILABLE when it cannot:
-   * then nothing was written and nothing may be done.
+   * then nothing was written and nothing may be done. Without entries it only finds out whether it could.
    */
   append(entries: NewEntry[]): Entry[]
   /** Every entry that is appended from now on, in order. */

@@ -40,6 +40,12 @@ export interface Asker {
   by: 'socket' | 'token'
 }
 
+/** What somebody is told who begins to look. */
+export interface Welcome extends Asker {
+  /** The newest journal entry then: what was read after it is current, and events follow from it with none missed. */
+  lastSeq: number
+}
+
 /** One line of what happened, in the order in which it is on record. */
 export interface TimelineEvent {
   /** The journal entry that says it. */
@@ -223,6 +229,8 @@ export interface Review {
   /** Pieces of a report for people, or of JSON lines with the hashes. The daemon's own work goes on between them. */
   report(incident: IncidentId, format: 'markdown' | 'json'): AsyncIterable<string>
   startPlan(host: HostName): PlanRun
+  /** The plan when it is made or failed, or as far as it is after `withinMs`. */
+  settledPlan(id: string, withinMs: number): Promise<PlanRun>
   plan(id: string): PlanRun
   note(incident: IncidentId, order: { by: string; text: string; via?: Via }): ReviewNote
   /** Of a closed incident: somebody has read it and answers for that. USAGE while it is open. */

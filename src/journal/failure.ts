@@ -6,8 +6,8 @@ import { LifeboatError } from '../domain/errors.ts'
 
 /** What a person does about a damaged journal; the newest backup is a whole one. */
 export const wayOn =
-  'To go on: keep the damaged file for later, put the newest backup (backups/ beside it) in its place, and look at Nova for ' +
-  'what was under way since; without a backup move the file away and start with an empty journal. ' +
+  'To go on: keep the damaged file and those beside it (-wal, -shm) for later, elsewhere; put the newest backup (in backups/) in its ' +
+  'place, alone, and look at Nova for what was under way since; without a backup move the file away and start with an empty journal. ' +
   'lifeboat journal verify says where a journal breaks'
 
 const damage = ['SQLITE_CORRUPT', 'SQLITE_NOTADB']

@@ -5,6 +5,7 @@
  * WAL with synchronous=FULL: each commit is one fsync of the write-ahead log. A crash of the machine loses nothing that
  * `append` returned; it may keep an append that threw, which is harmless: an `intended` step is settled by reading the cloud.
  */
+import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { Clock } from '../domain/clock.ts'
@@ -20,6 +21,7 @@ import { journalFailure, wayOn, writeFailure } from './failure.ts'
 import { takeLease, type Lease } from './lease.ts'
 import { preparePlace } from './place.ts'
 import { journalView, type JournalView } from './reader.ts'
+import { sameFiles } from './same-files.ts'
 import { checkSchema, migrate, outdatedSchema } from './schema.ts'
 
 /**
@@ -74,6 +76,7 @@ export function openJournal(path: string, options: JournalOptions): JournalWrite
   const lease = takeLease(file, at)
   let db: Database.Database | null = null
   try {
+    refuseLoneLog(file)
     db = new Database(file, { timeout: options.busyTimeoutMs ?? defaultBusyTimeoutMs })
     prepareConnection(db)
     backUpOutdated(db, file)
@@ -124,15 +127,23 @@ function lookOver(db: Database.Database): void {
   if (broken !== null) throw damaged(db, `entry ${broken.seq} does not fit: ${broken.problem}`)
 }
 
-function damaged(db: Database.Database, what: string): LifeboatError {
+/** Beside an empty database SQLite deletes a log that has entries in it, and the journal would begin anew without a word. */
+function refuseLoneLog(file: string): void {
+  const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
+  if (log === undefined || log.size === 0 || statSync(file).size > 0) return
+  throw damaged({ name: file }, `it is empty or missing, and its log (-wal, ${log.size} bytes) is still there`)
+}
+
+function damaged({ name }: { name: string }, what: string): LifeboatError {
   return new LifeboatError(
     'JOURNAL_CORRUPT',
-    `The journal ${db.name} is damaged: ${what}. Nothing was started and nothing was changed. ${wayOn}`,
+    `The journal ${name} is damaged: ${what}. Nothing was started and nothing was changed. ${wayOn}`,
   )
 }
 
 function journalWriter(db: Database.Database, path: string, lease: Lease, options: JournalOptions): JournalWriter {
   const view = journalView(db)
+  const mustBeTheSameFiles = sameFiles(path)
   const busyTimeoutMs = options.busyTimeoutMs ?? defaultBusyTimeoutMs
   const tables = derivation(db)
   const announce = announcer(options.onListenerError ?? rethrowLater)
@@ -168,6 +179,7 @@ function journalWriter(db: Database.Database, path: string, lease: Lease, option
   })
   const write = <T>(work: () => T): T => {
     try {
+      mustBeTheSameFiles()
       return work()
     } catch (thrown) {
       throw writeFailure(thrown, path)
@@ -186,12 +198,23 @@ function journalWriter(db: Database.Database, path: string, lease: Lease, option
     }
   }
 
+  /** A quiet daemon learns so, too, that what it will write would be lost. Only a failure is worth telling. */
+  const nothingToAppend = (): Entry[] => {
+    try {
+      return write(() => [])
+    } catch (thrown) {
+      return timed(() => {
+        throw thrown
+      })
+    }
+  }
+
   return {
     ...view,
     path,
     head,
     append: (entries) => {
-      if (entries.length === 0) return []
+      if (entries.length === 0) return nothingToAppend()
       const prepared = entries.map(prepareEntry)
       const written = timed(() => write(() => appendAll.immediate(prepared)))
       announce.tell(written)

@@ -1,7 +1,6 @@
 /** The frame around every page: who looks, whether news arrive, where to go; and which page an address is. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { DaemonStatus } from '../domain/operations.ts'
-import type { Asker } from '../domain/review.ts'
+import type { Asker, Welcome } from '../domain/review.ts'
 import type { ApiFailure } from './api/client.ts'
 import { get, onLoginNeeded, remove } from './api/client.ts'
 import { events, useLink } from './api/live.ts'
@@ -71,15 +70,12 @@ function useLogin() {
   const [failure, setFailure] = useState<ApiFailure | null>(null)
   const [stays, setStays] = useState<ApiFailure | null>(null)
   const look = useCallback(() => {
-    get<Asker>(paths.me).then(
-      (known) => {
+    get<Welcome>(paths.me).then(
+      ({ lastSeq, ...known }) => {
         setAsker(known)
         setFailure(null)
-        // The newest entry first, so that the stream begins there and not with the whole journal.
-        void get<DaemonStatus>(paths.status).then(
-          ({ journal }) => events.open(journal.entries),
-          () => events.open(null),
-        )
+        // From there, and not from the beginning of the journal.
+        events.open(lastSeq)
       },
       (thrown: unknown) => setFailure(thrown as ApiFailure),
     )

@@ -69,7 +69,7 @@ describe('a token', () => {
       await server.inject({ method: 'POST', url: '/v1/incidents/i-1/override', payload: { reason: 'x' }, headers }),
     ]
     expect(answers.map(({ statusCode }) => statusCode)).toEqual(statuses)
-    expect((await server.inject({ url: '/v1/me', headers })).json()).toEqual({ name, role, by: 'token' })
+    expect((await server.inject({ url: '/v1/me', headers })).json()).toEqual({ name, role, by: 'token', lastSeq: 0 })
   })
 
   it('may be shown as Bearer', async () => {
@@ -83,7 +83,7 @@ describe('a token', () => {
     const user = { id: 'u-1', name: 'ann', domain: 'Corp' }
     people.tokens.set('system', person('ann', ['admin'], { user, scope: { kind: 'system' } }))
     const answer = await server.inject({ url: '/v1/me', headers: { 'x-auth-token': 'system' } })
-    expect(answer.json()).toEqual({ name: 'ann@Corp', role: 'admin', by: 'token' })
+    expect(answer.json()).toEqual({ name: 'ann@Corp', role: 'admin', by: 'token', lastSeq: 0 })
   })
 
   it('counts in the project of Lifeboat’s own credential as it is now: a reload may bring another', async () => {

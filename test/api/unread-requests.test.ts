@@ -13,8 +13,11 @@ beforeEach(async () => {
     reply.raw.writeHead(200, { 'content-type': 'text/event-stream' })
     reply.raw.write('begun')
   })
+  server.get('/long', () => 'x'.repeat(16 * 1024 * 1024))
+  server.get('/slow', () => new Promise<string>((resolve) => (answerSlowly = resolve)))
   await server.listen({ host: '127.0.0.1', port: 0 })
 })
+let answerSlowly: (text: string) => void
 afterEach(() => server.close())
 
 const dial = (): Socket => connect((server.server.address() as AddressInfo).port, '127.0.0.1')
@@ -80,6 +83,58 @@ describe('a request that cannot be read', () => {
     const answer = await answerTo('GET /begun HTTP/1.1\r\nHost: a\r\n\r\n', socket)
     expect(answer.match(/HTTP\/1.1/g)).toHaveLength(1)
     expect(answer).not.toContain('USAGE')
+  })
+})
+
+describe('a client that takes no answers', () => {
+  /** A connection of a client that reads nothing, and our end of it. */
+  const unreading = async (text: string): Promise<{ client: Socket; ours: Socket }> => {
+    const arrived = once(server.server, 'connection')
+    const client = dial()
+    client.on('error', () => undefined)
+    client.pause()
+    const [ours] = (await arrived) as [Socket]
+    client.write(text)
+    await once(server.server, 'request')
+    return { client, ours }
+  }
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+  it('is cut off when nothing was taken for a while: what is held for it would be held for ever', async () => {
+    const { client, ours } = await unreading('GET /long HTTP/1.1\r\nHost: a\r\n\r\n')
+    while (ours.writableLength === 0) await turn()
+    expect(server.server.timeout).toBe(30_000)
+    ours.emit('timeout')
+    expect(ours.destroyed).toBe(true)
+    client.destroy()
+  })
+
+  it('is left alone while its answer is being made', async () => {
+    const { client, ours } = await unreading('GET /slow HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    ours.emit('timeout')
+    expect(ours.destroyed).toBe(false)
+    answerSlowly('at last')
+    expect(await answerTo('', client.resume())).toContain('at last')
+  })
+
+  it('is cut off when it asks for more and more meanwhile', async () => {
+    const ask = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'
+    const { client, ours } = await unreading(ask.repeat(4))
+    await turn()
+    expect(ours.destroyed).toBe(false)
+    client.write(ask)
+    await once(ours, 'close')
+    client.destroy()
+  })
+
+  it('one request after another may be as many as they like', async () => {
+    const socket = dial()
+    for (let nth = 0; nth < 20; nth++) {
+      socket.write('GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n')
+      await once(socket, 'data')
+    }
+    expect(socket.destroyed).toBe(false)
+    socket.destroy()
   })
 })
 

@@ -30,6 +30,9 @@ it(
     await world.until(() => daemon.review.plan(run.id).state !== 'running')
     fits('plan, done', answers.planRun, await send('GET', `/v1/plans/${run.id}`))
     expect(daemon.review.plan(run.id)).toMatchObject({ state: 'done', progress: '3 instances decided' })
+    const waited = await send('POST', '/v1/plans', { host: 'cmp01', waitSeconds: 10 })
+    fits('plan, waited for', answers.planRun, waited)
+    expect(waited).toMatchObject({ state: 'done', progress: '3 instances decided' })
 
     simulator.crash('cmp01')
     const { id, host } = await world.ended('cmp01')
@@ -41,7 +44,7 @@ it(
     fits('maintenance', answers.standingOrder, await send('POST', '/v1/maintenance', { by, reason: 'work', scope }))
     const instance = [...(world.incident(host)?.instances.keys() ?? [])][0]
     const reads: [string, z.ZodType][] = [
-      ['/v1/me', answers.asker],
+      ['/v1/me', answers.welcome],
       ['/v1/status', answers.daemonStatus],
       ['/v1/hosts', z.array(answers.hostStatus)],
       [`/v1/hosts/${host}`, answers.hostDetail],

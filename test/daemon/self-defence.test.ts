@@ -1,6 +1,6 @@
 /** What the daemon does when its own machine lets it down: its disk, its memory, its clock, its journal, its stop. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -132,6 +132,28 @@ function mount(): { directory: string; unmount: () => void } | null {
     return null
   }
 }
+
+test(
+  'a journal that is moved away under a quiet daemon shows at the next poll, nothing is done, and once it is back it goes on',
+  SmallWorld.run({}, async (world) => {
+    const { clock, simulator, telemetry, journal } = world
+    simulator.addInstance({ host: dead, state: 'active' })
+    renameSync(journal.path, `${journal.path}.away`)
+    await clock.advance(6_000)
+    expect(telemetry.health.ready()).toMatchObject({
+      ok: false,
+      problems: [expect.stringContaining('is not there any more')],
+    })
+    simulator.crash(dead)
+    const before = world.writes()
+    await clock.advance(120_000)
+    expect(world.writes()).toEqual(before)
+    renameSync(`${journal.path}.away`, journal.path)
+    const { closed } = await world.ended(dead)
+    expect(closed?.outcome).toBe('done')
+    expect(telemetry.health.ready()).toEqual({ ok: true, problems: [] })
+  }),
+)
 
 describe('a journal that no longer verifies', () => {
   const alter = (path: string, seq: number): void => {

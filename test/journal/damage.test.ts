@@ -184,3 +184,21 @@ test('a release that is older than the journal refuses it in clear words, and le
   })
   expect(readFileSync(path).equals(before)).toBe(true)
 })
+
+test.each([
+  ['missing', (path: string) => rmSync(path)],
+  ['empty', (path: string) => truncateSync(path, 0)],
+])('a database that is %s beside a log with entries is refused, and the log is left as it is', (_what, loses) => {
+  const journal = newJournal()
+  for (let n = 0; n < 20; n++) journal.append([started])
+  // As a daemon that was killed leaves them.
+  const path = join(temporaryDirectory(), 'journal.db')
+  for (const ending of ['', '-wal']) writeFileSync(path + ending, readFileSync(journal.path + ending))
+  const log = readFileSync(`${path}-wal`)
+  loses(path)
+  expect(error(() => open(path))).toMatchObject({
+    code: 'JOURNAL_CORRUPT',
+    message: expect.stringContaining('is empty or missing, and its log') as string,
+  })
+  expect(readFileSync(`${path}-wal`).equals(log)).toBe(true)
+})

@@ -63,7 +63,7 @@ describe('REST behind the lab’s Keystone', () => {
   })
 
   it('is open to the role that counts, and an act is on record under the name that Keystone gave', async () => {
-    expect((await get('/v1/me', admin)).body).toEqual({ name: 'instanceha', role: 'admin', by: 'token' })
+    expect((await get('/v1/me', admin)).body).toMatchObject({ name: 'instanceha', role: 'admin', by: 'token' })
     expect((await get('/v1/status', admin)).body).toMatchObject({ mode: 'armed' })
     const act = (path: string, body: object) => send('POST', path, { 'X-Auth-Token': admin }, body)
     expect((await act('/v1/pause', { reason: 'who is it' })).status).toBe(200)

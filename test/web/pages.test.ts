@@ -61,7 +61,7 @@ describe.each(pages)('the page %s', (_name, path, ready, heading) => {
 
 describe('what a page asks first', () => {
   it.each([
-    ['overview', ['/v1/me', '/v1/hosts']],
+    ['overview', ['/v1/me', '/v1/hosts', '/v1/status']],
     ['incidents', ['/v1/me', '/v1/incidents?limit=500']],
     ['incident', ['/v1/me', () => `/v1/incidents/${incident}/review`]],
     ['host', ['/v1/me', '/v1/hosts/cmp01', '/v1/verdicts?host=cmp01&limit=50']],

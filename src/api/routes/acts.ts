@@ -110,10 +110,11 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
         body: requests.planning,
       },
     },
-    (request, reply) => {
-      const run = review.startPlan(request.body.host)
-      void reply.code(202).header('location', `/v1/plans/${run.id}`)
-      return run
+    async (request, reply) => {
+      const { host, waitSeconds } = request.body
+      const { id } = review.startPlan(host)
+      const run = await review.settledPlan(id, waitSeconds * 1_000)
+      return reply.code(202).header('location', `/v1/plans/${id}`).send(run)
     },
   )
 }

@@ -34,6 +34,7 @@ import {
 
 export {
   asker,
+  welcome,
   daemonStatus,
   hostDetail,
   hostReturn,

@@ -12,7 +12,7 @@ import type {
   PauseState,
   ReloadReport,
 } from '../../domain/operations.ts'
-import { roles, type Asker, type SegmentStatus } from '../../domain/review.ts'
+import { roles, type Asker, type SegmentStatus, type Welcome } from '../../domain/review.ts'
 import type { Segment } from '../../domain/segment.ts'
 import { verdictKinds, type VerdictKind } from '../../domain/verdict.ts'
 import { incidentSummary } from './incidents.ts'
@@ -20,9 +20,13 @@ import { count, counts, mode, namesOf, probeReading, standingOrder, time, verdic
 
 const byVerdict = counts(Object.keys(verdictKinds) as VerdictKind[])
 
-export const asker: z.ZodType<Asker> = z
-  .object({ name: z.string(), role: namesOf(roles), by: z.enum(['socket', 'token']) })
-  .meta({ id: 'Asker', description: 'Who you are here, and what you may do' })
+const known = z.object({ name: z.string(), role: namesOf(roles), by: z.enum(['socket', 'token']) })
+export const asker: z.ZodType<Asker> = known.meta({ id: 'Asker', description: 'Who you are here, and what you may do' })
+export const welcome: z.ZodType<Welcome> = known
+  .extend({
+    lastSeq: count.describe('The newest journal entry now: follow the events from there'),
+  })
+  .meta({ id: 'Welcome', description: 'Who you are here, what you may do, and where the journal ends' })
 
 export const pauseState: z.ZodType<PauseState> = z.object({
   by: z.string(),

@@ -110,7 +110,17 @@ export const logging = z.strictObject({
   until: stamp.nullable().default(null).describe('When it goes back to the configured one; null: at the next reload'),
 })
 export const noting = z.strictObject({ by, text: sentence })
-export const planning = z.strictObject({ host: name })
+/** A plan of a small host takes some 50 ms. Longer waits would be for hosts of thousands: there its progress says more. */
+const longestPlanWaitSeconds = 10
+export const planning = z.strictObject({
+  host: name,
+  waitSeconds: z
+    .number()
+    .min(0)
+    .max(longestPlanWaitSeconds)
+    .default(0)
+    .describe('Answer when the plan is over, or after so long with how far it is'),
+})
 
 const named = z.strictObject({ name, domain: name.default('Default') })
 export const loggingIn = z.union([

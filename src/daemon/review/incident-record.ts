@@ -8,6 +8,7 @@ import { applyEntry, type Incident } from '../../domain/incident.ts'
 import type { InstanceId } from '../../domain/instance.ts'
 import type { IncidentDetail } from '../../domain/operations.ts'
 import type { InstanceLine, ReviewNote, TimelineEvent } from '../../domain/review.ts'
+import { HostVerdicts } from './host-verdicts.ts'
 import { instanceLine, type Span } from './instance-lines.ts'
 import { isOfTheIncident, timelineEvent } from './timeline.ts'
 
@@ -16,6 +17,7 @@ export class IncidentRecord {
   readonly timeline: TimelineEvent[] = []
   readonly attempts: IncidentDetail['fenceAttempts'] = []
   readonly notes: ReviewNote[] = []
+  readonly verdicts = new HostVerdicts()
   signOff: ReviewNote | null = null
   lastSeq = 0
   /** The entry that opened it. */

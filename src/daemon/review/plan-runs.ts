@@ -3,7 +3,7 @@
  * until it is done. Reads only. Owns how many there are: people's curiosity must not slow a recovery down.
  */
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '../../domain/clock.ts'
+import { sleep, type Clock } from '../../domain/clock.ts'
 import type { Cloud } from '../../domain/cloud.ts'
 import { errorRecord, LifeboatError } from '../../domain/errors.ts'
 import type { HostPlan } from '../../domain/plan.ts'
@@ -32,6 +32,8 @@ export class PlanRuns {
   readonly #cloud: Cloud
   readonly #plan: (cloud: Cloud, host: string) => Promise<HostPlan>
   readonly #runs = new Map<string, PlanRun>()
+  /** Of those that are being read: resolves at their end. */
+  readonly #ends = new Map<string, Promise<void>>()
 
   constructor(parts: { clock: Clock; cloud: Cloud; plan: (cloud: Cloud, host: string) => Promise<HostPlan> }) {
     this.#clock = parts.clock
@@ -58,8 +60,22 @@ export class PlanRuns {
     }
     this.#runs.set(run.id, run)
     this.#forget()
-    void this.#read(run)
+    this.#ends.set(
+      run.id,
+      this.#read(run).finally(() => this.#ends.delete(run.id)),
+    )
     return { ...run }
+  }
+
+  /** As `find`, when it is over or `withinMs` have passed. */
+  async settled(id: string, withinMs: number): Promise<PlanRun> {
+    const end = this.#ends.get(id)
+    if (end !== undefined) {
+      const over = new AbortController()
+      void end.then(() => over.abort())
+      await sleep(this.#clock, withinMs, over.signal)
+    }
+    return this.find(id)
   }
 
   /** Throws NOT_FOUND: plans are kept in memory, and only the latest. */

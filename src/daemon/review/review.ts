@@ -39,16 +39,6 @@ import { ProvenTimes } from './proven-times.ts'
 import { noteActs } from './review-notes.ts'
 import { stepReview } from './step-review.ts'
 
-/** Verdicts of the host before its incident, and from then on, that are plotted. A flapping host has hundreds a day. */
-const verdictsBefore = 20
-const verdictsSince = 40
-
-/**
- * How long before its incident a host's verdicts belong to it. Longer, and a suspicion of last month stretches the plots until
- * nothing is seen of the minutes that matter; shorter loses how it began.
- */
-const leadUpMs = 3_600_000
-
 /** Lines of a list when nobody says how many. */
 const defaultLimit = 100
 
@@ -92,6 +82,7 @@ export function createReview(parts: ReviewParts): Review {
         throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
       return plans.start(host)
     },
+    settledPlan: (id, withinMs) => plans.settled(id, withinMs),
     plan: (id) => plans.find(id),
     ...noteActs(journal),
     follow: (seq, listen) => followers.follow(seq, listen),
@@ -173,7 +164,7 @@ function reviewOf(record: IncidentRecord, { journal, book }: ReviewParts): Incid
     headline: headline(incident),
     // Copies: the record goes on while this is sent.
     timeline: [...record.timeline],
-    evidence: evidenceSeries(verdictsAround(journal, incident, record.openedSeq), incident.verdict),
+    evidence: evidenceSeries(record.verdicts.read(journal, incident, record), incident.verdict),
     hostSteps: [...incident.hostSteps.values()].map(stepReview),
     lines: [...incident.instances.keys()].flatMap((id) => record.line(id) ?? []),
     debts: instances.flatMap(({ plan, debts }) =>
@@ -185,24 +176,6 @@ function reviewOf(record: IncidentRecord, { journal, book }: ReviewParts): Incid
     signOff: record.signOff,
     lastSeq: record.lastSeq,
   }
-}
-
-type VerdictEntry = Extract<Entry, { kind: 'verdict.changed' }>
-
-function verdictsAround(
-  journal: ReviewedJournal,
-  { host, openedAt, closed }: Incident,
-  openedSeq: number,
-): VerdictEntry[] {
-  const kinds = ['verdict.changed' as const]
-  const from = new Date(Date.parse(openedAt) - leadUpMs).toISOString()
-  const before = journal
-    .read({ host, kinds, before: openedSeq, since: from, newestFirst: true, limit: verdictsBefore })
-    .toReversed()
-  // What the host does after its incident is over is another story, and perhaps another incident.
-  const end = closed === null ? {} : { until: closed.at }
-  const since = journal.read({ host, kinds, after: openedSeq, limit: verdictsSince, ...end })
-  return [...before, ...since].filter((entry): entry is VerdictEntry => entry.kind === 'verdict.changed')
 }
 
 /** Null when the host's mark is another incident's, or there is none. */

@@ -8,9 +8,9 @@ export const listedIncidents = 500
 /** How many entries a page of the journal has. */
 export const journalPage = 100
 
-/** Of a page by its address, with the query: who is asking, where the journal ends (events follow from there), and its data. */
+/** Of a page by its address, with the query: who is asking, and its data. */
 export function firstQuestions(address: string): string[] {
-  return [paths.me, paths.status, ...dataOf(address)]
+  return [paths.me, ...dataOf(address)]
 }
 
 function dataOf(address: string): string[] {
@@ -19,7 +19,7 @@ function dataOf(address: string): string[] {
   if (incident !== undefined) return [paths.incident(incident)]
   const host = matchPath('/hosts/:host', page)?.['host']
   if (host !== undefined) return [paths.host(host), paths.verdicts(host)]
-  if (page === '/') return [paths.hosts]
+  if (page === '/') return [paths.hosts, paths.status]
   // With a filter it asks for others.
   if (address === '/incidents') return [paths.incidents({ limit: String(listedIncidents) })]
   if (address === '/journal') return [paths.journal({ limit: String(journalPage), newestFirst: 'true' })]

@@ -61,7 +61,7 @@ class EventStream {
   }
 
   /** Opens it; `seq` is the newest entry that the pages know. */
-  open(seq: number | null): void {
+  open(seq: number): void {
     this.#lastSeq ??= seq
     this.#wanted = true
     if (!document.hidden) this.#join()

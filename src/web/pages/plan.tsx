@@ -17,9 +17,11 @@ import { link } from '../router.ts'
 import { counted, matches } from '../words/count.ts'
 import type { Tone } from '../words/tone.ts'
 
-/** Pause before a look at a plan that is being made, doubled each time: a small host's is there at once, a large one's takes seconds. */
-const firstLookMs = 20
-const longestLookMs = 500
+/** How long the first answer may wait for the plan: a small host's is made by then, of a large one's this is when its progress shows. */
+const waitSeconds = 0.5
+
+/** Pause between looks at a plan that is being made: it takes seconds. */
+const lookMs = 500
 
 export function PlanPage({ host }: { host: string }) {
   useTitle(`What if ${host} died`)
@@ -44,6 +46,11 @@ export function PlanPage({ host }: { host: string }) {
         <Problem title="Not for this login">{refusal}: a plan asks Nova for every instance.</Problem>
       )}
       {failure !== null && <Problem title="No plan">{failure.message}</Problem>}
+      {run === null && busy && refusal === null && (
+        <p class="loading" role="status">
+          Asking Nova…
+        </p>
+      )}
       {run !== null && <Run run={run} />}
     </>
   )
@@ -58,17 +65,15 @@ function usePlan(host: string | null, again: number): { run: PlanRun | null; fai
     const failed = (thrown: unknown): void => {
       if (!over) setState({ run: null, failure: thrown as ApiFailure })
     }
-    let pauseMs = firstLookMs
     const look = (run: PlanRun): void => {
       if (over) return
       setState({ run, failure: null })
       if (run.state === 'running') {
-        cancel = after(pauseMs, () => void get<PlanRun>(paths.plan(run.id)).then(look, failed))
-        pauseMs = Math.min(2 * pauseMs, longestLookMs)
+        cancel = after(lookMs, () => void get<PlanRun>(paths.plan(run.id)).then(look, failed))
       } else announce(run.state === 'done' ? `The plan of ${host} is made` : `There is no plan of ${host}`)
     }
     setState({ run: null, failure: null })
-    void post<PlanRun>(paths.plans, { host }).then(look, failed)
+    void post<PlanRun>(paths.plans, { host, waitSeconds }).then(look, failed)
     return () => {
       over = true
       cancel()
