@@ -271,9 +271,11 @@ export class HostReturns {
   /** The incidents that took the host out since it was last back. */
   async #incidents({ mark }: ReturnRecord, watch: Watch): Promise<EndedIncident[]> {
     const { journal, clock } = this.#parts
-    if (watch.incidents !== null) return watch.incidents
+    const ids = mark?.incidents ?? []
+    // One of a host without instances can begin and end between two looks.
+    if (watch.incidents?.length === ids.length) return watch.incidents
     const found: EndedIncident[] = []
-    for (const id of mark?.incidents ?? []) found.push(await readEndedIncident(journal, id, () => sleep(clock, 0)))
+    for (const id of ids) found.push(await readEndedIncident(journal, id, () => sleep(clock, 0)))
     watch.incidents = found
     return found
   }
