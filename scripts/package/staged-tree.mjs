@@ -85,6 +85,7 @@ export class StagedTree {
       if (existsSync(join(this.#project, 'config', folder))) this.#copy(`config/${folder}`, `${shared}/${folder}`)
     this.#copy('config/recipes', `${shared}/recipes`)
     this.write(`${documents}/examples/lifeboat.example.yaml`, this.#read('config/lifeboat.example.yaml'))
+    this.write(`${documents}/examples/lifeboat.minimal.yaml`, this.#read('config/lifeboat.minimal.yaml'))
     if (existsSync(join(this.#project, 'config/notices.de.yaml')))
       this.write(`${documents}/examples/notices.de.yaml`, this.#read('config/notices.de.yaml'))
   }

@@ -14,8 +14,9 @@ import type { Scope } from '../domain/standing-order.ts'
 export interface CheckLine {
   /** What was looked at, e.g. "compute API", "fencing bmc on cmp01". */
   what: string
-  result: 'ok' | 'warn' | 'fail'
-  /** What was found. */
+  /** skip: not looked at, because something else is not in order. */
+  result: 'ok' | 'warn' | 'fail' | 'skip'
+  /** What was found; of what was skipped: why. */
   message: string
   /** What to do about it; null when there is nothing to do. */
   advice: string | null
@@ -91,7 +92,7 @@ export interface Commands {
   /** Name and title of each scenario that ships. */
   scenarios(): { name: string; title: string }[]
   /** Plays a scenario on a simulated cloud. Throws NOT_FOUND, CONFIG_INVALID. */
-  rehearse(write: (text: string) => void, options: RehearsalOptions): Promise<void>
+  rehearse(tell: (line: RehearsalLine) => void, options: RehearsalOptions): Promise<void>
   /** A simulated cloud, a dying host, a recovery; writes what happens as it happens. */
   demo(write: (text: string) => void, options: DemoOptions): Promise<void>
 }
@@ -101,6 +102,23 @@ export interface NoticeTest {
   by: string
   /** Of a receiver for tenants; null: the first that is configured. */
   project: string | null
+}
+
+/** What is told of a scenario while it is played. */
+export interface RehearsalLine {
+  /** Of the scenario's own time, since it began: 00:01:07.250. Null before and after. */
+  since: string | null
+  /** Of the journal entry behind it; null where there is none. */
+  seq: number | null
+  actor: string | null
+  host: string | null
+  /** By name. */
+  instance: string | null
+  /** Of the entry; or scenario (its title), script (what is done to the cloud), end (how everything ended). */
+  kind: string
+  message: string
+  /** For people; null: they are not told of it. */
+  text: string | null
 }
 
 /** How a scenario is shown. */

@@ -40,3 +40,8 @@ export function ends(command: Command, exits: Record<number, string>): Command {
 export function printedBy(command: Command): Printed | undefined {
   return printed.get(command)
 }
+
+/** As it is typed: lifeboat incident show. */
+export function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`
+}

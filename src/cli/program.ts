@@ -1,5 +1,5 @@
 /** The command tree, and one run of it: parse, act, exit code. Never throws, never ends the process. */
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, type Option } from 'commander'
 import { addActCommands } from './commands/acts.ts'
 import { addCompletionCommands } from './commands/completion.ts'
 import { addConfigurationCommands } from './commands/configuration.ts'
@@ -12,6 +12,7 @@ import { addMaintenanceCommands } from './commands/maintenance.ts'
 import { addNoticeCommands } from './commands/notices.ts'
 import { addSegmentCommands } from './commands/segments.ts'
 import type { Commands } from './composition.ts'
+import { pathOf, printedBy } from './described.ts'
 import { exitCodes, reportOf } from './exit-codes.ts'
 import { addShapeOptions } from './output/shape-options.ts'
 import { printable } from './output/width.ts'
@@ -30,6 +31,7 @@ export function commandTree(commands: Commands, terminal: Terminal): { program: 
       'configuration file, or directory of *.yaml (default: $LIFEBOAT_CONFIG, else /etc/lifeboat/lifeboat.yaml)',
     )
     .addHelpText('after', `\nExit codes:\n${exitCodeHelp()}`)
+    .configureHelp({ visibleGlobalOptions: globalOptionsOf, showGlobalOptions: true })
   addShapeOptions(program)
   addDaemonCommands(program, session)
   addConfigurationCommands(program, session)
@@ -68,12 +70,27 @@ export async function runCli(argv: string[], terminal: Terminal, commands: Comma
 function tame(command: Command, terminal: Terminal): void {
   command.exitOverride()
   command.showSuggestionAfterError()
+  command.showHelpAfterError(`  see \`${pathOf(command)} --help\``)
   command.configureOutput({
     writeOut: (text) => terminal.stdout(text),
     writeErr: (text) => terminal.stderr(text),
     outputError: (text, write) => write(`lifeboat: ${text.replace(/^error: /, '')}`),
   })
   for (const inner of command.commands) tame(inner, terminal)
+}
+
+/** In the help of a command: those options of every command that mean something for it. */
+function globalOptionsOf(command: Command): Option[] {
+  const program = rootOf(command)
+  if (command === program) return []
+  if ((printedBy(command)?.fields.length ?? 0) > 0) return program.options.filter(({ long }) => long !== '--version')
+  // Export has formats of its own; the other commands print a sentence at most.
+  const named = command.name() === 'export' ? ['--config', '--format'] : ['--config']
+  return program.options.filter(({ long }) => named.includes(long ?? ''))
+}
+
+function rootOf(command: Command): Command {
+  return command.parent === null ? command : rootOf(command.parent)
 }
 
 function exitCodeHelp(): string {

@@ -89,12 +89,31 @@ export class Session {
       throw new CliFailure('noPermission', `you may not read the journal (${config.journal})`, [
         "use sudo; lifeboat status and lifeboat host list ask the daemon, for which the socket's group is enough",
       ])
-    const journal = this.commands.openReader(config)
+    const journal = this.#opened(config)
     try {
       return use(journal)
     } finally {
       journal.close()
     }
+  }
+
+  #opened(config: Config): JournalAccess {
+    try {
+      return this.commands.openReader(config)
+    } catch (thrown) {
+      if (existsSync(config.journal)) throw thrown
+      const hints = [
+        'the daemon makes it when it first runs: start it with `lifeboat run` or `systemctl start lifeboat`',
+        `state_dir is ${config.stateDir} (${this.#whyThere()}); another configuration is named with --config`,
+      ]
+      throw new CliFailure('journal', `there is no journal yet at ${config.journal}`, hints, { cause: thrown })
+    }
+  }
+
+  /** Where the state directory is from. */
+  #whyThere(): string {
+    const option = this.load({ withSecrets: false }).options.find(({ name }) => name === 'state_dir')
+    return option === undefined || option.origin === 'default' ? 'the default' : `from ${option.origin}`
   }
 
   /** The person who acts, for the journal: through sudo the one behind it. */
@@ -113,6 +132,14 @@ export class Session {
   /** The format as given, for commands that have formats of their own. */
   namedFormat(): string | undefined {
     return this.#options().format
+  }
+
+  /** The width of tables as given, 0: as wide as it takes. Undefined: nobody said. */
+  namedWidth(): number | undefined {
+    const { maxWidth, fitWidth } = this.#options()
+    const variable = this.terminal.env['CLIFF_MAX_TERM_WIDTH']
+    if (maxWidth !== undefined) return maxWidth
+    return fitWidth === true || variable === undefined || variable === '' ? undefined : Number(variable)
   }
 
   list<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void {

@@ -140,7 +140,7 @@ async function told(session: Session, { everyMs, first, look }: Watched): Promis
 /** What is said of a failure that may pass while one watches. Throws all others. */
 export function passing(thrown: unknown): string {
   const mayPass =
-    (thrown instanceof CliFailure && thrown.exit === 'daemonDown') ||
+    (thrown instanceof CliFailure && (thrown.exit === 'daemonDown' || thrown.exit === 'journal')) ||
     (thrown instanceof LifeboatError && (thrown.code === 'JOURNAL_UNAVAILABLE' || thrown.code === 'SHUTDOWN'))
   if (!mayPass) throw thrown
   return reportOf(thrown).line

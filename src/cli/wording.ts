@@ -35,3 +35,8 @@ export function tally(counts: Partial<Record<string, number>>): string {
     .map(([name, count]) => `${count} ${name}`)
     .join(', ')
 }
+
+/** "1 workflow", "2 workflows". */
+export function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`
+}

@@ -107,6 +107,11 @@ export function buildAdapters(
   context: AdapterContext,
   cloud: OpenStackCloud = buildCloud(cloudConfigOf(config, context), config, context),
 ): Adapters {
+  return { cloud, ...buildBeside(config, context) }
+}
+
+/** What needs no cloud. Throws CONFIG_INVALID. */
+export function buildBeside(config: Config, context: AdapterContext): Omit<Adapters, 'cloud'> {
   const { clock, observer, simulated } = context
   const methods = new Map(
     Object.entries(config.fencing).map(([name, method]) => [
@@ -121,7 +126,6 @@ export function buildAdapters(
     ]),
   )
   return {
-    cloud,
     fencer: createFencer({ clock, methods, observer, limits: new Map(Object.entries(config.fencing)) }),
     probes,
     segmentOf: segmentOf(config),

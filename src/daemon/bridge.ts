@@ -79,7 +79,7 @@ export function createBridge(parts: {
     const verdict = monitor.verdict(host)
     const id = book.markedBy(host)
     if (id === undefined || verdict?.evidence.forcedDown !== true || verdict.kind === 'contradiction') return false
-    const known = proven.get(id) ?? (book.find(id)?.proof ?? null) !== null
+    const known = proven.get(id) ?? book.isProven(id)
     proven.set(id, known)
     return known
   }

@@ -58,6 +58,9 @@ export interface DaemonParts extends Rules {
 /** Pause before an incident whose run broke (journal full, a bug) is picked up again. Shorter would spin on a full disk. */
 const rerunAfterMs = 10_000
 
+/** A closed incident stays in memory for so long: who tells of its end would else fold its journal. Longer keeps thousands of plans. */
+const closedKeptMs = 500
+
 export class Daemon {
   readonly book: IncidentBook
   readonly orders: StandingOrders
@@ -267,7 +270,7 @@ export class Daemon {
     const run = runIncident(this.#context, id, this.#queue, this.#stopping.signal).then(
       () => {
         this.#running.delete(id)
-        this.book.forgetClosed(id)
+        void sleep(this.#parts.clock, closedKeptMs, this.#stopping.signal).then(() => this.book.forgetClosed(id))
       },
       (thrown: unknown) => {
         this.#running.delete(id)

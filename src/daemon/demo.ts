@@ -16,6 +16,7 @@ import { openJournal } from '../journal/journal.ts'
 import { incidentReport } from '../journal/report.ts'
 import { startSimulator, type NewInstance, type Simulator } from '../simulator/index.ts'
 import { Daemon } from './daemon.ts'
+import { keepingDemo, keepJournal } from './demo-journal.ts'
 import { demoLine } from './demo-lines.ts'
 import { simulatedParts } from './simulated-parts.ts'
 import { systemClock as clock } from './system-clock.ts'
@@ -47,7 +48,11 @@ const kinds: NewInstance[] = [
 ]
 
 /** Runs the demo. Throws STEP_TIMEOUT when the recovery does not end in time. */
-export async function runDemo(write: (text: string) => void, options: DemoOptions): Promise<void> {
+export async function runDemo(
+  write: (text: string) => void,
+  options: DemoOptions,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'lifeboat-demo-'))
   const timings = {
     scheduleMs: 150,
@@ -92,8 +97,8 @@ export async function runDemo(write: (text: string) => void, options: DemoOption
     )
     write(
       options.keep
-        ? `The whole report: LIFEBOAT_STATE_DIR=${directory} npx lifeboat journal export ${id} --format markdown\n`
-        : 'That was the head of the report. Each step with its request id, and the timeline: npm run demo -- --keep\n',
+        ? `The whole report: ${keepJournal(directory, id, env)}\n`
+        : `That was the head of the report. Each step with its request id, and the timeline: ${keepingDemo(env)}\n`,
     )
   } finally {
     await daemon.stop('the demo is over')

@@ -3,6 +3,7 @@
  * the quiet time after it, must not make its verdicts move sooner.
  */
 import type { Clock } from '../domain/clock.ts'
+import { seenBefore } from '../domain/freeze-sentence.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Frozen } from '../monitor/monitor.ts'
 
@@ -10,7 +11,8 @@ import type { Frozen } from '../monitor/monitor.ts'
 export function freezeBefore(journal: Pick<Journal, 'read'>, clock: Clock): Frozen | null {
   const [last] = journal.read({ kinds: ['monitor.frozen', 'monitor.thawed'], newestFirst: true, limit: 1 })
   if (last?.kind !== 'monitor.frozen') return null
-  const { reason, message } = last.data
+  const { reason } = last.data
+  const message = seenBefore(last)
   // A stamp from the future (somebody set the clock back) is taken for now.
   return { reason, message, since: clock.now() - Math.max(0, clock.wall() - Date.parse(last.at)) }
 }

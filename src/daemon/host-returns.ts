@@ -3,7 +3,7 @@
  * (domain/host-return.ts), journal what changed, and do the one act that is due. One look at a time for each host; nobody
  * waits for it.
  */
-import type { Clock } from '../domain/clock.ts'
+import { sleep, type Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
@@ -15,7 +15,6 @@ import {
   type ReturnFacts,
   type ReturnState,
 } from '../domain/host-return.ts'
-import type { Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import { incidentOf, type ReturnRecord } from '../domain/return-record.ts'
@@ -23,8 +22,9 @@ import type { HostName, ServiceChange, ServiceRecord } from '../domain/service.t
 import { awayAfterIncident, isBeating, type Verdict, type VerdictKind } from '../domain/verdict.ts'
 import type { ExecutorSettings } from '../executor/context.ts'
 import { settleOpen, takeBack, type ReturnRun } from '../executor/return-steps.ts'
-import { readEvacuations, readLeftovers, readTrait } from '../executor/return-survey.ts'
+import { readEvacuations, readLeftovers, readTrait, type EndedIncident } from '../executor/return-survey.ts'
 import type { Monitor, PollReport } from '../monitor/monitor.ts'
+import { readEndedIncident } from './ended-incidents.ts'
 import type { IncidentBook } from './incident-book.ts'
 import { orderHolds } from './order-holds.ts'
 import type { StandingOrders } from './standing-orders.ts'
@@ -58,7 +58,7 @@ interface Watch {
   evacuations: { at: number; value: NonNullable<ReturnFacts['evacuations']> } | null
   trait: { at: number; value: ReturnFacts['trait'] } | null
   /** The closed incidents that took the host out: they no longer change. Null: not read yet. */
-  incidents: Incident[] | null
+  incidents: EndedIncident[] | null
   /** When a look last wrote, or found out what became of a write: a poll that began earlier may show the service as before. */
   wroteAt: number
   look: Promise<void> | null
@@ -143,10 +143,10 @@ export class HostReturns {
     if (facts === null) return
     const decision = decideReturn(facts, monitor.segment(host).return, clock.now())
     if (decision === null) return
-    if (decision.act === 'end') return this.#end(record(), decision)
+    if (decision.act === 'end') return this.#end(record(), watch, decision)
     // Whoever is to let it back should know what stays behind.
     const asks = decision.state === 'waiting-confirmation' && record().state !== decision.state
-    const leftovers = asks ? await this.#leftovers(record()) : []
+    const leftovers = asks ? await this.#leftovers(record(), watch) : []
     this.#say(record(), decision, leftovers)
     if (decision.act !== null) await this.#writing(watch, takeBack(this.#run(host), decision.act))
   }
@@ -165,8 +165,7 @@ export class HostReturns {
     const due = (reading: { at: number } | null): boolean =>
       reading === null || clock.now() - reading.at >= readingGoodForMs
     if (service?.forcedDown === true && due(watch.evacuations)) {
-      watch.incidents ??= this.#incidents(record)
-      const plans = new Map(watch.incidents.flatMap(({ instances }) => [...instances]))
+      const plans = new Map((await this.#incidents(record, watch)).flatMap(({ instances }) => [...instances]))
       const nameOf = (id: string): string => plans.get(id)?.plan.name ?? id
       watch.evacuations = { at: clock.now(), value: await readEvacuations(cloud, host, nameOf, { signal }) }
     }
@@ -217,11 +216,11 @@ export class HostReturns {
   }
 
   /** Nothing of ours is left on the service: what stays behind is said by name, and the mark ends. */
-  async #end(record: ReturnRecord, decision: ReturnDecision): Promise<void> {
+  async #end(record: ReturnRecord, watch: Watch, decision: ReturnDecision): Promise<void> {
     const { journal, monitor } = this.#parts
     const { host, mark, confirmed } = record
     if (mark === null) return
-    const leftovers = [...decision.leftovers, ...(await this.#leftovers(record))]
+    const leftovers = [...decision.leftovers, ...(await this.#leftovers(record, watch))]
     const change: ServiceChange = {
       ...(confirmed['clear-forced-down'] !== undefined && { forcedDown: false }),
       ...(confirmed.enable !== undefined && { status: 'enabled' as const }),
@@ -256,10 +255,10 @@ export class HostReturns {
   }
 
   /** A host whose leftovers cannot be read returns all the same: they are read again at its end. */
-  async #leftovers(record: ReturnRecord): Promise<Leftover[]> {
+  async #leftovers(record: ReturnRecord, watch: Watch): Promise<Leftover[]> {
     const { cloud, observer, signal } = this.#parts
     try {
-      return await readLeftovers(cloud, record.host, this.#incidents(record), { signal })
+      return await readLeftovers(cloud, record.host, await this.#incidents(record, watch), { signal })
     } catch (thrown) {
       const error = ensureError(thrown)
       observer.log?.('warn', 'return.leftovers_unread', { host: record.host }, error)
@@ -270,8 +269,15 @@ export class HostReturns {
   }
 
   /** The incidents that took the host out since it was last back. */
-  #incidents({ mark }: ReturnRecord): Incident[] {
-    return (mark?.incidents ?? []).flatMap((id) => this.#parts.book.find(id) ?? [])
+  async #incidents({ mark }: ReturnRecord, watch: Watch): Promise<EndedIncident[]> {
+    const { journal, clock } = this.#parts
+    const ids = mark?.incidents ?? []
+    // One of a host without instances can begin and end between two looks.
+    if (watch.incidents?.length === ids.length) return watch.incidents
+    const found: EndedIncident[] = []
+    for (const id of ids) found.push(await readEndedIncident(journal, id, () => sleep(clock, 0)))
+    watch.incidents = found
+    return found
   }
 
   #run(host: HostName): ReturnRun {

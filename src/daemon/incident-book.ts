@@ -3,7 +3,7 @@
  * Closed ones stay in the journal and are read when somebody asks: a daemon that lives for years must not hold them all.
  */
 import { applyEntry, foldIncidents, type Incident } from '../domain/incident.ts'
-import type { Entry, IncidentId } from '../domain/entry.ts'
+import type { Entry, EntryData, EntryKind, IncidentId } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import {
   applyToReturns,
@@ -68,7 +68,31 @@ export class IncidentBook {
     return incident
   }
 
-  /** Any incident, open or closed, or undefined. */
+  /** Whether it was ever opened. */
+  has(id: IncidentId): boolean {
+    return this.#incidents.has(id) || this.#journal.read({ incident: id, limit: 1 }).length > 0
+  }
+
+  /** How it ended; null while it is open, and for one that was never opened. */
+  outcomeOf(id: IncidentId): EntryData['incident.closed']['outcome'] | null {
+    const known = this.inMemory(id)
+    if (known !== undefined) return known.closed?.outcome ?? null
+    const [end] = this.#journal.read({ incident: id, kinds: ['incident.closed'], newestFirst: true, limit: 1 })
+    return end?.kind === 'incident.closed' ? end.data.outcome : null
+  }
+
+  /** Whether its host was proven dead and nothing voided that. */
+  isProven(id: IncidentId): boolean {
+    const known = this.inMemory(id)
+    if (known !== undefined) return known.proof !== null
+    const kinds: EntryKind[] = ['proof.recorded', 'proof.voided']
+    return this.#journal.read({ incident: id, kinds, newestFirst: true, limit: 1 })[0]?.kind === 'proof.recorded'
+  }
+
+  /**
+   * Any incident, open or closed, or undefined. One that is over and not in memory is folded in one go, which takes most of a second with
+   * thousands of instances: nothing that goes on beside recoveries may ask for it.
+   */
   find(id: IncidentId): Incident | undefined {
     return this.inMemory(id) ?? foldIncidents(this.#journal.read({ incident: id })).get(id)
   }

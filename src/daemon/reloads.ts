@@ -143,7 +143,7 @@ export class Reloads {
       waiting: [...restart, ...built.waiting],
       mode: from === to ? null : { from, to },
       files: next.files,
-      warnings: [...next.warnings, ...built.warnings],
+      warnings: [...next.warnings.map(({ message }) => message), ...built.warnings],
     }
   }
 

@@ -56,7 +56,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     onError: (error) => observer.log('warn', 'systemd.notify_failed', {}, error),
   })
   try {
-    for (const message of loaded.warnings) observer.log('warn', 'config.warning', { message })
+    for (const { message, advice } of loaded.warnings) observer.log('warn', 'config.warning', { message, advice })
     for (const { message, advice } of detectionAdvice(config))
       observer.log('warn', 'detection.advice', { message, advice })
     // Before the journal: credentials that are missing must leave no file behind.

@@ -141,9 +141,9 @@ export class WatchLoop {
     const id = this.#handled.get(host)
     if (id === undefined) return false
     if (id === null || this.#parts.mode() === 'observe') return true
-    const incident = this.#parts.book.find(id)
-    if (incident?.closed === null) return true
-    if (incident?.closed.outcome === 'observed') return false
+    const outcome = this.#parts.book.outcomeOf(id)
+    if (outcome === null) return true
+    if (outcome === 'observed') return false
     this.#handled.set(host, null)
     return true
   }
@@ -177,7 +177,7 @@ export class WatchLoop {
     also: (id: IncidentId) => NewEntry[] = () => [],
   ): IncidentId {
     const { journal, book, mode, workflowDigest, segmentFor, clock } = this.#parts
-    const id = incidentId(host, clock.wall(), (taken) => book.find(taken) !== undefined)
+    const id = incidentId(host, clock.wall(), (taken) => book.has(taken))
     const segment = segmentFor(host).name
     const data = {
       ...{ verdict, segment, failure: 'host' as const, openedBy },

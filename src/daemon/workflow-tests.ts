@@ -43,6 +43,8 @@ function readText(file: string): string {
   try {
     return readRegularFile(file).toString('utf8')
   } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new LifeboatError('WORKFLOW_INVALID', `${file}: no such file`)
     throw new LifeboatError('WORKFLOW_INVALID', `${file}: ${ensureError(thrown).message}`, { cause: thrown })
   }
 }

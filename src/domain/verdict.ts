@@ -83,6 +83,11 @@ export function isUnread({ kind, reason }: Verdict): boolean {
   return kind === 'unknown' && unreadReasons.has(reason)
 }
 
+/** Its cell answers, and Nova lists it not or no longer. */
+export function isNotListed(verdict: Verdict): boolean {
+  return isUnread(verdict) && verdict.reason !== ('CELL_UNREACHABLE' satisfies UnreadReason)
+}
+
 /** A nova-compute runs there: such a host is never evacuated, whatever Nova or a person says of it. */
 export function isBeating({ kind, reason }: Verdict): boolean {
   return kind === 'healthy' || kind === 'contradiction' || (kind === 'returning' && reason === beatingUnderOurFlags)

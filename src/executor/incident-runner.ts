@@ -9,7 +9,7 @@ import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import { advance, type HoldCode, type IncidentPhase } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
-import type { Verdict } from '../domain/verdict.ts'
+import { isNotListed, type Verdict } from '../domain/verdict.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { InstancePlan } from '../domain/plan.ts'
 import { pauseAfter } from './back-off.ts'
@@ -22,9 +22,10 @@ import { runInstance } from './instance-runner.ts'
 import { patiently } from './patience.ts'
 import { ProofKeeper, sayIt } from './proof-keeper.ts'
 import { ProofRenewal } from './proof-renewal.ts'
+import { Removal, staysRemovedMs, type Presence } from './removal.ts'
 import { judgeLook } from './seen-dead.ts'
 import { Slots, type SharedQueue } from './slots.ts'
-import { isRemoved, requireCell, takeSurvey, type SurveyTaken } from './survey.ts'
+import { requireCell, takeSurvey, type SurveyTaken } from './survey.ts'
 
 /**
  * How old a survey taken during fencing may be when it is used. Older ones miss what users did since; the sweep at the
@@ -47,11 +48,9 @@ const lookHolds: ReadonlySet<HoldCode> = new Set([
 /** A look at the host this recent needs no other. Longer might power off a host that came back in between. */
 const lookGoodForMs = 1_000
 
-/**
- * The record of a host's nova-compute must be gone for so long before its incident ends without it. Shorter takes a glimpse of a
- * database under repair for a fact; longer keeps an incident open that nobody needs.
- */
-const staysRemovedMs = 10_000
+/** How an incident ends where nothing is left to do. */
+const noneListed = 'Nova lists no instance on it'
+const serviceDeleted = 'its service was deleted from Nova meanwhile'
 
 /** A survey, and when (our monotonic clock) it was begun. */
 interface Surveyed {
@@ -85,12 +84,15 @@ class IncidentRunner {
   /** A survey begun while the host was being fenced. */
   #early: Promise<Surveyed | null> | null = null
   #watch: HostWatch | null = null
+  /** Before anything was begun: whether the host is in Nova at all. */
+  readonly #removal: Removal
   /** What the last look bore out, and when. */
   #seen: { as: 'dead' | 'isolated'; at: number } = { as: 'dead', at: -Infinity }
 
   constructor(run: Run, queue: SharedQueue) {
     this.#run = run
     this.#holding = new Holding(run)
+    this.#removal = new Removal(run.host)
     this.#keeper = new ProofKeeper(run, this.#holding)
     const renewal = new ProofRenewal(run, this.#holding, this.#keeper)
     this.#gate = new Gate(
@@ -191,7 +193,14 @@ class IncidentRunner {
         if (incident.held !== null && lookHolds.has(incident.held.code)) this.#holding.goOn('looked again')
         return judged.seen
       }
-      if (judged.hold !== null) this.#holding.hold(judged.hold, judged.message)
+      const gone = frozen === null && isNotListed(verdict)
+      const removal = gone ? await this.#lookForRemoval() : this.#removal.forget()
+      // Nothing was begun in Nova yet, and nothing is there to be recovered.
+      if (removal === 'removed') {
+        this.#close('done', `${noneListed}; ${serviceDeleted}`)
+        return null
+      }
+      if (judged.hold !== null && removal !== 'seems') this.#holding.hold(judged.hold, judged.message)
       await this.#holding.wait(pauseAfter(looks, lookAgainMs, rarestLookMs))
     }
   }
@@ -313,30 +322,43 @@ class IncidentRunner {
   async #sweep(): Promise<void> {
     if (this.#incident.cancelled !== null)
       return this.#close('cancelled', `cancelled by ${this.#incident.cancelled.by}: ${this.#incident.cancelled.reason}`)
-    const { cloud, host, signal } = this.#run
-    let removedSince: number | null = null
+    const { clock, host } = this.#run
+    const removal = new Removal(host)
     for (;;) {
-      const { here, reading } = await this.#persistently(
-        // The services after the list: the cell was there to be listed.
-        async () => ({
-          here: await cloud.listInstances(host, { signal }),
-          reading: await cloud.listServices({ signal }),
-        }),
+      const { here, standing } = await this.#persistently(
+        async () => {
+          const seen = await this.#readPresence()
+          return { ...seen, standing: removal.take(seen, clock.now()) }
+        },
         (seen) => {
-          if (seen.here.length === 0 && isRemoved(seen.reading, host)) return
-          removedSince = null
-          requireCell(seen.reading.services, host)
+          if (seen.standing === 'no') requireCell(seen.reading.services, host)
         },
       )
       if (here.some((instance) => !this.#incident.instances.has(instance.id))) return this.#to('surveying')
-      const lines = this.#incident.instances.size > 0 ? 'every instance has its line' : 'Nova lists no instance on it'
-      if (!isRemoved(reading, host)) return this.#close('done', lines)
-      const now = this.#run.clock.now()
-      if (removedSince !== null && now - removedSince >= staysRemovedMs)
-        return this.#close('done', `${lines}; its service was deleted from Nova meanwhile`)
-      removedSince ??= now
+      const lines = this.#incident.instances.size > 0 ? 'every instance has its line' : noneListed
+      if (standing === 'no') return this.#close('done', lines)
+      if (standing === 'removed') return this.#close('done', `${lines}; ${serviceDeleted}`)
       await this.#holding.wait(staysRemovedMs)
     }
+  }
+
+  /** Of a host whose nova-compute Nova no longer lists. What cannot be read speaks against it. */
+  async #lookForRemoval(): Promise<ReturnType<Removal['take']>> {
+    const { clock, observer, id, host } = this.#run
+    try {
+      return this.#removal.take(await this.#readPresence(), clock.now())
+    } catch (thrown) {
+      const error = ensureError(thrown)
+      observer.log?.('warn', 'removal.unread', { incident: id, host }, error)
+      this.#removal.forget()
+      return 'no'
+    }
+  }
+
+  async #readPresence(): Promise<Presence> {
+    const { cloud, host, signal } = this.#run
+    const here = await cloud.listInstances(host, { signal })
+    return { here, reading: await cloud.listServices({ signal }) }
   }
 
   /** A read that is repeated while Nova is silent, and ever more rarely once it refuses or `check` throws. */

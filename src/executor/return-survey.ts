@@ -5,11 +5,15 @@
 import type { CallOptions, Cloud } from '../domain/cloud.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { EvacuationLeft, Leftover, ReturnFacts } from '../domain/host-return.ts'
-import type { Incident } from '../domain/incident.ts'
+import type { InstanceRecovery } from '../domain/incident.ts'
 import type { Instance, InstanceId, Migration } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
 
 type Evacuations = NonNullable<ReturnFacts['evacuations']>
+/** What is needed of an instance of an incident that is over; of the incident, its instances alone. */
+export type EndedInstance = Pick<InstanceRecovery, 'outcome' | 'debts'> & { plan: { name: string } }
+export type EndedIncident = { instances: ReadonlyMap<InstanceId, EndedInstance> }
+
 type NameOf = (id: InstanceId) => string
 
 /** Set by Nova on a disabled host's nodes: the scheduler avoids them whatever the service reads. */
@@ -70,7 +74,7 @@ export async function readTrait(
 export async function readLeftovers(
   cloud: Pick<Cloud, 'listInstances' | 'listMigrations' | 'getInstance'>,
   host: HostName,
-  incidents: readonly Incident[],
+  incidents: readonly EndedIncident[],
   options?: CallOptions,
 ): Promise<Leftover[]> {
   return [
@@ -80,7 +84,7 @@ export async function readLeftovers(
   ]
 }
 
-function debtsOf({ instances }: Incident): Leftover[] {
+function debtsOf({ instances }: EndedIncident): Leftover[] {
   return [...instances].flatMap(([instance, { debts, plan }]) =>
     debts.map(({ code, message }) => ({ code, message: `${plan.name}: ${message}`, instance })),
   )
@@ -117,7 +121,7 @@ async function findInstance(
   }
 }
 
-function stillThere(instances: readonly Instance[], incidents: readonly Incident[]): Leftover[] {
+function stillThere(instances: readonly Instance[], incidents: readonly EndedIncident[]): Leftover[] {
   return instances.flatMap(({ id, name, vmState }) => {
     const outcome = incidents
       .map((incident) => incident.instances.get(id)?.outcome)

@@ -25,7 +25,7 @@ export function readNamedFile(what: string, file: string): Buffer {
     return readRegularFile(file)
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown)
-    throw new LifeboatError('CONFIG_INVALID', `${what} ${file} cannot be read: ${why}`)
+    throw new LifeboatError('CONFIG_INVALID', `${what} ${file} cannot be read: ${why}`, { cause: thrown })
   }
 }
 

@@ -9,6 +9,8 @@ export interface Freeze extends Fault {
   since: number
   /** When the fault was last seen to be over; null while it lasts. */
   quietSince: number | null
+  /** Of the run before: of its faults only the first is on record. */
+  inherited?: boolean
 }
 
 export interface FreezeChange {
@@ -28,13 +30,15 @@ export function nextFreeze(freeze: Freeze | null, fault: Fault | null, now: numb
     if (!fault) return same
     return { ...same, freeze: { ...fault, since: now, quietSince: null }, began: true }
   }
-  // A worse reason replaces a lost poll: its quiet time is the longer one.
+  // A worse reason replaces a lost poll: its quiet time is the longer one. And what is seen now replaces what another run saw.
   if (fault) {
-    const named = freeze.reason === 'API_FAILED' && fault.reason !== 'API_FAILED' ? { ...freeze, ...fault } : freeze
+    const worse = freeze.reason === 'API_FAILED' && fault.reason !== 'API_FAILED'
+    const named = worse || freeze.inherited === true ? { ...freeze, ...fault } : freeze
     return { ...same, freeze: { ...named, quietSince: null } }
   }
   const quietSince = freeze.quietSince ?? now
-  const blind = freeze.reason === 'API_FAILED'
+  // What began with a lost poll may have become worse before the restart, and its beginning is known by the wall clock only.
+  const blind = freeze.reason === 'API_FAILED' && freeze.inherited !== true
   const quiet = blind ? Math.min(quietMs, quietPerBlindTime * (quietSince - freeze.since)) : quietMs
   if (now - quietSince >= quiet) {
     const ended = { reason: freeze.reason, frozenForMs: now - freeze.since }

@@ -8,7 +8,14 @@ import { ensureError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Segment, SegmentOf } from '../domain/segment.ts'
 import type { HostName, ServiceRecord, ServicesReading } from '../domain/service.ts'
-import type { Probe, ProbeReading, UnreadReason, Verdict, VerdictKind } from '../domain/verdict.ts'
+import {
+  isUnread,
+  type Probe,
+  type ProbeReading,
+  type UnreadReason,
+  type Verdict,
+  type VerdictKind,
+} from '../domain/verdict.ts'
 import { clockSkewMs } from './clock-skew.ts'
 import { Aggregates } from './aggregates.ts'
 import { assessControlPlane, type ComputeFacts, type Fault } from './control-plane.ts'
@@ -102,7 +109,7 @@ export class Monitor {
     marked?: (host: HostName) => boolean
     /** Why silence of the host is expected, in words, or null. Default: never. */
     planned?: (host: HostName, segment: string) => string | null
-    /** What the run before left frozen: it lasts until a good answer, and the quiet time after that. Default: nothing. */
+    /** What the run before left frozen: it lasts until a good answer, and the whole quiet time after that. Default: nothing. */
     frozenBefore?: Frozen | null
   }) {
     this.#cloud = options.cloud
@@ -115,7 +122,7 @@ export class Monitor {
     this.#observer = options.observer
     this.#marked = options.marked ?? (() => false)
     this.#planned = options.planned ?? (() => null)
-    this.#freeze = options.frozenBefore ? { ...options.frozenBefore, quietSince: null } : null
+    this.#freeze = options.frozenBefore ? { ...options.frozenBefore, quietSince: null, inherited: true } : null
     const { cloud, clock, observer } = options
     this.#aggregates = new Aggregates(cloud, clock, () => this.#settings.aggregatesEveryMs, observer)
   }
@@ -438,7 +445,7 @@ export class Monitor {
       )
       if (doubt) conclusion = whileInDoubt(conclusion, previous, doubt.message)
     }
-    if (this.#freeze) conclusion = whileFrozen(conclusion, previous)
+    if (this.#freeze) conclusion = whileFrozen(conclusion, previous, track.readable && isUnread(track.verdict))
     const { kind, reason, message } = conclusion ? this.#withPlan(track, conclusion) : track.verdict
     const evidence = evidenceOf(track, { silentMs, intervalMs, missedBeats, suspicion }, now, this.#settings)
     if (kind === 'host-down') track.lastBeatOfDead = track.pulse.lastBeatAt

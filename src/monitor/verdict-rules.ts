@@ -206,10 +206,14 @@ const towardsDeath: ReadonlySet<VerdictKind> = new Set([
   'maintenance',
 ])
 
-/** What a frozen monitor makes of a conclusion: signs of life pass, everything else waits. Null: the old verdict stands. */
-export function whileFrozen(conclusion: Conclusion, previous: VerdictKind): Conclusion | null {
-  if (conclusion.kind === previous) return null
-  return towardsDeath.has(conclusion.kind) ? null : conclusion
+/**
+ * What a frozen monitor makes of a conclusion: signs of life pass, everything else waits. Null: the old verdict stands.
+ * @param readAgain the old verdict says that its row is missing or cannot be read, and that is over
+ */
+export function whileFrozen(conclusion: Conclusion, previous: VerdictKind, readAgain = false): Conclusion | null {
+  if (conclusion.kind !== previous && !towardsDeath.has(conclusion.kind)) return conclusion
+  if (!readAgain) return null
+  return say('unknown', 'WAITING_FOR_THAW', 'Nova lists it; nothing is concluded of it while verdicts are frozen')
 }
 
 /** Keeps a host from being confirmed while the control plane is in doubt. */

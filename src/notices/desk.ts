@@ -2,11 +2,12 @@
  * The desk: watches the journal, decides who is told of what (rules.ts, operators.ts, tenants.ts), puts it on record and
  * hands it to the courier. Nothing waits for it: it looks at entries after everybody else is through with them.
  */
+import { setMaxListeners } from 'node:events'
 import type { Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import type { Entry, EntryKind } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
-import type { Incident } from '../domain/incident.ts'
+import { foldIncidents, type Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Notice } from '../domain/notice.ts'
 import type { Observer } from '../domain/observer.ts'
@@ -64,12 +65,16 @@ export class NoticeDesk {
   #owed: Notice[] = []
   #wake: (() => void) | null = null
   readonly #news = new News()
+  /** The newest entry that this run found. */
+  #foundSeq = 0
   #freeze: { told: boolean; cancel: () => void } | null = null
 
   constructor(parts: DeskParts) {
     this.#parts = parts
     this.#rules = parts.rules
     this.#deliver = parts.deliver
+    // The instances of every host that dies in a mass failure are read at once, and each reading listens for the stop: no leak.
+    setMaxListeners(0, this.#stopping.signal)
     const rules = (): NoticeRules => this.#rules
     this.#courier = new Courier({ ...parts, rules, deliver: () => this.#deliver })
     this.#owners = new Owners({ ...parts, rules, signal: this.#stopping.signal })
@@ -88,6 +93,7 @@ export class NoticeDesk {
     const { journal } = this.#parts
     const rows = journal.read({ kinds: [...noticeKinds], newestFirst: true, limit: rowsRead }).toReversed()
     const missed = this.#lastMoments()
+    this.#foundSeq = journal.read({ newestFirst: true, limit: 1 })[0]?.seq ?? 0
     const [first] = missed
     const kinds: EntryKind[] = this.#rules.receivers.size === 0 ? [] : ['incident.opened', 'incident.closed']
     const before = journal.read({ kinds, newestFirst: true, limit: causesRead })
@@ -165,7 +171,8 @@ export class NoticeDesk {
 
   #known(entry: Entry): Known {
     const { mode } = this.#parts
-    return { mode: mode(), incident: this.#incident(entry), troubleTold: this.#news.isTroubled(entry.host) }
+    const troubleTold = this.#news.isTroubled(entry.host)
+    return { mode: mode(), incident: this.#incident(entry), troubleTold, ofRunBefore: entry.seq <= this.#foundSeq }
   }
 
   /** A freeze is told once it lasted; its end only when its beginning was told, in an earlier run too. */
@@ -223,8 +230,12 @@ export class NoticeDesk {
     this.#courier.take(recorded)
   }
 
-  #incident({ incident }: Entry): Incident | undefined {
-    return incident === null ? undefined : this.#parts.incident(incident)
+  /** Long after a recovery only how it began is read of it: it may have had thousands of instances. */
+  #incident({ incident, kind }: Entry): Incident | undefined {
+    const { journal } = this.#parts
+    if (incident === null) return undefined
+    if (kind !== 'return.changed' && kind !== 'alarm.raised') return this.#parts.incident(incident)
+    return foldIncidents(journal.read({ incident, kinds: ['incident.opened'], limit: 1 })).get(incident)
   }
 
   /** Failures that ended in the run before and whose end no receiver wanted to hear of: the next death there is a new one. */

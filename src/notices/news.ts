@@ -23,20 +23,21 @@ type About = Pick<Notice, 'topic' | 'incident' | 'host' | 'code' | 'cause'>
 
 export class News {
   readonly #told = new Map<string, { topic: NoticeTopic; subject: string; at: number }>()
-  /** Hosts whose trouble was told and that were not well since, however long ago; with the cause of the last notice. */
-  readonly #troubled = new Map<HostName, number>()
+  /** Hosts whose trouble was told and that were not well since, however long ago; with what was told last. */
+  readonly #troubled = new Map<HostName, About>()
 
   /** Told at `at`. */
   told(about: About, at: number): void {
-    const { topic, code, host, cause } = about
+    const { topic, code, host } = about
     const subject = subjectOf(about)
     this.#turn(topic, subject)
-    if (host !== null && troubles.has(topic)) this.#troubled.set(host, cause)
+    if (host !== null && troubles.has(topic)) this.#troubled.set(host, about)
     for (const [key, one] of this.#told) if (at - one.at > forgetAfterMs) this.#told.delete(key)
     if (noticeTopics[topic].quietMs > 0) this.#told.set(keyOf(topic, subject, code), { topic, subject, at })
   }
 
   isOld(about: About, now: number): boolean {
+    if (this.#isToldTrouble(about)) return true
     const last = this.#told.get(keyOf(about.topic, subjectOf(about), about.code))
     return last !== undefined && now - last.at < noticeTopics[about.topic].quietMs
   }
@@ -47,7 +48,7 @@ export class News {
 
   /** Hosts whose trouble was told and whose end was not; `since`: the sequence of the entry that was told last. */
   troubled(): { host: HostName; since: number }[] {
-    return [...this.#troubled].map(([host, since]) => ({ host, since }))
+    return [...this.#troubled].map(([host, { cause }]) => ({ host, since: cause }))
   }
 
   /** The host beats again. */
@@ -60,6 +61,15 @@ export class News {
     if (entry.kind === 'verdict.changed' && entry.data.kind === 'healthy') this.well(entry.data.host)
     if (entry.kind === 'brake.tripped') this.#turn('brake-tripped', entry.data.scope)
     if (entry.kind === 'brake.released') this.#turn('brake-released', entry.data.scope)
+  }
+
+  /**
+   * The trouble that people know of, found once more: by a run that had to learn it anew, say. Each way of finding a host dead has a
+   * code of its own, and the next run may find it in another way.
+   */
+  #isToldTrouble({ topic, code, host }: About): boolean {
+    const told = host === null ? undefined : this.#troubled.get(host)
+    return told?.topic === topic && (topic === 'host-down' || told.code === code)
   }
 
   #turn(topic: NoticeTopic, subject: string): void {

@@ -1,5 +1,6 @@
 /** What operators are told of an entry. Pure: (entry, what is known of its incident) -> a draft, or null. */
 import type { Entry, EntryKind } from '../domain/entry.ts'
+import { seenBefore } from '../domain/freeze-sentence.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
 import { noticeTopics, type NoticeSeverity, type NoticeTopic } from '../domain/notice.ts'
@@ -12,6 +13,8 @@ export interface Known {
   incident: Incident | undefined
   /** People were told that the entry's host is in trouble, in an earlier run too, and it was not well since. */
   troubleTold: boolean
+  /** The entry was written before this run began. */
+  ofRunBefore: boolean
 }
 
 /** Kinds of entries that may be told; freezes are not among them, because they are told late or not at all. */
@@ -120,8 +123,10 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
 
 /** A freeze that lasted, and its end. */
 export function freezeDraft(entry: Entry, known: Known): Draft | null {
-  if (entry.kind === 'monitor.frozen')
-    return draft(entry, known, 'control-plane-frozen', { code: entry.data.reason, message: entry.data.message })
+  if (entry.kind === 'monitor.frozen') {
+    const message = known.ofRunBefore ? seenBefore(entry) : entry.data.message
+    return draft(entry, known, 'control-plane-frozen', { code: entry.data.reason, message })
+  }
   if (entry.kind !== 'monitor.thawed') return null
   const seconds = Math.round(entry.data.frozenForMs / 1000)
   const message = `Verdicts move again after ${seconds} s; hosts that are still silent are looked at now`

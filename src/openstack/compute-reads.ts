@@ -34,7 +34,8 @@ export function computeReads(session: Session): Reads {
       const showsLostCells = microversion >= since.unknownServices
       return { services: data.services.map(json.serviceOf), serverTimeMs, tookMs, showsLostCells }
     },
-    listInstances: (host, options) => listServers(session, { host }, options),
+    // Nova leaves out what its owner soft-deleted, unless it is asked: each instance of a dead host gets a line (law L9).
+    listInstances: (host, options) => listServers(session, { host, soft_deleted: '1' }, options),
     listChangedInstances: (sinceIso, options) => listServers(session, { 'changes-since': sinceIso }, options),
     getInstance: async (id, options) => {
       const { data } = await session.read({ call: calls.getServer, ids: { id } }, serverAnswer, options)

@@ -1,7 +1,11 @@
+import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { CheckLine } from '../../src/cli/index.ts'
+import type { Config } from '../../src/daemon/config/index.ts'
+import { openJournalAccess } from '../../src/daemon/journal-access.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
-import { anEntry, anIncident, fakeJournal, run } from './fake-commands.ts'
+import { openJournal } from '../../src/journal/journal.ts'
+import { anEntry, anIncident, configFile, fakeJournal, run, standingClock } from './fake-commands.ts'
 
 describe('usage errors end with 2, say one line, and print nothing on stdout', () => {
   it.each([
@@ -25,6 +29,12 @@ describe('usage errors end with 2, say one line, and print nothing on stdout', (
     ],
     ['a journal as a table', ['journal', 'export', '-f', 'table'], /formats: json, markdown/],
     ['a limit that is no number', ['incident', 'list', '--limit', 'many'], /whole number/],
+    [
+      'a time that ends before it begins',
+      ['journal', 'list', '--since', '2h', '--until', '3h'],
+      /^lifeboat: --until \(\S+\) is before --since \(\S+\): nothing lies between\n {2}see `lifeboat journal list --help`\n$/,
+    ],
+    ['where the help is', ['incident', 'note', 'i-1'], /'text'\n {2}see `lifeboat incident note --help`\n$/],
     ['one host for a demo', ['demo', '--hosts', '1'], /from 2 to/],
   ])('%s', async (_name, argv, message) => {
     const { exit, out, err } = await run(argv)
@@ -109,6 +119,16 @@ describe('check', () => {
         '',
       ].join('\n'),
     })
+  })
+
+  it('counts what was not made apart', async () => {
+    const skipped: CheckLine = { what: 'compute', result: 'skip', message: 'not checked: no cloud', advice: null }
+    const partly = async function* () {
+      yield* [...lines, skipped]
+    }
+    expect((await run(['check'], { check: partly })).out).toMatch(
+      /skip {2}compute: not checked: no cloud\n\n3 checks: 1 failed, 1 with a warning; 1 not made\n$/,
+    )
   })
 
   it('warnings alone do not fail', async () => {
@@ -222,6 +242,53 @@ describe('incident', () => {
       out: '',
       err: 'lifeboat: There is no incident nope [NOT_FOUND]\n',
     })
+  })
+})
+
+describe('journal export', () => {
+  it.each(['json', 'markdown'])(
+    'of an incident that there is not is no empty %s file, but a failure',
+    async (format) => {
+      const file = configFile('')
+      openJournal(`${dirname(file)}/journal.db`, { clock: standingClock }).close()
+      const openReader = ({ journal }: Config) => openJournalAccess(journal)
+      const argv = ['journal', 'export', 'nope', '-f', format]
+      expect(await run(argv, { openReader }, { env: { LIFEBOAT_CONFIG: file } })).toEqual({
+        exit: 1,
+        out: '',
+        err: 'lifeboat: There is no incident nope (lifeboat incident list shows them) [NOT_FOUND]\n',
+      })
+    },
+  )
+})
+
+describe('before the daemon ever ran', () => {
+  it.each([
+    ['journal', 'list'],
+    ['journal', 'verify'],
+    ['incident', 'list'],
+    ['incident', 'show', 'i-1'],
+    ['notice', 'list'],
+  ])('%s %s says that there is no journal yet, who makes it and where it was looked for', async (...argv) => {
+    const file = configFile('')
+    const openReader = ({ journal }: Config) => openJournalAccess(journal)
+    const { exit, out, err } = await run(argv, { openReader }, { env: { LIFEBOAT_CONFIG: file } })
+    expect([exit, out]).toEqual([74, ''])
+    expect(err).toBe(
+      `lifeboat: there is no journal yet at ${dirname(file)}/journal.db\n  the daemon makes it when it first runs: start it with \`lifeboat run\` or \`systemctl start lifeboat\`\n  state_dir is ${dirname(file)} (from ${file}:1); another configuration is named with --config\n`,
+    )
+  })
+})
+
+describe('the help of a command', () => {
+  it('names the options of every command that mean something there', async () => {
+    const { out } = await run(['incident', 'list', '--help'])
+    expect(out).toMatch(/Global Options:\n {2}--config <file>/)
+    expect(out).toContain('-f, --format <format>')
+    const running = (await run(['run', '--help'])).out
+    expect(running).toContain('--config <file>')
+    expect(running).not.toContain('--format')
+    expect((await run(['--help'])).out).not.toContain('Global Options')
   })
 })
 

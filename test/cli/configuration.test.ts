@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -56,6 +56,34 @@ describe('config check', () => {
     expect([good.exit, good.out]).toEqual([0, expect.stringMatching(/^valid: .*lifeboat\.yaml; mode observe/)])
     const bad = await run(['config', 'check'], {}, { config: 'mode: armd\n' })
     expect([bad.exit, bad.err]).toEqual([78, expect.stringContaining('lifeboat.yaml:2:7: mode: "armd" is wrong')])
+  })
+
+  it('says so when the file sets nothing', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'lb-'))
+    const empty = join(directory, 'empty.yaml')
+    writeFileSync(empty, '# nothing yet\n')
+    const { exit, out } = await run(['config', 'check', '--config', empty])
+    expect([exit, out]).toEqual([
+      0,
+      `valid: ${empty}; it sets nothing, so all is at its default: no host is fenced, no probe is asked; mode observe, 0 workflows\n`,
+    ])
+    expect((await run(['check', '--config', empty])).out).toContain('warn  configuration: its file sets nothing')
+  })
+
+  it('counts one workflow as one', async () => {
+    const checkWorkflows = () =>
+      Promise.resolve([{ file: 'w.yaml', name: 'w', revision: 1, digest: 'd', problems: [] as string[] }])
+    expect((await run(['config', 'check'], { checkWorkflows })).out).toMatch(/, 1 workflow\n$/)
+  })
+
+  it('shows warnings with what to do, and is content all the same', async () => {
+    const config = `hosts: { c1: {}, c2: { bmc: b } }
+fencing: { bmc: { kind: redfish, system: "https://{bmc}", username: u, password: hunter2 } }
+segments: [{ name: a, match: { hosts: [c1] }, fencing: [bmc] }]
+`
+    const { exit, out } = await run(['config', 'check'], {}, { config })
+    expect(exit).toBe(0)
+    expect(out).toMatch(/^warning: \S+:2:10: c1 of segment a lacks .*\n {2}→ Give bmc under hosts\.c1; /m)
   })
 
   it('is 78 also for a workflow', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cliPage } from '../../src/cli/index.ts'
+import type { RehearsalLine } from '../../src/cli/composition.ts'
 import { printedBy } from '../../src/cli/described.ts'
 import { exitCodes } from '../../src/cli/exit-codes.ts'
 import { bareTree, fieldContract, leaves } from '../../src/cli/reference.ts'
@@ -92,6 +93,13 @@ describe('JSON has exactly the fields that are promised, with their types', () =
     checkWorkflows: () =>
       Promise.resolve([{ file: 'a.yaml', name: 'a', revision: 1, digest: 'd', problems: ['a.yaml:1:1: no'] }]),
     testWorkflows: () => Promise.resolve([{ file: 'a.yaml', line: 3, name: 'n', differences: [] }]),
+    rehearse: (tell: (line: RehearsalLine) => void) => {
+      tell({
+        ...{ since: '00:00:01.000', seq: 1, actor: 'daemon', host: 'cmp01', instance: null, text: null },
+        ...{ kind: 'incident.opened', message: 'opened' },
+      })
+      return Promise.resolve()
+    },
     importMasakari: () =>
       Promise.resolve({ from: 'lab', segments: 1, hosts: 2, yaml: 'segments: []\n', maintenance: [], notes: ['n'] }),
   }
@@ -100,6 +108,7 @@ describe('JSON has exactly the fields that are promised, with their types', () =
     'workflow check': ['workflow', 'check'],
     'workflow test': ['workflow', 'test'],
     rehearse: ['rehearse'],
+    'rehearse (document)': ['rehearse', 'host-crashes'],
     status: ['status'],
     'host list': ['host', 'list'],
     'host show': ['host', 'show', 'cmp01'],

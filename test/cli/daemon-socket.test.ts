@@ -183,7 +183,7 @@ describe('beside a running daemon', () => {
       ['endMaintenance', { by: 'alice', reason: 'done', scope }],
     ])
     expect(out).toBe(
-      'Host cmp01 is in maintenance until 2026-01-02 07:04:05Z; a host of it that is down when it ends is recovered\n',
+      'Host cmp01 is in maintenance until 2026-01-02 07:04:05Z; if it is down when it ends, it is recovered\n',
     )
   })
 

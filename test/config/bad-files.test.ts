@@ -98,7 +98,7 @@ describe('a bad configuration file says every problem with its place and what is
   })
 
   it('a file that is not there, and one that is not text', () => {
-    expect(problemsOf(() => loadConfig('/nonexistent/lifeboat.yaml', {}))[0]).toContain('ENOENT')
+    expect(problemsOf(() => loadConfig('/nonexistent/lifeboat.yaml', {}))[0]).toContain('no such file or directory')
   })
 })
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { configSchemaText, loadConfig, segmentOf } from '../../src/daemon/config/index.ts'
+import { configSchemaText, loadConfig, loadConfiguration, segmentOf } from '../../src/daemon/config/index.ts'
 import { configJsonSchema, type JsonSchema } from '../../src/daemon/config/json-schema.ts'
+import { detectionAdvice } from '../../src/daemon/detection-advice.ts'
 import { parse, shipped, textOf } from './configurations.ts'
 
 /** Every option's path, e.g. monitor.poll_interval; kinds and user-given names are left out of it. */
@@ -54,6 +55,27 @@ describe('config/lifeboat.example.yaml', () => {
       mode,
       notices: { freezeDelayMs, giveUpAfterMs, queueLimit, maxInstances },
     })
+  })
+})
+
+describe('what the README tells somebody who begins', () => {
+  const readme = textOf(shipped('../README.md'))
+
+  it('names each variable that the example needs', () => {
+    const needed = [...textOf(shipped('lifeboat.example.yaml')).matchAll(/^ *\w+_env: (\w+)/gm)].map(([, name]) => name)
+    expect(needed.length).toBeGreaterThan(3)
+    for (const name of needed) expect(readme).toContain(`\`${name}\``)
+  })
+
+  it('the minimal configuration needs the variable that is exported there and no other, and loads without a warning', () => {
+    const minimal = shipped('lifeboat.minimal.yaml')
+    expect(readme).toContain('cp config/lifeboat.minimal.yaml lifeboat.yaml')
+    expect(readme).toMatch(/^ +export BMC_PASSWORD=/m)
+    const { config, warnings } = loadConfiguration(minimal, { BMC_PASSWORD: 'x' })
+    expect(warnings).toEqual([])
+    expect(config).toMatchObject({ mode: 'observe', stateDir: shipped('lifeboat-state') })
+    expect(segmentOf(config)('any', 'nova', [])).toMatchObject({ name: 'all', fencing: ['bmc'], storage: 'local' })
+    expect(detectionAdvice(config)).toEqual([])
   })
 })
 

@@ -73,6 +73,11 @@ export function serverSentences(scene: Scene): void {
       expect(seen.sort()).toEqual([...ids].sort())
     })
 
+    it('are listed all the same when soft-deleted ones are asked for beside them', async () => {
+      const { status, body } = await list(`&host=${scene.cloud.hosts[2]}&soft_deleted=1`)
+      expect([status, body.servers.map(({ id }: { id: string }) => id).sort()]).toEqual([200, [...ids].sort()])
+    })
+
     it('with limit=0 are none, and an unknown marker is 400', async () => {
       expect((await list('&limit=0')).body.servers).toEqual([])
       expect((await list('&marker=nope')).status).toBe(400)

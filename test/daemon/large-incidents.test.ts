@@ -1,6 +1,9 @@
 /** An incident that is over and has a long record: reading it holds up nothing of the daemon's own. */
 import { expect, it } from 'vitest'
 import { onSocket, restServer } from '../../src/api/rest-server.ts'
+import { readEndedIncident } from '../../src/daemon/ended-incidents.ts'
+import type { Entry } from '../../src/domain/entry.ts'
+import type { Journal } from '../../src/domain/journal.ts'
 import type { JournalWriter } from '../../src/journal/journal.ts'
 import { SmallWorld } from './small-world.ts'
 
@@ -46,3 +49,47 @@ it(
     await server.close()
   }),
 )
+
+it(
+  'is not read as a whole for the return of its host, which knows what stays behind all the same',
+  SmallWorld.run({ wrapJournal: counted }, async (world) => {
+    const { simulator, daemon, clock } = world
+    simulator.addInstance({ name: 'web', host: 'cmp01', volumeBacked: true })
+    simulator.addInstance({ name: 'half', host: 'cmp01', state: 'building' })
+    simulator.crash('cmp01')
+    const { id } = await world.ended('cmp01')
+    await world.until(() => daemon.book.inMemory(id) === undefined)
+    for (let nth = 0; nth < 600; nth += 1) daemon.review.note(id, { by: 'ann', text: `note ${nth}` })
+
+    lengths = []
+    simulator.start('cmp01')
+    await clock.advance(15_000)
+    await world.until(() => !daemon.book.isMarked('cmp01'))
+    expect(daemon.book.returnOf('cmp01').leftovers).toMatchObject([{ code: 'INSTANCE_LEFT' }])
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(250)
+  }),
+)
+
+it('is read for that in pieces, with a turn for others between them, and by what was said last', async () => {
+  const entries = Array.from({ length: 600 }, (_, nth) => ({
+    ...{ seq: nth + 1, kind: 'plan.made', incident: 'i', instance: `id-${nth}`, data: { name: `web-${nth}` } },
+  }))
+  const debt = { code: 'LEFTOVER', message: 'a leftover' }
+  const left = { outcome: 'left', code: 'BUILDING', message: '', after: null }
+  const rows = [
+    ...entries,
+    { seq: 601, kind: 'outcome.recorded', incident: 'i', instance: 'id-0', data: left },
+    { seq: 602, kind: 'debt.recorded', incident: 'i', instance: 'id-1', data: debt },
+  ] as unknown as Entry[]
+  const turns: number[] = []
+  const read: Journal['read'] = ({ after = 0, limit = Infinity } = {}) => {
+    const found = rows.filter(({ seq }) => seq > after).slice(0, limit)
+    turns.push(found.length)
+    return found
+  }
+  const { instances } = await readEndedIncident({ read }, 'i', () => Promise.resolve(void turns.push(0)))
+  expect(turns).toEqual([250, 0, 250, 0, 102])
+  expect(instances.size).toBe(600)
+  expect(instances.get('id-0')).toEqual({ plan: { name: 'web-0' }, outcome: left, debts: [] })
+  expect(instances.get('id-1')).toEqual({ plan: { name: 'web-1' }, outcome: null, debts: [debt] })
+})

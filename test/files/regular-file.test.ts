@@ -43,6 +43,7 @@ describe('a file that the configuration names', () => {
     expect(failure(at('nothing'))).toEqual(
       invalid(expect.stringMatching(/^The key .*\/nothing cannot be read: ENOENT/)),
     )
+    expect(failure(at('nothing'))).toMatchObject({ cause: { code: 'ENOENT' } })
     expect(failure(at('pipe'))).toEqual(
       invalid(expect.stringMatching(/^The key .*\/pipe cannot be read: it is a pipe/)),
     )

@@ -75,6 +75,14 @@ describe('a freeze', () => {
     expect(nextFreeze(frozen({ quietSince: 9_000 }), broker, 10_000, quietMs).freeze?.quietSince).toBeNull()
   })
 
+  it('of the run before is quiet for the whole time, whatever it began with, and takes the name of what is seen now', () => {
+    const inherited = frozen({ ...lost, since: 8_000, quietSince: 9_000, inherited: true })
+    expect(nextFreeze(inherited, null, 28_999, quietMs).freeze).not.toBeNull()
+    expect(nextFreeze(inherited, null, 29_000, quietMs).freeze).toBeNull()
+    const again: Fault = { ...lost, message: '504' }
+    expect(nextFreeze(inherited, again, 9_500, quietMs).freeze).toEqual({ ...inherited, ...again, quietSince: null })
+  })
+
   it('of a lost poll is quiet for twice the blind time, and at most as long as any other', () => {
     const blind = (since: number) => frozen({ ...lost, since, quietSince: 9_000 })
     expect(nextFreeze(blind(8_000), null, 10_999, quietMs).freeze).not.toBeNull()

@@ -203,8 +203,12 @@ describe('the control plane first', () => {
     fleet.apiDown = true
     await fleet.run(10_000)
     fleet.apiDown = false
+    const message = 'Nova did not answer: 503 from the proxy'
+    expect(fleet.monitor.frozen()).toEqual({ ...frozenBefore, reason: 'API_FAILED', message })
+    await fleet.run(5_000)
+    expect(fleet.reason('b')).toBe('WAITING_FOR_THAW')
     const thawed = await fleet.run(60_000, (report) => report.frozen === null)
-    expect(thawed.thawed).toEqual({ reason: 'MASS_SILENCE', frozenForMs: 60_000 + 10_000 + 20_000 })
+    expect(thawed.thawed).toEqual({ reason: 'API_FAILED', frozenForMs: 60_000 + 10_000 + 20_000 })
     expect(fleet.reports.filter(({ froze }) => froze)).toEqual([])
     expect(fleet.reports.slice(0, -1).flatMap(({ changed }) => changed.filter(({ host }) => host === 'b'))).toEqual([])
     await fleet.run(30_000, dead('b'))

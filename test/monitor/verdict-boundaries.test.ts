@@ -164,6 +164,12 @@ describe('while verdicts are frozen (law L7)', () => {
     expect(whileFrozen(conclusion(kind), other)).toEqual(passes ? conclusion(kind) : null)
     expect(whileFrozen(conclusion(kind), kind)).toBeNull()
   })
+
+  it.each(kinds)('a host whose row was missing or unreadable and is not any more is said to wait (%s)', (kind) => {
+    const passes = signsOfLife.includes(kind) && kind !== 'unknown'
+    const waits = { kind: 'unknown', reason: 'WAITING_FOR_THAW' }
+    expect(whileFrozen(conclusion(kind), 'unknown', true)).toMatchObject(passes ? conclusion(kind) : waits)
+  })
 })
 
 describe('while the control plane is in doubt', () => {

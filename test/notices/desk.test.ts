@@ -344,14 +344,15 @@ describe('news', () => {
   )
 
   it(
-    'of a freeze that a restart cut short is told once it lasted, by the time that it began',
+    'of a freeze that a restart cut short is told once it lasted, by the time that it began, and says when it was seen',
     Rig.run({}, async (rig) => {
-      await rig.append(frozen)
+      const [entry] = await rig.append(frozen)
       await rig.pass(20_000)
       rig.restart()
       await rig.pass(9_000)
       expect(topics(rig)).toEqual([])
       await rig.pass(2_000)
+      expect(rig.queued()[0]?.message).toBe(`Nova does not answer (seen at ${entry?.at}, before the restart)`)
       await rig.append(thawed)
       expect(topics(rig)).toEqual(both)
     }),
@@ -370,6 +371,24 @@ describe('news', () => {
       rig.restart()
       await rig.pass(60_000)
       expect(topics(rig)).toEqual(both)
+    }),
+  )
+
+  it(
+    'of a host that people know to be dead is not told again by a later run that finds it so anew, unless it lived',
+    Rig.run({}, async (rig) => {
+      await rig.append(verdict('host-down'))
+      rig.restart()
+      await rig.pass(3_600_000)
+      const anew = verdict('host-down', { reason: 'FOUND_IN_ANOTHER_WAY' })
+      await rig.append(verdict('suspect'), anew)
+      expect(topics(rig)).toEqual(['host-down'])
+      await rig.append(verdict('service-down'))
+      await rig.pass(3_600_000)
+      await rig.append(anew)
+      expect(topics(rig)).toEqual(['host-down', 'host-trouble', 'host-down'])
+      await rig.append(verdict('healthy'), anew)
+      expect(topics(rig).slice(3)).toEqual(['host-well', 'host-down'])
     }),
   )
 

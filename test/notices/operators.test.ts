@@ -22,7 +22,7 @@ function told(...entries: NewEntry[]): Draft | null {
   const read = entries.map(asRead)
   const last = read.at(-1) as Entry
   const incident = foldIncidents(read).get(last.incident ?? '')
-  return operatorDraft(last, { mode: 'armed', incident, troubleTold: false })
+  return operatorDraft(last, { mode: 'armed', incident, troubleTold: false, ofRunBefore: false })
 }
 
 function of<K extends EntryKind>(kind: K, data: Partial<EntryData[K]>): NewEntry {

@@ -4,6 +4,26 @@ import { dying, everything, instanceOf, opened, owners, recovered, Rig, verdict,
 
 describe('owners', () => {
   it(
+    'of many hosts that die at once are looked for side by side, which is no leak of listeners',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      let listening = 0
+      rig.instances = (_host, signal) => {
+        signal?.addEventListener('abort', () => undefined)
+        listening += 1
+        return Promise.resolve([])
+      }
+      const warnings: string[] = []
+      const hear = ({ name }: Error): void => void warnings.push(name)
+      process.on('warning', hear)
+      const hosts = Array.from({ length: 20 }, (_, nth) => `cmp${nth}`)
+      await rig.append(...hosts.map((host) => verdict('host-down', { host })))
+      await new Promise((resolve) => setImmediate(resolve))
+      process.off('warning', hear)
+      expect([listening, warnings]).toEqual([20, []])
+    }),
+  )
+
+  it(
     'are told of their own instances only, and at the end what became of each',
     Rig.run({ receivers: { hook: owners } }, async (rig) => {
       rig.instances = () =>

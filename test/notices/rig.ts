@@ -39,7 +39,7 @@ export class Rig {
   /** What each receiver says to each try; default: taken. */
   answers: (receiver: string, notice: Notice, attempt: number) => Ended | Promise<Ended> = () => taken
   /** What is on hosts. */
-  instances: (host: string) => Promise<Instance[]> = () => Promise.resolve([])
+  instances: (host: string, signal?: AbortSignal) => Promise<Instance[]> = () => Promise.resolve([])
   /** Tries, in order: receiver, topic and project of each. */
   tries: { receiver: string; notice: Notice; at: number }[] = []
   journal!: JournalWriter
@@ -99,7 +99,7 @@ export class Rig {
     this.desk = new NoticeDesk({
       clock,
       journal: guarded,
-      cloud: { listInstances: (host) => this.instances(host) },
+      cloud: { listInstances: (host, options) => this.instances(host, options?.signal) },
       observer: {},
       mode: () => mode ?? 'armed',
       incident: (id) => foldIncidents(journal.read({ incident: id })).get(id),

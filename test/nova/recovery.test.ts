@@ -9,7 +9,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { nova, type CloudUnderTest } from '../contract/cloud-under-test.ts'
 import type { Incident } from '../../src/domain/incident.ts'
 import { DaemonProcess, until } from './daemon-process.ts'
-import { evacuateAllAtOnce } from './floor.ts'
 import { lab, labCloud } from './lab.ts'
 import { HalfDeafProxy } from './half-deaf-proxy.ts'
 import { Tenants, truth } from './tenants.ts'
@@ -119,10 +118,6 @@ describe('a crashed host', () => {
   })
 
   it('has twenty instances back with at most three requests each and in 150 MiB', async () => {
-    await tenants.bootMany(20, dead)
-    const floor = await evacuateAllAtOnce(cloud, dead)
-    await cloud.tidy()
-
     const ids = await tenants.bootMany(20, dead)
     await daemon.start()
     await daemon.watched()
@@ -137,12 +132,10 @@ describe('a crashed host', () => {
     const provenS = after(crashed, at('proof.recorded'))
     const backS = after(crashed, at('outcome.recorded'))
     const report = {
-      floor: floor.seconds,
       verdictS,
       provenS,
       backS,
       recoveryS: backS - provenS,
-      ratio: (backS - provenS) / floor.seconds,
       requests,
       rssMiB: daemon.peakRssMiB(),
     }

@@ -1,6 +1,7 @@
 /** What Lifeboat refuses to do, and what it does when its first way of proving a death is gone, on a real Nova. */
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { nova } from '../contract/cloud-under-test.ts'
 import { until } from './daemon-process.ts'
 import { lab } from './lab.ts'
 import { LabStage, outcomeOf, pauseMs } from './stage.ts'
@@ -118,5 +119,29 @@ describe('a host that returns', () => {
     const told = await daemon.command('host', 'return', dead, '--reason', 'its memory was replaced')
     expect(told.code, told.stderr).toBe(0)
     await until('its return', 60_000, async () => (await stage.tenants.steps.service(dead)).status === 'enabled')
+  })
+})
+
+describe('an instance that its owner soft-deleted', () => {
+  // Nova keeps it for so long, restorable, and reclaims it then.
+  beforeEach(() => lab('api', 'reclaim_instance_interval=3600'))
+  afterEach(() => lab('api'))
+
+  it('is left on its dead host with a line of its own, and Nova would refuse to evacuate it', async () => {
+    const { steps } = stage.tenants
+    const id = await stage.tenants.boot('soft-deleted', dead)
+    const beside = await stage.tenants.boot('beside', dead)
+    await nova(stage.cloud, 'DELETE', `/servers/${id}`)
+    await until('soft-deleted', 60_000, async () => (await steps.state(id)).vm === 'soft-delete')
+    await stage.watch()
+    await lab('crash', dead)
+    const incident = await stage.daemon.incident(dead, (at) => at.closed !== null, 120_000)
+    expect(outcomeOf(incident, beside)).toMatch(/^recovered /)
+    expect(outcomeOf(incident, id)).toBe('left SOFT_DELETED')
+    expect(await stage.evacuations(id)).toEqual([])
+    const asked = await nova(stage.cloud, 'POST', `/servers/${id}/action`, { evacuate: {} }, { minor: 95 })
+    expect(asked.status, asked.text).toBe(409)
+    // Its host is gone: Nova deletes what is left of it by itself.
+    expect((await nova(stage.cloud, 'POST', `/servers/${id}/action`, { forceDelete: null })).status).toBe(202)
   })
 })

@@ -39,6 +39,7 @@ describe('a listing of instances', () => {
     expect(Object.fromEntries(cloud.requests(servers)[0]?.query ?? [])).toEqual({
       all_tenants: '1',
       host: 'cmp01',
+      soft_deleted: '1',
       limit: '1000',
     })
   })

@@ -57,7 +57,12 @@ describe('an instance put into a state', () => {
     for (const state of states) at.simulator.addInstance({ host: 'cmp01', state, name: state })
     const reply: Reply = await at.nova('GET', '/servers/detail?all_tenants=1&host=cmp01')
     const { servers } = reply.body as { servers: { name: string }[] }
-    expect(servers.map((server) => server.name).sort()).toEqual(['active', 'building', 'shelved'])
+    const names = ['active', 'building', 'shelved']
+    expect(servers.map((server) => server.name).sort()).toEqual(names)
+    const all: Reply = await at.nova('GET', '/servers/detail?all_tenants=1&host=cmp01&soft_deleted=1')
+    const listed = (all.body as { servers: { name: string; status: string }[] }).servers
+    expect(listed.map((server) => server.name).sort()).toEqual([...names, 'soft-deleted'].sort())
+    expect(listed.find(({ name }) => name === 'soft-deleted')?.status).toBe('SOFT_DELETED')
   })
 
   it('resized and off has the stop of its owner before the resize in its history, power 4, and its old host as source', async () => {

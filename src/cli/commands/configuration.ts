@@ -1,12 +1,12 @@
 /** The configuration: what holds and why, whether it is valid, and putting it in force in the running daemon. */
 import { Argument, type Command } from 'commander'
-import { effectiveDocument, shownValue, type EffectiveOption } from '../../daemon/config/index.ts'
+import { effectiveDocument, setsNothing, shownValue, type EffectiveOption } from '../../daemon/config/index.ts'
 import type { LogLevel, LogLevelState, ReloadReport } from '../../domain/operations.ts'
 import { jsonText, listColumn, yamlText, type Column } from '../output/formats.ts'
 import { printable } from '../output/width.ts'
 import { ends, prints } from '../described.ts'
 import type { Session } from '../session.ts'
-import { clockTime } from '../wording.ts'
+import { clockTime, counted } from '../wording.ts'
 import { endOf, orderLength, text } from './order-options.ts'
 
 const optionColumns: Column<EffectiveOption>[] = [
@@ -92,14 +92,20 @@ export function addConfigurationCommands(program: Command, session: Session): vo
     .command('check')
     .description('whether the files, the secrets and the workflows are valid; reads no cloud (lifeboat check does)')
     .action(async () => {
-      const { config: read, files, warnings } = session.load({ withSecrets: true })
+      const { config: read, files, options, warnings } = session.load({ withSecrets: true })
       const workflows = await session.commands.checkWorkflows(read, [])
       const problems = workflows.flatMap((workflow) => workflow.problems)
       for (const line of problems) say(line)
-      for (const line of warnings) say(`warning: ${line}`)
+      for (const { message, advice } of warnings) {
+        say(`warning: ${message}`)
+        say(`  → ${advice}`)
+      }
       if (problems.length > 0) return session.endsAs('config')
-      const what = files.length === 0 ? 'no file, all defaults' : files.join(', ')
-      say(`valid: ${what}; mode ${read.mode}, ${workflows.length} workflows`)
+      const what = files.length === 0 ? 'no file' : files.join(', ')
+      const defaults = setsNothing(options)
+        ? '; it sets nothing, so all is at its default: no host is fenced, no probe is asked'
+        : ''
+      say(`valid: ${what}${defaults}; mode ${read.mode}, ${counted(workflows.length, 'workflow')}`)
     })
   ends(checked, { 78: 'something is not valid' })
   const reload = program

@@ -3,15 +3,28 @@ import type { Command } from 'commander'
 import type { InstancePlan } from '../../domain/plan.ts'
 import type { CheckLine, WorkflowCheck, WorkflowTest } from '../composition.ts'
 import { prints } from '../described.ts'
+import { setsNothing } from '../../daemon/config/index.ts'
 import { listColumn, type Column } from '../output/formats.ts'
 import { printable } from '../output/width.ts'
 import type { Session } from '../session.ts'
+import { counted } from '../wording.ts'
+import { addRehearsal } from './rehearsal.ts'
 import { wholeNumber } from './whole-number.ts'
 
 const checkColumns: Column<CheckLine>[] = [
-  { title: 'Result', type: 'string', means: '`ok`, `warn` or `fail`', value: (line) => line.result },
+  {
+    title: 'Result',
+    type: 'string',
+    means: '`ok`, `warn`, `fail`, or `skip`: not checked',
+    value: (line) => line.result,
+  },
   { title: 'What', type: 'string', means: 'What was looked at', value: (line) => line.what },
-  { title: 'Message', type: 'string', means: 'What was found', value: (line) => line.message },
+  {
+    title: 'Message',
+    type: 'string',
+    means: 'What was found, or why nothing was looked at',
+    value: (line) => line.message,
+  },
   { title: 'Advice', type: 'string?', means: 'What to do about it', value: (line) => line.advice },
 ]
 
@@ -59,11 +72,6 @@ const testColumns: Column<WorkflowTest>[] = [
   { title: 'Case', type: 'string', means: 'Its name', value: (test) => test.name },
   resultColumn((test) => test.differences),
   listColumn('Differences', 'What the plan has instead', (test) => test.differences),
-]
-
-const scenarioColumns: Column<{ name: string; title: string }>[] = [
-  { title: 'Name', type: 'string', means: 'What `rehearse` takes', value: ({ name }) => name },
-  { title: 'Title', type: 'string', means: 'What happens in it', value: ({ title }) => title },
 ]
 
 export function addDaemonCommands(program: Command, session: Session): void {
@@ -118,7 +126,7 @@ export function addDaemonCommands(program: Command, session: Session): void {
       const onScreen = format === 'table' && columns.length === 0
       // People want to read what is wrong, not a hundred lines that are right.
       if (!onScreen || failed.length > 0) session.list(onScreen ? failed : tests, testColumns)
-      if (onScreen) session.say(`${tests.length} cases: ${failed.length} failed`)
+      if (onScreen) session.say(`${counted(tests.length, 'case')}: ${failed.length} failed`)
       if (failed.length > 0) session.endsAs('failed')
     })
   prints(tested, 'list', testColumns, { exits: { 1: 'a plan is not as expected', 78: 'a file is not valid' } })
@@ -128,19 +136,7 @@ export function addDaemonCommands(program: Command, session: Session): void {
     .action(async () => {
       for (const path of await commands.generate()) terminal.stdout(`${path}\n`)
     })
-  const rehearsal = program
-    .command('rehearse')
-    .description(
-      'play a scenario on a simulated cloud: faults, acts and what Lifeboat makes of them; touches nothing real',
-    )
-    .argument('[scenario]', 'a name, or the path of a scenario.yaml; default: list those there are')
-    .option('--raw', 'every journal entry instead of sentences', false)
-    .option('--fast', 'as fast as it goes instead of live', false)
-    .action(async (scenario: string | undefined, { raw, fast }: { raw: boolean; fast: boolean }) => {
-      if (scenario === undefined) session.list(commands.scenarios(), scenarioColumns)
-      else await commands.rehearse((text) => terminal.stdout(text), { scenario, raw, live: !fast })
-    })
-  prints(rehearsal, 'list', scenarioColumns)
+  addRehearsal(program, session)
   program
     .command('demo')
     .description('a simulated cloud, a dying host and its recovery, here and now; touches nothing real')
@@ -160,7 +156,12 @@ const noFile: CheckLine = {
   advice: 'Name yours with --config or $LIFEBOAT_CONFIG',
 }
 
-const openFile = 'Take it from others, or keep the secret in a file of its own (password_file)'
+const emptyFile: CheckLine = {
+  result: 'warn',
+  what: 'configuration',
+  message: 'its file sets nothing: all is at its default',
+  advice: 'At the least say segments and how to fence their hosts: config/lifeboat.minimal.yaml',
+}
 
 async function check(session: Session): Promise<void> {
   const lines: CheckLine[] = []
@@ -170,13 +171,15 @@ async function check(session: Session): Promise<void> {
     lines.push(line)
     if (asTheyCome) session.terminal.stdout(checkText(line))
   }
-  const { config, warnings } = session.load({ withSecrets: true })
+  const { config, options, warnings } = session.load({ withSecrets: true })
   if (session.configPath() === null) found(noFile)
-  for (const message of warnings) found({ result: 'warn', what: 'configuration', message, advice: openFile })
+  else if (setsNothing(options)) found(emptyFile)
+  for (const warning of warnings) found({ result: 'warn', what: 'configuration', ...warning })
   for await (const line of session.commands.check(config)) found(line)
-  const failed = lines.filter(({ result }) => result === 'fail').length
-  const warned = lines.filter(({ result }) => result === 'warn').length
-  if (asTheyCome) session.terminal.stdout(`\n${lines.length} checks: ${failed} failed, ${warned} with a warning\n`)
+  const many = (wanted: CheckLine['result']): number => lines.filter(({ result }) => result === wanted).length
+  const [failed, skipped] = [many('fail'), many('skip')]
+  const made = `${counted(lines.length - skipped, 'check')}: ${failed} failed, ${many('warn')} with a warning`
+  if (asTheyCome) session.terminal.stdout(`\n${made}${skipped > 0 ? `; ${skipped} not made` : ''}\n`)
   else session.list(lines, checkColumns)
   if (failed > 0) session.endsAs('failed')
 }

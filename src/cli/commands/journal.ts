@@ -94,7 +94,12 @@ export function addJournalCommands(program: Command, session: Session): void {
     .addOption(
       new Option('--follow', 'go on with what is written from now on').conflicts(['until', 'after']).default(false),
     )
-    .action((options: ListOptions) => (options.follow ? follow(session, options) : listed(session, options)))
+    .action((options: ListOptions, command: Command) => {
+      const { since, until } = options
+      if (since !== undefined && until !== undefined && until < since)
+        command.error(`error: --until (${until}) is before --since (${since}): nothing lies between`)
+      return options.follow ? follow(session, options) : listed(session, options)
+    })
   prints(list, 'list', entryColumns)
   const verify = journal
     .command('verify')

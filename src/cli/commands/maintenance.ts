@@ -73,7 +73,7 @@ export function addHostMaintenance(host: Command, session: Session): void {
 async function start(session: Session, scope: Scope, reason: string, forMs: number | undefined): Promise<void> {
   const order = { by: session.by(), reason, until: endOf(session, forMs), scope }
   const { until } = await session.daemon().startMaintenance(order)
-  const then = 'a host of it that is down when it ends is recovered'
+  const then = `${scope.kind === 'host' ? 'if it is' : 'a host of it that is'} down when it ends${scope.kind === 'host' ? ', it' : ''} is recovered`
   session.terminal.stdout(printable(`${startOf(scope)} is in maintenance ${untilText(until)}; ${then}`) + '\n')
 }
 

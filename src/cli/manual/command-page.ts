@@ -1,4 +1,5 @@
 /** lifeboat(1), from the grammar of the command line itself: no command and no option can be missing. */
+import { pathOf } from '../described.ts'
 import type { Command, Option } from 'commander'
 import { exitCodes } from '../exit-codes.ts'
 import { bold, page, plain, sentence, term, underlined } from './scdoc.ts'
@@ -44,11 +45,6 @@ export function leaves(command: Command): Command[] {
     .visibleCommands(command)
     .filter((inner) => inner.name() !== 'help')
   return visible.flatMap((inner) => (inner.commands.length === 0 ? [inner] : leaves(inner)))
-}
-
-/** "lifeboat host list" */
-export function pathOf(command: Command): string {
-  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`
 }
 
 /** What the help of a command shows, without --help itself. */

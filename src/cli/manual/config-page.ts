@@ -80,6 +80,7 @@ export function configPage(schema: OptionSchema): string {
           '_/usr/share/doc/lifeboat/examples/lifeboat.example.yaml_',
           'Every option with its default, and what breaks when it is wrong.',
         ),
+        term('_/usr/share/doc/lifeboat/examples/lifeboat.minimal.yaml_', 'The least that protects a cloud.'),
         term('_/usr/share/lifeboat/lifeboat.schema.json_', 'The same as JSON Schema, for editors.'),
       ].join('\n'),
     ],

@@ -209,3 +209,8 @@ function isMap(value: unknown): value is Record<string, unknown> {
 function isNamed(value: unknown): value is { name: string } {
   return isMap(value) && typeof value['name'] === 'string'
 }
+
+/** Whether no file says anything. */
+export function setsNothing(options: readonly EffectiveOption[]): boolean {
+  return options.every(({ origin }) => origin === 'default' || origin.startsWith('$'))
+}

@@ -8,7 +8,7 @@ import { LifeboatError } from '../../domain/errors.ts'
 import { builtInSettings } from '../../domain/segment.ts'
 import type { Config, FencingConfig, ProbeConfig, RedfishConfig } from './config.ts'
 import { effectiveOptions, type EffectiveOption, type Surroundings } from './effective.ts'
-import { directoryOf, readableByOthers, readConfigTexts, type ConfigText } from './files.ts'
+import { directoryOf, readConfigTexts, type ConfigText } from './files.ts'
 import { mergeTexts } from './merged-source.ts'
 import { noticesConfig } from './notices.ts'
 import { byPlace, pathText, placeIssues } from './problems.ts'
@@ -16,6 +16,7 @@ import { attemptLimit, checkReferences } from './references.ts'
 import { configSchema, type ConfigFile } from './schema.ts'
 import { Secrets, type Environment, type Report } from './secrets.ts'
 import { resolveSegment, resolveSettings } from './segments.ts'
+import { warningsOf, type ConfigWarning } from './warnings.ts'
 import { webConfig, webRules } from './web.ts'
 import { resolveWindow } from './windows.ts'
 import { ipmiConfig, prometheusConfig } from './witnesses.ts'
@@ -42,8 +43,8 @@ export interface LoadedConfig {
   options: EffectiveOption[]
   /** What secret files and variables held, by option; a reload compares them. Never to be shown. */
   secrets: ReadonlyMap<string, string>
-  /** What is dangerous and allowed all the same, for people. */
-  warnings: string[]
+  /** What is dangerous and allowed all the same. */
+  warnings: ConfigWarning[]
 }
 
 /**
@@ -123,23 +124,8 @@ function loadTexts(
     files: path === null ? [] : files,
     options: effective,
     secrets: secrets.contents,
-    warnings: path === null ? [] : [...openSecrets(effective, files), ...openKey(config)],
+    warnings: path === null ? [] : warningsOf(config, source, effective, files, env),
   }
-}
-
-/** Files that everybody may read and that hold a secret themselves. */
-function openSecrets(options: readonly EffectiveOption[], files: readonly string[]): string[] {
-  return files.flatMap((file) => {
-    const held = options.filter(({ secret, origin }) => secret && origin.startsWith(`${file}:`))
-    if (held.length === 0 || !readableByOthers(file)) return []
-    return `${file}: everybody may read it, and it holds ${held.map(({ name }) => name).join(', ')} (chmod o= ${file})`
-  })
-}
-
-function openKey({ web }: Config): string[] {
-  const key = web?.tls?.key
-  if (key === undefined || !readableByOthers(key)) return []
-  return [`${key}: everybody may read it, and it is the private key of the pages (web.tls.key; chmod o= ${key})`]
 }
 
 /** What the program takes from elsewhere when the file is silent. */

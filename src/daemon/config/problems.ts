@@ -1,6 +1,7 @@
 /** Says what zod found in words an operator can act on: what is wrong, and what is allowed. */
 import type { z } from 'zod'
 import { configJsonSchema, type JsonSchema } from './json-schema.ts'
+import { nearNames } from '../../domain/near-names.ts'
 import type { Path, Problem, YamlSource } from './yaml-source.ts'
 
 type Issue = z.core.$ZodIssue
@@ -90,7 +91,7 @@ function unionMessage(issue: Issue, name: string, text: string, value: unknown, 
 
 function unknownKey(path: Path, key: string, data: unknown): string {
   const allowed = Object.keys(schemaAt(path, data)?.properties ?? {})
-  const near = allowed.find((candidate) => distance(candidate, key) <= Math.max(2, Math.floor(key.length / 4)))
+  const [near] = nearNames(key, allowed)
   const hint = near === undefined ? '' : `did you mean ${near}? `
   return `${pathText([...path, key])} is not an option (${hint}allowed: ${allowed.join(', ')})`
 }
@@ -164,18 +165,4 @@ function shown(value: unknown): string {
 export function isSecret(path: Path): boolean {
   if (path.includes('secret_options_files')) return false
   return path.some((part) => typeof part === 'string' && /(^|_)(pass(word|wd|phrase)?|token|secret)$/i.test(part))
-}
-
-/** Levenshtein's distance, for "did you mean". */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j += 1) {
-      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
 }

@@ -151,7 +151,9 @@ export const configSchema = section({
   cloud: text().optional().describe('Name in clouds.yaml; default $OS_CLOUD, else the OS_* variables'),
   state_dir: text()
     .optional()
-    .describe("Where the journal lives. Default $LIFEBOAT_STATE_DIR, systemd's $STATE_DIRECTORY, else ./.lifeboat"),
+    .describe(
+      "Where the journal lives; beats every variable. Default $LIFEBOAT_STATE_DIR, systemd's $STATE_DIRECTORY, else ./.lifeboat",
+    ),
   socket: text().optional().describe('Unix socket for the command line. Default: lifeboat.sock in state_dir'),
   http: optionalSection({
     listen: listen

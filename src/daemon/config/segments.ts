@@ -65,6 +65,11 @@ export function segmentOf(config: { segments: ConfiguredSegment[]; defaults: Omi
   }
 }
 
+/** Whether `match` takes a host of this name; its zones and aggregates may still say no. */
+export function matchesHost({ hosts }: SegmentMatch, host: string): boolean {
+  return hosts.length === 0 || hosts.some((glob) => globPattern(glob).test(host))
+}
+
 /** Only * and ? are special: host names contain dots and dashes that must stay themselves. */
 function globPattern(glob: string): RegExp {
   const source = glob

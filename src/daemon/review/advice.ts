@@ -88,13 +88,8 @@ function aboutHold(incident: Incident): Advice[] {
 }
 
 function aboutProof(incident: Incident): Advice[] {
-  const { id, host, proof, voided, statement, closed, held, mode, verdict } = incident
+  const { id, host, proof, voided, statement, closed, held, verdict } = incident
   if (closed !== null && proof === null && voided !== null) return aboutVoided(incident, voided)
-  if (closed !== null && closed.outcome !== 'cancelled' && proof === null && mode === 'armed') {
-    const text = `${host} was never proven dead, and nothing was evacuated from it. If it is dead, state that, and it is recovered`
-    const command = `lifeboat recover ${quoted(host)} --by NAME --proof "how you know that it is dead"`
-    return closed.outcome === 'returned' ? [] : [{ code: 'NOT_PROVEN', text, command, instances: [] }]
-  }
   if (closed === null || proof?.strength !== 'statement') return []
   const who = proof.statedBy ?? statement?.by ?? 'somebody'
   const text = `That ${host} was dead rests on the word of ${who} alone${verdict === null ? '' : `, beside ${verdict.reason}`}. Before it is powered on again, make sure that it holds none of these instances still running`

@@ -35,6 +35,7 @@ import type { IncidentRecords } from './incident-records.ts'
 import { instanceHistory, instanceReview } from './instance-reviews.ts'
 import { journalPage } from './journal-pages.ts'
 import { PlanRuns } from './plan-runs.ts'
+import { ProvenTimes } from './proven-times.ts'
 import { noteActs } from './review-notes.ts'
 import { stepReview } from './step-review.ts'
 
@@ -56,12 +57,13 @@ export function createReview(parts: ReviewParts): Review {
   const { journal, book, records, monitor } = parts
   const plans = new PlanRuns(parts)
   const followers = new Followers(journal)
+  const proven = new ProvenTimes(journal)
   let verifying: Promise<ChainProof> | null = null
 
   return {
     segments: () => segmentsOf(monitor, book),
     verdicts: ({ host, after, limit = defaultLimit }) => verdictLines(journal, { host, after, limit }),
-    recoveries: ({ open, host, limit = defaultLimit }) => recoveryLines(parts, { open, host, limit }),
+    recoveries: ({ open, host, limit = defaultLimit }) => recoveryLines(parts, proven, { open, host, limit }),
     load: (id) => records.load(id),
     incident: (id) => reviewOf(records.get(id), parts),
     instance: (incident, instance) => instanceReview(journal, incident, instance),
@@ -128,6 +130,7 @@ function verdictLines(
 
 function recoveryLines(
   { journal, book }: Pick<ReviewParts, 'journal' | 'book'>,
+  proven: ProvenTimes,
   { open, host, limit }: { open: boolean | undefined; host: string | undefined; limit: number },
 ): RecoveryLine[] {
   const current = new Map(book.open().map((incident) => [incident.id, incident]))
@@ -136,19 +139,10 @@ function recoveryLines(
       .read({ kinds: ['workflow.pinned'] })
       .flatMap((entry) => (entry.kind === 'workflow.pinned' ? [[entry.data.digest, entry.data.name] as const] : [])),
   )
-  const proofs = new Map(
-    journal
-      .read({ kinds: ['proof.recorded'], ...(host !== undefined && { host }) })
-      .flatMap((entry) =>
-        entry.kind === 'proof.recorded' && entry.incident !== null
-          ? [[entry.incident, entry.data.proof.provenAt] as const]
-          : [],
-      ),
-  )
   const lines = journal.incidents({ limit, openOnly: open === true, ...(host !== undefined && { host }) })
   return lines.map((line) => {
     const incident = current.get(line.id)
-    const provenAt = proofs.get(line.id) ?? null
+    const provenAt = proven.of(line.id)
     const finishedAt = line.closedAt === null ? null : (line.lastLineAt ?? line.closedAt)
     return {
       incident: incident === undefined ? summaryOfLine(line) : incidentSummary(incident),

@@ -1,0 +1,86 @@
+/** `lifeboat rehearse`: the scenarios there are, and one of them played. */
+import type { Command } from 'commander'
+import type { RehearsalLine } from '../composition.ts'
+import { prints } from '../described.ts'
+import { CliFailure } from '../exit-codes.ts'
+import { choose, jsonText, record, renderList, type Column } from '../output/formats.ts'
+import { printable } from '../output/width.ts'
+import type { Session } from '../session.ts'
+
+const scenarioColumns: Column<{ name: string; title: string }>[] = [
+  { title: 'Name', type: 'string', means: 'What `rehearse` takes', value: ({ name }) => name },
+  { title: 'Title', type: 'string', means: 'What happens in it', value: ({ title }) => title },
+]
+
+const lineColumns: Column<RehearsalLine>[] = [
+  {
+    title: 'Since',
+    type: 'string?',
+    means: "The scenario's own time, since it began; null before and after",
+    value: (it) => it.since,
+  },
+  { title: 'Seq', type: 'integer?', means: 'Of the journal entry; null where there is none', value: (it) => it.seq },
+  { title: 'Actor', type: 'string?', means: 'As in `journal list`', value: (it) => it.actor },
+  { title: 'Host', type: 'string?', means: 'What host it is about', value: (it) => it.host },
+  { title: 'Instance', type: 'string?', means: 'What instance it is about, by name', value: (it) => it.instance },
+  {
+    title: 'Kind',
+    type: 'string',
+    means: 'Of the entry; or `scenario` (the title), `script` (what is done to the cloud), `end` (how all ended)',
+    value: (it) => it.kind,
+  },
+  { title: 'Message', type: 'string', means: 'What happened, in words', value: (it) => it.message },
+]
+
+/** Where nothing says how wide: a title is folded, a name never breaks. */
+const usualWidth = 120
+
+export function addRehearsal(program: Command, session: Session): void {
+  const rehearsal = program
+    .command('rehearse')
+    .description(
+      'play a scenario on a simulated cloud: faults, acts and what Lifeboat makes of them; touches nothing real',
+    )
+    .argument('[scenario]', 'a name, or the path of a scenario.yaml; default: list those there are')
+    .option('--raw', 'every journal entry instead of sentences', false)
+    .option('--fast', 'as fast as it goes instead of live', false)
+    .action(async (scenario: string | undefined, { raw, fast }: { raw: boolean; fast: boolean }) => {
+      if (scenario === undefined) list(session)
+      else await session.commands.rehearse(teller(session), { scenario, raw, live: !fast })
+    })
+  prints(rehearsal, 'list', scenarioColumns, {
+    documents: {
+      about: 'With a scenario, `-f json` and `-f value` have a line for each thing that happens, all of them; of each:',
+      fields: lineColumns.map(({ title, type, means }) => ({ title, type, means })),
+    },
+  })
+}
+
+function list(session: Session): void {
+  const { screen } = session.terminal
+  const shape = session.shape()
+  const width = Math.min(usualWidth, screen?.size().columns ?? usualWidth)
+  const rows = session.commands.scenarios()
+  session.terminal.stdout(
+    renderList(rows, scenarioColumns, { ...shape, maxWidth: (session.namedWidth() ?? width) || null }),
+  )
+}
+
+/** How each line is told in the format asked for. Throws CliFailure. */
+function teller(session: Session): (line: RehearsalLine) => void {
+  const { terminal } = session
+  const shape = session.shape()
+  const columns = choose(lineColumns, shape.columns)
+  switch (shape.format) {
+    case 'json':
+      return (line) => terminal.stdout(jsonText(record(columns, line), false))
+    case 'value':
+      return (line) => terminal.stdout(renderList([line], lineColumns, shape))
+    case 'table':
+      return ({ text }) => void (text !== null && terminal.stdout(`${printable(text, true)}\n`))
+    default:
+      throw new CliFailure('usage', `a scenario cannot be played as ${shape.format}`, [
+        'formats with a scenario: table (sentences), value, json (one object per line)',
+      ])
+  }
+}
