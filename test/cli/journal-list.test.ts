@@ -39,6 +39,7 @@ describe('filters', () => {
     [['--kind', 'verdict']],
     [['--since', 'yesterday']],
     [['--since', '2026-13-45']],
+    [['--since', '9999-12-31T23:59:59-23:59']],
     [['--follow', '--until', '1h']],
     [['--follow', '--after', '1']],
     [['--follow', '-f', 'csv']],
