@@ -120,7 +120,7 @@ test('a damaged journal is refused with the exit code of the journal and a word 
   writeFileSync(join(state, 'journal.db'), 'rubbish '.repeat(1_000))
   const refused = run(state)
   expect(await refused.ended).toBe(74)
-  expect(refused.output()).toContain('To go on: keep the damaged file')
+  expect(refused.output()).toContain('To go on: move the damaged file')
 })
 
 test('SIGHUP reads the configuration again, keeps the old one when it is broken, and tells systemd of both', async () => {
