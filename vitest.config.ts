@@ -5,8 +5,9 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/nova/**', 'test/web/**', 'node_modules/**'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Of tests that start daemons of their own, where the machine does much else; a test that hangs hangs for ever.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     pool: 'forks',
     // A worker reads each module once, not once per file: what modules keep (caches) no test may see.
     isolate: false,
