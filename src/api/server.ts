@@ -101,7 +101,7 @@ export function createServer({ https, http, observer, fallback, ...extras }: Ser
   server.removeContentTypeParser('text/plain')
   server.server.on('checkExpectation', refuseExpectation)
   server.server.setTimeout(readingLimitMs, cutWhoReadsNothing)
-  server.server.on('request', cutWhoAsksWithoutReading)
+  server.server.prependListener('request', cutWhoAsksWithoutReading)
   let closing = false
   server.addHook('preClose', (done) => {
     closing = true

@@ -122,7 +122,13 @@ export function keepHead(journalPath: string, first: Head): HeadKeeper {
     if (descriptor === null) {
       // Made now, or another one than before: nothing of what stands in it may outlive this.
       descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
-      writeTo(descriptor, 1 - slot, head)
+      try {
+        writeTo(descriptor, 1 - slot, head)
+      } catch (thrown) {
+        // The next try must write both again.
+        close()
+        throw thrown
+      }
     }
     writeTo(descriptor, slot, head)
     slot = 1 - slot

@@ -56,6 +56,15 @@ describe('tcp', () => {
     expect((await reading).get('h')?.[0]).toMatchObject({ answer: 'dead' })
   })
 
+  it('a name that does not resolve in time is unknown: nobody has asked the host', async () => {
+    const hand = new HandClock()
+    const probe = tcpProbe({ name: 'ssh', clock: hand, limitMs: 1_000, port: 9, address: to('localhost') })
+    const reading = probe.read('h', new AbortController().signal)
+    hand.advance(1_000)
+    hand.advance(1)
+    expect(await reading).toMatchObject({ answer: 'unknown', detail: expect.stringContaining('did not resolve') })
+  })
+
   it('an aborted round says nothing about the host', async () => {
     const reading = await tcp('127.0.0.1', 22).read('h', AbortSignal.abort())
     expect(reading.answer).toBe('unknown')

@@ -2,7 +2,7 @@
  * The tcp probe: does a kernel answer at host:port? A refused connection is as much a sign of life as an accepted one.
  * Only a network that says "nobody there" or says nothing at all counts as dead.
  */
-import { connect } from 'node:net'
+import { connect, isIP } from 'node:net'
 import { deadline, type Clock } from '../../domain/clock.ts'
 import type { Probe } from '../../domain/verdict.ts'
 import { isPlainAddress, reader, type AddressOf } from './address.ts'
@@ -27,6 +27,11 @@ export function tcpProbe(options: {
       const limit = deadline(clock, options.limitMs, signal)
       return new Promise((resolve) => {
         const socket = connect({ host: address, port })
+        // Until its name is resolved nobody has asked the host anything.
+        let asked = isIP(address) !== 0
+        socket.once('lookup', () => {
+          asked = true
+        })
         const end = (answer: 'alive' | 'dead' | 'unknown', detail: string): void => {
           limit.release()
           socket.destroy()
@@ -35,6 +40,7 @@ export function tcpProbe(options: {
         // A time-out only speaks against the host when it was ours: an aborted round says nothing.
         const late = (): void => {
           if (!limit.expired()) end('unknown', 'stopped')
+          else if (!asked) end('unknown', `its name did not resolve within ${options.limitMs} ms`)
           // When we ourselves stood still, the answer may be waiting beside the timer: what the kernel holds comes first.
           else clock.after(0, () => end('dead', `no answer within ${options.limitMs} ms`))
         }
