@@ -17,6 +17,11 @@ export function spread(values, digits = 1) {
   return [Math.min(...values), median(values), Math.max(...values)].map((at) => at.toFixed(digits)).join(' / ')
 }
 
+/** CPU time that a hypervisor gave to other machines instead of this one, since its start, in ms; in steps of a tick, 10 ms mostly. */
+export function stolenMs() {
+  return Number(readFileSync('/proc/stat', 'utf8').split('\n', 1)[0].split(/\s+/)[8]) * (1_000 / ticksPerSecond())
+}
+
 /** CPU time that a process has used so far, user and system, in seconds. */
 export function cpuSeconds(pid) {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')

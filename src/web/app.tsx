@@ -19,7 +19,7 @@ import { Announcer } from './parts/announce.tsx'
 import { matchPath } from './page-path.ts'
 import { PageHead } from './parts/page.tsx'
 import { Problem } from './parts/states.tsx'
-import { useTheme } from './parts/theme.ts'
+import { ThemeButton } from './parts/theme-button.tsx'
 import { followLinks, go, usePlace } from './router.ts'
 
 /** Between two tries to reach a daemon that does not answer. */
@@ -150,7 +150,6 @@ const places = [
 ] as const
 
 function TopBar({ path, asker, onLeave }: { path: string; asker: Asker | null; onLeave: () => void }) {
-  const [theme, nextTheme] = useTheme()
   return (
     <header class="top">
       <a class="brand" href="/">
@@ -171,18 +170,7 @@ function TopBar({ path, asker, onLeave }: { path: string; asker: Asker | null; o
       )}
       <span class="push" />
       {asker !== null && <LiveMark />}
-      <button
-        type="button"
-        class="quiet"
-        onClick={nextTheme}
-        aria-label={`Theme: ${theme}. Change it`}
-        title={`Theme: ${theme}`}
-      >
-        <svg class="theme-icon" viewBox="0 0 16 16" aria-hidden="true">
-          <circle cx="8" cy="8" r="6.25" />
-          <path d={theme === 'light' ? '' : 'M8 1.75a6.25 6.25 0 010 12.5z'} class={theme} />
-        </svg>
-      </button>
+      <ThemeButton />
       {asker !== null && (
         <span class="who">
           <span title={`${asker.name}, ${asker.role}`}>

@@ -5,6 +5,7 @@
  */
 import { askEarly } from './api/early.ts'
 import { firstQuestions } from './api/first-questions.ts'
+import { applyTheme, keptTheme } from './parts/theme.ts'
 import './styles/base.css'
 import './styles/frame.css'
 import './styles/parts.css'
@@ -17,3 +18,5 @@ import './styles/print.css'
 
 askEarly(firstQuestions(location.pathname + location.search))
 void import('./main.tsx')
+// While that is read: asking for what the browser keeps waits for another process.
+applyTheme(keptTheme())

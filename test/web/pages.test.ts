@@ -66,6 +66,7 @@ describe('what a page asks first', () => {
     ['incident', ['/v1/me', () => `/v1/incidents/${incident}/review`]],
     ['host', ['/v1/me', '/v1/hosts/cmp01', '/v1/verdicts?host=cmp01&limit=50']],
     ['segments', ['/v1/me', '/v1/segments']],
+    ['what if', ['/v1/me', '/v1/plans']],
     ['journal', ['/v1/me', '/v1/journal?limit=100&newestFirst=true']],
   ])('is asked before the script of the page %s is read, and not again', async (name, early) => {
     const [, path, ready] = pages.find(([known]) => known === name)!
@@ -75,16 +76,14 @@ describe('what a page asks first', () => {
     const note = (request: Request): void => void asked.push(request.url().slice(stage.url.length))
     page.on('request', note)
     // The script waits until the questions are seen.
-    const seen = page.waitForRequest((request) => request.url().endsWith('/v1/me'))
+    const addresses = early.map((question) => (typeof question === 'string' ? question : question()))
+    const seen = Promise.all(addresses.map((address) => page.waitForRequest(stage.url + address)))
     await page.route('**/assets/main-*.js', (route) => seen.then(() => route.continue()))
     await page.goto(stage.url + path())
     await page.waitForSelector(ready)
     page.off('request', note)
     await page.unrouteAll()
-    for (const question of early) {
-      const address = typeof question === 'string' ? question : question()
-      expect(asked.filter((one) => one === address)).toHaveLength(1)
-    }
+    for (const address of addresses) expect(asked.filter((one) => one === address)).toHaveLength(1)
   })
 })
 

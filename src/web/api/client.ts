@@ -1,8 +1,7 @@
 /** Asks the daemon. One shape for every failure; what is shown of it is the daemon's own sentence. */
-
-import { requestHeader } from '../../domain/review.ts'
 import { after, setByDaemon } from '../browser-clock.ts'
-import { forgetEarly, reading, readLimitMs, takeEarly } from './early.ts'
+import { forgetEarly, takeEarly } from './early.ts'
+import { readLimitMs, requestOf } from './request.ts'
 
 export class ApiFailure extends Error {
   /** HTTP status; 0 when there was no answer. */
@@ -63,7 +62,7 @@ async function ask<T>(method: string, path: string, body: unknown, { signal, lim
   const given = (): void => limit.abort()
   signal?.addEventListener('abort', given)
   try {
-    const early = method === 'GET' ? takeEarly(path) : null
+    const early = takeEarly(method, path, body)
     const ask = () => fetch(path, { ...requestOf(method, body), signal: limit.signal })
     const response = await (early?.catch(ask) ?? ask())
     setByDaemon(response.headers.get('date'))
@@ -76,19 +75,6 @@ async function ask<T>(method: string, path: string, body: unknown, { signal, lim
   } finally {
     cancel()
     signal?.removeEventListener('abort', given)
-  }
-}
-
-function requestOf(method: string, body: unknown): RequestInit {
-  const headers: Record<string, string> = { ...reading.headers }
-  if (body !== undefined) headers['content-type'] = 'application/json'
-  // A page of another site cannot set it: that is how the daemon knows that a write comes from its own pages.
-  if (method !== 'GET') headers[requestHeader] = 'pages'
-  return {
-    ...reading,
-    method,
-    headers,
-    ...(body !== undefined && { body: JSON.stringify(body) }),
   }
 }
 

@@ -3,42 +3,42 @@
  * same; what nobody took soon is forgotten, and so is everything once the daemon does not know us.
  */
 import { after } from '../browser-clock.ts'
+import { readLimitMs, requestOf } from './request.ts'
 
 /** Longer, and a page that is opened later by a link shows an answer from when this one was loaded. */
 const freshMs = 5_000
 
-/**
- * How long an answer may take. Without a limit a dead line that nobody reports (a laptop that slept) keeps a page waiting for
- * minutes with old news on it. Shorter gives up on a daemon that is only busy.
- */
-export const readLimitMs = 30_000
-
-/** How the pages read. */
-export const reading = {
-  headers: { accept: 'application/json' },
-  credentials: 'same-origin',
-  cache: 'no-store',
-} as const
+/** What a page asks first. With a body it is a POST, and one that changes nothing: an answer that is lost is asked for again. */
+export interface FirstQuestion {
+  path: string
+  body?: unknown
+}
 
 const early = new Map<string, Promise<Response>>()
 
-export function askEarly(addresses: readonly string[]): void {
+export function askEarly(questions: readonly FirstQuestion[]): void {
   const limit = new AbortController()
   after(readLimitMs, () => limit.abort())
-  for (const address of addresses) {
-    const answer = fetch(address, { ...reading, signal: limit.signal })
+  for (const { path, body } of questions) {
+    const method = body === undefined ? 'GET' : 'POST'
+    const answer = fetch(path, { ...requestOf(method, body), signal: limit.signal })
     // Whoever takes it sees that it failed; of what nobody takes nobody is told.
     answer.catch(() => undefined)
-    early.set(address, answer)
+    early.set(keyOf(method, path, body), answer)
   }
   after(freshMs, forgetEarly)
 }
 
 /** The answer to this question, or null: it was not asked early, or somebody has it. */
-export function takeEarly(address: string): Promise<Response> | null {
-  const answer = early.get(address) ?? null
-  early.delete(address)
+export function takeEarly(method: string, path: string, body: unknown): Promise<Response> | null {
+  const key = keyOf(method, path, body)
+  const answer = early.get(key) ?? null
+  early.delete(key)
   return answer
+}
+
+function keyOf(method: string, path: string, body: unknown): string {
+  return [method, path, JSON.stringify(body)].join(' ')
 }
 
 export function forgetEarly(): void {

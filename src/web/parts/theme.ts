@@ -1,11 +1,13 @@
-/** Light or dark: as the system says, until somebody says otherwise; remembered in this browser. */
-import { useEffect, useState } from 'preact/hooks'
-
+/**
+ * Light or dark: as the system says, until somebody says otherwise; remembered in this browser. Nothing large may come in here:
+ * it is applied before the pages' script is read (first.ts).
+ */
 const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 const kept = 'lifeboat-theme'
 
-function stored(): Theme {
+/** Costs milliseconds, for the browser asks another process of its own: once a page. */
+export function keptTheme(): Theme {
   try {
     const text = localStorage.getItem(kept)
     return themes.find((theme) => theme === text) ?? 'system'
@@ -15,20 +17,23 @@ function stored(): Theme {
   }
 }
 
-export function applyTheme(theme: Theme = stored()): void {
+export function keepTheme(theme: Theme): void {
+  try {
+    localStorage.setItem(kept, theme)
+  } catch {
+    // Not remembered, then.
+  }
+}
+
+export function applyTheme(theme: Theme): void {
   if (theme === 'system') delete document.documentElement.dataset['theme']
   else document.documentElement.dataset['theme'] = theme
 }
 
-export function useTheme(): [Theme, () => void] {
-  const [theme, setTheme] = useState(stored)
-  useEffect(() => {
-    applyTheme(theme)
-    try {
-      localStorage.setItem(kept, theme)
-    } catch {
-      // Not remembered, then.
-    }
-  }, [theme])
-  return [theme, () => setTheme(themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system')]
+export function appliedTheme(): Theme {
+  return themes.find((theme) => theme === document.documentElement.dataset['theme']) ?? 'system'
+}
+
+export function themeAfter(theme: Theme): Theme {
+  return themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system'
 }
