@@ -58,7 +58,7 @@ function summarise({ book, observer, journal }: ScheduleParts): void {
   const open = book.open()
   const held = open.filter((incident) => incident.held !== null)
   observer.log?.('info', 'summary', {
-    message: `${open.length} incidents are open, ${held.length} of them held`,
+    message: `${open.length} ${open.length === 1 ? 'incident is' : 'incidents are'} open, ${held.length} of them held`,
     incidents: open.map(({ id, phase, held: hold }) => ({ id, phase, held: hold?.code ?? null })),
     entries: journal.head().seq,
   })

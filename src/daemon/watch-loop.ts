@@ -8,7 +8,7 @@ import { ensureError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Segment } from '../domain/segment.ts'
-import { witnessedDead, type Verdict, type VerdictKind } from '../domain/verdict.ts'
+import { isNotListed, witnessedDead, type Verdict, type VerdictKind } from '../domain/verdict.ts'
 import type { Monitor, PollReport } from '../monitor/monitor.ts'
 import type { BrakeWatch } from './brake-watch.ts'
 import type { HostReturns } from './host-returns.ts'
@@ -58,9 +58,11 @@ export class WatchLoop {
   readonly #parts: WatchLoopParts
   /**
    * Hosts whose present death already has (or had) its incident, and which one: cancelled ones are not opened again, and
-   * observed ones only once the daemon is armed. Null: one that is certainly not opened again.
+   * observed ones only once the daemon is armed. Null: one that a person cancelled.
    */
   readonly #handled = new Map<string, IncidentId | null>()
+  /** Of those, the ones that Nova did not list at the last poll. */
+  readonly #unlisted = new Set<string>()
   /** Incidents of an earlier run, picked up after the first good poll. */
   readonly #unfinished: IncidentId[]
   /** What polls found while the journal could not be written. */
@@ -125,6 +127,7 @@ export class WatchLoop {
     if (report.ok) for (const id of this.#unfinished.splice(0)) this.#parts.run(id)
     for (const verdict of report.verdicts) this.#noteLife(verdict)
     if (report.frozen === null) {
+      if (report.ok) this.#noteRecords(report.verdicts)
       const dead = report.verdicts.filter((verdict) => this.#opens(verdict) && !this.#isHandled(verdict.host))
       for (const verdict of dead.toSorted((a, b) => this.#priority(b) - this.#priority(a))) this.#openOnce(verdict)
     }
@@ -136,6 +139,21 @@ export class WatchLoop {
     if (alive.has(verdict.kind)) this.#handled.delete(verdict.host)
   }
 
+  /**
+   * A host whose record went and came back without life (a database is restored) gets its incident anew, as after a restart: the one it
+   * had may have ended because nothing was listed. A person's cancel stays.
+   */
+  #noteRecords(verdicts: readonly Verdict[]): void {
+    const listed = new Set(verdicts.filter((verdict) => !isNotListed(verdict)).map(({ host }) => host))
+    for (const [host, id] of this.#handled) {
+      if (!listed.has(host)) this.#unlisted.add(host)
+      else if (this.#unlisted.delete(host) && id !== null) {
+        const outcome = this.#parts.book.outcomeOf(id)
+        if (outcome !== null && outcome !== 'cancelled') this.#handled.delete(host)
+      }
+    }
+  }
+
   /** Whoever arms the daemon wants to see recovered what it only observed; a person's cancel stays. */
   #isHandled(host: string): boolean {
     const id = this.#handled.get(host)
@@ -143,9 +161,8 @@ export class WatchLoop {
     if (id === null || this.#parts.mode() === 'observe') return true
     const outcome = this.#parts.book.outcomeOf(id)
     if (outcome === null) return true
-    if (outcome === 'observed') return false
-    this.#handled.set(host, null)
-    return true
+    if (outcome === 'cancelled') this.#handled.set(host, null)
+    return outcome !== 'observed'
   }
 
   #priority({ host }: Verdict): number {

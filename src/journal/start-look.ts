@@ -68,10 +68,10 @@ export function refuseLostEnd(file: string, kept: KeptHead, timeout: number): vo
 
 export function withoutHead(file: string, kept: KeptHead, entries: number): string | null {
   if (kept.state === 'kept' || entries === 0) return null
-  const why = kept.state === 'missing' ? 'there was none' : 'it could not be read, and was written anew'
+  const why = kept.state === 'missing' ? 'was not there' : 'could not be read'
   return (
-    `The journal begins this run with entry ${entries}, and whether that is its true end cannot be told: ${headPath(file)} ` +
-    `says so, and ${why}. That is so once after an upgrade, and after a journal was put there on purpose`
+    `The journal begins this run with entry ${entries}, and whether that is its true end cannot be told: ` +
+    `${headPath(file)}, which knows it, ${why} and is written anew. That is so once after an upgrade, and after a journal was put there on purpose`
   )
 }
 

@@ -191,7 +191,7 @@ test.each([
   writeFileSync(`${path}.head`, bytes)
   expect(readKeptHead(path).state).toBe(state)
   const journal = open(path)
-  expect(journal.warning).toContain(state === 'missing' ? 'there was none' : 'it could not be read')
+  expect(journal.warning).toContain(state === 'missing' ? 'was not there' : 'could not be read')
   journal.close()
   expect(readKeptHead(path)).toMatchObject({ state: 'kept', seq: 40 })
 })

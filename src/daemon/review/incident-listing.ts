@@ -11,7 +11,7 @@ import type { IncidentBook } from '../incident-book.ts'
 import { headOf, incidentSummary } from '../incident-views.ts'
 
 /** What reviewing needs of the journal beside reading and appending. */
-export type ReviewedJournal = Journal & Pick<JournalView, 'incidents' | 'each' | 'verifyInPieces'>
+export type ReviewedJournal = Journal & Pick<JournalView, 'incidents' | 'each' | 'head' | 'verifyInPieces'>
 
 /** Incidents listed when nobody says how many. */
 export const defaultLimit = 100

@@ -68,7 +68,7 @@ export function createReview(parts: ReviewParts): Review {
     incident: (id) => reviewOf(records.get(id), parts),
     instance: (incident, instance) => instanceReview(journal, incident, instance),
     instanceHistory: (instance) => instanceHistory(journal, instance),
-    journal: (query) => journalPage(journal, headOf(journal), query),
+    journal: (query) => journalPage(journal, journal.head(), query),
     verify: () => {
       // One walk serves everybody who asks meanwhile: it reads the whole journal.
       verifying ??= walk(parts).finally(() => {
@@ -87,11 +87,6 @@ export function createReview(parts: ReviewParts): Review {
     ...noteActs(journal),
     follow: (seq, listen) => followers.follow(seq, listen),
   }
-}
-
-function headOf(journal: ReviewedJournal): { seq: number; hash: string } {
-  const newest = journal.read({ newestFirst: true, limit: 1 })[0]
-  return { seq: newest?.seq ?? 0, hash: newest?.hash ?? '' }
 }
 
 function segmentsOf(monitor: ReviewParts['monitor'], book: IncidentBook): SegmentStatus[] {
