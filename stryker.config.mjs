@@ -7,7 +7,7 @@ export default {
   mutate: [
     'src/engine/*.ts',
     'src/executor/{patience,back-off,gate,slots,step-runner,host-watch}.ts',
-    'src/executor/{seen-dead,sign-of-life,proof-keeper,proof-renewal}.ts',
+    'src/executor/{seen-dead,sign-of-life,proof-keeper,proof-renewal,removal}.ts',
     'src/executor/steps/{evacuate,confirm-resize,power,marks}.ts',
     'src/monitor/{verdict-rules,brake,brake-trips,freezer,control-plane,clock-skew,heartbeat,suspicion,witnesses}.ts',
     'src/monitor/probe-round.ts',

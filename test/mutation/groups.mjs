@@ -28,8 +28,8 @@ const groups = {
     tests('executor/decisions', 'gate gate-proof slots step-runner step-interrupted'),
   ],
   proof: [
-    files('executor', 'proof-keeper proof-renewal sign-of-life seen-dead back-off'),
-    tests('executor', 'decisions/proof-keeper decisions/proof-silence decisions/proof-renewal seen-dead'),
+    files('executor', 'proof-keeper proof-renewal sign-of-life seen-dead back-off removal'),
+    tests('executor', 'decisions/proof-keeper decisions/proof-silence decisions/proof-renewal seen-dead removal'),
   ],
   evacuate: [
     files('executor', 'steps/evacuate steps/look-before power-order host-watch'),
