@@ -5,8 +5,8 @@ const methods = `
 fencing:
   bmc: { kind: redfish, system: 'https://{host}/', username: u, password: p, off_timeout: 40s, attempts: 2 }
   agent: { kind: fence-agent, agent: fence_ipmilan, timeout: 30s }
-  ceph: { kind: command, fence: [a], verify: [b], timeout: 20s, proves: storage, renew: 1h }
-  pdu: { kind: command, fence: [a], verify: [b], attempt_timeout: 60s }
+  ceph: { kind: command, fence: [a], verify: [b, '{host}'], timeout: 20s, proves: storage, renew: 1h }
+  pdu: { kind: command, fence: [a], verify: [b, '{host}'], attempt_timeout: 60s }
 `
 
 describe('fencing limits', () => {
@@ -63,7 +63,7 @@ segments:
   })
 
   const command = (options: string): string[] =>
-    tryParse(`fencing: { x: { kind: command, fence: [a], verify: [b], timeout: 60s, ${options} } }`)
+    tryParse(`fencing: { x: { kind: command, fence: [a], verify: [b, '{host}'], timeout: 60s, ${options} } }`)
 
   it.each([
     ['attempt_timeout: 59s', 'one part of a try alone may take 1m'],

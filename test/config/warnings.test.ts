@@ -13,7 +13,7 @@ fencing:
   pdu: { kind: command, fence: [off, '{host}'], verify: [is-off, '{host}', '{outlet}'] }
   any: { kind: command, fence: [off, '{host}'], verify: [is-off, '{host}'] }`
 // The loader refuses a variable that no host has.
-const full = `full: { bmc: b, ipmi: i, port: '1', outlet: o }`
+const full = `full: { bmc: b-full, ipmi: i-full, port: '1', outlet: o }`
 const env = { PW: 'x' }
 const of = (hosts: string, segments: string, defaults = ''): string[] =>
   warnings(`hosts:\n${hosts}\n  ${full}${methods}\nsegments:\n${segments}\n${defaults}`, env)

@@ -8,6 +8,7 @@ import { LifeboatError } from '../../domain/errors.ts'
 import { builtInSettings } from '../../domain/segment.ts'
 import type { Config, FencingConfig, ProbeConfig, RedfishConfig } from './config.ts'
 import { effectiveOptions, type EffectiveOption, type Surroundings } from './effective.ts'
+import { checkTargets } from './fence-targets.ts'
 import { directoryOf, readConfigTexts, type ConfigText } from './files.ts'
 import { mergeTexts } from './merged-source.ts'
 import { noticesConfig } from './notices.ts'
@@ -117,6 +118,7 @@ function loadTexts(
   const baseDir = (at: Path): string => directoryOf(source.fileOf(at) ?? path)
   const secrets = new Secrets(baseDir, env, report, options.withSecrets ?? true)
   const config = resolveConfig(parsed.data, secrets, baseDir, path, env, report)
+  checkTargets(config, report)
   if (problems.length > 0) throw invalid(name, files, problems)
   const effective = effectiveOptions(source, surroundings(config, env))
   return {
