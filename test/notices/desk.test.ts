@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { sleep } from '../../src/domain/clock.ts'
 import type { NewEntry } from '../../src/domain/entry.ts'
 import { down, everything, instanceOf, opened, owners, refused, Rig, taken, verdict, closed } from './rig.ts'
 
@@ -124,6 +125,48 @@ describe('a receiver', () => {
       expect(rig.tries).toHaveLength(2)
       await rig.pass(1_000)
       expect(rig.tries).toHaveLength(3)
+    }),
+  )
+
+  it(
+    'that fails on the notice of one project alone keeps no other project waiting, now or later',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      const projects = ['red', 'blue', 'green']
+      rig.instances = () => Promise.resolve(projects.map((project) => instanceOf(`of-${project}`, project)))
+      rig.answers = async (_receiver, { project }) => {
+        if (project !== 'red') return taken
+        // The last to answer, so that nothing else says that the receiver is well.
+        await sleep(rig.clock, 10)
+        return down
+      }
+      await rig.append(verdict('host-down'))
+      await rig.append(opened('i'), closed('i'))
+      await rig.pass(10_000)
+      expect(rig.ends().filter((end) => end.startsWith('sent'))).toHaveLength(4)
+      await rig.pass(600_000)
+      rig.tries = []
+      await rig.append(verdict('healthy', { from: 'host-down' }), verdict('host-down'))
+      await rig.pass(1_000)
+      expect(rig.tries.map(({ notice }) => notice.project)).toEqual(['blue', 'green'])
+    }),
+  )
+
+  it(
+    'that fails on the notice of one project alone is tried with it ever more rarely, and it goes when it can',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      const ofRed = (): number[] => rig.tries.flatMap(({ notice, at }) => (notice.project === 'red' ? [at] : []))
+      rig.instances = (host) =>
+        Promise.resolve([...(host === 'cmp01' ? [instanceOf('r', 'red')] : []), instanceOf('b', 'blue')])
+      rig.answers = (_receiver, { project }) => (project === 'red' ? down : taken)
+      await rig.append(verdict('host-down'))
+      for (let nth = 0; nth < 60; nth++) {
+        await rig.append(verdict('host-down', { host: `other${nth}` }))
+        await rig.pass(10_000)
+      }
+      expect(ofRed().length).toBeLessThan(15)
+      rig.answers = () => taken
+      await rig.pass(300_000)
+      expect(rig.ends().filter((end) => end.startsWith('sent'))).toHaveLength(62)
     }),
   )
 })
