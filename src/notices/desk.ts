@@ -216,11 +216,13 @@ export class NoticeDesk {
   /** Record before act: what is not in the journal is not sent. */
   #tell(notices: readonly Notice[]): void {
     const { journal, observer } = this.#parts
-    this.#owed = [...this.#owed, ...notices].slice(-owedAtMost)
+    this.#owed.push(...notices)
     try {
       journal.append(this.#owed.map((data) => ({ kind: 'notice.queued', data, ...aboutOf(data) })))
     } catch (thrown) {
-      observer.log?.('warn', 'notice.not_recorded', { notices: this.#owed.length }, ensureError(thrown))
+      const lost = this.#owed.splice(0, Math.max(0, this.#owed.length - owedAtMost)).length
+      const level = lost > 0 ? 'error' : 'warn'
+      observer.log?.(level, 'notice.not_recorded', { notices: this.#owed.length, lost }, ensureError(thrown))
       if (this.#started) this.#wakeUp(recordAgainMs)
       return
     }
