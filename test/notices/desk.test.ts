@@ -173,6 +173,25 @@ describe('a receiver', () => {
 
 describe('a restart', () => {
   it(
+    'soon after a host was well and then died tells nobody that it is well, nor any owner that it came back',
+    Rig.run({ receivers: { pager: everything, hook: owners } }, async (rig) => {
+      rig.instances = () => Promise.resolve([instanceOf('a', 'red')])
+      await rig.append(verdict('healthy', { from: 'suspect' }))
+      await rig.pass(10_000)
+      await rig.append(verdict('host-down'), opened('i'))
+      const told = ['host-down', 'incident-opened', 'instances-affected']
+      expect(rig.queued().map(({ topic }) => topic)).toEqual(told)
+      rig.restart()
+      await rig.pass(10_000)
+      expect(rig.queued().map(({ topic }) => topic)).toEqual(told)
+      await rig.append(closed('i'))
+      expect(rig.queued('instances-ended').map(({ reference }) => reference)).toEqual([
+        rig.queued('instances-affected')[0]?.reference,
+      ])
+    }),
+  )
+
+  it(
     'sends what waited, once, under the same id',
     Rig.run({}, async (rig) => {
       rig.answers = () => down
