@@ -2,7 +2,7 @@
  * The listener for people and their programs on TCP: the REST API behind a login, and the pages. Owns what a hostile client meets
  * first: TLS, limits, headers. Metrics and health are elsewhere (public-listener.ts), without a login.
  */
-import { randomUUID } from 'node:crypto'
+import { randomUUID, X509Certificate } from 'node:crypto'
 import type { Server } from 'node:https'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
@@ -184,11 +184,20 @@ function readTls({ certificate, key }: NonNullable<WebOptions['tls']>): { cert: 
   }
 }
 
-function reloader(server: FastifyInstance, { observer }: WebParts, { tls }: WebOptions): () => void {
+/** No browser takes it, and of a host that it knows (HSTS) it lets nobody pass over that. Throws CONFIG_INVALID. */
+function refuseExpired(cert: Buffer, clock: Clock): void {
+  const { validTo } = new X509Certificate(cert)
+  if (Date.parse(validTo) <= clock.wall())
+    throw new LifeboatError('CONFIG_INVALID', `It was valid until ${validTo} (web.tls.certificate)`)
+}
+
+function reloader(server: FastifyInstance, { observer, clock }: WebParts, { tls }: WebOptions): () => void {
   return () => {
     if (tls === null) return
     try {
-      ;(server.server as unknown as Server).setSecureContext({ ...readTls(tls), minVersion: 'TLSv1.2' })
+      const read = readTls(tls)
+      refuseExpired(read.cert, clock)
+      ;(server.server as unknown as Server).setSecureContext({ ...read, minVersion: 'TLSv1.2' })
       observer.log?.('info', 'web.certificate', { message: 'The certificate of the pages was read again' })
     } catch (thrown) {
       const message = 'The new certificate of the pages cannot be used; the old one stays'

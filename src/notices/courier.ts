@@ -107,7 +107,7 @@ export class Courier {
 
   #begin(receiver: string, one: Waiting, send: Deliver): void {
     const { clock } = this.#parts
-    this.queue.begin(one)
+    this.queue.begin(receiver, one)
     const began = clock.now()
     // Async: what a receiver throws before it waits for anything must not end the daemon either.
     const trying = async (): Promise<Ended> =>

@@ -99,19 +99,34 @@ export class NoticeDesk {
     const before = journal.read({ kinds, newestFirst: true, limit: causesRead })
     const past = [...rows, ...before].filter(({ seq, kind }) => isNotice(kind) || seq < (first?.seq ?? Infinity))
     const known = new Set<string>()
+    const causes = new Set(missed.map(({ seq }) => seq))
+    const toldOf = new Map<number, Extract<Entry, { kind: 'notice.queued' }>[]>()
     for (const entry of past.toSorted((a, b) => a.seq - b.seq)) {
       this.#courier.queue.apply(entry, this.#monotonic(entry.at))
-      this.#owners.follow(entry)
-      if (entry.kind !== 'notice.queued') continue
-      known.add(entry.data.id)
-      this.#news.told(entry.data, this.#monotonic(entry.at))
+      if (entry.kind === 'notice.queued') {
+        const { id, cause } = entry.data
+        known.add(id)
+        // What is looked at again is known from the moment on at which it happened: that the host was well before its death is
+        // no news to whoever was told of the death.
+        if (causes.has(cause)) toldOf.set(cause, [...(toldOf.get(cause) ?? []), entry])
+        else this.#recall(entry)
+      } else this.#owners.follow(entry)
     }
     this.#forgetOver(first)
     const [freeze] = journal.read({ kinds: [...freezeKinds], newestFirst: true, limit: 1, ...upTo(first) })
     this.#started = true
     if (freeze !== undefined) this.#followFreeze(freeze, known)
-    for (const entry of missed) this.#consider(entry, known)
+    for (const entry of missed) {
+      for (const told of toldOf.get(entry.seq) ?? []) this.#recall(told)
+      this.#consider(entry, known)
+    }
     this.#courier.pumpAll()
+  }
+
+  /** What an earlier run told. */
+  #recall(entry: Extract<Entry, { kind: 'notice.queued' }>): void {
+    this.#owners.follow(entry)
+    this.#news.told(entry.data, this.#monotonic(entry.at))
   }
 
   /** What is on record is sent at the next start; what is under way gets a moment to end. */
@@ -143,6 +158,8 @@ export class NoticeDesk {
     for (const entry of this.#inbox.splice(0)) {
       try {
         this.#consider(entry)
+        // Not of what a start looks at again: this run's own verdicts follow.
+        this.#owners.foresee(entry)
       } catch (thrown) {
         this.#parts.observer.log?.('error', 'notice.broke', { seq: entry.seq }, ensureError(thrown))
       }
@@ -156,7 +173,6 @@ export class NoticeDesk {
     this.#news.follow(entry)
     const draft = operatorDraft(entry, known)
     this.#send(entry, [...(draft === null ? [] : [draft]), ...this.#owners.ended(entry)], told)
-    this.#owners.foresee(entry)
     if (this.#owners.asks(entry)) void this.#tellOwners(entry, told)
     this.#owners.follow(entry)
   }
@@ -216,11 +232,13 @@ export class NoticeDesk {
   /** Record before act: what is not in the journal is not sent. */
   #tell(notices: readonly Notice[]): void {
     const { journal, observer } = this.#parts
-    this.#owed = [...this.#owed, ...notices].slice(-owedAtMost)
+    this.#owed.push(...notices)
     try {
       journal.append(this.#owed.map((data) => ({ kind: 'notice.queued', data, ...aboutOf(data) })))
     } catch (thrown) {
-      observer.log?.('warn', 'notice.not_recorded', { notices: this.#owed.length }, ensureError(thrown))
+      const lost = this.#owed.splice(0, Math.max(0, this.#owed.length - owedAtMost)).length
+      const level = lost > 0 ? 'error' : 'warn'
+      observer.log?.(level, 'notice.not_recorded', { notices: this.#owed.length, lost }, ensureError(thrown))
       if (this.#started) this.#wakeUp(recordAgainMs)
       return
     }

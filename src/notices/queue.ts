@@ -3,7 +3,8 @@
  * afterwards. Pure: times are given in, monotonic ms.
  *
  * Order: what concerns one project (or the operators) reaches a receiver in the order in which it happened. A receiver
- * that answers gets several projects' notices at once; one that failed is tried with a single notice, ever more rarely.
+ * that answers gets several projects' notices at once; one that failed is tried with a single notice, ever more rarely, and
+ * each project's first in turn: a receiver that fails on one project's notice keeps no other project's waiting.
  */
 import type { Entry } from '../domain/entry.ts'
 import type { Notice } from '../domain/notice.ts'
@@ -22,10 +23,18 @@ export interface Waiting {
   queuedAt: number
   attempts: number
   inFlight: boolean
+  /** Failures of its own: the receiver took others meanwhile, so they say nothing of the receiver. */
+  ownFailures: number
+  /** Because of them. */
+  notBefore: number
+  /** How many others had arrived when it was tried first; null: it was not yet. */
+  arrivedBefore: number | null
 }
 
 interface Line {
   waiting: Waiting[]
+  /** Of this run. */
+  arrived: number
   /** Failures in a row. */
   failures: number
   notBefore: number
@@ -55,8 +64,8 @@ export class NoticeQueue {
   }
 
   add(notice: Notice, at: number): void {
-    for (const receiver of notice.receivers)
-      this.#line(receiver).waiting.push({ notice, queuedAt: at, attempts: 0, inFlight: false })
+    const fresh = { attempts: 0, inFlight: false, ownFailures: 0, notBefore: 0, arrivedBefore: null }
+    for (const receiver of notice.receivers) this.#line(receiver).waiting.push({ notice, queuedAt: at, ...fresh })
   }
 
   receivers(): string[] {
@@ -90,29 +99,23 @@ export class NoticeQueue {
   due(receiver: string, now: number): Waiting[] {
     const line = this.#line(receiver)
     const flying = line.waiting.filter(({ inFlight }) => inFlight)
-    if (line.failures > 0) {
-      if (flying.length > 0 || now < line.notBefore) return []
-      return line.waiting.slice(0, 1)
-    }
-    const taken = new Set<string | null>()
-    const free: Waiting[] = []
-    for (const one of line.waiting) {
-      if (flying.length + free.length >= parallel) break
-      const lane = one.notice.project
-      if (!taken.has(lane) && !one.inFlight) free.push(one)
-      taken.add(lane)
-    }
-    return free
+    const ready = firstIdle(line).filter(({ notBefore }) => notBefore <= now)
+    if (line.failures === 0) return ready.slice(0, Math.max(0, parallel - flying.length))
+    if (flying.length > 0 || now < line.notBefore) return []
+    return ready.toSorted((a, b) => a.attempts - b.attempts).slice(0, 1)
   }
 
   /** Ms until something may be tried or must be given up by itself; null when nothing waits for the time. */
   pauseMs(receiver: string, now: number): number | null {
-    const { waiting, failures, notBefore } = this.#line(receiver)
-    if (waiting.length === 0 || failures === 0) return null
-    return Math.max(0, notBefore - now)
+    const line = this.#line(receiver)
+    const times = firstIdle(line).map(({ notBefore }) => notBefore)
+    const waits = line.failures === 0 ? times.filter((time) => time > now) : times
+    if (waits.length === 0) return null
+    return Math.max(0, line.notBefore - now, Math.min(...waits) - now)
   }
 
-  begin(one: Waiting): void {
+  begin(receiver: string, one: Waiting): void {
+    one.arrivedBefore ??= this.#line(receiver).arrived
     one.inFlight = true
     one.attempts += 1
   }
@@ -121,6 +124,7 @@ export class NoticeQueue {
   delivered(receiver: string, one: Waiting): void {
     this.#remove(receiver, one.notice.id)
     const line = this.#line(receiver)
+    line.arrived += 1
     line.failures = 0
     line.notBefore = 0
   }
@@ -129,6 +133,12 @@ export class NoticeQueue {
   failed(receiver: string, one: Waiting, now: number, began: number): number {
     one.inFlight = false
     const line = this.#line(receiver)
+    // The first time it may be the receiver.
+    if (one.attempts > 1 && line.arrived > (one.arrivedBefore ?? 0)) {
+      one.ownFailures += 1
+      one.notBefore = now + pauseAfter(one.ownFailures)
+      return Math.max(one.notBefore, line.notBefore) - now
+    }
     // Of several that failed together only the first counts: they tell the same.
     if (line.failures === 0 || began >= line.notBefore) {
       line.failures += 1
@@ -144,7 +154,7 @@ export class NoticeQueue {
   #line(receiver: string): Line {
     const known = this.#lines.get(receiver)
     if (known !== undefined) return known
-    const line: Line = { waiting: [], failures: 0, notBefore: 0 }
+    const line: Line = { waiting: [], arrived: 0, failures: 0, notBefore: 0 }
     this.#lines.set(receiver, line)
     return line
   }
@@ -157,6 +167,13 @@ export class NoticeQueue {
     const line = this.#line(receiver)
     line.waiting = line.waiting.filter(({ notice }) => notice.id !== id)
   }
+}
+
+/** The first of each project, in order, that are not under way: what comes behind them waits for them. */
+function firstIdle({ waiting }: Line): Waiting[] {
+  const projects = new Set<string | null>()
+  const first = waiting.filter(({ notice: { project } }) => !projects.has(project) && projects.add(project))
+  return first.filter(({ inFlight }) => !inFlight)
 }
 
 export function pauseAfter(failures: number): number {

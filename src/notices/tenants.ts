@@ -149,8 +149,13 @@ function worst(instances: readonly NoticedInstance[]): NoticeSeverity {
   return most === 2 ? 'critical' : most === 1 ? 'warning' : 'info'
 }
 
+/**
+ * Never cut in the middle of a character: a receiver that keeps text in UTF-8 fails on half of one, and its owner is never told.
+ * On one line: a line of its own would tell of another instance.
+ */
 function short(name: string): string {
-  return name.length <= longestName ? name : `${name.slice(0, longestName - 1)}…`
+  const line = name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+  return line.length <= longestName ? line : `${line.slice(0, longestName - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
 function byProject<T>(all: readonly T[], projectOf: (one: T) => string): Map<string, T[]> {

@@ -3,7 +3,14 @@
  * what of it may be kept, is the caller's. Never throws.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
+import { Socket } from 'node:net'
 import { deadline, type Clock } from '../domain/clock.ts'
+
+/**
+ * What a program leaves running may hold its output open for as long as it likes. Its exit code is waited for with this much
+ * patience for the output, which is in the pipe already. Longer: its answer is late; shorter: output of a pipeline is lost.
+ */
+const outputGraceMs = 1_000
 
 export interface ProgramOrder {
   argv: readonly string[]
@@ -38,8 +45,10 @@ export function run(order: ProgramOrder): Promise<ProgramEnding> {
       if (over) return
       over = true
       limit.release()
+      cancelGrace()
       resolve({ exit, output: said, how })
     }
+    let cancelGrace = (): void => undefined
     const child = started(program, args, order.environment)
     if (child instanceof Error) {
       end(null, child.message, 'not started')
@@ -48,6 +57,14 @@ export function run(order: ProgramOrder): Promise<ProgramEnding> {
     // First of all: one that cannot be started says so a moment later, and an error that nobody hears ends the daemon.
     child.once('error', (error) => end(null, error.message, 'not started'))
     child.once('close', (code) => end(code, output, 'by itself'))
+    // A mail that was taken must not be sent again because of what sendmail left behind it.
+    child.once('exit', (code) => {
+      if (over) return
+      cancelGrace = order.clock.after(outputGraceMs, () => {
+        letGo(child)
+        end(code, output, 'by itself')
+      })
+    })
     const collect = (chunk: Buffer): void => {
       if (output.length < order.outputRead) output += chunk.toString('utf8')
     }
@@ -58,6 +75,7 @@ export function run(order: ProgramOrder): Promise<ProgramEnding> {
     child.stdin?.end(order.stdin ?? '')
     const stop = (): void => {
       killGroup(child.pid)
+      letGo(child)
       end(null, output, limit.expired() ? 'out of time' : 'stopped')
     }
     if (limit.signal.aborted) stop()
@@ -65,15 +83,21 @@ export function run(order: ProgramOrder): Promise<ProgramEnding> {
   })
 }
 
+type Child = Partial<Pick<ChildProcess, 'stdin' | 'stdout' | 'stderr'>> & Pick<ChildProcess, 'pid' | 'once'>
+
+/**
+ * Whoever is left with the pipes, in a group of its own even, must not keep the daemon from its end. They are still read: to close
+ * them would kill what a mail program delivers with.
+ */
+function letGo({ stdin, stdout, stderr }: Child): void {
+  for (const pipe of [stdin, stdout, stderr]) if (pipe instanceof Socket) pipe.unref()
+}
+
 /**
  * The program, or why there is none: some failures are thrown at once (no memory, a path through a file), others come as an
  * event. Without a file descriptor to spare it has no pipes, whatever its type says.
  */
-function started(
-  program: string,
-  args: readonly string[],
-  environment: ProgramOrder['environment'],
-): (Partial<Pick<ChildProcess, 'stdin' | 'stdout' | 'stderr'>> & Pick<ChildProcess, 'pid' | 'once'>) | Error {
+function started(program: string, args: readonly string[], environment: ProgramOrder['environment']): Child | Error {
   try {
     // A group of its own: fence agents and the like start ssh, ipmitool and others, which must die with them.
     const env = { ...process.env, ...environment }

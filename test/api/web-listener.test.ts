@@ -37,10 +37,10 @@ afterEach(async () => {
 const files = () => ({ certificate: join(directory, 'web.crt'), key: join(directory, 'web.key') })
 
 /** A certificate of a browser's kind for this name. */
-function certify(name: string): void {
+function certify(name: string, days = 2): void {
   const { certificate, key } = files()
   const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1']
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', String(days)]
   execFileSync('openssl', ['req', '-x509', ...kind, ...subject, '-keyout', key, '-out', certificate], { stdio: 'pipe' })
 }
 
@@ -109,6 +109,16 @@ describe('TLS', () => {
       'info',
       'error',
     ])
+  })
+
+  it('keeps the certificate that it has for a new one that is past its time: no browser would take that', async () => {
+    clock = new VirtualClock(Date.now() + 3 * 86_400_000)
+    certify('first', 30)
+    const address = await listen(true)
+    certify('second', 2)
+    listener?.reloadTls()
+    expect((await secureGet(`${address}/v1/me`, as('rita'))).name).toBe('first')
+    expect(logged).toContainEqual({ event: 'web.certificate', level: 'error' })
   })
 
   it('does not wait for a certificate that is a pipe', async () => {

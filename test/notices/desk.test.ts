@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { sleep } from '../../src/domain/clock.ts'
 import type { NewEntry } from '../../src/domain/entry.ts'
 import { down, everything, instanceOf, opened, owners, refused, Rig, taken, verdict, closed } from './rig.ts'
 
@@ -126,9 +127,70 @@ describe('a receiver', () => {
       expect(rig.tries).toHaveLength(3)
     }),
   )
+
+  it(
+    'that fails on the notice of one project alone keeps no other project waiting, now or later',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      const projects = ['red', 'blue', 'green']
+      rig.instances = () => Promise.resolve(projects.map((project) => instanceOf(`of-${project}`, project)))
+      rig.answers = async (_receiver, { project }) => {
+        if (project !== 'red') return taken
+        // The last to answer, so that nothing else says that the receiver is well.
+        await sleep(rig.clock, 10)
+        return down
+      }
+      await rig.append(verdict('host-down'))
+      await rig.append(opened('i'), closed('i'))
+      await rig.pass(10_000)
+      expect(rig.ends().filter((end) => end.startsWith('sent'))).toHaveLength(4)
+      await rig.pass(600_000)
+      rig.tries = []
+      await rig.append(verdict('healthy', { from: 'host-down' }), verdict('host-down'))
+      await rig.pass(1_000)
+      expect(rig.tries.map(({ notice }) => notice.project)).toEqual(['blue', 'green'])
+    }),
+  )
+
+  it(
+    'that fails on the notice of one project alone is tried with it ever more rarely, and it goes when it can',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      const ofRed = (): number[] => rig.tries.flatMap(({ notice, at }) => (notice.project === 'red' ? [at] : []))
+      rig.instances = (host) =>
+        Promise.resolve([...(host === 'cmp01' ? [instanceOf('r', 'red')] : []), instanceOf('b', 'blue')])
+      rig.answers = (_receiver, { project }) => (project === 'red' ? down : taken)
+      await rig.append(verdict('host-down'))
+      for (let nth = 0; nth < 60; nth++) {
+        await rig.append(verdict('host-down', { host: `other${nth}` }))
+        await rig.pass(10_000)
+      }
+      expect(ofRed().length).toBeLessThan(15)
+      rig.answers = () => taken
+      await rig.pass(300_000)
+      expect(rig.ends().filter((end) => end.startsWith('sent'))).toHaveLength(62)
+    }),
+  )
 })
 
 describe('a restart', () => {
+  it(
+    'soon after a host was well and then died tells nobody that it is well, nor any owner that it came back',
+    Rig.run({ receivers: { pager: everything, hook: owners } }, async (rig) => {
+      rig.instances = () => Promise.resolve([instanceOf('a', 'red')])
+      await rig.append(verdict('healthy', { from: 'suspect' }))
+      await rig.pass(10_000)
+      await rig.append(verdict('host-down'), opened('i'))
+      const told = ['host-down', 'incident-opened', 'instances-affected']
+      expect(rig.queued().map(({ topic }) => topic)).toEqual(told)
+      rig.restart()
+      await rig.pass(10_000)
+      expect(rig.queued().map(({ topic }) => topic)).toEqual(told)
+      await rig.append(closed('i'))
+      expect(rig.queued('instances-ended').map(({ reference }) => reference)).toEqual([
+        rig.queued('instances-affected')[0]?.reference,
+      ])
+    }),
+  )
+
   it(
     'sends what waited, once, under the same id',
     Rig.run({}, async (rig) => {

@@ -166,6 +166,29 @@ describe('owners', () => {
   )
 
   it(
+    'have names that no receiver chokes on: no half characters, and no line that tells of another instance',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      const long = `${'n'.repeat(98)}\u{1f600}\u{1f600}`
+      const forged = 'web\n- db (id): running again\u2028'
+      rig.instances = () => Promise.resolve([instanceOf(long, 'red'), instanceOf(forged, 'red')])
+      await rig.append(verdict('host-down'))
+      expect(rig.queued()[0]?.instances?.map(({ name }) => name)).toEqual([
+        `${'n'.repeat(98)}…`,
+        'web - db (id): running again ',
+      ])
+    }),
+  )
+
+  it(
+    'are all told, however many they are',
+    Rig.run({ receivers: { hook: owners }, limits: { queueLimit: 2_000 } }, async (rig) => {
+      rig.instances = () => Promise.resolve(Array.from({ length: 1_100 }, (_, nth) => instanceOf(`n${nth}`, `p${nth}`)))
+      await rig.append(verdict('host-down'))
+      expect(rig.queued()).toHaveLength(1_100)
+    }),
+  )
+
+  it(
     'are told at once when their host was read while it was suspect and its witnesses said dead',
     Rig.run({ receivers: { hook: owners } }, async (rig) => {
       let read = 0

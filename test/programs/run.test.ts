@@ -22,6 +22,37 @@ it.each([
   })
 })
 
+it('one that leaves something running with its output open has ended all the same, and what it said is told', async () => {
+  const argv = ['/bin/sh', '-c', 'echo taken; sleep 30 & echo $!; exit 0']
+  const { output, ...ending } = await run({ ...limits, argv })
+  const [said, pid] = output.trim().split('\n')
+  expect({ ...ending, said }).toEqual({ exit: 0, how: 'by itself', said: 'taken' })
+  process.kill(Number(pid))
+})
+
+/** In a process of its own, which is built: `npm run build`, as `npm test` does. */
+const leaving = (argv: string) => `
+  import { run } from '${new URL('../../dist/programs/run.js', import.meta.url).href}'
+  const clock = {
+    now: () => 0,
+    wall: () => 0,
+    after: (ms, fire) => {
+      const timer = setTimeout(fire, ms)
+      return () => clearTimeout(timer)
+    },
+  }
+  console.log((await run({ argv: ['/bin/sh', '-c', ${JSON.stringify(argv)}], clock, limitMs: 1500, outputRead: 1000 })).how)
+`
+
+it.each([
+  ['ended', 'setsid sleep 20 & exit 0', 'by itself\n'],
+  ['was killed', 'setsid sleep 20 & sleep 20', 'out of time\n'],
+])('what one that %s left in a group of its own does not hold up the end of the daemon', (_why, argv, how) => {
+  const order = ['--input-type=module', '-e', leaving(argv)]
+  const { status, stdout } = spawnSync(process.execPath, order, { encoding: 'utf8', timeout: 10_000 })
+  expect({ status, stdout }).toEqual({ status: 0, stdout: how })
+})
+
 /** In a process of its own, which is built: `npm run build`, as `npm test` does. */
 const starved = `
   import { openSync } from 'node:fs'
