@@ -1,4 +1,5 @@
 /** What `incident show` knows: the columns of its formats, and the fields of its JSON, which is the whole incident. */
+import type { HoldCode } from '../domain/incident-phases.ts'
 import type { IncidentDetail, IncidentSummary } from '../domain/operations.ts'
 import type { ReviewNote } from '../domain/review.ts'
 import type { JournalAccess } from './composition.ts'
@@ -26,7 +27,7 @@ export function reviewedIncident(journal: JournalAccess, id: string): ReviewedIn
   return { ...detail, notes, signOff }
 }
 
-export const summaryColumns: Column<IncidentSummary>[] = [
+const summaryColumns: Column<IncidentSummary>[] = [
   { title: 'ID', type: 'string', means: 'What `incident show` takes', value: (it) => it.id },
   { title: 'Host', type: 'string', means: 'The host that failed', value: (it) => it.host },
   { title: 'Segment', type: 'string', means: 'Whose rules it is under', value: (it) => it.segment },
@@ -38,7 +39,7 @@ export const summaryColumns: Column<IncidentSummary>[] = [
     value: (it) => it.openedAt,
     text: (it) => clockTime(it.openedAt),
   },
-  // People see how far fencing has come; machines read the state.
+  // People see how far fencing has come, and in lists what is wanted of them; machines read the state.
   {
     title: 'State',
     type: 'string',
@@ -55,6 +56,37 @@ export const summaryColumns: Column<IncidentSummary>[] = [
     text: (it) => (it.mode === 'observe' ? 'observed, nothing sent' : tally(it.outcomes)),
   },
 ]
+
+export const listColumns: Column<IncidentSummary>[] = [
+  ...summaryColumns.map((column) => (column.title === 'State' ? { ...column, text: stateAndNeed } : column)),
+  {
+    title: 'Needs',
+    type: 'string?',
+    means:
+      '`person`: it is held until somebody acts; `sign-off`: it is over, not all are back, and nobody answers for it; null: nobody',
+    value: needOf,
+    // The state says it in words, and the table is as wide as a screen already.
+    whenNamed: true,
+  },
+]
+
+function stateAndNeed(it: IncidentSummary): string {
+  const need = needOf(it)
+  const by = it.signedOff?.by
+  const words =
+    need === 'person' ? 'needs a person' : need === 'sign-off' ? 'not signed off' : by && `signed off by ${by}`
+  return [[stateOf(it), words].filter(Boolean).join(', '), it.fencing].filter((part) => part !== null).join(': ')
+}
+
+/** Holds that end without anybody's doing. All others wait for a person. */
+const passing: ReadonlySet<HoldCode> = new Set(['CLOUD_UNAVAILABLE', 'FROZEN', 'MEMORY'])
+
+function needOf({ ended, held, mode, outcomes, signedOff }: IncidentSummary): 'person' | 'sign-off' | null {
+  if (ended === null) return held === null || passing.has(held.code) ? null : 'person'
+  // In observe mode nothing was to come back.
+  if (mode === 'observe' || (signedOff ?? null) !== null) return null
+  return (outcomes.left ?? 0) + (outcomes.failed ?? 0) + (outcomes.stuck ?? 0) > 0 ? 'sign-off' : null
+}
 
 /** Every field of the JSON and YAML of `incident show`; the type checker finds a missing one. */
 const documentFields: Record<keyof ReviewedIncident, { type: FieldType; means: string }> = {

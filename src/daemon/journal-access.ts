@@ -10,7 +10,7 @@ import { openJournalReader } from '../journal/reader.ts'
 import { incidentReport } from '../journal/report.ts'
 import { sentenceOf } from '../journal/report-sentences.ts'
 import { incidentDetail, incidentSummary } from './incident-views.ts'
-import { summaryOfLine } from './review/incident-listing.ts'
+import { signOffs, summaryOfLine } from './review/incident-listing.ts'
 import { IncidentRecord } from './review/incident-record.ts'
 
 /** What says how far fencing has come. Few, however many instances there are. */
@@ -37,13 +37,19 @@ export function openJournalAccess(path: string): JournalAccess {
     verify: () => reader.verify(),
     sentence: sentenceOf,
     close: () => reader.close(),
-    incidents: ({ open, host, limit }) => {
+    incidents: ({ open, unsettled, host, limit }) => {
       const lines = reader.incidents({
         ...(host !== undefined && { host }),
         ...(limit !== undefined && { limit }),
         openOnly: open === true,
+        unsettled: unsettled === true,
       })
-      return lines.map((line) => ({ ...summaryOfLine(line), fencing: fencingOf(reader, line) }))
+      const signed = signOffs(reader, lines.at(-1)?.openedAt)
+      return lines.map((line) => ({
+        ...summaryOfLine(line),
+        fencing: fencingOf(reader, line),
+        signedOff: signed.get(line.id) ?? null,
+      }))
     },
     incident: (id) => {
       const record = new IncidentRecord(id)

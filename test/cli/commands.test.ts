@@ -4,6 +4,8 @@ import type { CheckLine } from '../../src/cli/index.ts'
 import type { Config } from '../../src/daemon/config/index.ts'
 import { openJournalAccess } from '../../src/daemon/journal-access.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
+import type { HoldCode } from '../../src/domain/incident-phases.ts'
+import type { IncidentSummary } from '../../src/domain/operations.ts'
 import { openJournal } from '../../src/journal/journal.ts'
 import { anEntry, anIncident, configFile, fakeJournal, run, standingClock } from './fake-commands.ts'
 
@@ -191,8 +193,47 @@ describe('journal', () => {
 describe('incident', () => {
   it('list', async () => {
     const { out } = await run(['incident', 'list'])
-    expect(out).toContain('| i-1 | cmp01 | ceph    | armed | 2026-01-02 03:00:00Z | done  | 2 ')
+    expect(out).toContain('| i-1 | cmp01 | ceph    | armed | 2026-01-02 03:00:00Z | done, not signed off | 2 ')
     expect(out).toContain('1 recovered, 1 stuck')
+  })
+
+  it('list tells what needs a person: what nobody answers for, and what is held until somebody acts', async () => {
+    const { ended: _ended, ...open } = anIncident
+    const held = (code: HoldCode) => ({ code, message: 'm', since: anIncident.openedAt })
+    const incidents = (): IncidentSummary[] => [
+      { ...open, id: 'brake', ended: null, held: held('BRAKE') },
+      { ...open, id: 'frozen', ended: null, held: held('FROZEN') },
+      { ...open, id: 'goes-on', ended: null },
+      { ...anIncident, id: 'unsigned' },
+      { ...anIncident, id: 'signed', signedOff: { by: 'ann', at: anIncident.openedAt } },
+      { ...anIncident, id: 'all-back', outcomes: { recovered: 2 } },
+      { ...anIncident, id: 'observed', mode: 'observe' },
+    ]
+    const openReader = () => fakeJournal({ incidents })
+    const needs = JSON.parse((await run(['incident', 'list', '-f', 'json'], { openReader })).out) as Record<
+      string,
+      unknown
+    >[]
+    expect(needs.map((row) => [row['ID'], row['Needs']])).toEqual([
+      ['brake', 'person'],
+      ['frozen', null],
+      ['goes-on', null],
+      ['unsigned', 'sign-off'],
+      ['signed', null],
+      ['all-back', null],
+      ['observed', null],
+    ])
+    const { out } = await run(['incident', 'list'], { openReader })
+    for (const said of ['held: BRAKE, needs a person', '| done, not signed off ', '| done, signed off by ann '])
+      expect(out).toContain(said)
+  })
+
+  it('list --unsettled asks for what nobody has signed off; with --open it is a slip', async () => {
+    const asked: unknown[] = []
+    const incidents = (filter: unknown): IncidentSummary[] => (asked.push(filter), [])
+    await run(['incident', 'list', '--unsettled'], { openReader: () => fakeJournal({ incidents }) })
+    expect(asked).toEqual([{ unsettled: true, limit: 100 }])
+    expect((await run(['incident', 'list', '--unsettled', '--open'])).exit).toBe(2)
   })
 
   it('show tells what died, how we know, what fenced it, and every instance with its end', async () => {

@@ -59,6 +59,14 @@ describe('beside a running daemon', () => {
     })
   })
 
+  it('status says what is over and not signed off, with the command that leads on', async () => {
+    const unsettled = { incidents: 2, left: 2, lost: 1 }
+    await withDaemon({ status: () => ({ ...aStatus, incidents: { open: 0, held: 0, unsettled } }) })
+    expect((await lifeboat(['status'])).out).toContain(
+      '| 2 over and not signed off (1 failed or stuck, 2 left): lifeboat incident list --unsettled |',
+    )
+  })
+
   it('status says which scopes the brake holds, with numbers and since when', async () => {
     const scope = {
       scope: 'cloud',

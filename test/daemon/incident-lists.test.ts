@@ -20,13 +20,18 @@ it(
     const access = openJournalAccess(world.path)
     try {
       const listed = access.incidents({})
-      const folded = listed.map(({ id }) => incidentSummary(daemon.book.get(id)))
+      const folded = listed.map(({ id }) => ({ ...incidentSummary(daemon.book.get(id)), signedOff: null }))
       expect(listed).toEqual(folded)
       expect(listed.map(({ host, ended, fencing }) => [host, ended?.outcome, fencing !== null])).toEqual([
         ['cmp02', undefined, true],
         ['cmp01', 'done', false],
       ])
       expect(listed[1]?.outcomes).toEqual({ recovered: 1, left: 1 })
+      const unsettled = () => access.incidents({ unsettled: true }).map(({ host }) => host)
+      expect(unsettled()).toEqual(['cmp01'])
+      daemon.review.signOff(listed[1]?.id ?? '', { by: 'ann', text: 'read' })
+      expect(unsettled()).toEqual([])
+      expect(access.incidents({ host: 'cmp01' })[0]?.signedOff).toMatchObject({ by: 'ann' })
     } finally {
       access.close()
     }

@@ -4,7 +4,7 @@ import type { IncidentFilter } from '../../domain/operations.ts'
 import { prints } from '../described.ts'
 import { follow, followExits } from '../follow.ts'
 import { listFrame, oneFrame, type Frame } from '../frame.ts'
-import { detailColumns, incidentDocument, reviewedIncident, summaryColumns } from '../incident-fields.ts'
+import { detailColumns, incidentDocument, listColumns, reviewedIncident } from '../incident-fields.ts'
 import { incidentPage } from '../incident-page.ts'
 import { jsonText, yamlText } from '../output/formats.ts'
 import type { Session } from '../session.ts'
@@ -17,18 +17,24 @@ export function addIncidentCommands(program: Command, session: Session): void {
   const list = withWatch(incident.command('list'))
     .description('the newest first, from the journal')
     .option('--open', 'only those that are not over')
+    .addOption(
+      new Option(
+        '--unsettled',
+        'only those that are over, not all of whose instances are back, and that nobody has signed off',
+      ).conflicts('open'),
+    )
     .option('--host <host>', 'only of this host')
     .option('--limit <number>', 'at most so many', wholeNumber(1), 100)
     .action(({ watch, ...filter }: IncidentFilter & WatchOptions) =>
       show(session, watch === undefined ? {} : { watch }, () =>
         listFrame(
           session.withJournal((journal) => journal.incidents(filter)),
-          summaryColumns,
+          listColumns,
           session.shape(),
         ),
       ),
     )
-  prints(list, 'list', summaryColumns)
+  prints(list, 'list', listColumns)
   const shown = withWatch(incident.command('show'))
     .description('what died, how we know, how it was fenced, and every instance with its end')
     .argument('<incident>')

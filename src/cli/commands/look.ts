@@ -1,6 +1,6 @@
 /** Live data from the running daemon: status, host list. */
 import type { Command } from 'commander'
-import type { ConfigurationState, DaemonStatus, HostStatus } from '../../domain/operations.ts'
+import type { ConfigurationState, DaemonStatus, HostStatus, Unsettled } from '../../domain/operations.ts'
 import { scopeText } from '../../domain/standing-order.ts'
 import { prints } from '../described.ts'
 import { listFrame, oneFrame } from '../frame.ts'
@@ -86,9 +86,11 @@ const statusColumns: Column<DaemonStatus>[] = [
   {
     title: 'Incidents',
     type: 'object',
-    means: 'How many are `open`, and how many of those are `held`',
+    means:
+      'How many are `open`, how many of those are `held`, and what is `unsettled`: over, not all back, and signed off by nobody',
     value: (it) => it.incidents,
-    text: ({ incidents }) => `${incidents.open} open, ${incidents.held} of them held`,
+    text: ({ incidents }) =>
+      [`${incidents.open} open, ${incidents.held} of them held`, ...unsettledLines(incidents.unsettled)].join('\n'),
   },
   {
     title: 'Workflow',
@@ -219,4 +221,11 @@ export function addLookCommands(program: Command, session: Session): void {
       }),
     )
   prints(list, 'list', allHostColumns)
+}
+
+/** What is over and not done with, and where it is shown: nothing is open then, and nobody must take that for all being well. */
+function unsettledLines({ incidents, left, lost }: Unsettled): string[] {
+  if (incidents === 0) return []
+  const what = tally({ 'failed or stuck': lost, left })
+  return [`${incidents} over and not signed off (${what}): lifeboat incident list --unsettled`]
 }

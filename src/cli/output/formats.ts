@@ -26,6 +26,8 @@ export interface Column<Row> {
   value: (row: Row) => unknown
   /** For people; default: the value as text. */
   text?: (row: Row) => string
+  /** In tables of many things only when it is named with -c: something else there says it for people. */
+  whenNamed?: true
   /** Moves by itself all the time: alone it is no change that --watch tells of. */
   moving?: true
 }
@@ -71,12 +73,14 @@ export function renderList<Row>(given: readonly Row[], columns: readonly Column<
   const rows = sorted(given, columns, shape)
   const titles = chosen.map(({ title }) => title)
   switch (shape.format) {
-    case 'table':
+    case 'table': {
+      const shown = shape.columns.length > 0 ? chosen : chosen.filter(({ whenNamed }) => whenNamed !== true)
       return grid(
-        titles,
-        rows.map((row) => chosen.map((column) => cellText(column, row))),
+        shown.map(({ title }) => title),
+        rows.map((row) => shown.map((column) => cellText(column, row))),
         shape.maxWidth,
       )
+    }
     case 'json':
       return jsonText(
         rows.map((row) => record(chosen, row)),

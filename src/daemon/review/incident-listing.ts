@@ -33,7 +33,7 @@ export function incidentSummaries(
 }
 
 /** Who signed off what since then, the latest of each incident. */
-function signOffs(
+export function signOffs(
   journal: Pick<ReviewedJournal, 'read'>,
   since: string | undefined,
 ): Map<IncidentId, NonNullable<IncidentSummary['signedOff']>> {
