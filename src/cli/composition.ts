@@ -8,6 +8,7 @@ import type { Entry, IncidentId } from '../domain/entry.ts'
 import type { EntryFilter, JournalReader } from '../domain/journal.ts'
 import type { IncidentDetail, IncidentFilter, IncidentSummary } from '../domain/operations.ts'
 import type { HostPlan } from '../domain/plan.ts'
+import type { Advice } from '../domain/review.ts'
 import type { Scope } from '../domain/standing-order.ts'
 
 /** One thing that `check` looked at. */
@@ -60,8 +61,10 @@ export interface JournalAccess extends JournalReader {
   /** Oldest first, one by one: a journal may be bigger than memory. */
   each(filter?: Omit<EntryFilter, 'newestFirst' | 'limit'>): Iterable<Entry>
   incidents(filter: IncidentFilter): IncidentSummary[]
-  /** Throws NOT_FOUND. */
+  /** Throws NOT_FOUND; of the name of a host it names the incidents of that. */
   incident(id: IncidentId): IncidentDetail
+  /** What a person must do about it, most urgent first, as its page says it. Throws NOT_FOUND. */
+  advice(id: IncidentId): Advice[]
   /** The entry as one sentence; null when its kind says it all. */
   sentence(entry: Entry): string | null
   /** The pieces of an export, in order: JSON lines with the hashes, or a report for people. Null: the whole journal. */

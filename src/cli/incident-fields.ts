@@ -1,7 +1,7 @@
 /** What `incident show` knows: the columns of its formats, and the fields of its JSON, which is the whole incident. */
 import type { HoldCode } from '../domain/incident-phases.ts'
 import type { IncidentDetail, IncidentSummary } from '../domain/operations.ts'
-import type { ReviewNote } from '../domain/review.ts'
+import type { Advice, ReviewNote } from '../domain/review.ts'
 import type { JournalAccess } from './composition.ts'
 import type { Field } from './described.ts'
 import type { Column, FieldType } from './output/formats.ts'
@@ -9,6 +9,8 @@ import { clockTime, tally } from './wording.ts'
 
 /** An incident with what its reviewers said. */
 export interface ReviewedIncident extends Omit<IncidentDetail, 'signedOff'> {
+  /** Most urgent first. Empty: nothing. */
+  advice: Advice[]
   /** The oldest first. */
   notes: ReviewNote[]
   signOff: ReviewNote | null
@@ -24,7 +26,7 @@ export function reviewedIncident(journal: JournalAccess, id: string): ReviewedIn
     if (kind === 'review.noted') notes.push({ seq, at, ...data })
     if (kind === 'review.signed-off') signOff = { seq, at, ...data }
   }
-  return { ...detail, notes, signOff }
+  return { ...detail, advice: journal.advice(id), notes, signOff }
 }
 
 const summaryColumns: Column<IncidentSummary>[] = [
@@ -115,7 +117,11 @@ const documentFields: Record<keyof ReviewedIncident, { type: FieldType; means: s
   fenceAttempts: { type: 'list of objects', means: 'Each try of each fencing method' },
   instanceList: {
     type: 'list of objects',
-    means: 'Each instance: original, decision, steps with request ids, outcome, debts',
+    means: 'Each instance: original, decision, steps with request ids, outcome and when it had it, debts',
+  },
+  advice: {
+    type: 'list of objects',
+    means: 'What a person must do, most urgent first: `code`, `text`, `command`, `instances`; empty: nothing',
   },
   notes: { type: 'list of objects', means: 'What reviewers noted: `at`, `by`, `text`' },
   signOff: { type: 'object?', means: 'Who answers for it: `at`, `by`, `text`' },
@@ -137,6 +143,7 @@ const further: [title: string, field: keyof ReviewedIncident][] = [
   ['Fencing', 'fencing'],
   ['Fence Attempts', 'fenceAttempts'],
   ['Instance List', 'instanceList'],
+  ['Advice', 'advice'],
   ['Notes', 'notes'],
   ['Sign Off', 'signOff'],
 ]

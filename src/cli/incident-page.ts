@@ -3,7 +3,7 @@ import { powerState } from '../domain/instance.ts'
 import { incidentPhases } from '../domain/incident-phases.ts'
 import type { IncidentDetail, InstanceSummary } from '../domain/operations.ts'
 import type { ReviewedIncident } from './incident-fields.ts'
-import { outcomes } from '../domain/outcome.ts'
+import { outcomes, type OutcomeKind } from '../domain/outcome.ts'
 import { verdictKinds } from '../domain/verdict.ts'
 import { grid } from './output/table.ts'
 import { printable } from './output/width.ts'
@@ -13,6 +13,7 @@ import { between, clockTime, span, tally } from './wording.ts'
 export function incidentPage(incident: ReviewedIncident, maxWidth: number | null): string {
   return [
     head(incident, maxWidth),
+    todo(incident),
     evidence(incident),
     fencing(incident),
     instances(incident, maxWidth),
@@ -46,6 +47,24 @@ function head(incident: IncidentDetail, maxWidth: number | null): string {
   rows.push(['Instances', `${incident.instances}${ends}`])
   return grid(['Field', 'Value'], rows, maxWidth)
 }
+
+/** The same words and commands as on the page of the incident. */
+function todo({ advice, ended, instanceList }: ReviewedIncident): string {
+  const title = 'What must I do\n'
+  if (advice.length === 0)
+    return `${title}${line(ended === null ? 'Nothing: it goes on by itself' : 'Nothing is left to do')}`
+  const names = new Map(instanceList.map(({ id, name }) => [id, name]))
+  const items = advice.map(({ text, command, instances: ids }, index) => {
+    const more = ids.length > namesShown ? ` and ${ids.length - namesShown} more` : ''
+    const named = ids.slice(0, namesShown).map((id) => names.get(id) ?? id)
+    const about = named.length === 0 ? '' : line(`   ${named.join(', ')}${more}`)
+    return `${line(`${index + 1}. ${text}`)}${about}${command === null ? '' : line(`   ${command}`)}`
+  })
+  return `${title}${items.join('')}`
+}
+
+/** Instances named with what must be done: enough to know which; all of them are in the table. */
+const namesShown = 3
 
 function evidence({ verdict, openedBy, statement }: IncidentDetail): string {
   const as =
@@ -98,13 +117,21 @@ function attemptText(it: IncidentDetail['fenceAttempts'][number]): string {
 
 function instances({ instanceList, mode }: IncidentDetail, maxWidth: number | null): string {
   if (instanceList.length === 0) return ''
-  const rows = instanceList.map((it) => [
+  const rows = mostUrgentFirst(instanceList).map((it) => [
     `${it.name}\n${it.id}`,
     originalText(it),
     decisionText(it),
     outcomeText(it, mode),
   ])
   return `Instances\n${grid(['Instance', 'Original', 'Decision', 'Outcome'], rows, maxWidth)}`
+}
+
+/** Whom a person must help comes first, who is well comes last. */
+const urgency: readonly (OutcomeKind | 'open')[] = ['stuck', 'failed', 'left', 'open', 'recovered']
+
+function mostUrgentFirst(list: readonly InstanceSummary[]): InstanceSummary[] {
+  const place = ({ outcome }: InstanceSummary): number => urgency.indexOf(outcome?.outcome ?? 'open')
+  return list.toSorted((a, b) => place(a) - place(b))
 }
 
 function originalText({ original }: InstanceSummary): string {
@@ -124,7 +151,7 @@ function decisionText({ decision, reason, message, recipe }: InstanceSummary): s
   return `${decision}${recipe === null ? '' : ` by ${recipe}`} (${reason})\n${wrapped(message)}`
 }
 
-function outcomeText({ outcome, steps }: InstanceSummary, mode: IncidentDetail['mode']): string {
+function outcomeText({ outcome, steps, endedAt }: InstanceSummary, mode: IncidentDetail['mode']): string {
   if (outcome === null) {
     if (mode === 'observe') return 'observed, nothing sent'
     const step = steps.at(-1)
@@ -134,13 +161,15 @@ function outcomeText({ outcome, steps }: InstanceSummary, mode: IncidentDetail['
     outcome.after?.host === undefined || outcome.after.host === null
       ? ''
       : ` on ${outcome.after.host}, ${outcome.after.vmState}`
-  return `${outcome.outcome}${where} (${outcome.code})\n${wrapped(outcome.message)}`
+  const since =
+    endedAt === null ? '' : `\n${outcome.outcome === 'recovered' ? 'back' : 'ended'} at ${clockTime(endedAt)}`
+  return `${outcome.outcome}${where} (${outcome.code})${since}\n${wrapped(outcome.message)}`
 }
 
 /** What a person still has to do or know, with the requests to look for in Nova's logs. */
 function closing({ instanceList, mode }: IncidentDetail): string {
   const lines: string[] = []
-  for (const { name, id, notes, debts, outcome, steps } of instanceList) {
+  for (const { name, id, notes, debts, outcome, steps } of mostUrgentFirst(instanceList)) {
     lines.push(
       ...notes.map((note) => `${name}: ${note}`),
       ...debts.map(({ code, message }) => `${name} leaves behind ${code}: ${message}`),

@@ -8,6 +8,7 @@ import type {
   InstanceSummary,
   StepSummary,
 } from '../domain/operations.ts'
+import type { InstanceId } from '../domain/instance.ts'
 import type { OutcomeKind } from '../domain/outcome.ts'
 import type { InstancePlan, StepKind } from '../domain/plan.ts'
 
@@ -31,17 +32,20 @@ export function headOf({ id, host, segment, mode, openedAt, openedBy, phase }: H
   return { id, host, segment, mode, openedAt, openedBy, phase }
 }
 
-/** What is on record of an incident: its fold, and the tries to fence its host. */
+/** What is on record of an incident: its fold, the tries to fence its host, and when each instance got its end. */
 interface OnRecord {
   readonly incident: Incident
   readonly attempts: IncidentDetail['fenceAttempts']
+  span(instance: InstanceId): { endedAt: string | null }
 }
 
-export function incidentDetail({ incident, attempts }: OnRecord): IncidentDetail {
+export function incidentDetail(record: OnRecord): IncidentDetail {
   return {
-    ...incidentFacts(incident),
-    fenceAttempts: [...attempts],
-    instanceList: [...incident.instances.values()].map(instanceSummary),
+    ...incidentFacts(record.incident),
+    fenceAttempts: [...record.attempts],
+    instanceList: [...record.incident.instances].map(([id, recovery]) =>
+      instanceSummary(recovery, record.span(id).endedAt),
+    ),
   }
 }
 
@@ -51,7 +55,10 @@ export function incidentFacts(incident: Incident): Omit<IncidentDetail, 'fenceAt
   return { ...incidentSummary(incident), verdict, proof, voided, statement, override, cancelled }
 }
 
-function instanceSummary({ plan, recipe, steps, outcome, debts }: InstanceRecovery): InstanceSummary {
+function instanceSummary(
+  { plan, recipe, steps, outcome, debts }: InstanceRecovery,
+  endedAt: string | null,
+): InstanceSummary {
   const { original, notes } = plan
   const { wanted, wantedBecause, flagged, locked, instance } = original
   const { vmState, powerState, taskState } = instance
@@ -61,6 +68,7 @@ function instanceSummary({ plan, recipe, steps, outcome, debts }: InstanceRecove
     recipe,
     steps: [...steps.values()].map(stepSummary),
     outcome,
+    endedAt: outcome === null ? null : endedAt,
     notes,
     debts,
   }

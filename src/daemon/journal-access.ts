@@ -2,14 +2,18 @@
 import type { JournalAccess } from '../cli/composition.ts'
 import type { EntryKind } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import { foldIncidents } from '../domain/incident.ts'
+import { foldIncidents, type Incident } from '../domain/incident.ts'
 import type { JournalReader } from '../domain/journal.ts'
+import type { HostReturnDetail } from '../domain/operations.ts'
+import { applyToReturns, incidentOf, returnEntryKinds, type ReturnRecord } from '../domain/return-record.ts'
 import { exportLines } from '../journal/export.ts'
 import type { IncidentLine } from '../journal/listing.ts'
-import { openJournalReader } from '../journal/reader.ts'
+import { openJournalReader, type JournalView } from '../journal/reader.ts'
 import { incidentReport } from '../journal/report.ts'
 import { sentenceOf } from '../journal/report-sentences.ts'
 import { incidentDetail, incidentSummary } from './incident-views.ts'
+import { returnDetail } from './host-views.ts'
+import { adviceFor } from './review/advice.ts'
 import { signOffs, summaryOfLine } from './review/incident-listing.ts'
 import { IncidentRecord } from './review/incident-record.ts'
 
@@ -28,8 +32,21 @@ export function openJournalAccess(path: string): JournalAccess {
   const reader = openJournalReader(path)
   const entriesOf = (id: string): ReturnType<typeof reader.read> => {
     const entries = reader.read({ incident: id })
-    if (entries.length === 0) throw noIncident(id)
+    if (entries.length === 0) throw noIncident(id, reader)
     return entries
+  }
+  // The one looked at last: one of thousands of instances is not read twice for one page.
+  let known: IncidentRecord | null = null
+  const recordOf = (id: string): IncidentRecord => {
+    if (known?.id === id) {
+      for (const entry of reader.read({ incident: id, after: known.lastSeq })) known.take(entry)
+      return known
+    }
+    const record = new IncidentRecord(id)
+    for (const entry of entriesOf(id)) record.take(entry)
+    if (!record.begun) throw new LifeboatError('JOURNAL_CORRUPT', `The journal does not say how incident ${id} began`)
+    known = record
+    return record
   }
   return {
     read: (filter) => reader.read(filter),
@@ -51,15 +68,14 @@ export function openJournalAccess(path: string): JournalAccess {
         signedOff: signed.get(line.id) ?? null,
       }))
     },
-    incident: (id) => {
-      const record = new IncidentRecord(id)
-      for (const entry of entriesOf(id)) record.take(entry)
-      if (!record.begun) throw new LifeboatError('JOURNAL_CORRUPT', `The journal does not say how incident ${id} began`)
-      return incidentDetail(record)
+    incident: (id) => incidentDetail(recordOf(id)),
+    advice: (id) => {
+      const record = recordOf(id)
+      return adviceFor(record.incident, returnAfter(reader, record.incident), record.signOff !== null)
     },
     *export(format, incident) {
       // An empty export of a mistyped incident would look like one that was made.
-      if (incident !== null && reader.read({ incident, limit: 1 }).length === 0) throw noIncident(incident)
+      if (incident !== null && reader.read({ incident, limit: 1 }).length === 0) throw noIncident(incident, reader)
       if (format === 'json') yield* exportLines(reader, incident === null ? {} : { incident })
       else
         for (const { id } of incident === null
@@ -70,6 +86,25 @@ export function openJournalAccess(path: string): JournalAccess {
   }
 }
 
-function noIncident(id: string): LifeboatError {
-  return new LifeboatError('NOT_FOUND', `There is no incident ${id} (lifeboat incident list shows them)`)
+/** How the host stands after the incident; null when its mark is another incident's, or there is none. */
+function returnAfter(journal: Pick<JournalReader, 'read'>, { id, host }: Incident): HostReturnDetail | null {
+  const records = new Map<string, ReturnRecord>()
+  for (const entry of journal.read({ host, kinds: [...returnEntryKinds] })) applyToReturns(records, entry)
+  const record = records.get(host)
+  return record !== undefined && incidentOf(record) === id ? returnDetail(record) : null
+}
+
+/** Incidents offered to who named their host. An older one is found in the list. */
+const offered = 3
+
+/** Who is called at night knows the host: its incidents, the newest first. */
+function noIncident(id: string, reader: Pick<JournalView, 'incidents'>): LifeboatError {
+  const ofHost = reader.incidents({ host: id, limit: offered })
+  if (ofHost.length === 0)
+    return new LifeboatError('NOT_FOUND', `There is no incident ${id} (lifeboat incident list shows them)`)
+  const problems = ofHost.map(
+    (line) => `${line.id}, opened ${line.openedAt}: ${line.closedAt === null ? 'open' : (line.outcome ?? 'over')}`,
+  )
+  const message = `There is no incident ${id}; these are of the host of that name, the newest first (lifeboat incident list --host ${id})`
+  return new LifeboatError('NOT_FOUND', message, { details: { problems } })
 }

@@ -194,6 +194,8 @@ export interface InstanceSummary extends DecidedInstance {
   recipe: string | null
   steps: StepSummary[]
   outcome: Outcome | null
+  /** ISO time of the outcome; null while there is none. */
+  endedAt: string | null
   notes: string[]
   debts: { code: string; message: string }[]
 }

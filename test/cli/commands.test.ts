@@ -7,6 +7,7 @@ import { LifeboatError } from '../../src/domain/errors.ts'
 import type { HoldCode } from '../../src/domain/incident-phases.ts'
 import type { IncidentSummary } from '../../src/domain/operations.ts'
 import { openJournal } from '../../src/journal/journal.ts'
+import type { Advice } from '../../src/domain/review.ts'
 import { anEntry, anIncident, configFile, fakeJournal, run, standingClock } from './fake-commands.ts'
 
 describe('usage errors end with 2, say one line, and print nothing on stdout', () => {
@@ -254,6 +255,40 @@ describe('incident', () => {
       expect(out).toContain(said)
     }
     expect(out).not.toContain('\u001b')
+  })
+
+  it('show says first what must be done, and whom it helps before who is well, each with its time', async () => {
+    const advice = (): Advice[] => [
+      { code: 'HELD_BRAKE', text: 'The brake holds', command: 'lifeboat incident override i-1', instances: [] },
+      { code: 'INSTANCES_LEFT', text: 'Some are left', command: null, instances: ['aaaa-1', 'b', 'c', 'd'] },
+    ]
+    const { out } = await run(['incident', 'show', 'i-1'], { openReader: () => fakeJournal({ advice }) })
+    const order = [
+      '| Instances ',
+      'What must I do',
+      '  1. The brake holds\n     lifeboat incident override i-1\n  2. Some are left\n     web, b, c and 1 more\n',
+      'How we know',
+      '\nInstances\n',
+      'stuck (EVACUATION_STALLED)',
+      'ended at 2026-01-02 03:00:11Z',
+      'recovered on cmp02, active (RUNNING)',
+      'back at 2026-01-02 03:00:09Z',
+    ].map((said) => out.indexOf(said))
+    expect(order).not.toContain(-1)
+    expect(order).toEqual(order.toSorted((a, b) => a - b))
+    expect((await run(['incident', 'show', 'i-1'])).out).toContain('What must I do\n  Nothing is left to do\n')
+  })
+
+  it.each([
+    ['show'],
+    ['override', '--reason', 'r'],
+    ['cancel', '--reason', 'r'],
+    ['note', 'n'],
+    ['sign-off', '--reason', 'r'],
+  ])('%s of an empty id is a slip', async (act, ...more) => {
+    const { exit, err } = await run(['incident', act, '', ...more])
+    expect(exit).toBe(2)
+    expect(err).toContain('It must not be empty')
   })
 
   it.each([

@@ -31,6 +31,7 @@ export function fakeJournal(replace: Partial<JournalAccess> = {}): JournalAccess
       if (id !== anIncident.id) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
       return anIncident
     },
+    advice: () => [],
     sentence: (entry) => `said ${entry.kind}`,
     export: (format, incident) => [`${format} of ${incident ?? 'everything'}\n`, 'end\n'],
     ...replace,
@@ -183,6 +184,7 @@ export const anIncident: IncidentDetail = {
         message: 'Runs again',
         after: { host: 'cmp02', vmState: 'active', taskState: null, powerState: 1, locked: false },
       },
+      endedAt: '2026-01-02T03:00:09.000Z',
       notes: [],
       debts: [],
     },
@@ -217,6 +219,7 @@ export const anIncident: IncidentDetail = {
         },
       ],
       outcome: { outcome: 'stuck', code: 'EVACUATION_STALLED', message: 'It did not end in time', after: null },
+      endedAt: '2026-01-02T03:00:11.000Z',
       notes: ['Its memory was lost'],
       debts: [{ code: 'LEFTOVER_MIGRATION', message: 'a finished migration stays' }],
     },

@@ -38,6 +38,27 @@ it(
   }),
 )
 
+it(
+  'whoever names a host in place of an incident is offered the newest of its incidents',
+  SmallWorld.run({}, async (world) => {
+    world.simulator.crash('cmp01')
+    const { id } = await world.ended('cmp01')
+    const access = openJournalAccess(world.path)
+    try {
+      const problems = [expect.stringMatching(`^${id}, opened 20.*Z: done$`)]
+      for (const ask of [
+        () => access.incident('cmp01'),
+        () => access.advice('cmp01'),
+        () => [...access.export('markdown', 'cmp01')],
+      ])
+        expect(ask).toThrow(expect.objectContaining({ code: 'NOT_FOUND', details: { problems } }))
+      expect(() => access.incident('cmp09')).toThrow('There is no incident cmp09 (lifeboat incident list shows them)')
+    } finally {
+      access.close()
+    }
+  }),
+)
+
 it('of recoveries read the proofs on record once, and follow those that are written', () => {
   const proof = (incident: string, provenAt: string): Entry =>
     ({ kind: 'proof.recorded', incident, data: { proof: { provenAt } } }) as unknown as Entry

@@ -1,6 +1,7 @@
 /** What the page of an incident says to a person: commands that do what is meant, and counts of what was done. */
 import { expect, it } from 'vitest'
 import { simulatedSegment } from '../../src/daemon/simulated-parts.ts'
+import { openJournalAccess } from '../../src/daemon/journal-access.ts'
 import { timelineEvent } from '../../src/daemon/review/timeline.ts'
 import type { Entry } from '../../src/domain/entry.ts'
 import { incidentReport } from '../../src/journal/report.ts'
@@ -78,6 +79,32 @@ it(
     daemon.review.signOff(id, { by: 'ann', text: 'read' })
     expect(signedOff()).toMatchObject({ by: 'ann' })
     expect(daemon.review.incident(id).advice.map(({ code }) => code)).not.toContain('SIGN_OFF')
+  }),
+)
+
+it(
+  'the command line advises what the page advises: of one that the brake holds, and of one that is over',
+  SmallWorld.run({ hosts: 6 }, async (world) => {
+    const { simulator, daemon } = world
+    simulator.addInstance({ name: 'opted-out', host: 'cmp01', metadata: { HA_Enabled: 'False' } })
+    simulator.crash('cmp01')
+    const { id } = await world.ended('cmp01')
+    const access = openJournalAccess(world.path)
+    try {
+      const told = () => access.advice(id).map(({ code }) => code)
+      expect(told()).toEqual(['INSTANCES_LEFT', 'HOST_AWAY', 'SIGN_OFF'])
+      expect(access.advice(id)).toEqual(daemon.review.incident(id).advice)
+      daemon.review.signOff(id, { by: 'ann', text: 'read' })
+      expect(told()).toEqual(['INSTANCES_LEFT', 'HOST_AWAY'])
+      const ends = daemon.operations.incident(id).instanceList.map(({ endedAt }) => endedAt)
+      expect(ends).toEqual(daemon.review.incident(id).lines.map(({ endedAt }) => endedAt))
+      for (const host of ['cmp02', 'cmp03', 'cmp04']) simulator.crash(host)
+      await world.until(() => world.incident('cmp03')?.held?.code === 'BRAKE')
+      const braked = world.incident('cmp03')?.id ?? ''
+      expect(access.advice(braked)[0]?.command).toBe(`lifeboat incident override ${braked} --reason "why"`)
+    } finally {
+      access.close()
+    }
   }),
 )
 

@@ -146,6 +146,7 @@ const instanceSummary: z.ZodType<InstanceSummary> = z.object({
     }),
   ),
   outcome: outcome.nullable(),
+  endedAt: z.string().nullable(),
   notes: z.array(z.string()),
   debts: z.array(codeAndMessage),
 })

@@ -5,6 +5,7 @@ import { ends } from '../described.ts'
 import { follow, followExits } from '../follow.ts'
 import type { Session } from '../session.ts'
 import { clockTime } from '../wording.ts'
+import { incidentId } from './incident-id.ts'
 import { endOf, orderLength, scopeOf, text, withScope, type ScopeOptions } from './order-options.ts'
 
 export function addActCommands(program: Command, session: Session): void {
@@ -61,7 +62,7 @@ export function addIncidentActs(incident: Command, session: Session): void {
     incident
       .command(act)
       .description(about)
-      .argument('<incident>')
+      .argument('<incident>', '', incidentId)
       .requiredOption('--reason <text>', 'why', text)
       .action(async (id: string, { reason }: { reason: string }) => {
         await session.daemon()[act](id, { by: session.by(), reason })
@@ -71,7 +72,7 @@ export function addIncidentActs(incident: Command, session: Session): void {
   incident
     .command('note')
     .description('add a note to an incident, for whoever reviews it; it changes nothing')
-    .argument('<incident>')
+    .argument('<incident>', '', incidentId)
     .argument('<text>', 'what you found, did or want others to know', text)
     .action(async (id: string, words: string) => {
       await session.daemon().note(id, { by: session.by(), text: words })
@@ -80,7 +81,7 @@ export function addIncidentActs(incident: Command, session: Session): void {
   incident
     .command('sign-off')
     .description('say that you have read what happened in a closed incident and answer for that')
-    .argument('<incident>')
+    .argument('<incident>', '', incidentId)
     .requiredOption('--reason <text>', 'what you conclude', text)
     .action(async (id: string, { reason }: { reason: string }) => {
       const { by, at } = await session.daemon().signOff(id, { by: session.by(), text: reason })

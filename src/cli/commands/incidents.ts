@@ -10,6 +10,7 @@ import { jsonText, yamlText } from '../output/formats.ts'
 import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { addIncidentActs } from './acts.ts'
+import { incidentId } from './incident-id.ts'
 import { wholeNumber } from './whole-number.ts'
 
 export function addIncidentCommands(program: Command, session: Session): void {
@@ -36,8 +37,8 @@ export function addIncidentCommands(program: Command, session: Session): void {
     )
   prints(list, 'list', listColumns)
   const shown = withWatch(incident.command('show'))
-    .description('what died, how we know, how it was fenced, and every instance with its end')
-    .argument('<incident>')
+    .description('what must be done, what died, how we know, how it was fenced, and every instance with its end')
+    .argument('<incident>', '', incidentId)
     .addOption(new Option('--follow', 'show its progress until it is over').conflicts('watch').default(false))
     .action((id: string, options: WatchOptions & { follow: boolean }) =>
       options.follow ? follow(session, id) : show(session, options, () => incidentFrame(session, id)),
