@@ -111,6 +111,14 @@ describe('the list', () => {
     expect(widest((await run(['rehearse'], { scenarios }, terminal(300))).out)).toBeLessThanOrEqual(120)
   })
 
+  it('folds the titles and no name, however long the names are and narrow the screen', async () => {
+    const name = 'a-name-that-takes-more-than-half-of-a-screen-and-is-still-to-be-copied'
+    const longer = () => [...scenarios(), { name, title: title.trim() }]
+    expect((await run(['rehearse'], { scenarios: longer })).out).toContain(`| ${name} |`)
+    const { out } = await run(['rehearse'], { scenarios: longer }, terminal(60))
+    expect(out).toContain(`| ${name} | What  `)
+  })
+
   it('is as wide as somebody says', async () => {
     expect(widest((await run(['rehearse', '--max-width', '70'], { scenarios })).out)).toBeLessThanOrEqual(70)
     expect(widest((await run(['rehearse', '--max-width', '0'], { scenarios })).out)).toBeGreaterThan(180)

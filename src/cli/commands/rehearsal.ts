@@ -8,7 +8,7 @@ import { printable } from '../output/width.ts'
 import type { Session } from '../session.ts'
 
 const scenarioColumns: Column<{ name: string; title: string }>[] = [
-  { title: 'Name', type: 'string', means: 'What `rehearse` takes', value: ({ name }) => name },
+  { title: 'Name', type: 'string', means: 'What `rehearse` takes', whole: true, value: ({ name }) => name },
   { title: 'Title', type: 'string', means: 'What happens in it', value: ({ title }) => title },
 ]
 

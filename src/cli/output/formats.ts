@@ -26,6 +26,8 @@ export interface Column<Row> {
   value: (row: Row) => unknown
   /** For people; default: the value as text. */
   text?: (row: Row) => string
+  /** Never folded in tables of many things: what people copy into a command. The others are, and if need be the table is wider. */
+  whole?: true
   /** In tables of many things only when it is named with -c: something else there says it for people. */
   whenNamed?: true
   /** Moves by itself all the time: alone it is no change that --watch tells of. */
@@ -79,6 +81,7 @@ export function renderList<Row>(given: readonly Row[], columns: readonly Column<
         shown.map(({ title }) => title),
         rows.map((row) => shown.map((column) => cellText(column, row))),
         shape.maxWidth,
+        shown.map(({ whole }) => whole === true),
       )
     }
     case 'json':

@@ -5,10 +5,18 @@ import { wrapLine } from './wrap.ts'
 /** Below it a column cannot be read; a table on a narrower screen is wider than it (cliff has the same floor). */
 const leastWidth = 8
 
-/** A grid with a heading; cells may have several lines. Not wider than `maxWidth` where the columns can shrink to it. */
-export function grid(titles: string[], rows: string[][], maxWidth: number | null = null): string {
+/**
+ * A grid with a heading; cells may have several lines. Not wider than `maxWidth` where the columns can shrink to it.
+ * @param whole the columns that never shrink
+ */
+export function grid(
+  titles: string[],
+  rows: string[][],
+  maxWidth: number | null = null,
+  whole: readonly boolean[] = [],
+): string {
   const natural = rows.map((row) => row.map((cell) => printable(cell, true).split('\n')))
-  const widths = columnWidths(titles, natural, maxWidth)
+  const widths = columnWidths(titles, natural, maxWidth, whole)
   const fold = (lines: string[], column: number): string[] =>
     lines.flatMap((line) => wrapLine(line, widths[column] ?? leastWidth))
   const cells = natural.map((row) => row.map(fold))
@@ -25,7 +33,12 @@ export function grid(titles: string[], rows: string[][], maxWidth: number | null
 }
 
 /** As wide as their widest line; when that is too much, the widest ones shrink until all fit. */
-function columnWidths(titles: string[], rows: string[][][], maxWidth: number | null): number[] {
+function columnWidths(
+  titles: string[],
+  rows: string[][][],
+  maxWidth: number | null,
+  whole: readonly boolean[],
+): number[] {
   // Reduced by hand: the widths of thousands of rows are too many arguments for one call.
   const widths = titles.map((title, column) =>
     rows.reduce(
@@ -37,14 +50,15 @@ function columnWidths(titles: string[], rows: string[][][], maxWidth: number | n
   const room = maxWidth - 3 * widths.length - 1
   let over = widths.reduce((sum, width) => sum + width, 0) - room
   while (over > 0) {
-    const widest = Math.max(...widths)
+    const able = widths.filter((_, column) => whole[column] !== true)
+    const widest = Math.max(0, ...able)
     if (widest <= leastWidth) break
-    const at = widths.filter((width) => width === widest).length
-    const next = Math.max(leastWidth, ...widths.filter((width) => width < widest))
+    const at = able.filter((width) => width === widest).length
+    const next = Math.max(leastWidth, ...able.filter((width) => width < widest))
     // Down to the next widest, or by as much as is over, shared by all that are as wide.
     const cut = Math.max(1, Math.min(widest - next, Math.floor(over / at)))
     for (const [column, width] of widths.entries()) {
-      if (width !== widest || over <= 0) continue
+      if (whole[column] === true || width !== widest || over <= 0) continue
       widths[column] = width - cut
       over -= cut
     }
