@@ -233,7 +233,7 @@ export interface Review {
   settledPlan(id: string, withinMs: number): Promise<PlanRun>
   plan(id: string): PlanRun
   note(incident: IncidentId, order: { by: string; text: string; via?: Via }): ReviewNote
-  /** Of a closed incident: somebody has read it and answers for that. USAGE while it is open. */
+  /** Of a closed incident: somebody has read it and answers for that. USAGE while it is open, and once somebody does. */
   signOff(incident: IncidentId, order: { by: string; text: string; via?: Via }): ReviewNote
   /** Calls with each entry after `seq`, those on record first, until the returned function is called. */
   follow(seq: number, listen: (entry: Entry) => void): () => void

@@ -78,6 +78,16 @@ it(
     expect(signedOff()).toBeNull()
     daemon.review.signOff(id, { by: 'ann', text: 'read' })
     expect(signedOff()).toMatchObject({ by: 'ann' })
+    expect(() => daemon.review.signOff(id, { by: 'bob', text: 'me too' })).toThrow(
+      expect.objectContaining({
+        code: 'USAGE',
+        message: expect.stringMatching(
+          `^ann already signed incident ${id} off, at 20.*Z; add a note .*incident note ${id} "`,
+        ),
+      }),
+    )
+    daemon.review.note(id, { by: 'bob', text: 'me too' })
+    expect(daemon.review.incident(id)).toMatchObject({ signOff: { by: 'ann' }, notes: [{ by: 'bob' }] })
     expect(daemon.review.incident(id).advice.map(({ code }) => code)).not.toContain('SIGN_OFF')
   }),
 )

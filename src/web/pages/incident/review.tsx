@@ -55,7 +55,7 @@ export function ReviewPart({ review, onDone }: { review: IncidentReview; onDone:
   )
 }
 
-function actsOf({ id, host, ended }: IncidentReview): Act[] {
+function actsOf({ id, host, ended, signOff }: IncidentReview): Act[] {
   return [
     {
       title: 'Add a note',
@@ -75,7 +75,12 @@ function actsOf({ id, host, ended }: IncidentReview): Act[] {
           You have read what happened to <strong>{host}</strong> and its instances, and answer for that.
         </p>
       ),
-      senseless: ended === null ? 'Only once it is over' : null,
+      senseless:
+        ended === null
+          ? 'Only once it is over'
+          : signOff === null
+            ? null
+            : `${signOff.by} already signed it off: add a note`,
       done: 'The incident is signed off',
     },
   ]
