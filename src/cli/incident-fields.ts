@@ -1,5 +1,5 @@
 /** What `incident show` knows: the columns of its formats, and the fields of its JSON, which is the whole incident. */
-import type { HoldCode } from '../domain/incident-phases.ts'
+import { holdsForAPerson } from '../domain/incident-phases.ts'
 import type { IncidentDetail, IncidentSummary } from '../domain/operations.ts'
 import type { Advice, ReviewNote } from '../domain/review.ts'
 import type { JournalAccess } from './composition.ts'
@@ -80,11 +80,8 @@ function stateAndNeed(it: IncidentSummary): string {
   return [[stateOf(it), words].filter(Boolean).join(', '), it.fencing].filter((part) => part !== null).join(': ')
 }
 
-/** Holds that end without anybody's doing. All others wait for a person. */
-const passing: ReadonlySet<HoldCode> = new Set(['CLOUD_UNAVAILABLE', 'FROZEN', 'MEMORY'])
-
 function needOf({ ended, held, mode, outcomes, signedOff }: IncidentSummary): 'person' | 'sign-off' | null {
-  if (ended === null) return held === null || passing.has(held.code) ? null : 'person'
+  if (ended === null) return held !== null && holdsForAPerson.has(held.code) ? 'person' : null
   // In observe mode nothing was to come back.
   if (mode === 'observe' || (signedOff ?? null) !== null) return null
   return (outcomes.left ?? 0) + (outcomes.failed ?? 0) + (outcomes.stuck ?? 0) > 0 ? 'sign-off' : null

@@ -35,6 +35,15 @@ export const holdCodes = {
 
 export type HoldCode = keyof typeof holdCodes
 
+/** Holds that nothing but a person ends. */
+export const holdsForAPerson: ReadonlySet<HoldCode> = new Set<HoldCode>([
+  'BRAKE',
+  'FENCE_FAILED',
+  'FENCING_MISSING',
+  'HOST_ALIVE',
+  'NOVA_REFUSED',
+])
+
 /** Throws on a change that the table does not allow: that would be a bug, and going on would act on a wrong belief. */
 export function advance(from: IncidentPhase, to: IncidentPhase): { from: IncidentPhase; to: IncidentPhase } {
   const next: readonly IncidentPhase[] = incidentPhases[from].next

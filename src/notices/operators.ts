@@ -1,7 +1,7 @@
 /** What operators are told of an entry. Pure: (entry, what is known of its incident) -> a draft, or null. */
 import type { Entry, EntryKind } from '../domain/entry.ts'
 import { seenBefore } from '../domain/freeze-sentence.ts'
-import type { HoldCode } from '../domain/incident-phases.ts'
+import { holdsForAPerson } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
 import { noticeTopics, type NoticeSeverity, type NoticeTopic } from '../domain/notice.ts'
 import type { VerdictKind } from '../domain/verdict.ts'
@@ -42,15 +42,6 @@ const troubles: Partial<Record<VerdictKind, NoticeTopic>> = {
 /** Out of these a host comes back by a return, which is told as such. */
 const underIncident: ReadonlySet<VerdictKind> = new Set<VerdictKind>(['recovering', 'returning'])
 
-/** Holds that nothing but a person ends. */
-const forAPerson: ReadonlySet<HoldCode> = new Set<HoldCode>([
-  'BRAKE',
-  'FENCE_FAILED',
-  'FENCING_MISSING',
-  'HOST_ALIVE',
-  'NOVA_REFUSED',
-])
-
 /** Lines of a closing summary about instances that did not come back; the rest is counted. */
 const linesAtMost = 30
 
@@ -77,7 +68,7 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
     }
     case 'incident.held': {
       const { code, message } = entry.data
-      const severity = forAPerson.has(code) ? 'critical' : 'warning'
+      const severity = holdsForAPerson.has(code) ? 'critical' : 'warning'
       return draft(entry, known, 'incident-held', { code, message: `${entry.host} waits: ${message}`, severity })
     }
     case 'fence.attempt': {
