@@ -8,6 +8,7 @@ import type { HostName } from '../domain/service.ts'
 import type { ProbeReading } from '../domain/verdict.ts'
 import type { Adapters } from './adapters.ts'
 import type { Fleet } from './check-cloud.ts'
+import { brakeLines } from './check-brake.ts'
 import { domainLines } from './check-domains.ts'
 import { fail, ok, skip, warn } from './check-lines.ts'
 import { candidates, gapsOf, gapText, namedHosts, unfenceableAdvice, unfenceableMeans } from './config/index.ts'
@@ -34,11 +35,12 @@ export async function* checkFleet(
 ): AsyncGenerator<CheckLine> {
   const names = computes.map(({ host }) => host)
   yield* domainLines(config.brake.failureDomain?.key ?? null, names, aggregates)
-  const hosts = computes.map(({ host, zone }): Protected => {
+  const hosts = computes.map(({ host, zone }) => {
     const own = aggregates.filter((aggregate) => aggregate.hosts.includes(host)).map(({ name }) => name)
-    const { name: segment, fencing, probes } = beside.segmentOf(host, zone, own)
-    return { host, segment, fencing, probes }
+    const { name: segment, fencing, probes, brake: limits } = beside.segmentOf(host, zone, own)
+    return { host, segment, fencing, probes, limits }
   })
+  yield* brakeLines(config.brake, hosts)
   yield* strangers(config, names)
   yield* emptySegments(config, hosts)
   for (const host of hosts) yield* checkHost(config, beside, host)
@@ -47,6 +49,7 @@ export async function* checkFleet(
 /** Without the cloud: what the names in the configuration allow. */
 export async function* checkNamedHosts(config: Config, beside: Beside): AsyncGenerator<CheckLine> {
   const why = 'only the cloud knows'
+  yield skip('brake', `${why} how many hosts there are`)
   if (config.brake.failureDomain !== null) yield skip('failure domains', `${why} its aggregates`)
   for (const host of namedHosts(config)) {
     const possible = candidates(config, host)

@@ -74,6 +74,11 @@ export const beatingUnderOurFlags = 'BEATING_UNDER_OUR_FLAGS'
 /** Reason of the verdict `returning` once nova-compute is known to be silent. */
 export const awayAfterIncident = 'AWAY_AFTER_INCIDENT'
 
+/** As people read it: a silent host that an incident left out of service is not on its way anywhere yet. */
+export function verdictWord({ kind, reason }: Pick<Verdict, 'kind' | 'reason'>): string {
+  return kind === 'returning' && reason === awayAfterIncident ? 'away' : kind
+}
+
 /** Reasons of the verdict `unknown` while Nova shows no row of the host that says anything. */
 export type UnreadReason = 'CELL_UNREACHABLE' | 'ROW_MISSING' | 'NOT_LISTED'
 const unreadReasons: ReadonlySet<string> = new Set<UnreadReason>(['CELL_UNREACHABLE', 'ROW_MISSING', 'NOT_LISTED'])

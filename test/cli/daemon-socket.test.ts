@@ -6,6 +6,7 @@ import { listenForOperators } from '../../src/api/index.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { HostDetail, HostStatus, IncidentSummary, Operations } from '../../src/domain/operations.ts'
 import type { StandingOrder } from '../../src/domain/standing-order.ts'
+import { awayAfterIncident } from '../../src/domain/verdict.ts'
 import type { Review } from '../../src/domain/review.ts'
 import { aSegmentStatus } from './segments.ts'
 import { fakeReview } from '../api/fake-review.ts'
@@ -113,6 +114,13 @@ describe('beside a running daemon', () => {
     expect((await lifeboat(['host', 'list', '-f', 'value', '-c', 'Return'])).exit).toBe(0)
     hosts.push(returningHost('cmp01', 'proving'))
     expect((await lifeboat(['host', 'list'])).out).toMatch(/\| Return +\|/)
+    hosts.push({ ...returningHost('cmp03', 'away'), verdict: 'returning', reason: awayAfterIncident })
+    // People read what it is; programs its stable name.
+    expect((await lifeboat(['host', 'list', '-c', 'Verdict'])).out).toMatch(/\| away +\|/)
+    expect(JSON.parse((await lifeboat(['host', 'list', '-f', 'json', '-c', 'Verdict'])).out)).toContainEqual({
+      Verdict: 'returning',
+    })
+    hosts.pop()
     const rows = JSON.parse((await lifeboat(['host', 'list', '-f', 'json', '-c', 'Host', '-c', 'Return'])).out)
     expect(rows).toEqual([
       { Host: 'cmp01', Return: 'proving' },

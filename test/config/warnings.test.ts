@@ -85,6 +85,25 @@ describe('hosts that no method of their segment can fence', () => {
   })
 })
 
+describe('hosts whose probes look at the same machine', () => {
+  const probes = `
+probes:
+  ssh: { kind: tcp, address: '{address}', port: 22 }
+  ping: { kind: ping, address: '{address}' }
+  agent: { kind: command, argv: [look, '{host}'] }
+segments: [{ name: a, match: { hosts: ['*'] }, probes: [ssh, ping, agent] }]
+`
+  it('are named together, the last with its place', () => {
+    expect(warnings(`hosts:\n  c1: { address: a }\n  c2: { address: b }\n  c3: { address: A }\n${probes}`)).toEqual([
+      'lifeboat.yaml:4:3: probes look at a for c1 and c3: what it says of one is taken for the other',
+    ])
+  })
+
+  it('are none where each has its own, lacks one, or only a program knows', () => {
+    expect(warnings(`hosts:\n  c1: { address: a }\n  c2: { address: b }\n  c3: {}\n  c4: {}\n${probes}`)).toEqual([])
+  })
+})
+
 describe('$LIFEBOAT_STATE_DIR', () => {
   const variable = { LIFEBOAT_STATE_DIR: '/elsewhere' }
 

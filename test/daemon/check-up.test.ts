@@ -85,7 +85,7 @@ describe('of a cloud that does not answer', () => {
     const skipped = lines.filter(({ result }) => result === 'skip')
     expect(skipped.map(({ what }) => what)).toEqual([
       ...['compute', 'landing', 'volumes', 'placement', 'list services', 'list aggregates', 'list server groups'],
-      ...['list migrations', 'list instances of all projects', 'failure domains', 'segments'],
+      ...['list migrations', 'list instances of all projects', 'brake', 'failure domains', 'segments'],
       'fencing and probes of all other hosts',
     ])
     for (const { message } of skipped) expect(message).toMatch(/^not checked: (the cloud could|only the cloud knows) /)

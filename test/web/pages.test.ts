@@ -263,7 +263,8 @@ it('the page of a host that is out does not say that its heartbeats are there', 
   await page.waitForSelector('.timeline')
   const text = await textOf(page, 'main')
   expect(text).toMatch(/silent for/)
-  expect(text).toContain('No probe is asked of a host that is returning')
+  expect(text).toContain('No probe is asked of a host that is away')
+  expect(await page.locator('.page-head .tag').first().innerText()).toMatch(/away$/)
 })
 
 describe('the journal', () => {

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { ConfigurationState, DaemonStatus, HostStatus } from '../../domain/operations.ts'
 import { scopeText } from '../../domain/standing-order.ts'
+import { verdictWord } from '../../domain/verdict.ts'
 import { prints } from '../described.ts'
 import { listFrame, oneFrame } from '../frame.ts'
 import type { Column } from '../output/formats.ts'
@@ -149,7 +150,13 @@ const hostColumns: Column<HostStatus>[] = [
   { title: 'Host', type: 'string', means: "Nova's name of it", value: (it) => it.host },
   { title: 'Segment', type: 'string', means: 'Whose rules it is under', value: (it) => it.segment },
   { title: 'Zone', type: 'string?', means: 'Its availability zone', value: (it) => it.zone },
-  { title: 'Verdict', type: 'string', means: 'What Lifeboat concludes about it', value: (it) => it.verdict },
+  {
+    title: 'Verdict',
+    type: 'string',
+    means: 'What Lifeboat concludes about it',
+    value: (it) => it.verdict,
+    text: (it) => verdictWord({ kind: it.verdict, reason: it.reason }),
+  },
   { title: 'Status', type: 'string', means: "Nova's: `enabled` or `disabled`", value: (it) => it.status },
   {
     title: 'State',

@@ -39,15 +39,29 @@ export function checkTargets(config: Parts, report: Report): void {
 
 /** Of the hosts that the configuration names: no others have variables of their own. */
 export function sharedTargets(config: Parts): SharedTarget[] {
+  return sharedAims(config, (host) =>
+    methodsOf(config, host).flatMap((method) => {
+      const aim = config.fencing[method]
+      if (aim === undefined || isAimless(aim) || gapsOf(config, host, [method]).length > 0) return []
+      return { method, kind: aim.kind, texts: texts(aim) }
+    }),
+  )
+}
+
+/** What reaches a machine by texts that take the host's variables, all of which it has. */
+export interface Aim {
+  method: string
+  kind: string
+  texts: readonly string[]
+}
+
+/** Machines that stand for several hosts, as far as the same kind of aim says so. */
+export function sharedAims(config: Parts, aimsOf: (host: HostName) => readonly Aim[]): SharedTarget[] {
   const found = new Map<string, SharedTarget>()
   for (const host of namedHosts(config)) {
-    for (const method of methodsOf(config, host)) {
-      const aim = config.fencing[method]
-      if (aim === undefined || isAimless(aim) || gapsOf(config, host, [method]).length > 0) continue
-      const target = texts(aim)
-        .map((text) => hostVariable(config, text, host))
-        .join(' ')
-      const key = [aim.kind, target.toLowerCase().replace(/\/+$/, '')].join(' ')
+    for (const { method, kind, texts: templates } of aimsOf(host)) {
+      const target = templates.map((text) => hostVariable(config, text, host)).join(' ')
+      const key = [kind, target.toLowerCase().replace(/\/+$/, '')].join(' ')
       const same = found.get(key)
       if (same === undefined) found.set(key, { method, target, hosts: [host] })
       else if (!same.hosts.includes(host)) same.hosts.push(host)

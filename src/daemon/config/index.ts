@@ -1,6 +1,6 @@
 /** The configuration, as everything outside this directory sees it. */
 export { withoutSecrets, type Config, type FencingConfig, type ProbeConfig, type RedfishConfig } from './config.ts'
-export { parseDuration } from './duration.ts'
+export { formatDuration, parseDuration } from './duration.ts'
 export { configJsonSchema, configSchemaText } from './json-schema.ts'
 export { changesBetween, effectiveDocument, setsNothing, shownValue, type EffectiveOption } from './effective.ts'
 export { candidates, gapsOf, gapText, namedHosts, unfenceableAdvice, unfenceableMeans } from './fence-coverage.ts'

@@ -5,6 +5,7 @@ import type { EffectiveOption } from './effective.ts'
 import { unfenceableAdvice, unfenceableHosts, unfenceableText } from './fence-coverage.ts'
 import { readableByOthers } from './files.ts'
 import type { MergedSource } from './merged-source.ts'
+import { sharedProbes } from './probe-targets.ts'
 import type { Environment } from './secrets.ts'
 import type { Place } from './yaml-source.ts'
 
@@ -26,6 +27,7 @@ export function warningsOf(
     ...openKey(config),
     ...beatenVariable(config, source, env),
     ...unfenceable(config, source),
+    ...lookedAtTwice(config, source),
   ]
 }
 
@@ -47,6 +49,20 @@ function unfenceable(config: Config, source: MergedSource): ConfigWarning[] {
     const [host = ''] = found.hosts
     const place = Object.hasOwn(config.hosts, host) ? source.keyAt(['hosts', host]) : segmentPlace(config, source, host)
     return { message: placed(place, unfenceableText(found)), advice: unfenceableAdvice(host, found.gaps) }
+  })
+}
+
+function lookedAtTwice(config: Config, source: MergedSource): ConfigWarning[] {
+  return sharedProbes(config).map(({ method, target, hosts }) => {
+    const last = hosts.at(-1) ?? ''
+    const place = Object.hasOwn(config.hosts, last) ? source.keyAt(['hosts', last]) : source.keyAt(['probes', method])
+    return {
+      message: placed(
+        place,
+        `probes look at ${target} for ${hosts.join(' and ')}: what it says of one is taken for the other`,
+      ),
+      advice: 'Give each host the address that is its own',
+    }
   })
 }
 

@@ -3,6 +3,7 @@ import { fenceSentence } from '../../domain/fence-progress.ts'
 import type { Incident } from '../../domain/incident.ts'
 import { incidentPhases } from '../../domain/incident-phases.ts'
 import type { OutcomeKind } from '../../domain/outcome.ts'
+import { verdictWord } from '../../domain/verdict.ts'
 
 export function headline(incident: Incident): string {
   return [whatDied(incident), howWeKnow(incident), howItEnded(incident)].filter((text) => text !== '').join(' ')
@@ -11,7 +12,7 @@ export function headline(incident: Incident): string {
 function whatDied({ host, verdict, openedBy, mode }: Incident): string {
   const observed = mode === 'observe' ? ' (observed only: nothing was sent)' : ''
   if (verdict === null) return `${openedBy} reported ${host} dead${observed}.`
-  return `${host} was found ${verdict.kind}${observed}: ${trimmed(verdict.message)}.`
+  return `${host} was found ${verdictWord(verdict)}${observed}: ${trimmed(verdict.message)}.`
 }
 
 function howWeKnow({ proof, voided, statement, fencing, closed, held }: Incident): string {

@@ -4,7 +4,7 @@ import type { Entry } from '../../domain/entry.ts'
 import { returnStates } from '../../domain/host-return.ts'
 import type { HostDetail } from '../../domain/operations.ts'
 import type { VerdictLine } from '../../domain/review.ts'
-import { verdictKinds } from '../../domain/verdict.ts'
+import { verdictKinds, verdictWord } from '../../domain/verdict.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
@@ -75,12 +75,12 @@ export function HostPage({ host }: { host: string }) {
 }
 
 function Head({ host }: { host: HostDetail }) {
-  const { verdict, message, segment, zone, incident } = host
+  const { verdict, reason, message, segment, zone, incident } = host
   return (
     <>
       <PageHead title={host.host}>
         <Tag tone={verdictTone[verdict]} title={verdictKinds[verdict]}>
-          {verdict}
+          {verdictWord({ kind: verdict, reason })}
         </Tag>
         <span class="head-facts">
           segment {segment}
@@ -154,8 +154,19 @@ function actsOf({ host, standingOrders, mark, verdict, incident }: HostDetail): 
 }
 
 function Seen({ host }: { host: HostDetail }) {
-  const { status, state, forcedDown, disabledReason, updatedAt, silentMs, intervalMs, missedBeats, probes, verdict } =
-    host
+  const {
+    status,
+    state,
+    forcedDown,
+    disabledReason,
+    updatedAt,
+    silentMs,
+    intervalMs,
+    missedBeats,
+    probes,
+    verdict,
+    reason,
+  } = host
   return (
     <>
       <Facts>
@@ -174,7 +185,7 @@ function Seen({ host }: { host: HostDetail }) {
         <p class="under">
           {missedBeats < 1.2
             ? 'No probe was asked: that is done once heartbeats are missing.'
-            : `No probe is asked of a host that is ${verdict}.`}
+            : `No probe is asked of a host that is ${verdictWord({ kind: verdict, reason })}.`}
         </p>
       ) : (
         <ul class="plain">
@@ -244,7 +255,7 @@ function History({ lines }: { lines: readonly VerdictLine[] }) {
   const newest = [...lines].sort((a, b) => b.seq - a.seq)
   return (
     <ol class="timeline">
-      {newest.map(({ seq, at, from, kind, message, incident, evidence }) => (
+      {newest.map(({ seq, at, from, kind, reason, message, incident, evidence }) => (
         <li key={seq} class={verdictTone[kind]}>
           <span class="when">
             <Time at={at} />
@@ -253,7 +264,7 @@ function History({ lines }: { lines: readonly VerdictLine[] }) {
           <span class="dot" aria-hidden="true" />
           <span class="told">
             <span class="faint">{from} → </span>
-            <strong>{kind}</strong>: {message}
+            <strong>{verdictWord({ kind, reason })}</strong>: {message}
             {incident !== null && (
               <>
                 {' '}

@@ -1,7 +1,7 @@
 /** Hosts as tiles by segment. Whoever is not healthy has a name and a word; the healthy are small, and there may be thousands. */
 import { useMemo } from 'preact/hooks'
 import type { HostStatus } from '../../domain/operations.ts'
-import { verdictKinds } from '../../domain/verdict.ts'
+import { verdictKinds, verdictWord } from '../../domain/verdict.ts'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
 import { span } from '../words/time.ts'
@@ -59,7 +59,7 @@ function SegmentTiles({ segment, hosts }: { segment: string; hosts: readonly Hos
               <a class={`tile ${verdictTone[host.verdict]}`} href={tileLink(host)} title={host.message}>
                 <span class="tile-name">{shortHost(host.host)}</span>
                 <Tag tone={verdictTone[host.verdict]} title={verdictKinds[host.verdict]}>
-                  {host.verdict}
+                  {verdictWord({ kind: host.verdict, reason: host.reason })}
                 </Tag>
                 <span class="under">{tileText(host)}</span>
               </a>

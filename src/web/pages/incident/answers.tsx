@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import type { IncidentReview } from '../../../domain/review.ts'
 import { incidentPhases } from '../../../domain/incident-phases.ts'
+import { verdictWord } from '../../../domain/verdict.ts'
 import { Ago, Tag, Time } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
 import { counted, number } from '../../words/count.ts'
@@ -35,8 +36,8 @@ function Answer({ question, children }: { question: string; children: ComponentC
 function whatDied({ host, segment, verdict, openedAt, openedBy }: IncidentReview) {
   return (
     <>
-      <strong>{host}</strong> of segment {segment}, {verdict === null ? `on the word of ${openedBy}` : verdict.kind} at{' '}
-      <Time at={verdict?.at ?? openedAt} />
+      <strong>{host}</strong> of segment {segment},{' '}
+      {verdict === null ? `on the word of ${openedBy}` : verdictWord(verdict)} at <Time at={verdict?.at ?? openedAt} />
     </>
   )
 }
