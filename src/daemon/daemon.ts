@@ -145,7 +145,8 @@ export class Daemon {
       workflows: () => this.#workflows,
       memory,
     })
-    this.#context = { cloud, journal, fencer, clock, observer, bridge, settings: rules.executorSettings }
+    const rulesInForce = (): object => rules.now
+    this.#context = { cloud, journal, fencer, clock, observer, bridge, settings: rules.executorSettings, rulesInForce }
     this.#queue = Slots.shared(parts.executorSettings.maxParallel)
     this.#returns = new HostReturns({
       ...{ clock, cloud, journal, observer, mode, settings: rules.executorSettings },
@@ -219,6 +220,7 @@ export class Daemon {
       book: this.book,
       records,
       monitor: this.monitor,
+      settings: rules.executorSettings,
       plan: (read, host) => {
         const { workflow, segmentOf } = rules.now
         return planHost({ cloud: read, clock, workflow, segmentOf }, host)

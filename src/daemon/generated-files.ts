@@ -9,6 +9,7 @@ import { callTable } from '../openstack/call-table.ts'
 import { policyFiles } from '../openstack/policy-snippets.ts'
 import { metricsPage } from '../telemetry/metrics-page.ts'
 import { configJsonSchema, configSchemaText, optionsPage } from './config/index.ts'
+import { reasonsPage } from './reasons-page.ts'
 
 const projectUrl = new URL('../../', import.meta.url)
 
@@ -20,6 +21,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     ['docs/configuration.md', optionsPage()],
     ['docs/metrics.md', metricsPage()],
     ['docs/errors.md', errorsPage()],
+    ['docs/reasons.md', reasonsPage(readFileSync(new URL('recovery-workflows/host-failure.yaml', projectUrl), 'utf8'))],
     ['docs/openstack-calls.md', callsPage()],
     ['config/openstack/access-rules.json', `${JSON.stringify(accessRules(), null, 2)}\n`],
     ...policyFiles().map(([name, text]): [string, string] => [`config/openstack/${name}`, text]),

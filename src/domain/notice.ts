@@ -48,7 +48,12 @@ export const noticeTopics = {
     quietMs: flicker,
     means: 'A host is forced down, yet its nova-compute beats: a living host',
   },
-  'incident-opened': { audience: 'operator', severity: 'critical', quietMs: 0, means: 'A recovery begins' },
+  'incident-opened': {
+    audience: 'operator',
+    severity: 'critical',
+    quietMs: Infinity,
+    means: 'A recovery begins; of one that is held before it began, once it does',
+  },
   'incident-held': {
     audience: 'operator',
     severity: 'warning',

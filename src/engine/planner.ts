@@ -12,6 +12,15 @@ import { originalOf } from './original.ts'
 import { recipesFor } from './recipes.ts'
 import { wishOf, type Wish, type WishSettings } from './wishes.ts'
 
+/** Reasons that come from no rule: then a person decides. */
+export const planReasons = {
+  CONDITION_FAILED:
+    'A rule of the workflow could not be evaluated for it, e.g. because it asks for metadata that is not there',
+  NO_RULE: 'No rule of the workflow takes it',
+} as const
+
+type PlanReason = keyof typeof planReasons
+
 /** Plans every instance of the survey, in the order in which they are to be recovered. */
 export function planHost(
   workflow: CompiledWorkflow,
@@ -49,7 +58,7 @@ function planInstance(
     projectId: instance.projectId,
     rule: '',
     decision: 'hold',
-    reason: 'CONDITION_FAILED',
+    reason: 'CONDITION_FAILED' satisfies PlanReason,
     message: '',
     original,
     recipe: null,
@@ -71,7 +80,7 @@ function planInstance(
       return { ...blank, rule: id, message: `rule ${id} could not be evaluated: ${said}` }
     }
   }
-  return { ...blank, reason: 'NO_RULE', message: 'no rule of the workflow takes this instance' }
+  return { ...blank, reason: 'NO_RULE' satisfies PlanReason, message: 'no rule of the workflow takes this instance' }
 }
 
 function decided(

@@ -60,6 +60,8 @@ export interface ExecutorContext {
   observer: Observer
   bridge: Bridge
   settings: ExecutorSettings
+  /** Another object once a reload put other rules in force. Without it there are no reloads. */
+  rulesInForce?: () => object
 }
 
 /** One incident being run. */

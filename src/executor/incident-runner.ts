@@ -218,6 +218,7 @@ class IncidentRunner {
       if (seen === 'isolated') this.#early = null
       else this.#early ??= this.#surveyEarly()
       const stated = this.#incident.statement
+      const rules = this.#run.rulesInForce?.()
       try {
         this.#run.proof = await fenceHost(this.#run, seen === 'dead')
         this.#keeper.keep()
@@ -233,7 +234,7 @@ class IncidentRunner {
         this.#holding.hold(code, `${error.message}. ${advice}`, error)
       }
       this.#early = null
-      await this.#waitForFenceRetry(stated)
+      await this.#waitForFenceRetry(stated, rules)
     }
   }
 
@@ -260,11 +261,15 @@ class IncidentRunner {
     }
   }
 
-  /** Ever longer with each failure that is on record: a board that is dead for a week must not fill the journal. */
-  async #waitForFenceRetry(stated: Incident['statement']): Promise<void> {
+  /**
+   * Ever longer with each failure that is on record: a board that is dead for a week must not fill the journal. Whoever states
+   * that the host is dead or has other rules read ends the wait: they mended what failed.
+   */
+  async #waitForFenceRetry(stated: Incident['statement'], rules: object | undefined): Promise<void> {
     const { fenceRetryMs, fenceRetryMaxMs } = this.#run.settings
     const pauseMs = pauseAfter(failedAttempts(this.#incident, 'fence'), fenceRetryMs, fenceRetryMaxMs)
-    await this.#holding.wait(pauseMs, () => this.#incident.statement !== stated)
+    const answered = (): boolean => this.#incident.statement !== stated || this.#run.rulesInForce?.() !== rules
+    await this.#holding.wait(pauseMs, answered)
   }
 
   async #isolate(): Promise<void> {

@@ -15,7 +15,7 @@ import { aboutOf, Courier } from './courier.ts'
 import type { Deliver } from './delivery.ts'
 import { noticeId } from './identity.ts'
 import { News } from './news.ts'
-import { freezeDraft, operatorDraft, tellingKinds, type Known } from './operators.ts'
+import { freezeDraft, isBeginning, operatorDraft, tellingKinds, type Known } from './operators.ts'
 import { Owners } from './owners.ts'
 import { receiversOf, type Draft, type NoticeRules } from './rules.ts'
 
@@ -249,9 +249,10 @@ export class NoticeDesk {
   }
 
   /** Long after a recovery only how it began is read of it: it may have had thousands of instances. */
-  #incident({ incident, kind }: Entry): Incident | undefined {
+  #incident({ incident, kind, data }: Entry): Incident | undefined {
     const { journal } = this.#parts
     if (incident === null) return undefined
+    if (kind === 'incident.phase' && !isBeginning(data)) return undefined
     if (kind !== 'return.changed' && kind !== 'alarm.raised') return this.#parts.incident(incident)
     return foldIncidents(journal.read({ incident, kinds: ['incident.opened'], limit: 1 })).get(incident)
   }

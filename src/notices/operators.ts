@@ -1,5 +1,5 @@
 /** What operators are told of an entry. Pure: (entry, what is known of its incident) -> a draft, or null. */
-import type { Entry, EntryKind } from '../domain/entry.ts'
+import type { Entry, EntryData, EntryKind } from '../domain/entry.ts'
 import { seenBefore } from '../domain/freeze-sentence.ts'
 import { holdsForAPerson } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
@@ -17,11 +17,15 @@ export interface Known {
   ofRunBefore: boolean
 }
 
-/** Kinds of entries that may be told; freezes are not among them, because they are told late or not at all. */
+/**
+ * Kinds of entries that may be told; freezes are not among them, because they are told late or not at all. That an incident was
+ * opened is told to owners; operators hear of it when its recovery begins, or that it waits.
+ */
 export const tellingKinds = [
   'verdict.changed',
   'alarm.raised',
   'incident.opened',
+  'incident.phase',
   'incident.held',
   'incident.closed',
   'fence.attempt',
@@ -59,13 +63,8 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       // With evidence it goes with a contradiction, which is told as such.
       if (entry.data.evidence !== undefined) return null
       return draft(entry, known, 'alarm', { code: entry.data.code, message: entry.data.message })
-    case 'incident.opened': {
-      const { verdict, openedBy, segment, mode } = entry.data
-      const why = verdict === null ? `on the word of ${openedBy}` : verdict.message
-      const what = mode === 'observe' ? 'would be recovered (nothing is sent: observing)' : 'is being recovered'
-      const message = `${entry.host} ${what}: ${why}`
-      return draft(entry, known, 'incident-opened', { code: verdict?.reason ?? 'STATED', message, segment })
-    }
+    case 'incident.phase':
+      return incident === undefined || !isBeginning(entry.data) ? null : begun(entry, known, incident)
     case 'incident.held': {
       const { code, message } = entry.data
       const severity = holdsForAPerson.has(code) ? 'critical' : 'warning'
@@ -110,6 +109,27 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
     default:
       return null
   }
+}
+
+/** The phases with which a recovery may begin; of the others nothing is told, and nothing need be read. */
+export function isBeginning({ from, to }: EntryData['incident.phase']): boolean {
+  return to === 'isolating' || (from === 'confirming' && to !== 'closed')
+}
+
+/**
+ * A recovery begins when it goes beyond looking once more: what is opened and held at once is told as waiting. Without a
+ * fencing method it is held in the next moment, and begins when the host is proven dead.
+ */
+function begun(
+  entry: Extract<Entry, { kind: 'incident.phase' }>,
+  known: Known,
+  { verdict, openedBy, segment, mode, held }: Incident,
+): Draft | null {
+  if (held !== null && entry.data.from === 'confirming') return null
+  const why = verdict === null ? `on the word of ${openedBy}` : verdict.message
+  const what = mode === 'observe' ? 'would be recovered (nothing is sent: observing)' : 'is being recovered'
+  const message = `${entry.host} ${what}: ${why}`
+  return draft(entry, known, 'incident-opened', { code: verdict?.reason ?? 'STATED', message, segment })
 }
 
 /** A freeze that lasted, and its end. */

@@ -38,9 +38,11 @@ describe('a bad configuration file says every problem with its place and what is
       'references.yaml:7:39: probes.odd.argv[1]: "a}b" has a stray }',
       'references.yaml:9:33: fencing.bmc.system: no host has the variable {bmc}',
       'references.yaml:9:81: fencing.bmc.password_env: environment variable BMC_PASSWORD is not set',
-      'references.yaml:13:39: fencing.ipmi.secret_options_files.password: ',
+      'references.yaml:13:39: fencing.ipmi.secret_options_files.password: there is no file ',
       'references.yaml:14:9: fencing.none: has no password (give exactly one of',
       'references.yaml:16:17: defaults.probes[1]: probes has no "ping" (defined: ssh, odd)',
+      'references.yaml:16:23: defaults.probes[2]: names "ssh" a second time (each once)',
+      'references.yaml:20:25: segments[0].fencing[2]: names "bmc" a second time (each once)',
       'references.yaml:20:20: segments[0].fencing[1]: fencing has no "ilo" (defined: bmc, ipmi, none)',
       'references.yaml:21:11: segments[1].name: there are two segments called "a"',
       'references.yaml:22:12: segments[1].match: matches nothing',
@@ -48,7 +50,7 @@ describe('a bad configuration file says every problem with its place and what is
     ]) {
       expect(text).toContain(expected)
     }
-    expect(text.split('\n')).toHaveLength(12)
+    expect(text.split('\n')).toHaveLength(14)
   })
 
   it('calendar windows that never open, never close, or take in nothing', () => {

@@ -95,6 +95,14 @@ describe('secrets', () => {
     })
   })
 
+  it('that cannot be had are told with what is wrong: not set, empty, no such file', () => {
+    expect(problemsIn(bmc('password_env: PW'))[0]).toContain('environment variable PW is not set')
+    expect(problemsIn(bmc('password_env: PW'), { PW: '' })[0]).toContain('environment variable PW is empty')
+    expect(problemsIn(bmc('password_file: /nonexistent'))[0]).toMatch(
+      /fencing\.bmc\.password_file: there is no file \/nonexistent, whose first line is to be the secret: create it/,
+    )
+  })
+
   it('two ways at once are refused: nobody would know which one holds', () => {
     expect(problemsIn(bmc('password: a, password_env: B'))[0]).toContain('has several passwords')
   })

@@ -45,7 +45,7 @@ describe('a prometheus probe', () => {
     ['username: u', 'has no password (give exactly one of password, password_file, password_env)'],
     ['token: a, token_env: B', 'has several tokens (give exactly one of token, token_file, token_env)'],
     ['token_env: NOT_SET', 'environment variable NOT_SET is not set (the token is taken from it)'],
-    ['token_file: /nowhere/token', '/nowhere/token cannot be read'],
+    ['token_file: /nowhere/token', 'there is no file /nowhere/token'],
     ['alive: [yes]', 'probes.p.alive[0]'],
     ['max_sample_age: 0s', 'out of range (1s to 1h)'],
   ])('%s is refused', (option, problem) => {

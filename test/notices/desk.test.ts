@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { sleep } from '../../src/domain/clock.ts'
 import type { NewEntry } from '../../src/domain/entry.ts'
-import { down, everything, instanceOf, opened, owners, refused, Rig, taken, verdict, closed } from './rig.ts'
+import { begun, closed, down, everything, instanceOf, owners, phase, refused, Rig, taken, verdict } from './rig.ts'
 
 describe('a receiver', () => {
   it(
@@ -23,7 +23,7 @@ describe('a receiver', () => {
     Rig.run({}, async (rig) => {
       rig.answers = () => down
       await rig.append(verdict('host-down'))
-      await rig.append(opened('i'), closed('i'))
+      await rig.append(...begun('i'), closed('i'))
       await rig.pass(10_000)
       expect(new Set(rig.tried())).toEqual(new Set(['pager host-down']))
       rig.answers = () => taken
@@ -49,7 +49,7 @@ describe('a receiver', () => {
     'that is down keeps no other waiting',
     Rig.run({ receivers: { dead: everything, pager: everything } }, async (rig) => {
       rig.answers = (receiver) => (receiver === 'dead' ? new Promise(() => undefined) : taken)
-      await rig.append(verdict('host-down'), opened('i'))
+      await rig.append(verdict('host-down'), ...begun('i'))
       expect(rig.tried().filter((one) => one.startsWith('pager'))).toEqual(['pager host-down', 'pager incident-opened'])
     }),
   )
@@ -58,7 +58,7 @@ describe('a receiver', () => {
     'that refuses one notice for good gets the next at once',
     Rig.run({}, async (rig) => {
       rig.answers = (_receiver, { topic }) => (topic === 'host-down' ? refused : taken)
-      await rig.append(verdict('host-down'), opened('i'))
+      await rig.append(verdict('host-down'), ...begun('i'))
       await rig.pass(1_000)
       expect(rig.ends()).toEqual(['dead-lettered pager host-down', 'sent pager incident-opened'])
     }),
@@ -79,7 +79,7 @@ describe('a receiver', () => {
     'that stays down loses what waited behind it as well, each in its time',
     Rig.run({ limits: { giveUpAfterMs: 60_000 } }, async (rig) => {
       rig.answers = () => down
-      await rig.append(verdict('host-down'), opened('i'))
+      await rig.append(verdict('host-down'), ...begun('i'))
       await rig.pass(130_000)
       expect(rig.ends().filter((end) => end.startsWith('dead'))).toEqual([
         ...['dead-lettered pager host-down', 'dead-lettered pager incident-opened'],
@@ -93,7 +93,7 @@ describe('a receiver', () => {
     Rig.run({ limits: { queueLimit: 2 } }, async (rig) => {
       rig.answers = () => down
       await rig.append(verdict('host-down'))
-      for (const id of ['a', 'b', 'c']) await rig.append(opened(id))
+      for (const id of ['a', 'b', 'c']) await rig.append(...begun(id))
       await rig.pass(1_000)
       expect(rig.ends().filter((end) => end.startsWith('dead'))).toEqual([
         'dead-lettered pager host-down',
@@ -140,7 +140,7 @@ describe('a receiver', () => {
         return down
       }
       await rig.append(verdict('host-down'))
-      await rig.append(opened('i'), closed('i'))
+      await rig.append(...begun('i'), closed('i'))
       await rig.pass(10_000)
       expect(rig.ends().filter((end) => end.startsWith('sent'))).toHaveLength(4)
       await rig.pass(600_000)
@@ -178,7 +178,7 @@ describe('a restart', () => {
       rig.instances = () => Promise.resolve([instanceOf('a', 'red')])
       await rig.append(verdict('healthy', { from: 'suspect' }))
       await rig.pass(10_000)
-      await rig.append(verdict('host-down'), opened('i'))
+      await rig.append(verdict('host-down'), ...begun('i'))
       const told = ['host-down', 'incident-opened', 'instances-affected']
       expect(rig.queued().map(({ topic }) => topic)).toEqual(told)
       rig.restart()
@@ -213,9 +213,9 @@ describe('a restart', () => {
     'tells what the last run had no time to tell, and nothing of long ago',
     Rig.run({}, async (rig) => {
       rig.restart({ receivers: {} })
-      await rig.append(opened('old'))
+      await rig.append(...begun('old'))
       await rig.pass(120_000)
-      await rig.append(opened('new'))
+      await rig.append(...begun('new'))
       rig.restart()
       await rig.pass(1_000)
       expect(rig.queued().map(({ incident }) => incident)).toEqual(['new'])
@@ -223,10 +223,28 @@ describe('a restart', () => {
   )
 
   it(
+    'tells that a recovery begins once it does, and once only: without a fencing method that is when the host is proven dead',
+    Rig.run({}, async (rig) => {
+      const held = { code: 'FENCING_MISSING', message: 'no fencing method' } as const
+      await rig.append(...begun('a'), { kind: 'incident.held', incident: 'a', host: 'cmp01', data: held })
+      expect(rig.queued().map(({ topic }) => topic)).toEqual(['incident-held'])
+      await rig.append(phase('a', 'fencing', 'isolating'))
+      await rig.append(...begun('b'))
+      rig.restart()
+      await rig.append(phase('b', 'fencing', 'isolating'))
+      const begins = rig.queued('incident-opened')
+      expect(begins.map(({ incident, message }) => [incident, message])).toEqual([
+        ['a', 'cmp01 is being recovered: it is host-down'],
+        ['b', 'cmp01 is being recovered: it is host-down'],
+      ])
+    }),
+  )
+
+  it(
     'tells that also when it came long after, and with other workflows',
     Rig.run({}, async (rig) => {
       rig.restart({ receivers: {} })
-      await rig.append(opened('new'))
+      await rig.append(...begun('new'))
       await rig.pass(120_000)
       const pinned = { name: 'host-failure', revision: 2, digest: 'd', document: '' }
       await rig.append({ kind: 'workflow.pinned', data: pinned } as unknown as NewEntry)

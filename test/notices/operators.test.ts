@@ -3,7 +3,7 @@ import type { Entry, EntryData, EntryKind, NewEntry } from '../../src/domain/ent
 import { foldIncidents } from '../../src/domain/incident.ts'
 import { operatorDraft } from '../../src/notices/operators.ts'
 import { receiversOf, type Draft, type ReceiverRule } from '../../src/notices/rules.ts'
-import { closed, everything, opened, owners, recovered, verdict } from './rig.ts'
+import { begun, closed, everything, opened, owners, phase, recovered, verdict } from './rig.ts'
 
 const asRead = (entry: NewEntry, seq = 1): Entry =>
   ({
@@ -140,7 +140,21 @@ describe('operators are told of', () => {
   })
 
   it('a recovery that only would be, when the daemon observes', () => {
-    expect(told(opened('i', { mode: 'observe' }))?.message).toContain('would be recovered (nothing is sent: observing)')
+    expect(told(...begun('i', { mode: 'observe' }))?.message).toContain(
+      'would be recovered (nothing is sent: observing)',
+    )
+  })
+
+  it('a recovery that begins, and not of an incident that is opened and held at once', () => {
+    const held = of('incident.held', { code: 'BRAKE', message: 'm' })
+    expect(told(opened('i'))).toBeNull()
+    expect(told(opened('i'), held)).toMatchObject({ topic: 'incident-held' })
+    const begin = [opened('i'), held, of('incident.continued', { because: 'b' }), phase('i', 'confirming', 'fencing')]
+    expect(told(...begin)).toMatchObject({
+      ...{ topic: 'incident-opened', segment: 'az1', code: 'HOST-DOWN' },
+      message: 'cmp01 is being recovered: it is host-down',
+    })
+    expect(told(...begin.slice(0, 1), phase('i', 'confirming', 'closed'))).toBeNull()
   })
 })
 

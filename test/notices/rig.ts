@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Entry, EntryData, NewEntry } from '../../src/domain/entry.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
+import type { IncidentPhase } from '../../src/domain/incident-phases.ts'
 import { foldIncidents } from '../../src/domain/incident.ts'
 import type { Instance } from '../../src/domain/instance.ts'
 import type { Journal } from '../../src/domain/journal.ts'
@@ -178,6 +179,15 @@ export function opened(id: string, change: Partial<EntryData['incident.opened']>
     ...{ openedBy: 'daemon', workflowDigest: 'd', ...change },
   }
   return { kind: 'incident.opened', incident: id, host: 'cmp01', data }
+}
+
+/** Opened, and its recovery begins. */
+export function begun(id: string, change: Partial<EntryData['incident.opened']> = {}): NewEntry[] {
+  return [opened(id, change), phase(id, 'confirming', change.mode === 'observe' ? 'surveying' : 'fencing')]
+}
+
+export function phase(id: string, from: IncidentPhase, to: IncidentPhase): NewEntry {
+  return { kind: 'incident.phase', incident: id, host: 'cmp01', data: { from, to } }
 }
 
 export function closed(

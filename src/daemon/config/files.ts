@@ -109,10 +109,15 @@ function octal(mode: number): string {
   return (mode & 0o7777).toString(8).padStart(4, '0')
 }
 
+/** There is nothing of that name. */
+export function isMissing(thrown: unknown): boolean {
+  return (thrown as NodeJS.ErrnoException).code === 'ENOENT'
+}
+
 /** What the system says most often, without its call's name. */
-function whyNot(thrown: unknown): string {
+export function whyNot(thrown: unknown): string {
   const { code } = thrown as NodeJS.ErrnoException
-  if (code === 'ENOENT') return 'no such file or directory'
+  if (isMissing(thrown)) return 'no such file or directory'
   if (code === 'EACCES') return 'you may not read it'
   return thrown instanceof Error ? thrown.message : String(thrown)
 }

@@ -120,6 +120,7 @@ function checkSettings(file: ConfigFile, settings: SegmentSettings, path: Path, 
     ['fencing', settings.fencing ?? [], Object.keys(file.fencing)],
   ] as const) {
     for (const [index, name] of used.entries()) {
+      if (used.indexOf(name) < index) report([...path, kind, index], `names "${name}" a second time (each once)`)
       if (defined.includes(name)) continue
       report(
         [...path, kind, index],

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { readRegularFile } from '../../files/regular-file.ts'
-import { secretFileProblem } from './files.ts'
+import { isMissing, secretFileProblem, whyNot } from './files.ts'
 import { pathText } from './problems.ts'
 import type { Path } from './yaml-source.ts'
 
@@ -95,8 +95,10 @@ export class Secrets {
     if (given.file !== undefined) return this.file(given.file, [...path, `${what}_file`])
     const name = given.env ?? ''
     const value = this.#env[name]
-    if (value === undefined || value === '')
-      this.#report([...path, `${what}_env`], `environment variable ${name} is not set (the ${what} is taken from it)`)
+    if (value === undefined || value === '') {
+      const wrong = value === undefined ? 'is not set' : 'is empty'
+      this.#report([...path, `${what}_env`], `environment variable ${name} ${wrong} (the ${what} is taken from it)`)
+    }
     this.#contents.set(pathText([...path, `${what}_env`]), value ?? '')
     return value ?? ''
   }
@@ -113,7 +115,12 @@ export class Secrets {
       this.#contents.set(pathText(path), line)
       return line
     } catch (thrown) {
-      this.#report(path, `${file} cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+      this.#report(
+        path,
+        isMissing(thrown)
+          ? `there is no file ${file}, whose first line is to be the secret: create it (mode 0640, owner root, a group that the daemon is in), or name the right one here`
+          : `${file} cannot be read: ${whyNot(thrown)}`,
+      )
       return ''
     }
   }

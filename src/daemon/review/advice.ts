@@ -7,14 +7,26 @@ import type { HoldCode } from '../../domain/incident-phases.ts'
 import type { HostReturnDetail } from '../../domain/operations.ts'
 import type { OutcomeKind } from '../../domain/outcome.ts'
 import type { Advice } from '../../domain/review.ts'
+import type { ExecutorSettings } from '../../executor/context.ts'
+import { pauseAfter } from '../../executor/back-off.ts'
+import { failedAttempts } from '../../executor/host-steps.ts'
+import { formatDuration } from '../config/duration.ts'
+
+/** When fencing is tried again, by the configuration in force. */
+export type FenceRetry = Pick<ExecutorSettings, 'fenceRetryMs' | 'fenceRetryMaxMs'>
 
 /**
  * @param hostReturn how the host stands after the incident, when this incident is the one that marked it
  * @param signedOff somebody answers for it already
  */
-export function adviceFor(incident: Incident, hostReturn: HostReturnDetail | null, signedOff: boolean): Advice[] {
+export function adviceFor(
+  incident: Incident,
+  hostReturn: HostReturnDetail | null,
+  signedOff: boolean,
+  retry: FenceRetry,
+): Advice[] {
   return [
-    ...aboutHold(incident),
+    ...aboutHold(incident, retry),
     ...aboutObserved(incident),
     ...aboutInstances(incident, 'stuck'),
     ...aboutInstances(incident, 'failed'),
@@ -30,8 +42,10 @@ export function adviceFor(incident: Incident, hostReturn: HostReturnDetail | nul
 
 const reason = '--reason "why"'
 
+type EndsHold = (incident: Incident, retry: FenceRetry) => { text: string; command: string | null }
+
 /** What ends each hold. Null: it ends by itself, and what it waits for is said. */
-const endsHold: Record<HoldCode, (incident: Incident) => { text: string; command: string | null }> = {
+const endsHold: Record<HoldCode, EndsHold> = {
   BRAKE: ({ id, host }) => ({
     text: `The brake holds ${host}. Find out whether these hosts are really dead or the control plane is to blame; if this one may be recovered all the same, let it past`,
     command: `lifeboat incident override ${id} ${reason}`,
@@ -52,8 +66,12 @@ const endsHold: Record<HoldCode, (incident: Incident) => { text: string; command
     text: 'The daemon observes only. It goes on once `mode: armed` is in the configuration and was read again',
     command: 'lifeboat reload',
   }),
-  FENCE_FAILED: stateIt('No fencing method could prove it dead; they are tried again. Mend the method'),
-  FENCING_MISSING: stateIt('No fencing method is configured for it'),
+  FENCE_FAILED: (incident, retry) =>
+    stateIt(
+      `No fencing method could prove it dead. Mend the method: ${triedAgain(incident, retry)}. Do that`,
+      incident,
+    ),
+  FENCING_MISSING: (incident) => stateIt('No fencing method is configured for it: give it one and reload', incident),
   HOST_ALIVE: ({ id, host }) => ({
     text: `${host} showed life when it was looked at again, and a living host is never evacuated. If it is well, end the incident`,
     command: `lifeboat incident cancel ${id} ${reason}`,
@@ -73,18 +91,34 @@ const endsHold: Record<HoldCode, (incident: Incident) => { text: string; command
   MEMORY: () => ({ text: 'The daemon is short of memory. It goes on when other recoveries are over', command: null }),
 }
 
-function stateIt(why: string): (incident: Incident) => { text: string; command: string } {
-  return ({ host }) => ({
+function stateIt(why: string, { host }: Incident): { text: string; command: string } {
+  return {
     text: `${why}, or see to it that ${host} is off and state that`,
     command: `lifeboat recover ${quoted(host)} --by NAME --proof "how you know that it is dead"`,
-  })
+  }
 }
 
-function aboutHold(incident: Incident): Advice[] {
+/** The rule always; the moment only where the journal tells it. A proof that is renewed leaves no step behind when that fails. */
+function triedAgain(incident: Incident, { fenceRetryMs, fenceRetryMaxMs }: FenceRetry): string {
+  const first = formatDuration(fenceRetryMs)
+  const rule =
+    fenceRetryMs === fenceRetryMaxMs
+      ? `every ${first}`
+      : `after ${first}, doubling with each failure to ${formatDuration(fenceRetryMaxMs)}`
+  if (incident.phase !== 'fencing') return `it is tried again by itself, ${rule}`
+  const last = [...incident.hostSteps.values()].findLast(({ kind }) => kind === 'fence')
+  if (last?.status !== 'failed' || last.endedAt === null)
+    return `it is being tried now (${rule}), and after a reload at once`
+  const pauseMs = pauseAfter(failedAttempts(incident, 'fence'), fenceRetryMs, fenceRetryMaxMs)
+  const next = new Date(Date.parse(last.endedAt) + pauseMs).toISOString()
+  return `it is tried again by itself at ${next} (${rule}), and after a reload at once`
+}
+
+function aboutHold(incident: Incident, retry: FenceRetry): Advice[] {
   const { held, cancelled } = incident
   // What is being ended needs nobody any more.
   if (held === null || cancelled !== null) return []
-  return [{ code: `HELD_${held.code}`, ...endsHold[held.code](incident), instances: [] }]
+  return [{ code: `HELD_${held.code}`, ...endsHold[held.code](incident, retry), instances: [] }]
 }
 
 function aboutProof(incident: Incident): Advice[] {
@@ -108,6 +142,8 @@ function aboutVoided({ id, host, instances }: Incident, { method }: VoidedProof)
   return [{ code: 'PROOF_VOIDED', text, command: `lifeboat incident show ${id}`, instances: moved }]
 }
 
+const landing = 'at 2.95 an instance lands stopped, below it as it was'
+
 const aboutOutcome: Record<
   Exclude<OutcomeKind, 'recovered'>,
   (count: string, codes: string, one: boolean) => string
@@ -115,7 +151,7 @@ const aboutOutcome: Record<
   stuck: (count, codes) =>
     `${count} stuck (${codes}): nobody knows enough to go on safely. Look at each in Nova, on its old host and its destination, before doing anything to it`,
   failed: (count, codes) =>
-    `${count} not recovered (${codes}), and nothing more is tried by itself. Remove the cause, then evacuate by hand: at 2.95 an instance lands stopped, below it as it was`,
+    `${count} not recovered (${codes}), and nothing more is tried by itself. Remove the cause, then evacuate by hand: ${landing}`,
   left: (count, codes, one) =>
     `${count} left where ${one ? 'it was' : 'they were'} (${codes}). The host must return, or somebody decides otherwise`,
 }
@@ -124,16 +160,44 @@ const aboutOutcome: Record<
 function aboutInstances(incident: Incident, outcome: Exclude<OutcomeKind, 'recovered'>): Advice[] {
   const found = [...incident.instances].filter(([, recovery]) => recovery.outcome?.outcome === outcome)
   if (found.length === 0) return []
-  const codes = [...new Set(found.map(([, recovery]) => recovery.outcome?.code ?? ''))]
+  const codes = [...new Set(found.map(([, recovery]) => recovery.outcome?.code ?? ''))].join(', ')
   const ids = found.map(([id]) => id)
+  const refused = found.filter(([, recovery]) => refusalOf(recovery) !== null)
+  const others = found.filter(([, recovery]) => refusalOf(recovery) === null)
+  const [first] = refused
   return [
     {
       code: `INSTANCES_${outcome.toUpperCase()}`,
-      text: aboutOutcome[outcome](counted(ids.length), codes.join(', '), ids.length === 1),
-      command: firstCommand(outcome, found),
+      text:
+        first === undefined
+          ? aboutOutcome[outcome](counted(ids.length), codes, ids.length === 1)
+          : aboutRefused(incident.host, codes, first[1], [refused.length, others.length]),
+      command: firstCommand(outcome, others.length === 0 ? found : others),
       instances: ids,
     },
   ]
+}
+
+/** A command that Nova has just refused is no way out: as long as its reason stands, only the host brings them back. */
+function aboutRefused(
+  host: string,
+  codes: string,
+  first: InstanceRecovery,
+  [refused, others]: [refused: number, others: number],
+): string {
+  const all = refused + others
+  const which = others === 0 ? (all === 1 ? 'it' : 'them') : `${refused} of them`
+  const says = `${refused === 1 ? 'it says' : 'of the first it says'}: ${refusalOf(first) ?? ''}`
+  const stay = refused === 1 ? 'it is still on it' : 'they are still on it'
+  return `${counted(all)} not recovered (${codes}). Nova refuses to evacuate ${which}, by hand too (${says}). Repair ${host}: ${stay}. ${others === 0 ? 'Only once the cause is gone' : 'The others: remove the cause, then'} evacuate by hand: ${landing}`
+}
+
+/** What Nova said when it refused to evacuate for good, and nothing was sent again; null otherwise. */
+function refusalOf({ steps, outcome }: InstanceRecovery): string | null {
+  if (outcome?.outcome !== 'failed' || outcome.code !== 'API_REFUSED') return null
+  const error = [...steps.values()].findLast(({ kind, status }) => kind === 'evacuate' && status === 'failed')?.error
+  if (error?.code !== 'API_REFUSED' || error.retry !== 'never') return null
+  return /: refused(?: as wrong| \(\d+\))? \((.+)\)$/s.exec(error.message)?.[1] ?? error.message
 }
 
 /** By hand too it is to land as its owner had it. Below 2.14 the client would have to say whether disks are shared. */

@@ -25,7 +25,7 @@ import type { Monitor } from '../../monitor/monitor.ts'
 import type { IncidentBook } from '../incident-book.ts'
 import { incidentFacts, incidentSummary } from '../incident-views.ts'
 import { returnDetail } from '../host-views.ts'
-import { adviceFor } from './advice.ts'
+import { adviceFor, type FenceRetry } from './advice.ts'
 import { evidenceSeries } from './evidence-series.ts'
 import { Followers } from './followers.ts'
 import { headline } from './headline.ts'
@@ -49,6 +49,7 @@ export interface ReviewParts {
   book: IncidentBook
   records: IncidentRecords
   monitor: Pick<Monitor, 'segments' | 'verdicts'>
+  settings: FenceRetry
   /** The plan of a live host, read from this cloud. */
   plan: (cloud: Cloud, host: string) => Promise<HostPlan>
 }
@@ -149,7 +150,7 @@ function recoveryLines(
   })
 }
 
-function reviewOf(record: IncidentRecord, { journal, book }: ReviewParts): IncidentReview {
+function reviewOf(record: IncidentRecord, { journal, book, settings }: ReviewParts): IncidentReview {
   const { incident } = record
   const instances = [...incident.instances.values()]
   const hostReturn = hostReturnOf(book, incident)
@@ -165,7 +166,7 @@ function reviewOf(record: IncidentRecord, { journal, book }: ReviewParts): Incid
     debts: instances.flatMap(({ plan, debts }) =>
       debts.map((debt) => ({ ...debt, instance: plan.instanceId, name: plan.name })),
     ),
-    advice: adviceFor(incident, hostReturn, record.signOff !== null),
+    advice: adviceFor(incident, hostReturn, record.signOff !== null, settings),
     hostReturn,
     notes: [...record.notes],
     signOff: record.signOff,

@@ -1,0 +1,65 @@
+/** docs/reasons.md: the codes that instances' lines carry, from the shipped workflow and the planner. Says nothing of its own. */
+import { parse } from 'yaml'
+import { documentSchema, type Rule } from '../engine/document.ts'
+import { planReasons } from '../engine/planner.ts'
+
+const decided = {
+  recover: 'recovered',
+  leave: 'left',
+  hold: 'held for a person',
+} as const
+
+/** @param workflow the text of the shipped workflow */
+export function reasonsPage(workflow: string): string {
+  const { rules } = documentSchema.parse(parse(workflow)).instances
+  const codes = [...new Set(rules.map(({ reason }) => reason))]
+  const rows = [
+    ...codes.map((reason): Row => {
+      const some = rules.filter((rule) => rule.reason === reason)
+      return {
+        reason,
+        decision: joined(some.map((rule) => decided[decisionOf(rule)])),
+        means: joined(some.map(({ because }) => sentence(because))),
+      }
+    }),
+    ...Object.entries(planReasons).map(([reason, means]): Row => ({
+      reason,
+      decision: decided.hold,
+      means: sentence(means),
+    })),
+  ]
+  return `# Reason codes of instances
+
+Why an instance is recovered, left or held: the \`code\` of its line, of its plan and in notices. These are of the shipped workflow
+(recovery-workflows/host-failure.yaml), in the order in which its rules are asked, and of the planner; a workflow of your own has
+its own. \`…\` stands for what is so of that instance. An instance that could not be recovered has an error's code instead:
+[errors.md](errors.md).
+
+| Code | It is to be | Because |
+| --- | --- | --- |
+${rows.map(({ reason, decision, means }) => `| \`${reason}\` | ${decision} | ${means} |\n`).join('')}`
+}
+
+interface Row {
+  reason: string
+  decision: string
+  means: string
+}
+
+function decisionOf({ recover, leave }: Rule): keyof typeof decided {
+  if (recover !== undefined) return 'recover'
+  return leave === true ? 'leave' : 'hold'
+}
+
+/** Each once. */
+function joined(texts: readonly string[]): string {
+  return [...new Set(texts)].join(' / ')
+}
+
+function sentence(template: string): string {
+  return template
+    .replace(/\$\{[^}]*\}/g, '…')
+    .replace(/\s+/g, ' ')
+    .replaceAll('|', '\\|')
+    .trim()
+}
