@@ -35,7 +35,7 @@ export function createCommands(): Commands {
       }
     },
     testNotice: (config, order) => sendTest(config, order, clock),
-    openReader: (config) => openJournalAccess(config.journal),
+    openReader: (config) => openJournalAccess(config.journal, config),
     checkWorkflows: (config, files) => Promise.resolve(checkWorkflowFiles(config, files)),
     scenarios: () => scenarioList(),
     rehearse: (tell, options) => perform(tell, options, clock),

@@ -13,7 +13,7 @@ import { incidentReport } from '../journal/report.ts'
 import { sentenceOf } from '../journal/report-sentences.ts'
 import { incidentDetail, incidentSummary } from './incident-views.ts'
 import { returnDetail } from './host-views.ts'
-import { adviceFor } from './review/advice.ts'
+import { adviceFor, type FenceRetry } from './review/advice.ts'
 import { signOffs, summaryOfLine } from './review/incident-listing.ts'
 import { IncidentRecord } from './review/incident-record.ts'
 
@@ -28,7 +28,7 @@ function fencingOf(journal: JournalReader, { id, closedAt }: IncidentLine): stri
 }
 
 /** Throws JOURNAL_UNAVAILABLE when there is no journal at `path`. */
-export function openJournalAccess(path: string): JournalAccess {
+export function openJournalAccess(path: string, retry: FenceRetry): JournalAccess {
   const reader = openJournalReader(path)
   const entriesOf = (id: string): ReturnType<typeof reader.read> => {
     const entries = reader.read({ incident: id })
@@ -71,7 +71,7 @@ export function openJournalAccess(path: string): JournalAccess {
     incident: (id) => incidentDetail(recordOf(id)),
     advice: (id) => {
       const record = recordOf(id)
-      return adviceFor(record.incident, returnAfter(reader, record.incident), record.signOff !== null)
+      return adviceFor(record.incident, returnAfter(reader, record.incident), record.signOff !== null, retry)
     },
     *export(format, incident) {
       // An empty export of a mistyped incident would look like one that was made.

@@ -327,7 +327,7 @@ describe('journal export', () => {
     async (format) => {
       const file = configFile('')
       openJournal(`${dirname(file)}/journal.db`, { clock: standingClock }).close()
-      const openReader = ({ journal }: Config) => openJournalAccess(journal)
+      const openReader = (config: Config) => openJournalAccess(config.journal, config)
       const argv = ['journal', 'export', 'nope', '-f', format]
       expect(await run(argv, { openReader }, { env: { LIFEBOAT_CONFIG: file } })).toEqual({
         exit: 1,
@@ -347,7 +347,7 @@ describe('before the daemon ever ran', () => {
     ['notice', 'list'],
   ])('%s %s says that there is no journal yet, who makes it and where it was looked for', async (...argv) => {
     const file = configFile('')
-    const openReader = ({ journal }: Config) => openJournalAccess(journal)
+    const openReader = (config: Config) => openJournalAccess(config.journal, config)
     const { exit, out, err } = await run(argv, { openReader }, { env: { LIFEBOAT_CONFIG: file } })
     expect([exit, out]).toEqual([74, ''])
     expect(err).toBe(

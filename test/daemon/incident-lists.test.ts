@@ -17,7 +17,7 @@ it(
     simulator.crash('cmp02')
     simulator.bmc('cmp02').reachable = false
     await world.until(() => (daemon.book.openOn('cmp02')?.fencing ?? null) !== null)
-    const access = openJournalAccess(world.path)
+    const access = openJournalAccess(world.path, { fenceRetryMs: 60_000, fenceRetryMaxMs: 900_000 })
     try {
       const listed = access.incidents({})
       const folded = listed.map(({ id }) => ({ ...incidentSummary(daemon.book.get(id)), signedOff: null }))
@@ -43,7 +43,7 @@ it(
   SmallWorld.run({}, async (world) => {
     world.simulator.crash('cmp01')
     const { id } = await world.ended('cmp01')
-    const access = openJournalAccess(world.path)
+    const access = openJournalAccess(world.path, { fenceRetryMs: 60_000, fenceRetryMaxMs: 900_000 })
     try {
       const problems = [expect.stringMatching(`^${id}, opened 20.*Z: done$`)]
       for (const ask of [

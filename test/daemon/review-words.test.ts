@@ -102,7 +102,7 @@ it(
     simulator.addInstance({ name: 'opted-out', host: 'cmp01', metadata: { HA_Enabled: 'False' } })
     simulator.crash('cmp01')
     const { id } = await world.ended('cmp01')
-    const access = openJournalAccess(world.path)
+    const access = openJournalAccess(world.path, { fenceRetryMs: 60_000, fenceRetryMaxMs: 900_000 })
     try {
       const told = () => access.advice(id).map(({ code }) => code)
       expect(told()).toEqual(['INSTANCES_LEFT', 'HOST_AWAY', 'SIGN_OFF'])
