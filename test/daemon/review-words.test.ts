@@ -179,6 +179,13 @@ it(
     expect(advice[0]?.text).toMatch(
       /Mend the method: it is tried again by itself at 20\S+Z \(after 2s, doubling with each failure to 16s\), and after a reload at once\. Do that, or see/,
     )
+    // The command line reads the same of the journal.
+    const access = openJournalAccess(world.path, { fenceRetryMs: 2_000, fenceRetryMaxMs: 16_000 })
+    try {
+      expect(access.advice(world.incident('cmp01')?.id ?? '')[0]?.text).toBe(advice[0]?.text)
+    } finally {
+      access.close()
+    }
   }),
 )
 
