@@ -57,6 +57,27 @@ describe('a tripped scope', () => {
     expect(brake.held('s1')).toEqual([])
   })
 
+  it('begins to settle anew when one more is down, also one that waits for nothing', () => {
+    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+    brake.look()
+    brake.now = 10_000
+    brake.back('s3')
+    brake.back('s2')
+    brake.look()
+    brake.now = 10_900
+    brake.proven('s2')
+    brake.look()
+    brake.now = 11_899
+    expect(brake.held('s1')).toEqual(['segment:s'])
+    brake.now = 11_900
+    expect(brake.held('s1')).toEqual([])
+  })
+
+  it('names its hosts in order, whatever the order in which they fell', () => {
+    const brake = new Brake().down('s3', 's1', 's2')
+    expect(brake.look().tripped).toMatchObject([{ hosts: ['s1', 's2', 's3'] }])
+  })
+
   it('begins to settle anew when one comes back as another fails', () => {
     const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
     brake.look()
