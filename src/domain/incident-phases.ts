@@ -35,7 +35,7 @@ export const holdCodes = {
 
 export type HoldCode = keyof typeof holdCodes
 
-/** Holds that nothing but a person ends. */
+/** Holds that ask for a person. Some may still end without one: hosts return, or fencing succeeds when it is tried again. */
 export const holdsForAPerson: ReadonlySet<HoldCode> = new Set<HoldCode>([
   'BRAKE',
   'FENCE_FAILED',
