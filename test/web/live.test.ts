@@ -104,6 +104,17 @@ it('tabs that nobody looks at hold no connection: however many there are, one mo
   for (const tab of tabs) await tab.close()
 })
 
+it('a line that opens before the first frame is drawn is said to be live', async () => {
+  const tab = await stage.page('reader')
+  await tab.clock.install()
+  await tab.clock.pauseAt(new Date('2030-01-01T00:00:00Z'))
+  await tab.goto(stage.url)
+  await tab.waitForSelector('.live-mark.live', { timeout: 10_000 })
+  // The clock is of all tabs.
+  await tab.clock.resume()
+  await tab.close()
+})
+
 it('a line that is dead, though nobody said so, is found out, and what was missed comes', async () => {
   const dead = createServer((_request, answer) => {
     answer.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -2,7 +2,7 @@
  * The event stream: every journal entry as it is written. Resumes from the last entry seen, so that a restart of the daemon or
  * a broken network loses nothing. Entries are handed on once per frame: a burst of thousands is one drawing.
  */
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
 import type { DaemonStatus } from '../../domain/operations.ts'
 import { after, beforePaint } from '../browser-clock.ts'
@@ -188,11 +188,16 @@ export const events = new EventStream()
 
 /** Calls with what was written since the last frame. */
 export function useEntries(listener: (entries: Entry[]) => void): void {
-  useEffect(() => events.listen(listener), [listener])
+  // Before the browser draws: what arrives until an effect would run is told to nobody.
+  useLayoutEffect(() => events.listen(listener), [listener])
 }
 
 export function useLink(): LinkState {
   const [state, setState] = useState(events.state)
-  useEffect(() => events.watch(setState), [])
+  // Before the browser draws, and with what it is by then: a change in between would never be seen.
+  useLayoutEffect(() => {
+    setState(events.state)
+    return events.watch(setState)
+  }, [])
   return state
 }
