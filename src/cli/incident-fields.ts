@@ -47,7 +47,7 @@ const summaryColumns: Column<IncidentSummary>[] = [
     type: 'string',
     means: 'Its phase, `held: CODE`, or how it ended: `done`, `returned`, `cancelled`, `observed`',
     value: stateOf,
-    text: (it) => [stateOf(it), it.fencing].filter((part) => part !== null).join(': '),
+    text: (it) => [stateOf(it), fencingOf(it)].filter((part) => part !== null).join(': '),
   },
   { title: 'Instances', type: 'integer', means: 'How many instances it is about', value: (it) => it.instances },
   {
@@ -77,7 +77,12 @@ function stateAndNeed(it: IncidentSummary): string {
   const by = it.signedOff?.by
   const words =
     need === 'person' ? 'needs a person' : need === 'sign-off' ? 'not signed off' : by && `signed off by ${by}`
-  return [[stateOf(it), words].filter(Boolean).join(', '), it.fencing].filter((part) => part !== null).join(': ')
+  return [[stateOf(it), words].filter(Boolean).join(', '), fencingOf(it)].filter((part) => part !== null).join(': ')
+}
+
+/** What the hold is about, or nothing holds it: how fencing went before it was held for another reason is no reason any more. */
+function fencingOf({ held, fencing }: IncidentSummary): string | null {
+  return held === null || held.code === 'FENCE_FAILED' ? fencing : null
 }
 
 function needOf({ ended, held, mode, outcomes, signedOff }: IncidentSummary): 'person' | 'sign-off' | null {
@@ -106,11 +111,16 @@ const documentFields: Record<keyof ReviewedIncident, { type: FieldType; means: s
   voided: {
     type: 'object?',
     means:
-      'A proof that holds no longer, as the host showed life after it: `method`, `strength`, `provenAt`, `message`, `at`',
+      'A proof that holds no longer, as the host showed life after it: `method`, `strength`, `provenAt`, `code`, `message`, `at`',
   },
   statement: { type: 'object?', means: "A person's word that it is dead: `by`, `statement`" },
   override: { type: 'object?', means: 'Who let it past the brake, and why' },
   cancelled: { type: 'object?', means: 'Who cancelled it, and why' },
+  watched: {
+    type: 'object?',
+    means:
+      'Of a host that came back by itself: `to` (`watching`, `known`), how many instances are `off`, `message`, `at`',
+  },
   fenceAttempts: { type: 'list of objects', means: 'Each try of each fencing method' },
   instanceList: {
     type: 'list of objects',
@@ -135,6 +145,7 @@ const further: [title: string, field: keyof ReviewedIncident][] = [
   ['Statement', 'statement'],
   ['Override', 'override'],
   ['Cancelled', 'cancelled'],
+  ['Watched', 'watched'],
   ['Held', 'held'],
   ['Ended', 'ended'],
   ['Fencing', 'fencing'],

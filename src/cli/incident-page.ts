@@ -43,6 +43,8 @@ function head(incident: IncidentDetail, maxWidth: number | null): string {
   if (incident.override !== null)
     rows.push(['Override', `${incident.override.by} let it past the brake: ${incident.override.reason}`])
   if (incident.cancelled !== null) rows.push(['Cancelled', `by ${incident.cancelled.by}: ${incident.cancelled.reason}`])
+  if (incident.watched !== null)
+    rows.push(['Since then', `${incident.watched.message} (${clockTime(incident.watched.at)})`])
   const ends = incident.instances === 0 || incident.mode === 'observe' ? '' : `: ${tally(incident.outcomes)}`
   rows.push(['Instances', `${incident.instances}${ends}`])
   return grid(['Field', 'Value'], rows, maxWidth)

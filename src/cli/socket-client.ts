@@ -32,7 +32,7 @@ export interface DaemonClient {
   hosts(): Promise<HostStatus[]>
   host(name: string): Promise<HostDetail>
   returnHost(order: { host: string; by: string; reason: string; keepOut: boolean }): Promise<HostReturnDetail>
-  recover(order: RecoverOrder): Promise<{ incident: string }>
+  recover(order: RecoverOrder): Promise<{ incident: string; held?: string | null }>
   pause(order: { by: string; reason: string; until: string | null; scope?: Scope }): Promise<PauseState>
   resume(order: { by: string; reason: string; scope?: Scope }): Promise<void>
   startMaintenance(order: { by: string; reason: string; until: string | null; scope: Scope }): Promise<StandingOrder>
@@ -42,6 +42,7 @@ export interface DaemonClient {
   setLogLevel(order: { by: string; level: LogLevel; until: string | null }): Promise<LogLevelState>
   override(id: string, order: { by: string; reason: string }): Promise<void>
   cancel(id: string, order: { by: string; reason: string }): Promise<void>
+  startInstances(id: string, order: { by: string; reason: string }): Promise<void>
   incidents(filter: { open?: boolean; limit?: number }): Promise<IncidentSummary[]>
   segments(): Promise<SegmentStatus[]>
   note(id: string, order: { by: string; text: string }): Promise<ReviewNote>
@@ -68,6 +69,8 @@ export function daemonClient(socketPath: string, clock: Clock, usualLimitMs = an
     logLevel: () => call('GET', '/v1/log-level') as Promise<LogLevelState>,
     setLogLevel: (order) => call('POST', '/v1/log-level', order) as Promise<LogLevelState>,
     override: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/override`, order) as Promise<void>,
+    startInstances: (id, order) =>
+      call('POST', `/v1/incidents/${encodeURIComponent(id)}/start`, order) as Promise<void>,
     cancel: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/cancel`, order) as Promise<void>,
     incidents: (filter) => call('GET', `/v1/incidents${queryOf(filter)}`) as Promise<IncidentSummary[]>,
     segments: () => call('GET', '/v1/segments') as Promise<SegmentStatus[]>,

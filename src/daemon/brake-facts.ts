@@ -6,7 +6,7 @@
  */
 import type { Incident } from '../domain/incident.ts'
 import type { HostName } from '../domain/service.ts'
-import { witnessedDead, type Verdict } from '../domain/verdict.ts'
+import { beatingUnderOurFlags, witnessedDead, type Verdict } from '../domain/verdict.ts'
 import type { BrakeFacts } from '../monitor/brake.ts'
 
 export interface BrakeSources {
@@ -15,6 +15,10 @@ export interface BrakeSources {
   openIncidents: readonly Incident[]
   /** When the last recovery of each host began, on our monotonic clock, ms. */
   recoveries: ReadonlyMap<HostName, number>
+  /** When this daemon began, on the same clock. */
+  startedAt?: number
+  /** Whether what an incident of ours set on the host still stands. */
+  isMarked?: (host: HostName) => boolean
   domains: (host: HostName) => readonly string[]
   /** Missed heartbeats beyond which silence alone makes a host count. */
   confirmAfterBeats: number
@@ -27,6 +31,8 @@ export function brakeFacts({
   verdicts,
   openIncidents,
   recoveries,
+  startedAt = -Infinity,
+  isMarked = () => false,
   domains,
   confirmAfterBeats,
   fencesIsolated = () => false,
@@ -54,9 +60,18 @@ export function brakeFacts({
     // A host that Nova no longer lists is gone for good: it is no part of any scope.
     recovered: [...recoveries].flatMap(([host, beganAt]) => {
       const verdict = listed.get(host)
-      return verdict === undefined ? [] : [{ ...place(verdict), beganAt, alive: verdict.kind === 'healthy' }]
+      if (verdict === undefined) return []
+      // Of a run before this one only the wall clock tells how long ago it began, and that may have been set, or be wrong since the
+      // machine booted. A host that is still away counts as if its recovery had begun with this run.
+      const away = isMarked(host) && !beats(verdict)
+      const since = away ? Math.max(beganAt, startedAt) : beganAt
+      return [{ ...place(verdict), beganAt: since, alive: verdict.kind === 'healthy' }]
     }),
   }
+}
+
+function beats({ kind, reason }: Verdict): boolean {
+  return kind === 'healthy' || reason === beatingUnderOurFlags
 }
 
 function mayBeDead({ kind, evidence }: Verdict, confirmAfterBeats: number): boolean {

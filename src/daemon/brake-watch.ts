@@ -19,9 +19,9 @@ import type { IncidentBook } from './incident-book.ts'
 export interface BrakeWatchParts {
   clock: Clock
   journal: Journal
-  book: Pick<IncidentBook, 'open'>
+  book: Pick<IncidentBook, 'open' | 'isMarked'>
   monitor: Pick<Monitor, 'verdicts' | 'segments' | 'domains' | 'frozen' | 'lastPoll'>
-  segmentNamed: (incident: Incident) => Segment
+  segmentOfIncident: (incident: Incident) => Segment
   /** The verdicts as the brake counts them: a host that is silent by plan is no sign of a mass failure. Default: as they are. */
   withoutPlanned?: (verdicts: readonly Verdict[]) => readonly Verdict[]
   /** What holds now; a reload changes it. */
@@ -32,6 +32,7 @@ export interface BrakeWatchParts {
 export class BrakeWatch {
   readonly #parts: BrakeWatchParts
   readonly #record: BrakeRecord
+  readonly #startedAt: number
   #trips: Trips
   #last: { verdicts: readonly Verdict[]; revision: number; rules: CloudBrake; reading: BrakeReading } | null = null
 
@@ -39,6 +40,7 @@ export class BrakeWatch {
     this.#parts = parts
     this.#record = new BrakeRecord(parts.journal, parts.clock)
     const now = parts.clock.now()
+    this.#startedAt = now
     // Nobody watched since the last run: settling begins anew.
     this.#trips = new Map(
       [...this.#record.tripped].map(([scope, since]) => [scope, { since, changedAt: now, hosts: [], waiting: 0 }]),
@@ -91,6 +93,8 @@ export class BrakeWatch {
       verdicts: withoutPlanned?.(verdicts) ?? verdicts,
       openIncidents: book.open(),
       recoveries: this.#record.recoveries,
+      startedAt: this.#startedAt,
+      isMarked: (host) => book.isMarked(host),
       domains: (host) => this.#domains(host),
       confirmAfterBeats: confirmAfterBeats(),
       fencesIsolated: (name) => monitor.segments().some((it) => it.name === name && it.onServiceDown === 'fence'),
@@ -105,9 +109,9 @@ export class BrakeWatch {
 
   /** Right after a start no host is known yet; the segments of open incidents always are. */
   #rules(): BrakeRules {
-    const { book, monitor, rules, segmentNamed } = this.#parts
+    const { book, monitor, rules, segmentOfIncident } = this.#parts
     const segments = new Map<string, BrakeLimits>()
-    for (const incident of book.open()) segments.set(incident.segment, segmentNamed(incident).brake)
+    for (const incident of book.open()) segments.set(incident.segment, segmentOfIncident(incident).brake)
     for (const { name, brake } of monitor.segments()) segments.set(name, brake)
     return { ...rules(), segments }
   }

@@ -6,16 +6,19 @@ import type { Clock } from '../domain/clock.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { IncidentPhase } from '../domain/incident-phases.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import type { Workflow } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
-import type { Bridge, Permission } from '../executor/context.ts'
+import type { Act, Bridge, Permission } from '../executor/context.ts'
 import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentBook } from './incident-book.ts'
 import { lifeAgainst } from './life-check.ts'
 import type { MemoryWatch } from './memory-watch.ts'
-import { disabledHere, isOnlyWaiting, orderHolds } from './order-holds.ts'
+import { isBeating } from '../domain/verdict.ts'
+import { disabledHere, forcedDownHere, isOnlyWaiting, orderHolds } from './order-holds.ts'
+import { staleness } from '../monitor/freshness.ts'
 import type { Monitor } from '../monitor/monitor.ts'
+import type { PinnedWorkflows } from './pinned-workflows.ts'
 import type { StandingOrders } from './standing-orders.ts'
+import type { Standstill } from './standstill.ts'
 
 /** A poll that ended this recently is the fresh look itself. Longer would act on what was true before. */
 const justNowMs = 250
@@ -29,9 +32,15 @@ export function createBridge(parts: {
   orders: StandingOrders
   monitor: Monitor
   mode: () => 'observe' | 'armed'
+  /** How often Nova is read, and how long a poll waits for its witnesses. */
+  reading: () => { pollIntervalMs: number; probeLimitMs: number }
+  standstill: Pick<Standstill, 'last'>
   brake: Pick<BrakeWatch, 'holds'>
-  segmentNamed: (incident: Incident) => Segment
-  workflows: () => ReadonlyMap<string, Workflow>
+  segmentOfIncident: (incident: Incident) => Segment
+  earlier: Bridge['earlier']
+  /** Says on record which incidents are under the rules of another segment: a look has read their hosts' rows. */
+  noteSegments: () => void
+  workflows: () => PinnedWorkflows['byDigest']
   memory: Pick<MemoryWatch, 'holds'>
 }): Bridge {
   const { clock, book, monitor, brake } = parts
@@ -40,6 +49,7 @@ export function createBridge(parts: {
   return {
     incident: (id) => book.get(id),
     permission,
+    verdict: (host) => monitor.verdict(host),
     lookAgain: async (host, signal) => {
       const last = monitor.lastPoll()
       const known = monitor.verdict(host)
@@ -54,14 +64,21 @@ export function createBridge(parts: {
       const { verdict, frozen } = await monitor.lookAgain(host, signal)
       // A look that was cut off saw nothing: what it gives is what was known before.
       if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
+      parts.noteSegments()
       return { verdict, frozen: frozen?.message ?? null }
     },
     isFenced,
-    segment: parts.segmentNamed,
+    hasIncident: (host) => book.openOn(host) !== undefined,
+    earlier: parts.earlier,
+    segment: parts.segmentOfIncident,
     workflow: (digest) => {
       const workflow = parts.workflows().get(digest)
       if (workflow === undefined)
         throw new LifeboatError('WORKFLOW_INVALID', `the journal has no workflow ${digest.slice(0, 12)}`)
+      if (workflow instanceof LifeboatError) {
+        const message = `this release cannot read workflow ${digest.slice(0, 12)}, with which it began: ${workflow.message}`
+        throw new LifeboatError('WORKFLOW_INVALID', message, { cause: workflow })
+      }
       return workflow
     },
     noteOurWrite: (service) => monitor.noteOurWrite(service.host, service.updatedAt),
@@ -78,29 +95,37 @@ export function createBridge(parts: {
       return incident.proof !== null && (incident.marked !== null || isolated.has(incident.phase))
     const verdict = monitor.verdict(host)
     const id = book.markedBy(host)
-    if (id === undefined || verdict?.evidence.forcedDown !== true || verdict.kind === 'contradiction') return false
+    if (id === undefined || verdict?.evidence.forcedDown !== true || isBeating(verdict)) return false
     const known = proven.get(id) ?? book.isProven(id)
     proven.set(id, known)
     return known
   }
 
-  function permission(incident: Incident): Permission {
-    if (incident.cancelled !== null)
+  function permission(incident: Incident, act: Act = 'begins'): Permission {
+    const isCancelled = incident.cancelled !== null
+    if (incident.cancelled !== null && act === 'begins')
       return { allowed: false, cancelled: `cancelled by ${incident.cancelled.by}: ${incident.cancelled.reason}` }
     // Opened while the daemon was armed: whoever set observe since then wants nothing to be sent.
-    if (parts.mode() === 'observe' && incident.mode === 'armed')
+    if (parts.mode() === 'observe' && incident.mode === 'armed' && !isCancelled)
       return {
         allowed: false,
         hold: 'OBSERVING',
         message: 'the daemon was armed when this began, and now only observes',
       }
-    const ordered = orderHolds(incident, parts.orders, [monitor.segment(incident.host).name])
+    if (act === 'closes') return { allowed: true }
+    const segments = [incident.openedIn, parts.segmentOfIncident(incident).name]
+    // A pause stops what has not begun: a guest that we brought over and left off waits for its start through no fault of its owner.
+    const ordered = act === 'begins' ? orderHolds(incident.host, parts.orders, segments) : null
     if (ordered !== null) return { allowed: false, ...ordered }
     const frozen = monitor.frozen()
     if (frozen !== null) return { allowed: false, hold: 'FROZEN', message: frozen.message }
+    const stale = staleness(monitor.lastRead(), parts.standstill.last(), clock.now(), parts.reading())
+    if (stale !== null) return { allowed: false, hold: 'FROZEN', message: stale }
     const verdict = monitor.verdict(incident.host)
     if (verdict?.kind === 'maintenance' && isOnlyWaiting(incident))
       return { allowed: false, hold: 'MAINTENANCE', message: disabledHere }
+    const declared = verdict?.kind === 'declared-down' && parts.segmentOfIncident(incident).onDeclaredDown !== 'recover'
+    if (declared && isOnlyWaiting(incident)) return { allowed: false, hold: 'MAINTENANCE', message: forcedDownHere }
     const life = lifeAgainst(incident, verdict)
     if (life !== null) return { allowed: false, hold: 'HOST_ALIVE', message: aliveMessage(incident, life) }
     // Once a host is proven dead its recovery goes on; the brake decides before that.

@@ -4,23 +4,27 @@
  */
 import { setMaxListeners } from 'node:events'
 import { sleep, type Clock } from '../domain/clock.ts'
-import type { IncidentId, NewEntry } from '../domain/entry.ts'
-import { ensureError } from '../domain/errors.ts'
+import type { NewEntry } from '../domain/entry.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Operations } from '../domain/operations.ts'
 import type { Review } from '../domain/review.ts'
 import type { Segment } from '../domain/segment.ts'
+import type { EarlierRecovery } from '../domain/survey.ts'
 import type { ExecutorContext } from '../executor/context.ts'
 import { runIncident } from '../executor/incident-runner.ts'
 import { Slots, type SharedQueue } from '../executor/slots.ts'
 import { Monitor } from '../monitor/monitor.ts'
 import { NoticeDesk } from '../notices/index.ts'
+import { AfterReturns } from './after-returns.ts'
 import { BrakeWatch } from './brake-watch.ts'
 import { createBridge } from './bridge.ts'
+import { earlierRecovery } from './earlier-recoveries.ts'
 import { freezeBefore } from './freeze-record.ts'
 import { HostReturns } from './host-returns.ts'
 import { IncidentBook } from './incident-book.ts'
+import { IncidentRuns } from './incident-runs.ts'
+import { segmentChanges, segmentOfIncident } from './incident-segments.ts'
 import { guardedJournal } from './journal-guard.ts'
 import { LogLevelInForce } from './log-level.ts'
 import { MemoryWatch, processMemory, type Memory } from './memory-watch.ts'
@@ -35,7 +39,9 @@ import { IncidentRecords } from './review/incident-records.ts'
 import { createReview } from './review/review.ts'
 import { UnsettledIncidents } from './review/unsettled.ts'
 import { RulesInForce, type Mode, type Rules } from './rules.ts'
+import { StaleOrders } from './stale-orders.ts'
 import { StandingOrders } from './standing-orders.ts'
+import { Standstill } from './standstill.ts'
 import { WatchLoop } from './watch-loop.ts'
 
 export interface DaemonParts extends Rules {
@@ -54,9 +60,6 @@ export interface DaemonParts extends Rules {
   /** Default: this process's. */
   pid?: number
 }
-
-/** Pause before an incident whose run broke (journal full, a bug) is picked up again. Shorter would spin on a full disk. */
-const rerunAfterMs = 10_000
 
 /** A closed incident stays in memory for so long: who tells of its end would else fold its journal. Longer keeps thousands of plans. */
 const closedKeptMs = 500
@@ -77,8 +80,11 @@ export class Daemon {
   readonly #watch: WatchLoop
   readonly #keeper: OrderKeeper
   readonly #returns: HostReturns
+  readonly #staleOrders: StaleOrders
+  readonly #afterReturns: AfterReturns
   readonly #stopping = new AbortController()
-  readonly #running = new Map<IncidentId, Promise<void>>()
+  readonly #standstill: Standstill
+  readonly #runs: IncidentRuns
   #workflows: PinnedWorkflows['byDigest']
   #polling: Promise<void> | null = null
   #keeping: Promise<void> | null = null
@@ -87,6 +93,7 @@ export class Daemon {
     const { clock, observer } = parts
     const { signal } = this.#stopping
     const rules = new RulesInForce(parts)
+    this.#standstill = new Standstill(clock)
     this.#rules = rules
     const { cloud, fencer } = rules
     const mode = (): Mode => rules.now.mode
@@ -107,7 +114,8 @@ export class Daemon {
       segmentOf: parts.segmentOf,
       probes: parts.probes,
       settings: parts.monitorSettings,
-      ours: (host) => this.book.openOn(host) !== undefined || this.book.isMarked(host),
+      // One that only waits has set nothing: what is forced down then, somebody else forced down.
+      ours: (host) => this.book.isMarked(host) || (this.book.openOn(host)?.proof ?? null) !== null,
       marked: (host) => this.book.isMarked(host),
       planned: (host, segment) => maintenanceOf(this.orders, host, segment),
       incidentOver: (host) => this.book.isReturning(host),
@@ -121,15 +129,19 @@ export class Daemon {
     const incident = (id: string): Incident | undefined => this.book.find(id)
     this.notices =
       notices === undefined ? null : new NoticeDesk({ clock, journal, cloud, observer, mode, incident, ...notices })
-    // By the name on record first: right after a restart a host's zone, and so its segment, may not be known yet.
-    const segmentNamed = ({ host, segment: name }: Incident): Segment =>
-      this.monitor.segments().find((segment) => segment.name === name) ?? this.#segmentFor(host)
+    const segmentOf = (it: Incident): Segment => segmentOfIncident(it, this.monitor)
+    const earlier = (instance: string, except: string | null): EarlierRecovery | null =>
+      earlierRecovery(journal, this.book, instance, except)
+    const noteSegments = (): void => {
+      const entries = segmentChanges(this.book.open(), this.monitor)
+      if (entries.length > 0) journal.append(entries)
+    }
     const brake = new BrakeWatch({
       clock,
       journal,
       book: this.book,
       monitor: this.monitor,
-      segmentNamed,
+      segmentOfIncident: segmentOf,
       withoutPlanned: (verdicts) => withoutPlanned(verdicts, this.orders),
       rules: () => rules.now.cloudBrake,
       confirmAfterBeats: () => rules.now.monitorSettings.confirmAfterBeats,
@@ -140,14 +152,26 @@ export class Daemon {
       orders: this.orders,
       monitor: this.monitor,
       mode,
+      reading: () => rules.now.monitorSettings,
+      standstill: this.#standstill,
       brake,
-      segmentNamed,
+      segmentOfIncident: segmentOf,
+      noteSegments,
+      earlier,
       workflows: () => this.#workflows,
       memory,
     })
     const rulesInForce = (): object => rules.now
     this.#context = { cloud, journal, fencer, clock, observer, bridge, settings: rules.executorSettings, rulesInForce }
     this.#queue = Slots.shared(parts.executorSettings.maxParallel)
+    this.#runs = new IncidentRuns({
+      ...{ clock, journal, observer, signal, book: this.book },
+      run: (id) => {
+        void this.#standstill.watch(() => this.#runs.isBusy, signal)
+        return runIncident(this.#context, id, this.#queue, signal)
+      },
+      ended: (id) => void sleep(clock, closedKeptMs, signal).then(() => this.book.forgetClosed(id)),
+    })
     this.#returns = new HostReturns({
       ...{ clock, cloud, journal, observer, mode, settings: rules.executorSettings },
       monitor: this.monitor,
@@ -155,20 +179,31 @@ export class Daemon {
       orders: this.orders,
       signal: this.#stopping.signal,
     })
+    this.#staleOrders = new StaleOrders({
+      ...{ clock, cloud, journal, observer, mode, settings: rules.executorSettings },
+      monitor: this.monitor,
+      book: this.book,
+      orders: this.orders,
+      signal: this.#stopping.signal,
+    })
+    this.#afterReturns = new AfterReturns({
+      ...{ context: this.#context, queue: this.#queue, monitor: this.monitor, book: this.book, orders: this.orders },
+      ...{ mode, signal: this.#stopping.signal },
+    })
     this.#watch = new WatchLoop({
       clock,
       journal,
       monitor: this.monitor,
       book: this.book,
       brake,
-      returns: this.#returns,
+      followers: [this.#returns, this.#staleOrders, this.#afterReturns],
       observer,
       pollIntervalMs: () => rules.now.monitorSettings.pollIntervalMs,
       mode,
       workflowDigest: () => rules.now.workflow.digest,
       segmentFor: (host) => this.#segmentFor(host),
       inMaintenance: ({ host, segment }) => maintenanceOf(this.orders, host, segment) !== null,
-      run: (id) => this.#run(id),
+      run: (id) => this.#runs.start(id),
       afterPoll: () => memory.look(),
     })
     this.#keeper = new OrderKeeper({
@@ -209,6 +244,7 @@ export class Daemon {
       monitor: this.monitor,
       brake,
       watch: this.#watch,
+      afterReturns: this.#afterReturns,
       reloads: this.#reloads,
       logLevel,
       about,
@@ -223,7 +259,7 @@ export class Daemon {
       settings: rules.executorSettings,
       plan: (read, host) => {
         const { workflow, segmentOf } = rules.now
-        return planHost({ cloud: read, clock, workflow, segmentOf }, host)
+        return planHost({ cloud: read, clock, workflow, segmentOf, earlier }, host)
       },
     })
   }
@@ -250,38 +286,23 @@ export class Daemon {
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
     this.#logLevel.end()
-    await Promise.allSettled([this.#polling, this.#keeping, ...this.#running.values()])
+    await Promise.allSettled([this.#polling, this.#keeping, this.#runs.idle()])
     // A start that failed half way (a port that is taken) has nothing on record that could end.
     if (this.#polling === null) return
     await this.#returns.idle()
+    await this.#staleOrders.idle()
+    await this.#afterReturns.idle()
     await this.notices?.stop()
     this.#parts.journal.append([{ kind: 'daemon.stopped', data: { reason } }])
   }
 
   /** Resolves when no incident is being run. */
   async idle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.allSettled(this.#running.values())
+    await this.#runs.idle()
   }
 
   #segmentFor(host: string): Segment {
     return this.monitor.segment(host)
-  }
-
-  #run(id: IncidentId): void {
-    if (this.#running.has(id) || this.#stopping.signal.aborted) return
-    const run = runIncident(this.#context, id, this.#queue, this.#stopping.signal).then(
-      () => {
-        this.#running.delete(id)
-        void sleep(this.#parts.clock, closedKeptMs, this.#stopping.signal).then(() => this.book.forgetClosed(id))
-      },
-      (thrown: unknown) => {
-        this.#running.delete(id)
-        this.#parts.observer.log?.('error', 'incident.broke', { incident: id }, ensureError(thrown))
-        // The rows say where it stands; a run that broke is picked up like one that crashed.
-        void sleep(this.#parts.clock, rerunAfterMs, this.#stopping.signal).then(() => this.#run(id))
-      },
-    )
-    this.#running.set(id, run)
   }
 
   /** The exchange of the rules, as one synchronous act once its entries are on record. */
@@ -297,6 +318,6 @@ export class Daemon {
       this.#watch.wake()
       this.#keeper.wake()
     }
-    return { entries: pin, adopt }
+    return { entries: [...pin, ...segmentChanges(this.book.open(), this.monitor, next.segmentOf)], adopt }
   }
 }

@@ -82,7 +82,9 @@ export class HostReturns {
       const watch = this.#watchOf(record.host)
       const verdict = verdicts.get(record.host)
       this.#followHealth(watch, verdict, report)
-      if (watch.look !== null || signal.aborted || beganAt <= watch.wroteAt) continue
+      // A poll that began before the last write may show the service without it, the incident's force-down as well.
+      const writtenAt = Math.max(watch.wroteAt, record.forcedAt === null ? -Infinity : this.#monotonic(record.forcedAt))
+      if (watch.look !== null || signal.aborted || beganAt <= writtenAt) continue
       watch.look = this.#look(record, watch, verdict)
         .catch((thrown: unknown) => {
           const error = ensureError(thrown)
@@ -201,7 +203,7 @@ export class HostReturns {
   #blocked(host: HostName): ReturnFacts['blocked'] {
     const { mode, orders, monitor } = this.#parts
     if (mode() === 'observe') return { code: 'OBSERVING', message: 'the daemon only observes' }
-    const ordered = orderHolds({ host, segment: monitor.segment(host).name }, orders, [])
+    const ordered = orderHolds(host, orders, [monitor.segment(host).name])
     if (ordered !== null) return { code: ordered.hold, message: ordered.message }
     const frozen = monitor.frozen()
     return frozen === null ? null : { code: 'FROZEN', message: frozen.message }

@@ -13,26 +13,40 @@ import {
   type ReturnRecord,
 } from '../domain/return-record.ts'
 import type { Journal } from '../domain/journal.ts'
+import { applyToWatched, isUnfinished, watchedReturnKinds, type WatchedReturn } from '../domain/after-return.ts'
 
 export class IncidentBook {
   readonly #journal: Journal
   readonly #incidents: Map<IncidentId, Incident>
   /** What we set on hosts, and how far they are on their way back. */
   readonly #returns: Map<string, ReturnRecord>
+  /** Hosts that came back by themselves, and what became of their instances. */
+  readonly #watched = new Map<string, WatchedReturn>()
 
   /** Reads what is open and follows the journal from then on. */
   constructor(journal: Journal) {
     this.#journal = journal
     const closed = new Set(journal.read({ kinds: ['incident.closed'] }).map((entry) => entry.incident))
     const opened = journal.read({ kinds: ['incident.opened'] }).filter((entry) => !closed.has(entry.incident))
+    for (const entry of journal.read({ kinds: [...watchedReturnKinds] })) applyToWatched(this.#watched, entry)
+    const watched = [...this.#watched.values()].map(({ incident }) => incident)
     this.#incidents = foldIncidents(
-      opened.flatMap((entry) => (entry.incident === null ? [] : journal.read({ incident: entry.incident }))),
+      [...opened.flatMap(({ incident }) => incident ?? []), ...watched].flatMap((incident) =>
+        journal.read({ incident }),
+      ),
     )
+    for (const incident of watched) this.forgetClosed(incident)
     this.#returns = readReturns(journal)
     journal.onAppend((entry) => {
       applyEntry(this.#incidents, entry)
       applyToReturns(this.#returns, entry)
+      applyToWatched(this.#watched, entry)
     })
+  }
+
+  /** Hosts that came back by themselves and have instances that are off, or may have. Their incidents are in memory. */
+  watchedReturns(): WatchedReturn[] {
+    return [...this.#watched.values()].filter((record) => isUnfinished(record, this.inMemory(record.incident)))
   }
 
   /** Whether the flags on the host's service are ours, set by an incident that is open or over. */
@@ -102,9 +116,15 @@ export class IncidentBook {
     return this.#incidents.get(id)
   }
 
-  /** Lets go of an incident that is closed; whoever asks for it later reads the journal. Open ones stay. */
+  /**
+   * Lets go of an incident that is closed; whoever asks for it later reads the journal. Open ones stay, and one whose instances
+   * are still watched.
+   */
   forgetClosed(id: IncidentId): void {
-    if (this.#incidents.get(id)?.closed !== null) this.#incidents.delete(id)
+    const incident = this.#incidents.get(id)
+    if (incident?.closed === null) return
+    const record = this.#watched.get(incident?.host ?? '')
+    if (record?.incident !== id || !isUnfinished(record, incident)) this.#incidents.delete(id)
   }
 
   /** Incidents held in memory. */

@@ -51,8 +51,8 @@ export function incidentDetail(record: OnRecord): IncidentDetail {
 
 /** What is known of the host and was ordered for it, on its page as in its detail. */
 export function incidentFacts(incident: Incident): Omit<IncidentDetail, 'fenceAttempts' | 'instanceList'> {
-  const { verdict, proof, voided, statement, override, cancelled } = incident
-  return { ...incidentSummary(incident), verdict, proof, voided, statement, override, cancelled }
+  const { verdict, proof, voided, statement, override, cancelled, watched } = incident
+  return { ...incidentSummary(incident), verdict, proof, voided, statement, override, cancelled, watched }
 }
 
 function instanceSummary(

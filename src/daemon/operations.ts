@@ -6,10 +6,11 @@ import type { Clock } from '../domain/clock.ts'
 import type { IncidentId, NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Incident } from '../domain/incident.ts'
-import type { DaemonStatus, Operations, RecoverOrder } from '../domain/operations.ts'
+import type { DaemonStatus, Operations, RecoverAnswer, RecoverOrder } from '../domain/operations.ts'
 import { isPerson } from '../domain/person.ts'
 import { isBeating, type VerdictKind } from '../domain/verdict.ts'
 import type { Monitor } from '../monitor/monitor.ts'
+import type { AfterReturns } from './after-returns.ts'
 import type { BrakeWatch } from './brake-watch.ts'
 import type { LogLevelInForce } from './log-level.ts'
 import type { Reloads } from './reloads.ts'
@@ -35,6 +36,7 @@ export interface OperationsParts {
   monitor: Monitor
   brake: Pick<BrakeWatch, 'holds' | 'scopes'>
   watch: WatchLoop
+  afterReturns: Pick<AfterReturns, 'order'>
   reloads: Pick<Reloads, 'reload' | 'state'>
   logLevel: LogLevelInForce
   about: () => OperationsAbout
@@ -71,6 +73,10 @@ export function createOperations(parts: OperationsParts): Operations {
       ])
       return Promise.resolve(parts.logLevel.order(level, until))
     },
+    startInstances: (id, order) => {
+      parts.afterReturns.order(id, order)
+      return Promise.resolve()
+    },
     cancel: (id, { by, reason, via }) => {
       act(notCancelled(openIncident(id, parts)), by, {
         kind: 'operator.cancelled',
@@ -81,7 +87,7 @@ export function createOperations(parts: OperationsParts): Operations {
   }
 
   /** A person's word that the host is dead: continues its incident, or opens one. A beating host is refused. */
-  function recover({ host, by, proof, unixUser, via }: RecoverOrder): { incident: IncidentId } {
+  function recover({ host, by, proof, unixUser, via }: RecoverOrder): RecoverAnswer {
     if (proof.trim() === '') throw new LifeboatError('PROOF_INVALID', 'Say how you know that the host is dead')
     if (!isPerson(by)) {
       const message = `"${by}" is no person who can be asked how they knew; give your name: lifeboat recover ${host} --by NAME --proof "how you know"`
@@ -99,9 +105,10 @@ export function createOperations(parts: OperationsParts): Operations {
       data: { by, statement: proof, ...(unixUser !== undefined && { unixUser }), ...known(via) },
     }
     const open = book.openOn(host)
-    if (open === undefined) return { incident: watch.open(host, verdict, by, (id) => [{ ...statement, incident: id }]) }
+    const answer = (id: IncidentId): RecoverAnswer => ({ incident: id, held: brake.holds(book.get(id)) })
+    if (open === undefined) return answer(watch.open(host, verdict, by, (id) => [{ ...statement, incident: id }]))
     journal.append([{ ...statement, incident: notCancelled(open).id }])
-    return { incident: open.id }
+    return answer(open.id)
   }
 }
 

@@ -9,16 +9,21 @@ import type { StandingOrders } from './standing-orders.ts'
 
 type Orders = Pick<StandingOrders, 'covering'>
 
-/** Why standing orders hold an incident, all of them named; null when none does. A pause is said before maintenance. */
+/**
+ * Why standing orders hold what would be done to a host, all of them named; null when none does. A pause is said before maintenance.
+ *
+ * @param segments of the host, whose orders hold it too; for an incident also the one that it was opened in: a person who paused that
+ *   one meant this incident as well
+ */
 export function orderHolds(
-  incident: Pick<Incident, 'host' | 'segment'>,
+  host: string,
   orders: Orders,
   segments: readonly string[],
 ): { hold: HoldCode; message: string } | null {
-  const known = [incident.segment, ...segments]
-  const pauses = orders.covering('pause', incident.host, known)
+  const known = [...new Set(segments)]
+  const pauses = orders.covering('pause', host, known)
   if (pauses.length > 0) return { hold: 'PAUSED', message: said(pauses) }
-  const maintenance = orders.covering('maintenance', incident.host, known)
+  const maintenance = orders.covering('maintenance', host, known)
   return maintenance.length > 0 ? { hold: 'MAINTENANCE', message: said(maintenance) } : null
 }
 
@@ -31,6 +36,10 @@ export function maintenanceOf(orders: Orders, host: string, segment: string): st
 /** Why an incident waits whose host a person disabled meanwhile. Without numbers: the verdict has them, and they move. */
 export const disabledHere =
   'a person disabled its nova-compute while the incident waited; it goes on when the service is enabled, or on a statement'
+
+/** Why an incident waits whose host a person forced down meanwhile, where the segment leaves such hosts to people. */
+export const forcedDownHere =
+  'a person forced the host down while the incident waited; it goes on when that is taken back, or on a statement'
 
 /**
  * Whether nothing was done to the host yet and nobody stated its death: a person who disables it now means to keep it out

@@ -4,15 +4,18 @@ import type { Cloud } from '../domain/cloud.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { HostPlan, Workflow } from '../domain/plan.ts'
 import type { SegmentOf } from '../domain/segment.ts'
+import { recall, type Earlier } from '../executor/recall.ts'
 import { takeSurvey } from '../executor/survey.ts'
 
 /** Throws NOT_FOUND for a host that Nova does not know, and what the cloud throws. */
 export async function planHost(
-  parts: { cloud: Cloud; clock: Clock; workflow: Workflow; segmentOf: SegmentOf },
+  parts: { cloud: Cloud; clock: Clock; workflow: Workflow; segmentOf: SegmentOf; earlier?: Earlier },
   host: string,
 ): Promise<HostPlan> {
   const { cloud, clock, workflow, segmentOf } = parts
-  const { survey } = await takeSurvey(cloud, host, () => clock.wall())
+  const taken = await takeSurvey(cloud, host, () => clock.wall())
+  const { earlier = () => null } = parts
+  const survey = await recall(taken.survey, { cloud, bridge: { earlier }, id: null })
   const service = survey.services.find((row) => row.binary === 'nova-compute' && row.host === host)
   if (service === undefined) {
     const known = survey.services.filter((row) => row.binary === 'nova-compute').map((row) => row.host)

@@ -23,7 +23,7 @@ export function voidedProofs(verdicts: readonly Verdict[], book: Pick<IncidentBo
 }
 
 function livedSince({ kind, evidence }: Verdict, incident: Incident): boolean {
-  if (kind === 'contradiction' || kind === 'healthy') return true
+  if (kind === 'contradiction' || kind === 'healthy') return beatSince(evidence.updatedAt, incident)
   if (kind === 'recovering') return movedSince(evidence.updatedAt, incident)
   // A host that was seen alive when it was fenced, and one that lives on without its storage: the gate asks a person about
   // their witnesses, and nothing that was proven is less true for them.
@@ -33,6 +33,18 @@ function livedSince({ kind, evidence }: Verdict, incident: Incident): boolean {
   // A reading from before the power was cut says nothing about what came after.
   const provenAt = Date.parse(incident.proof?.provenAt ?? '')
   return evidence.probes.some(({ answer, at }) => answer === 'alive' && Date.parse(at) > provenAt)
+}
+
+/**
+ * A beat that was under way when the power was cut shows in a poll after it, and says nothing about what came after. Two clocks are
+ * compared, no further apart than a freeze for their skew allows: a host that lives on beats again before that matters, and nothing is
+ * written meanwhile.
+ */
+function beatSince(stamp: string | null, { proof }: Incident): boolean {
+  const beatMs = stamp === null ? NaN : cloudTimeMs(stamp)
+  const provenMs = Date.parse(proof?.provenAt ?? '')
+  // Whole seconds, of which the list has cut off the rest.
+  return Number.isNaN(beatMs) || Number.isNaN(provenMs) || beatMs + 1_000 > provenMs
 }
 
 /**

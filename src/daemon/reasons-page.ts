@@ -1,5 +1,7 @@
 /** docs/reasons.md: the codes that instances' lines carry, from the shipped workflow and the planner. Says nothing of its own. */
 import { parse } from 'yaml'
+import { foreignReasons } from '../domain/plan.ts'
+import { afterReturnCodes } from '../domain/after-return.ts'
 import { documentSchema, type Rule } from '../engine/document.ts'
 import { planReasons } from '../engine/planner.ts'
 
@@ -27,12 +29,21 @@ export function reasonsPage(workflow: string): string {
       decision: decided.hold,
       means: sentence(means),
     })),
+    ...Object.entries(foreignReasons).map(([reason, means]): Row => {
+      const decision = reason === 'INCOMING_MOVE' ? decided.hold : decided.leave
+      return { reason, decision, means }
+    }),
+    ...Object.entries(afterReturnCodes).map(([reason, means]): Row => ({
+      reason,
+      decision: 'as it is on its returned host',
+      means: sentence(means),
+    })),
   ]
   return `# Reason codes of instances
 
 Why an instance is recovered, left or held: the \`code\` of its line, of its plan and in notices. These are of the shipped workflow
-(recovery-workflows/host-failure.yaml), in the order in which its rules are asked, and of the planner; a workflow of your own has
-its own. \`…\` stands for what is so of that instance. An instance that could not be recovered has an error's code instead:
+(recovery-workflows/host-failure.yaml), in the order in which its rules are asked, of the planner, and of instances whose host came
+back by itself; a workflow of your own has its own. \`…\` stands for what is so of that instance. An instance that could not be recovered has an error's code instead:
 [errors.md](errors.md).
 
 | Code | It is to be | Because |

@@ -71,6 +71,7 @@ function cloudNow(now: () => Cloud): Cloud {
     listServerGroups: (options) => now().listServerGroups(options),
     listAggregates: (options) => now().listAggregates(options),
     getVolumes: (ids, options) => now().getVolumes(ids, options),
+    allocatedHosts: (id, options) => now().allocatedHosts(id, options),
     hostTraits: (host, options) => now().hostTraits(host, options),
     mayActFor: (projectId, options) => now().mayActFor(projectId, options),
     evacuate: (id, order, options) => now().evacuate(id, order, options),
@@ -86,7 +87,7 @@ function cloudNow(now: () => Cloud): Cloud {
 /** A chain under way is gone through as it began; the next try takes the methods of that moment. */
 function fencerNow(now: () => Fencer): Fencer {
   return {
-    fence: (host, methods, onAttempt, signal, limitMs) => now().fence(host, methods, onAttempt, signal, limitMs),
+    fence: (host, methods, onAttempt, limits) => now().fence(host, methods, onAttempt, limits),
     restore: (record, signal) => now().restore(record, signal),
     renewEveryMs: (method) => now().renewEveryMs(method),
     statement: (host, by, text) => now().statement(host, by, text),
@@ -104,6 +105,9 @@ function executorSettingsNow(now: () => ExecutorSettings): ExecutorSettings {
     },
     get settleQuietMs() {
       return now().settleQuietMs
+    },
+    get longestRequestMs() {
+      return now().longestRequestMs
     },
     get fenceRetryMs() {
       return now().fenceRetryMs

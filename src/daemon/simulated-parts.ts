@@ -97,6 +97,7 @@ export function simulatedParts(simulator: Simulator, options: SimulatedOptions):
       maxParallel: 32,
       tickMs: 100,
       settleQuietMs: 500,
+      longestRequestMs: 5_000,
       fenceRetryMs: 2_000,
       fenceRetryMaxMs: 16_000,
     },

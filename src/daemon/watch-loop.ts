@@ -11,8 +11,8 @@ import type { Segment } from '../domain/segment.ts'
 import { isNotListed, witnessedDead, type Verdict, type VerdictKind } from '../domain/verdict.ts'
 import type { Monitor, PollReport } from '../monitor/monitor.ts'
 import type { BrakeWatch } from './brake-watch.ts'
-import type { HostReturns } from './host-returns.ts'
 import type { IncidentBook } from './incident-book.ts'
+import { segmentChanges } from './incident-segments.ts'
 import { voidedProofs } from './proof-watch.ts'
 
 /** Verdicts that a host was dead or alive for sure; only life ends an episode. */
@@ -36,7 +36,8 @@ export interface WatchLoopParts {
   monitor: Monitor
   book: IncidentBook
   brake: Pick<BrakeWatch, 'look' | 'scopes'>
-  returns: Pick<HostReturns, 'consider'>
+  /** Told of each poll that was recorded; none of them throws. */
+  followers: readonly { consider: (report: PollReport) => void }[]
   observer: Observer
   /** What holds now; a reload changes them. */
   pollIntervalMs: () => number
@@ -119,11 +120,12 @@ export class WatchLoop {
     // Also when there is nothing: a journal that was moved or deleted shows here, and not only when a host dies.
     this.#parts.journal.append(this.#owed)
     this.#owed = []
+    // Before anything runs: by which rules it does.
+    this.#append(segmentChanges(this.#parts.book.open(), this.#parts.monitor))
     // Before anything is opened: what trips the brake is on record before what it holds.
     this.#parts.brake.look()
     // Before anything runs: a proof that life has overtaken while no daemon watched must not be acted on.
-    const voided = voidedProofs(report.verdicts, this.#parts.book)
-    if (voided.length > 0) this.#parts.journal.append(voided)
+    this.#append(voidedProofs(report.verdicts, this.#parts.book))
     if (report.ok) for (const id of this.#unfinished.splice(0)) this.#parts.run(id)
     for (const verdict of report.verdicts) this.#noteLife(verdict)
     if (report.frozen === null) {
@@ -132,7 +134,11 @@ export class WatchLoop {
       for (const verdict of dead.toSorted((a, b) => this.#priority(b) - this.#priority(a))) this.#openOnce(verdict)
     }
     this.#parts.observer.brake?.(this.#parts.brake.scopes())
-    this.#parts.returns.consider(report)
+    for (const follower of this.#parts.followers) follower.consider(report)
+  }
+
+  #append(entries: NewEntry[]): void {
+    if (entries.length > 0) this.#parts.journal.append(entries)
   }
 
   #noteLife(verdict: Verdict): void {

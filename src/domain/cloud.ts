@@ -32,6 +32,8 @@ export interface CallOptions {
   signal?: AbortSignal
   /** `req-` and a UUID: what OpenStack's services log beside their own request id. Default: one of its own for each call. */
   globalRequestId?: string
+  /** Asked right before a request leaves, a second one of the same call too. Throws when it must not: nothing was sent then. */
+  mayLeave?: () => void
 }
 
 export interface Cloud {
@@ -72,6 +74,11 @@ export interface Cloud {
    * without Placement.
    */
   hostTraits(host: HostName, options?: CallOptions): Promise<Set<string>>
+  /**
+   * Hosts on which Placement has something allocated to the instance: its own and, once Nova has chosen one, its destination
+   * (docs/nova.md §2.7). Throws CATALOG_MISSING without Placement.
+   */
+  allocatedHosts(id: InstanceId, options?: CallOptions): Promise<HostName[]>
   /** Whether a token scoped to that project, with the role to evacuate there, can be had. Never throws for "no". */
   mayActFor(projectId: string, options?: CallOptions): Promise<boolean>
 

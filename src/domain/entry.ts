@@ -12,6 +12,7 @@ import type { Notice, NoticeDeadLettered, NoticeFailed, NoticeSent } from './not
 import type { Outcome } from './outcome.ts'
 import type { HostStepKind, InstancePlan, StepKind } from './plan.ts'
 import type { HostName, ServiceChange } from './service.ts'
+import type { StaleOrderEnd, WaitsAt } from './stale-order.ts'
 import type { Scope } from './standing-order.ts'
 import type { Evidence, Verdict, VerdictKind } from './verdict.ts'
 
@@ -68,6 +69,8 @@ export interface EntryData {
     openedBy: string
     workflowDigest: string
   }
+  /** Its host is in another segment now, and the rules of that one hold: a reload, another zone or aggregate, a restart. */
+  'incident.segment-changed': { from: string; to: string }
   'incident.phase': { from: IncidentPhase; to: IncidentPhase }
   'incident.held': { code: HoldCode; message: string; error?: ErrorRecord }
   'incident.continued': { because: string }
@@ -75,7 +78,14 @@ export interface EntryData {
     outcome: 'done' | 'returned' | 'cancelled' | 'observed'
     message: string
     counts: Record<string, number>
+    /** The host came back by itself: which of its instances are off is looked at from now on, and said by `instances.watched`. */
+    watched?: true
   }
+  /**
+   * What became of the instances of a host that came back by itself. `watching`: more of them may turn out to be off; `known`: Nova
+   * had the time to show every one. `off`: those that ran before and do not now; `started`: by Lifeboat, since the entry before.
+   */
+  'instances.watched': { to: 'watching' | 'known'; instances: number; off: number; started: number; message: string }
 
   'fence.attempt': FenceAttempt
   'proof.recorded': { proof: ProofRecord }
@@ -110,7 +120,10 @@ export interface EntryData {
   /** The recovery of one instance goes on with another recipe. */
   'recipe.entered': { recipe: string; because: string }
   'outcome.recorded': Outcome
-  'debt.recorded': { code: string; message: string }
+  /** `waitsAt`: it is an order that still waits in a dead host's queue. */
+  'debt.recorded': { code: string; message: string; waitsAt?: WaitsAt }
+  /** The order with that record is over: taken, or not there any more. */
+  'debt.settled': { code: string; migration: string; end: StaleOrderEnd; message: string }
 
   /** A reviewer's words about an incident, at any time; they change nothing of it. */
   'review.noted': { by: string; text: string; via?: Via }
@@ -128,6 +141,8 @@ export interface EntryData {
   }
   'operator.override': { by: string; reason: string; via?: Via }
   'operator.cancelled': { by: string; reason: string; via?: Via }
+  /** A person has the instances started that are off since their host came back by itself. */
+  'operator.start': { by: string; reason: string; via?: Via }
   /** A person lets a host back, or keeps it out until somebody lets it back. */
   'operator.return': { by: string; reason: string; keepOut: boolean; via?: Via }
   /** Without a scope the whole cloud. `source`: the calendar window that ordered it; missing: a person. */

@@ -39,15 +39,13 @@ export interface FencingProof extends ProofRecord {
 export interface Fencer {
   /**
    * Fences `host` and verifies it. `onAttempt` is told of each method before it is tried and after, for the journal. Each
-   * method is cut off at its own limit, and the whole chain after `limitMs` (default: when its methods are through).
-   * Throws FENCING_MISSING, FENCE_FAILED, FENCE_UNVERIFIED.
+   * method is cut off at its own limit. Throws FENCING_MISSING, FENCE_FAILED, FENCE_UNVERIFIED, and what ended it early.
    */
   fence(
     host: HostName,
     methods: string[],
     onAttempt: (attempt: FenceAttempt) => void,
-    signal?: AbortSignal,
-    limitMs?: number,
+    limits?: ChainLimits,
   ): Promise<FencingProof>
   /**
    * A proof from the journal after a restart. A method that can read the host's state reads it once more; throws
@@ -63,6 +61,16 @@ export interface Fencer {
   statement(host: HostName, statedBy: string, statement: string): FencingProof
   /** Throws PROOF_INVALID unless this very object was made here for this host. */
   verify(proof: FencingProof, host: HostName): void
+}
+
+/** What may end a fencing chain before its methods are through. */
+export interface ChainLimits {
+  /** The whole chain, ms. */
+  limitMs?: number | undefined
+  /** Cuts off whatever runs. Its reason, where that is a LifeboatError, says why; without one the daemon is stopping. */
+  signal?: AbortSignal | undefined
+  /** Asked before each try and right before each act of a method. Throws when the host must not be touched any more. */
+  mayGoOn?: (() => void) | undefined
 }
 
 /** One try of one method. What is optional is missing in entries of earlier releases. */

@@ -61,6 +61,11 @@ export interface ReturnRules {
   /** More failures than this within `withinMs` keep a host out. Too high: a flapping host takes its instances down again and again. */
   maxReturns: number
   withinMs: number
+  /**
+   * Instances that ran before and are off since their host came back by itself. ask: people are told, and one act starts all.
+   * always: they are started at once.
+   */
+  startStopped: 'ask' | 'always'
 }
 
 export const defaultReturnRules: ReturnRules = {
@@ -68,6 +73,7 @@ export const defaultReturnRules: ReturnRules = {
   healthyMs: 300_000,
   maxReturns: 3,
   withinMs: 1_800_000,
+  startStopped: 'ask',
 }
 
 /** The writes of a return, each with what it does. Steps of the journal, as those of a recovery are. */

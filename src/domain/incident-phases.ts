@@ -30,6 +30,9 @@ export const holdCodes = {
   CLOUD_UNAVAILABLE: 'Nova does not answer: nothing can be read or done safely',
   NOVA_REFUSED: 'Nova refuses what the recovery needs: a person must correct it (policy, credentials, the service)',
   JOURNAL_UNAVAILABLE: 'The journal cannot be written',
+  OTHER_INCIDENT: 'Another incident still works on instances of this host',
+  WORKFLOW_UNREADABLE: 'The workflow that it began with cannot be read any more: a person must decide how it ends',
+  INTERNAL_ERROR: 'A bug in Lifeboat stops its recovery; it is tried again, ever more rarely',
   MEMORY: 'The daemon is short of memory and finishes other recoveries first',
 } as const
 
@@ -42,6 +45,8 @@ export const holdsForAPerson: ReadonlySet<HoldCode> = new Set<HoldCode>([
   'FENCING_MISSING',
   'HOST_ALIVE',
   'NOVA_REFUSED',
+  'WORKFLOW_UNREADABLE',
+  'INTERNAL_ERROR',
 ])
 
 /** Throws on a change that the table does not allow: that would be a bug, and going on would act on a wrong belief. */

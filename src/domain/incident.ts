@@ -6,7 +6,7 @@ import type { Entry, EntryData, IncidentId } from './entry.ts'
 import type { ErrorRecord } from './errors.ts'
 import { fenceProgress, type FenceProgress } from './fence-progress.ts'
 import type { ProofRecord } from './fencing.ts'
-import type { ReturnStepKind } from './host-return.ts'
+import type { Leftover, ReturnStepKind } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome } from './outcome.ts'
@@ -39,11 +39,14 @@ export interface InstanceRecovery {
   round: number
   steps: Map<string, StepRecord>
   outcome: Outcome | null
-  debts: { code: string; message: string }[]
+  /** Those that are not settled. */
+  debts: EntryData['debt.recorded'][]
 }
 
 /** A proof of death, after which the host showed life. Times are ISO text. */
 export interface VoidedProof extends Pick<ProofRecord, 'method' | 'strength' | 'provenAt'> {
+  /** What was seen of it: a verdict's reason, or POWER_ON. */
+  code: string
   message: string
   at: string
 }
@@ -51,7 +54,10 @@ export interface VoidedProof extends Pick<ProofRecord, 'method' | 'strength' | '
 export interface Incident {
   id: IncidentId
   host: string
+  /** Of its host, as last on record. */
   segment: string
+  /** The segment when it was opened. */
+  openedIn: string
   mode: 'observe' | 'armed'
   openedAt: string
   openedBy: string
@@ -72,10 +78,25 @@ export interface Incident {
   override: { by: string; reason: string } | null
   cancelled: { by: string; reason: string } | null
   marked: EntryData['service.marked'] | null
+  /** Its host came back by itself: what is known of its instances since. Null: it did not, or nobody looked (older releases). */
+  watched: WatchedInstances | null
+  /** What we had set on its host is taken back. `here`: who was left there then; null: that could not be read. */
+  hostBack: { at: string; here: InstanceId[] | null } | null
+  /** A person had those started that were off. */
+  startOrder: { by: string; reason: string } | null
   hostSteps: Map<string, StepRecord>
   instances: Map<InstanceId, InstanceRecovery>
   closed: (EntryData['incident.closed'] & { at: string }) | null
   lastSeq: number
+}
+
+/** What became of the instances of a host that came back by itself, as it was said last. */
+export interface WatchedInstances {
+  to: 'watching' | 'known'
+  /** Those that ran before and do not now. */
+  off: number
+  message: string
+  at: string
 }
 
 /** Folds all entries of any number of incidents, oldest first. */
@@ -96,7 +117,7 @@ export function applyEntry(incidents: Map<IncidentId, Incident>, entry: Entry): 
   if (incident === undefined) return
   incident.lastSeq = entry.seq
   if (entry.instance === null) applyToHost(incident, entry)
-  else applyToInstance(incident, entry.instance, entry)
+  else applyToInstance(incident.instances, entry.instance, entry)
 }
 
 function openIncident(id: IncidentId, host: string, data: EntryData['incident.opened'], entry: Entry): Incident {
@@ -104,6 +125,7 @@ function openIncident(id: IncidentId, host: string, data: EntryData['incident.op
     id,
     host,
     segment: data.segment,
+    openedIn: data.segment,
     mode: data.mode,
     openedAt: entry.at,
     openedBy: data.openedBy,
@@ -113,6 +135,9 @@ function openIncident(id: IncidentId, host: string, data: EntryData['incident.op
     held: null,
     proof: null,
     voided: null,
+    watched: null,
+    hostBack: null,
+    startOrder: null,
     statement: null,
     restated: false,
     fencing: null,
@@ -128,6 +153,9 @@ function openIncident(id: IncidentId, host: string, data: EntryData['incident.op
 
 function applyToHost(incident: Incident, entry: Entry): void {
   switch (entry.kind) {
+    case 'incident.segment-changed':
+      incident.segment = entry.data.to
+      break
     case 'incident.phase':
       incident.phase = entry.data.to
       break
@@ -142,6 +170,7 @@ function applyToHost(incident: Incident, entry: Entry): void {
       incident.closed = { ...entry.data, at: entry.at }
       incident.phase = 'closed'
       incident.held = null
+      if (entry.data.watched === true) incident.watched = notKnownYet(entry)
       break
     case 'proof.recorded':
       incident.proof = entry.data.proof
@@ -153,7 +182,8 @@ function applyToHost(incident: Incident, entry: Entry): void {
     case 'proof.voided':
       if (incident.proof !== null) {
         const { method, strength, provenAt } = incident.proof
-        incident.voided = { method, strength, provenAt, message: entry.data.message, at: entry.at }
+        const { code, message } = entry.data
+        incident.voided = { method, strength, provenAt, code, message, at: entry.at }
       }
       incident.proof = null
       incident.statement = null
@@ -162,7 +192,7 @@ function applyToHost(incident: Incident, entry: Entry): void {
       incident.override = null
       break
     case 'service.marked':
-      incident.marked ??= entry.data
+      incident.marked = entry.data
       break
     case 'operator.statement':
       incident.statement = entry.data
@@ -174,24 +204,49 @@ function applyToHost(incident: Incident, entry: Entry): void {
     case 'operator.cancelled':
       incident.cancelled = entry.data
       break
+    case 'instances.watched': {
+      const { to, off, message } = entry.data
+      incident.watched = { to, off, message, at: entry.at }
+      break
+    }
+    case 'return.changed':
+      if (entry.data.to === 'back') incident.hostBack = { at: entry.at, here: leftThere(entry.data.leftovers ?? []) }
+      break
+    case 'operator.start':
+      incident.startOrder = entry.data
+      break
     default:
       applyToSteps(incident.hostSteps, entry)
   }
 }
 
-function applyToInstance(incident: Incident, instanceId: InstanceId, entry: Entry): void {
+/** Of releases and returns that named nobody an empty list says that nobody was left. */
+function leftThere(leftovers: readonly Leftover[]): InstanceId[] | null {
+  if (leftovers.some(({ code }) => code === 'LEFTOVERS_UNREAD')) return null
+  return leftovers.flatMap(({ code, instance }) =>
+    code.startsWith('INSTANCE_') && instance !== null ? [instance] : [],
+  )
+}
+
+function notKnownYet({ host, at }: Entry): WatchedInstances {
+  const message = `${host} is back; which of its instances are off is being found out`
+  return { to: 'watching', off: 0, message, at }
+}
+
+/** One instance of one incident, from the entries about it alone. Null: they have no plan of it. */
+export function foldInstance(id: InstanceId, entries: Iterable<Entry>): InstanceRecovery | null {
+  const instances: Incident['instances'] = new Map()
+  for (const entry of entries) applyToInstance(instances, id, entry)
+  return instances.get(id) ?? null
+}
+
+function applyToInstance(instances: Incident['instances'], instanceId: InstanceId, entry: Entry): void {
+  const recovery = instances.get(instanceId)
   if (entry.kind === 'plan.made') {
-    incident.instances.set(instanceId, {
-      plan: entry.data,
-      recipe: entry.data.recipe,
-      round: 0,
-      steps: new Map(),
-      outcome: null,
-      debts: [],
-    })
+    // Planned again before it was touched: whoever runs its recovery sees the new plan.
+    instances.set(instanceId, Object.assign(recovery ?? {}, planned(entry.data)))
     return
   }
-  const recovery = incident.instances.get(instanceId)
   if (recovery === undefined) return
   switch (entry.kind) {
     case 'recipe.entered':
@@ -204,9 +259,18 @@ function applyToInstance(incident: Incident, instanceId: InstanceId, entry: Entr
     case 'debt.recorded':
       recovery.debts.push(entry.data)
       break
+    case 'debt.settled': {
+      const { migration } = entry.data
+      recovery.debts = recovery.debts.filter(({ waitsAt }) => waitsAt?.migration !== migration)
+      break
+    }
     default:
       applyToSteps(recovery.steps, entry)
   }
+}
+
+function planned(plan: InstancePlan): InstanceRecovery {
+  return { plan, recipe: plan.recipe, round: 0, steps: new Map(), outcome: null, debts: [] }
 }
 
 function applyToSteps(steps: Map<string, StepRecord>, entry: Entry): void {

@@ -56,6 +56,13 @@ export interface Migration {
   updatedAt: string | null
 }
 
+const over = new Set(['done', 'completed', 'failed', 'error', 'cancelled'])
+
+/** Whether an evacuation moves no more, however it ended. */
+export function isOver({ status }: Pick<Migration, 'status'>): boolean {
+  return over.has(status)
+}
+
 export interface InstanceActionEvent {
   event: string
   /** Null while open. */

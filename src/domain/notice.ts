@@ -110,6 +110,12 @@ export const noticeTopics = {
     quietMs: flicker,
     means: 'A host stays out until a person lets it back',
   },
+  'instances-off': {
+    audience: 'operator',
+    severity: 'critical',
+    quietMs: 0,
+    means: 'A host came back by itself, and instances that ran on it before are off; info once they run again',
+  },
   'host-returned': { audience: 'operator', severity: 'info', quietMs: 0, means: 'A host takes instances again' },
   'instances-affected': {
     audience: 'tenant',
@@ -137,8 +143,12 @@ export const instanceStates = [
   'left',
   'failed',
   'stuck',
+  'elsewhere',
+  'gone',
   'untouched',
   'returned',
+  'off',
+  'restarted',
 ] as const
 export type NoticedState = (typeof instanceStates)[number]
 

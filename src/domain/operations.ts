@@ -7,7 +7,7 @@ import type { BrakeScope } from './brake.ts'
 import type { IncidentId, Via } from './entry.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { HostMark, Leftover, ReturnRules, ReturnState } from './host-return.ts'
-import type { Incident, VoidedProof } from './incident.ts'
+import type { Incident, VoidedProof, WatchedInstances } from './incident.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome, OutcomeKind } from './outcome.ts'
 import type { InstancePlan, StepKind } from './plan.ts'
@@ -209,6 +209,8 @@ export interface IncidentDetail extends IncidentSummary {
   statement: { by: string; statement: string; unixUser?: string } | null
   override: { by: string; reason: string } | null
   cancelled: { by: string; reason: string } | null
+  /** Its host came back by itself: what is known of its instances since. Null: it did not, or nobody looked. */
+  watched: WatchedInstances | null
   fenceAttempts: (FenceAttempt & { at: string })[]
   instanceList: InstanceSummary[]
 }
@@ -233,6 +235,12 @@ export interface RecoverOrder {
   via?: Via
 }
 
+export interface RecoverAnswer {
+  incident: IncidentId
+  /** Why the brake holds it all the same: the word is on record, and nothing is done before the brake opens or lets it past. */
+  held: string | null
+}
+
 /** Each act throws LifeboatError: NOT_FOUND for an unknown host or incident, USAGE when it makes no sense now. */
 export interface Operations {
   status(): DaemonStatus
@@ -249,7 +257,7 @@ export interface Operations {
   incidents(filter: IncidentFilter): IncidentSummary[]
   incident(id: IncidentId): IncidentDetail
   /** Recovers a host on a person's word. Answers as soon as the incident is in the journal, not when it is over. */
-  recover(order: RecoverOrder): Promise<{ incident: IncidentId }>
+  recover(order: RecoverOrder): Promise<RecoverAnswer>
   /** Of the whole cloud when no scope is given, also for `resume`. */
   pause(order: {
     by: string
@@ -281,6 +289,11 @@ export interface Operations {
   logLevel(): LogLevelState
   /** Until the time given, or with null until the next reload or start. */
   setLogLevel(order: { by: string; level: LogLevel; until: string | null; via?: Via }): Promise<LogLevelState>
+  /**
+   * Starts the instances that are off since the incident's host came back by itself; those that turn out to be off later, too. Those
+   * that failed are tried again. USAGE where there is none, or it was ordered before.
+   */
+  startInstances(id: IncidentId, order: { by: string; reason: string; via?: Via }): Promise<void>
   /** Ends an incident after the writes in flight are settled. */
   cancel(id: IncidentId, order: { by: string; reason: string; via?: Via }): Promise<void>
 }

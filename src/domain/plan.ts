@@ -18,6 +18,12 @@ export const stepKinds = {
 
 export type StepKind = keyof typeof stepKinds
 
+/** Codes of lines that come from no rule and no error: what others did while the incident was open. */
+export const foreignReasons = {
+  EVACUATED_BY_OTHERS: 'Someone else evacuated it before its turn, and it arrived; nothing of it was touched',
+  INCOMING_MOVE: 'A move of it into the dead host had not ended; look on the host that it came from',
+} as const
+
 /** Host steps, in the order they run. */
 export const hostStepKinds = {
   fence: 'Fence the host and verify it',

@@ -24,6 +24,8 @@ export interface ReturnRecord {
   mark: HostMark | null
   /** When our last order to force it down was begun or given up; null once Nova answered it. ISO. */
   orderedAt: string | null
+  /** When our last order to force it down was begun or answered. ISO. */
+  forcedAt: string | null
   state: ReturnState
   /** Why it is there, and since when (ISO); null before the first change. */
   said: { code: string; message: string; at: string } | null
@@ -129,23 +131,25 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
 
 /** A force-down that failed may have been taken all the same, and show up late. */
 function afterOrder(record: ReturnRecord, { kind, at }: Entry): ReturnRecord {
-  return { ...record, orderedAt: kind === 'step.confirmed' ? null : at }
+  return { ...record, orderedAt: kind === 'step.confirmed' ? null : at, forcedAt: at }
 }
 
 /**
  * What is ours after one more mark. What the service had before counts as ours only where an earlier mark of ours had set it:
- * a host that fails again before its return was over carries our own text already.
+ * a host that fails again before its return was over carries our own text already. An incident marks once more what it finds
+ * otherwise than at first: somebody did that, for its own write was not taken.
  */
 function markAfter(earlier: HostMark | null, incident: string, data: EntryData['service.marked']): HostMark {
   const { serviceId, before, reason } = data
   const still = earlier?.serviceId === serviceId ? earlier : null
+  const again = still?.incidents.at(-1) === incident
   const ownText = still?.disabled === true && still.reasons.includes(before.disabledReason ?? '')
   return {
-    incidents: [...(still?.incidents ?? []), incident],
+    incidents: [...(still?.incidents ?? []), ...(again ? [] : [incident])],
     serviceId,
-    forcedDown: before.forcedDown ? still?.forcedDown === true : true,
+    forcedDown: before.forcedDown ? still?.forcedDown === true && !again : true,
     disabled: before.status === 'disabled' ? ownText : true,
-    reasons: [...(still?.reasons ?? []), reason],
+    reasons: [...(still?.reasons ?? []), ...(again ? [] : [reason])],
   }
 }
 
@@ -159,6 +163,7 @@ export function nothingKnown(host: string): ReturnRecord {
     host,
     mark: null,
     orderedAt: null,
+    forcedAt: null,
     state: 'away',
     said: null,
     leftovers: [],

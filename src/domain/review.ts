@@ -19,7 +19,8 @@ import type { ProbeReading, Verdict, VerdictKind } from './verdict.ts'
 /** What somebody may do, the least first; each may do what those before it may. */
 export const roles = {
   reader: 'Sees everything, changes nothing',
-  operator: 'Gives the orders of daily work: notes, sign-off, pause, maintenance, return of a host, cancel',
+  operator:
+    'Gives the orders of daily work: notes, sign-off, pause, maintenance, return of a host, start of its instances, cancel',
   admin: 'Gives the orders that lift a safeguard: override of the brake, recovery on a statement, reload, log level',
 } as const
 
@@ -131,6 +132,8 @@ export interface Advice {
 export interface IncidentReview extends Omit<IncidentDetail, 'instanceList'> {
   /** In three sentences at the most: what died, how we know, how it ended. */
   headline: string
+  /** Of the headline what does not move with the instances: what died, and how we know. */
+  lead: string
   timeline: TimelineEvent[]
   evidence: EvidenceSeries
   hostSteps: StepReview[]

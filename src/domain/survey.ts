@@ -1,7 +1,10 @@
 /** The survey: everything the engine may know about a dead host when it decides. Collected by executor/, read-only. */
 import type { Capabilities } from './cloud.ts'
+import type { ErrorRecord } from './errors.ts'
 import type { Aggregate, Instance, InstanceAction, InstanceId, Migration, ServerGroup, Volume } from './instance.ts'
+import type { Outcome } from './outcome.ts'
 import type { HostName, ServiceRecord } from './service.ts'
+import type { StepStatus } from './step-states.ts'
 
 export interface Survey {
   host: HostName
@@ -9,6 +12,8 @@ export interface Survey {
   takenAt: string
   capabilities: Capabilities
   instances: Instance[]
+  /** Instances that are elsewhere, and a move that binds them to the host. */
+  bound?: Bound[]
   /** Every migration with the host at either end. */
   migrations: Migration[]
   services: ServiceRecord[]
@@ -19,8 +24,18 @@ export interface Survey {
   actions: Record<InstanceId, InstanceAction[]>
   /** Projects with encrypted volumes here -> may we act in their name. */
   mayActFor: Record<string, boolean>
+  /** Originals that are on record already: they are taken once (law L4). */
+  recorded?: Record<InstanceId, Original>
+  /** Of instances that an earlier incident touched: their histories are in `actions` too. */
+  earlier?: Record<InstanceId, SeenEarlier>
   /** Parts that could not be read, by name, with why. The engine decides cautiously where it needs them. */
   missing: Record<string, string>
+}
+
+/** Moves into the host that had not ended, and evacuations from it by others that arrived while its incident was open. */
+export interface Bound {
+  instance: Instance
+  migration: Migration
 }
 
 /** An instance's state before we touched it: taken once, before the first write, never derived again (law L4). */
@@ -36,6 +51,32 @@ export interface Original {
   lockedReason: string | null
   /** Evacuation records of this instance that were there before ours (uuids): anything else is ours. */
   knownEvacuations: string[]
+  /** It is what an earlier incident recorded; `traces`: Nova shows what that incident did to it. */
+  earlier?: { incident: string; traces: boolean }
   /** A resize waiting for its confirmation, or null. */
   resize: { migrationUuid: string; sourceHost: HostName; destHost: HostName; sourceUp: boolean } | null
+}
+
+/** What an incident before this one did with an instance, and how that ended. */
+export interface EarlierRecovery {
+  incident: string
+  original: Original
+  outcome: Outcome | null
+  /** Its steps, in the order in which they were begun. None: it was planned, and nothing was done. */
+  steps: { kind: string; status: StepStatus; requestId: string | null; error: ErrorRecord | null }[]
+  /** ISO, our wall clock. */
+  plannedAt: string
+  /** Null: that incident is open and still works on the instance. */
+  endedAt: string | null
+  /** Whether a host was proven dead after it ended. */
+  provenDeadSince: (host: HostName) => boolean
+}
+
+/** The same, with what Nova tells of the time since. */
+export interface SeenEarlier {
+  before: EarlierRecovery
+  /** All evacuations of the instance. */
+  evacuations: Migration[]
+  /** Somebody else has acted on the guest since, and that succeeded. */
+  actedOnGuest: boolean
 }

@@ -7,9 +7,10 @@
 import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { Instance, InstanceAction, Migration } from '../domain/instance.ts'
 import { powerState } from '../domain/instance.ts'
+import { byPowerSync, newestFirst, powerActions } from '../domain/power-history.ts'
 import type { Original, Survey } from '../domain/survey.ts'
 
-interface Wanted {
+export interface Wanted {
   wanted: Original['wanted']
   because: string
   flagged: boolean
@@ -20,7 +21,7 @@ interface Wanted {
  * host. Too short leaves guests off that an orderly shutdown of the dying host switched off; too long would start guests
  * that had long shut themselves down. Nova's power sync looks every ten minutes by default.
  */
-const hostShutdownMs = 15 * 60_000
+export const hostShutdownMs = 15 * 60_000
 
 /** Tasks that say what their user last wanted (docs/nova.md §2.6). Shelving ends switched off as well. */
 const wantedByTask = new Map<string | null, 'running' | 'stopped'>([
@@ -84,7 +85,7 @@ function wantedOf(instance: Instance, survey: Survey, resize: Original['resize']
       return sure('running', 'Nova shows it active')
     case 'stopped':
       if (byTask !== undefined) return sure(byTask, `its task was ${instance.taskState}`)
-      return stoppedBy(actions, survey)
+      return stoppedBy(actions, lastSignOf(survey))
     case 'resized':
       return beforeResize(instance, actions, resize, survey)
     case 'paused':
@@ -98,8 +99,12 @@ function wantedOf(instance: Instance, survey: Survey, resize: Original['resize']
   }
 }
 
-/** Who stopped it: a person, or nova-compute's power sync that saw the guest go down with its host (docs/nova.md §1.5). */
-function stoppedBy(actions: InstanceAction[] | null, survey: Survey): Wanted {
+/**
+ * Who stopped it: a person, or nova-compute's power sync that saw the guest go down with its host (docs/nova.md §1.5).
+ *
+ * @param lastSign the host's last sign of life before it died, ms since the epoch
+ */
+export function stoppedBy(actions: InstanceAction[] | null, lastSign: number): Wanted {
   if (actions === null)
     return { wanted: 'stopped', because: 'Nova shows it stopped; its history could not be read', flagged: true }
   const newest = powerActions(actions)[0]
@@ -107,7 +112,7 @@ function stoppedBy(actions: InstanceAction[] | null, survey: Survey): Wanted {
     return { wanted: 'stopped', because: 'Nova shows it stopped; its history does not say who did it', flagged: true }
   const byUser = powerActions(actions).find((action) => !byPowerSync(action))
   if (byUser?.action === 'stop') return sure('stopped', `a user stopped it at ${byUser.startedAt}`)
-  const agoMs = lastSignOf(survey) - cloudTimeMs(newest.startedAt)
+  const agoMs = lastSign - cloudTimeMs(newest.startedAt)
   if (agoMs <= hostShutdownMs)
     return sure('running', `Nova's power sync stopped it at ${newest.startedAt}, as its host went down; no user did`)
   return sure('stopped', `its guest had switched itself off by ${newest.startedAt}, long before its host died`)
@@ -177,22 +182,6 @@ function beforeError(instance: Instance, actions: InstanceAction[] | null): Want
 function wantedByPower(power: number): Original['wanted'] {
   if (power === powerState.running) return 'running'
   return power === powerState.shutdown ? 'stopped' : 'unknown'
-}
-
-/** Starts and stops that came through, newest first. One that failed did not change what the owner had. */
-function powerActions(actions: InstanceAction[]): InstanceAction[] {
-  return newestFirst(actions).filter(
-    ({ action, message }) => (action === 'start' || action === 'stop') && message !== 'Error',
-  )
-}
-
-function newestFirst(actions: InstanceAction[]): InstanceAction[] {
-  return actions.toSorted((a, b) => (cloudTimeMs(b.startedAt) || 0) - (cloudTimeMs(a.startedAt) || 0))
-}
-
-/** Only a stop: a start with a null user is no sign of a power sync. */
-function byPowerSync({ action, userId, projectId }: InstanceAction): boolean {
-  return action === 'stop' && userId === null && projectId === null
 }
 
 function sure(wanted: 'running' | 'stopped', because: string): Wanted {

@@ -7,13 +7,17 @@ import type { HostPlan, InstancePlan } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
 import type { Original, Survey } from '../domain/survey.ts'
 import type { CompiledNote, CompiledRule, CompiledWorkflow } from './compiled.ts'
+import { planBound } from './bound.ts'
 import { factsOf, type Facts } from './facts.ts'
 import { originalOf } from './original.ts'
+import { doubted, recalled } from './recall.ts'
 import { recipesFor } from './recipes.ts'
 import { wishOf, type Wish, type WishSettings } from './wishes.ts'
 
 /** Reasons that come from no rule: then a person decides. */
 export const planReasons = {
+  EARLIER_UNSETTLED:
+    'An earlier incident could not tell whether its guest runs elsewhere, and nothing has settled that since',
   CONDITION_FAILED:
     'A rule of the workflow could not be evaluated for it, e.g. because it asks for metadata that is not there',
   NO_RULE: 'No rule of the workflow takes it',
@@ -31,8 +35,9 @@ export function planHost(
 ): HostPlan {
   const { name, revision } = workflow.document.metadata
   const aggregates = survey.aggregates.filter(({ hosts }) => hosts.includes(survey.host))
-  const planned = survey.instances.map((instance) => {
-    const original = originalOf(instance, survey)
+  const planned = survey.instances.map((listed) => {
+    const original = survey.recorded?.[listed.id] ?? recalled(listed, survey) ?? originalOf(listed, survey)
+    const instance = original.earlier === undefined ? listed : original.instance
     const wish = wishOf(instance, aggregates, wishes)
     const facts = factsOf(instance, original, wish, survey, segment)
     return { facts, plan: planInstance(workflow, survey, instance, original, wish, facts) }
@@ -40,7 +45,10 @@ export function planHost(
   return {
     host: survey.host,
     workflow: { name, revision, digest },
-    instances: inOrder(workflow, planned).map(({ plan }) => plan),
+    instances: [
+      ...inOrder(workflow, planned).map(({ plan }) => plan),
+      ...(survey.bound ?? []).map((bound) => planBound(bound, survey)),
+    ],
   }
 }
 
@@ -70,6 +78,8 @@ function planInstance(
     debts: [],
     notes: [],
   }
+  const doubt = doubted(instance, survey)
+  if (doubt !== null) return { ...blank, reason: 'EARLIER_UNSETTLED' satisfies PlanReason, message: doubt }
   for (const rule of workflow.rules) {
     try {
       if (rule.when(facts)) return decided(blank, rule, workflow, survey, wish, facts)
@@ -100,17 +110,29 @@ function decided(
     return { ...base, decision: rule.leave === true ? 'leave' : 'hold', notes: spoken }
   }
   const expected = expectedOf(rule.expect, facts)
+  const recipes = recipesFor(rule.recover, workflow, { ...facts, expected: expected ?? 'any' })
   return {
     ...base,
     decision: 'recover',
-    recipe: rule.recover,
-    recipes: recipesFor(rule.recover, workflow, { ...facts, expected: expected ?? 'any' }),
+    recipe: base.original.earlier?.traces === true ? afterFailure(rule.recover, recipes) : rule.recover,
+    recipes,
     expected,
     asProject: facts.instance.encrypted && facts.instance.encrypted_key_available ? facts.instance.project : null,
     exclusive: exclusiveOf(facts.instance.id, survey),
     debts: compiled.debts.filter(({ when }) => when(facts)).map(({ code, say }) => ({ code, message: say(facts) })),
-    notes: [...spoken, ...said(workflow.notes, facts), ...missingNotes(survey)],
+    notes: [...spoken, ...earlierNote(base.original), ...said(workflow.notes, facts), ...missingNotes(survey)],
   }
+}
+
+/** What an earlier incident left behind is what a failed attempt leaves: its recovery goes on as after one. */
+function afterFailure(recipe: string, recipes: InstancePlan['recipes']): string {
+  const evacuate = recipes[recipe]?.steps.find((step) => step.do === 'evacuate')
+  const next = evacuate?.onError?.NO_VALID_HOST
+  return next !== undefined && Object.hasOwn(recipes, next) ? next : recipe
+}
+
+function earlierNote({ earlier }: Original): string[] {
+  return earlier === undefined ? [] : [`incident ${earlier.incident} had tried it before`]
 }
 
 function said(notes: CompiledNote[], facts: Facts): string[] {

@@ -5,13 +5,14 @@ import type { IncidentId } from '../domain/entry.ts'
 import type { ErrorRecord, LifeboatError } from '../domain/errors.ts'
 import type { Fencer, FencingProof } from '../domain/fencing.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
-import type { Incident } from '../domain/incident.ts'
+import type { Incident, InstanceRecovery } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
-import type { Workflow } from '../domain/plan.ts'
+import type { InstancePlan, StepKind, Workflow } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
-import type { ServiceRecord } from '../domain/service.ts'
+import type { HostName, ServiceRecord } from '../domain/service.ts'
 import type { Verdict } from '../domain/verdict.ts'
+import type { Earlier } from './recall.ts'
 
 export interface ExecutorSettings {
   /** Steps under way at once over all incidents. Too high: Nova's conductor queues grow; too low: recovery is slow. */
@@ -23,6 +24,12 @@ export interface ExecutorSettings {
    * of one instance destroy each other (docs/nova.md fact 1).
    */
   settleQuietMs: number
+  /**
+   * How long a request may live in a front end whose client has gone: a busy worker still serves what waits in its queue. Too short: an
+   * evacuation is sent again and served twice, and its guest runs on two hosts. Too long: one whose answer was lost waits for as long;
+   * the others go on.
+   */
+  longestRequestMs: number
   /** Pause before fencing is tried again after every method failed. Too short hammers a BMC that is rebooting. */
   fenceRetryMs: number
   /** The longest such pause: it doubles with each failure. Too short fills the journal while a board is dead for a week. */
@@ -38,14 +45,28 @@ export type Permission =
   /** A person cancelled the incident. */
   | { allowed: false; cancelled: string }
 
+/**
+ * What a write is to the recovery of its instance. `begins`: everything is asked before it. `finishes`: it starts a guest that an
+ * evacuation of ours has brought to another host and left off; only the proof of death must stand, for the guest must run nowhere
+ * else. `closes`: it takes back or corrects what is ours (our lock, a guest that runs although it is to be off); nothing speaks against
+ * it (docs/decisions/0021).
+ */
+export type Act = 'begins' | 'finishes' | 'closes'
+
 /** What the executor asks of the rest of the daemon. */
 export interface Bridge {
   incident(id: IncidentId): Incident
-  permission(incident: Incident): Permission
+  permission(incident: Incident, act?: Act): Permission
+  /** What was seen of the host last; undefined before it was seen at all. */
+  verdict(host: string): Verdict | undefined
   /** A fresh look at one host, right before acting. */
   lookAgain(host: string, signal: AbortSignal): Promise<{ verdict: Verdict; frozen: string | null }>
   /** Whether a host that was taking an instance is known to be fenced by now. */
   isFenced(host: string): boolean
+  /** Whether an incident of that host is open: it may be proven dead yet. */
+  hasIncident(host: string): boolean
+  /** What incidents before this one did with an instance, or one of another host that is open. */
+  earlier: Earlier
   segment(incident: Incident): Segment
   workflow(digest: string): Workflow
   /** Our own PUT moved the service's updated_at: no heartbeat. */
@@ -64,6 +85,22 @@ export interface ExecutorContext {
   rulesInForce?: () => object
 }
 
+/** Which attempt at which step is about to be made. */
+export interface Attempt {
+  plan: InstancePlan
+  recovery: InstanceRecovery
+  step: { do: StepKind }
+  act: Act
+}
+
+/** Whether what was planned is still to be begun, by the rules in force. */
+export interface PlansInForce {
+  /** To be asked in the moment of the write. */
+  stands(attempt: Attempt): boolean
+  /** Resolves when the plan is what the rules in force decide; throws where it is another one, or must not be begun. */
+  settle(attempt: Attempt): Promise<void>
+}
+
 /** One incident being run. */
 export interface Run extends ExecutorContext {
   id: IncidentId
@@ -73,4 +110,8 @@ export interface Run extends ExecutorContext {
   proof: FencingProof | null
   /** Why the proof could not be made anew when it lapsed; null while it holds. No write passes the gate meanwhile. */
   lapsed: LifeboatError | null
+  /** Where Placement says that evacuations went which no destination has taken yet, by the uuid of their records. */
+  destinations: Map<string, { host: HostName } | { unread: string }>
+  /** Whether what was planned is still to be begun. */
+  plans: PlansInForce
 }

@@ -3,9 +3,10 @@
  * life) the incident is held here with its reason on record, and goes on by itself when the reason is gone (law L10).
  */
 import { sleep } from '../domain/clock.ts'
-import { errorRecord, LifeboatError } from '../domain/errors.ts'
+import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { HoldCode, IncidentPhase } from '../domain/incident-phases.ts'
-import type { Permission, Run } from './context.ts'
+import type { Act, Permission, Run } from './context.ts'
+import { lastMoment } from './last-moment.ts'
 
 /** Phases in which every write rests on a proof of death. Before them there is none yet. */
 const proven: ReadonlySet<IncidentPhase> = new Set(['isolating', 'surveying', 'recovering', 'sweeping'])
@@ -28,11 +29,18 @@ const namesWho = new Set<HoldCode>(['PAUSED', 'MAINTENANCE'])
  */
 const gateHolds: ReadonlySet<HoldCode> = new Set(['PAUSED', 'MAINTENANCE', 'OBSERVING', 'FROZEN', 'BRAKE', 'MEMORY'])
 
+/** What Nova refuses is over when it takes it: that is not asked here. */
+const cloudHolds: ReadonlySet<HoldCode> = new Set(['NOVA_REFUSED', 'CLOUD_UNAVAILABLE'])
+
 export class Gate {
   readonly #run: Run
   readonly #renewProof: () => Promise<void>
   readonly #proveAnew: () => Promise<boolean>
   #waiting: Promise<void> | null = null
+  /** What an earlier run left is still being made sure of. */
+  #pickingUp = false
+  /** When something was last let through: a process that stood still since then waited as well. */
+  #openAt: number
 
   /**
    * @param renewProof resolves when the host is known to be dead still; waits as long as it is not.
@@ -40,21 +48,42 @@ export class Gate {
    */
   constructor(run: Run, renewProof: () => Promise<void>, proveAnew: () => Promise<boolean>) {
     this.#proveAnew = proveAnew
+    this.#openAt = run.clock.now()
     this.#run = run
     this.#renewProof = renewProof
   }
 
   /**
-   * Resolves when the next write may be sent. Throws SHUTDOWN and CANCELLED; a closing step, which takes back what is
-   * ours, passes also when cancelled.
+   * Nothing begins before `first` is over. Whoever called waits for it, too: only a cancel and the end of the daemon are told to
+   * those who wait here, for whatever else breaks it says nothing about them.
    */
-  pass(closing = false): Promise<void> {
-    if (closing && this.#run.bridge.incident(this.#run.id).cancelled !== null) return Promise.resolve()
+  after(first: Promise<void>): void {
+    this.#pickingUp = true
+    const over = first.finally(() => (this.#pickingUp = false))
+    const waiting = over
+      .catch((thrown: unknown) => {
+        const error = ensureError(thrown)
+        if (error.code === 'CANCELLED') throw error
+        throw new LifeboatError('SHUTDOWN', 'the run broke', { certainty: 'unknown', cause: error })
+      })
+      .then(() => this.#wait())
+      .finally(() => (this.#waiting = null))
+    waiting.catch(() => undefined)
+    this.#waiting = waiting
+  }
+
+  /**
+   * Resolves when the next write may be sent. Throws SHUTDOWN; CANCELLED to what has not begun; HOST_ALIVE to what was begun and
+   * cancelled, where a guest must not be started any more.
+   */
+  pass(act: Act = 'begins'): Promise<void> {
+    if (act !== 'begins') return this.#passBegun(act)
     this.#stopIfEnded()
     const incident = this.#run.bridge.incident(this.#run.id)
     if (this.#waiting === null && !this.#lacksProof() && this.#permission().allowed) {
       if (incident.held !== null && gateHolds.has(incident.held.code))
         this.#continue(whyItGoesOn(incident.held.code, incident.override?.by))
+      this.#openAt = this.#run.clock.now()
       return Promise.resolve()
     }
     this.#waiting ??= this.#wait().finally(() => (this.#waiting = null))
@@ -62,12 +91,46 @@ export class Gate {
   }
 
   /** Whether `pass` would resolve at once. */
-  isOpen(closing = false): boolean {
+  isOpen(act: Act = 'begins'): boolean {
     const { bridge, id, signal } = this.#run
     const incident = bridge.incident(id)
-    if (closing && incident.cancelled !== null) return true
+    if (act !== 'begins') return !signal.aborted && this.#against(act) === null
     if (signal.aborted || this.#waiting !== null || incident.cancelled !== null) return false
-    return this.#permission().allowed && !this.#lacksProof()
+    const open = this.#permission().allowed && !this.#lacksProof()
+    if (open) this.#openAt = this.#run.clock.now()
+    return open
+  }
+
+  /** For a write that is allowed now and about to be put on record: asked again right before it leaves. */
+  lastMoment(act: Act = 'begins'): () => void {
+    return lastMoment(this.#run.clock, () => this.isOpen(act))
+  }
+
+  /** What is begun is finished: it waits for less, and once cancelled it waits for nothing. */
+  async #passBegun(act: Exclude<Act, 'begins'>): Promise<void> {
+    const { bridge, id, host, clock, signal } = this.#run
+    for (;;) {
+      if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
+      const against = this.#against(act)
+      if (against === null) return
+      if (bridge.incident(id).cancelled !== null)
+        throw new LifeboatError('HOST_ALIVE', `not started, because its guest may run on ${host} as well: ${against}`)
+      // Whatever holds it is said on record there, and the host is proven dead anew where it must be.
+      this.#waiting ??= this.#wait().finally(() => (this.#waiting = null))
+      this.#waiting.catch(() => undefined)
+      await sleep(clock, lookAgainMs, signal)
+    }
+  }
+
+  /** Why what was begun may not go on now, or null. */
+  #against(act: Exclude<Act, 'begins'>): string | null {
+    const { bridge, id, lapsed } = this.#run
+    const permission = bridge.permission(bridge.incident(id), act)
+    if (!permission.allowed) return 'cancelled' in permission ? permission.cancelled : permission.message
+    if (act === 'closes') return null
+    if (this.#pickingUp) return 'the proof of death was not looked at again yet'
+    if (this.#lacksProof()) return 'the host showed life after it was proven dead'
+    return lapsed === null ? null : `the proof of death lapsed and could not be made anew: ${lapsed.message}`
   }
 
   /** The host showed life after it was proven dead. */
@@ -78,7 +141,7 @@ export class Gate {
 
   async #wait(): Promise<void> {
     const { bridge, journal, id, host, clock, signal } = this.#run
-    let provenAt = clock.now()
+    let provenAt = this.#openAt
     for (;;) {
       this.#stopIfEnded()
       const incident = bridge.incident(id)
@@ -91,10 +154,10 @@ export class Gate {
       if (permission.allowed) {
         if (incident.proof !== null && clock.now() - provenAt > proofGoodForMs) {
           await this.#renewProof()
-          provenAt = clock.now()
+          provenAt = this.#openAt = clock.now()
           continue
         }
-        if (incident.held !== null)
+        if (incident.held !== null && !cloudHolds.has(incident.held.code))
           this.#continue(permission.hostIsBack ?? whyItGoesOn(incident.held.code, incident.override?.by))
         return
       }

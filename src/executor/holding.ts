@@ -22,8 +22,8 @@ export const rarestLookMs = 5_000
  * Pauses after a refusal that reading again cannot cure. Shorter fills the journal while a policy is being corrected;
  * longer delays the recovery after it was.
  */
-const firstRefusalPauseMs = 10_000
-const longestRefusalPauseMs = 300_000
+export const firstRefusalPauseMs = 10_000
+export const longestRefusalPauseMs = 300_000
 
 /** What a person must correct before trying again can help. Everything else is a bug or ends the run. */
 const refusals = new Set<ErrorCode>([
@@ -42,7 +42,14 @@ const refusals = new Set<ErrorCode>([
   'STATE_MISMATCH',
 ])
 
-const silence = new Set<ErrorCode>(['API_UNAVAILABLE', 'API_THROTTLED', 'API_FAULT', 'API_TIMEOUT', 'CONNECTION_LOST'])
+/** Nova is away: nobody need correct anything, it comes back. */
+export const silence: ReadonlySet<ErrorCode> = new Set([
+  'API_UNAVAILABLE',
+  'API_THROTTLED',
+  'API_FAULT',
+  'API_TIMEOUT',
+  'CONNECTION_LOST',
+])
 
 export class Holding {
   readonly #run: Run
@@ -91,15 +98,19 @@ export class Holding {
    * must not write rows every few seconds for as long as nobody corrects the policy. `failed`: tries that failed before.
    */
   async persist<T>(failed: number, work: () => Promise<T>): Promise<T> {
+    let held = false
     for (let failures = failed + 1; ; failures++) {
       try {
         const value = await work()
         const code = this.incident.held?.code
-        if (code === 'NOVA_REFUSED' || code === 'CLOUD_UNAVAILABLE') this.goOn(`${code} is over`)
+        // While instances are recovered, what one of them waits for is not over because something else went through.
+        const ours = held || this.incident.phase !== 'recovering'
+        if (ours && (code === 'NOVA_REFUSED' || code === 'CLOUD_UNAVAILABLE')) this.goOn(`${code} is over`)
         return value
       } catch (thrown) {
         const error = ensureError(thrown)
         if (!refusals.has(error.code)) throw error
+        held = true
         this.hold(silence.has(error.code) ? 'CLOUD_UNAVAILABLE' : 'NOVA_REFUSED', error.message, error)
         await this.wait(pauseAfter(failures, firstRefusalPauseMs, longestRefusalPauseMs))
       }

@@ -2,27 +2,31 @@
  * The steps on the host itself: fence it, tell Nova, survey it. Each leaves the same rows as an instance's steps. Fencing
  * and forcing down may be repeated, so after a crash they are settled by reading and, where needed, done once more.
  */
-import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { EntryData } from '../domain/entry.ts'
+import { ensureError, errorRecord, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 import type { FenceAttempt, FencingProof } from '../domain/fencing.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { HostStepKind } from '../domain/plan.ts'
 import { ourDisabledReason, type ServiceRecord } from '../domain/service.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import type { Run } from './context.ts'
+import { FenceWatch } from './fence-watch.ts'
 import type { Gate } from './gate.ts'
 import { patiently } from './patience.ts'
 import { stepRequestId } from './step-request-id.ts'
 
 /**
  * Fences the host by its segment's methods, or takes a person's statement where it counts, and records the proof. Throws
- * FENCING_MISSING, FENCE_FAILED, FENCE_UNVERIFIED: then nothing is proven and the incident must wait.
+ * FENCING_MISSING, FENCE_FAILED, FENCE_UNVERIFIED: then nothing is proven and the incident must wait. Throws FENCE_STOPPED
+ * when the host showed life meanwhile or acting was forbidden: the gate knows why.
  *
  * @param statementCounts false while a witness finds the host alive: then only a method proves anything
  * @param seen the look right before, when it is not the verdict that opened the incident
  */
 export async function fenceHost(run: Run, statementCounts: boolean, seen?: Verdict): Promise<FencingProof> {
   const incident = run.bridge.incident(run.id)
-  const { bridge, fencer, signal, host } = run
+  const { bridge, fencer, host } = run
   const { fencing: methods, fencingLimitMs } = bridge.segment(incident)
   const limitMs = fencingLimitMs ?? bridge.workflow(incident.workflowDigest).hostDeadlineMs.fence
   const tell = (data: FenceAttempt): void =>
@@ -36,11 +40,21 @@ export async function fenceHost(run: Run, statementCounts: boolean, seen?: Verdi
     const { statement } = incident
     const proof =
       statement === null || !statementCounts
-        ? await fencer.fence(host, methods, tell, signal, limitMs)
+        ? await watched(new FenceWatch(run, methods, !statementCounts), (watch) =>
+            fencer.fence(host, methods, tell, { signal: watch.signal, mayGoOn: watch.mayGoOn, limitMs }),
+          )
         : fencer.statement(host, statement.by, statement.statement)
     recordProof(run, proof)
     return { value: proof, result: { method: proof.method, strength: proof.strength } }
   })
+}
+
+async function watched<T>(watch: FenceWatch, work: (watch: FenceWatch) => Promise<T>): Promise<T> {
+  try {
+    return await work(watch)
+  } finally {
+    watch.end()
+  }
 }
 
 /** Writes the proof into the journal, as plain data. */
@@ -50,57 +64,84 @@ export function recordProof(run: Run, made: FencingProof): void {
   run.journal.append([{ kind: 'proof.recorded', incident: run.id, host: run.host, data: { proof } }])
 }
 
-/** How many attempts of a host step failed by themselves, over all runs. */
+const wasStopped: ReadonlySet<ErrorCode> = new Set(['SHUTDOWN', 'FENCE_STOPPED', 'HELD_BACK'])
+
+/** How many attempts of a host step failed by themselves, over all runs: what was stopped might have gone well. */
 export function failedAttempts({ hostSteps }: Incident, kind: HostStepKind): number {
   const failed = [...hostSteps.values()].filter((step) => step.kind === kind && step.status === 'failed')
-  return failed.filter((step) => step.error?.code !== 'SHUTDOWN').length
+  return failed.filter(({ error }) => error === null || !wasStopped.has(error.code)).length
 }
+
+/** What the gate says of a write on the host. */
+export type HostGate = Pick<Gate, 'pass' | 'isOpen' | 'lastMoment'>
 
 /**
  * Forces the service down, so that Nova evacuates at once, and disables it, so that nothing is scheduled there when it
- * returns: one PUT. What others set stays as found (law L6).
+ * returns: one PUT. What others set stays as it is found right before (law L6).
  */
-export async function forceDown(run: Run, gate: Pick<Gate, 'pass'>): Promise<void> {
-  const service = await readService(run)
-  const { id } = service
+export async function forceDown(run: Run, gate: HostGate): Promise<void> {
+  for (;;) {
+    await gate.pass()
+    // After the gate: it may have waited for days, in which people act.
+    const service = await readService(run)
+    if (isForcedDown(service, run.bridge.incident(run.id))) return confirmOpen(run, 'force-down', flagsOf(service))
+    if (!gate.isOpen()) continue
+    try {
+      return await orderForceDown(run, gate, service)
+    } catch (thrown) {
+      if (ensureError(thrown).code !== 'HELD_BACK') throw thrown
+    }
+  }
+}
+
+function isForcedDown({ forcedDown, status }: ServiceRecord, { marked }: Incident): boolean {
+  return forcedDown && (status === 'disabled' || marked !== null)
+}
+
+/** Throws HELD_BACK when the row must be read again: somebody changed it, or what allowed the write is no longer so. */
+async function orderForceDown(run: Run, gate: HostGate, found: ServiceRecord): Promise<void> {
+  const { id, updatedAt } = found
   if (id === null)
     throw new LifeboatError('API_UNAVAILABLE', `the cell of ${run.host} does not answer`, { retry: 'after' })
-  const before = { forcedDown: service.forcedDown, status: service.status, disabledReason: service.disabledReason }
+  const before = flagsFound(found)
   const reason = ourDisabledReason(run.id)
-  if (service.forcedDown && (service.status === 'disabled' || run.bridge.incident(run.id).marked !== null)) {
-    confirmOpen(run, 'force-down', serviceState(service))
-    return
-  }
   const change = {
     forcedDown: true,
-    ...(service.status === 'enabled' && { status: 'disabled' as const, disabledReason: reason }),
+    ...(found.status === 'enabled' && { status: 'disabled' as const, disabledReason: reason }),
   }
+  let mayLeave = gate.lastMoment()
   await hostStep(run, 'force-down', before, change, async (as) => {
-    // Once: how it was found is what the first attempt found, and a refusal that lasts for days must not repeat it.
-    if (run.bridge.incident(run.id).marked === null)
-      run.journal.append([
-        {
-          kind: 'service.marked',
-          incident: run.id,
-          host: run.host,
-          data: { serviceId: id, before, reason, updatedAt: service.updatedAt },
-        },
-      ])
+    // Before the mark too: what is not sent leaves nothing of ours to be taken back.
+    mayLeave()
+    // Once for what was found: a refusal that lasts for days must not repeat it.
+    const { marked } = run.bridge.incident(run.id)
+    if (marked === null || !isDeepStrictEqual(marked.before, before)) {
+      const data = { serviceId: id, before, reason, updatedAt }
+      run.journal.append([{ kind: 'service.marked', incident: run.id, host: run.host, data }])
+    }
     let unanswered: LifeboatError | null = null
+    let tries = 0
     // Setting the same flags again changes nothing, so a lost answer is cured by sending again.
     const after = await patiently(run.clock, run.signal, async () => {
-      // Each try is a write of its own, and a pause may have begun since the one before.
-      try {
-        await gate.pass()
-      } catch (thrown) {
-        throw stoppedAfter(unanswered, thrown)
+      if (++tries > 1) {
+        // Each try is a write of its own, and what is true may have changed since the one before.
+        try {
+          await gate.pass()
+        } catch (thrown) {
+          throw stoppedAfter(unanswered, thrown)
+        }
+        const now = await readService(run)
+        if (now.forcedDown && (change.status === undefined || now.disabledReason === reason)) return now
+        if (!isDeepStrictEqual(flagsFound(now), before)) throw stoppedAfter(unanswered, changedMeanwhile(run.host))
+        mayLeave = gate.lastMoment()
       }
       try {
-        return await run.cloud.updateService(id, change, as)
+        mayLeave()
+        return await run.cloud.updateService(id, change, { ...as, mayLeave })
       } catch (thrown) {
         const error = ensureError(thrown)
         if (error.certainty === 'unknown') unanswered = error
-        throw error
+        throw stoppedAfter(unanswered, error)
       }
     })
     run.bridge.noteOurWrite(after)
@@ -109,22 +150,32 @@ export async function forceDown(run: Run, gate: Pick<Gate, 'pass'>): Promise<voi
         certainty: 'applied',
         retry: 'backoff',
       })
-    return { value: undefined, result: serviceState(after) }
+    return { value: undefined, result: flagsOf(after) }
   })
 }
 
-/** A person cancelled while an answer was missing: Nova may have set the flags all the same, and the row must say so (law L3). */
+function changedMeanwhile(host: string): LifeboatError {
+  return new LifeboatError('HELD_BACK', `not sent: somebody changed the service of ${host} meanwhile`, {
+    retry: 'backoff',
+  })
+}
+
+/** Stopped while an answer was missing: Nova may have set the flags all the same, and the row must say so (law L3). */
 function stoppedAfter(unanswered: LifeboatError | null, thrown: unknown): LifeboatError {
   const error = ensureError(thrown)
-  if (unanswered === null || error.code !== 'CANCELLED') return error
+  if (unanswered === null || (error.code !== 'CANCELLED' && error.code !== 'HELD_BACK')) return error
   return new LifeboatError(error.code, `${error.message}; nobody knows whether Nova took it: ${unanswered.message}`, {
     certainty: 'unknown',
     cause: unanswered,
   })
 }
 
-function serviceState({ forcedDown, status, disabledReason, updatedAt }: ServiceRecord): object {
-  return { forcedDown, status, disabledReason, updatedAt }
+function flagsFound({ forcedDown, status, disabledReason }: ServiceRecord): EntryData['service.marked']['before'] {
+  return { forcedDown, status, disabledReason }
+}
+
+function flagsOf(service: ServiceRecord): object {
+  return { ...flagsFound(service), updatedAt: service.updatedAt }
 }
 
 /** The daemon died after its write was taken and before it was told so: reading says that it is done (law L2). */

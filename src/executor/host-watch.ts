@@ -54,9 +54,13 @@ export class HostWatch {
   readonly #seenAt = new Map<InstanceId, number>()
   readonly #waiters = new Set<Waiter>()
   #reading = false
+  #listing: { at: number; done: Promise<void> } | null = null
   #migrationsReadAt = -Infinity
+  #tookMs = 0
   #instancesReadAt = -Infinity
   #changesAskedAt = -Infinity
+  #blindMs = 0
+  #blindFrom: number | null = null
 
   constructor(options: {
     cloud: Cloud
@@ -99,21 +103,66 @@ export class HostWatch {
     return seenAt === undefined ? -Infinity : Math.max(seenAt, this.#changesAskedAt)
   }
 
+  /** When the instance was last shown, ISO by our wall clock; null where it never was. */
+  seenAt(id: InstanceId): string | null {
+    const seenAt = this.#seenAt.get(id)
+    if (seenAt === undefined) return null
+    return new Date(this.#clock.wall() - (this.#clock.now() - seenAt)).toISOString()
+  }
+
   /** Takes in an instance that was read elsewhere. @param at monotonic time at which it was asked for */
   saw(instance: Instance, at: number = this.#clock.now()): void {
     this.#instances.set(instance.id, instance)
     this.#seenAt.set(instance.id, at)
   }
 
-  /** Takes in a survey of the host, begun at that monotonic time. */
-  surveyed(instances: readonly Instance[], at: number): void {
+  /** Takes in a listing of the host and of the migrations from it, begun at that monotonic time. */
+  surveyed(instances: readonly Instance[], migrations: readonly Migration[], at: number): void {
     for (const instance of instances) this.saw(instance, at)
-    this.#migrationsReadAt = Math.max(this.#migrationsReadAt, at)
+    if (at < this.#migrationsReadAt) return
+    const fromHere = migrations.filter(({ type, sourceHost }) => type === 'evacuation' && sourceHost === this.#host)
+    this.#take(fromHere, at)
+  }
+
+  /**
+   * Lists the host and the evacuations from it, once for all who ask at about the same time.
+   *
+   * @param goodForMs a listing that was begun this recently is joined
+   */
+  list(goodForMs: number): Promise<void> {
+    const askedAt = this.#clock.now()
+    if (this.#listing !== null && askedAt - this.#listing.at <= goodForMs) return this.#listing.done
+    const listing = { at: askedAt, done: this.#listHost(askedAt) }
+    this.#listing = listing
+    const over = (): void => {
+      if (this.#listing === listing) this.#listing = null
+    }
+    listing.done.then(over, over)
+    return listing.done
+  }
+
+  async #listHost(askedAt: number): Promise<void> {
+    const options = { signal: this.#signal }
+    const [instances, migrations] = await Promise.all([
+      this.#cloud.listInstances(this.#host, options),
+      this.#cloud.listMigrations({ sourceHost: this.#host, type: 'evacuation' }, options),
+    ])
+    this.surveyed(instances, migrations, askedAt)
+  }
+
+  /** How long the last listing took that was read whole. A busy Nova cannot be asked more often than it answers. */
+  get tookMs(): number {
+    return this.#tookMs
   }
 
   /** Monotonic time at which the migrations were asked for that were last read whole. */
   get migrationsReadAt(): number {
     return this.#migrationsReadAt
+  }
+
+  /** How long, all in all, readings were awaited that did not come: what happened meanwhile, nobody saw. */
+  get blindMs(): number {
+    return this.#blindMs + (this.#blindFrom === null ? 0 : this.#clock.now() - this.#blindFrom)
   }
 
   /** Reads one instance now. Throws INSTANCE_GONE and what the cloud throws. */
@@ -162,16 +211,24 @@ export class HostWatch {
       const began = this.#clock.now()
       try {
         await this.#tick()
+        this.#endBlindness()
         pauseMs = this.#pauseAfter(this.#clock.now() - began)
       } catch (error) {
-        // Silence proves nothing (law L7): the waiters keep waiting, their own time limits bound it.
+        // Silence proves nothing (law L7): the waiters keep waiting, and the time does not count against what they wait for.
+        this.#blindFrom ??= began
         pauseMs = Math.min(pauseMs * 2, slowestTickMs)
         this.#observer.log?.('warn', 'watch.read_failed', { host: this.#host }, error)
       }
     }
     this.#reading = false
+    this.#endBlindness()
     for (const waiter of this.#waiters) waiter.reject(stopping())
     this.#waiters.clear()
+  }
+
+  #endBlindness(): void {
+    this.#blindMs = this.blindMs
+    this.#blindFrom = null
   }
 
   /** A busy Nova is asked less often: our readings must not be what keeps it busy. */
@@ -195,7 +252,7 @@ export class HostWatch {
     this.#ask()
   }
 
-  #take(migrations: Migration[], askedAt: number): void {
+  #take(migrations: readonly Migration[], askedAt: number): void {
     this.#migrations.clear()
     for (const migration of migrations.toSorted((a, b) => a.id - b.id)) {
       const known = this.#migrations.get(migration.instanceId)
@@ -204,6 +261,7 @@ export class HostWatch {
     }
     // As of the question: what began while Nova answered may not be in the answer.
     this.#migrationsReadAt = askedAt
+    this.#tookMs = this.#clock.now() - askedAt
   }
 
   async #readInstances(needed: InstanceId[]): Promise<void> {

@@ -5,33 +5,39 @@
  * Never decides whether a host is dead or what an instance needs: the verdict and the plan come from elsewhere.
  */
 import { cloudTimeMs } from '../domain/cloud-time.ts'
-import type { NewEntry } from '../domain/entry.ts'
-import { ensureError } from '../domain/errors.ts'
+import { ensureError, type LifeboatError } from '../domain/errors.ts'
 import { advance, type HoldCode, type IncidentPhase } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
-import { isNotListed, type Verdict } from '../domain/verdict.ts'
-import type { Outcome } from '../domain/outcome.ts'
-import type { InstancePlan } from '../domain/plan.ts'
+import type { ServicesReading } from '../domain/service.ts'
+import { isNotListed } from '../domain/verdict.ts'
 import { pauseAfter } from './back-off.ts'
+import type { BoundRules } from './bound.ts'
+import { CloudTrouble } from './cloud-trouble.ts'
 import type { ExecutorContext, Run } from './context.ts'
 import { Gate } from './gate.ts'
 import { Holding, lookAgainMs, rarestLookMs } from './holding.ts'
 import { failedAttempts, fenceHost, forceDown } from './host-steps.ts'
 import { HostWatch } from './host-watch.ts'
+import { closeIncident, closeObserved, leaveTheRest } from './incident-end.ts'
 import { runInstance } from './instance-runner.ts'
 import { patiently } from './patience.ts'
-import { ProofKeeper, sayIt } from './proof-keeper.ts'
+import { PlanCheck } from './plan-check.ts'
+import { ProofKeeper, sayIt, stillAnswers } from './proof-keeper.ts'
 import { ProofRenewal } from './proof-renewal.ts'
-import { Removal, staysRemovedMs, type Presence } from './removal.ts'
+import { recall, workedOnElsewhere } from './recall.ts'
+import { readPresence, Removal, staysRemovedMs } from './removal.ts'
 import { judgeLook } from './seen-dead.ts'
+import { stillMs } from './sign-of-life.ts'
 import { Slots, type SharedQueue } from './slots.ts'
-import { requireCell, takeSurvey, type SurveyTaken } from './survey.ts'
+import type { Surroundings } from './surroundings.ts'
+import { readAhead, requireCell, takeSurvey, type SurveyTaken } from './survey.ts'
+import { lacksWorkflow, waitForWorkflow } from './workflow-wait.ts'
 
 /**
- * How old a survey taken during fencing may be when it is used. Older ones miss what users did since; the sweep at the
- * end finds instances that came later, but an original is taken once.
+ * How old what was read ahead may be when the survey uses it for rows that have not changed since. Longer: groups and aggregates
+ * that people changed meanwhile are missed. Shorter: fencing that takes its time makes the survey read all of it again.
  */
-const surveyGoodForMs = 15_000
+const aheadGoodForMs = 60_000
 
 /** Plans recorded in one go. Many more would keep the whole daemon, its polls included, from doing anything else. */
 const plansAtOnce = 100
@@ -52,9 +58,9 @@ const lookGoodForMs = 1_000
 const noneListed = 'Nova lists no instance on it'
 const serviceDeleted = 'its service was deleted from Nova meanwhile'
 
-/** A survey, and when (our monotonic clock) it was begun. */
-interface Surveyed {
-  taken: SurveyTaken
+/** What was read ahead, and when (our monotonic clock) that was begun. */
+interface Ahead {
+  read: Surroundings
   at: number
 }
 
@@ -65,8 +71,7 @@ export async function runIncident(
   slots: SharedQueue,
   signal: AbortSignal,
 ): Promise<void> {
-  const run: Run = { ...context, id, host: context.bridge.incident(id).host, signal, proof: null, lapsed: null }
-  const runner = new IncidentRunner(run, slots)
+  const runner = new IncidentRunner(context, id, slots, signal)
   try {
     await runner.run()
   } catch (thrown) {
@@ -81,15 +86,30 @@ class IncidentRunner {
   readonly #queue: SharedQueue
   readonly #holding: Holding
   readonly #keeper: ProofKeeper
-  /** A survey begun while the host was being fenced. */
-  #early: Promise<Surveyed | null> | null = null
+  readonly #plans: PlanCheck
+  /** What the survey needs besides its listings, read while the host is being fenced. */
+  #ahead: Promise<Ahead | null> | null = null
   #watch: HostWatch | null = null
   /** Before anything was begun: whether the host is in Nova at all. */
   readonly #removal: Removal
   /** What the last look bore out, and when. */
   #seen: { as: 'dead' | 'isolated'; at: number } = { as: 'dead', at: -Infinity }
+  /** Until then a heartbeat that was seen may be of before a method acted. */
+  #lookNotBefore = -Infinity
 
-  constructor(run: Run, queue: SharedQueue) {
+  constructor(context: ExecutorContext, id: string, queue: SharedQueue, signal: AbortSignal) {
+    const { host } = context.bridge.incident(id)
+    this.#plans = new PlanCheck({ ...context, id, host }, async () => (await this.#surveyNow()).taken.survey)
+    const run: Run = {
+      ...context,
+      id,
+      host,
+      signal,
+      proof: null,
+      lapsed: null,
+      destinations: new Map(),
+      plans: this.#plans,
+    }
     this.#run = run
     this.#holding = new Holding(run)
     this.#removal = new Removal(run.host)
@@ -109,18 +129,28 @@ class IncidentRunner {
 
   async run(): Promise<void> {
     try {
-      if (this.#incident.proof !== null) await this.#pickUp()
+      if (lacksWorkflow(this.#run)) await waitForWorkflow(this.#run, this.#holding)
+      if (this.#incident.proof !== null) await this.#resume()
       while (this.#incident.phase !== 'closed') await this.#doPhase(this.#incident.phase)
     } catch (thrown) {
       const error = ensureError(thrown)
       if (error.code !== 'CANCELLED') throw error
       // Cancelled while it waited, say for its proof to be renewed: what was begun still ends, and our locks go (L6, L9).
       if (this.#incident.phase === 'recovering') await this.#recover()
-      this.#leaveTheRest(error.message)
+      leaveTheRest(this.#run, error.message)
       this.#close('cancelled', error.message)
     } finally {
       this.#keeper.end()
     }
+  }
+
+  /** What has landed is finished at once: its stop and its unlock need no proof, and whatever speaks against one may last for days. */
+  async #resume(): Promise<void> {
+    const pickedUp = this.#pickUp()
+    if (this.#incident.phase !== 'recovering' || this.#incident.mode === 'observe') return pickedUp
+    this.#gate.after(pickedUp)
+    const [first, recovered] = await Promise.allSettled([pickedUp, this.#recover()])
+    for (const ended of [first, recovered]) if (ended.status === 'rejected') throw ended.reason
   }
 
   /** An earlier run proved the host dead: the proof must hold now, and nothing may have come to life since. */
@@ -156,7 +186,7 @@ class IncidentRunner {
     await this.#gate.pass()
     // When a whole site returns, Nova has other work than surveys of hosts that need nothing. And an isolated host's guests run
     // on until it is fenced: what is surveyed before is not how they were left.
-    if (!this.#isBack() && this.#incident.verdict?.kind !== 'service-down') this.#early ??= this.#surveyEarly()
+    if (!this.#isBack() && this.#incident.verdict?.kind !== 'service-down') this.#ahead ??= this.#readAhead()
     if ((await this.#look()) === null) return
     this.#holding.goOn('looked again')
     this.#to('fencing')
@@ -181,6 +211,7 @@ class IncidentRunner {
         phase: incident.phase,
         recordedStamp: incident.verdict?.evidence.updatedAt ?? null,
         stated: incident.statement !== null,
+        recoversDeclared: bridge.segment(incident).onDeclaredDown === 'recover',
         fencesIsolated: bridge.segment(incident).onServiceDown === 'fence',
       })
       if (judged.seen === 'returned') {
@@ -212,11 +243,16 @@ class IncidentRunner {
   async #fence(): Promise<void> {
     for (;;) {
       await this.#gate.pass()
+      const restMs = this.#lookNotBefore - this.#run.clock.now()
+      if (restMs > 0) {
+        await this.#holding.wait(restMs, () => !this.#gate.isOpen())
+        continue
+      }
       const seen = await this.#look()
       if (seen === null) return
       if (!this.#gate.isOpen()) continue
-      if (seen === 'isolated') this.#early = null
-      else this.#early ??= this.#surveyEarly()
+      if (seen === 'isolated') this.#ahead = null
+      else this.#ahead ??= this.#readAhead()
       const stated = this.#incident.statement
       const rules = this.#run.rulesInForce?.()
       try {
@@ -227,15 +263,29 @@ class IncidentRunner {
         return this.#to('isolating')
       } catch (thrown) {
         const error = ensureError(thrown)
+        if (error.code === 'FENCE_STOPPED') {
+          this.#afterStop(error)
+          continue
+        }
         const code: HoldCode | null =
           error.code === 'FENCING_MISSING' ? 'FENCING_MISSING' : error.code.startsWith('FENCE_') ? 'FENCE_FAILED' : null
         if (code === null) throw error
         const advice = `Nothing is evacuated without a proof. ${sayIt(this.#run.host)}`
         this.#holding.hold(code, `${error.message}. ${advice}`, error)
       }
-      this.#early = null
+      this.#ahead = null
       await this.#waitForFenceRetry(stated, rules)
     }
+  }
+
+  /**
+   * The chain was stopped: the gate says why, and the host is looked at anew. Where a method may have acted, a heartbeat from
+   * before that act is no life: the host must beat after it, or be silent for long enough to be seen dead again.
+   */
+  #afterStop({ certainty }: LifeboatError): void {
+    this.#ahead = null
+    this.#seen = { as: 'dead', at: -Infinity }
+    if (certainty !== 'not-applied') this.#lookNotBefore = this.#run.clock.now() + stillMs(this.#incident)
   }
 
   /**
@@ -273,28 +323,24 @@ class IncidentRunner {
   }
 
   async #isolate(): Promise<void> {
-    await this.#holding.persist(failedAttempts(this.#incident, 'force-down'), async () => {
-      await this.#gate.pass()
-      await forceDown(this.#run, this.#gate)
-    })
+    const failed = failedAttempts(this.#incident, 'force-down')
+    await this.#holding.persist(failed, () => forceDown(this.#run, this.#gate))
     this.#to('surveying')
   }
 
-  /** Originals and decisions go into the journal, all of them, before the first instance is touched (laws L2, L4). */
+  /**
+   * Originals and decisions go into the journal, all of them, before the first instance is touched (laws L2, L4). The instances and
+   * their evacuations are listed now, after Nova took the host for down: from that moment others may evacuate what is here, too.
+   */
   async #survey(): Promise<void> {
-    const early = await this.#early
-    this.#early = null
-    const fresh = early !== null && this.#run.clock.now() - early.at <= surveyGoodForMs
-    const { taken, at } = fresh
-      ? early
-      : await this.#persistently(
-          () => this.#takeSurvey(),
-          ({ taken: { survey } }) => requireCell(survey.services, this.#run.host),
-        )
+    const ahead = await this.#ahead
+    this.#ahead = null
+    const isRecent = ahead !== null && this.#run.clock.now() - ahead.at <= aheadGoodForMs
+    const { taken, at } = await this.#surveyNow(isRecent ? ahead.read : null)
+    const survey = await this.#persistently(() => recall(taken.survey, this.#run))
     const incident = this.#incident
-    const plan = this.#run.bridge
-      .workflow(incident.workflowDigest)
-      .plan(taken.survey, this.#run.bridge.segment(incident))
+    const segment = this.#run.bridge.segment(incident)
+    const plan = this.#run.bridge.workflow(incident.workflowDigest).plan(survey, segment)
     const added = plan.instances.filter((instance) => !incident.instances.has(instance.instanceId))
     const base = { incident: this.#run.id, host: this.#run.host }
     for (let from = 0; from < added.length; from += plansAtOnce) {
@@ -303,20 +349,23 @@ class IncidentRunner {
       // A crash in between is harmless: nothing was touched yet, and what is planned already keeps its original.
       await this.#holding.wait(0)
     }
+    // What a run before this one planned was perhaps planned by other rules.
+    if (added.length === incident.instances.size) this.#plans.made(segment)
     this.#to('recovering')
     this.#watch ??= this.#newWatch(taken.cloudTimeMs)
-    this.#watch.surveyed(taken.survey.instances, at)
+    this.#watch.surveyed(taken.survey.instances, taken.survey.migrations, at)
   }
 
   async #recover(): Promise<void> {
     const incident = this.#incident
-    if (incident.mode === 'observe') return this.#closeObserved()
+    if (incident.mode === 'observe') return closeObserved(this.#run)
     const watch = (this.#watch ??= this.#newWatch(await this.#cloudTime()))
     const { maxParallelPerHost, priority } = this.#run.bridge.segment(incident)
     const slots = new Slots(this.#queue, maxParallelPerHost, priority)
+    const trouble = new CloudTrouble(this.#run, this.#holding)
     const open = [...incident.instances.values()].filter((recovery) => recovery.outcome === null)
     // In the order of the plan: the workflow's document says who goes first.
-    const work = open.map((recovery) => runInstance(this.#run, watch, recovery, this.#gate, slots))
+    const work = open.map((recovery) => runInstance(this.#run, watch, recovery, this.#gate, slots, trouble))
     const ended = await Promise.allSettled(work)
     const broken = ended.find((result) => result.status === 'rejected')
     if (broken !== undefined) throw ensureError(broken.reason)
@@ -332,14 +381,25 @@ class IncidentRunner {
     for (;;) {
       const { here, standing } = await this.#persistently(
         async () => {
-          const seen = await this.#readPresence()
+          const seen = await readPresence(this.#run)
           return { ...seen, standing: removal.take(seen, clock.now()) }
         },
         (seen) => {
-          if (seen.standing === 'no') requireCell(seen.reading.services, host)
+          if (seen.standing !== 'no') return
+          // Down for the list and back for the reading after it: the list was empty for no reason of its own.
+          requireCell(seen.before.services, host)
+          requireCell(seen.reading.services, host)
         },
       )
-      if (here.some((instance) => !this.#incident.instances.has(instance.id))) return this.#to('surveying')
+      const unplanned = here.filter(({ id }) => !this.#incident.instances.has(id))
+      const busy = workedOnElsewhere(this.#run, unplanned)
+      if (busy.length > 0 && busy.length === unplanned.length) {
+        this.#holding.hold('OTHER_INCIDENT', `another incident still works on ${busy.join(', ')}`)
+        await this.#holding.wait(rarestLookMs)
+        continue
+      }
+      if (this.#incident.held?.code === 'OTHER_INCIDENT') this.#holding.goOn('no other incident works on them any more')
+      if (unplanned.length > 0) return this.#to('surveying')
       const lines = this.#incident.instances.size > 0 ? 'every instance has its line' : noneListed
       if (standing === 'no') return this.#close('done', lines)
       if (standing === 'removed') return this.#close('done', `${lines}; ${serviceDeleted}`)
@@ -351,19 +411,13 @@ class IncidentRunner {
   async #lookForRemoval(): Promise<ReturnType<Removal['take']>> {
     const { clock, observer, id, host } = this.#run
     try {
-      return this.#removal.take(await this.#readPresence(), clock.now())
+      return this.#removal.take(await readPresence(this.#run), clock.now())
     } catch (thrown) {
       const error = ensureError(thrown)
       observer.log?.('warn', 'removal.unread', { incident: id, host }, error)
       this.#removal.forget()
       return 'no'
     }
-  }
-
-  async #readPresence(): Promise<Presence> {
-    const { cloud, host, signal } = this.#run
-    const here = await cloud.listInstances(host, { signal })
-    return { here, reading: await cloud.listServices({ signal }) }
   }
 
   /** A read that is repeated while Nova is silent, and ever more rarely once it refuses or `check` throws. */
@@ -375,20 +429,45 @@ class IncidentRunner {
     })
   }
 
-  async #takeSurvey(): Promise<Surveyed> {
-    const { cloud, host, clock, signal } = this.#run
-    const at = clock.now()
-    return { taken: await takeSurvey(cloud, host, () => clock.wall(), { signal }), at }
+  /** Waits until the survey can be taken, and is whole. */
+  #surveyNow(ahead: Surroundings | null = null): Promise<{ taken: SurveyTaken; at: number }> {
+    return this.#persistently(
+      () => this.#takeSurvey(ahead),
+      ({ taken: { survey }, after }) => {
+        requireCell(survey.services, this.#run.host)
+        if (after !== null) requireCell(after.services, this.#run.host)
+      },
+    )
   }
 
-  /** A failure here is no failure: the survey is then taken in its own phase. */
-  async #surveyEarly(): Promise<Surveyed | null> {
+  /**
+   * The services are read beside the list, and once more after one that lacks what was there before. A cell that was lost for just the
+   * time between is caught by the sweep.
+   */
+  async #takeSurvey(
+    ahead: Surroundings | null,
+  ): Promise<{ taken: SurveyTaken; at: number; after: ServicesReading | null }> {
+    const { cloud, host, clock, signal, bridge } = this.#run
+    const at = clock.now()
+    const bound: BoundRules = {
+      since: this.#incident.openedAt,
+      isFenced: (other) => bridge.isFenced(other),
+      isPlanned: (instance) => this.#incident.instances.has(instance),
+    }
+    const taken = await takeSurvey(cloud, host, () => clock.wall(), { signal, ahead, bound })
+    const listed = new Set(taken.survey.instances.map(({ id }) => id))
+    const isShort = listed.size === 0 || [...(ahead?.rows.keys() ?? [])].some((id) => !listed.has(id))
+    return { taken, at, after: isShort ? await cloud.listServices({ signal }) : null }
+  }
+
+  /** A failure here is no failure: the survey then reads it all by itself. */
+  async #readAhead(): Promise<Ahead | null> {
+    const { cloud, host, clock, signal, observer, id } = this.#run
+    const at = clock.now()
     try {
-      const surveyed = await this.#takeSurvey()
-      requireCell(surveyed.taken.survey.services, this.#run.host)
-      return surveyed
+      return { read: await readAhead(cloud, host, { signal }), at }
     } catch (error) {
-      this.#run.observer.log?.('warn', 'survey.early_failed', { incident: this.#run.id, host: this.#run.host }, error)
+      observer.log?.('warn', 'survey.early_failed', { incident: id, host }, error)
       return null
     }
   }
@@ -408,55 +487,11 @@ class IncidentRunner {
   }
 
   #to(phase: IncidentPhase): void {
-    this.#append({ kind: 'incident.phase', data: advance(this.#incident.phase, phase) })
+    const { journal, id, host } = this.#run
+    journal.append([{ kind: 'incident.phase', incident: id, host, data: advance(this.#incident.phase, phase) }])
   }
 
-  /**
-   * Instances that were planned while a person cancelled: nothing was begun for them, and each needs its line all the same
-   * (law L9).
-   */
-  #leaveTheRest(why: string): void {
-    const base = { incident: this.#run.id, host: this.#run.host }
-    const rest = [...this.#incident.instances.values()].filter(({ outcome }) => outcome === null)
-    this.#run.journal.append(
-      rest.map(({ plan }) => ({
-        kind: 'outcome.recorded',
-        ...base,
-        instance: plan.instanceId,
-        data: leftAlone(plan, why),
-      })),
-    )
+  #close(outcome: Parameters<typeof closeIncident>[1], message: string): void {
+    closeIncident(this.#run, outcome, message)
   }
-
-  #closeObserved(): void {
-    const { instances } = this.#incident
-    const would = [...instances.values()].filter((recovery) => recovery.plan.decision === 'recover').length
-    this.#close(
-      'observed',
-      `observed only, nothing was sent: ${would} of ${instances.size} instances would have been recovered`,
-    )
-  }
-
-  #close(outcome: 'done' | 'returned' | 'cancelled' | 'observed', message: string): void {
-    const counts: Record<string, number> = {}
-    for (const { outcome: ended } of this.#incident.instances.values()) {
-      const name = ended?.outcome ?? 'none'
-      counts[name] = (counts[name] ?? 0) + 1
-    }
-    this.#append({ kind: 'incident.closed', data: { outcome, message, counts } })
-  }
-
-  #append(entry: Pick<Extract<NewEntry, { kind: 'incident.phase' | 'incident.closed' }>, 'kind' | 'data'>): void {
-    this.#run.journal.append([{ ...entry, incident: this.#run.id, host: this.#run.host } as NewEntry])
-  }
-}
-
-/** The line of an instance that nothing was begun for when its incident was cancelled. */
-function leftAlone({ decision, reason, message }: InstancePlan, why: string): Outcome {
-  if (decision === 'recover') return { outcome: 'left', code: 'CANCELLED', message: why, after: null }
-  return { outcome: decision === 'leave' ? 'left' : 'stuck', code: reason, message, after: null }
-}
-
-function stillAnswers(host: string, { message }: Verdict, method: string): string {
-  return `${message}. It was proven dead by ${method}: was that the right machine? If another one answers in its place, say so: lifeboat recover ${host} --by NAME --proof "how you know"`
 }

@@ -9,13 +9,20 @@ import type { Instance } from '../domain/instance.ts'
 import { powerState } from '../domain/instance.ts'
 import type { Outcome, OutcomeKind } from '../domain/outcome.ts'
 import type { Recipe, RecipeStep } from '../domain/plan.ts'
-import type { Run } from './context.ts'
+import type { CloudTrouble } from './cloud-trouble.ts'
+import type { Act, Run } from './context.ts'
 import type { Gate } from './gate.ts'
+import { followForeign } from './foreign-evacuation.ts'
 import type { HostWatch } from './host-watch.ts'
+import { hasLanded, mayBeLocked, wasChanged } from './how-far.ts'
 import { patiently } from './patience.ts'
+import { PlanReplaced } from './plan-check.ts'
 import { expectedOf, powerOrderNote } from './power-order.ts'
+import { afterOf, shownNow } from './shown.ts'
 import type { Slots } from './slots.ts'
+import { startLanded } from './start-landed.ts'
 import { runStep } from './step-runner.ts'
+import { staleOrders } from './stale-order-debts.ts'
 import { drivers } from './steps/drivers.ts'
 
 /** Bounds a workflow that routes in circles; at the pause below that is some hours of trying. */
@@ -32,15 +39,28 @@ export async function runInstance(
   recovery: InstanceRecovery,
   gate: Gate,
   slots: Slots,
+  trouble: CloudTrouble,
 ): Promise<void> {
   if (recovery.outcome !== null) return
-  const outcome = await recover(run, watch, recovery, gate, slots)
+  const outcome = await recoverByPlan(run, watch, recovery, gate, slots, trouble)
   const base = { incident: run.id, host: run.host, instance: recovery.plan.instanceId }
-  const debts = outcome.outcome === 'recovered' ? recovery.plan.debts : []
+  const debts = outcome.outcome === 'recovered' || wasChanged(recovery) ? recovery.plan.debts : []
   run.journal.append([
     ...debts.map((data) => ({ kind: 'debt.recorded' as const, ...base, data })),
+    ...staleOrders(run, recovery),
     { kind: 'outcome.recorded', ...base, data: outcome },
   ])
+}
+
+/** As `recover`, and again from the beginning where the instance was planned again before anything was done to it. */
+async function recoverByPlan(...of: Parameters<typeof recover>): Promise<Outcome> {
+  for (;;) {
+    try {
+      return await recover(...of)
+    } catch (thrown) {
+      if (!(thrown instanceof PlanReplaced)) throw thrown
+    }
+  }
 }
 
 async function recover(
@@ -49,22 +69,28 @@ async function recover(
   recovery: InstanceRecovery,
   gate: Gate,
   slots: Slots,
+  trouble: CloudTrouble,
 ): Promise<Outcome> {
   const { plan } = recovery
-  if (plan.decision === 'leave') return { outcome: 'left', code: plan.reason, message: plan.message, after: null }
-  if (plan.decision === 'hold') return { outcome: 'stuck', code: plan.reason, message: plan.message, after: null }
+  if (plan.decision === 'leave') return left(run, watch, recovery)
+  if (plan.decision === 'hold') return held(run, watch, recovery)
   let running = recipeOf(recovery)
   for (;;) {
-    const ended = await runRecipe(run, watch, recovery, running, gate, slots)
-    if (ended === null) return arrived(run, watch, recovery)
+    const scene = { run, watch, trouble, plan, recovery, signal: run.signal }
+    const ended =
+      (await runRecipe(run, watch, recovery, running, gate, slots, trouble)) ?? (await startLanded(scene, gate, slots))
+    if (ended === null) return arrived(run, watch, recovery, trouble)
+    const { foreign } = ended.error.details
+    if (typeof foreign === 'string') return followForeign(run, watch, plan.instanceId, [foreign], ended.error)
     const route = routeOf(ended.step, ended.error)
     if (route === 'fail' || route === 'stuck' || route === 'left' || recovery.round >= (running.rounds ?? mostRounds)) {
-      return failure(recovery, route === 'left' || route === 'stuck' ? route : 'failed', ended.error, watch)
+      return failure(run, watch, recovery, endOf(recovery, route, ended.error), ended.error)
     }
     const because = `${ended.error.code}: ${ended.error.message}`
     if (recovery.round > 0) await sleep(run.clock, roundPauseMs(recovery.round), run.signal)
     if (run.signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
     run.journal.append([
+      ...staleOrders(run, recovery),
       {
         kind: 'recipe.entered',
         incident: run.id,
@@ -77,6 +103,22 @@ async function recover(
   }
 }
 
+async function left(run: Run, watch: HostWatch, { plan }: InstanceRecovery): Promise<Outcome> {
+  const { reason: code, message, original, instanceId } = plan
+  // On the dead host nothing moves. What is elsewhere lives on, and is told as it is now.
+  if (original.instance.host === run.host) return { outcome: 'left', code, message, after: null }
+  const { instance, words } = await shownNow(run, watch, instanceId)
+  return { outcome: 'left', code, message: `${message}; ${words}`, after: instance === null ? null : afterOf(instance) }
+}
+
+/** Nothing of ours is done for it. What someone else does is followed first: then the line says what came of it. */
+async function held(run: Run, watch: HostWatch, { plan }: InstanceRecovery): Promise<Outcome> {
+  const { instanceId, original, reason: code, message } = plan
+  return code === 'EVACUATION_UNDER_WAY'
+    ? followForeign(run, watch, instanceId, original.knownEvacuations, { code, message })
+    : { outcome: 'stuck', code, message, after: null }
+}
+
 /** Runs the steps, then the final ones whatever happened. Null: all went well. */
 async function runRecipe(
   run: Run,
@@ -85,10 +127,12 @@ async function runRecipe(
   recipe: Recipe,
   gate: Gate,
   slots: Slots,
+  trouble: CloudTrouble,
 ): Promise<{ step: RecipeStep; error: LifeboatError } | null> {
-  const failed = await runSteps(run, watch, recovery, recipe.steps, false, gate, slots)
-  const failedLast = await runSteps(run, watch, recovery, recipe.finally, true, gate, slots)
-  return failed ?? failedLast
+  const failed = await runSteps(run, watch, recovery, recipe.steps, false, gate, slots, trouble)
+  const failedLast = await runSteps(run, watch, recovery, recipe.finally, true, gate, slots, trouble)
+  // That our lock stayed is more than that a person cancelled before the rest was begun.
+  return failed?.error.code === 'CANCELLED' ? (failedLast ?? failed) : (failed ?? failedLast)
 }
 
 async function runSteps(
@@ -99,16 +143,27 @@ async function runSteps(
   closing: boolean,
   gate: Gate,
   slots: Slots,
+  trouble: CloudTrouble,
 ): Promise<{ step: RecipeStep; error: LifeboatError } | null> {
   for (const step of steps) {
     try {
       await runStep(
         drivers[step.do],
-        { run, watch, plan: recovery.plan, recovery, step, signal: run.signal, closing },
+        {
+          run,
+          watch,
+          trouble,
+          plan: recovery.plan,
+          recovery,
+          step,
+          signal: run.signal,
+          act: actOf(recovery, step, closing),
+        },
         gate,
         slots,
       )
     } catch (thrown) {
+      if (thrown instanceof PlanReplaced) throw thrown
       const error = ensureError(thrown)
       if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
       return { step, error }
@@ -124,10 +179,24 @@ function recipeOf(recovery: InstanceRecovery): Recipe {
 }
 
 function routeOf(step: RecipeStep, error: LifeboatError): string {
-  if (error.code === 'CANCELLED') return 'left'
+  if (error.code === 'CANCELLED' || error.code === 'RULES_CHANGED') return 'left'
   const route = step.onError?.[error.code] ?? step.onError?.default ?? 'fail'
   // Whatever a recipe would do next, it would do to an instance that may be under way: only a person can tell (law L3).
   return error.certainty === 'unknown' && route !== 'left' ? 'stuck' : route
+}
+
+/** A person who cancels leaves what was never touched. What was has a state that its owner did not give it. */
+function endOf(recovery: InstanceRecovery, route: string, { code }: LifeboatError): OutcomeKind {
+  if (code === 'HOST_ALIVE') return 'stuck'
+  if (code === 'CANCELLED') return wasChanged(recovery) || mayBeLocked(recovery) ? 'stuck' : 'left'
+  return route === 'left' || route === 'stuck' ? route : 'failed'
+}
+
+/** What has landed is finished, whatever holds up the others. */
+function actOf(recovery: InstanceRecovery, step: RecipeStep, closing: boolean): Act {
+  if (closing) return 'closes'
+  if (!hasLanded(recovery)) return 'begins'
+  return step.do === 'start' ? 'finishes' : 'closes'
 }
 
 function roundPauseMs(round: number): number {
@@ -135,9 +204,15 @@ function roundPauseMs(round: number): number {
 }
 
 /** The end of an instance whose steps all went well. Its owner may have deleted it since, and after a restart it must be read. */
-async function arrived(run: Run, watch: HostWatch, recovery: InstanceRecovery): Promise<Outcome> {
+async function arrived(
+  run: Run,
+  watch: HostWatch,
+  recovery: InstanceRecovery,
+  trouble: CloudTrouble,
+): Promise<Outcome> {
   try {
-    return verified(recovery, await readBack(run, watch, recovery))
+    const scene = { plan: recovery.plan, signal: run.signal }
+    return verified(recovery, await trouble.reading(scene, () => readBack(run, watch, recovery)))
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
@@ -183,15 +258,16 @@ function verified(recovery: InstanceRecovery, instance: Instance): Outcome {
   return { outcome: 'failed', code: 'STATE_MISMATCH', message, after }
 }
 
-function failure(recovery: InstanceRecovery, outcome: OutcomeKind, error: LifeboatError, watch: HostWatch): Outcome {
-  const seen = watch.instance(recovery.plan.instanceId)
-  if (seen === undefined) return { outcome, code: error.code, message: error.message, after: null }
+async function failure(
+  run: Run,
+  watch: HostWatch,
+  recovery: InstanceRecovery,
+  outcome: OutcomeKind,
+  error: LifeboatError,
+): Promise<Outcome> {
+  const { instance, words } = await shownNow(run, watch, recovery.plan.instanceId)
   const expected = expectedOf(recovery)
-  const wanted = expected === null ? '' : `, expected ${expected} elsewhere`
-  const shown = `Nova shows it ${seen.vmState} on ${seen.host ?? 'no host'}${outcome === 'left' ? '' : wanted}`
-  return { outcome, code: error.code, message: `${error.message}; ${shown}`, after: afterOf(seen) }
-}
-
-function afterOf({ host, vmState, taskState, powerState: power, locked }: Instance): NonNullable<Outcome['after']> {
-  return { host, vmState, taskState, powerState: power, locked }
+  const wanted = expected === null || outcome === 'left' || instance === null ? '' : `, expected ${expected} elsewhere`
+  const after = instance === null ? null : afterOf(instance)
+  return { outcome, code: error.code, message: `${error.message}; ${words}${wanted}`, after }
 }

@@ -5,16 +5,13 @@
 import { isAborted, sleep } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { FenceAttempt, FencingProof, ProofRecord } from '../domain/fencing.ts'
+import type { Verdict } from '../domain/verdict.ts'
 import { pauseAfter } from './back-off.ts'
 import type { Run } from './context.ts'
 import { lookAgainMs, type Holding } from './holding.ts'
 import { readService, recordProof } from './host-steps.ts'
-import { asKnown, knownRow, movementSince, type KnownRow } from './sign-of-life.ts'
-
-/** Heartbeats that a row must stand still when something other than a beat moved it. Fewer: a living host falls through. */
-const stillBeats = 2.5
-/** Nova's report_interval, where the incident recorded none. */
-const usualBeatMs = 10_000
+import { ProofReading } from './proof-reading.ts'
+import { asKnown, knownRow, movementSince, stillMs, type KnownRow } from './sign-of-life.ts'
 
 /** Ends the whole run; nothing here may take it for a proof that failed. */
 const ends = new Set(['SHUTDOWN', 'CANCELLED', 'JOURNAL_UNAVAILABLE', 'INVARIANT'])
@@ -23,11 +20,13 @@ export class ProofKeeper {
   readonly #run: Run
   readonly #holding: Holding
   readonly #over = new AbortController()
+  readonly #reading: ProofReading
   #keeping = false
 
   constructor(run: Run, holding: Holding) {
     this.#run = run
     this.#holding = holding
+    this.#reading = new ProofReading(run, this.#over.signal)
     run.signal.addEventListener('abort', this.#end, { once: true })
   }
 
@@ -69,10 +68,11 @@ export class ProofKeeper {
     }
   }
 
-  /** Makes the proof anew again and again while the run lasts, when its method says that it lapses. Never rejects. */
+  /** Makes the proof anew again and again while the run lasts, when its method says that it lapses; else reads it. Never rejects. */
   keep(): void {
     const everyMs = this.#lapseMs()
-    if (everyMs === null || this.#keeping) return
+    if (everyMs === null) return this.#reading.begin()
+    if (this.#keeping) return
     this.#keeping = true
     void this.#keep(everyMs).finally(() => (this.#keeping = false))
   }
@@ -102,7 +102,7 @@ export class ProofKeeper {
       }
       if (movement === 'written') {
         known = asKnown(row)
-        still = { since: now, forMs: stillBeats * this.#beatMs() }
+        still = { since: now, forMs: stillMs(this.#holding.incident) }
       }
       await this.#holding.wait(lookAgainMs)
     }
@@ -124,10 +124,6 @@ export class ProofKeeper {
     if (anew) this.#holding.holdAnew('HOST_ALIVE', message, error)
     else this.#holding.hold('HOST_ALIVE', message, error)
     await this.#holding.wait(Infinity, () => this.#holding.incident.restated || this.#holding.incident.proof === null)
-  }
-
-  #beatMs(): number {
-    return this.#holding.incident.verdict?.evidence.intervalMs ?? usualBeatMs
   }
 
   #lapseMs(): number | null {
@@ -217,4 +213,9 @@ export class ProofKeeper {
 /** What a person types who knows better than the machines. */
 export function sayIt(host: string): string {
   return `A person who has seen that ${host} is dead can say so: lifeboat recover ${host} --by NAME --proof "how you know"`
+}
+
+/** Why a host that was fenced is held. */
+export function stillAnswers(host: string, { message }: Verdict, method: string): string {
+  return `${message}. It was proven dead by ${method}: was that the right machine? If another one answers in its place, say so: lifeboat recover ${host} --by NAME --proof "how you know"`
 }

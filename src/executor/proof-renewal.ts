@@ -10,8 +10,10 @@ import type { Run } from './context.ts'
 import { pauseAfter } from './back-off.ts'
 import { lookAgainMs, rarestLookMs, type Holding } from './holding.ts'
 import { failedAttempts, fenceHost, forceDown } from './host-steps.ts'
+import { lastMoment } from './last-moment.ts'
 import { patiently } from './patience.ts'
 import { sayIt, type ProofKeeper } from './proof-keeper.ts'
+import { stillMs } from './sign-of-life.ts'
 
 const dead = new Set<VerdictKind>(['host-down', 'declared-down', 'recovering'])
 
@@ -20,6 +22,12 @@ const dead = new Set<VerdictKind>(['host-down', 'declared-down', 'recovering'])
  * fewer would power off a living host.
  */
 const silentBeats = 3
+
+/**
+ * How long a host that someone powered on is left to come up. Shorter: it is powered off while it boots, under the hands of whoever
+ * repairs it. Longer: one that does not come up waits for as long.
+ */
+const bootMs = 10 * 60_000
 
 export class ProofRenewal {
   readonly #run: Run
@@ -50,6 +58,10 @@ export class ProofRenewal {
       const message = `${host} showed life after it was proven dead (${verdict.message}): nothing more is evacuated before it is silent and fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel ${id}`
       return this.#wait('HOST_ALIVE', message)
     }
+    if (this.#isBooting()) {
+      const message = `${host} was powered on after it was proven dead: it has ten minutes to come up, and is fenced again if it shows no life. To go on at once, power it off and say so: ${sayIt(host)}`
+      return this.#wait('HOST_ALIVE', message)
+    }
     // What came true during the look (a pause, a cancel, the brake) is said by the gate, which asked before it.
     if (signal.aborted || !bridge.permission(bridge.incident(id)).allowed) return false
     try {
@@ -60,6 +72,11 @@ export class ProofRenewal {
       return await this.#isolateAnew()
     } catch (thrown) {
       const error = ensureError(thrown)
+      if (error.code === 'FENCE_STOPPED') {
+        // What a method may have done shows once a living host must have beaten.
+        if (error.certainty !== 'not-applied') this.#lookAgainAt = clock.now() + stillMs(bridge.incident(id))
+        return false
+      }
       if (error.code !== 'FENCING_MISSING' && !error.code.startsWith('FENCE_')) throw error
       const failed = failedAttempts(bridge.incident(id), 'fence')
       this.#tryAgainAt = clock.now() + pauseAfter(failed, settings.fenceRetryMs, settings.fenceRetryMaxMs)
@@ -68,14 +85,28 @@ export class ProofRenewal {
     }
   }
 
+  /** A person's word says that it is off again. A wall clock that was set back makes the wait no longer than it is. */
+  #isBooting(): boolean {
+    const { voided, statement } = this.#holding.incident
+    if (voided?.code !== 'POWER_ON' || statement !== null) return false
+    const since = this.#run.clock.wall() - Date.parse(voided.at)
+    return since >= 0 && since < bootMs
+  }
+
   /** Somebody may have taken our flags back while it lived. Nova may refuse what it likes: that ends no instance. */
   async #isolateAnew(): Promise<boolean> {
     const failed = failedAttempts(this.#holding.incident, 'force-down')
-    await this.#holding.persist(failed, () => forceDown(this.#run, { pass: () => this.#permitted() }))
+    await this.#holding.persist(failed, () => forceDown(this.#run, this.#ownGate))
     return true
   }
 
-  /** As the gate's own pass, which is busy with this renewal: waiting for it here would never end. */
+  /** As the gate itself, which is busy with this renewal: waiting for it here would never end. */
+  readonly #ownGate = {
+    pass: (): Promise<void> => this.#permitted(),
+    isOpen: (): boolean => this.#run.bridge.permission(this.#holding.incident).allowed,
+    lastMoment: (): (() => void) => lastMoment(this.#run.clock, () => this.#ownGate.isOpen()),
+  }
+
   async #permitted(): Promise<void> {
     for (;;) {
       const permission = this.#run.bridge.permission(this.#holding.incident)

@@ -1,9 +1,10 @@
 /**
  * Whether a host was taken out of Nova for good, as an incident of it looks again and again. Owns since when it was seen so; one glimpse
- * is never enough. Reads nothing itself.
+ * is never enough.
  */
 import type { Instance } from '../domain/instance.ts'
 import type { HostName, ServicesReading } from '../domain/service.ts'
+import type { Run } from './context.ts'
 import { isRemoved } from './survey.ts'
 
 /**
@@ -12,10 +13,18 @@ import { isRemoved } from './survey.ts'
  */
 export const staysRemovedMs = 10_000
 
-/** The services after the list: the cell was there to be listed. */
+/** The services before and after the list: the cell was there to be listed. */
 export interface Presence {
+  before: ServicesReading
   here: readonly Instance[]
   reading: ServicesReading
+}
+
+/** Reads it once. Throws what the cloud throws. */
+export async function readPresence({ cloud, host, signal }: Pick<Run, 'cloud' | 'host' | 'signal'>): Promise<Presence> {
+  const before = await cloud.listServices({ signal })
+  const here = await cloud.listInstances(host, { signal })
+  return { before, here, reading: await cloud.listServices({ signal }) }
 }
 
 export class Removal {
@@ -27,7 +36,7 @@ export class Removal {
   }
 
   /** `seems`: seen so, and to be looked at again. What speaks against it begins the time anew. @param now monotonic ms */
-  take({ here, reading }: Presence, now: number): 'removed' | 'seems' | 'no' {
+  take({ here, reading }: Pick<Presence, 'here' | 'reading'>, now: number): 'removed' | 'seems' | 'no' {
     if (here.length > 0 || !isRemoved(reading, this.#host)) {
       this.#since = null
       return 'no'

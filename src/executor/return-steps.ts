@@ -10,6 +10,7 @@ import type { NewEntry } from '../domain/entry.ts'
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { HostMark, ReturnStepKind } from '../domain/host-return.ts'
 import type { Journal } from '../domain/journal.ts'
+import { lastMoment } from './last-moment.ts'
 import { stepRequestId } from './step-request-id.ts'
 import { incidentOf, returnStepKey, type OpenReturnStep, type ReturnRecord } from '../domain/return-record.ts'
 import type { HostName, ServiceChange, ServiceRecord } from '../domain/service.ts'
@@ -69,9 +70,11 @@ export async function takeBack(run: ReturnRun, kind: ReturnStepKind): Promise<vo
     request: changes[kind],
     ...as,
   }
+  const mayLeave = lastMoment(run.clock, () => !run.signal.aborted && run.mayWrite())
   append(run, { kind: 'step.intended', step: key, data })
   try {
-    run.noteOurWrite(await run.cloud.updateService(mark.serviceId, changes[kind], as))
+    mayLeave()
+    run.noteOurWrite(await run.cloud.updateService(mark.serviceId, changes[kind], { ...as, mayLeave }))
     append(run, { kind: 'step.issued', step: key, data: { requestId: null, ...as } })
   } catch (thrown) {
     const error = ensureError(thrown)

@@ -15,6 +15,8 @@ export interface LookFacts {
   recordedStamp: string | null
   /** A person stated that the host is dead. */
   stated: boolean
+  /** The segment recovers hosts that somebody else forced down. */
+  recoversDeclared: boolean
   /** The segment fences hosts that live but whose nova-compute is silent. */
   fencesIsolated: boolean
 }
@@ -43,6 +45,9 @@ export function judgeLook(facts: LookFacts): Seen {
   if (isUnread(verdict)) return unread(verdict)
   if (verdict.kind === 'healthy') return { seen: 'returned', message: verdict.message }
   const witness = verdict.evidence.probes.some((reading) => reading.answer === 'alive')
+  // Whoever forced it down while we had done nothing yet may be at work on it: the segment says whose it is.
+  if (verdict.kind === 'declared-down' && !facts.recoversDeclared && !facts.stated)
+    return { seen: 'unclear', hold: 'MAINTENANCE', message: verdict.message }
   // Somebody's forced_down says nothing about the host itself: a witness that finds it alive weighs as much as without it.
   if (dead.has(verdict.kind) && !witness) return { seen: 'dead' }
   // A beating nova-compute is never fenced, whatever the segment says.

@@ -9,6 +9,16 @@ import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { ServiceRecord } from '../domain/service.ts'
 
+/** Heartbeats that a row must stand still when something other than a beat moved it. Fewer: a living host falls through. */
+const stillBeats = 2.5
+/** Nova's report_interval, where the incident recorded none. */
+const usualBeatMs = 10_000
+
+/** How long a host that lives cannot leave its row unmoved. */
+export function stillMs({ verdict }: Pick<Incident, 'verdict'>): number {
+  return stillBeats * (verdict?.evidence.intervalMs ?? usualBeatMs)
+}
+
 /** The row as it was when we last knew why it stood so. */
 export interface KnownRow {
   updatedAt: string | null

@@ -1,25 +1,26 @@
 /**
  * A step driver knows one kind of step: how to send it, how to follow it to its end, and how to find out after a crash or
- * a lost answer whether it was sent. It never journals: step-runner.ts does, in one place, for all kinds.
+ * a lost answer whether it was sent. It never journals the step's rows: step-runner.ts does, in one place, for all kinds.
  */
 import type { Accepted, CallOptions } from '../domain/cloud.ts'
 import type { StepRecord } from '../domain/incident.ts'
 import type { InstanceRecovery } from '../domain/incident.ts'
 import type { InstancePlan, RecipeStep } from '../domain/plan.ts'
-import type { Run } from './context.ts'
+import type { CloudTrouble } from './cloud-trouble.ts'
+import type { Act, Run } from './context.ts'
 import type { HostWatch } from './host-watch.ts'
 
 /** One step of one instance under way. */
 export interface StepScene {
   run: Run
   watch: HostWatch
+  trouble: CloudTrouble
   plan: InstancePlan
   recovery: InstanceRecovery
   step: RecipeStep
   /** Aborts when the daemon stops or the step's time is over. */
   signal: AbortSignal
-  /** One of the recipe's last steps, run also when a person cancelled: it takes back what is ours. */
-  closing: boolean
+  act: Act
 }
 
 export type Prepared =
@@ -29,6 +30,12 @@ export type Prepared =
   /** An earlier write of ours, given up as lost, was taken after all: follow that one instead of sending again. */
   | { before: unknown; request: unknown; adopt: string }
 
+export interface Overdue {
+  goesOn: boolean
+  where: string | null
+  details: Record<string, unknown>
+}
+
 export interface StepDriver {
   /** The state right before the write, for the journal; null when there is nothing to do. Reads, never writes. */
   before(scene: StepScene): Promise<Prepared>
@@ -36,6 +43,8 @@ export interface StepDriver {
   send(scene: StepScene, as: CallOptions): Promise<Accepted>
   /** Follows the write to its end by reading back. Throws LifeboatError (certainty applied) when it ended badly. */
   follow(scene: StepScene, record: StepRecord): Promise<unknown>
+  /** Asked when the step's time is over: whether what it waits for has an end of its own, and where it stands. */
+  overdue?(scene: StepScene, record: StepRecord): Overdue
   /**
    * Nobody knows whether the write was taken: reads until it is certain, or until nothing has shown up for `quietMs` of
    * Nova's answering.

@@ -9,31 +9,66 @@ import type { NewEntry } from '../domain/entry.ts'
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { StepRecord } from '../domain/incident.ts'
 import type { RetryPolicy } from '../domain/plan.ts'
+import { pauseAfter } from './back-off.ts'
+import { isCloudTrouble } from './cloud-trouble.ts'
 import type { Gate } from './gate.ts'
 import type { Slots } from './slots.ts'
 import { requestIdOf, stepRequestId } from './step-request-id.ts'
-import type { StepDriver, StepScene } from './step-driver.ts'
+import type { Overdue, StepDriver, StepScene } from './step-driver.ts'
+
+/** What lets writes through: an incident's gate. */
+export type Passage = Pick<Gate, 'pass' | 'isOpen' | 'lastMoment'>
+
+/** Pauses after a write was held back. Shorter fills the journal while its disk is slow; longer delays the recovery after that. */
+const heldBackPauseMs = 500
+const heldBackMostMs = 30_000
+
+/**
+ * How often a write that may still be served is looked for. Longer follows it late; shorter lists the migrations of the host for each
+ * of them the more often.
+ */
+const lookForLateMs = 10_000
 
 /**
  * Runs a step to its end. Throws the LifeboatError of the last attempt; SHUTDOWN when the daemon stops in the middle
  * (the rows stay open and are settled at the next start).
  */
-export async function runStep(driver: StepDriver, scene: StepScene, gate: Gate, slots: Slots): Promise<unknown> {
-  for (let attempt = 1; ; attempt++) {
+export async function runStep(driver: StepDriver, scene: StepScene, gate: Passage, slots: Slots): Promise<unknown> {
+  let troubles = 0
+  let heldBack = 0
+  for (let attempt = 1, own = 1; ; attempt++) {
     const key = stepKey(scene, attempt)
     const known = scene.recovery.steps.get(key)
     if (known?.status === 'confirmed') return known.result
     const failure = known?.status === 'failed' ? known.error : await tryInSlot(driver, scene, gate, slots, key, attempt)
+    if (failure?.code === 'HELD_BACK') {
+      // Nothing was tried. The next one begins with the gate.
+      heldBack += 1
+      const pause = pauseAfter(heldBack, heldBackPauseMs, heldBackMostMs)
+      if (known?.status !== 'failed') await sleep(scene.run.clock, pause, scene.run.signal)
+      stopIfAborted(scene)
+      continue
+    }
+    heldBack = 0
+    if (failure !== null && isCloudTrouble(failure) && scene.run.bridge.incident(scene.run.id).cancelled === null) {
+      // Nothing is said about the instance: no attempt of its own is spent.
+      troubles += 1
+      if (known?.status !== 'failed') scene.trouble.refused(scene, failure, troubles)
+      continue
+    }
+    scene.trouble.passed(scene)
+    troubles = 0
     if (failure === null) return scene.recovery.steps.get(key)?.result ?? null
-    if (!mayRetry(scene.step.retry, failure.code, failure.certainty, attempt)) {
+    if (!mayRetry(scene.step.retry, failure.code, failure.certainty, isCloudTrouble(failure) ? attempt : own)) {
       throw new LifeboatError(failure.code, failure.message, {
         certainty: failure.certainty,
         retry: failure.retry,
         details: failure.details,
       })
     }
-    if (known?.status !== 'failed') await sleep(scene.run.clock, pauseMs(scene.step.retry, attempt), scene.run.signal)
+    if (known?.status !== 'failed') await sleep(scene.run.clock, pauseMs(scene.step.retry, own), scene.run.signal)
     stopIfAborted(scene)
+    own += 1
   }
 }
 
@@ -44,19 +79,29 @@ export async function runStep(driver: StepDriver, scene: StepScene, gate: Gate, 
 async function tryInSlot(
   driver: StepDriver,
   scene: StepScene,
-  gate: Gate,
+  gate: Passage,
   slots: Slots,
   key: string,
   attempt: number,
 ): Promise<ReturnType<typeof errorRecord> | null> {
+  // Counted from here also after a restart: the wall clock of before may be wrong, and too early is a guest that runs twice.
+  const mayBeServedUntil = { at: null as number | null }
   for (;;) {
-    if (!scene.recovery.steps.has(key)) await gate.pass(scene.closing)
+    if (!scene.recovery.steps.has(key)) {
+      await scene.trouble.pass(scene)
+      await gate.pass(scene.act)
+      await scene.run.plans.settle(scene)
+    }
     // The late check on the destination is the evacuation's (docs/nova.md §1.7): a member whose gate is shut holds nobody up.
-    const tryIt = (): ReturnType<typeof tryOnce> => tryOnce(driver, scene, gate, key, attempt)
+    const tryIt = (): ReturnType<typeof tryOnce> => tryOnce(driver, scene, gate, key, attempt, mayBeServedUntil)
     const tried = await (scene.step.do === 'evacuate'
       ? slots.runAlone(scene.plan, tryIt)
       : slots.run(scene.plan, tryIt))
-    if (tried !== 'held') return tried
+    if (tried === 'late') {
+      const restMs = (mayBeServedUntil.at ?? 0) - scene.run.clock.now()
+      await sleep(scene.run.clock, Math.min(lookForLateMs, restMs), scene.run.signal)
+      stopIfAborted(scene)
+    } else if (tried !== 'held') return tried
   }
 }
 
@@ -65,14 +110,15 @@ export function stepKey(scene: StepScene, attempt: number): string {
   return `${scene.recovery.round}.${scene.recovery.recipe ?? 'none'}.${scene.step.id}.${attempt}`
 }
 
-/** One attempt, from wherever its rows stand. Gives null when it was confirmed, `held` when the gate shut before it began. */
+/** One attempt, from wherever its rows stand. Gives null when it was confirmed, `held` when the gate shut before it began, `late` while it is not known to be taken and may be. */
 async function tryOnce(
   driver: StepDriver,
   scene: StepScene,
-  gate: Gate,
+  gate: Passage,
   key: string,
   attempt: number,
-): Promise<ReturnType<typeof errorRecord> | null | 'held'> {
+  mayBeServedUntil: { at: number | null },
+): Promise<ReturnType<typeof errorRecord> | null | 'held' | 'late'> {
   const { run, plan } = scene
   const base = { incident: run.id, host: run.host, instance: plan.instanceId, step: key }
   const as = { globalRequestId: stepRequestId(base) }
@@ -95,10 +141,18 @@ async function tryOnce(
     return record
   }
 
-  const send = async (): Promise<ReturnType<typeof errorRecord> | null> => {
+  /** Whether the write that is out may still be served. Only an evacuation does harm when it is sent again meanwhile. */
+  const mayBeServed = (): boolean => {
+    if (scene.step.do !== 'evacuate') return false
+    mayBeServedUntil.at ??= run.clock.now() + run.settings.longestRequestMs
+    return run.clock.now() < mayBeServedUntil.at
+  }
+
+  const send = async (mayLeave: () => void): Promise<ReturnType<typeof errorRecord> | null | 'late'> => {
     try {
-      const accepted = await sendOnce(driver, scene, as, gate, attempt)
+      const accepted = await sendOnce(driver, scene, { ...as, mayLeave }, attempt)
       run.journal.append([{ kind: 'step.issued', ...base, data: { requestId: accepted.requestId, ...id() } }])
+      scene.trouble.passed(scene)
     } catch (thrown) {
       const error = ensureError(thrown)
       if (error.certainty !== 'unknown' && error.code !== 'API_UNAVAILABLE') return fail(error)
@@ -106,8 +160,10 @@ async function tryOnce(
       // A proxy's 503 claims that nothing was applied; with a write that must never be doubled we look all the same.
       try {
         const quietMs = error.certainty === 'unknown' ? run.settings.settleQuietMs : 2 * run.settings.tickMs
-        if (!(await settleInto(driver, scene, now, base, quietMs)))
+        if (!(await settleInto(driver, scene, now, base, quietMs))) {
+          if (error.certainty === 'unknown' && mayBeServed()) return 'late'
           return fail(error.certainty === 'unknown' ? settledAsNotApplied(error) : error)
+        }
       } catch (unsettled) {
         return fail(unsettledError(scene, unsettled, error))
       }
@@ -116,7 +172,7 @@ async function tryOnce(
   }
 
   if (!scene.recovery.steps.has(key)) {
-    if (!gate.isOpen(scene.closing)) return 'held'
+    if (!gate.isOpen(scene.act) || !scene.trouble.isOpen(scene) || !run.plans.stands(scene)) return 'held'
     let prepared
     try {
       prepared = await driver.before(scene)
@@ -141,28 +197,52 @@ async function tryOnce(
       run.journal.append([intended(before, request), { kind: 'step.issued', ...base, data: { requestId: null } }])
     } else {
       // Reading may have taken minutes: what was allowed before it may be forbidden now.
-      if (!gate.isOpen(scene.closing)) return 'held'
+      if (!gate.isOpen(scene.act) || !run.plans.stands(scene)) return 'held'
+      const mayLeave = gate.lastMoment(scene.act)
       run.journal.append([intended(before, request, as)])
-      const failure = await send()
+      const failure = await send(mayLeave)
       if (failure !== null) return failure
     }
   } else if (now().status === 'intended') {
     try {
-      if (!(await settleInto(driver, scene, now, base, run.settings.settleQuietMs))) return fail(neverTaken())
+      const waited = mayBeServedUntil.at !== null
+      const quietMs = waited && mayBeServed() ? 0 : run.settings.settleQuietMs
+      if (!(await settleInto(driver, scene, now, base, quietMs))) return mayBeServed() ? 'late' : fail(neverTaken())
     } catch (thrown) {
       return fail(unsettledError(scene, thrown))
     }
   }
 
-  const limit = deadline(run.clock, scene.step.deadlineMs, run.signal)
   try {
-    const result = await Promise.race([driver.follow({ ...scene, signal: limit.signal }, now()), aborted(limit.signal)])
+    const result = await followed(driver, scene, now())
     run.journal.append([{ kind: 'step.confirmed', ...base, data: { result, ...id() } }])
     return null
   } catch (thrown) {
-    return fail(limit.expired() ? tooLate(scene) : unsettledError(scene, thrown))
-  } finally {
-    limit.release()
+    return fail(thrown)
+  }
+}
+
+/** Follows the write within the step's time. Time in which Nova could not be read does not count: nothing could end then. */
+async function followed(driver: StepDriver, scene: StepScene, record: StepRecord): Promise<unknown> {
+  const { run, watch, trouble } = scene
+  for (let leftMs = scene.step.deadlineMs; ;) {
+    const limit = deadline(run.clock, leftMs, run.signal)
+    const inTime = { ...scene, signal: limit.signal }
+    const blindBefore = watch.blindMs
+    let waitedMs = 0
+    const read = (): Promise<unknown> => driver.follow(inTime, record)
+    try {
+      return await Promise.race([trouble.reading(inTime, read, (ms) => (waitedMs += ms)), aborted(limit.signal)])
+    } catch (thrown) {
+      if (!limit.expired()) throw unsettledError(scene, thrown)
+      leftMs = waitedMs + watch.blindMs - blindBefore
+      if (leftMs > 0) continue
+      const overdue = driver.overdue?.(scene, record)
+      if (overdue?.goesOn !== true) throw tooLate(scene, overdue)
+      leftMs = scene.step.deadlineMs
+    } finally {
+      limit.release()
+    }
   }
 }
 
@@ -190,10 +270,12 @@ function aborted(signal: AbortSignal): Promise<never> {
   })
 }
 
-function tooLate({ step }: StepScene): LifeboatError {
-  const message = `${step.do} did not end within ${Math.round(step.deadlineMs / 1000)} s`
+function tooLate({ step }: StepScene, overdue?: Overdue): LifeboatError {
+  const where = typeof overdue?.where === 'string' ? `: ${overdue.where}` : ''
+  const message = `${step.do} did not end within ${Math.round(step.deadlineMs / 1000)} s${where}`
   return new LifeboatError(step.do === 'evacuate' ? 'EVACUATION_STALLED' : 'STEP_TIMEOUT', message, {
     certainty: 'unknown',
+    details: overdue?.details ?? {},
   })
 }
 
@@ -205,7 +287,7 @@ async function settleInto(
   base: { incident: string; host: string; instance: string; step: string },
   quietMs: number,
 ): Promise<boolean> {
-  const settled = await driver.settle(scene, now(), quietMs)
+  const settled = await scene.trouble.reading(scene, () => driver.settle(scene, now(), quietMs))
   if (settled.applied)
     scene.run.journal.append([
       { kind: 'step.issued', ...base, data: { requestId: settled.requestId, ...requestIdOf(now()) } },
@@ -220,20 +302,25 @@ async function settleInto(
 async function sendOnce(
   driver: StepDriver,
   scene: StepScene,
-  as: CallOptions,
-  gate: Gate,
+  as: CallOptions & { mayLeave: () => void },
   attempt: number,
 ): Promise<Accepted> {
+  as.mayLeave()
   try {
     return await driver.send(scene, as)
   } catch (thrown) {
     const error = ensureError(thrown)
     const before = scene.recovery.steps.get(stepKey(scene, attempt - 1))?.error
     const truthful = before?.code === 'API_UNAVAILABLE' && before.certainty === 'not-applied'
-    // What forbids writes may have come while the refusal was on its way: then the next attempt waits at the gate.
-    if (!gate.isOpen(scene.closing)) throw error
     if (!truthful || error.code !== 'API_UNAVAILABLE' || error.certainty !== 'not-applied') throw error
-    return driver.send(scene, as)
+    try {
+      // What forbids writes may have come while the refusal was on its way: then the next attempt waits at the gate.
+      as.mayLeave()
+      return await driver.send(scene, as)
+    } catch (second) {
+      // The first one was sent: whether Nova took it is still to be looked at.
+      throw ensureError(second).code === 'HELD_BACK' ? error : second
+    }
   }
 }
 
@@ -245,7 +332,7 @@ function settledAsNotApplied(error: LifeboatError): LifeboatError {
 }
 
 function neverTaken(): LifeboatError {
-  return new LifeboatError('API_UNAVAILABLE', 'the write had not been taken when the daemon came back', {
+  return new LifeboatError('API_UNAVAILABLE', 'Nova shows no trace of the write, and nothing can serve it any more', {
     retry: 'backoff',
   })
 }

@@ -50,7 +50,8 @@ export function agentMethod(method: AgentMethodOptions): FencingMethod {
     strength: 'agent-verified',
     covers: (host) => method.options(host) !== undefined,
     look,
-    off: async (host, signal) => {
+    off: async (host, signal, mayAct) => {
+      mayAct?.()
       const end = await run(host, 'off', signal)
       const told = `${method.agent} off: exit ${end.exit ?? 'none'}${end.output ? `, ${end.output}` : ''}`
       if (end.exit !== 0 && (await look(host, signal)).power !== 'off') {

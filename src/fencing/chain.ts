@@ -3,11 +3,12 @@
  * the order, the limits and the report of each try; the methods own how.
  *
  * A method that does not end is left behind at its limit, whatever it still does: what it may have done is unknown, and
- * said so. Powering off late does no harm to a host that a later method proved dead.
+ * said so. Powering off late does no harm to a host that a later method proved dead. A host that lives may be powered off by
+ * nobody: before each try, and right before each act, the chain asks whether it may go on (law L10).
  */
 import { deadline, isAborted, sleep, type Clock } from '../domain/clock.ts'
 import { ensureError, LifeboatError, type Certainty } from '../domain/errors.ts'
-import type { FenceAttempt } from '../domain/fencing.ts'
+import type { ChainLimits, FenceAttempt } from '../domain/fencing.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { HostName } from '../domain/service.ts'
 import type { FencingMethod } from './method.ts'
@@ -28,14 +29,11 @@ export const defaultLimits: MethodLimits = { limitMs: 180_000, attempts: 1 }
 /** Between two tries of one method. Shorter meets the board in the same hiccup. */
 export const attemptPauseMs = 1_000
 
-export interface ChainOptions {
+export interface ChainOptions extends ChainLimits {
   clock: Clock
   observer: Observer
   limitsOf: (method: string) => MethodLimits
   onAttempt: (attempt: FenceAttempt) => void
-  signal?: AbortSignal | undefined
-  /** The whole chain, ms. */
-  limitMs?: number | undefined
 }
 
 export interface ChainEnd {
@@ -43,7 +41,7 @@ export interface ChainEnd {
   evidence: string[]
 }
 
-/** Throws FENCE_FAILED, FENCE_UNVERIFIED, and SHUTDOWN when `signal` aborts. */
+/** Throws FENCE_FAILED, FENCE_UNVERIFIED, and why it was stopped when `signal` aborts or `mayGoOn` throws. */
 export async function runChain(host: HostName, chain: FencingMethod[], options: ChainOptions): Promise<ChainEnd> {
   const { clock, signal, limitMs = Infinity } = options
   const failures: LifeboatError[] = []
@@ -52,7 +50,7 @@ export async function runChain(host: HostName, chain: FencingMethod[], options: 
     const limits = options.limitsOf(method.name)
     for (let attempt = 1; attempt <= limits.attempts; attempt++) {
       if (attempt > 1) await sleep(clock, Math.min(attemptPauseMs, endsAt - clock.now()), signal)
-      stopIfAborted(host, failures, signal)
+      stopIfForbidden(host, failures, options)
       if (clock.now() >= endsAt) throw allFailed(host, failures, `${limitMs} ms for the whole chain are over`)
       const about = {
         method: method.name,
@@ -68,7 +66,7 @@ export async function runChain(host: HostName, chain: FencingMethod[], options: 
       failures.push(evidence)
     }
   }
-  stopIfAborted(host, failures, signal)
+  stopIfForbidden(host, failures, options)
   throw allFailed(host, failures, null)
 }
 
@@ -79,13 +77,14 @@ async function tryOnce(
   host: HostName,
   method: FencingMethod,
   about: About,
-  { clock, observer, onAttempt, signal }: ChainOptions,
+  options: ChainOptions,
 ): Promise<string[] | LifeboatError> {
+  const { clock, observer, onAttempt } = options
   onAttempt({ ...about, phase: 'trying', message: `Fencing ${host} by ${method.name}` })
   const ended = (): { endedAt: string } => ({ endedAt: new Date(clock.wall()).toISOString() })
   let evidence: string[]
   try {
-    evidence = await withinLimit(host, method, about.limitMs, clock, signal)
+    evidence = await withinLimit(host, method, about.limitMs, options)
   } catch (thrown) {
     const error = ensureError(thrown)
     const { code, message, certainty } = error
@@ -102,15 +101,23 @@ async function withinLimit(
   host: HostName,
   method: FencingMethod,
   limitMs: number,
-  clock: Clock,
-  signal?: AbortSignal,
+  options: ChainOptions,
 ): Promise<string[]> {
+  const { clock, signal } = options
   const limit = deadline(clock, limitMs, signal)
+  let certainty: Certainty = 'not-applied'
+  // Asked also by a method that was left behind: what was cut off does nothing any more.
+  const mayAct = (): void => {
+    if (limit.expired()) throw cutOffError(host, method.name, limitMs)
+    if (isAborted(limit.signal)) throw stopped(host, 'not-applied', signal?.reason)
+    ask(host, 'not-applied', options)
+    certainty = 'unknown'
+  }
   try {
-    const work = method.off(host, limit.signal)
+    const work = method.off(host, limit.signal, mayAct)
     const cutOff = new Promise<never>((_resolve, reject) => {
       const cut = (): void =>
-        reject(limit.expired() ? cutOffError(host, method.name, limitMs) : stopped(host, 'unknown'))
+        reject(limit.expired() ? cutOffError(host, method.name, limitMs) : stopped(host, certainty, signal?.reason))
       if (isAborted(limit.signal)) cut()
       else limit.signal.addEventListener('abort', cut, { once: true })
     })
@@ -133,12 +140,30 @@ function cutOffError(host: HostName, method: string, limitMs: number, cause?: un
   })
 }
 
-function stopIfAborted(host: HostName, failures: LifeboatError[], signal?: AbortSignal): void {
-  if (signal?.aborted === true) throw stopped(host, failures.length > 0 ? 'unknown' : 'not-applied', failures.at(-1))
+/** What methods before it may have done stays unknown, whatever ends the chain. */
+function stopIfForbidden(host: HostName, failures: LifeboatError[], options: ChainOptions): void {
+  const certainty = failures.some((error) => error.certainty === 'unknown') ? 'unknown' : 'not-applied'
+  if (options.signal?.aborted === true) throw stopped(host, certainty, options.signal.reason)
+  ask(host, certainty, options)
 }
 
-function stopped(host: HostName, certainty: Certainty, cause?: LifeboatError): LifeboatError {
-  return new LifeboatError('SHUTDOWN', `Fencing of ${host} was stopped`, { certainty, retry: 'after', cause })
+function ask(host: HostName, certainty: Certainty, { mayGoOn }: ChainOptions): void {
+  try {
+    mayGoOn?.()
+  } catch (thrown) {
+    throw stopped(host, certainty, thrown)
+  }
+}
+
+function stopped(host: HostName, certainty: Certainty, reason: unknown): LifeboatError {
+  const did = certainty === 'unknown' ? '; nobody knows whether it was fenced' : ''
+  const { code, message } =
+    reason instanceof LifeboatError ? reason : { code: 'SHUTDOWN' as const, message: 'the daemon is stopping' }
+  return new LifeboatError(code, `Fencing of ${host} was stopped: ${message}${did}`, {
+    certainty,
+    retry: 'after',
+    details: { host },
+  })
 }
 
 /** Unverified wins over failed: the host may be off by now, and a person must know. */

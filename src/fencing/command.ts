@@ -65,7 +65,8 @@ export function commandMethod(method: CommandMethodOptions): FencingMethod {
       return variables !== undefined && hasAll([...method.fence, ...method.verifyCommand], { ...variables, host })
     },
     look,
-    off: async (host, signal) => {
+    off: async (host, signal, mayAct) => {
+      mayAct?.()
       const told = await fence(host, signal)
       return [...told, ...(await verifiedOff(host, (limit) => look(host, limit), clock, method.verify, signal))]
     },

@@ -4,7 +4,7 @@
  */
 import { deadline, type Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import type { FenceAttempt, Fencer, FencingProof, ProofRecord } from '../domain/fencing.ts'
+import type { ChainLimits, FenceAttempt, Fencer, FencingProof, ProofRecord } from '../domain/fencing.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { HostName } from '../domain/service.ts'
 import { defaultLimits, runChain, type MethodLimits } from './chain.ts'
@@ -32,8 +32,7 @@ export function createFencer(options: {
     host: HostName,
     names: string[],
     onAttempt: (attempt: FenceAttempt) => void,
-    signal?: AbortSignal,
-    limitMs?: number,
+    limits: ChainLimits = {},
   ): Promise<FencingProof> {
     const chain = names.flatMap((name) => methods.get(name) ?? []).filter((method) => method.covers(host))
     if (chain.length === 0) {
@@ -42,7 +41,7 @@ export function createFencer(options: {
         details: { host, names },
       })
     }
-    const options = { clock, observer, limitsOf, onAttempt, signal, limitMs }
+    const options = { clock, observer, limitsOf, onAttempt, ...limits }
     const { method, evidence } = await runChain(host, chain, options)
     return makeProof({ host, ...madeBy(method), provenAt: iso(), statedBy: null, evidence })
   }

@@ -22,8 +22,10 @@ export interface FencingMethod {
   /**
    * Takes the host's power away and sees it off twice; a host that is off already is a success. Gives what was read, for
    * people. Throws FENCE_FAILED (not done) or FENCE_UNVERIFIED (accepted, not seen off).
+   *
+   * @param mayAct called right before the order is given, with nothing awaited in between; throws when it must not be given
    */
-  off(host: HostName, signal?: AbortSignal): Promise<string[]>
+  off(host: HostName, signal?: AbortSignal, mayAct?: () => void): Promise<string[]>
   /** One reading, without any effect. Never throws for a host that cannot be read: that is `unknown`. */
   look(host: HostName, signal?: AbortSignal): Promise<PowerReading>
 }

@@ -24,12 +24,16 @@ export function redfishMethod(
     strength: 'power-off',
     covers: (host) => options.system(host) !== undefined,
     look: (host, signal) => readPower(() => client(host), signal),
-    off: async (host, signal) => {
+    off: async (host, signal, mayAct) => {
       const bmc = client(host)
       const evidence: string[] = []
       const first = await bmc.read(signal).catch((thrown: unknown) => fail(name, host, ensureError(thrown)))
       if (first.powerState === 'Off') evidence.push('already off before it was fenced')
-      else evidence.push(await order(bmc, first.resetUrl, name, host, signal))
+      else {
+        // Reading a slow board takes seconds, in which the host may have come back.
+        mayAct?.()
+        evidence.push(await order(bmc, first.resetUrl, name, host, signal))
+      }
       return [
         ...evidence,
         ...(await verifiedOff(host, (limit) => readPower(() => bmc, limit), clock, options.verify, signal)),

@@ -38,6 +38,7 @@ function incidentRules(db: Database.Database): Rules {
      VALUES (?, ?, ?, ?, 'confirming', ?, ?, ?, ?)`,
   )
   const forget = ['instances', 'steps'].map((table) => db.prepare(`DELETE FROM ${table} WHERE incident = ?`))
+  const move = db.prepare('UPDATE incidents SET segment = ? WHERE id = ?')
   const phase = db.prepare('UPDATE incidents SET phase = ? WHERE id = ?')
   const hold = db.prepare('UPDATE incidents SET held_code = ?, held_message = ?, held_since = ? WHERE id = ?')
   const prove = db.prepare('UPDATE incidents SET proof_method = ?, proof_strength = ? WHERE id = ?')
@@ -50,6 +51,7 @@ function incidentRules(db: Database.Database): Rules {
       for (const statement of forget) statement.run(incident)
       open.run(incident, host ?? '', data.segment, data.mode, at, data.openedBy, data.workflowDigest, seq)
     },
+    'incident.segment-changed': ({ incident, data }) => move.run(data.to, incident),
     'incident.phase': ({ incident, data }) => phase.run(data.to, incident),
     'incident.held': ({ incident, data, at }) => hold.run(data.code, data.message, at, incident),
     'incident.continued': ({ incident }) => hold.run(null, null, null, incident),
@@ -70,6 +72,9 @@ function instanceRules(db: Database.Database): Rules {
     'UPDATE instances SET recipe = ?, round = round + 1, last_seq = ? WHERE incident = ? AND instance = ?',
   )
   const debt = db.prepare('UPDATE instances SET debts = debts + 1, last_seq = ? WHERE incident = ? AND instance = ?')
+  const settledDebt = db.prepare(
+    'UPDATE instances SET debts = max(0, debts - 1), last_seq = ? WHERE incident = ? AND instance = ?',
+  )
   const end = db.prepare(
     `UPDATE instances SET outcome = ?, code = ?, message = ?, landed_on = ?, last_seq = ?
      WHERE incident = ? AND instance = ?`,
@@ -83,6 +88,7 @@ function instanceRules(db: Database.Database): Rules {
     },
     'recipe.entered': ({ incident, instance, data, seq }) => enter.run(data.recipe, seq, incident, instance),
     'debt.recorded': ({ incident, instance, seq }) => debt.run(seq, incident, instance),
+    'debt.settled': ({ incident, instance, seq }) => settledDebt.run(seq, incident, instance),
     'outcome.recorded': ({ incident, instance, data, seq }) =>
       end.run(data.outcome, data.code, data.message, data.after?.host ?? null, seq, incident, instance),
   }

@@ -15,6 +15,8 @@ export function sentenceOf(entry: Entry): string | null {
   switch (entry.kind) {
     case 'incident.opened':
       return `Incident opened for ${entry.host ?? 'no host'} by ${entry.data.openedBy}`
+    case 'incident.segment-changed':
+      return `The host is in segment ${entry.data.to} now, no longer in ${entry.data.from}: the rules of ${entry.data.to} apply`
     case 'incident.phase':
       return `Phase ${entry.data.from} → ${entry.data.to}`
     case 'incident.held':
@@ -36,6 +38,8 @@ export function sentenceOf(entry: Entry): string | null {
       return `Return ${entry.data.from} → ${entry.data.to} (${entry.data.code}): ${[entry.data.message, ...(entry.data.leftovers ?? []).map(({ message }) => message)].join('; ')}`
     case 'service.restored':
       return `What we had set on the service is taken back: ${JSON.stringify(entry.data.change)}`
+    case 'instances.watched':
+      return `${entry.data.message}${entry.data.to === 'watching' ? '; more may turn out to be' : ''}`
     case 'plan.made':
       return `${who}${entry.data.decision} (${entry.data.reason}): ${entry.data.message}`
     case 'step.intended':
@@ -52,12 +56,16 @@ export function sentenceOf(entry: Entry): string | null {
       return `${who}${entry.data.outcome} (${entry.data.code}): ${entry.data.message}`
     case 'debt.recorded':
       return `${who}debt ${entry.data.code}: ${entry.data.message}`
+    case 'debt.settled':
+      return `${who}debt ${entry.data.code} settled (${entry.data.end}): ${entry.data.message}`
     case 'operator.statement':
       return `${entry.data.by} stated: ${entry.data.statement}`
     case 'operator.override':
       return `${entry.data.by} let it past the brake: ${entry.data.reason}`
     case 'operator.cancelled':
       return `${entry.data.by} cancelled: ${entry.data.reason}`
+    case 'operator.start':
+      return `${entry.data.by} has those started that are off: ${entry.data.reason}`
     case 'operator.return':
       return `${entry.data.by} ${entry.data.keepOut ? 'keeps the host out' : 'lets the host back'}${entry.data.reason === '' ? '' : `: ${entry.data.reason}`}`
     case 'operator.paused':

@@ -3,6 +3,8 @@
  * so it is asked before any host is judged: `freeze` stops all verdicts, `doubt` only keeps hosts from being confirmed
  * until the next look.
  */
+import type { Skew } from './clock-skew.ts'
+
 export interface WorkerFacts {
   binary: string
   state: 'up' | 'down' | null
@@ -30,8 +32,8 @@ export interface ControlPlaneFacts {
   workers: readonly WorkerFacts[]
   /** Hosts whose heartbeat means something: enabled, not forced down, readable. */
   hosts: readonly ComputeFacts[]
-  /** API clock minus newest stamp of all rows. Null: not known. */
-  skewMs: number | null
+  /** Of the clocks that stamp heartbeats. Null: not known. */
+  skew: Skew | null
 }
 
 export interface ControlPlaneLimits {
@@ -70,10 +72,12 @@ function answerFault(facts: ControlPlaneFacts, limits: ControlPlaneLimits): Faul
   if (facts.computes === 0 && facts.hadComputes) {
     return { reason: 'NO_COMPUTES', message: 'Nova lists no nova-compute any more, and listed some before' }
   }
-  if (facts.skewMs !== null && Math.abs(facts.skewMs) > limits.maxClockSkewMs) {
-    const seconds = Math.round(Math.abs(facts.skewMs) / 1_000)
-    const how = facts.skewMs > 0 ? 'behind' : 'ahead of'
-    return { reason: 'CLOCK_SKEW', message: `The newest service row is ${seconds} s ${how} the clock of Nova's API` }
+  const { skew } = facts
+  if (skew !== null && Math.abs(skew.ms) > limits.maxClockSkewMs) {
+    const seconds = Math.round(Math.abs(skew.ms) / 1_000)
+    const how = skew.ms > 0 ? 'behind' : 'ahead of'
+    const message = `Heartbeats are stamped ${seconds} s ${how} the clock of Nova's API (${skew.of})`
+    return { reason: 'CLOCK_SKEW', message }
   }
   return null
 }

@@ -39,7 +39,7 @@ export interface Pulse {
   rhythm: Rhythm
   /** Whether forced_down turned true while we watched. */
   forcedWhileWatching: boolean
-  /** A person had disabled it in a reading before the one that showed forced_down: planned, not declared dead. */
+  /** A person had disabled it when forced_down was first seen, or did both at once: planned, not declared dead. */
   disabledBeforeForced: boolean
   /** Beats since forced_down was first seen. */
   beatsSinceForced: number
@@ -92,7 +92,11 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
     forcedDown: row.forcedDown,
     disabledReason: row.disabledReason,
     ...(forcedTurnedOn
-      ? { forcedWhileWatching: true, beatsSinceForced: 0, disabledBeforeForced: isDisabledByPerson(pulse) }
+      ? {
+          forcedWhileWatching: true,
+          beatsSinceForced: 0,
+          disabledBeforeForced: isDisabledByPerson(pulse) || isDisabledByPerson(row),
+        }
       : {}),
     ...(forcedTurnedOff ? { forcedWhileWatching: false, beatsSinceForced: 0, disabledBeforeForced: false } : {}),
   }

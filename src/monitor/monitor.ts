@@ -16,7 +16,7 @@ import {
   type Verdict,
   type VerdictKind,
 } from '../domain/verdict.ts'
-import { clockSkewMs } from './clock-skew.ts'
+import { ClockSkew } from './clock-skew.ts'
 import { Aggregates } from './aggregates.ts'
 import { assessControlPlane, type ComputeFacts, type Fault } from './control-plane.ts'
 import { nextFreeze, type Freeze } from './freezer.ts'
@@ -33,6 +33,14 @@ export interface Frozen {
   message: string
   /** Our monotonic clock, ms. */
   since: number
+}
+
+/** Nova was asked for its services, and answered. */
+export interface Reading {
+  /** Our monotonic clock, ms. */
+  askedAt: number
+  /** The shorter of the last two, witnesses included: one in which the process stood still says nothing of Nova. */
+  usuallyMs: number
 }
 
 export interface Alarm {
@@ -84,9 +92,12 @@ export class Monitor {
   readonly #aggregates: Aggregates
   readonly #hosts = new Map<HostName, Track>()
   readonly #workers = new Workers()
+  readonly #clocks = new ClockSkew()
   #hadComputes = false
   #readAt: number | null = null
   #freeze: Freeze | null = null
+  #lastRead: Reading | null = null
+  #tookMs = 0
   #lastPoll: { at: number; ok: boolean; tookMs: number; error: string | null } | null = null
   #readError: string | null = null
   /** Null after a change. The same array as long as nothing was looked at: what is derived from it may be kept as long. */
@@ -192,6 +203,16 @@ export class Monitor {
     return this.#hosts.get(host)?.segment ?? this.#segmentOf(host, null, this.#aggregates.names(host))
   }
 
+  /**
+   * The same by `rules`, where the host's row has been read since the start; else null, for its zone is not known yet.
+   */
+  placed(host: HostName, rules: SegmentOf = this.#segmentOf): Segment | null {
+    const row = this.#hosts.get(host)?.row
+    // Of a cell that cannot be reached Nova lists the row without its zone.
+    if (row === undefined || row.status === 'unknown') return null
+    return rules(host, row.zone, this.#aggregates.names(host))
+  }
+
   /** Every segment that has hosts. */
   segments(): Segment[] {
     return [...new Map([...this.#hosts.values()].map(({ segment }) => [segment.name, segment])).values()]
@@ -209,6 +230,11 @@ export class Monitor {
   /** The last poll that ended, on our monotonic clock; null before the first. */
   lastPoll(): { at: number; ok: boolean; tookMs: number; error: string | null } | null {
     return this.#lastPoll
+  }
+
+  /** The last reading of the services that was good, of a poll or of a look at one host; null before the first. */
+  lastRead(): Reading | null {
+    return this.#lastRead
   }
 
   frozen(): Frozen | null {
@@ -252,7 +278,12 @@ export class Monitor {
     const failed = reading instanceof Error
     this.#readError = failed ? reading.message : null
     if (failed) this.#observer.log?.('warn', 'monitor.read-failed', { code: reading.code }, reading)
-    else this.#takeIn(reading, askedAt, now)
+    else {
+      const tookMs = now - askedAt
+      this.#lastRead = { askedAt, usuallyMs: Math.min(tookMs, this.#tookMs) }
+      this.#tookMs = tookMs
+      this.#takeIn(reading, askedAt, now)
+    }
     this.#takeProbes(readings, askedAt, only)
     this.#settle(failed ? reading.message : null, failed ? null : reading, askedAt, now)
     return !failed && reading.services.length > 0
@@ -266,8 +297,8 @@ export class Monitor {
   #silentHosts(now: number): Set<HostName> {
     const silent = new Set<HostName>()
     for (const track of this.#hosts.values()) {
-      // Forced down by us: it is proven dead, and its witnesses have nothing more to say.
-      if (track.verdict.kind === 'recovering' || track.verdict.kind === 'returning') continue
+      // Its recovery is over: only its heartbeat speaks of its return. While one goes on, a witness may find it alive again.
+      if (track.verdict.kind === 'returning') continue
       if (this.#missed(track.pulse, now) >= this.#settings.suspectAfterBeats) silent.add(track.host)
     }
     return silent
@@ -392,7 +423,7 @@ export class Monitor {
       hadSchedulers: this.#workers.had('nova-scheduler'),
       workers: this.#workers.facts((pulse) => this.#missed(pulse, now)),
       hosts: this.#comparable(),
-      skewMs: reading ? clockSkewMs(reading) : null,
+      skew: reading ? this.#clocks.take(reading, now) : null,
     }
     if (computes > 0) this.#hadComputes = true
     return assessControlPlane(facts, this.#settings)
@@ -447,6 +478,8 @@ export class Monitor {
     }
     if (this.#freeze) conclusion = whileFrozen(conclusion, previous, track.readable && isUnread(track.verdict))
     const { kind, reason, message } = conclusion ? this.#withPlan(track, conclusion) : track.verdict
+    // Its witnesses were asked for the recovery that is over; nothing of a return rests on them.
+    if (kind === 'returning' && previous !== 'host-down') track.readings = []
     const evidence = evidenceOf(track, { silentMs, intervalMs, missedBeats, suspicion }, now, this.#settings)
     if (kind === 'host-down') track.lastBeatOfDead = track.pulse.lastBeatAt
     track.verdict = { host: track.host, segment: track.segment.name, kind, reason, message, at, evidence }

@@ -26,7 +26,7 @@ export interface MonitorSettings {
    * short: healthy hosts that still wait for their RPC timeout are taken for dead (docs/nova.md §4.1).
    */
   quietAfterFreezeMs: number
-  /** API clock against the newest row. Near service_down_time Nova calls living hosts down. */
+  /** API clock against those that stamp heartbeats. Near service_down_time Nova calls living hosts down. */
   maxClockSkewMs: number
   /** Share of the beating hosts (four or more) that fall silent together and are then no host failures. */
   massSilenceShare: number

@@ -10,7 +10,7 @@ import type { Pulse } from './heartbeat.ts'
 export interface HostFacts {
   pulse: Pulse
   state: 'up' | 'down' | null
-  /** An open incident of ours covers this host. */
+  /** An open incident of ours has proven it dead, or what one of ours set still stands there. */
   ours: boolean
   /** Its forced_down is ours. */
   marked: boolean
@@ -101,6 +101,10 @@ function forcedDown(facts: HostFacts, confirmed: boolean, silent: string): Concl
       'DISABLED_AND_FORCED_DOWN',
       `Disabled by a person${why(pulse)}, then forced down, and ${silent}: hold`,
     )
+  }
+  if (facts.ours && probes.alive.length > 0) {
+    const message = `Forced down by us and ${silent}, but ${list(probes.alive)} finds it alive`
+    return say('service-down', 'OURS_FORCED_DOWN_BUT_PROBE_ALIVE', message)
   }
   if (facts.ours) return say('recovering', 'OUR_INCIDENT', 'Forced down under an open incident of ours')
   if (!pulse.forcedWhileWatching) {

@@ -16,7 +16,7 @@ export function chat({ post, texts, setting }: { post: Post; texts: Texts; setti
 
 export function chatMessage(notice: Notice, texts: Texts, setting: Setting): Record<string, unknown> {
   const { subject, text } = worded(notice, texts, setting)
-  const link = notice.audience === 'operator' ? linkTo(setting.link, notice.incident) : null
+  const link = notice.audience === 'operator' ? linkTo(setting.link, notice) : null
   const title = plain(subject)
   return {
     text: title,

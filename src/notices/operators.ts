@@ -1,4 +1,5 @@
 /** What operators are told of an entry. Pure: (entry, what is known of its incident) -> a draft, or null. */
+import { offAfterReturn } from '../domain/after-return.ts'
 import type { Entry, EntryData, EntryKind } from '../domain/entry.ts'
 import { seenBefore } from '../domain/freeze-sentence.ts'
 import { holdsForAPerson } from '../domain/incident-phases.ts'
@@ -33,6 +34,7 @@ export const tellingKinds = [
   'brake.tripped',
   'brake.released',
   'return.changed',
+  'instances.watched',
 ] as const satisfies readonly EntryKind[]
 
 const troubles: Partial<Record<VerdictKind, NoticeTopic>> = {
@@ -46,7 +48,7 @@ const troubles: Partial<Record<VerdictKind, NoticeTopic>> = {
 /** Out of these a host comes back by a return, which is told as such. */
 const underIncident: ReadonlySet<VerdictKind> = new Set<VerdictKind>(['recovering', 'returning'])
 
-/** Lines of a closing summary about instances that did not come back; the rest is counted. */
+/** Lines of a summary about instances that did not come back; the rest is counted. */
 const linesAtMost = 30
 
 export function operatorDraft(entry: Entry, known: Known): Draft | null {
@@ -88,11 +90,21 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       })
     case 'incident.closed': {
       const { outcome, message } = entry.data
+      const watched = entry.data.watched === true ? '. Which of its instances are off is being found out' : ''
       return draft(entry, known, 'incident-closed', {
         code: outcome,
-        message: [`${entry.host}: ${message}${tally(entry.data.counts)}`, ...notBack(incident)].join('\n'),
+        message: [`${entry.host}: ${message}${tally(entry.data.counts)}${watched}`, ...notBack(incident)].join('\n'),
         severity: closingSeverity(entry.data.outcome, incident),
       })
+    }
+    case 'instances.watched': {
+      const { to, off, started, message } = entry.data
+      if (off === 0 && started === 0) return null
+      const code = off === 0 ? 'ALL_RUN' : to === 'known' ? 'INSTANCES_OFF' : 'INSTANCES_OFF_SO_FAR'
+      const start = `Start them: lifeboat incident start ${entry.incident} --reason "why"`
+      const lines = off === 0 ? [message] : [message, ...cut(namesOfOff(incident)), start]
+      const severity = off === 0 ? 'info' : 'critical'
+      return draft(entry, known, 'instances-off', { code, message: lines.join('\n'), severity })
     }
     case 'brake.tripped':
     case 'brake.released': {
@@ -192,6 +204,18 @@ function notBack(incident: Incident | undefined): string[] {
       ? []
       : [`${outcome.outcome}: ${plan.name} (${plan.instanceId}), ${outcome.code}: ${outcome.message}`],
   )
+  return cut(lines)
+}
+
+function namesOfOff(incident: Incident | undefined): string[] {
+  return incident === undefined
+    ? []
+    : offAfterReturn(incident).map(
+        ({ plan, outcome }) => `off: ${plan.name} (${plan.instanceId}), ${outcome?.code ?? ''}`,
+      )
+}
+
+function cut(lines: string[]): string[] {
   if (lines.length <= linesAtMost) return lines
   return [...lines.slice(0, linesAtMost), `and ${lines.length - linesAtMost} more`]
 }

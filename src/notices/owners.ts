@@ -42,6 +42,8 @@ export class Owners {
   readonly #told = new Map<string, Map<string, Notice>>()
   /** Hosts with an open incident, as the entries tell. */
   readonly #open = new Set<string>()
+  /** Hosts that came back by themselves, until it is known which of their instances are off. */
+  readonly #watched = new Set<string>()
   /** Hosts whose instances are being read, with the sequence of the entry that they are read for. */
   readonly #reading = new Map<string, number>()
   /** What was on suspect hosts; null: it could not be read. `at`: when it was asked for, monotonic ms. */
@@ -53,8 +55,12 @@ export class Owners {
 
   /** Follows notices and incidents, those of earlier runs too. */
   follow(entry: Entry): void {
-    if (entry.kind === 'incident.opened' && entry.host !== null) this.#open.add(entry.host)
-    if (entry.kind === 'incident.closed' && entry.host !== null) this.forget(entry.host)
+    if (entry.kind === 'incident.opened' && entry.host !== null) {
+      this.#open.add(entry.host)
+      this.#watched.delete(entry.host)
+    }
+    if (isTheEnd(entry) && entry.host !== null) this.forget(entry.host)
+    else if (entry.kind === 'incident.closed' && entry.host !== null) this.#watch(entry.host)
     if (entry.kind === 'notice.queued') this.remember(entry.data)
   }
 
@@ -115,13 +121,14 @@ export class Owners {
     const { host } = entry
     if (host === null) return []
     const told = this.#told.get(host) ?? new Map<string, Notice>()
-    if (entry.kind === 'incident.closed') {
+    if (isTheEnd(entry)) {
       const known = incident(entry.incident ?? '')
       this.forget(host)
       if (known === undefined || !tellsTenants(receivers, known.segment)) return []
       return endedDrafts(entry, known, told, { maxInstances })
     }
     if (entry.kind !== 'verdict.changed' || entry.data.kind !== 'healthy' || this.#open.has(host)) return []
+    if (this.#watched.has(host)) return []
     this.forget(host)
     return returnedDrafts(entry, told, { mode: mode(), segment: entry.data.segment, maxInstances })
   }
@@ -129,12 +136,19 @@ export class Owners {
   /** Hosts without an open incident whose failure is not over as far as it was told; `since`: the sequence of what was told. */
   failing(): { host: string; since: number }[] {
     return [...this.#told]
-      .filter(([host]) => !this.#open.has(host))
+      .filter(([host]) => !this.#open.has(host) && !this.#watched.has(host))
       .map(([host, told]) => ({ host, since: Math.max(...[...told.values()].map(({ cause }) => cause)) }))
+  }
+
+  /** Of a host that came back by itself nobody knows yet which instances are off: its owners are told when that is known. */
+  #watch(host: string): void {
+    this.#open.delete(host)
+    this.#watched.add(host)
   }
 
   /** The failure of the host is over. */
   forget(host: string): void {
+    this.#watched.delete(host)
     this.#open.delete(host)
     this.#told.delete(host)
     this.#reading.delete(host)
@@ -169,6 +183,12 @@ export class Owners {
     }
     return []
   }
+}
+
+/** What became of everybody's instances is known, or they were started since. */
+function isTheEnd(entry: Entry): entry is Extract<Entry, { kind: 'incident.closed' | 'instances.watched' }> {
+  if (entry.kind === 'incident.closed') return entry.data.watched !== true
+  return entry.kind === 'instances.watched' && entry.data.to === 'known'
 }
 
 function segmentOf(entry: Entry): string {

@@ -19,7 +19,7 @@ function fields(notice: Notice, texts: Texts, setting: Setting): Record<string, 
   const common = { version: 1, id, topic, audience, severity, mode, at, cloud: setting.cloud, code, subject, text }
   if (audience === 'operator') {
     const { cause, message, host, segment, incident } = notice
-    return { ...common, message, host, segment, incident, sequence: cause, link: linkTo(setting.link, incident) }
+    return { ...common, message, host, segment, incident, sequence: cause, link: linkTo(setting.link, notice) }
   }
   const { project, reference, instances = [], instanceCount, notBack } = notice
   return {

@@ -2,6 +2,7 @@
  * What the owners of instances are told. Pure. A project hears of its own instances only: never of the host (its name, its
  * incident, the reasons of the engine, which may name it), and never of other projects.
  */
+import { afterReturnRule } from '../domain/after-return.ts'
 import type { Entry, EntryData } from '../domain/entry.ts'
 import type { Incident, InstanceRecovery } from '../domain/incident.ts'
 import { powerState, type Instance } from '../domain/instance.ts'
@@ -44,27 +45,28 @@ export function affectedDrafts(
  * were affected (the host may have come back before anything was surveyed).
  */
 export function endedDrafts(
-  entry: Extract<Entry, { kind: 'incident.closed' }>,
+  entry: Extract<Entry, { kind: 'incident.closed' | 'instances.watched' }>,
   incident: Incident,
   told: ReadonlyMap<string, Pick<Notice, 'reference' | 'instances' | 'instanceCount'>>,
   { maxInstances }: { maxInstances: number },
 ): Draft[] {
+  const closing = entry.kind === 'incident.closed' ? entry.data.outcome : 'returned'
   const ended = byProject([...incident.instances.values()], ({ plan }) => plan.projectId)
   const projects = new Set([...told.keys(), ...ended.keys()])
   return [...projects].map((project) => {
     const known = told.get(project)
-    const own = (ended.get(project) ?? []).map((recovery) => noticedEnd(recovery, entry.data.outcome))
+    const own = (ended.get(project) ?? []).map((recovery) => noticedEnd(recovery, closing))
     const seen = new Set(own.map(({ id }) => id))
     const rest = (known?.instances ?? [])
       .filter(({ id }) => !seen.has(id))
-      .map((one): NoticedInstance => ({ id: one.id, name: one.name, state: unplanned(entry.data.outcome) }))
+      .map((one): NoticedInstance => ({ id: one.id, name: one.name, state: unplanned(closing) }))
     const instances = [...own, ...rest]
     return tenantDraft(entry, 'instances-ended', {
       mode: incident.mode,
       segment: incident.segment,
       project,
       maxInstances,
-      code: entry.data.outcome,
+      code: closing,
       severity: worst(instances),
       reference: known?.reference ?? referenceOf(entry.hash, project),
       instances,
@@ -121,7 +123,15 @@ function noticedHere({ id, name, vmState }: Instance): NoticedInstance {
 function noticedEnd({ plan, outcome }: InstanceRecovery, closing: Closing): NoticedInstance {
   const one = { id: plan.instanceId, name: short(plan.name) }
   if (outcome === null) return { ...one, state: unplanned(closing) }
-  if (outcome.outcome !== 'recovered') return { ...one, state: outcome.outcome, code: outcome.code }
+  const { code, after } = outcome
+  const stayed = plan.rule === afterReturnRule
+  if (code === 'INSTANCE_GONE') return { ...one, state: 'gone', code }
+  if (stayed && outcome.outcome === 'left') return { ...one, state: 'off', code }
+  const elsewhere = after?.host ?? plan.original.instance.host
+  if (outcome.outcome !== 'recovered' && elsewhere !== null && elsewhere !== plan.original.instance.host)
+    return { ...one, state: 'elsewhere', code, host: elsewhere }
+  if (outcome.outcome !== 'recovered') return { ...one, state: outcome.outcome, code }
+  if (stayed && code !== 'MOVED_BY_OTHERS') return { ...one, state: 'restarted' }
   const runs = outcome.after === null ? plan.expected === 'running' : outcome.after.powerState === powerState.running
   const host = outcome.after?.host ?? null
   return { ...one, state: runs ? 'running' : 'stopped', ...(host !== null && { host }) }
@@ -136,8 +146,8 @@ function unplanned(closing: Closing): NoticedState {
 
 /** How much an owner has to worry. */
 const worries: Record<NoticedState, number> = {
-  ...{ running: 0, stopped: 0, returned: 0, 'at-rest': 0 },
-  ...{ affected: 1, untouched: 1, left: 1, failed: 2, stuck: 2 },
+  ...{ running: 0, stopped: 0, gone: 0, returned: 0, restarted: 0, 'at-rest': 0 },
+  ...{ affected: 1, off: 1, untouched: 1, left: 1, failed: 2, stuck: 2, elsewhere: 2 },
 }
 
 function order({ state }: NoticedInstance): number {

@@ -49,6 +49,7 @@ export const english: Texts = {
     alarm: operator('Alarm {code}'),
     'return-waits': operator('{host} waits to be let back'),
     'return-refused': operator('{host} is kept out'),
+    'instances-off': operator('{host} is back: {code}'),
     'host-returned': operator('{host} takes instances again'),
     test: operator('A test of this receiver'),
     'instances-affected': {
@@ -70,8 +71,12 @@ export const english: Texts = {
     left: 'not moved; it stays down until its host is repaired',
     failed: 'could not be recovered; the operators know of it',
     stuck: 'unclear; the operators look at it',
+    elsewhere: 'on another host, not as it was; the operators look at it',
+    gone: 'deleted meanwhile',
     untouched: 'not recovered',
-    returned: 'its host came back by itself; nothing was moved',
+    returned: 'its host came back by itself; nothing was moved, and it was not seen off since',
+    off: 'off since its host went down, which is back; it can be started',
+    restarted: 'running again where it was',
   },
   observing: 'Automatic recovery only observes at the moment: nothing was or will be done by it.',
 }
@@ -119,21 +124,24 @@ function operatorValues(notice: Notice, { cloud, link }: Setting): Values {
   return {
     ...{ code, message, at, severity, mode, topic, cloud: cloud ?? '' },
     ...{ host: host ?? '', segment: segment ?? '', incident: incident ?? '' },
-    link: linkLine(link, incident),
+    link: linkLine(linkTo(link, notice)),
   }
 }
 
 /** On a line of its own. */
-function linkLine(link: string | null, incident: string | null): string {
-  const address = linkTo(link, incident)
+function linkLine(address: string | null): string {
   return address === null ? '' : `\n\n${address}`
 }
 
-/** The page of an incident, or null. */
-export function linkTo(link: string | null, incident: string | null): string | null {
-  return link === null || incident === null
-    ? null
-    : `${link.replace(/\/+$/, '')}/incidents/${encodeURIComponent(incident)}`
+/**
+ * The page that tells more: the incident's, before there is one the host's, and of what concerns the whole cloud the overview.
+ * Null where no link is configured.
+ */
+export function linkTo(link: string | null, { incident, host }: Pick<Notice, 'incident' | 'host'>): string | null {
+  if (link === null) return null
+  const pages = link.replace(/\/+$/, '')
+  if (incident !== null) return `${pages}/incidents/${encodeURIComponent(incident)}`
+  return host === null ? `${pages}/` : `${pages}/hosts/${encodeURIComponent(host)}`
 }
 
 /** Nothing here may name the host: an incident's id has its name in it, too. */

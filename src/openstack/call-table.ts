@@ -167,6 +167,13 @@ export const calls = {
     'placement:resource_providers:traits:list',
     'Whether the scheduler still avoids a host that was enabled again',
   ),
+  listAllocations: read(
+    'placement',
+    '/allocations/{id}',
+    '1.6',
+    'placement:allocations:list',
+    'Where Nova sent an evacuation that its destination has not taken: nothing else names it',
+  ),
 } as const satisfies Record<string, ApiCall>
 
 /** For generated documentation. */

@@ -22,6 +22,7 @@ import { Session } from './session.ts'
 import { tokenCheck } from './token-check.ts'
 import { Transport } from './transport.ts'
 import { getVolumes } from './volumes.ts'
+import { Allocations } from './allocations.ts'
 import { hostTraits } from './host-traits.ts'
 
 export interface CloudOptions {
@@ -96,6 +97,7 @@ export function createCloud(options: CloudOptions): OpenStackCloud {
   const { config, clock } = options
   const { session, transport, keystone } = openSession(options)
   const roles = options.evacuateRoles ?? ['admin']
+  const allocations = new Allocations(session)
   return {
     ...computeReads(session),
     ...computeWrites(session),
@@ -104,6 +106,7 @@ export function createCloud(options: CloudOptions): OpenStackCloud {
       return { computeMaxMicroversion: formatMicroversion(range.max), landsStopped: landsStopped(range) }
     },
     getVolumes: (ids, callOptions) => getVolumes(session, ids, callOptions),
+    allocatedHosts: (id, callOptions) => allocations.hostsOf(id, callOptions),
     hostTraits: (host, callOptions) => hostTraits(session, host, callOptions),
     mayActFor: (projectId, callOptions) => mayActFor(session, projectId, roles, callOptions),
     credentialExpiry: credentialExpiry(session, config.credential),

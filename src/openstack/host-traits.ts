@@ -37,16 +37,14 @@ async function nodesOf(session: Session, host: HostName, options?: CallOptions):
     throw thrown
   })
   const found = near.filter(({ service }) => service.host === host)
-  const nodes = found.length > 0 ? found : await everywhere(session, host, options)
+  const nodes =
+    found.length > 0 ? found : (await allNodes(session, options)).filter(({ service }) => service.host === host)
   if (nodes.length === 0) throw new LifeboatError('NOT_FOUND', `Nova shows no hypervisor on ${host}`)
   return nodes.map(({ id }) => id)
 }
 
-async function everywhere(
-  session: Session,
-  host: HostName,
-  options?: CallOptions,
-): Promise<z.infer<typeof hypervisor>[]> {
+/** Every hypervisor of the cloud. */
+export async function allNodes(session: Session, options?: CallOptions): Promise<z.infer<typeof hypervisor>[]> {
   const fetch = async (marker?: string) => {
     const query = { limit: String(pageSize), ...(marker === undefined ? {} : { marker }) }
     const { data } = await session.read(
@@ -57,8 +55,7 @@ async function everywhere(
     const linked = (data.hypervisors_links ?? []).length > 0
     return { items: data.hypervisors, linked, marker: data.hypervisors.at(-1)?.id }
   }
-  const all = await allPages(calls.listHypervisors.route, fetch, ({ id }) => id)
-  return all.filter(({ service }) => service.host === host)
+  return allPages(calls.listHypervisors.route, fetch, ({ id }) => id)
 }
 
 async function listed(

@@ -50,6 +50,7 @@ const othersToo: Record<string, string> = {
   'volume:get': reader,
   'volume:get_all': reader,
   'placement:resource_providers:traits:list': `${admin} or role:service`,
+  'placement:allocations:list': `${admin} or role:service`,
   'identity:validate_token': `${admin} or (role:reader and system_scope:all) or role:service or user_id:%(target.token.user_id)s`,
 }
 

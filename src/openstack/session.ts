@@ -32,6 +32,8 @@ export interface Ask {
   asProject?: string | undefined
   /** Sent along, for the services' logs. Default: one of its own. */
   globalRequestId?: string | undefined
+  /** Asked right before each request leaves. */
+  mayLeave?: (() => void) | undefined
 }
 
 export interface Answered {
@@ -68,7 +70,7 @@ export class Session {
 
   /** Sends one call. @throws LifeboatError for everything but a 2xx */
   async send(ask: Ask, options: CallOptions = {}): Promise<Answered> {
-    const one = { ...ask, globalRequestId: options.globalRequestId }
+    const one = { ...ask, globalRequestId: options.globalRequestId, mayLeave: options.mayLeave }
     return this.#within(ask.call, options, async (guard) => {
       const first = await this.#once(one, guard, false)
       // 406: the cloud changed under us. Nothing was done, so with a new range the call may go again, once.
@@ -119,6 +121,8 @@ export class Session {
     if (guard.signal.aborted) throw interrupted(call, guard)
     const query = new URLSearchParams(ask.query ?? {}).toString()
     const url = `${this.#base(call, token)}${pathOf(call, ask.ids)}${query === '' ? '' : `?${query}`}`
+    // A token, or a first try, may have taken half a minute.
+    ask.mayLeave?.()
     const answer = await this.#transport.send({
       call,
       url,

@@ -12,6 +12,8 @@ export const apiFaultKinds = {
   'drop-after': 'The service acts and the connection breaks before the answer.',
   'hang-after': 'The service acts and the answer never comes.',
   'hang-before': 'The request is swallowed: nothing is done, nothing comes.',
+  'act-late':
+    'The connection breaks at once, and the service acts `delayMs` later: a request that waited in the queue of a front end.',
   malformed: 'The service acts and the answer is not JSON.',
   empty: 'The service acts and an empty object comes.',
 } as const

@@ -14,8 +14,15 @@ import type { World } from './world.ts'
 
 /** Service version from which the API believes that the computes can land a guest stopped. */
 const stoppedLandingVersion = 62
-/** A change that another task made in between; Nova leaves its task state alone. */
-class UnexpectedTaskState extends Error {}
+/** A change that another task made in between; Nova leaves its task state alone, or writes what it had wanted to write. */
+class UnexpectedTaskState extends Error {
+  readonly columns: Partial<SimInstance>
+
+  constructor(message: string, columns: Partial<SimInstance>) {
+    super(message)
+    this.columns = columns
+  }
+}
 /** The destination died: whatever was in progress there ends without a word. */
 class Died extends Error {}
 /** Failures that give the instance back unchanged. */
@@ -113,7 +120,10 @@ export class Evacuations {
     const alive = (): void => {
       if (host.life !== life || !host.agent) throw new Died()
     }
-    if (!host.agent) return
+    if (!host.agent) {
+      host.queue.push(() => void this.rebuild(order, migration, host, action))
+      return
+    }
     const close = world.openEvent(action, 'compute_rebuild_instance', host.name)
     try {
       await this.claim(order, migration, host, alive)
@@ -152,7 +162,8 @@ export class Evacuations {
       throw new Error(`Instance instance-${instance.index.toString(16).padStart(8, '0')} already exists.`)
     }
     await this.pause('rebuildMs', alive)
-    this.expect(instance, 'rebuilding')
+    // Already set in the record that could not be saved: writing ERROR saves them with it.
+    this.expect(instance, 'rebuilding', { taskState: 'rebuilding', powerState: 0 })
     world.save(instance, { powerState: 0 })
     await this.pause('volumesMs', alive)
     this.expect(instance, 'rebuilding')
@@ -202,15 +213,16 @@ export class Evacuations {
     if (instance.deletedAt !== null) return
     const fault = { message: error.message, code: error instanceof DriverFailure ? 400 : 500, created: world.wall() }
     if (error instanceof Rollback) world.save(instance, { vmState: order.vmState, taskState: null, fault })
-    else if (error instanceof UnexpectedTaskState) world.save(instance, { vmState: 'error', fault })
+    else if (error instanceof UnexpectedTaskState) world.save(instance, { ...error.columns, vmState: 'error', fault })
     else world.save(instance, { vmState: 'error', taskState: null, fault })
   }
 
-  private expect(instance: SimInstance, taskState: string): void {
+  private expect(instance: SimInstance, taskState: string, wanted: Partial<SimInstance> = {}): void {
     if (instance.deletedAt !== null) throw new Error(`Instance ${instance.uuid} could not be found.`)
     if (instance.taskState === taskState) return
     throw new UnexpectedTaskState(
       `Conflict updating instance ${instance.uuid}. Expected: {'task_state': ['${taskState}']}. Actual: {'task_state': '${instance.taskState ?? 'None'}'}`,
+      wanted,
     )
   }
 

@@ -15,7 +15,9 @@ export interface HeartbeatRules {
 export function lastBeat(service: SimService, rules: HeartbeatRules, wall: number): number {
   if (service.beatingSince === null) return service.frozenAt
   const beats = Math.floor((wall - service.beatingSince) / rules.reportIntervalMs)
-  return Math.max(service.frozenAt, service.beatingSince + beats * rules.reportIntervalMs)
+  const beat = service.beatingSince + beats * rules.reportIntervalMs
+  // Once the clocks are set back, each beat is stamped with the time that it is.
+  return wall < service.frozenAt ? beat : Math.max(service.frozenAt, beat)
 }
 
 export function startBeating(service: SimService, rules: HeartbeatRules, wall: number): void {
@@ -30,12 +32,13 @@ export function stopBeating(service: SimService, rules: HeartbeatRules, wall: nu
   service.beatingSince = null
 }
 
-/** Nova's own answer: forced down first, then the age of the last beat. */
+/** Nova's own answer: forced down first, then how far the last beat is from now, in either direction. */
 export function isUp(service: SimService, rules: HeartbeatRules, wall: number): boolean {
-  return !service.forcedDown && wall - lastBeat(service, rules, wall) <= rules.serviceDownTimeMs
+  return !service.forcedDown && Math.abs(wall - lastBeat(service, rules, wall)) <= rules.serviceDownTimeMs
 }
 
 /** The row's last write: a beat or a PUT, whichever came later. */
 export function updatedAt(service: SimService, rules: HeartbeatRules, wall: number): number {
-  return Math.max(lastBeat(service, rules, wall), service.lastWrite)
+  const beat = lastBeat(service, rules, wall)
+  return wall < service.lastWrite && service.beatingSince !== null ? beat : Math.max(beat, service.lastWrite)
 }

@@ -9,7 +9,7 @@ const openEvacuation = new Set(['accepted', 'pre-migrating', 'done'])
 
 export class HostLife {
   private readonly world: World
-  /** How long after its start nova-compute compares power with the database (Nova: sync_power_state_interval). */
+  /** How long after its start nova-compute compares power with the database, and how often from then on. */
   private readonly powerSyncMs: number
 
   constructor(world: World, powerSyncMs: number) {
@@ -48,12 +48,21 @@ export class HostLife {
     this.world.clock.after(this.world.options.timings.agentStartMs, () => {
       if (host.life !== life || !host.alive || host.agent) return
       this.settleEvacuated(host)
+      this.retryPower(host)
       host.disabledTrait = host.service.status === 'disabled'
       host.agent = true
       this.world.refreshHeartbeats()
-      this.world.clock.after(this.powerSyncMs, () => {
-        if (host.life === life) this.syncPower(name)
-      })
+      // After its own evacuated guests are settled, whatever was sent to it meanwhile (docs/nova.md §2.7).
+      for (const take of host.queue.splice(0)) take()
+      this.syncPowerAgain(host, life)
+    })
+  }
+
+  private syncPowerAgain(host: SimHost, life: number): void {
+    this.world.clock.after(this.powerSyncMs, () => {
+      if (host.life !== life) return
+      this.syncPower(host.name)
+      this.syncPowerAgain(host, life)
     })
   }
 
@@ -72,7 +81,7 @@ export class HostLife {
   syncPower(name: string): void {
     for (const instance of this.world.instancesOn(name)) {
       if (
-        instance.vmState !== 'active' ||
+        (instance.vmState !== 'active' && instance.vmState !== 'paused') ||
         instance.taskState !== null ||
         this.world.hypervisors.runs(name, instance.uuid)
       )
@@ -85,6 +94,17 @@ export class HostLife {
       })
       this.world.openEvent(action, 'compute_stop_instance', name)('Success')
       this.world.save(instance, { vmState: 'stopped', powerState: 4 })
+    }
+  }
+
+  /** nova-compute repeats a stop or a start that was ordered while it was away: the task tells (docs/nova.md §8). */
+  private retryPower({ name }: SimHost): void {
+    for (const instance of this.world.instancesOn(name)) {
+      const on = instance.taskState === 'powering-on'
+      if (!on && instance.taskState !== 'powering-off') continue
+      this.world.hypervisors.set(name, instance.uuid, on, on ? 'start' : 'stop')
+      const columns = on ? { vmState: 'active', powerState: 1 } : { vmState: 'stopped', powerState: 4 }
+      this.world.save(instance, { ...columns, taskState: null })
     }
   }
 

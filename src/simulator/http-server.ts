@@ -140,7 +140,12 @@ export class HttpServer {
     entry.fault = fault?.kind ?? null
     if (fault?.kind === 'drop-before') line.cut()
     else if (fault?.kind === 'hang-before') line.hold()
-    else if (fault?.kind === 'refuse') this.send(line, entry, refusal(fault))
+    else if (fault?.kind === 'act-late') {
+      line.cut()
+      await sleep(this.options.clock, fault.delayMs ?? 1_000)
+      const answer = await this.work(exchange, name, () => undefined)
+      if (answer !== null) entry.status = answer.status
+    } else if (fault?.kind === 'refuse') this.send(line, entry, refusal(fault))
     else {
       const answer = await this.work(exchange, name, () => line.hold())
       if (answer === null) return
@@ -195,6 +200,7 @@ export class HttpServer {
       case 'refuse':
       case 'drop-before':
       case 'hang-before':
+      case 'act-late':
         throw new Error(`${fault.kind} strikes before the service acts`)
     }
   }

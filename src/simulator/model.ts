@@ -177,6 +177,8 @@ export interface SimHost {
   disabledTrait: boolean
   /** Bumped at every death of the agent: work in progress of an older life stops. */
   life: number
+  /** Orders that wait in the broker while no nova-compute takes them; the next one that starts takes them all. */
+  queue: (() => void)[]
 }
 
 /** Everything that takes time, in milliseconds of the simulator's clock. */
@@ -197,6 +199,8 @@ export interface Timings {
   agentStartMs: number
   /** The broker's return until the computes beat again: Nova's can take an RPC time limit and longer. */
   brokerReconnectMs: number
+  /** How long a call to a nova-compute that does not answer is waited for (rpc_response_timeout). */
+  rpcTimeoutMs: number
 }
 
 export interface SimulatedUser {

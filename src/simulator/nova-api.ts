@@ -65,7 +65,7 @@ export class NovaApi {
     const get = method === 'GET'
     if (first === 'os-services' && get && second === undefined) return ok(listServices(world, exchange.query, minor))
     if (first === 'os-services' && method === 'PUT' && second !== undefined) {
-      return ok(updateService(world, second, exchange.body, minor))
+      return ok(await updateService(world, second, exchange.body, minor))
     }
     if (first === 'os-services' && method === 'DELETE' && second !== undefined) {
       deleteService(world, second)

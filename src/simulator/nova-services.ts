@@ -1,4 +1,5 @@
 /** os-services of the simulated Nova: the list, PUT and DELETE with every rule of docs/nova.md §1.2. */
+import { sleep } from '../domain/clock.ts'
 import { followStatus } from './disabled-trait.ts'
 import { asRecord } from './exchange.ts'
 import type { Minor } from './microversion.ts'
@@ -31,8 +32,11 @@ export function listServices(world: World, query: URLSearchParams, minor: Minor)
   return { services: rows.map((service) => serviceView(world, service, minor)) }
 }
 
-/** Throws NovaError with Nova's own words. */
-export function updateService(world: World, uuid: string, body: unknown, minor: Minor): unknown {
+/**
+ * Throws NovaError with Nova's own words. The row is written at once; a change of status is answered only when the host's
+ * nova-compute has answered, or after a call's time limit where Nova still takes a dead one for up.
+ */
+export async function updateService(world: World, uuid: string, body: unknown, minor: Minor): Promise<unknown> {
   if (minor < 53) throw notFound('The resource could not be found.')
   if (!uuidForm.test(uuid)) throw badRequest(`Invalid uuid ${uuid}`)
   const change = checkedChange(body)
@@ -50,7 +54,12 @@ export function updateService(world: World, uuid: string, body: unknown, minor: 
   if (change.status === undefined && change.forcedDown === undefined) {
     throw badRequest("No updates were requested. Fields 'status' or 'forced_down' should be specified.")
   }
-  return { service: serviceView(world, service, minor, apply(world, service, change)) }
+  const before = service.status
+  const written = apply(world, service, change)
+  const host = world.host(service.host)
+  if (service.status !== before && world.isUp(service) && !(host.agent && host.connected))
+    await sleep(world.clock, world.options.timings.rpcTimeoutMs)
+  return { service: serviceView(world, service, minor, written) }
 }
 
 /** Throws NovaError with Nova's own words: not while an instance is there, nor while one is on its way there or away. */

@@ -24,30 +24,55 @@ export class Resizes {
     const wanted = (argument as { flavorRef?: string; host?: string } | null) ?? {}
     const flavor = name === 'resize' ? flavors.find((at) => at.id === wanted.flavorRef) : instance.flavor
     if (flavor === undefined || instance.host === null) throw badRequest('Invalid flavorRef provided.')
-    const source = instance.host
+    const source = this.world.host(instance.host)
+    if (!this.world.isUp(source.service)) throw conflict('Service is unavailable at this time.')
     this.world.save(instance, { taskState: 'resize_prep' })
     const action = this.world.addAction(instance, { action: name, ...actor(caller) })
     const migration = this.world.addMigration({
       instanceUuid: instance.uuid,
       type: name === 'resize' ? 'resize' : 'migration',
       status: 'pre-migrating',
-      source,
+      source: source.name,
       oldFlavorId: Number(instance.flavor.id),
       newFlavorId: Number(flavor.id),
       userId: caller.userId,
       projectId: caller.projectId,
     })
     void sleep(this.world.clock, this.world.options.timings.spawnMs).then(() => {
-      const dest = pickDestination(this.world, instance, source, wanted.host)
+      const dest = pickDestination(this.world, instance, source.name, wanted.host)
       if (dest === null) {
         this.world.saveMigration(migration, { status: 'error' })
         this.world.save(instance, { taskState: null })
+        return
+      }
+      if (!source.agent) {
+        this.waitsForItsSource(instance, migration, dest.name)
         return
       }
       this.moved(instance, migration, dest.name, flavor.id)
       this.world.openEvent(action, 'compute_finish_resize', dest.name)('Success')
     })
     return 202
+  }
+
+  /**
+   * The source died before Nova knew it: the order waits in its queue. When its nova-compute starts it resets the task first, and the
+   * order then breaks the instance, wherever it is by then (docs/nova.md §3.5).
+   */
+  private waitsForItsSource(instance: SimInstance, migration: SimMigration, dest: string): void {
+    const { world } = this
+    const source = world.host(migration.source)
+    world.release(instance.uuid, source.name)
+    world.allocate(migration.uuid, source.name)
+    world.allocate(instance.uuid, dest)
+    world.saveMigration(migration, { dest })
+    source.queue.push(() => {
+      world.releaseAll(instance.uuid)
+      world.release(migration.uuid, source.name)
+      world.allocate(instance.uuid, source.name)
+      world.saveMigration(migration, { status: 'error' })
+      world.save(instance, { vmState: 'error', taskState: 'resize_migrating' })
+    })
   }
 
   /** The state after finish_resize: host is the destination, power_state still what it was before. */

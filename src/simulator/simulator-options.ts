@@ -18,7 +18,7 @@ export interface SimulatorOptions {
   region?: string
   /** Default one hour, as Keystone's. */
   tokenLifeMs?: number
-  /** How long after its start a host's power sync runs. Default 600 s, as Nova's. */
+  /** How long after its start a host's power sync runs, and how often from then on. Default 600 s; Nova's first comes within 60 s. */
   powerSyncMs?: number
   /** Default 0: any free port. Null: no socket at all; only `wire` reaches the cloud, at http://simulator. */
   port?: number | null
@@ -49,4 +49,5 @@ export const quickTimings: Timings = {
   confirmMs: 10,
   agentStartMs: 20,
   brokerReconnectMs: 20,
+  rpcTimeoutMs: 60,
 }

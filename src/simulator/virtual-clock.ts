@@ -2,16 +2,14 @@
  * A clock whose time stands still while anything is going on and jumps to the next timer when nothing is. With it a
  * daemon and a simulated cloud in one process live through hours in milliseconds, over real HTTP.
  *
- * "Going on" is: an HTTP request of this process that has not ended (seen through node's diagnostics channels, whoever
- * sent it), a request that the simulator's server works on, file and child-process work, and everything that `busy` was
- * told of. A request that the server holds back on purpose (a slow or hanging answer) is waiting for the clock, so it
- * does not count.
+ * "Going on" is: an HTTP request of this process that has not ended (open-requests.ts), a request that the simulator's
+ * server works on, file and child-process work, and everything that `busy` was told of. A request that the server holds
+ * back on purpose (a slow or hanging answer) is waiting for the clock, so it does not count.
  *
  * It must not be used outside tests and demonstrations: nothing here knows the real time.
  */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { ClientRequest } from 'node:http'
 import type { Clock } from '../domain/clock.ts'
+import { requestsFromNowOn } from './open-requests.ts'
 
 /** Event loop turns without any work before time may jump: promises, sqlite and response bodies settle in fewer than these. */
 const quietTurns = 6
@@ -29,7 +27,7 @@ export class VirtualClock implements Clock {
   private order = 0
   private epoch: number
   private timers: Timer[] = []
-  private readonly clientRequests = new Set<object>()
+  private readonly openRequests = requestsFromNowOn()
   private readonly ownProcesses: number
   private serving = 0
   private held = 0
@@ -40,10 +38,6 @@ export class VirtualClock implements Clock {
   constructor(epoch = Date.UTC(2026, 0, 1)) {
     this.epoch = epoch
     this.ownProcesses = openOsRequests()
-    subscribe('http.client.request.start', this.onHttpStart)
-    subscribe('undici:request:create', this.onFetchStart)
-    subscribe('undici:request:trailers', this.onFetchEnd)
-    subscribe('undici:request:error', this.onFetchEnd)
   }
 
   now(): number {
@@ -99,6 +93,20 @@ export class VirtualClock implements Clock {
     return false
   }
 
+  /**
+   * Time passes in the middle of a call that does not return meanwhile. What is due fires; what others only begin then, they
+   * go on with afterwards.
+   */
+  leap(ms: number): void {
+    const end = this.time + ms
+    for (let next = this.timers[0]; next !== undefined && next.at < end; next = this.timers[0]) {
+      this.timers.shift()
+      this.time = Math.max(this.time, next.at)
+      next.fire()
+    }
+    this.time = end
+  }
+
   /** Lets time pass until `condition` holds. Throws when `limitMs` of virtual time were not enough. */
   async until(condition: () => boolean, limitMs = 24 * 3_600_000): Promise<void> {
     await this.drive(condition, this.time + limitMs)
@@ -114,14 +122,6 @@ export class VirtualClock implements Clock {
     work.then(settle, settle)
     await this.until(() => state.settled, limitMs)
     return work
-  }
-
-  /** Ends the observation of the process's HTTP requests. */
-  close(): void {
-    unsubscribe('http.client.request.start', this.onHttpStart)
-    unsubscribe('undici:request:create', this.onFetchStart)
-    unsubscribe('undici:request:trailers', this.onFetchEnd)
-    unsubscribe('undici:request:error', this.onFetchEnd)
   }
 
   private async drive(stop: () => boolean, end: number): Promise<void> {
@@ -170,7 +170,7 @@ export class VirtualClock implements Clock {
   }
 
   private working(): boolean {
-    return this.tasks > 0 || this.serving > 0 || this.clientRequests.size > this.held
+    return this.tasks > 0 || this.serving > 0 || this.openRequests() > this.held
   }
 
   private insert(timer: Timer): void {
@@ -193,21 +193,6 @@ export class VirtualClock implements Clock {
       if (open) this[counter]--
       open = false
     }
-  }
-
-  private readonly onHttpStart = (message: unknown): void => {
-    const { request } = message as { request: ClientRequest }
-    this.clientRequests.add(request)
-    // `close` comes in every case: answered, refused, reset, aborted.
-    request.once('close', () => this.clientRequests.delete(request))
-  }
-
-  private readonly onFetchStart = (message: unknown): void => {
-    this.clientRequests.add((message as { request: object }).request)
-  }
-
-  private readonly onFetchEnd = (message: unknown): void => {
-    this.clientRequests.delete((message as { request: object }).request)
   }
 }
 

@@ -130,6 +130,7 @@ export class World {
       faults: { ...noFaults },
       disabledTrait: false,
       life: 0,
+      queue: [],
     }
     this.hosts.set(name, host)
     return host

@@ -16,6 +16,7 @@ const levels: Partial<Record<EntryKind, Level>> = {
   'brake.tripped': 'error',
   'alarm.raised': 'error',
   'incident.opened': 'warn',
+  'incident.segment-changed': 'warn',
   'incident.held': 'warn',
   'step.failed': 'warn',
   'debt.recorded': 'warn',
@@ -42,6 +43,7 @@ function levelOf(entry: Entry): Level {
     return 'error'
   if (entry.kind === 'verdict.changed' && entry.data.kind === 'contradiction') return 'error'
   if (entry.kind === 'return.changed' && entry.data.to === 'kept-out') return 'warn'
+  if (entry.kind === 'instances.watched' && entry.data.off > 0) return 'warn'
   return levels[entry.kind] ?? 'info'
 }
 
@@ -75,6 +77,10 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
       const { segment, mode, openedBy } = entry.data
       return { message: 'Incident opened', segment, mode, openedBy }
     }
+    case 'incident.segment-changed': {
+      const { from, to: segment } = entry.data
+      return { message: `Incident is under the rules of segment ${segment} now`, from, segment }
+    }
     case 'incident.phase':
       return { message: `Incident went from ${entry.data.from} to ${entry.data.to}`, phase: entry.data.to }
     case 'incident.held':
@@ -104,6 +110,10 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
     }
     case 'service.restored':
       return { message: 'What we had set on the service is taken back', change: entry.data.change }
+    case 'instances.watched': {
+      const { message, to, instances, off, started } = entry.data
+      return { message, reason: to, instances, off, started }
+    }
     case 'plan.made': {
       const { message, reason, decision, recipe } = entry.data
       return { message: `Plan made: ${message}`, reason, decision, recipe }
@@ -126,12 +136,22 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
     }
     case 'debt.recorded':
       return { message: `Debt left: ${entry.data.message}`, reason: entry.data.code }
+    case 'debt.settled': {
+      const { code: reason, end, message } = entry.data
+      return { message: `Debt settled: ${message}`, reason, end }
+    }
     case 'operator.statement':
       return { message: 'A person stated that the host is dead', by: entry.data.by, reason: entry.data.statement }
     case 'operator.override':
       return { message: 'A person let the incident past the brake', by: entry.data.by, reason: entry.data.reason }
     case 'operator.cancelled':
       return { message: 'A person cancelled', by: entry.data.by, reason: entry.data.reason }
+    case 'operator.start':
+      return {
+        message: 'A person has the instances started that are off',
+        by: entry.data.by,
+        reason: entry.data.reason,
+      }
     case 'operator.return': {
       const { keepOut, by, reason } = entry.data
       return { message: keepOut ? 'A person keeps the host out' : 'A person lets the host back', by, reason }

@@ -76,7 +76,6 @@ describe('what is never compressed', () => {
 
   it("anything on the operators' socket", async () => {
     const clock = new VirtualClock()
-    closing.push(() => clock.close())
     const sources = { operations: fakeOperations(fleet).operations, review: fakeReview(), clock }
     expect(await plain({ server: restServer(sources, onSocket) }, '/v1/hosts')).toBeUndefined()
   })
@@ -116,10 +115,7 @@ describe('a stream', () => {
       { ...sources, people, observer: { log: (...line) => void logged.push(line) } },
       listening,
     )
-    closing.push(
-      () => clock.close(),
-      () => listener.close(),
-    )
+    closing.push(() => listener.close())
     return listener.address
   }
   const ask = (url: string): Promise<IncomingMessage> =>

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { EventStreams } from '../../src/api/event-stream.ts'
 import type { JournalQuery, Review } from '../../src/domain/review.ts'
 import { VirtualClock } from '../../src/simulator/index.ts'
@@ -31,7 +31,6 @@ class Reader extends Writable {
 }
 
 let clock: VirtualClock
-afterEach(() => clock.close())
 
 function journal(entries: number, size = 10) {
   const tell = new Set<() => void>()

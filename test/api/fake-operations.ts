@@ -55,6 +55,9 @@ export function fakeOperations(replace: Partial<Operations> = {}): { operations:
     host: (name) => {
       throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${name}`)
     },
+    startInstances: async (id, order) => {
+      asked.push(['startInstances', id, order])
+    },
     returnHost: async (order) => {
       asked.push(['returnHost', order])
       return { state: 'away', code: null, message: 'silent', since: null, leftovers: [], order: null }
@@ -68,7 +71,7 @@ export function fakeOperations(replace: Partial<Operations> = {}): { operations:
     },
     recover: async (order) => {
       asked.push(['recover', order])
-      return { incident: 'i-1' }
+      return { incident: 'i-1', held: null }
     },
     pause: async (order) => {
       asked.push(['pause', order])

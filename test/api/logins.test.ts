@@ -187,7 +187,6 @@ it('fifty acts with one token at once are two questions: none hears an answer th
   keystone.answers()
   for (const act of await Promise.all(acts)) expect(act).not.toBeNull()
   expect(keystone.asked()).toBe(2)
-  clock.close()
 })
 
 it('made-up tokens hold no place of a token that was good before, while Keystone is slow', async () => {
@@ -202,7 +201,6 @@ it('made-up tokens hold no place of a token that was good before, while Keystone
   keystone.answers()
   expect(await act).not.toBeNull()
   await Promise.all(flood)
-  clock.close()
 })
 
 it('whoever waits for the answer about a token that another asked for hears the same: Keystone is missing', async () => {
@@ -212,7 +210,6 @@ it('whoever waits for the answer about a token that another asked for hears the 
   const cache = new TokenCache({ holder }, clock)
   const asked = [1, 2].map(() => cache.holder('token-of-olaf', { fresh: false }))
   for (const answer of asked) await expect(answer).rejects.toMatchObject({ code: 'API_UNAVAILABLE' })
-  clock.close()
 })
 
 describe('a session', () => {

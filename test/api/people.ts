@@ -80,7 +80,6 @@ export async function front(change: Partial<WebOptions> = {}, operations: Partia
     { operations: own, review: fakeReview(asked), clock, people, observer },
     { ...listening, ...change },
   )
-  server.addHook('onClose', () => clock.close())
   return { server, people, clock, asked, logged }
 }
 

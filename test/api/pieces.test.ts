@@ -47,7 +47,6 @@ it.each([
   const { headers, body } = await clock.run(asked)
   expect([headers['content-type'], JSON.parse(body)]).toEqual(['application/json; charset=utf-8', answer])
   await server.close()
-  clock.close()
 })
 
 it('a long page of the newest entries ends where it was asked: what is written meanwhile comes after its head', async () => {
@@ -59,7 +58,6 @@ it('a long page of the newest entries ends where it was asked: what is written m
   }
   const page = await clock.run(journalInPieces({ journal }, { newestFirst: true, limit: 450 }, clock))
   expect([page.entries[0]?.seq, page.entries.at(-1)?.seq, page.head.seq]).toEqual([1_000, 551, 1_000])
-  clock.close()
 })
 
 it('a long page of the journal is read in turns, and is the page that was asked for', async () => {
@@ -80,5 +78,4 @@ it('a long page of the journal is read in turns, and is the page that was asked 
   expect([seqs(page), page.next]).toEqual([Array.from({ length: 550 }, (_, nth) => 101 + nth), 650])
   const last = await clock.run(journalInPieces({ journal }, { after: 500, limit: 1_000 }, clock))
   expect([seqs(last).length, seqs(last).at(-1), last.next]).toEqual([500, 1_000, null])
-  clock.close()
 })

@@ -156,7 +156,7 @@ describe('beside a running daemon', () => {
         leftovers: [{ code: 'NEEDS_ANOTHER_START', message: 'web: evacuation m-1', instance: 'web' }],
         order: { by: 'bob', reason: '', keepOut: true, at: '2026-01-02T03:02:00.000Z' },
       },
-      returnRules: { mode: 'confirm', healthyMs: 300_000, maxReturns: 3, withinMs: 1_800_000 },
+      returnRules: { mode: 'confirm', healthyMs: 300_000, maxReturns: 3, withinMs: 1_800_000, startStopped: 'ask' },
       incidents: [],
     })
     await withDaemon({ host })

@@ -152,6 +152,7 @@ export const anIncident: IncidentDetail = {
     evidence: ['PowerState Off'],
   },
   voided: null,
+  watched: null,
   statement: null,
   override: null,
   cancelled: null,

@@ -166,13 +166,31 @@ segments: [{ name: first, match: { hosts: [a] }, priority: 1000 }, { name: other
 
   it('how hosts return comes option by option from the segment, then from defaults, then from the built-in values', () => {
     const config = parse(
-      'defaults: { return: { healthy: 10m, mode: confirm } }\nsegments: [{ name: lab, match: { zones: [lab] }, return: { mode: automatic, max_returns: 9, within: 2h } }]',
+      'defaults: { return: { healthy: 10m, mode: confirm } }\nsegments: [{ name: lab, match: { zones: [lab] }, return: { mode: automatic, max_returns: 9, within: 2h, start_stopped: always } }]',
     )
     const rules = (zone: string): unknown => segmentOf(config)('h', zone, []).return
-    expect(rules('lab')).toEqual({ mode: 'automatic', healthyMs: 600_000, maxReturns: 9, withinMs: 7_200_000 })
-    expect(rules('other')).toEqual({ mode: 'confirm', healthyMs: 600_000, maxReturns: 3, withinMs: 1_800_000 })
+    expect(rules('lab')).toEqual({
+      mode: 'automatic',
+      healthyMs: 600_000,
+      maxReturns: 9,
+      withinMs: 7_200_000,
+      startStopped: 'always',
+    })
+    expect(rules('other')).toEqual({
+      mode: 'confirm',
+      healthyMs: 600_000,
+      maxReturns: 3,
+      withinMs: 1_800_000,
+      startStopped: 'ask',
+    })
     const builtIn = segmentOf(parse(''))('h', null, []).return
-    expect(builtIn).toEqual({ mode: 'automatic', healthyMs: 300_000, maxReturns: 3, withinMs: 1_800_000 })
+    expect(builtIn).toEqual({
+      mode: 'automatic',
+      healthyMs: 300_000,
+      maxReturns: 3,
+      withinMs: 1_800_000,
+      startStopped: 'ask',
+    })
   })
   it.each([
     ['mode: manual', 'mode'],

@@ -23,7 +23,7 @@ export interface CloudUnderTest {
   /** Three hosts that the tests may kill, in this order. */
   hosts: [string, string, string]
   /** All hosts of the cloud: those beside `hosts` may receive guests and are never killed. */
-  pace: { pollMs: number; limitMs: number; downMs: number }
+  pace: { pollMs: number; limitMs: number; downMs: number; rpcTimeoutMs: number }
   /** Adds a unique part so that a shared cloud's other servers are left alone. */
   prefix: string
   crash(host: string): Promise<void>
@@ -85,6 +85,16 @@ export async function nova(
   const token = options.token === undefined ? await tokenFor(cloud) : options.token
   if (token !== null) headers['X-Auth-Token'] = token
   return send(method, cloud.computeUrl + path, headers, body)
+}
+
+/** One Placement request, at the address that the catalogue gives. */
+export async function placement(cloud: CloudUnderTest, path: string): Promise<Reply> {
+  const { username, password, project } = cloud.credentials
+  const login = await authenticate(cloud, username, password, project)
+  const { endpoints } = login.body.token.catalog.find((at: any) => at.type === 'placement')
+  const { url } = endpoints.find((at: any) => at.interface === 'public')
+  const token = login.headers.get('x-subject-token') ?? ''
+  return send('GET', url + path, { 'X-Auth-Token': token, 'OpenStack-API-Version': 'placement 1.6' }, undefined)
 }
 
 async function send(method: string, url: string, headers: Record<string, string>, body: unknown): Promise<Reply> {

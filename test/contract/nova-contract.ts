@@ -7,9 +7,11 @@ import type { CloudUnderTest } from './cloud-under-test.ts'
 import { apiSentences } from './api-sentences.ts'
 import { evacuationSentences } from './evacuation-sentences.ts'
 import { failureSentences } from './failure-sentences.ts'
+import { lostResizeSentences } from './lost-resize-sentences.ts'
 import { returnSentences } from './return-sentences.ts'
 import { serverSentences } from './server-sentences.ts'
 import { serviceSentences } from './service-sentences.ts'
+import { staleOrderSentences } from './stale-order-sentences.ts'
 import { Steps } from './steps.ts'
 
 /** What the sentences share: filled before the first of them runs. */
@@ -48,6 +50,8 @@ export function novaContract(
     serviceSentences(scene)
     evacuationSentences(scene)
     returnSentences(scene)
+    staleOrderSentences(scene)
+    lostResizeSentences(scene)
     failureSentences(scene)
   })
 }

@@ -1,6 +1,6 @@
 /** The return of a host: what Placement keeps of a disable, and what a nova-compute that is started too early leaves behind. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { authenticate, nova } from './cloud-under-test.ts'
+import { nova, placement } from './cloud-under-test.ts'
 import type { Scene } from './nova-contract.ts'
 
 const disabled = 'COMPUTE_STATUS_DISABLED'
@@ -15,18 +15,9 @@ export function returnSentences(scene: Scene): void {
         minor: Math.min(87, scene.cloud.maxMinor),
       })
       const node = listed.body.hypervisors.find((at: any) => at.service.host === host)
-      const { username, password, project } = scene.cloud.credentials
-      const login = await authenticate(scene.cloud, username, password, project)
-      const { endpoints } = login.body.token.catalog.find((at: any) => at.type === 'placement')
-      const { url } = endpoints.find((at: any) => at.interface === 'public')
-      const response = await fetch(`${url}/resource_providers/${node.id}/traits`, {
-        headers: {
-          'X-Auth-Token': login.headers.get('x-subject-token') ?? '',
-          'OpenStack-API-Version': 'placement 1.6',
-        },
-      })
-      expect(response.status).toBe(200)
-      return ((await response.json()) as { traits: string[] }).traits
+      const reply = await placement(scene.cloud, `/resource_providers/${node.id}/traits`)
+      expect(reply.status).toBe(200)
+      return reply.body.traits
     }
 
     it('finds a hypervisor by part of its name, and answers 404 when none has it', async () => {

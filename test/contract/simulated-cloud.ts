@@ -23,6 +23,7 @@ export async function simulatedCloud(
     reportIntervalMs: 100,
     serviceDownTimeMs: 400,
     powerSyncMs: 3_600_000,
+    timings: { rpcTimeoutMs: 300 },
   })
   const access = simulator.cloud()
   return {
@@ -34,7 +35,7 @@ export async function simulatedCloud(
     plainCredentials: { username: 'demo', password: 'secret', project: 'demo' },
     maxMinor: Number(maxMicroversion.split('.')[1]),
     hosts: ['cmp01', 'cmp02', 'cmp03'],
-    pace: { pollMs: 3, limitMs: 5_000, downMs: 400 },
+    pace: { pollMs: 3, limitMs: 5_000, downMs: 400, rpcTimeoutMs: 300 },
     prefix: 'ct',
     crash: async (host) => simulator.crash(host),
     isolate: async (host) => simulator.isolate(host),

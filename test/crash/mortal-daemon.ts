@@ -83,6 +83,7 @@ export class MortalDaemon {
           maxParallel: 32,
           tickMs: 200,
           settleQuietMs: 1_000,
+          longestRequestMs: 0,
           fenceRetryMs: 2_000,
           fenceRetryMaxMs: 8_000,
         },

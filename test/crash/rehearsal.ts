@@ -155,7 +155,6 @@ export async function rehearse(
   } finally {
     ;(life as MortalDaemon | null)?.die()
     await simulator.close()
-    clock.close()
     rmSync(directory, { recursive: true, force: true })
   }
 }

@@ -104,6 +104,13 @@ export class Scene {
     return this
   }
 
+  mark(host: string): this {
+    const before = { forcedDown: false, status: 'enabled', disabledReason: null }
+    const data = { serviceId: host, before, reason: '', updatedAt: null }
+    this.journal.append([{ kind: 'service.marked', incident: `i-${host}`, host, data }])
+    return this
+  }
+
   close(host: string, outcome: EntryData['incident.closed']['outcome']): this {
     const data = { outcome, message: '', counts: {} }
     this.journal.append([{ kind: 'incident.closed', incident: `i-${host}`, host, data }])
@@ -147,7 +154,7 @@ export class Scene {
       journal: this.journal,
       book: this.book,
       monitor,
-      segmentNamed: segment,
+      segmentOfIncident: segment,
       rules: () => this.rules,
       confirmAfterBeats: () => 2.5,
     })

@@ -180,6 +180,18 @@ describe('the cool-down', () => {
     expect(scene.watch.scopes().every(({ cooling, down }) => cooling === 0 && down === 1)).toBe(true)
   })
 
+  it('of a host that is still away begins with the run of this daemon, whatever the wall clock says', () => {
+    const restarted = (...back: string[]): Scene => {
+      const scene = recovered(new Scene(), 'h0', 'h1').mark('h0').mark('h1')
+      scene.see('healthy', ...back).clock.set(86_400_000)
+      scene.restart()
+      scene.clock.advance(599_999)
+      return scene.open('h2')
+    }
+    expect(restarted().holds('h2')).toContain('2 of them recovered')
+    expect(restarted('h0').holds('h2')).toBeNull()
+  })
+
   it('ends no sooner when somebody sets the clock', () => {
     const scene = recovered(new Scene(), 'h0', 'h1')
     scene.clock.set(86_400_000)

@@ -11,6 +11,18 @@ function isFenced(phase: IncidentPhase, proof: object | null, marked: object | n
   return createBridge({ book } as unknown as Parameters<typeof createBridge>[0]).isFenced('cmp02')
 }
 
+describe('a host whose incident is over', () => {
+  it.each([
+    ['AWAY_AFTER_INCIDENT', true],
+    ['BEATING_UNDER_OUR_FLAGS', false],
+  ])('is fenced while it stands under our flags as %s: %s', (reason, fenced) => {
+    const book = { openOn: () => undefined, markedBy: () => 'inc-1', isProven: () => true }
+    const monitor = { verdict: () => ({ kind: 'returning', reason, evidence: { forcedDown: true } }) }
+    const bridge = createBridge({ book, monitor } as unknown as Parameters<typeof createBridge>[0])
+    expect(bridge.isFenced('cmp02')).toBe(fenced)
+  })
+})
+
 describe('a destination under an open incident', () => {
   it('counts as fenced once it is proven dead and carries our flags', () => {
     expect(isFenced('isolating', {}, {})).toBe(true)

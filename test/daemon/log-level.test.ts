@@ -7,11 +7,7 @@ async function levels(
 ): Promise<void> {
   const clock = new VirtualClock()
   const applied: string[] = []
-  try {
-    await test(new LogLevelInForce(clock, 'info', (level) => void applied.push(level)), clock, applied)
-  } finally {
-    clock.close()
-  }
+  await test(new LogLevelInForce(clock, 'info', (level) => void applied.push(level)), clock, applied)
 }
 
 it('an ordered level goes back to the configured one at its end, also when the wall clock is set meanwhile', () =>

@@ -178,6 +178,5 @@ it('the cloud is looked for beside the configuration, as the daemon does', async
   } finally {
     rmSync(directory, { recursive: true, force: true })
     await simulator.close()
-    clock.close()
   }
 })

@@ -32,6 +32,7 @@ function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> 
     monitor,
     brake,
     watch: null as unknown as WatchLoop,
+    afterReturns: { order: () => undefined },
     reloads: { state: () => ({}), reload: () => Promise.reject(new Error('no')) } as unknown as Reloads,
     logLevel: new LogLevelInForce(scene.clock, 'info', () => undefined),
     about: () => ({
@@ -132,7 +133,7 @@ describe('hosts that die in one poll', () => {
         },
         scopes: () => [],
       },
-      returns: { consider: () => undefined },
+      followers: [{ consider: () => undefined }],
       observer: {
         brake: () => {
           done.push('told')

@@ -42,6 +42,11 @@ describe('a proof is voided', () => {
     ])
   })
 
+  test.each(['contradiction', 'healthy'] as const)('not by a beat from before the power was cut (%s)', (kind) => {
+    expect(voided(verdict(kind, '2026-01-01T00:01:59.000000'))).toBe(0)
+    expect(voided(verdict(kind, '2026-01-01T00:02:00.000000'))).toBe(1)
+  })
+
   test('by a probe that found the host alive after its power was cut', () => {
     expect(voided(verdict('service-down', null, alive('2026-01-01T00:02:00.501Z')))).toBe(1)
     expect(voided(verdict('service-down', null, alive(provenAt)))).toBe(0)

@@ -4,12 +4,16 @@ import type { NewEntry } from '../../src/domain/entry.ts'
 import type { Incident } from '../../src/domain/incident.ts'
 import { createOperations, type OperationsParts } from '../../src/daemon/operations.ts'
 
-function operations(incident: Partial<Incident>): { written: NewEntry[]; it: ReturnType<typeof createOperations> } {
+function operations(
+  incident: Partial<Incident>,
+  held: string | null = null,
+): { written: NewEntry[]; it: ReturnType<typeof createOperations> } {
   const written: NewEntry[] = []
   const open = { id: 'i-1', host: 'cmp01', cancelled: null, closed: null, ...incident } as Incident
   const parts = {
     journal: { append: (entries: NewEntry[]) => void written.push(...entries) },
-    book: { openOn: () => open, inMemory: () => open },
+    book: { openOn: () => open, inMemory: () => open, get: () => open },
+    brake: { holds: () => held },
     monitor: { verdict: () => ({ kind: 'host-down', message: 'dead' }) },
   }
   return { written, it: createOperations(parts as unknown as OperationsParts) }
@@ -21,7 +25,7 @@ const asked = async (what: () => Promise<unknown>): Promise<unknown> => what()
 
 it('a statement keeps the person and the account', async () => {
   const { written, it: asking } = operations({})
-  expect(await asking.recover({ ...order, unixUser: 'root' })).toEqual({ incident: 'i-1' })
+  expect(await asking.recover({ ...order, unixUser: 'root' })).toEqual({ incident: 'i-1', held: null })
   expect(written).toEqual([
     {
       kind: 'operator.statement',
@@ -49,4 +53,13 @@ it('an incident that is being cancelled takes neither a statement, an override n
   await expect(asked(() => asking.override('i-1', { by: 'ann', reason: 'go' }))).rejects.toMatchObject(refused)
   await expect(asked(() => asking.cancel('i-1', { by: 'ann', reason: 'end' }))).rejects.toMatchObject(refused)
   expect(written).toEqual([])
+})
+
+it('a statement that the brake holds up says so: the word is kept, and nothing is done on it yet', async () => {
+  const { written, it: asking } = operations({}, 'held: 3 of 8 hosts of the cloud are down, 2 may be')
+  expect(await asking.recover(order)).toEqual({
+    incident: 'i-1',
+    held: 'held: 3 of 8 hosts of the cloud are down, 2 may be',
+  })
+  expect(written).toMatchObject([{ kind: 'operator.statement' }])
 })

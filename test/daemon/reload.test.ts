@@ -291,7 +291,6 @@ describe("the cloud's credentials", () => {
     } finally {
       source.close()
       await simulator.close()
-      clock.close()
     }
   }
 

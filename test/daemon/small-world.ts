@@ -77,7 +77,6 @@ export class SmallWorld {
       } finally {
         await world.stop().catch(() => undefined)
         await simulator.close()
-        clock.close()
         rmSync(own, { recursive: true, force: true })
       }
     }

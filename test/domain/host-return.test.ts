@@ -19,7 +19,9 @@ import {
 
 const now = 10_000_000
 const ours = 'lifeboat: incident 1'
-const rules: ReturnRules = { mode: 'automatic', healthyMs: 300_000, maxReturns: 3, withinMs: 1_800_000 }
+const rules: ReturnRules = {
+  ...{ mode: 'automatic', healthyMs: 300_000, maxReturns: 3, withinMs: 1_800_000, startStopped: 'ask' },
+}
 const confirm: ReturnRules = { ...rules, mode: 'confirm' }
 const mark: HostMark = { incidents: ['i-1'], serviceId: 's-1', forcedDown: true, disabled: true, reasons: [ours] }
 const forced = { id: 's-1', status: 'disabled', state: 'down', forcedDown: true, disabledReason: ours } as const
@@ -468,7 +470,13 @@ describe('whatever the facts are', () => {
 })
 
 test('by default a host returns by itself after five minutes of health, and not after the fourth failure in half an hour', () =>
-  expect(defaultReturnRules).toEqual({ mode: 'automatic', healthyMs: 300_000, maxReturns: 3, withinMs: 1_800_000 }))
+  expect(defaultReturnRules).toEqual({
+    mode: 'automatic',
+    healthyMs: 300_000,
+    maxReturns: 3,
+    withinMs: 1_800_000,
+    startStopped: 'ask',
+  }))
 
 test('the table refuses what it does not allow, and knows that staying is no change', () => {
   expect(() => changeReturn('back', 'away')).toThrow('cannot go from back to away')

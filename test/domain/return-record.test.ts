@@ -275,6 +275,7 @@ test('a host that no entry speaks of is away, with nothing of ours on it', () =>
     host,
     mark: null,
     orderedAt: null,
+    forcedAt: null,
     state: 'away',
     said: null,
     leftovers: [],

@@ -1,6 +1,8 @@
 /** Forcing the host down when its answer is lost: what the journal says must be what is known (laws L2, L3). */
 import { describe, expect, it } from 'vitest'
+import type { Entry, EntryData } from '../../src/domain/entry.ts'
 import type { StepRecord } from '../../src/domain/incident.ts'
+import { applyToReturns, type ReturnRecord } from '../../src/domain/return-record.ts'
 import { forceDown } from '../../src/executor/host-steps.ts'
 import { failed } from './decisions/stage.ts'
 import { ProofStage } from './decisions/proof-stage.ts'
@@ -40,10 +42,97 @@ describe('an order whose answer is missing', () => {
     expect(stage.incident.marked).not.toBeNull()
   })
 
-  it('is not unknown when nothing was sent before the cancel', async () => {
+  it('leaves nothing on record when a person had cancelled before it', async () => {
     const stage = untouched()
     stage.cancel()
     expect(await stage.ending(forceDown(stage.run, stage.gate))).toBe('CANCELLED')
-    expect(step(stage)?.error).toMatchObject({ code: 'CANCELLED', certainty: 'not-applied' })
+    expect([step(stage), stage.incident.marked]).toEqual([undefined, null])
+  })
+})
+
+describe('what others set meanwhile', () => {
+  const theirs = { status: 'disabled', disabledReason: 'bad DIMM, ticket 4711 (bob)' } as const
+  const busy = failed('API_UNAVAILABLE')
+
+  it('is read again before each try: a reason of a person is not overwritten, and the mark says what was found', async () => {
+    const stage = untouched()
+    stage.fails('updateService', busy)
+    stage.onWrite = () => {
+      stage.service = { ...stage.service, ...theirs }
+    }
+    await stage.clock.run(forceDown(stage.run, stage.gate))
+    const changes = stage.calls.filter(({ call }) => call === 'updateService').map(({ args }) => args[1])
+    expect(changes.map((change) => Object.keys(change as object))).toEqual([
+      ['forcedDown', 'status', 'disabledReason'],
+      ['forcedDown'],
+    ])
+    expect(stage.service).toMatchObject({ forcedDown: true, ...theirs })
+    expect(stage.incident.marked?.before).toEqual({ forcedDown: false, ...theirs })
+    expect([...stage.incident.hostSteps.values()].map(({ status, error }) => [status, error?.code])).toEqual([
+      ['failed', 'HELD_BACK'],
+      ['confirmed', undefined],
+    ])
+  })
+
+  it('is read after the gate, which may have held for days', async () => {
+    const stage = untouched()
+    stage.permission = { allowed: false, hold: 'PAUSED', message: 'lunch' }
+    const running = forceDown(stage.run, stage.gate)
+    await stage.clock.advance(60_000)
+    expect(stage.count('listServices')).toBe(0)
+    stage.service = { ...stage.service, ...theirs }
+    stage.permission = { allowed: true }
+    await stage.clock.run(running)
+    expect(stage.service).toMatchObject({ forcedDown: true, ...theirs })
+  })
+
+  it('is told from our own write whose answer was lost: that is found, and not sent again', async () => {
+    const stage = untouched()
+    stage.fails('updateService', lost)
+    stage.onWrite = () => {
+      stage.service = {
+        ...stage.service,
+        forcedDown: true,
+        status: 'disabled',
+        disabledReason: 'lifeboat: incident inc-1',
+      }
+    }
+    await stage.clock.run(forceDown(stage.run, stage.gate))
+    expect(stage.count('updateService')).toBe(1)
+    expect(step(stage)).toMatchObject({ status: 'confirmed' })
+  })
+
+  it('leaves what our lost write did unknown', async () => {
+    const stage = untouched()
+    stage.fails('updateService', lost)
+    stage.onWrite = () => {
+      stage.service = { ...stage.service, ...theirs }
+    }
+    await stage.clock.run(forceDown(stage.run, stage.gate))
+    expect(step(stage)?.error).toMatchObject({ code: 'HELD_BACK', certainty: 'unknown', chain: [lost.message] })
+  })
+})
+
+describe('a host that others forced down while our order was refused', () => {
+  const before = { forcedDown: false, status: 'enabled', disabledReason: null } as const
+  const marks = (...found: EntryData['service.marked']['before'][]): ReturnRecord | undefined => {
+    const records = new Map<string, ReturnRecord>()
+    for (const it of found) {
+      const data = { serviceId: 's-1', before: it, reason: 'lifeboat: incident inc-1', updatedAt: null }
+      const row = { kind: 'service.marked', incident: 'inc-1', host: 'dead', instance: null, step: null, data }
+      applyToReturns(records, row as unknown as Entry)
+    }
+    return records.get('dead')
+  }
+
+  it('is theirs to take back, and so is what they disabled', () => {
+    expect(marks(before)?.mark).toMatchObject({ forcedDown: true, disabled: true })
+    const theirs = { forcedDown: true, status: 'disabled', disabledReason: 'bob' } as const
+    expect(marks(before, theirs)?.mark).toMatchObject({ forcedDown: false, disabled: false, incidents: ['inc-1'] })
+  })
+
+  it('that they only disabled is ours to take the forced_down back from', () => {
+    const theirs = { forcedDown: false, status: 'disabled', disabledReason: 'bob' } as const
+    expect(marks(before, theirs)?.mark).toMatchObject({ forcedDown: true, disabled: false })
   })
 })

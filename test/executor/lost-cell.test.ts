@@ -50,6 +50,43 @@ describe.concurrent('a cell that is lost', () => {
   )
 
   test(
+    'just while the host is listed for the last time: the empty list ends nothing',
+    withRig({}, async (rig) => {
+      rig.simulator.addInstance({ host: dead })
+      const late: string[] = []
+      let sweptOnce = false
+      rig.wrapCloud = (cloud) => ({
+        ...cloud,
+        listInstances: async (...asked) => {
+          const listed = await cloud.listInstances(...asked)
+          rig.simulator.cellDown([dead], false)
+          return listed
+        },
+      })
+      rig.onWrite = (kind) => {
+        // Scheduled to the host in the moment of its death, and shown only now.
+        if (kind === 'evacuate' && late.length === 0)
+          late.push(rig.simulator.addInstance({ host: dead, state: 'stopped' }).uuid)
+      }
+      rig.wrapJournal = (journal) => ({
+        ...journal,
+        append: (entries) => {
+          const written = journal.append(entries)
+          const sweeps = (entry: Entry): boolean => entry.kind === 'incident.phase' && entry.data.to === 'sweeping'
+          if (!sweptOnce && written.some(sweeps)) {
+            sweptOnce = true
+            rig.simulator.cellDown([dead])
+          }
+          return written
+        },
+      })
+      rig.hostDies()
+      await rig.run()
+      expect(rig.outcome(late[0] ?? '')).toMatchObject({ outcome: 'recovered' })
+    }),
+  )
+
+  test(
     'before the last sweep: the incident is not closed',
     withRig({}, async (rig) => {
       rig.simulator.addInstance({ host: dead })

@@ -51,7 +51,7 @@ describe.concurrent('a host step that Nova refuses for good', () => {
 describe.concurrent('a read that is refused for good says nothing of the write (L3)', () => {
   for (const status of [401, 403, 404] as const) {
     test(
-      `${status} while a lost evacuation is looked for: stuck, its effect unknown, and never sent again`,
+      `${status} while a lost evacuation is looked for: never sent again, and stuck, its effect unknown, once nobody waits`,
       withRig({ writeTimeoutMs: 400 }, async (rig) => {
         const { uuid } = rig.simulator.addInstance({ host: dead })
         rig.simulator.apiFault({ kind: 'drop-after', ...evacuate })
@@ -60,7 +60,13 @@ describe.concurrent('a read that is refused for good says nothing of the write (
             rig.simulator.apiFault({ kind: 'refuse', status, method: 'GET', path: /os-migrations/ })
         }
         rig.hostDies()
-        await rig.run()
+        const run = rig.run()
+        // What no right in the cloud mends is said at once; the others are waited for.
+        if (status !== 404) {
+          await rig.until(() => rig.incident.held?.code === 'NOVA_REFUSED', 'held')
+          rig.cancel()
+        }
+        await run
         expect(rig.outcome(uuid)).toMatchObject({ outcome: 'stuck' })
         const [step] = [...rig.recovery(uuid).steps.values()]
         expect(step?.error).toMatchObject({ certainty: 'unknown', message: expect.stringContaining('nobody knows') })
@@ -70,11 +76,11 @@ describe.concurrent('a read that is refused for good says nothing of the write (
   }
 
   test(
-    'refused after a restart, before the write was ever answered: stuck as well',
+    'refused after a restart, before the write was ever answered: stuck as well, once a person cancels',
     withRig({}, async (rig) => {
       const { uuid } = rig.simulator.addInstance({ host: dead })
       const stop = new AbortController()
-      rig.beforeWrite = () => stop.abort()
+      rig.onWrite = () => stop.abort()
       rig.wrapJournal = (journal) => ({
         ...journal,
         // Killed between the write and its answer: the issued row is never written.
@@ -83,10 +89,13 @@ describe.concurrent('a read that is refused for good says nothing of the write (
       rig.hostDies()
       await rig.run(stop.signal)
       rig.wrapJournal = (journal) => journal
-      rig.beforeWrite = () => undefined
+      rig.onWrite = () => undefined
       rig.restart()
       rig.simulator.apiFault({ kind: 'refuse', status: 403, method: 'GET', path: /os-migrations/ })
-      await rig.run()
+      const run = rig.run()
+      await rig.until(() => rig.incident.held?.code === 'NOVA_REFUSED', 'held')
+      rig.cancel()
+      await run
       expect(rig.outcome(uuid)).toMatchObject({ outcome: 'stuck', code: 'AUTH_FORBIDDEN' })
       expect(rig.sent('evacuate', uuid)).toBe(1)
     }),

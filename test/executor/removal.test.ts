@@ -7,7 +7,7 @@ import { dead, withRig } from './rig.ts'
 
 const row = (host: string, status = 'enabled'): ServiceRecord =>
   ({ id: host, binary: 'nova-compute', host, status }) as ServiceRecord
-const seen = (services: ServiceRecord[], here: Partial<Instance>[] = []): Presence => ({
+const seen = (services: ServiceRecord[], here: Partial<Instance>[] = []): Pick<Presence, 'here' | 'reading'> => ({
   here: here as Instance[],
   reading: { services, showsLostCells: true, serverTimeMs: null, tookMs: 1 },
 })

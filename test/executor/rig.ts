@@ -80,6 +80,8 @@ export class Rig {
   beforeWrite: (kind: StepKind, instance: string) => void = () => undefined
   /** Replaces the journal that the executor sees. */
   wrapJournal: (journal: Journal) => Journal = (journal) => journal
+  /** Replaces the cloud that the executor reads and writes. */
+  wrapCloud: (cloud: Cloud) => Cloud = (cloud) => cloud
   wrapFencer: (fencer: Fencer) => Fencer = (fencer) => fencer
   wrapBridge: (bridge: Bridge) => Bridge = (bridge) => bridge
   hold: Exclude<Permission, { allowed: true } | { cancelled: string }> | null = null
@@ -161,7 +163,7 @@ export class Rig {
 
   context(): ExecutorContext {
     return {
-      cloud: this.#guarded(this.#cloud),
+      cloud: this.wrapCloud(this.#guarded(this.#cloud)),
       journal: this.wrapJournal(this.journal),
       fencer: this.wrapFencer(this.#fencer()),
       clock,
@@ -171,6 +173,7 @@ export class Rig {
         maxParallel: 32,
         tickMs: 15,
         settleQuietMs: this.#options.settleQuietMs ?? 300,
+        longestRequestMs: 0,
         fenceRetryMs: 200,
         fenceRetryMaxMs: 800,
       },
@@ -269,12 +272,16 @@ export class Rig {
   #bridge(): Bridge {
     return {
       incident: (id) => this.book.get(id),
-      permission: (incident) => {
+      permission: (incident, act = 'begins') => {
+        if (act !== 'begins') return { allowed: true }
         if (incident.cancelled !== null) return { allowed: false, cancelled: incident.cancelled.reason }
         return this.hold ?? { allowed: true }
       },
+      verdict: () => downVerdict,
       lookAgain: () => Promise.resolve({ verdict: downVerdict, frozen: null }),
       isFenced: (host) => host === dead || this.fenced.has(host),
+      hasIncident: () => false,
+      earlier: () => null,
       segment: () => this.segment,
       workflow: () => workflow,
       noteOurWrite: () => undefined,

@@ -33,9 +33,19 @@ function verdict(kind: VerdictKind, evidence: Partial<Verdict['evidence']> = {})
 const alive = { probes: [{ probe: 'ping', kind: 'ping', answer: 'alive', detail: '', at: '' } as const] }
 const unsure = { probes: [{ probe: 'ping', kind: 'ping', answer: 'unknown', detail: '', at: '' } as const] }
 const look = (change: Partial<LookFacts> & Pick<LookFacts, 'verdict'>) =>
-  judgeLook({ frozen: null, phase: 'confirming', recordedStamp: null, stated: false, fencesIsolated: false, ...change })
+  judgeLook({
+    ...{ frozen: null, phase: 'confirming', recordedStamp: null, stated: false },
+    ...{ recoversDeclared: true, fencesIsolated: false },
+    ...change,
+  })
 
 describe('a look', () => {
+  it('at a host that a person forced down holds, where the segment leaves such hosts to people and nobody stated its death', () => {
+    const declared = { verdict: verdict('declared-down'), recoversDeclared: false }
+    expect(look(declared)).toMatchObject({ seen: 'unclear', hold: 'MAINTENANCE' })
+    expect(look({ ...declared, stated: true })).toEqual({ seen: 'dead' })
+  })
+
   it.each(['host-down', 'declared-down', 'recovering'] as const)('%s is dead', (kind) => {
     expect(look({ verdict: verdict(kind) })).toEqual({ seen: 'dead' })
   })

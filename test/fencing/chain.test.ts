@@ -7,10 +7,14 @@ import { createFencer } from '../../src/fencing/fencer.ts'
 import type { FencingMethod } from '../../src/fencing/method.ts'
 import { HandClock } from '../monitor/setup.ts'
 
-/** A method that does `off`; by default it never ends, and takes no notice of its signal. */
-function method(name: string, off: FencingMethod['off'] = () => new Promise(() => undefined)): FencingMethod {
+/** A method that does `off`; by default it acts, never ends, and takes no notice of its signal. */
+function method(name: string, off: FencingMethod['off'] = actsAndHangs): FencingMethod {
   const look = (): ReturnType<FencingMethod['look']> => Promise.resolve({ power: 'off', detail: 'off' })
   return { name, strength: 'command-verified', covers: () => true, off, look }
+}
+const actsAndHangs: FencingMethod['off'] = (_host, _signal, mayAct) => {
+  mayAct?.()
+  return new Promise(() => undefined)
 }
 const works = (name: string): FencingMethod => method(name, () => Promise.resolve(['seen off']))
 const fails = (name: string, certainty: 'unknown' | 'not-applied' = 'not-applied'): FencingMethod =>
@@ -26,7 +30,14 @@ interface Told {
 /** Runs the chain, moving the clock in steps until it ended; time stands still while anything but the clock is awaited. */
 async function run(
   methods: FencingMethod[],
-  options: { limits?: Record<string, MethodLimits>; limitMs?: number; stopAtMs?: number } = {},
+  options: {
+    limits?: Record<string, MethodLimits>
+    limitMs?: number
+    stopAtMs?: number
+    stopReason?: Error
+    /** What forbids going on, by the time since the chain began. */
+    forbids?: (ms: number) => Error | null
+  } = {},
 ): Promise<Told> {
   const clock = new HandClock()
   const attempts: FenceAttempt[] = []
@@ -42,13 +53,14 @@ async function run(
   const began = clock.now()
   const names = methods.map(({ name }) => name)
   const work = fencer
-    .fence(
-      'h1',
-      names,
-      (attempt) => attempts.push({ ...attempt, message: attempt.message }),
-      stop.signal,
-      options.limitMs,
-    )
+    .fence('h1', names, (attempt) => attempts.push({ ...attempt, message: attempt.message }), {
+      signal: stop.signal,
+      limitMs: options.limitMs,
+      mayGoOn: () => {
+        const forbidden = options.forbids?.(clock.now() - began) ?? null
+        if (forbidden !== null) throw forbidden
+      },
+    })
     .then(
       (made) => (end.proof = made),
       (thrown: unknown) => (end.error = thrown),
@@ -56,7 +68,7 @@ async function run(
   for (let turn = 0; turn < 5_000 && !ended(); turn++) {
     await new Promise((resolve) => setImmediate(resolve))
     if (ended()) break
-    if (options.stopAtMs !== undefined && clock.now() - began >= options.stopAtMs) stop.abort()
+    if (options.stopAtMs !== undefined && clock.now() - began >= options.stopAtMs) stop.abort(options.stopReason)
     else clock.advance(100)
   }
   await work
@@ -154,6 +166,59 @@ describe('the whole chain', () => {
     const told = await run([method('bmc'), works('ceph')], { stopAtMs: 1_000 })
     expect(told.error()).toMatchObject({ code: 'SHUTDOWN', certainty: 'unknown' })
     expect(told.attempts.at(-1)).toMatchObject({ method: 'bmc', phase: 'failed', certainty: 'unknown' })
+  })
+})
+
+describe('a chain that must not go on', () => {
+  const back = new LifeboatError('FENCE_STOPPED', 'the host is back')
+  const afterASecond = (ms: number): Error | null => (ms > 1_000 ? back : null)
+
+  it('tries no further method, and no further time, and what may have been done stays unknown', async () => {
+    const twice = { limitMs: 2_000, attempts: 2 }
+    const told = await run([method('bmc'), works('ceph')], { limits: { bmc: twice }, forbids: afterASecond })
+    expect(told.attempts.map(({ method: name, phase }) => `${name} ${phase}`)).toEqual(['bmc trying', 'bmc failed'])
+    expect(told.error()).toMatchObject({ code: 'FENCE_STOPPED', certainty: 'unknown' })
+    expect(told.error().message).toBe('Fencing of h1 was stopped: the host is back; nobody knows whether it was fenced')
+  })
+
+  it('after methods that did nothing has done nothing', async () => {
+    const slowly = method('bmc', async (_host, signal) => {
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve))
+      throw new LifeboatError('FENCE_FAILED', 'no answer')
+    })
+    const told = await run([slowly, works('ceph')], { stopAtMs: 500, stopReason: back })
+    expect(told.error()).toMatchObject({ code: 'FENCE_STOPPED', certainty: 'not-applied' })
+    expect(told.attempts.at(-1)).toMatchObject({ phase: 'failed', certainty: 'not-applied' })
+  })
+
+  it('asks right before the act: a method that was reading when the host came back does not act', async () => {
+    let acted = false
+    const reads = method('bmc', async (_host, signal, mayAct) => {
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve))
+      mayAct?.()
+      acted = true
+      return ['off']
+    })
+    // Cut off by its own limit first, and reading on all the same.
+    await run([reads], { limits: { bmc: short } })
+    await run([reads], { stopAtMs: 500, stopReason: back })
+    const late = method('bmc', async (_host, _signal, mayAct) => {
+      await Promise.resolve()
+      mayAct?.()
+      acted = true
+      return ['off']
+    })
+    let asked = 0
+    const told = await run([late], { forbids: () => (++asked > 1 ? back : null) })
+    expect(told.error()).toMatchObject({ code: 'FENCE_STOPPED', certainty: 'not-applied' })
+    expect(acted).toBe(false)
+  })
+
+  it('cuts off what runs, and says why', async () => {
+    const told = await run([method('bmc'), works('ceph')], { stopAtMs: 500, stopReason: back })
+    expect(told.error()).toMatchObject({ code: 'FENCE_STOPPED', certainty: 'unknown' })
+    expect(told.attempts.at(-1)).toMatchObject({ method: 'bmc', phase: 'failed', certainty: 'unknown' })
+    expect(told.attempts.at(-1)?.message).toContain('was stopped: the host is back; nobody knows')
   })
 })
 

@@ -1,7 +1,11 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { errorRecord, type LifeboatError } from '../../src/domain/errors.ts'
+import { sleep } from '../../src/domain/clock.ts'
+import { errorRecord, LifeboatError } from '../../src/domain/errors.ts'
 import type { FenceAttempt, FencingProof } from '../../src/domain/fencing.ts'
 import { agentInput, agentMethod } from '../../src/fencing/agent.ts'
 import { commandMethod, fill } from '../../src/fencing/command.ts'
@@ -278,9 +282,42 @@ describe('the chain', () => {
   })
 
   it('does not go on to fence when the daemon stops', async () => {
-    const error = await failure(fencerOf(redfish()).fence('h1', ['bmc'], () => undefined, AbortSignal.abort()))
+    const error = await failure(
+      fencerOf(redfish()).fence('h1', ['bmc'], () => undefined, { signal: AbortSignal.abort() }),
+    )
     expect(error.code).toBe('SHUTDOWN')
     expect(bmc.seen).toEqual([])
+  })
+
+  it('does not send ForceOff when the host came back while its board was read', async () => {
+    const back = new LifeboatError('FENCE_STOPPED', 'the host is back')
+    const mayGoOn = (): void => {
+      if (bmc.seen.length > 0) throw back
+    }
+    const error = await failure(fencerOf(redfish()).fence('h1', ['bmc'], () => undefined, { mayGoOn }))
+    expect(error).toMatchObject({ code: 'FENCE_STOPPED', certainty: 'not-applied' })
+    expect(bmc.seen.map((line) => line.split(' ')[0])).toEqual(['GET'])
+  })
+
+  it('a program that is cut off is killed: its power-off does not come late', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'lifeboat-late-'))
+    try {
+      const mark = join(directory, 'powered-off')
+      const late = commandMethod({
+        ...{ name: 'late', clock, verify, runLimitMs: 5_000, variables: () => ({ mark }) },
+        fence: ['sh', '-c', `touch ${mark}.began; (sleep 0.4; touch ${mark}) & wait`],
+        verifyCommand: ['true'],
+      })
+      const stop = new AbortController()
+      const work = failure(fencerOf(late).fence('h1', ['late'], () => undefined, { signal: stop.signal }))
+      while (!existsSync(`${mark}.began`)) await sleep(clock, 5)
+      stop.abort(new LifeboatError('FENCE_STOPPED', 'cancelled'))
+      expect(await work).toMatchObject({ code: 'FENCE_STOPPED', certainty: 'unknown' })
+      await sleep(clock, 600)
+      expect(existsSync(mark)).toBe(false)
+    } finally {
+      rmSync(directory, { recursive: true, force: true })
+    }
   })
 
   it('does not act when the attempt cannot be recorded', async () => {

@@ -40,6 +40,7 @@ test('the tables say what folding the entries says, after any history', () => {
     ...incidentEntries(),
     ...incidentEntries().map((entry) => ({ ...entry, incident: 'i2' })),
     { kind: 'plan.made', incident: 'i1', instance: 'd', data: plan('d') },
+    { kind: 'incident.segment-changed', incident: 'i1', host: 'c1', data: { from: 'az1', to: 'az1-local' } },
   ]
   // Steps keep to their own table of changes, so the histories are the pool with parts left out, not shuffled steps.
   fc.assert(
@@ -56,13 +57,14 @@ test('the tables say what folding the entries says, after any history', () => {
       journal.append(legal)
       const db = rawDatabase(journal.path)
       const found = db
-        .prepare('SELECT id, phase, held_code AS held, outcome, last_seq AS seq FROM incidents ORDER BY id')
+        .prepare('SELECT id, segment, phase, held_code AS held, outcome, last_seq AS seq FROM incidents ORDER BY id')
         .all()
       const folded = [...foldIncidents(journal.read()).values()]
       expect(found).toEqual(
         folded
           .map((i) => ({
             id: i.id,
+            segment: i.segment,
             phase: i.phase,
             held: i.held?.code ?? null,
             outcome: i.closed?.outcome ?? null,

@@ -22,7 +22,6 @@ beforeEach(() => {
     { kind: 'daemon.started', actor: 'system', data: { version: '1', pid: 1, mode: 'observe' } },
   ] as never)
   journal.close()
-  clock.close()
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 

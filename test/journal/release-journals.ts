@@ -181,7 +181,6 @@ async function emptyScene(wall?: number): Promise<Omit<Scene, 'ends'>> {
   const simulator = await startSimulator({ clock, hosts: 4, port: null, serviceDownTimeMs: 3_600_000 })
   const close = async (): Promise<void> => {
     await simulator.close()
-    clock.close()
     rmSync(directory, { recursive: true, force: true })
   }
   return { clock, simulator, path: join(directory, 'journal.db'), close }

@@ -22,6 +22,12 @@ test('this release has its journals', () => {
   expect(recorded().filter(([release]) => release === version).length).toBeGreaterThanOrEqual(12)
 })
 
+/** What is told otherwise since: an instance that an attempt of ours left in ERROR was touched, and is not called left. */
+function asTold<T extends object>(moment: string, ends: Record<string, T>): Record<string, T> {
+  if (moment !== 'cancelled') return ends
+  return Object.fromEntries(Object.entries(ends).map(([name, end]) => [name, { ...end, outcome: 'stuck' }]))
+}
+
 describe.each(recorded())('%s, %s', (release, moment) => {
   const copy = (): string => {
     const path = join(temporaryDirectory(), 'journal.db')
@@ -44,10 +50,10 @@ describe.each(recorded())('%s, %s', (release, moment) => {
     journal.close()
   })
 
-  test('is finished, and ends as its own release ended it', async () => {
+  test('is finished, and ends as its own release ended it, but for what is told otherwise since', async () => {
     const scene = await restored(release, moment)
     try {
-      expect(await resume(scene)).toEqual(scene.ends)
+      expect(await resume(scene)).toEqual(asTold(moment, scene.ends))
       expect(scene.simulator.truth().doubles).toEqual([])
       const journal = openJournal(scene.path, { clock: scene.clock })
       expect(journal.verify().broken).toBeNull()

@@ -49,7 +49,7 @@ function assess(changes: Partial<ControlPlaneFacts> = {}, marks: Partial<Control
     hadSchedulers: true,
     workers: [conductor(), scheduler()],
     hosts: hosts(0, 100, 200),
-    skewMs: 0,
+    skew: { ms: 0, of: 'nova-compute on h1' },
     ...changes,
   }
   return assessControlPlane(facts, { ...limits, ...marks })
@@ -74,19 +74,19 @@ describe('an answer', () => {
     ['lists nothing', { rows: 0 }, 'freeze NO_SERVICES'],
     ['lists no computes any more', { computes: 0 }, 'freeze NO_COMPUTES'],
     ['lists no computes and never did', { computes: 0, hadComputes: false }, 'believed'],
-    ['is as far behind as may be', { skewMs: 30_000 }, 'believed'],
-    ['is farther behind', { skewMs: 30_001 }, 'freeze CLOCK_SKEW'],
-    ['is as far ahead as may be', { skewMs: -30_000 }, 'believed'],
-    ['is farther ahead', { skewMs: -30_001 }, 'freeze CLOCK_SKEW'],
-    ['does not say when it was made', { skewMs: null }, 'believed'],
+    ['is as far behind as may be', { skew: { ms: 30_000, of: 'nova-compute on h1' } }, 'believed'],
+    ['is farther behind', { skew: { ms: 30_001, of: 'nova-compute on h1' } }, 'freeze CLOCK_SKEW'],
+    ['is as far ahead as may be', { skew: { ms: -30_000, of: 'nova-compute on h1' } }, 'believed'],
+    ['is farther ahead', { skew: { ms: -30_001, of: 'nova-compute on h1' } }, 'freeze CLOCK_SKEW'],
+    ['does not say when it was made', { skew: null }, 'believed'],
   ] as [string, Partial<ControlPlaneFacts>, string][])('that %s', (_what, changes, expected) => {
     expect(belief(changes)).toBe(expected)
   })
 
   it('is said with its numbers', () => {
     expect(assess({ apiError: '503' }).freeze?.message).toContain('503')
-    expect(assess({ skewMs: 45_400 }).freeze?.message).toContain('45 s behind')
-    expect(assess({ skewMs: -45_600 }).freeze?.message).toContain('46 s ahead of')
+    expect(assess({ skew: { ms: 45_400, of: 'nova-compute on h1' } }).freeze?.message).toContain('45 s behind')
+    expect(assess({ skew: { ms: -45_600, of: 'nova-compute on h1' } }).freeze?.message).toContain('46 s ahead of')
   })
 })
 

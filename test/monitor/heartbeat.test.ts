@@ -92,7 +92,7 @@ describe('a service that was disabled before it was forced down', () => {
 
   it.each([
     ['disabled, then forced down', [off, { ...off, forcedDown: true }], true],
-    ['both at once', [{ ...off, forcedDown: true }], false],
+    ['both at once', [{ ...off, forcedDown: true }], true],
     ['forced down, then disabled', [{ forcedDown: true }, { ...off, forcedDown: true }], false],
     [
       'disabled by us, then forced down',

@@ -169,7 +169,7 @@ describe('forced down', () => {
     fleet.ours.add('b')
     fleet.monitor.noteOurWrite(
       'b',
-      fleet.put('b', { forcedDown: true, status: 'disabled', disabledReason: 'lifeboat' }),
+      fleet.put('b', { forcedDown: true, status: 'disabled', disabledReason: 'lifeboat: incident i' }),
     )
     await fleet.run(10_000)
     expect(fleet.kind('b')).toBe('recovering')

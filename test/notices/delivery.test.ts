@@ -307,6 +307,22 @@ describe('what a tenant reads', () => {
   })
 })
 
+describe('the link of a notice', () => {
+  const linkOf = (about: Partial<Notice>): unknown =>
+    (JSON.parse(payload({ ...forOperators, ...about }, english, setting)) as { link: unknown }).link
+
+  it('leads to the incident, before there is one to its host, and for the whole cloud to the overview', () => {
+    expect(linkOf({})).toBe('https://pages.example/incidents/20260101T000000Z-cmp01')
+    expect(linkOf({ topic: 'host-down', incident: null })).toBe('https://pages.example/hosts/cmp01')
+    expect(linkOf({ topic: 'brake-tripped', incident: null, host: null })).toBe('https://pages.example/')
+  })
+
+  it('stands in the text that wakes people up', () => {
+    const { text } = worded({ ...forOperators, topic: 'host-down', incident: null }, english, setting)
+    expect(text).toBe('cmp01 waits\n\nhttps://pages.example/hosts/cmp01')
+  })
+})
+
 describe('a chat room', () => {
   it('gets the shape that Slack and Mattermost take', () => {
     expect(chatMessage(forOperators, english, setting)).toMatchObject({

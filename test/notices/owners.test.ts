@@ -1,5 +1,6 @@
 /** What owners are told of their instances, and when. */
 import { describe, expect, it } from 'vitest'
+import type { Outcome } from '../../src/domain/outcome.ts'
 import { dying, everything, instanceOf, opened, owners, recovered, Rig, verdict, closed } from './rig.ts'
 
 describe('owners', () => {
@@ -66,6 +67,27 @@ describe('owners', () => {
       ])
       expect(ended[0]?.reference).toBe(told[0]?.reference)
       expect(told[0]?.reference).not.toBe(told[1]?.reference)
+    }),
+  )
+
+  it(
+    'are told where it is, whatever its line calls it',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      const seen = { vmState: 'stopped', taskState: null, powerState: 4, locked: false }
+      const end = (outcome: 'left' | 'stuck', code: string, host: string | null): Partial<Outcome> => ({
+        outcome,
+        code,
+        message: 'cancelled',
+        after: host === null ? null : { ...seen, host },
+      })
+      await rig.append(opened('i'), ...recovered('i', 'moved', 'red', end('stuck', 'HOST_ALIVE', 'cmp02')))
+      await rig.append(...recovered('i', 'stayed', 'red', end('left', 'CANCELLED', 'cmp01')))
+      await rig.append(...recovered('i', 'deleted', 'red', end('left', 'INSTANCE_GONE', null)), closed('i'))
+      expect(rig.queued('instances-ended')[0]?.instances?.map(({ name, state }) => [name, state])).toEqual([
+        ['moved', 'elsewhere'],
+        ['stayed', 'left'],
+        ['deleted', 'gone'],
+      ])
     }),
   )
 

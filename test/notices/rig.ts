@@ -62,7 +62,6 @@ export class Rig {
         await test(rig)
       } finally {
         rig.journal.close()
-        rig.clock.close()
         rmSync(rig.#directory, { recursive: true, force: true })
       }
     }
@@ -211,7 +210,8 @@ export function recovered(
 ): NewEntry[] {
   const about = { incident: id, host: 'cmp01', instance: `id-${name}` }
   const common = { rule: 'running', decision: 'recover', reason: 'RUNNING', recipe: 'evacuate' }
-  const plan = { instanceId: `id-${name}`, name, projectId: project, expected: 'running', original: {}, ...common }
+  const original = { instance: { host: 'cmp01' } }
+  const plan = { instanceId: `id-${name}`, name, projectId: project, expected: 'running', original, ...common }
   const after = { host: 'cmp02', vmState: 'active', taskState: null, powerState: 1, locked: false }
   return [
     { kind: 'plan.made', ...about, data: plan as unknown as EntryData['plan.made'] },

@@ -28,13 +28,7 @@ export class DaemonProcess {
 
   /** Starts the daemon and waits until it has polled. */
   async start(): Promise<this> {
-    const child = spawn(process.execPath, ['dist/main.js', 'run', '--config', this.config], {
-      env: this.env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    child.stdout.on('data', (chunk: Buffer) => (this.#output += chunk.toString()))
-    child.stderr.on('data', (chunk: Buffer) => (this.#output += chunk.toString()))
-    this.#child = child
+    const child = this.launch()
     await until('the daemon is ready', 30_000, async () => {
       if (child.exitCode !== null)
         throw new Error(`the daemon ended with ${child.exitCode}: ${this.#output.slice(-2000)}`)
@@ -42,6 +36,31 @@ export class DaemonProcess {
       return answer?.ok === true
     })
     return this
+  }
+
+  /** Starts the daemon and waits for nothing: its cloud may be in trouble. */
+  launch(): ChildProcess {
+    const child = spawn(process.execPath, ['dist/main.js', 'run', '--config', this.config], {
+      env: this.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    child.stdout.on('data', (chunk: Buffer) => (this.#output += chunk.toString()))
+    child.stderr.on('data', (chunk: Buffer) => (this.#output += chunk.toString()))
+    this.#child = child
+    return child
+  }
+
+  get runs(): boolean {
+    return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  /** SIGSTOP: the process stands still, as when it is swapped out or its machine is suspended. */
+  standStill(): void {
+    this.#child?.kill('SIGSTOP')
+  }
+
+  goOn(): void {
+    this.#child?.kill('SIGCONT')
   }
 
   get config(): string {

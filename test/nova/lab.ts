@@ -52,7 +52,7 @@ export async function labCloud(
     plainCredentials: { username: 'demo', password: 'lab', project: 'demo' },
     maxMinor: Number(root.version.version.split('.')[1]),
     hosts,
-    pace: { pollMs: 100, limitMs: 90_000, downMs: 8_000 },
+    pace: { pollMs: 100, limitMs: 90_000, downMs: 8_000, rpcTimeoutMs: 30_000 },
     prefix,
     crash: async (host) => {
       await lab('crash', host)

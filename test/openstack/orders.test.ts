@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Cloud } from '../../src/domain/cloud.ts'
+import type { CallOptions, Cloud } from '../../src/domain/cloud.ts'
+import { LifeboatError } from '../../src/domain/errors.ts'
 import { callTable } from '../../src/openstack/call-table.ts'
 import { computeBase, versionAddresses } from '../../src/openstack/compute-root.ts'
 import { RehearsedCloud, failure, fault } from './rehearsed-cloud.ts'
@@ -170,4 +171,44 @@ it('every call of the table says why it is made, and every call that changes som
     if (call.write) expect(call.policy).toMatch(/^os_compute_api:/)
   }
   expect(callTable.filter((call) => call.write)).toHaveLength(8)
+})
+
+describe('the last moment before an order leaves', () => {
+  const orders: [string, (client: Cloud, options: CallOptions) => Promise<unknown>][] = [
+    ['evacuate', (client, options) => client.evacuate('i1', { landing: 'as-before' }, options)],
+    ['start', (client, options) => client.start('i1', undefined, options)],
+    ['stop', (client, options) => client.stop('i1', options)],
+    ['lock', (client, options) => client.lock('i1', 'ours', options)],
+    ['unlock', (client, options) => client.unlock('i1', options)],
+    ['resetState', (client, options) => client.resetState('i1', options)],
+    ['confirmResize', (client, options) => client.confirmResize('i1', options)],
+    ['updateService', (client, options) => client.updateService('s1', { forcedDown: true }, options)],
+  ]
+  const heldBack = (): never => {
+    throw new LifeboatError('HELD_BACK', 'not sent')
+  }
+
+  it.each(orders)('is asked before %s, with token and version at hand', async (_name, order) => {
+    const seen: string[] = []
+    const mayLeave = (): never => {
+      seen.push(...cloud.asked.map(({ method, path }) => `${method} ${path}`))
+      return heldBack()
+    }
+    expect(await failure(order(cloud.client(), { mayLeave }))).toMatchObject({
+      code: 'HELD_BACK',
+      certainty: 'not-applied',
+    })
+    expect(seen.some((line) => line.includes('auth/tokens'))).toBe(true)
+    expect(cloud.asked.filter(({ method, path }) => method !== 'GET' && !path.includes('auth/tokens'))).toEqual([])
+  })
+
+  it('is asked again before the second request, when the first was refused for its token', async () => {
+    cloud.on(action, () => fault(401, 'expired'))
+    let asked = 0
+    const mayLeave = (): void => {
+      if (++asked === 2) heldBack()
+    }
+    const error = await failure(cloud.client().stop('i1', { mayLeave }))
+    expect([error.code, cloud.requests(action).length]).toEqual(['HELD_BACK', 1])
+  })
 })

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { stringify } from 'yaml'
 import { parseScenario, type Scenario } from '../../src/daemon/rehearsal/scenario.ts'
 import { apiFaultKinds } from '../../src/simulator/index.ts'
+import { endOfOrders, people, truthful, type Act } from './people-scripts.ts'
 
 const hosts = ['cmp01', 'cmp02', 'cmp03', 'cmp04', 'cmp05', 'cmp06']
 const host = fc.constantFrom(...hosts)
@@ -77,13 +78,13 @@ const cloudTrouble = fc.oneof(
       .map((fault) => ({ fault })),
   },
   { weight: 4, arbitrary: apiFault.map((fault) => ({ api_fault: fault })) },
-)
-
-const people = fc.oneof(
-  fc.constant({ pause: { by: 'ann', reason: 'looking' } }),
-  fc.constant({ resume: { by: 'ann', reason: 'looked' } }),
-  victim.map((name) => ({ cancel: { host: name, by: 'ann', reason: 'I know better' } })),
-  victim.map((name) => ({ override: { host: name, by: 'ann', reason: 'only this one' } })),
+  /** The operator's own fencing program. It never lies: a proof that is none is the operator's word against the truth. */
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({ host: victim, does: fc.constantFrom('fails', 'hangs', 'hangs', null) })
+      .map((program) => ({ program })),
+  },
 )
 
 const daemonLife = fc.constantFrom(
@@ -95,7 +96,7 @@ const daemonLife = fc.constantFrom(
 
 const act = fc.oneof(
   { weight: 8, arbitrary: cloudTrouble },
-  { weight: 2, arbitrary: people },
+  { weight: 6, arbitrary: people(victim) },
   { weight: 3, arbitrary: daemonLife },
 )
 
@@ -106,17 +107,25 @@ export const faultScript: fc.Arbitrary<Scenario> = fc
   .record({
     instances: fc.array(instance, { minLength: 3, maxLength: 9 }),
     first: victim,
-    acts: fc.array(fc.tuple(moment, act), { minLength: 1, maxLength: 9 }),
+    acts: fc.array(fc.tuple(moment, act), { minLength: 1, maxLength: 12, size: 'max' }),
+    fencing: fc.constantFrom(['bmc'], ['storage', 'bmc'], ['storage', 'bmc'], ['bmc', 'storage']),
+    boards: fc.array(fc.constantFrom('0s', '0s', '1s', '4s'), { minLength: 3, maxLength: 3 }),
   })
-  .map(({ instances, first, acts }) => {
+  .map(({ instances, first, acts, fencing, boards }) => {
     const named = instances.map((wish, index) => ({ name: `i${index}`, ...wish }))
-    const trouble = acts.flatMap(([after, what]): object[] =>
-      'daemon' in what && what.daemon === 'kill+start'
+    const timed = acts.map(([after, what]): Act => ({ after, ...what }))
+    const trouble = truthful([{ at: '1m', crash: [first] }, ...timed], named).flatMap((one) =>
+      one['daemon'] === 'kill+start'
         ? [
-            { after, daemon: 'kill' },
+            { ...one, daemon: 'kill' },
             { after: '3s', daemon: 'start' },
           ]
-        : [{ after, ...what }],
+        : [one],
+    )
+    const slow = boards.flatMap((delay, nth): Act[] =>
+      delay === '0s'
+        ? []
+        : [{ at: '30s', api_fault: { kind: 'slow', path: `redfish/v1/Systems/${hosts[nth]}`, delay } }],
     )
     const peace = [
       { after: '2m', clear_api_faults: true },
@@ -125,13 +134,18 @@ export const faultScript: fc.Arbitrary<Scenario> = fc
         after: '0s',
         fault: { host: name, spawn_fails: false, stop_fails: false, claim_fails: false, dies_while_spawning: false },
       })),
-      { after: '0s', resume: { by: 'ann', reason: 'peace' } },
+      ...hosts.map((name) => ({ after: '0s', program: { host: name, does: null } })),
+      ...endOfOrders(trouble, fencing).map((one) => ({ after: '0s', ...one })),
       { after: '6m', note: 'Whoever is silent now is dead' },
       { when: { settled: true } },
       { after: '30s', note: 'Over' },
     ]
-    const script = [{ at: '1m', crash: [first] }, ...trouble, ...peace]
-    const config = { monitor: { poll_interval: '5s', quiet_after_freeze: '150s' } }
+    const script = [...slow, ...trouble, ...peace]
+    const config = {
+      monitor: { poll_interval: '5s', quiet_after_freeze: '150s' },
+      defaults: { fencing },
+      fencing: { storage: { timeout: '30s' } },
+    }
     const text = stringify({ title: 'generated', cloud: { hosts }, config, instances: named, script })
     return Object.assign(parseScenario(text, 'generated.yaml', 'generated'), { [fc.toStringMethod]: () => text })
   })

@@ -3,6 +3,9 @@ import type { Entry } from '../../src/domain/entry.ts'
 import { foldIncidents, type Incident } from '../../src/domain/incident.ts'
 import type { Scenario } from '../../src/daemon/rehearsal/scenario.ts'
 import type { Stage } from '../../src/daemon/rehearsal/stage.ts'
+import { lockedOut } from './laws-of-locks.ts'
+import { sentWithoutALook } from './laws-of-looks.ts'
+import { fencedWhileHeld, recoveredTwice } from './laws-of-orders.ts'
 
 /** Every law that was broken, in words; none is what must come out. */
 export function brokenLaws(stage: Stage, scenario: Scenario): string[] {
@@ -12,10 +15,14 @@ export function brokenLaws(stage: Stage, scenario: Scenario): string[] {
     ...(verified.broken === null ? [] : [`the journal is broken at ${verified.broken.seq}`]),
     ...evacuationsWithoutProof(entries),
     ...twoInFlight(entries),
+    ...fencedWhileHeld(entries),
+    ...sentWithoutALook(stage),
     ...ranTwice(stage),
+    ...recoveredTwice(stage, incidents),
     ...moreThanTheBrakeAllows(entries, scenario),
     ...stoppedOnesThatRun(stage, scenario, incidents),
     ...marksLeftBehind(stage, scenario, incidents),
+    ...lockedOut(entries, stage),
     ...instancesWithoutLine(incidents),
     ...openForEver(incidents),
   ]
@@ -26,6 +33,7 @@ function evacuationsWithoutProof(entries: Entry[]): string[] {
   const broken: string[] = []
   for (const { kind, incident, data, seq } of entries) {
     if (kind === 'proof.recorded' && incident !== null) proven.add(incident)
+    if (kind === 'proof.voided' && incident !== null) proven.delete(incident)
     if (kind === 'step.intended' && data.kind === 'evacuate' && !proven.has(incident ?? ''))
       broken.push(`entry ${seq}: an evacuation without proof`)
   }
@@ -56,8 +64,11 @@ function ranTwice({ simulator }: Stage): string[] {
 /** Hosts whose recovery goes on at once, those that a person let through aside. */
 function moreThanTheBrakeAllows(entries: Entry[], scenario: Scenario): string[] {
   const fleet = typeof scenario.cloud.hosts === 'number' ? scenario.cloud.hosts : scenario.cloud.hosts.length
-  // The base configuration: two hosts or half of a segment, four or half of the cloud.
-  const most = Math.min(2, Math.floor(fleet / 2))
+  // The base configuration: two hosts or half of a segment, four or half of the cloud. A reload may make a second segment.
+  const segments = scenario.script.some(({ act }) => act?.name === 'reload' && 'segments' in configOf(act.given))
+    ? 2
+    : 1
+  const most = Math.min(2 * segments, Math.floor(fleet / 2))
   const under = new Set<string>()
   const excused = new Set<string>()
   const broken: string[] = []
@@ -72,6 +83,10 @@ function moreThanTheBrakeAllows(entries: Entry[], scenario: Scenario): string[] 
   return broken
 }
 
+function configOf(given: unknown): object {
+  return (given as { config?: object }).config ?? {}
+}
+
 const meantToBeOff = new Set(['stopped', 'resized-stopped', 'shelved', 'powering-off'])
 
 /** An instance that its owner had stopped runs only where the journal says that something went wrong with it. */
@@ -79,7 +94,7 @@ function stoppedOnesThatRun(stage: Stage, scenario: Scenario, incidents: Map<str
   const { running } = stage.simulator.truth()
   return scenario.instances.flatMap(({ name, state }) => {
     const id = stage.idOf(name)
-    if (!meantToBeOff.has(state) || running[id] === undefined) return []
+    if (!meantToBeOff.has(state) || running[id] === undefined || wasOrdered(scenario, name)) return []
     // It was never touched: powering-off ends on its own host as Nova likes.
     const lines = linesOf(incidents, id)
     if (lines.length === 0 && state === 'powering-off') return []
@@ -93,12 +108,17 @@ function stoppedOnesThatRun(stage: Stage, scenario: Scenario, incidents: Map<str
 function marksLeftBehind(stage: Stage, scenario: Scenario, incidents: Map<string, Incident>): string[] {
   return scenario.instances.flatMap(({ name, locked }) => {
     const instance = stage.instance(name)
-    if (instance.locked === (locked ?? false)) return []
+    if (instance.locked === (locked ?? false) || wasOrdered(scenario, name)) return []
     const told = linesOf(incidents, instance.uuid).includes('stuck')
     return told
       ? []
       : [`${name} is ${instance.locked ? 'locked' : 'unlocked'}, it was ${locked ? 'locked' : 'unlocked'}`]
   })
+}
+
+/** Whether people order anything of it in the script: then its state is what they make of it. */
+function wasOrdered({ script }: Scenario, name: string): boolean {
+  return script.some(({ act }) => act?.name === 'user' && (act.given as { instance: string }).instance === name)
 }
 
 function linesOf(incidents: Map<string, Incident>, id: string): string[] {

@@ -34,10 +34,7 @@ export async function stage(options: Partial<SimulatorOptions> = {}): Promise<St
     clock,
     simulator,
     nova,
-    close: async () => {
-      await simulator.close()
-      clock.close()
-    },
+    close: () => simulator.close(),
   }
 }
 

@@ -1,4 +1,5 @@
-import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { createServer, request, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import axios from 'axios'
@@ -12,9 +13,7 @@ afterEach(async () => {
 })
 
 function clockForTest(): VirtualClock {
-  const clock = new VirtualClock(Date.UTC(2026, 0, 1))
-  closers.push(() => clock.close())
-  return clock
+  return new VirtualClock(Date.UTC(2026, 0, 1))
 }
 
 describe('the virtual clock', () => {
@@ -74,6 +73,22 @@ describe('the virtual clock', () => {
     })()
     await clock.run(work)
     expect(seen).toEqual([false, false, true])
+  })
+
+  it('leaves as many listeners on a request as it would alone, however many clocks there were before', async () => {
+    const server = createServer((_request, response) => void response.end()).listen(0, '127.0.0.1')
+    closers.push(() => void server.close())
+    await once(server, 'listening')
+    const listeners = async (): Promise<number> => {
+      const sent = request({ port: (server.address() as AddressInfo).port }).end()
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+      answer.resume()
+      return sent.listenerCount('close')
+    }
+    clockForTest()
+    const alone = await listeners()
+    for (let more = 0; more < 12; more += 1) clockForTest()
+    expect(await listeners()).toBe(alone)
   })
 
   it('moves while the simulator holds an answer back: a client time limit strikes', async () => {

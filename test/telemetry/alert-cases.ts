@@ -224,18 +224,20 @@ export const alertCases: AlertCase[] = [
     firesAt: '27m',
     labels: [{ ...a, segment: 'az1', verdict: 'host-down' }],
   },
-  ...['FENCING_MISSING', 'HOST_ALIVE', 'NOVA_REFUSED'].map((held): AlertCase => ({
-    alert: 'LifeboatNeedsPerson',
-    when: `an incident waits, ${held}; another one goes on by itself`,
-    series: {
-      [`lifeboat_incidents{${at},phase="fencing",held="${held}"}`]: '_x10 1x10',
-      [`lifeboat_incidents{${at},phase="fencing",held="none"}`]: '1x20',
-      [`lifeboat_incidents{${well},phase="fencing",held="BRAKE"}`]: '1x20',
-    },
-    quietAt: ['9m'],
-    firesAt: '11m',
-    labels: [{ ...a, held }],
-  })),
+  ...['FENCING_MISSING', 'HOST_ALIVE', 'NOVA_REFUSED', 'WORKFLOW_UNREADABLE', 'INTERNAL_ERROR'].map(
+    (held): AlertCase => ({
+      alert: 'LifeboatNeedsPerson',
+      when: `an incident waits, ${held}; another one goes on by itself`,
+      series: {
+        [`lifeboat_incidents{${at},phase="fencing",held="${held}"}`]: '_x10 1x10',
+        [`lifeboat_incidents{${at},phase="fencing",held="none"}`]: '1x20',
+        [`lifeboat_incidents{${well},phase="fencing",held="BRAKE"}`]: '1x20',
+      },
+      quietAt: ['9m'],
+      firesAt: '11m',
+      labels: [{ ...a, held }],
+    }),
+  ),
   {
     alert: 'LifeboatFenceFailed',
     when: 'an incident is held because nothing could fence its host',

@@ -168,7 +168,10 @@ describe('acts on an incident', () => {
 
   it('a statement takes the place of a proof that no machine could give', async () => {
     await openIncident('cmp03')
-    await order('State that it is dead', 'I pulled both cords at 03:20', /destroy their data/)
+    // The word alone does nothing while the brake holds: the dialog says so before, and the advice afterwards.
+    const says = /the brake still holds cmp03[^]*destroy their data/
+    await order('State that it is dead', 'I pulled both cords at 03:20', says)
+    await expect.poll(() => textOf(page, '.todo')).toContain('stated that it is dead, and the brake still holds it')
     expect(last('operator.statement')?.data.statement).toBe('I pulled both cords at 03:20')
   })
 

@@ -155,7 +155,6 @@ export class Stage {
     await this.browser.close()
     await this.stop()
     await this.simulator.close()
-    this.clock.close()
     rmSync(this.#directory, { recursive: true, force: true })
   }
 

@@ -120,12 +120,13 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
 }
 
 function incidentActs(server: RestServer, { operations, review }: Pick<RestSources, 'operations' | 'review'>): void {
-  for (const [act, summary] of [
-    ['override', 'Lets one incident past the brake that holds it'],
-    ['cancel', 'Ends an incident after the writes in flight are settled'],
+  for (const [path, act, summary] of [
+    ['override', 'override', 'Lets one incident past the brake that holds it'],
+    ['cancel', 'cancel', 'Ends an incident after the writes in flight are settled'],
+    ['start', 'startInstances', 'Starts the instances that are off since their host came back by itself'],
   ] as const) {
     server.post(
-      `/v1/incidents/:id/${act}`,
+      `/v1/incidents/:id/${path}`,
       {
         schema: {
           response: { 202: z.undefined() },

@@ -141,6 +141,7 @@ export const incidentReview: z.ZodType<IncidentReview> = z
   .object({
     ...incidentShape,
     headline: z.string(),
+    lead: z.string().describe('The headline without how it stands'),
     timeline: z.array(timelineEvent),
     evidence,
     hostSteps: z.array(stepReview),
@@ -216,4 +217,10 @@ export const reportText = {
   },
 }
 export const document = z.record(z.string(), z.unknown()).describe('OpenAPI 3.1')
-export const opened = z.object({ incident: z.string() })
+export const opened = z.object({
+  incident: z.string(),
+  held: z
+    .string()
+    .nullable()
+    .describe('Why the brake holds it all the same; nothing is done before the brake opens or lets it past'),
+})

@@ -162,6 +162,7 @@ const returnRules: z.ZodType<ReturnRules> = z.object({
   healthyMs: z.number(),
   maxReturns: z.number(),
   withinMs: z.number(),
+  startStopped: z.enum(['ask', 'always']),
 })
 export const hostDetail: z.ZodType<HostDetail> = z
   .object({

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { FenceAttempt, ProofRecord } from '../../domain/fencing.ts'
 import { holdCodes, incidentPhases } from '../../domain/incident-phases.ts'
-import type { VoidedProof } from '../../domain/incident.ts'
+import type { VoidedProof, WatchedInstances } from '../../domain/incident.ts'
 import type { IncidentDetail, IncidentSummary, InstanceSummary } from '../../domain/operations.ts'
 import { outcomes, type Outcome, type OutcomeKind } from '../../domain/outcome.ts'
 import { stepKinds } from '../../domain/plan.ts'
@@ -54,10 +54,18 @@ const voided: z.ZodType<VoidedProof> = z
     method: z.string(),
     strength: z.enum(['power-off', 'agent-verified', 'command-verified', 'statement']),
     provenAt: time,
+    code: z.string().describe("What was seen of the host: a verdict's reason, or POWER_ON"),
     message: z.string(),
     at: time,
   })
   .describe('A proof that holds no longer: the host showed life after it')
+
+const watched: z.ZodType<WatchedInstances> = z.object({
+  to: z.enum(['watching', 'known']).describe('watching: more of them may turn out to be off'),
+  off: count.describe('How many ran before and do not now'),
+  message: z.string(),
+  at: time,
+})
 
 const fenceAttempt: z.ZodType<FenceAttempt & { at: string }> = z.object({
   at: time,
@@ -92,6 +100,7 @@ export const incidentShape = {
     .describe('A person’s word that the host is dead: weaker than a proof that a machine read'),
   override: ordered.describe('Who let it past the brake'),
   cancelled: ordered,
+  watched: watched.nullable().describe('Its host came back by itself: what is known of its instances since'),
   fenceAttempts: z.array(fenceAttempt),
 }
 

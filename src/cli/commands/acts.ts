@@ -20,9 +20,14 @@ export function addActCommands(program: Command, session: Session): void {
     .action(async (host: string, options: { proof: string; by?: string; follow: boolean }) => {
       const unixUser = session.by()
       const order = { host, by: options.by ?? unixUser, proof: options.proof, unixUser }
-      const { incident } = await session.daemon().recover(order)
+      const { incident, held } = await session.daemon().recover(order)
       const how = options.follow ? '' : `; follow it with: lifeboat incident show ${incident} --follow`
       say(`Incident ${incident} has your word that ${host} is dead${how}`)
+      // A daemon of an older release does not say.
+      if ((held ?? null) !== null)
+        say(
+          `The brake still holds it (${(held ?? '').replace(/^held: /, '')}): nothing is done before it opens. To let it past: lifeboat incident override ${incident} --reason "why"`,
+        )
       if (options.follow) await follow(session, incident)
     })
   ends(recover, followExits)
@@ -49,7 +54,7 @@ export function addActCommands(program: Command, session: Session): void {
     })
 }
 
-/** `incident override`, `cancel`, `note` and `sign-off`, beside the reading commands. */
+/** `incident override`, `cancel`, `start`, `note` and `sign-off`, beside the reading commands. */
 export function addIncidentActs(incident: Command, session: Session): void {
   for (const [act, about, done] of [
     ['override', 'let one held incident past the brake', 'Let past the brake'],
@@ -58,9 +63,14 @@ export function addIncidentActs(incident: Command, session: Session): void {
       'end an incident; writes in flight are settled first',
       'Cancelled: it ends when the writes in flight are settled',
     ],
+    [
+      'startInstances',
+      'start the instances that are off since their host came back by itself, but none that its owner stopped',
+      'Being started, and those too that turn out to be off later',
+    ],
   ] as const) {
     incident
-      .command(act)
+      .command(act === 'startInstances' ? 'start' : act)
       .description(about)
       .argument('<incident>', '', incidentId)
       .requiredOption('--reason <text>', 'why', text)

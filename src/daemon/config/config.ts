@@ -118,7 +118,7 @@ export interface Config {
   }
   /** Cloud-wide; each segment has its own beside it. */
   brake: CloudBrake
-  executor: { maxParallel: number; tickMs: number; settleQuietMs: number }
+  executor: { maxParallel: number; tickMs: number; settleQuietMs: number; longestRequestMs: number }
   fenceRetryMs: number
   fenceRetryMaxMs: number
   wishes: { key: string; priorityKey: string; masakariKey: string | null; ownerPriorityLimit: number }

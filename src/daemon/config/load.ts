@@ -199,6 +199,7 @@ function resolveConfig(
       maxParallel: file.executor.maxParallel,
       tickMs: file.executor.tick,
       settleQuietMs: file.executor.settleQuiet,
+      longestRequestMs: file.executor.longestRequest,
     },
     fenceRetryMs: file.fenceRetry,
     fenceRetryMaxMs: file.fenceRetryMax,

@@ -78,7 +78,9 @@ const receiver = z.discriminatedUnion('kind', [
 ])
 
 export const notices = optionalSection({
-  link: url.optional().describe("Where people find Lifeboat's pages: notices to operators name the incident's page"),
+  link: url
+    .optional()
+    .describe("Where people find Lifeboat's pages: every notice to operators names the page that tells more"),
   freeze_delay: duration('0s', '1h')
     .prefault('30s')
     .describe(

@@ -47,6 +47,11 @@ const hostReturn = {
   within: duration('1m', '7d').describe(
     'The time in which failures are counted. Too short: a host that fails every hour never counts as flapping',
   ),
+  start_stopped: z
+    .enum(['ask', 'always'])
+    .describe(
+      'Instances that ran before and are off since their host came back by itself. ask: people are told, and lifeboat incident start starts them all; always: Lifeboat starts them at once. Never those that their owners stopped',
+    ),
 }
 
 function optional<S extends Record<string, z.ZodType>>(shape: S): { [K in keyof S]: z.ZodOptional<S[K]> } {
@@ -292,6 +297,11 @@ export const configSchema = section({
     tick: duration('50ms', '1m')
       .prefault('500ms')
       .describe('How often a running recovery reads Nova. Shorter: more load; longer: each step ends later'),
+    longest_request: duration('1s', '2h')
+      .prefault('10m')
+      .describe(
+        'How long a request whose client has gone may live in the front end of Nova (queues of HAProxy and uwsgi). Too short: an evacuation is served twice and its guest runs on two hosts; too long: one whose answer was lost is tried again late, while others go on',
+      ),
     settle_quiet: duration('1s', '10m')
       .prefault('10s')
       .describe(

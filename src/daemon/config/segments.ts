@@ -37,6 +37,7 @@ function returnRules(settings: SegmentSettings['return'], fallback: ReturnRules)
     healthyMs: settings?.healthy ?? fallback.healthyMs,
     maxReturns: settings?.maxReturns ?? fallback.maxReturns,
     withinMs: settings?.within ?? fallback.withinMs,
+    startStopped: settings?.startStopped ?? fallback.startStopped,
   }
 }
 

@@ -104,6 +104,11 @@ const cloudActs = {
   power_sync: act(text(), ({ simulator }, host) => simulator.syncPower(host)),
 }
 
+const mayBeRefused = z
+  .literal(true)
+  .optional()
+  .describe('The script goes on where Nova refuses or does not answer; otherwise it is wrong')
+
 const peopleActs = {
   /** A tenant, or an administrator, orders something of Nova. */
   user: act(
@@ -112,6 +117,7 @@ const peopleActs = {
       action: text().describe('As Nova names it, e.g. os-stop, lock, resize; or delete'),
       body: z.unknown().optional(),
       as: z.enum(['tenant', 'admin']).default('tenant'),
+      may_be_refused: mayBeRefused,
     }),
     (stage, order) => stage.people.server(order),
   ),
@@ -123,6 +129,7 @@ const peopleActs = {
       status: z.enum(['enabled', 'disabled']).optional(),
       disabled_reason: text().optional(),
       deleted: z.literal(true).optional().describe('As `openstack compute service delete` does'),
+      may_be_refused: mayBeRefused,
     }),
     (stage, order) => stage.people.service(order),
   ),
@@ -139,8 +146,30 @@ const daemonActs = {
     ]),
     (stage, { act: what, config }) => stage.daemonDoes(what, config),
   ),
-  /** The daemon's process stands still. */
-  stall: act(duration('1ms', '1d'), (stage, ms) => stage.stall(ms)),
+  /** The daemon's process stands still: now, or in the next commit of such an entry. */
+  stall: act(
+    z.union([
+      duration('1ms', '1d').transform((ms) => ({ for: ms, commit: undefined, step: undefined, meanwhile: undefined })),
+      section({
+        for: duration('1ms', '1d'),
+        commit: text().describe('Kind of the entry'),
+        step: text().optional().describe('What its step begins with'),
+        meanwhile: section({ start: hosts.optional(), partition: hosts.optional() }).optional(),
+      }),
+    ]),
+    (stage, { for: ms, commit, step = '', meanwhile }) => {
+      if (commit === undefined) return stage.stall(ms)
+      stage.stallIn({
+        name: step === '' ? commit : `${commit} ${step}`,
+        isIt: (entry) => entry.kind === commit && (entry.step ?? '').startsWith(step),
+        ms,
+        meanwhile: () => {
+          if (meanwhile?.start !== undefined) stage.simulator.start(...meanwhile.start)
+          if (meanwhile?.partition !== undefined) stage.simulator.partition(...meanwhile.partition)
+        },
+      })
+    },
+  ),
   /** The wall clock of every machine jumps: "2h" or "-2h". */
   wall_clock: act(z.string().regex(/^-?\d/), (stage, by) => {
     stage.clock.stepWall(signedDuration(by))

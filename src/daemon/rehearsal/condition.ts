@@ -53,6 +53,7 @@ const waitsForAPerson: ReadonlySet<HoldCode | undefined> = new Set<HoldCode>([
   'FENCE_FAILED',
   'FENCING_MISSING',
   'HOST_ALIVE',
+  'WORKFLOW_UNREADABLE',
 ])
 
 function isSettled({ closed, held }: Incident): boolean {

@@ -74,6 +74,14 @@ export const operatorActs = {
         daemon.returnHost(order),
       ),
   ),
+  /** Those of the host's newest incident that are off since it came back by itself. */
+  start_instances: act(
+    section({ host: text(), by, reason: text().default('power is back') }),
+    (stage, { host, ...order }) =>
+      ordered(stage, order.by, `start the instances of ${host}`, (daemon) =>
+        daemon.startInstances(stage.newestIncident(host), order),
+      ),
+  ),
   cancel: act(section({ host: text(), by, reason: text() }), (stage, { host, ...order }) =>
     ordered(stage, order.by, `cancel ${host}`, (daemon) => daemon.cancel(stage.newestIncident(host), order)),
   ),

@@ -1,6 +1,16 @@
 /** Tenants and other administrators of the simulated cloud: what they order goes through its API like everything else. */
+import { deadline } from '../../domain/clock.ts'
 import type { Wire, WireAnswer } from '../../domain/wire.ts'
 import type { Simulator } from '../../simulator/index.ts'
+
+/** As openstackclient waits for an answer; a person has given up by then. */
+const patienceMs = 60_000
+
+interface Call {
+  method: string
+  path: string
+  body?: unknown
+}
 
 export class People {
   readonly #simulator: Simulator
@@ -13,38 +23,57 @@ export class People {
     this.#idOf = idOf
   }
 
-  /** Throws when Nova refuses: the script is wrong then. */
-  async server(order: { instance: string; action: string; body?: unknown; as: 'tenant' | 'admin' }): Promise<void> {
+  /** Throws when Nova refuses and the script does not allow for that: it is wrong then. */
+  async server(order: {
+    instance: string
+    action: string
+    body?: unknown
+    as: 'tenant' | 'admin'
+    mayBeRefused?: true | undefined
+  }): Promise<void> {
     const [user, project] = order.as === 'tenant' ? ['tenant', 'tenant'] : ['operator', 'admin']
     const path = `/compute/v2.1/servers/${this.#idOf(order.instance)}`
-    if (order.action === 'delete') await this.#call(user, project, 'DELETE', path)
-    else await this.#call(user, project, 'POST', `${path}/action`, { [order.action]: order.body ?? null })
+    const call: Call =
+      order.action === 'delete'
+        ? { method: 'DELETE', path }
+        : { method: 'POST', path: `${path}/action`, body: { [order.action]: order.body ?? null } }
+    await this.#order(user, project, call, order.mayBeRefused)
   }
 
-  /** Throws when Nova refuses: the script is wrong then. */
+  /** Throws as `server` does. */
   async service(order: {
     host: string
     forcedDown?: boolean | undefined
     status?: string | undefined
     disabledReason?: string | undefined
     deleted?: true | undefined
+    mayBeRefused?: true | undefined
   }): Promise<void> {
     const { uuid } = this.#simulator.world.host(order.host).service
     const path = `/compute/v2.1/os-services/${uuid}`
-    if (order.deleted === true) return this.#call('operator', 'admin', 'DELETE', path)
-    await this.#call('operator', 'admin', 'PUT', path, {
+    const body = {
       ...(order.forcedDown !== undefined && { forced_down: order.forcedDown }),
       ...(order.status !== undefined && { status: order.status }),
       ...(order.disabledReason !== undefined && { disabled_reason: order.disabledReason }),
-    })
+    }
+    const call: Call = order.deleted === true ? { method: 'DELETE', path } : { method: 'PUT', path, body }
+    await this.#order('operator', 'admin', call, order.mayBeRefused)
   }
 
-  async #call(user: string, project: string, method: string, path: string, body?: unknown): Promise<void> {
-    const answer = await this.#send(method, path, { 'x-auth-token': await this.#token(user, project) }, body)
-    if (answer.status >= 300) throw new Error(`the script orders what Nova refuses: ${answer.status} ${answer.data}`)
+  async #order(user: string, project: string, call: Call, mayBeRefused: true | undefined): Promise<void> {
+    const limit = deadline(this.#simulator.world.clock, patienceMs)
+    try {
+      const token = await this.#token(user, project, limit.signal)
+      const answer = await this.#send(call, { 'x-auth-token': token }, limit.signal)
+      if (answer.status >= 300) throw new Error(`the script orders what Nova refuses: ${answer.status} ${answer.data}`)
+    } catch (thrown) {
+      if (mayBeRefused !== true) throw thrown
+    } finally {
+      limit.release()
+    }
   }
 
-  async #token(user: string, project: string): Promise<string> {
+  async #token(user: string, project: string, signal: AbortSignal): Promise<string> {
     const access = this.#simulator.cloud(user, project)
     const auth = {
       identity: {
@@ -53,13 +82,14 @@ export class People {
       },
       scope: { project: { name: project, domain: { name: 'Default' } } },
     }
-    const answer = await this.#send('POST', '/identity/v3/auth/tokens', {}, { auth })
+    const answer = await this.#send({ method: 'POST', path: '/identity/v3/auth/tokens', body: { auth } }, {}, signal)
     return answer.headers['x-subject-token'] ?? ''
   }
 
-  #send(method: string, path: string, headers: Record<string, string>, body?: unknown): Promise<WireAnswer> {
+  #send({ method, path, body }: Call, headers: Record<string, string>, signal: AbortSignal): Promise<WireAnswer> {
     const version = { 'openstack-api-version': 'compute 2.90' }
     const data = body === undefined ? undefined : JSON.stringify(body)
-    return this.#wire({ method, url: `${this.#simulator.url}${path}`, headers: { ...version, ...headers }, data })
+    const url = `${this.#simulator.url}${path}`
+    return this.#wire({ method, url, headers: { ...version, ...headers }, data, signal })
   }
 }

@@ -33,6 +33,8 @@ const cloud = optionalSection({
   /** How long a nova-compute takes to start and to settle its evacuated guests. */
   start_time: duration('10ms', '1h').prefault('20s'),
   spawn_time: duration('10ms', '1h').prefault('3s'),
+  /** When nova-compute notices after its start which guests are off, and how often. A real one looks first within a minute. */
+  power_sync: duration('10s', '1h').prefault('10m'),
   broker_reconnect: duration('10ms', '1h').prefault('25s'),
   aggregates: z
     .array(

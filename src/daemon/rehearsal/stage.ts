@@ -53,6 +53,15 @@ export interface Audience {
   said(line: string): void
 }
 
+/** The process stands still in the commit of an entry. */
+export interface CommitStall {
+  name: string
+  isIt: (entry: Entry) => boolean
+  ms: number
+  /** What happens in the cloud as it begins. */
+  meanwhile: () => void
+}
+
 interface Play {
   daemon: Daemon
   journal: JournalWriter
@@ -81,6 +90,7 @@ export class Stage {
   readonly #incidents = new Map<IncidentId, Incident>()
   #diskFull = false
   #pid = 4_000
+  #commitStall: CommitStall | null = null
 
   private constructor(setting: Setting, audience: Audience, clock: VirtualClock, simulator: Simulator) {
     this.#setting = setting
@@ -106,6 +116,7 @@ export class Stage {
       reportIntervalMs: cloud.reportInterval,
       serviceDownTimeMs: cloud.serviceDownTime,
       timings: timings(cloud),
+      powerSyncMs: cloud.powerSync,
       port: null,
       ids: () => `00000000-0000-4000-8000-${(++count).toString(16).padStart(12, '0')}`,
     })
@@ -213,6 +224,11 @@ export class Stage {
     this.#play?.life.stall(ms)
   }
 
+  /** The daemon will stand still in the middle of a commit of its journal. */
+  stallIn(stall: CommitStall): void {
+    this.#commitStall = stall
+  }
+
   /** A second daemon is started on the same journal. */
   secondDaemon(): Promise<void> {
     return this.told('a second daemon', () => {
@@ -239,7 +255,6 @@ export class Stage {
   async close(): Promise<void> {
     if (this.#play !== null) this.#kill()
     await this.simulator.close()
-    this.clock.close()
     rmSync(this.#directory, { recursive: true, force: true })
   }
 
@@ -258,7 +273,7 @@ export class Stage {
         simulated: {
           wire: life.wire(this.simulator.wire()),
           random: seededRandom(),
-          run: (run) => this.witnesses.run(run),
+          run: (run) => life.heard(this.witnesses.run(run)),
           probe: (name, probe) => this.witnesses.probe(name, probe, life),
           receivers: life.wire(this.receivers.wire),
           sendmail: this.receivers.sendmail,
@@ -312,9 +327,22 @@ export class Stage {
       ...journal,
       append: (entries) => {
         if (this.#diskFull) throw new LifeboatError('JOURNAL_UNAVAILABLE', 'database or disk is full')
-        return journal.append(entries)
+        const written = journal.append(entries)
+        this.#standStill(written)
+        return written
       },
     }
+  }
+
+  /** What was committed is committed; whoever waits for the commit learns of it only later. */
+  #standStill(written: readonly Entry[]): void {
+    const stall = this.#commitStall
+    if (stall === null || !written.some((entry) => stall.isIt(entry))) return
+    this.#commitStall = null
+    this.#audience.said(`the daemon stands still in the commit of ${stall.name}`)
+    this.#play?.life.stall(stall.ms)
+    stall.meanwhile()
+    this.clock.leap(stall.ms)
   }
 
   #populate(): void {
@@ -338,6 +366,7 @@ function timings(cloud: Setting['cloud']): Record<string, number> {
     spawnMs: cloud.spawnTime,
     agentStartMs: cloud.startTime,
     brokerReconnectMs: cloud.brokerReconnect,
+    rpcTimeoutMs: 60_000,
   }
 }
 

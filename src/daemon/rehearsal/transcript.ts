@@ -1,9 +1,13 @@
 /**
- * A rehearsal as text: each journal entry in one line, then how everything ended. Times count from the beginning, ids are
+ * A rehearsal as text: each journal entry in one row, then how everything ended. Times count from the beginning, ids are
  * numbered as they appear and instances go by their names, so that two runs differ only where something else happened.
+ *
+ * There are two texts. The golden beside a scenario has the facts of each entry in short rows; the whole has every byte of its
+ * data, for `--raw` and for comparing two runs.
  */
 import { stringify } from 'yaml'
 import type { Entry } from '../../domain/entry.ts'
+import { factsOf, isFirstSight } from './rows.ts'
 import type { Stage } from './stage.ts'
 
 const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
@@ -12,64 +16,105 @@ const hash = /\b[0-9a-f]{64}\b/g
 /** Names in incident ids: 20260101T000107Z-cmp01. */
 const incidentStamp = /\b20\d{6}T\d{6}Z-/g
 
+/** Longer rows go on in the next line: a diff must fit beside another on a screen. */
+const widest = 120
+
+/** Where the facts of a row begin: behind its time, its kind and whom it is about. */
+const kindWidth = 16
+const subjectWidth = 13
+
 export class Transcript {
+  /** The golden, line by line. */
   readonly lines: string[] = []
+  readonly #whole: string[] = []
   readonly #began: number
-  readonly #names: ReadonlyMap<string, string>
   readonly #quiet: boolean
-  readonly #numbers = new Map<string, string>()
+  readonly #ids: Ids
+  readonly #wholeIds: Ids
+  /** Hosts that were just seen for the first time, all of them healthy: one row for all. */
+  #firstSeen: string[] = []
 
   constructor(beganWallMs: number, names: ReadonlyMap<string, string>, quiet = false) {
     this.#began = beganWallMs
-    this.#names = names
     this.#quiet = quiet
+    this.#ids = new Ids(names)
+    this.#wholeIds = new Ids(names)
   }
 
+  /** Takes in an entry. Gives its whole line. */
   entry(entry: Entry, sinceMs: number): string {
+    if (!this.#quiet || /^(incident|daemon)\./.test(entry.kind)) this.#row(entry, sinceMs)
     const who = entry.actor === 'daemon' ? '' : `[${entry.actor}] `
     const instance = entry.instance === null ? '' : `/${entry.instance}`
     const step = entry.step === null ? '' : ` ${entry.step}`
     const where = entry.host === null && entry.instance === null ? '' : ` ${entry.host ?? ''}${instance}${step}`
-    const text = `${who}${entry.kind}${where} ${flow(brief(entry.data))}`
-    // A quiet one is still shown whole to who looks on.
-    return this.#quiet && !/^(incident|daemon)\./.test(entry.kind)
-      ? this.#line(sinceMs, text)
-      : this.#write(sinceMs, text)
+    return this.#keep(sinceMs, `${who}${entry.kind}${where} ${flow(brief(entry.data))}`)
   }
 
+  /** Takes in what the script did. Gives its whole line. */
   said(line: string, sinceMs: number): string {
-    return this.#write(sinceMs, `* ${line}`)
+    this.#sayFirstSeen(sinceMs)
+    this.#write(`${clockTime(sinceMs)} * ${this.#plain(line, this.#ids)}`)
+    return this.#keep(sinceMs, `* ${line}`)
   }
 
-  /** The end of everything, and a fingerprint of every byte of the journal. */
+  /** The end of everything. */
   end(stage: Stage): void {
     const { entries, verified } = stage.readJournal()
     const instances = endOfInstances(stage)
+    this.#sayFirstSeen(stage.clock.now())
     this.lines.push('', ...endOfHosts(stage), '')
     if (this.#quiet) this.lines.push(...counted(outcomesOf(entries)), '', ...counted(instances), '')
     else this.lines.push(...instances, '')
     this.lines.push(ordersToNova(stage))
     const broken = verified.broken === null ? 'verifies' : `is broken at ${verified.broken.seq}`
-    this.lines.push(`The journal has ${entries.length} entries and ${broken}: ${verified.head.slice(0, 16)}`)
+    this.lines.push(`The journal has ${entries.length} entries and ${broken}.`)
+    this.#whole.push(`${entries.length} entries, ${broken}: ${verified.head}`)
   }
 
+  /** The golden. */
   text(): string {
-    return `${this.lines.join('\n')}\n`
+    return `${this.lines.flatMap(wrapped).join('\n')}\n`
   }
 
-  #write(sinceMs: number, what: string): string {
-    const line = this.#line(sinceMs, what)
-    this.lines.push(line)
+  /** Every byte of every entry, and the fingerprint of the whole journal. */
+  whole(): string {
+    return `${this.#whole.join('\n')}\n`
+  }
+
+  #row(entry: Entry, sinceMs: number): void {
+    if (isFirstSight(entry)) {
+      this.#firstSeen.push(entry.host ?? '')
+      return
+    }
+    if (entry.kind === 'workflow.pinned') return
+    this.#sayFirstSeen(sinceMs)
+    const instance = entry.instance === null ? '' : `/${entry.instance}`
+    const subject = this.#plain(`${entry.host ?? ''}${instance}`, this.#ids)
+    const actor = entry.actor === 'daemon' ? '' : `[${entry.actor}] `
+    const facts = this.#plain(`${actor}${factsOf(entry)}`, this.#ids)
+    this.#write(`${clockTime(sinceMs)} ${entry.kind.padEnd(kindWidth)} ${subject.padEnd(subjectWidth)} ${facts}`)
+  }
+
+  #sayFirstSeen(sinceMs: number): void {
+    const hosts = this.#firstSeen.toSorted()
+    this.#firstSeen = []
+    if (hosts.length > 0) this.#write(`${clockTime(sinceMs)} ${hosts.length} hosts seen healthy for the first time`)
+  }
+
+  #write(line: string): void {
+    this.lines.push(line.trimEnd())
+  }
+
+  #keep(sinceMs: number, what: string): string {
+    const line = `${clockTime(sinceMs)} ${this.#plain(what, this.#wholeIds)}`
+    this.#whole.push(line)
     return line
   }
 
-  #line(sinceMs: number, what: string): string {
-    return `${clockTime(sinceMs)} ${this.#plain(what)}`
-  }
-
-  #plain(text: string): string {
+  #plain(text: string, ids: Ids): string {
     return text
-      .replace(uuid, (id) => this.#names.get(id) ?? this.#number(id))
+      .replace(uuid, (id) => ids.shortOf(id))
       .replace(incidentStamp, '')
       .replace(
         isoTime,
@@ -77,14 +122,33 @@ export class Transcript {
       )
       .replace(hash, (digest) => `sha256:${digest.slice(0, 8)}`)
   }
+}
 
-  #number(id: string): string {
-    const known = this.#numbers.get(id)
+/** Names of instances, and numbers for every other id as it appears. */
+class Ids {
+  readonly #names: ReadonlyMap<string, string>
+  readonly #numbers = new Map<string, string>()
+
+  constructor(names: ReadonlyMap<string, string>) {
+    this.#names = names
+  }
+
+  shortOf(id: string): string {
+    const known = this.#names.get(id) ?? this.#numbers.get(id)
     if (known !== undefined) return known
     const number = `#${this.#numbers.size + 1}`
     this.#numbers.set(id, number)
     return number
   }
+}
+
+/** The line, broken at spaces where it is too wide. */
+function wrapped(line: string): string[] {
+  if (line.length <= widest) return [line]
+  const space = line.lastIndexOf(' ', widest)
+  const comma = line.lastIndexOf(',', widest - 1) + 1
+  const at = space > 40 ? space : comma > 40 ? comma : widest
+  return [line.slice(0, at), ...wrapped(`             ${line.slice(at).trimStart()}`)]
 }
 
 function endOfHosts({ simulator }: Stage): string[] {
@@ -130,7 +194,7 @@ function ordersToNova({ simulator }: Stage): string {
 
 function outcomesOf(entries: Entry[]): string[] {
   return entries.flatMap((entry) =>
-    entry.kind === 'outcome.recorded' ? [`${entry.data.outcome} ${entry.data.code}: ${entry.data.message}`] : [],
+    entry.kind === 'outcome.recorded' ? [`${entry.data.outcome} ${entry.data.code}`] : [],
   )
 }
 
@@ -152,7 +216,7 @@ function runsOf(moves: string[]): string {
   return [...counts].map(([move, count]) => (count === 1 ? move : `${count} × ${move}`)).join(', ')
 }
 
-/** What a reader needs of an entry's data; the fingerprint at the end covers the rest. */
+/** An entry's data without what a reader knows already; the fingerprint at the end covers the rest. */
 function brief(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(brief)
   if (typeof value !== 'object' || value === null) return value

@@ -8,6 +8,7 @@ import type { HostReturnDetail } from '../../domain/operations.ts'
 import type { OutcomeKind } from '../../domain/outcome.ts'
 import type { Advice } from '../../domain/review.ts'
 import type { ExecutorSettings } from '../../executor/context.ts'
+import { aboutReturned, isAfterReturn } from './advice-after-return.ts'
 import { pauseAfter } from '../../executor/back-off.ts'
 import { failedAttempts } from '../../executor/host-steps.ts'
 import { formatDuration } from '../config/duration.ts'
@@ -28,6 +29,7 @@ export function adviceFor(
   return [
     ...aboutHold(incident, retry),
     ...aboutObserved(incident),
+    ...aboutReturned(incident),
     ...aboutInstances(incident, 'stuck'),
     ...aboutInstances(incident, 'failed'),
     ...aboutProof(incident),
@@ -46,8 +48,8 @@ type EndsHold = (incident: Incident, retry: FenceRetry) => { text: string; comma
 
 /** What ends each hold. Null: it ends by itself, and what it waits for is said. */
 const endsHold: Record<HoldCode, EndsHold> = {
-  BRAKE: ({ id, host }) => ({
-    text: `The brake holds ${host}. Find out whether these hosts are really dead or the control plane is to blame; if this one may be recovered all the same, let it past`,
+  BRAKE: ({ id, host, statement }) => ({
+    text: `${statement === null ? '' : `${statement.by} stated that it is dead, and the brake still holds it. `}The brake holds ${host}. Find out whether these hosts are really dead or the control plane is to blame; if this one may be recovered all the same, let it past`,
     command: `lifeboat incident override ${id} ${reason}`,
   }),
   FROZEN: () => ({
@@ -81,12 +83,24 @@ const endsHold: Record<HoldCode, EndsHold> = {
     command: 'lifeboat check',
   }),
   NOVA_REFUSED: () => ({
-    text: 'Nova refuses what the recovery needs. Correct policy or credentials: it is tried again by itself',
-    command: 'lifeboat check',
+    text: 'Nova refuses what the recovery needs. Correct policy or credentials, then reload: it is tried again at once, and without a reload within five minutes',
+    command: 'lifeboat reload',
   }),
   JOURNAL_UNAVAILABLE: () => ({
     text: 'The journal cannot be written, and nothing is done without a record. Free its disk: it goes on by itself',
     command: null,
+  }),
+  OTHER_INCIDENT: () => ({
+    text: 'Another incident still works on instances that are on this host now. It goes on when that one is done with them; see what that one waits for',
+    command: 'lifeboat incident list --open',
+  }),
+  WORKFLOW_UNREADABLE: ({ id, host }) => ({
+    text: `This release cannot read the workflow that the incident began with. Run the release that opened it until it is over; or end it, make sure that ${host} is off, and recover it by the present workflow: lifeboat recover ${quoted(host)} --by NAME --proof "how you know that it is dead"`,
+    command: `lifeboat incident cancel ${id} ${reason}`,
+  }),
+  INTERNAL_ERROR: ({ id }) => ({
+    text: 'A bug in Lifeboat stops this recovery. It is tried again by itself, ever more rarely, and after a restart. Bring urgent instances back by hand, and report the error with the record of the incident',
+    command: `lifeboat incident show ${id}`,
   }),
   MEMORY: () => ({ text: 'The daemon is short of memory. It goes on when other recoveries are over', command: null }),
 }
@@ -158,8 +172,11 @@ const aboutOutcome: Record<
 
 /** One line for each outcome: two thousand instances without room are one task, not two thousand. */
 function aboutInstances(incident: Incident, outcome: Exclude<OutcomeKind, 'recovered'>): Advice[] {
-  const found = [...incident.instances].filter(([, recovery]) => recovery.outcome?.outcome === outcome)
+  const found = [...incident.instances].filter(
+    ([, { plan, outcome: ended }]) => ended?.outcome === outcome && !isAfterReturn({ plan }),
+  )
   if (found.length === 0) return []
+  if (incident.hostBack !== null) return onReturnedHost(incident, incident.hostBack, found)
   const codes = [...new Set(found.map(([, recovery]) => recovery.outcome?.code ?? ''))].join(', ')
   const ids = found.map(([id]) => id)
   const refused = found.filter(([, recovery]) => refusalOf(recovery) !== null)
@@ -173,6 +190,29 @@ function aboutInstances(incident: Incident, outcome: Exclude<OutcomeKind, 'recov
           ? aboutOutcome[outcome](counted(ids.length), codes, ids.length === 1)
           : aboutRefused(incident.host, codes, first[1], [refused.length, others.length]),
       command: firstCommand(outcome, others.length === 0 ? found : others),
+      instances: ids,
+    },
+  ]
+}
+
+/** Its host is back since: those that are still there can be started there, and evacuated no more. The others somebody moved or deleted. */
+function onReturnedHost(
+  { host }: Incident,
+  { at, here }: NonNullable<Incident['hostBack']>,
+  found: [string, InstanceRecovery][],
+): Advice[] {
+  const there = found.filter(([id]) => here === null || here.includes(id))
+  const [first] = there
+  if (first === undefined) return []
+  const codes = [...new Set(there.map(([, recovery]) => recovery.outcome?.code ?? ''))].join(', ')
+  const one = there.length === 1
+  const text = `${counted(there.length)} still on ${host} (${codes}), which is back since ${at}. Look whether ${one ? 'it runs' : 'they run'}, and start there what is off`
+  const ids = there.map(([id]) => id)
+  return [
+    {
+      code: `INSTANCES_ON_RETURNED_HOST_${first[1].outcome?.outcome.toUpperCase()}`,
+      text,
+      command: `openstack server start ${first[0]}`,
       instances: ids,
     },
   ]

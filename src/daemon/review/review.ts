@@ -28,7 +28,7 @@ import { returnDetail } from '../host-views.ts'
 import { adviceFor, type FenceRetry } from './advice.ts'
 import { evidenceSeries } from './evidence-series.ts'
 import { Followers } from './followers.ts'
-import { headline } from './headline.ts'
+import { headline, lead } from './headline.ts'
 import { summaryOfLine, type ReviewedJournal } from './incident-listing.ts'
 import type { IncidentRecord } from './incident-record.ts'
 import type { IncidentRecords } from './incident-records.ts'
@@ -158,6 +158,7 @@ function reviewOf(record: IncidentRecord, { journal, book, settings }: ReviewPar
     ...incidentFacts(incident),
     fenceAttempts: [...record.attempts],
     headline: headline(incident),
+    lead: lead(incident),
     // Copies: the record goes on while this is sent.
     timeline: [...record.timeline],
     evidence: evidenceSeries(record.verdicts.read(journal, incident, record), incident.verdict),

@@ -20,7 +20,12 @@ export function timelineEvent(entry: Entry): TimelineEvent | null {
  */
 export function isOfTheIncident(entry: Entry): boolean {
   if (entry.instance === null) return true
-  return entry.kind === 'outcome.recorded' || entry.kind === 'debt.recorded' || entry.kind === 'step.failed'
+  return (
+    entry.kind === 'outcome.recorded' ||
+    entry.kind === 'debt.recorded' ||
+    entry.kind === 'debt.settled' ||
+    entry.kind === 'step.failed'
+  )
 }
 
 function closedTone({ outcome, counts }: EntryData['incident.closed']): Tone {
@@ -32,6 +37,7 @@ function closedTone({ outcome, counts }: EntryData['incident.closed']): Tone {
 function toneOf(entry: Entry): Tone {
   switch (entry.kind) {
     case 'incident.held':
+    case 'incident.segment-changed':
     case 'operator.paused':
     case 'operator.maintenance':
       return 'wait'
@@ -60,6 +66,8 @@ function toneOf(entry: Entry): Tone {
     }
     case 'incident.closed':
       return closedTone(entry.data)
+    case 'instances.watched':
+      return entry.data.off > 0 ? 'bad' : entry.data.to === 'known' ? 'good' : 'wait'
     case 'return.changed':
       return entry.data.to === 'back' ? 'good' : entry.data.to === 'kept-out' ? 'bad' : 'plain'
     default:

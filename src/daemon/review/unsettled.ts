@@ -48,7 +48,7 @@ export class UnsettledIncidents {
 
   /** Whatever is written of an incident that is in the list may end that; nothing else but an end brings one in. */
   #changes({ kind, incident }: Entry): boolean {
-    if (kind === 'incident.closed') return true
+    if (kind === 'incident.closed' || kind === 'instances.watched') return true
     return incident !== null && this.#lines?.some(({ id }) => id === incident) === true
   }
 }

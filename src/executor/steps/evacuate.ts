@@ -7,41 +7,24 @@
 import type { Landing } from '../../domain/cloud.ts'
 import { cloudTimeMs } from '../../domain/cloud-time.ts'
 import { LifeboatError } from '../../domain/errors.ts'
-import type { Instance, InstanceAction, Migration } from '../../domain/instance.ts'
+import { isOver, type InstanceAction, type Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
-import type { Look } from '../host-watch.ts'
 import { patiently, pause } from '../patience.ts'
 import { powerOrderIn, powerOrderOf, type PowerOrder } from '../power-order.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
+import { destinationOf, whereItStands } from './destination.ts'
+import { followed } from './evacuation-follow.ts'
+import {
+  beforeOf,
+  isSpare,
+  ours,
+  recordInForce,
+  recordsOf,
+  spareOf,
+  waitingOf,
+  type Before,
+} from './evacuation-records.ts'
 import { attempts, listEvacuations, lookBefore } from './look-before.ts'
-
-interface Before {
-  vmState: string | null
-  taskState: string | null
-  powerState: number | null
-  host: string | null
-  /** Evacuation records that existed before this attempt and are at their end: anything else is this attempt's. */
-  spentEvacuations: string[]
-  /** Request ids of evacuations that are known not to be this one. */
-  knownRequests: string[]
-  /** ISO, by the cloud's clock: an evacuate action that began earlier is not this attempt's. */
-  cloudTime: string
-}
-
-/** A migration in one of these moves no more. */
-const ended = new Set(['done', 'completed', 'failed', 'error', 'cancelled'])
-
-/**
- * How long Nova may take to show a migration for an evacuate that it answered with 200. The API writes it before it
- * answers; much longer means that the request was dropped. Too short would call a slow database a lost evacuation.
- */
-const mustShowWithinMs = 120_000
-
-/**
- * How long after `done` the instance's record may still name its old host. Nova moves the record first, so any time at all
- * is strange; too short would take a slow read replica for a lost move.
- */
-const mustMoveWithinMs = 60_000
 
 /** Nova stamps actions in whole seconds, by the API's clock. Too large would take an older evacuation for this one. */
 const clockMarginMs = 5_000
@@ -52,14 +35,19 @@ export const evacuate: StepDriver = {
     if (run.proof === null) throw new LifeboatError('PROOF_INVALID', `no proof that ${run.host} is dead`)
     run.fencer.verify(run.proof, run.host)
     const earlier = attempts(recovery)
-    const spent = [...plan.original.knownEvacuations, ...earlier.flatMap(migrationOf)]
+    const spent = [...plan.original.knownEvacuations, ...earlier.flatMap(recordsOf)]
     // A later attempt looks whether one that was given up as lost came through; before the first none can be ours.
     const isFirst = earlier.length === 0
     const records = isFirst ? [] : await listEvacuations(scene)
-    const underWay = records.filter(
-      (record) => earlier.flatMap(migrationOf).includes(record.uuid) && !ended.has(record.status),
-    )
-    if (underWay.some((record) => !run.bridge.isFenced(record.destHost ?? ''))) {
+    const made = records.filter(({ uuid }) => earlier.flatMap(recordsOf).includes(uuid))
+    const waiting = waitingOf(made, earlier)
+    const claimed = made.filter(({ status }) => status !== 'accepted' && !isOver({ status }))
+    const destinations = [
+      ...claimed.map(({ destHost }) => destHost),
+      // A spare record of an attempt that ended has no order any more.
+      ...waiting.filter(({ migration }) => !isSpare(earlier, migration)).map(({ destination }) => destination),
+    ]
+    if (destinations.some((host) => !run.bridge.isFenced(host ?? ''))) {
       throw new LifeboatError('EVACUATION_STALLED', 'an earlier evacuation of this instance is still under way', {
         certainty: 'unknown',
       })
@@ -77,6 +65,7 @@ export const evacuate: StepDriver = {
       powerState: seen.powerState,
       host: seen.host,
       spentEvacuations: spent,
+      ...(waiting.length > 0 && { waitingEvacuations: waiting }),
       knownRequests: earlier.flatMap((record) => record.requestId ?? []),
       cloudTime: new Date(watch.cloudNow()).toISOString(),
     }
@@ -100,10 +89,22 @@ export const evacuate: StepDriver = {
     return run.cloud.evacuate(plan.instanceId, order, as)
   },
 
+  overdue: ({ run, watch, plan }, record) => {
+    const migration = recordInForce(watch.evacuations(plan.instanceId), beforeOf(record))
+    if (migration === undefined) return { goesOn: false, where: null, details: {} }
+    const destination = destinationOf(run, migration)
+    return {
+      // As long as that one is open it may still prove the destination dead, and the order with it.
+      goesOn: destination !== null && run.bridge.hasIncident(destination),
+      where: whereItStands(run, migration),
+      details: { migration: migration.uuid, destination },
+    }
+  },
+
   follow: async (scene, record) => {
-    const ended = await followed(scene, record)
-    if ('instance' in ended) {
-      const { migration, instance } = ended
+    const end = await followed(scene, record)
+    if ('instance' in end) {
+      const { migration, instance } = end
       return {
         migration: migration.uuid,
         host: instance.host,
@@ -111,7 +112,7 @@ export const evacuate: StepDriver = {
         powerState: instance.powerState,
       }
     }
-    throw await explainFailure(scene, record, ended.migration)
+    throw await explainFailure(scene, record, end.migration)
   },
 
   settle: async (scene, record, quietMs) => {
@@ -137,103 +138,6 @@ function landingOf({ step, recovery }: StepScene, ordered: PowerOrder | null): L
   return step.landing === 'as-before' && (ordered !== 'stop' || unable) ? 'as-before' : 'stopped'
 }
 
-type Ended = { migration: Migration; instance: Instance } | { migration: Migration }
-
-/** Waits for the end. What the listings of changes do not show for long is looked for once more by itself. */
-async function followed(scene: StepScene, record: StepRecord): Promise<Ended> {
-  const seen: Seen = { acceptedAt: scene.run.clock.now(), done: null }
-  for (;;) {
-    const ended = await scene.watch.until(scene.plan.instanceId, scene.signal, () => look(scene, record, seen))
-    if (typeof ended === 'object') return ended
-    if (ended === 'unmoved') {
-      // Only a reading of its own says that it has not moved: a listing of changes may have missed it, by its clock or ours.
-      const { run, watch, plan, signal } = scene
-      const fresh = await patiently(run.clock, signal, () => watch.read(plan.instanceId))
-      if (fresh.host !== run.host) continue
-      throw notMoved(scene, seen.done?.migration ?? null)
-    }
-    seen.acceptedAt = scene.run.clock.now()
-    // Of a cell that it cannot reach Nova lists no migration either: then the instance cannot be read, and is waited for.
-    await patiently(scene.run.clock, scene.signal, () => scene.watch.read(scene.plan.instanceId))
-    // Still `accepted`: with a dead conductor it stays so, and runs when the conductor returns (docs/nova.md fact 11).
-    if (ours(await listEvacuations(scene), beforeOf(record)).length > 0) continue
-    throw new LifeboatError('EVACUATION_LOST', 'Nova accepted the evacuation but shows no migration for it', {
-      certainty: 'applied',
-      retry: 'backoff',
-    })
-  }
-}
-
-/** What this look-out has seen, by our own clock: no cloud's stamps, which may be set back, decide how long something takes. */
-interface Seen {
-  acceptedAt: number
-  done: { at: number; migration: Migration } | null
-}
-
-function look({ run, watch, plan }: StepScene, record: StepRecord, seen: Seen): Look<Ended | 'unseen' | 'unmoved'> {
-  const { acceptedAt } = seen
-  const migration = ours(watch.evacuations(plan.instanceId), beforeOf(record)).at(-1)
-  if (migration === undefined) {
-    const instance = watch.instance(plan.instanceId)
-    if (instance?.vmState === 'deleted' || instance?.status === 'DELETED')
-      throw new LifeboatError('INSTANCE_GONE', 'the instance was deleted while it was evacuated', {
-        certainty: 'applied',
-      })
-    if (run.clock.now() - acceptedAt > mustShowWithinMs && watch.migrationsReadAt > acceptedAt)
-      return { found: 'unseen' }
-    return { wait: run.clock.now() - acceptedAt > mustShowWithinMs / 10 ? 'instances' : 'migrations' }
-  }
-  if (migration.status === 'done' || migration.status === 'completed') {
-    const instance = watch.instance(plan.instanceId)
-    const arrived =
-      instance !== undefined &&
-      instance.host === migration.destHost &&
-      instance.host !== run.host &&
-      instance.taskState === null
-    // Two evacuations that met can end with one `done` and the instance in ERROR, its guest on both hosts.
-    if (arrived && instance.vmState === 'error') {
-      throw new LifeboatError(
-        'GUEST_ON_DESTINATION',
-        `it arrived on ${instance.host} in ERROR: ${instance.fault ?? 'no reason given'}`,
-        {
-          certainty: 'unknown',
-          details: { migration: migration.uuid, destination: migration.destHost },
-        },
-      )
-    }
-    if (arrived) return { found: { migration, instance } }
-    seen.done ??= { at: run.clock.now(), migration }
-    if (instance?.host === run.host && run.clock.now() - seen.done.at > mustMoveWithinMs) return { found: 'unmoved' }
-    return { wait: 'instances' }
-  }
-  if (ended.has(migration.status)) return { found: { migration } }
-  if (migration.destHost !== null && run.bridge.isFenced(migration.destHost)) {
-    throw new LifeboatError('DESTINATION_DIED', `${migration.destHost} died while it was taking the instance`, {
-      certainty: 'applied',
-      details: { migration: migration.uuid },
-    })
-  }
-  return { wait: 'migrations' }
-}
-
-function notMoved({ run }: StepScene, migration: Migration | null): LifeboatError {
-  const guest = migration?.destHost ?? 'an unknown host'
-  return new LifeboatError(
-    'STATE_MISMATCH',
-    `its evacuation is ${migration?.status ?? 'over'}, yet Nova still has it on ${run.host}; the guest may be running on ${guest}`,
-    { certainty: 'unknown', details: { migration: migration?.uuid ?? null, destination: migration?.destHost ?? null } },
-  )
-}
-
-/** The records that can be this attempt's, oldest first. */
-function ours(records: Migration[], before: Before): Migration[] {
-  return records.filter((record) => !before.spentEvacuations.includes(record.uuid))
-}
-
-function beforeOf(record: StepRecord): Before {
-  return record.before as Before
-}
-
 /** The evacuate action that this attempt made: the newest that no other attempt made and that began after it was intended. */
 async function findAction({ run, plan, signal }: StepScene, record: StepRecord): Promise<InstanceAction | undefined> {
   const { knownRequests, cloudTime } = beforeOf(record)
@@ -243,17 +147,13 @@ async function findAction({ run, plan, signal }: StepScene, record: StepRecord):
   return cloudTimeMs(newest.startedAt) < Date.parse(cloudTime) - clockMarginMs ? undefined : newest
 }
 
-function migrationOf(record: StepRecord): string[] {
-  const uuid = record.error?.details['migration']
-  return typeof uuid === 'string' ? [uuid] : []
-}
-
 /** Why the evacuation failed, and whether its guest may be running on the destination (docs/nova.md fact 5). */
 async function explainFailure(scene: StepScene, record: StepRecord, migration: Migration): Promise<LifeboatError> {
   const { run, plan, signal } = scene
   const instance = await patiently(run.clock, signal, () => scene.watch.read(plan.instanceId))
   const noReason = 'Nova gives no reason'
-  const details = { migration: migration.uuid, destination: migration.destHost, fault: instance.fault }
+  const spare = spareOf(scene.watch.evacuations(plan.instanceId), beforeOf(record), migration)
+  const details = { migration: migration.uuid, destination: migration.destHost, fault: instance.fault, ...spare }
   if (migration.status === 'error') {
     return new LifeboatError('NO_VALID_HOST', `no destination: ${instance.fault ?? noReason}`, {
       certainty: 'applied',

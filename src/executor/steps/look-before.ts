@@ -1,18 +1,26 @@
 /**
  * The last look at an instance before its first evacuation. It may have waited for hours since the survey, for room or at the
- * gate, and people act meanwhile: what somebody evacuates by hand must not be evacuated a second time (law L5). Reads only.
+ * gate, and people act meanwhile: what someone evacuates by hand must not be evacuated a second time (law L5). Reads only.
  */
+import { cloudTimeMs } from '../../domain/cloud-time.ts'
 import { ensureError, LifeboatError } from '../../domain/errors.ts'
 import type { InstanceRecovery, StepRecord } from '../../domain/incident.ts'
 import type { Instance, Migration } from '../../domain/instance.ts'
+import { isCloudTrouble } from '../cloud-trouble.ts'
 import { patiently } from '../patience.ts'
 import type { StepScene } from '../step-driver.ts'
 
 /**
- * How old what is known of an instance may be. Longer: an evacuation that a person has begun is doubled, and the guest runs
- * twice. Shorter: each instance costs a reading of its own, although the survey and the listings of changes have just told.
+ * How old what is known of an instance may be: about two readings. Longer: an evacuation that someone has begun is doubled, and the
+ * guest runs twice. Shorter: the host is listed again although the survey or the reading before has just told.
  */
-const knownGoodForMs = 20_000
+const knownGoodForMs = 1_000
+
+/**
+ * The same while Nova takes long to answer: as old as two of its answers, but never older than this. Longer doubles what was begun
+ * meanwhile; shorter reads every instance by itself, from a Nova that is busy as it is.
+ */
+const longestGoodForMs = 5_000
 
 /** All evacuations of the instance from the dead host, oldest first. */
 export async function listEvacuations({ run, plan, signal }: StepScene): Promise<Migration[]> {
@@ -30,7 +38,7 @@ export function attempts({ steps }: InstanceRecovery): StepRecord[] {
  * The instance as Nova shows it now.
  *
  * @param known uuids of the evacuations that stood before
- * @throws LifeboatError INSTANCE_GONE; EVACUATION_STALLED where somebody else evacuates it; STATE_MISMATCH where it was moved;
+ * @throws LifeboatError INSTANCE_GONE; EVACUATION_STALLED where someone else evacuates it; STATE_MISMATCH where it was moved;
  *   API_UNAVAILABLE where it may not be looked at: nothing was done, and the step is tried again
  */
 export async function lookBefore(scene: StepScene, known: readonly string[]): Promise<Instance> {
@@ -38,39 +46,61 @@ export async function lookBefore(scene: StepScene, known: readonly string[]): Pr
   const { seen, records } = await look(scene)
   if (seen.vmState === 'deleted')
     throw new LifeboatError('INSTANCE_GONE', 'the instance was deleted before its turn came')
-  if (seen.host !== run.host)
-    throw new LifeboatError(
-      'STATE_MISMATCH',
-      `it was on ${plan.original.instance.host ?? 'no host'} and is on ${seen.host ?? 'no host'} by now: somebody else moved it before its turn came`,
-    )
-  const foreign = records.findLast(({ uuid }) => !known.includes(uuid))
+  const foreign = records.findLast((record) => !known.includes(record.uuid) || isOfNow(scene, record))
   if (foreign !== undefined)
     throw new LifeboatError(
       'EVACUATION_STALLED',
-      `somebody else began to evacuate it before its turn came (to ${foreign.destHost ?? 'no host yet'}, ${foreign.status}); a second evacuation could start the guest twice`,
+      `someone else began to evacuate it before its turn came (to ${foreign.destHost ?? 'no host yet'}, ${foreign.status}); a second evacuation could start the guest twice`,
       { certainty: 'unknown', details: { foreign: foreign.uuid, destination: foreign.destHost } },
+    )
+  if (seen.host !== run.host)
+    throw new LifeboatError(
+      'STATE_MISMATCH',
+      `it was on ${plan.original.instance.host ?? 'no host'} and is on ${seen.host ?? 'no host'} by now: someone else moved it before its turn came`,
     )
   return seen
 }
 
+/**
+ * Made since this incident began, where nothing of ours was sent yet: also in the survey it is no leftover of earlier days. Its guest
+ * may have got as far as a destination. One that found none has started nothing.
+ */
+function isOfNow({ run }: StepScene, { createdAt, status }: Migration): boolean {
+  const { openedAt } = run.bridge.incident(run.id)
+  return status !== 'error' && cloudTimeMs(createdAt) > cloudTimeMs(openedAt)
+}
+
 async function look(scene: StepScene): Promise<{ seen: Instance; records: Migration[] }> {
   const { run, watch, plan, signal } = scene
-  const { instanceId } = plan
-  const known = watch.instance(instanceId)
-  const knownAt = Math.min(watch.knownAt(instanceId), watch.migrationsReadAt)
-  const isRecent = run.clock.now() - knownAt <= knownGoodForMs
-  if (known !== undefined && isRecent && !(isRebuilding(known) && !isRebuilding(plan.original.instance)))
-    return { seen: known, records: watch.evacuations(instanceId) }
   try {
+    const known = knownNow(scene)
+    if (known !== null) return known
+    await patiently(run.clock, signal, () => watch.list(goodForMs(watch)))
+    const listed = knownNow(scene)
+    if (listed !== null) return listed
     // The instance first: who evacuates it sets its task, then writes the record, and moves it last.
-    const seen = await patiently(run.clock, signal, () => watch.read(instanceId))
+    const seen = await patiently(run.clock, signal, () => watch.read(plan.instanceId))
     return { seen, records: await listEvacuations(scene) }
   } catch (thrown) {
     const error = ensureError(thrown)
-    if (error.code === 'INSTANCE_GONE' || error.code === 'SHUTDOWN') throw error
+    if (error.code === 'INSTANCE_GONE' || error.code === 'SHUTDOWN' || isCloudTrouble(error)) throw error
     const message = `it cannot be looked at before it is evacuated: ${error.message}`
     throw new LifeboatError('API_UNAVAILABLE', message, { retry: 'backoff', cause: error })
   }
+}
+
+/** What the listings told a moment ago, or null where the instance must be read by itself. */
+function knownNow({ run, watch, plan }: StepScene): { seen: Instance; records: Migration[] } | null {
+  const seen = watch.instance(plan.instanceId)
+  const knownAt = Math.min(watch.knownAt(plan.instanceId), watch.migrationsReadAt)
+  if (seen === undefined || run.clock.now() - knownAt > goodForMs(watch)) return null
+  // Its record may be younger than the listing of records.
+  if (isRebuilding(seen) && !isRebuilding(plan.original.instance)) return null
+  return { seen, records: watch.evacuations(plan.instanceId) }
+}
+
+function goodForMs({ tookMs }: StepScene['watch']): number {
+  return Math.min(Math.max(knownGoodForMs, 2 * tookMs), longestGoodForMs)
 }
 
 function isRebuilding({ taskState }: Instance): boolean {

@@ -1,6 +1,8 @@
 /** Start and stop an instance on its new, living host. */
 import { LifeboatError } from '../../domain/errors.ts'
 import { powerState, type Instance } from '../../domain/instance.ts'
+import { lastOrder } from '../../domain/power-history.ts'
+import type { Run } from '../context.ts'
 import type { Look } from '../host-watch.ts'
 import { patiently, pause } from '../patience.ts'
 import { powerOrderOf } from '../power-order.ts'
@@ -20,12 +22,37 @@ export const start: StepDriver = powerStep({
   send: ({ run, plan }, as) => run.cloud.start(plan.instanceId, plan.asProject ?? undefined, as),
 })
 
+/**
+ * Starts an instance on its own host, which came back. Right before it is sent both are read again: the instance, and its history,
+ * for its owner may have stopped it since, and that is not to be undone.
+ */
+export const startWhereItIs: StepDriver = {
+  ...start,
+  before: async ({ watch, plan, run, signal }) => {
+    const seen = await patiently(run.clock, signal, () => watch.read(plan.instanceId))
+    if (seen.host !== run.host)
+      throw new LifeboatError('STATE_MISMATCH', `it is on ${seen.host ?? 'no host'}, and no longer on ${run.host}`)
+    if (isRunning(seen)) return { nothingToDo: state(seen) }
+    const actions = await patiently(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
+    if (lastOrder(actions) === 'stop') throw new LifeboatError('CANCELLED', 'its owner stopped it')
+    if (seen.taskState !== null)
+      throw new LifeboatError('INSTANCE_BUSY', `Nova is at work on it (${seen.taskState})`, { retry: 'backoff' })
+    if (seen.vmState !== 'stopped') throw new LifeboatError('STATE_MISMATCH', `Nova shows it ${seen.vmState}`)
+    return { before: state(seen), request: { power: 'active' } }
+  },
+}
+
 export const stop: StepDriver = powerStep({
   vmState: 'stopped',
   power: powerState.shutdown,
   task: 'powering-off',
   send: ({ run, plan }, as) => run.cloud.stop(plan.instanceId, as),
 })
+
+/** Up, and nothing is under way. */
+export function isRunning({ vmState, taskState, powerState: power }: Instance): boolean {
+  return vmState === 'active' && taskState === null && power === powerState.running
+}
 
 function powerStep(wanted: Power): StepDriver {
   const reached = (instance: Instance): boolean =>
@@ -39,14 +66,17 @@ function powerStep(wanted: Power): StepDriver {
       const seen = known ?? (await patiently(run.clock, signal, () => watch.read(plan.instanceId)))
       // A write that must reach a host is never sent to the dead one: it would wait in its queue (docs/nova.md §1.4).
       if (seen.host === run.host) throw new LifeboatError('STATE_MISMATCH', `it is still on ${run.host}`)
+      requireLivingHost(run, seen)
       if (step.do === 'start' && powerOrderOf(recovery) === 'stop') return { nothingToDo: state(seen) }
       return reached(seen) ? { nothingToDo: state(seen) } : { before: state(seen), request: { power: wanted.vmState } }
     },
     send: wanted.send,
-    follow: async ({ watch, plan, signal }) => {
-      const instance = await watch.until<Instance>(plan.instanceId, signal, () =>
-        settled(watch.instance(plan.instanceId), reached, wanted.vmState),
-      )
+    follow: async ({ run, watch, plan, signal }) => {
+      const instance = await watch.until<Instance>(plan.instanceId, signal, () => {
+        const seen = watch.instance(plan.instanceId)
+        if (seen !== undefined) requireLivingHost(run, seen)
+        return settled(seen, reached, wanted.vmState)
+      })
       return state(instance)
     },
     settle: async ({ run, watch, plan, signal }, _record, quietMs) => {
@@ -60,6 +90,13 @@ function powerStep(wanted: Power): StepDriver {
       }
     },
   }
+}
+
+/** Where it landed is dead by now as well: the incident of that host brings it back, once this one has let go of it. */
+function requireLivingHost({ bridge }: Pick<Run, 'bridge'>, { host }: Instance): void {
+  if (host === null || !bridge.isFenced(host)) return
+  const message = `${host}, where it landed, died too: the incident of ${host} goes on with it`
+  throw new LifeboatError('DESTINATION_DIED', message, { certainty: 'applied' })
 }
 
 function settled(

@@ -149,6 +149,7 @@ function actsOf({ host, standingOrders, mark, verdict, incident }: HostDetail): 
       host,
       title: 'State that it is dead',
       senseless: verdict === 'healthy' ? 'Its heartbeat beats' : incident === null ? null : 'See its open incident',
+      brakeHolds: false,
     }),
   ]
 }

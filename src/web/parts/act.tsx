@@ -27,8 +27,8 @@ export interface Act {
   danger?: boolean
   /** Why it makes no sense now; null: it does. */
   senseless?: string | null
-  /** Said when it is done. */
-  done: string
+  /** Said when it is done, from the answer where that decides. */
+  done: string | ((answer: unknown) => string)
 }
 
 const defaultWords = { field: 'reason', label: 'Reason', hint: 'It is kept in the journal with your name.' }
@@ -96,7 +96,7 @@ function ActDialog({ act, onClose, onDone }: { act: Act; onClose: () => void; on
     if (act.until === true) body['until'] = untilOf(ends[end]?.ms ?? null)
     post<unknown>(act.path, body).then(
       (answer) => {
-        announce(act.done)
+        announce(typeof act.done === 'string' ? act.done : act.done(answer))
         onClose()
         onDone(answer)
       },

@@ -44,7 +44,8 @@ export function keepOut({ host, title, senseless }: HostAct): Act {
   }
 }
 
-export function stateDead({ host, title, senseless }: HostAct): Act {
+/** @param brakeHolds the brake holds its recovery: the word alone does not let it past */
+export function stateDead({ host, title, senseless, brakeHolds }: HostAct & { brakeHolds: boolean }): Act {
   return {
     title,
     role: 'admin',
@@ -58,11 +59,28 @@ export function stateDead({ host, title, senseless }: HostAct): Act {
     },
     effect: (
       <p>
-        Your word takes the place of a machine's proof: the instances of <strong>{host}</strong> are evacuated at once.
+        Your word takes the place of a machine's proof:{' '}
+        {brakeHolds ? (
+          <>
+            it is kept, but <strong>the brake still holds {host}</strong>, and nothing is done before you let it past
+            the brake as well or the brake opens. Then its instances are evacuated at once.
+          </>
+        ) : (
+          <>
+            the instances of <strong>{host}</strong> are evacuated at once, unless the brake holds them.
+          </>
+        )}{' '}
         If it still runs, its guests run twice on the same disks and <strong>destroy their data</strong>.
       </p>
     ),
     senseless,
-    done: `The recovery of ${host} begins, on your word`,
+    done: (answer) =>
+      isHeld(answer)
+        ? `Your word is kept. The brake still holds ${host}: let it past the brake as well`
+        : `The recovery of ${host} begins, on your word`,
   }
+}
+
+function isHeld(answer: unknown): boolean {
+  return typeof answer === 'object' && answer !== null && 'held' in answer && answer.held !== null
 }

@@ -2,7 +2,8 @@
 import type { CallOptions } from '../../../src/domain/cloud.ts'
 import type { LifeboatError } from '../../../src/domain/errors.ts'
 import type { RecipeStep, RetryPolicy } from '../../../src/domain/plan.ts'
-import type { Prepared, StepDriver } from '../../../src/executor/step-driver.ts'
+import type { Act } from '../../../src/executor/context.ts'
+import type { Overdue, Prepared, StepDriver } from '../../../src/executor/step-driver.ts'
 import { runStep, stepKey } from '../../../src/executor/step-runner.ts'
 import type { Stage } from './stage.ts'
 
@@ -12,6 +13,8 @@ export type Answer = LifeboatError | 'well'
 export class Actor implements StepDriver {
   sends: Answer[] = ['well']
   follows: Answer[] = ['well']
+  /** What is said when its time is over. */
+  late: Overdue | undefined
   prepares: (Prepared | LifeboatError)[] = [{ before: 'was', request: 'do it' }]
   settles: ({ applied: boolean } | LifeboatError)[] = [{ applied: false }]
   quiet: number[] = []
@@ -48,6 +51,8 @@ export class Actor implements StepDriver {
     return 'result'
   }
 
+  readonly overdue = (): Overdue => this.late ?? { goesOn: false, where: null, details: {} }
+
   readonly settle: StepDriver['settle'] = async (_scene, _record, quietMs) => {
     this.quiet.push(quietMs)
     const next = take(this.settles)
@@ -64,8 +69,8 @@ export const retry = (changes: Partial<RetryPolicy> = {}): Partial<RecipeStep> =
   retry: { on: ['INSTANCE_BUSY', 'API_UNAVAILABLE'], attempts: 4, firstMs: 1_000, capMs: 3_000, ...changes },
 })
 
-export function run(stage: Stage, actor: Actor, step: Partial<RecipeStep> = {}, closing = false) {
-  return runStep(actor, stage.scene(step, closing), stage.gate, stage.slots)
+export function run(stage: Stage, actor: Actor, step: Partial<RecipeStep> = {}, act: Act = 'begins') {
+  return runStep(actor, stage.scene(step, act), stage.gate, stage.slots)
 }
 
 export const ending = (stage: Stage, actor: Actor, step: Partial<RecipeStep> = {}) =>

@@ -25,7 +25,7 @@ const before = (changes: object): unknown => ({ ...(record().before as object), 
 describe('before an evacuation is sent', () => {
   /** Read a moment ago, where the test says nothing else: the last look (look-before.test.ts) then asks nothing. */
   const prepared = (stage: Stage, step = {}) => {
-    stage.watch.surveyed(stage.watch.instance('i-1') === undefined ? [stage.nova] : [], stage.clock.now())
+    stage.watch.surveyed(stage.watch.instance('i-1') === undefined ? [stage.nova] : [], [], stage.clock.now())
     return stage.ending(evacuate.before(stage.scene(step)))
   }
 
@@ -123,7 +123,7 @@ describe('before an evacuation is sent', () => {
   it.each([0, 1])('an instance that its owner deleted meanwhile is gone, after %d attempts', async (attempts) => {
     const stage = new Stage()
     if (attempts > 0) earlier(stage, lost('m-1'))
-    stage.watch.surveyed([{ ...stage.nova, vmState: 'deleted' }], 0)
+    stage.watch.surveyed([{ ...stage.nova, vmState: 'deleted' }], [], 0)
     await expect(evacuate.before(stage.scene())).rejects.toMatchObject({
       code: 'INSTANCE_GONE',
       message: 'the instance was deleted before its turn came',

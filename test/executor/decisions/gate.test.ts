@@ -1,7 +1,9 @@
 /** The gate every write goes through (law L10). */
 import { describe, expect, it } from 'vitest'
+import type { LifeboatError } from '../../../src/domain/errors.ts'
 import type { HoldCode } from '../../../src/domain/incident-phases.ts'
-import { Stage } from './stage.ts'
+import type { Act } from '../../../src/executor/context.ts'
+import { failed, Stage } from './stage.ts'
 
 const paused = { allowed: false, hold: 'PAUSED', message: 'lunch' } as const
 
@@ -137,23 +139,82 @@ describe('what a person cancelled', () => {
     stage.permission = { allowed: false, cancelled: 'by bob' }
     await expect(stage.gate.pass()).rejects.toMatchObject({ code: 'CANCELLED', message: 'by bob' })
   })
+})
 
-  it('a closing step passes all the same, whatever holds', async () => {
+describe('what was begun', () => {
+  const alive = { allowed: false, hold: 'HOST_ALIVE', message: 'it beats' } as const
+
+  /** Whether it passes within a minute, or the code with which it may not. */
+  async function passes(stage: Stage, act: Act): Promise<unknown> {
+    const pass = stage.gate.pass(act).then(
+      () => true,
+      (error: unknown) => (error as LifeboatError).code,
+    )
+    const open = stage.gate.isOpen(act)
+    const passed = await Promise.race([pass, stage.clock.advance(60_000).then(() => false)])
+    expect(open).toBe(passed === true)
+    return passed
+  }
+
+  it.each(['finishes', 'closes'] as const)('%s although a person paused or cancelled', async (act) => {
     const stage = new Stage()
-    stage.cancel()
     stage.permission = paused
-    await stage.gate.pass(true)
-    expect(stage.gate.isOpen(true)).toBe(true)
+    expect(await passes(stage, act)).toBe(true)
+    stage.cancel()
+    expect(await passes(stage, act)).toBe(true)
   })
 
-  it('a closing step of an incident that was not cancelled waits like any other', async () => {
+  it.each<[string, (stage: Stage) => void]>([
+    ['the host shows life', (stage) => (stage.begun = { finishes: alive })],
+    ['its proof of death lapsed', (stage) => (stage.run.lapsed = failed('FENCE_FAILED'))],
+    ['an earlier run left it and its proof was not looked at yet', (stage) => stage.gate.after(new Promise(() => 0))],
+  ])('is closed, and not started, while %s', async (_what, happens) => {
     const stage = new Stage()
+    happens(stage)
     stage.permission = paused
-    let passed = false
-    void stage.gate.pass(true).then(() => (passed = true))
-    expect(stage.gate.isOpen(true)).toBe(false)
-    await stage.clock.advance(600)
-    expect(passed).toBe(false)
+    expect(await passes(stage, 'closes')).toBe(true)
+    expect(await passes(stage, 'finishes')).toBe(false)
+    stage.cancel()
+    // Nothing proves the host dead any more once nobody goes on with it: a person must look.
+    expect(await passes(stage, 'finishes')).toBe('HOST_ALIVE')
+  })
+
+  it('waits where a person wants nothing to be sent', async () => {
+    const stage = new Stage()
+    const observing = { allowed: false, hold: 'OBSERVING', message: 'only observes' } as const
+    stage.permission = observing
+    stage.begun = { closes: observing, finishes: observing }
+    expect(await passes(stage, 'closes')).toBe(false)
+    stage.begun = {}
+    expect(await passes(stage, 'closes')).toBe(true)
+  })
+
+  it('is ended by the daemon', async () => {
+    const stage = new Stage()
+    stage.stop.abort()
+    expect(await passes(stage, 'closes')).toBe('SHUTDOWN')
+  })
+})
+
+describe('what an earlier run left', () => {
+  it('lets nothing begin before it is made sure of', async () => {
+    const stage = new Stage()
+    let sure: () => void = () => undefined
+    stage.gate.after(new Promise((resolve) => (sure = resolve)))
+    const pass = stage.gate.pass()
+    expect(stage.gate.isOpen()).toBe(false)
+    sure()
+    await pass
+    expect(stage.gate.isOpen()).toBe(true)
+  })
+
+  it.each([
+    ['CANCELLED', 'CANCELLED'],
+    ['INVARIANT', 'SHUTDOWN'],
+  ] as const)('that breaks with %s says %s to who waits: it is no failure of theirs', async (code, told) => {
+    const stage = new Stage()
+    stage.gate.after(Promise.reject(failed(code)))
+    await expect(stage.gate.pass()).rejects.toMatchObject({ code: told })
   })
 })
 

@@ -1,5 +1,5 @@
 /** The end of an instance: every one gets its line, also when Nova has nothing to show for it any more (law L9). */
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { LifeboatError } from '../../../src/domain/errors.ts'
 import type { RecipeStep } from '../../../src/domain/plan.ts'
 import { runInstance } from '../../../src/executor/instance-runner.ts'
@@ -20,8 +20,8 @@ function withoutItsLine(): Stage {
 }
 
 const ran = async (stage: Stage): Promise<unknown> => {
-  const { run, watch, recovery, gate, slots } = stage
-  return (await stage.ending(runInstance(run, watch, recovery, gate, slots))) ?? stage.recovery.outcome
+  const { run, watch, recovery, gate, slots, trouble } = stage
+  return (await stage.ending(runInstance(run, watch, recovery, gate, slots, trouble))) ?? stage.recovery.outcome
 }
 
 it('it is read once more after a restart, and recovered when it is as it should be', async () => {
@@ -37,9 +37,19 @@ it('it was deleted before its line was written: left, and nothing waits for it',
   expect(await ran(stage)).toMatchObject({ outcome: 'left', code: 'INSTANCE_GONE', after: null })
 })
 
-it('it may not be read any more: stuck, with the reason', async () => {
+it('it may not be read for a while: the incident says so, and its line is written when it may', async () => {
   const stage = withoutItsLine()
+  stage.shows({ host: 'alive', vmState: 'active', powerState: 1, taskState: null })
   stage.fails('getInstance', new LifeboatError('AUTH_FORBIDDEN', 'the policy changed'))
+  expect(await ran(stage)).toMatchObject({ outcome: 'recovered' })
+  expect(stage.rows().slice(-3)).toEqual(['incident.held AUTH_FORBIDDEN', 'incident.continued', 'outcome.recorded'])
+})
+
+it('it may not be read and a person cancelled: stuck, with the reason', async () => {
+  const stage = withoutItsLine()
+  stage.cancel()
+  const refused = new LifeboatError('AUTH_FORBIDDEN', 'the policy changed')
+  stage.fails('getInstance', refused, refused)
   const outcome = { outcome: 'stuck', code: 'AUTH_FORBIDDEN', message: expect.stringContaining('the policy changed') }
   expect(await ran(stage)).toMatchObject(outcome)
 })
@@ -50,4 +60,37 @@ it('the daemon stops while it is read: no line, the next run writes it', async (
   stage.clock.after(10, () => stage.stop.abort())
   expect(await ran(stage)).toBe('SHUTDOWN')
   expect(stage.recovery.outcome).toBeNull()
+})
+
+describe('a person cancels', () => {
+  const debts = [{ code: 'RESIZE_LEFTOVER', message: 'its record stays' }]
+
+  /** Cancelled after these steps of an earlier run. */
+  async function cancelledAfter(...kinds: ('lock' | 'unlock' | 'reset-state')[]): Promise<Stage> {
+    const stage = new Stage()
+    const go: RecipeStep = { id: 'go', do: 'evacuate', landing: 'as-before', deadlineMs: 600_000 }
+    stage.plans({ debts, recipes: { go: { name: 'go', steps: [go], finally: [] } } })
+    for (const kind of kinds) {
+      const base = { incident: 'inc-1', host: 'dead', instance: 'i-1', step: `0.go.${kind}.1` }
+      stage.run.journal.append([
+        { kind: 'step.intended', ...base, data: { kind, attempt: 1, before: {}, request: 'so' } },
+        { kind: 'step.issued', ...base, data: { requestId: null } },
+        { kind: 'step.confirmed', ...base, data: { result: {} } },
+      ])
+    }
+    stage.cancel()
+    await ran(stage)
+    return stage
+  }
+
+  it.each([
+    ['before anything was done', [], 'left'],
+    ['after its lock was taken back', ['lock', 'unlock'], 'left'],
+    ['while our lock is on it', ['lock'], 'stuck'],
+    ['after its state was changed', ['lock', 'reset-state', 'unlock'], 'stuck'],
+  ] as const)('%s: its line says whether it is as it was', async (_when, kinds, outcome) => {
+    const stage = await cancelledAfter(...kinds)
+    expect(stage.recovery.outcome).toMatchObject({ outcome, code: 'CANCELLED' })
+    expect(stage.recovery.debts).toEqual(outcome === 'stuck' && kinds.length > 1 ? debts : [])
+  })
 })

@@ -11,7 +11,7 @@ const asked = (stage: Stage): string[] => stage.calls.map(({ call }) => call)
 /** Surveyed, and then nothing was heard of it for so long. */
 async function waited(ms: number, changes: Partial<Instance> = {}): Promise<Stage> {
   const stage = new Stage()
-  stage.watch.surveyed([stage.nova], 0)
+  stage.watch.surveyed([stage.nova], [], 0)
   await stage.clock.advance(ms)
   stage.shows(changes)
   return stage
@@ -20,26 +20,55 @@ async function waited(ms: number, changes: Partial<Instance> = {}): Promise<Stag
 const long = 60_000
 
 describe('what was read a moment ago', () => {
-  it('is good for twenty seconds: nothing is asked', async () => {
-    const stage = await waited(20_000)
+  it('is good for a second: nothing is asked', async () => {
+    const stage = await waited(1_000)
     expect(await prepared(stage)).toHaveProperty('request')
     expect(asked(stage)).toEqual([])
   })
 
   it('is good also long after the start of the daemon', async () => {
     const stage = await waited(long)
-    stage.watch.surveyed([stage.nova], stage.clock.now())
+    stage.watch.surveyed([stage.nova], [], stage.clock.now())
     await stage.clock.advance(1_000)
     expect(await prepared(stage)).toHaveProperty('request')
     expect(asked(stage)).toEqual([])
   })
 
-  it('is read anew after that, the instance before its evacuations', async () => {
-    const stage = await waited(20_001, { powerState: 4 })
+  it('is listed again after that, the host and its evacuations', async () => {
+    const stage = await waited(1_001, { powerState: 4 })
     expect(await prepared(stage)).toMatchObject({ before: { powerState: 4 } })
-    expect(asked(stage)).toEqual(['getInstance', 'listMigrations'])
-    expect(stage.calls[1]?.args).toEqual([{ sourceHost: 'dead', type: 'evacuation', instanceId: 'i-1' }])
+    expect(asked(stage)).toEqual(['listInstances', 'listMigrations'])
+    expect(stage.calls[1]?.args).toEqual([{ sourceHost: 'dead', type: 'evacuation' }])
     expect(stage.uncut).toEqual([])
+  })
+
+  it('is listed once for all who ask within a second', async () => {
+    const stage = await waited(long)
+    await Promise.all([prepared(stage), prepared(stage)])
+    await stage.clock.advance(1_000)
+    await prepared(stage)
+    expect(asked(stage)).toEqual(['listInstances', 'listMigrations'])
+  })
+
+  it.each([
+    { tookMs: 1_500, isGoodForMs: 3_000 },
+    { tookMs: 4_000, isGoodForMs: 5_000 },
+  ])('is good for $isGoodForMs ms where Nova needs $tookMs ms to answer', async ({ tookMs, isGoodForMs }) => {
+    const stage = await waited(long)
+    stage.watch.surveyed([stage.nova], [], stage.clock.now() - tookMs)
+    await stage.clock.advance(isGoodForMs - tookMs)
+    await prepared(stage)
+    expect(asked(stage)).toEqual([])
+    await stage.clock.advance(1)
+    await prepared(stage)
+    expect(asked(stage)).toEqual(['listInstances', 'listMigrations'])
+  })
+
+  it('is read by itself where the listing of the host does not have it', async () => {
+    const stage = await waited(long, { host: 'elsewhere' })
+    await prepared(stage)
+    expect(asked(stage)).toEqual(['listInstances', 'listMigrations', 'getInstance', 'listMigrations'])
+    expect(stage.calls[3]?.args).toEqual([{ sourceHost: 'dead', type: 'evacuation', instanceId: 'i-1' }])
   })
 
   it('of the instance alone is not enough: its own steps read it again and again, and not its evacuations', async () => {
@@ -52,7 +81,7 @@ describe('what was read a moment ago', () => {
   it('is nothing after a restart', async () => {
     const stage = new Stage()
     await prepared(stage)
-    expect(asked(stage)).toEqual(['getInstance', 'listMigrations'])
+    expect(asked(stage)).toEqual(['listInstances', 'listMigrations'])
   })
 
   it.each(['rebuilding', 'rebuild_block_device_mapping'])(
@@ -62,7 +91,7 @@ describe('what was read a moment ago', () => {
       stage.watch.saw({ ...stage.nova, taskState })
       stage.shows({ taskState: 'rebuild_spawning' })
       expect(await prepared(stage)).toMatchObject({ before: { taskState: 'rebuild_spawning' } })
-      expect(asked(stage)).toEqual(['getInstance', 'listMigrations'])
+      expect(asked(stage)).toEqual(['listInstances', 'listMigrations', 'getInstance', 'listMigrations'])
     },
   )
 
@@ -70,13 +99,13 @@ describe('what was read a moment ago', () => {
     const stage = new Stage()
     const { original } = stage.recovery.plan
     stage.plans({ original: { ...original, instance: { ...original.instance, taskState: 'rebuilding' } } })
-    stage.watch.surveyed([{ ...stage.nova, taskState: 'rebuilding' }], 0)
+    stage.watch.surveyed([{ ...stage.nova, taskState: 'rebuilding' }], [], 0)
     expect(await prepared(stage)).toHaveProperty('request')
     expect(asked(stage)).toEqual([])
   })
 })
 
-describe('an evacuation that somebody else began', () => {
+describe('an evacuation that someone else began', () => {
   it.each(['accepted', 'pre-migrating', 'failed'])(
     'forbids ours (%s), and nobody may route around it',
     async (status) => {
@@ -100,6 +129,25 @@ describe('an evacuation that somebody else began', () => {
     expect(asked(stage)).toEqual(['listMigrations'])
   })
 
+  it('and that has arrived is told as such', async () => {
+    const stage = await waited(long, { host: 'elsewhere' })
+    stage.migrations = [evacuation(1, { status: 'done' })]
+    expect(await prepared(stage)).toBe('EVACUATION_STALLED')
+  })
+
+  it.each([
+    { status: 'failed', prevents: true },
+    { status: 'error', prevents: false },
+  ])('since the incident began is no leftover, unless it found no host ($status)', async ({ status, prevents }) => {
+    const stage = await waited(long)
+    stage.plans({ original: { ...stage.recovery.plan.original, knownEvacuations: ['m-1'] } })
+    const createdAt = new Date(Date.parse(stage.incident.openedAt) + 1_000).toISOString()
+    stage.migrations = [evacuation(1, { status, createdAt })]
+    const found = await prepared(stage)
+    if (prevents) expect(found).toBe('EVACUATION_STALLED')
+    else expect(found).toHaveProperty('request')
+  })
+
   it("before the survey is the plan's to judge", async () => {
     const stage = await waited(long)
     stage.plans({ original: { ...stage.recovery.plan.original, knownEvacuations: ['m-1'] } })
@@ -120,7 +168,6 @@ describe('an instance that', () => {
     'was moved meanwhile (to %s) is not evacuated from where it is no more',
     async (host) => {
       const stage = await waited(long, { host })
-      stage.migrations = [evacuation(1, { status: 'done' })]
       await expect(evacuate.before(stage.scene())).rejects.toMatchObject({
         code: 'STATE_MISMATCH',
         message: expect.stringContaining(host ?? 'no host'),
@@ -146,14 +193,20 @@ describe('an instance that', () => {
 
   it('may not be read is not evacuated blindly, and the step is tried again', async () => {
     const stage = await waited(long)
-    const refused = failed('AUTH_FORBIDDEN')
-    stage.fails('getInstance', refused)
+    const refused = failed('NOT_FOUND')
+    stage.fails('listInstances', refused)
     await expect(evacuate.before(stage.scene())).rejects.toMatchObject({
       code: 'API_UNAVAILABLE',
       certainty: 'not-applied',
       retry: 'backoff',
       cause: refused,
     })
+  })
+
+  it('may not be read by anybody keeps the reason, which is not its own', async () => {
+    const stage = await waited(long)
+    stage.fails('listInstances', failed('AUTH_FORBIDDEN'))
+    expect(await prepared(stage)).toBe('AUTH_FORBIDDEN')
   })
 
   it('cannot be read as the daemon stops is left for the next start', async () => {

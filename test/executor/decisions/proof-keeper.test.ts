@@ -218,13 +218,11 @@ describe('a proof that lapses by itself', () => {
     expect(stage.restores).toEqual([60_000, 60_700, 62_100])
   })
 
-  it.each([
-    ['one that stays true', (stage: ProofStage) => (stage.lapseMs = null)],
-    ['none', (stage: ProofStage) => (stage.run.proof = null)],
-  ])('only: %s is not made anew', async (_what, set) => {
+  it('only: where there is none, nothing is made', async () => {
     const stage = lapsing()
-    set(stage)
+    stage.run.proof = null
     stage.keeper.keep()
+    stage.incident.proof = null
     await stage.clock.advance(3_600_000)
     expect(stage.restores).toEqual([])
   })
@@ -367,4 +365,55 @@ it('a keeper that is at its end leaves nothing at the signal of the run', () => 
   expect(getEventListeners(stage.stop.signal, 'abort')).toHaveLength(1)
   stage.keeper.end()
   expect(getEventListeners(stage.stop.signal, 'abort')).toEqual([])
+})
+
+describe('a proof that stays true is read again while the recovery goes on', () => {
+  const reading = (): ProofStage => {
+    const stage = new ProofStage().proven()
+    stage.keeper.keep()
+    return stage
+  }
+
+  it('every twenty seconds, once for all instances', async () => {
+    const stage = reading()
+    stage.keeper.keep()
+    await stage.clock.advance(60_000)
+    expect(stage.restores).toEqual([20_000, 40_000, 60_000])
+    stage.keeper.end()
+    await stage.clock.advance(60_000)
+    expect(stage.restores).toHaveLength(3)
+  })
+
+  it('and is void for good once its power reads On', async () => {
+    const stage = reading()
+    stage.onRestore = () => {
+      throw failed('HOST_ALIVE')
+    }
+    await stage.clock.advance(20_000)
+    expect(stage.incident).toMatchObject({ proof: null, voided: { code: 'POWER_ON' } })
+  })
+
+  it('what cannot be read holds for five minutes, then lets nothing through until it can', async () => {
+    const stage = reading()
+    stage.onRestore = () => {
+      throw failed('FENCE_UNVERIFIED')
+    }
+    await stage.clock.advance(300_000)
+    expect(stage.run.lapsed).toBeNull()
+    await stage.clock.advance(20_000)
+    expect(stage.run.lapsed).toMatchObject({ code: 'FENCE_UNVERIFIED' })
+    stage.onRestore = () => undefined
+    await stage.clock.advance(20_000)
+    expect(stage.run.lapsed).toBeNull()
+  })
+
+  it("but not a person's word, nor while the incident is held: the gate reads it before it goes on", async () => {
+    const stated = new ProofStage().proven({ method: 'operator', strength: 'statement', statedBy: 'ann' })
+    stated.keeper.keep()
+    const held = reading()
+    held.holding.hold('PAUSED', 'lunch')
+    await stated.clock.advance(60_000)
+    await held.clock.advance(60_000)
+    expect([stated.restores, held.restores]).toEqual([[], []])
+  })
 })

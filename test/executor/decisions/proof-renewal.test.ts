@@ -103,6 +103,32 @@ describe('a host that lived once more', () => {
     expect([stage.fencings, stage.incident.held]).toEqual([[], null])
   })
 
+  it('whose fencing is stopped in the middle is no failed fencing: it is looked at again, once a beat must have been seen', async () => {
+    const stage = voided()
+    stage.onFence = () => {
+      throw failed('FENCE_STOPPED', { certainty: 'unknown' })
+    }
+    expect(await stage.renewal.attempt()).toBe(false)
+    expect([stage.incident.held, stage.run.proof, stage.fencings.length]).toEqual([null, null, 1])
+    stage.onFence = () => undefined
+    await stage.clock.advance(24_000)
+    expect(await stage.renewal.attempt()).toBe(false)
+    await stage.clock.advance(1_000)
+    expect(await stage.renewal.attempt()).toBe(true)
+  })
+
+  it('and whose fencing is stopped before anything acted is looked at at once', async () => {
+    const stage = voided()
+    stage.onFence = ({ mayGoOn }) => {
+      stage.permission = { allowed: false, hold: 'BRAKE', message: 'too many' }
+      mayGoOn?.()
+    }
+    expect(await stage.renewal.attempt()).toBe(false)
+    stage.permission = { allowed: true }
+    stage.onFence = () => undefined
+    expect(await stage.renewal.attempt()).toBe(true)
+  })
+
   it('is looked at ever more rarely while it lives: each look lists every service of the cloud', async () => {
     const stage = voided()
     stage.verdict = verdictOf('healthy')

@@ -1,5 +1,5 @@
 /** The stage with a fencer, a monitor and Nova's row of the dead host: what the proof of death rests on, as the test says. */
-import type { FencingProof, ProofRecord, ProofSubject } from '../../../src/domain/fencing.ts'
+import type { ChainLimits, FencingProof, ProofRecord, ProofSubject } from '../../../src/domain/fencing.ts'
 import type { NewEntry } from '../../../src/domain/entry.ts'
 import type { ServiceChange, ServiceRecord } from '../../../src/domain/service.ts'
 import type { Verdict, VerdictKind } from '../../../src/domain/verdict.ts'
@@ -35,7 +35,7 @@ export class ProofStage extends Stage {
   onRestore: () => Promise<void> | void = () => undefined
   /** Each fencing: by which methods, within what time. */
   readonly fencings: { methods: string[]; limitMs: number | undefined; at: number }[] = []
-  onFence: () => Promise<void> | void = () => undefined
+  onFence: (limits: ChainLimits) => Promise<void> | void = () => undefined
   /** What the monitor sees of the dead host. */
   verdict: Verdict = verdictOf('recovering')
   frozen: string | null = null
@@ -46,6 +46,7 @@ export class ProofStage extends Stage {
   constructor() {
     super()
     Object.assign(this.run.bridge, {
+      verdict: () => this.verdict,
       lookAgain: async () => {
         this.onLook()
         return { verdict: this.verdict, frozen: this.frozen }
@@ -61,9 +62,9 @@ export class ProofStage extends Stage {
         await this.onRestore()
         return made(record)
       },
-      fence: async (_host: string, methods: string[], _tell: unknown, _signal: unknown, limitMs: number) => {
-        this.fencings.push({ methods, limitMs, at: this.clock.now() })
-        await this.onFence()
+      fence: async (_host: string, methods: string[], _tell: unknown, limits: ChainLimits) => {
+        this.fencings.push({ methods, limitMs: limits.limitMs, at: this.clock.now() })
+        await this.onFence(limits)
         return made(proofOf())
       },
       statement: (_host: string, by: string, said: string) =>

@@ -10,9 +10,11 @@ import { applyEntry, type Incident, type InstanceRecovery, type StepRecord } fro
 import type { Instance, InstanceAction, Migration } from '../../../src/domain/instance.ts'
 import type { Journal } from '../../../src/domain/journal.ts'
 import type { InstancePlan, RecipeStep } from '../../../src/domain/plan.ts'
-import type { Permission, Run } from '../../../src/executor/context.ts'
+import type { Act, Permission, Run } from '../../../src/executor/context.ts'
 import { Gate } from '../../../src/executor/gate.ts'
+import { CloudTrouble } from '../../../src/executor/cloud-trouble.ts'
 import { HostWatch } from '../../../src/executor/host-watch.ts'
+import { Holding } from '../../../src/executor/holding.ts'
 import { Slots } from '../../../src/executor/slots.ts'
 import type { StepScene } from '../../../src/executor/step-driver.ts'
 import { VirtualClock } from '../../../src/simulator/virtual-clock.ts'
@@ -33,11 +35,16 @@ export class Stage {
   readonly gate: Gate
   readonly slots = new Slots(Slots.shared(8), 8, 0)
   readonly watch: HostWatch
+  readonly trouble: CloudTrouble
   readonly run: Run
   instances = new Map<string, Instance>([['i-1', instance({ id: 'i-1' })]])
   migrations: Migration[] = []
   actions: InstanceAction[] = []
+  /** Hosts that Placement has the instance on. */
+  allocated: string[] = ['dead']
   permission: Permission = { allowed: true }
+  /** For what was begun. Nothing: it may go on. */
+  begun: Partial<Record<Act, Permission>> = {}
   /** The reads that were asked without a signal: a daemon that stops would wait for their answer. */
   readonly uncut: Call[] = []
   /** When the proof of death was renewed. */
@@ -51,14 +58,13 @@ export class Stage {
   onWrite: (call: Call) => Promise<void> | void = () => undefined
 
   constructor(changes: Partial<Run> = {}) {
-    // Nothing here asks over HTTP: the clock need not listen for what the rest of the process asks.
-    this.clock.close()
     const proof = { host: 'dead', method: 'bmc' } as FencingProof
     this.run = {
       id: 'inc-1',
       host: 'dead',
       signal: this.stop.signal,
       proof,
+      destinations: new Map(),
       clock: this.clock,
       cloud: this.#cloud(),
       journal: { append: (entries: NewEntry[]) => this.#append(entries) } as Journal,
@@ -70,11 +76,21 @@ export class Stage {
       observer: {},
       bridge: {
         incident: () => this.incident,
-        permission: () => this.permission,
+        permission: (_incident: Incident, act: Act = 'begins') =>
+          act === 'begins' ? this.permission : (this.begun[act] ?? { allowed: true }),
         isFenced: (host: string) => this.fenced.has(host),
+        hasIncident: () => false,
       } as unknown as Run['bridge'],
       lapsed: null,
-      settings: { maxParallel: 8, tickMs: 100, settleQuietMs: 1_000, fenceRetryMs: 1_000, fenceRetryMaxMs: 60_000 },
+      plans: { stands: () => true, settle: () => Promise.resolve() },
+      settings: {
+        maxParallel: 8,
+        tickMs: 100,
+        settleQuietMs: 1_000,
+        longestRequestMs: 0,
+        fenceRetryMs: 1_000,
+        fenceRetryMaxMs: 60_000,
+      },
       ...changes,
     }
     this.gate = new Gate(
@@ -85,6 +101,7 @@ export class Stage {
       },
       () => Promise.resolve(this.onProveAnew()),
     )
+    this.trouble = new CloudTrouble(this.run, new Holding(this.run))
     this.watch = new HostWatch({
       cloud: this.run.cloud,
       clock: this.clock,
@@ -133,15 +150,16 @@ export class Stage {
     this.#append([{ kind: 'plan.made', incident: 'inc-1', host: 'dead', instance: 'i-1', data: plan(changes) }])
   }
 
-  scene(step: Partial<RecipeStep> = {}, closing = false): StepScene {
+  scene(step: Partial<RecipeStep> = {}, act: Act = 'begins'): StepScene {
     return {
       run: this.run,
       watch: this.watch,
+      trouble: this.trouble,
       plan: this.recovery.plan,
       recovery: this.recovery,
       step: { id: 'go', do: 'evacuate', landing: 'stopped', deadlineMs: 600_000, ...step },
       signal: this.stop.signal,
-      closing,
+      act,
     }
   }
 
@@ -214,6 +232,11 @@ export class Stage {
         if (found === undefined) throw new LifeboatError('INSTANCE_GONE', 'gone', { certainty: 'applied' })
         return found
       },
+      listInstances: async (host, options) => {
+        readable('listInstances', options)
+        called('listInstances', host)
+        return [...this.instances.values()].filter((found) => found.host === host)
+      },
       listMigrations: async (filter, options) => {
         readable('listMigrations', options)
         called('listMigrations', filter)
@@ -239,6 +262,11 @@ export class Stage {
         const found = this.actions.find((action) => action.requestId === requestId)
         if (found === undefined) throw new LifeboatError('NOT_FOUND', 'no such request')
         return found
+      },
+      allocatedHosts: async (id, options) => {
+        readable('allocatedHosts', options)
+        called('allocatedHosts', id)
+        return this.allocated
       },
       evacuate: write('evacuate'),
       start: write('start'),

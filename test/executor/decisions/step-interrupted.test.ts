@@ -33,14 +33,13 @@ describe('a step that a crash left behind', () => {
     const stage = new Stage()
     const actor = new Actor()
     await leftBehind(stage, 'intended')
-    await expect(run(stage, actor)).rejects.toMatchObject({
+    expect(await ending(stage, actor, retry())).toBe('result')
+    expect(stage.recovery.steps.get('0.go.go.1')?.error).toMatchObject({
       code: 'API_UNAVAILABLE',
       certainty: 'not-applied',
       retry: 'backoff',
     })
-    expect(actor.sent).toBe(0)
-    expect(await ending(stage, actor, retry())).toBe('result')
-    expect(actor.sent).toBe(1)
+    expect([actor.sent, stage.recovery.steps.get('0.go.go.2')?.status]).toEqual([1, 'confirmed'])
   })
 
   it('intended, and it cannot be settled: it has failed', async () => {
@@ -196,7 +195,7 @@ describe('what the gate holds', () => {
   it('a closing step of a cancelled incident goes on', async () => {
     const stage = new Stage()
     stage.cancel()
-    expect(await stage.ending(run(stage, new Actor(), {}, true))).toBe('result')
+    expect(await stage.ending(run(stage, new Actor(), {}, 'closes'))).toBe('result')
     const other = new Stage()
     other.cancel()
     expect(await other.ending(Promise.resolve().then(() => run(other, new Actor())))).toBe('CANCELLED')
@@ -209,3 +208,21 @@ function both(first: () => void, second: () => void): () => void {
     second()
   }
 }
+
+describe('a step whose time is over', () => {
+  it('is followed on while what it waits for has an end of its own, and is given up with where it stands when that is over', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.following = new Promise(() => undefined)
+    actor.late = { goesOn: true, where: null, details: {} }
+    const running = run(stage, actor, { deadlineMs: 10_000 }).catch((error: unknown) => error)
+    await stage.clock.advance(35_000)
+    expect([actor.followedFrom.length, stage.rows()]).toEqual([4, ['step.intended', 'step.issued']])
+    actor.late = { goesOn: false, where: 'it stands at accepted', details: { migration: 'm-1' } }
+    await stage.clock.advance(10_000)
+    expect(await running).toMatchObject({ code: 'EVACUATION_STALLED' })
+    expect(stage.entries.at(-1)?.data).toMatchObject({
+      error: { message: 'evacuate did not end within 10 s: it stands at accepted', details: { migration: 'm-1' } },
+    })
+  })
+})

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Entry } from '../../../src/domain/entry.ts'
 import type { RecipeStep } from '../../../src/domain/plan.ts'
 import { stepKey } from '../../../src/executor/step-runner.ts'
+import type { VirtualClock } from '../../../src/simulator/virtual-clock.ts'
 import { failed, Stage } from './stage.ts'
 import type { Answer } from './actor.ts'
 import { Actor, retry, run, ending, leftBehind } from './actor.ts'
@@ -25,7 +26,7 @@ describe('a step', () => {
       data: { kind: 'evacuate', attempt: 1, before: 'was', request: 'do it' },
     })
     const { globalRequestId } = intended.data as { globalRequestId: string }
-    expect(actor.sentAs).toEqual([{ globalRequestId }])
+    expect(actor.sentAs).toMatchObject([{ globalRequestId }])
     expect([issued.data, confirmed.data]).toEqual([
       { requestId: 'req-1', globalRequestId },
       { result: 'result', globalRequestId },
@@ -171,34 +172,38 @@ describe('a step whose answer was lost (law L3)', () => {
   it('is looked for after a 503 too, though not for so long, and the 503 stays the reason', async () => {
     const stage = new Stage()
     const actor = new Actor()
-    actor.sends = [failed('API_UNAVAILABLE', { retry: 'after' })]
-    await expect(run(stage, actor)).rejects.toMatchObject({ message: 'it was API_UNAVAILABLE', retry: 'after' })
+    actor.sends = [failed('API_UNAVAILABLE', { retry: 'after' }), 'well']
+    expect(await ending(stage, actor)).toBe('result')
     expect(actor.quiet).toEqual([200])
+    expect(stage.recovery.steps.get('0.go.go.1')?.error).toMatchObject({
+      message: 'it was API_UNAVAILABLE',
+      retry: 'after',
+    })
   })
 
   it('that cannot be settled has failed as what kept it from being settled', async () => {
     const stage = new Stage()
     const actor = new Actor()
     actor.sends = [unknown]
-    actor.settles = [failed('AUTH_FAILED')]
-    expect(await ending(stage, actor)).toBe('AUTH_FAILED')
-    expect(stage.rows()).toEqual(['step.intended', 'step.failed AUTH_FAILED'])
+    actor.settles = [failed('NOT_FOUND')]
+    expect(await ending(stage, actor)).toBe('NOT_FOUND')
+    expect(stage.rows()).toEqual(['step.intended', 'step.failed NOT_FOUND'])
   })
 
   it('and may not be read back is unknown, whatever the certainty of the read was', async () => {
     const stage = new Stage()
     const actor = new Actor()
     actor.sends = [unknown]
-    actor.settles = [failed('AUTH_FORBIDDEN', { certainty: 'not-applied', retry: 'backoff', details: { at: 'nova' } })]
+    actor.settles = [failed('NOT_FOUND', { certainty: 'not-applied', retry: 'backoff', details: { at: 'nova' } })]
     await ending(stage, actor)
     expect(stage.recovery.steps.get('0.go.go.1')?.error).toMatchObject({
-      code: 'AUTH_FORBIDDEN',
+      code: 'NOT_FOUND',
       certainty: 'unknown',
       retry: 'never',
       details: { at: 'nova' },
       chain: ['it was API_TIMEOUT'],
       message:
-        'nobody knows what became of evacuate: Nova cannot be asked (it was AUTH_FORBIDDEN); it was answered with: it was API_TIMEOUT',
+        'nobody knows what became of evacuate: Nova cannot be asked (it was NOT_FOUND); it was answered with: it was API_TIMEOUT',
     })
   })
 
@@ -206,11 +211,11 @@ describe('a step whose answer was lost (law L3)', () => {
     const stage = new Stage()
     await leftBehind(stage, 'intended')
     const actor = new Actor()
-    actor.settles = [failed('AUTH_FORBIDDEN', { certainty: 'not-applied' })]
+    actor.settles = [failed('NOT_FOUND', { certainty: 'not-applied' })]
     await ending(stage, actor)
     expect(stage.recovery.steps.get('0.go.go.1')?.error).toMatchObject({
       certainty: 'unknown',
-      message: 'nobody knows what became of evacuate: Nova cannot be asked (it was AUTH_FORBIDDEN)',
+      message: 'nobody knows what became of evacuate: Nova cannot be asked (it was NOT_FOUND)',
     })
   })
 
@@ -272,9 +277,91 @@ describe('a service that refuses every second call', () => {
   ] as [string, Answer[], number][])('but not %s', async (_what, sends, sent) => {
     const stage = new Stage()
     const actor = new Actor()
-    actor.sends = [...sends]
-    await ending(stage, actor, retry({ attempts: sends.length }))
-    expect(actor.sent).toBe(sent)
+    const last = failed('API_REFUSED')
+    actor.sends = [...sends, last]
+    await ending(stage, actor, retry())
+    // Each send is an attempt of its own, the last one too.
+    expect([actor.sent, stage.recovery.steps.size]).toEqual([sent + 1, sent + 1])
+  })
+})
+
+describe('the last moment before a write leaves', () => {
+  /** Time that passes while the row is committed, once for each attempt. */
+  function slowDisk(stage: Stage, ...took: number[]): void {
+    const { journal, clock } = stage.run
+    const { append } = journal
+    journal.append = (entries) => {
+      const written = append(entries)
+      if (entries.some(({ kind }) => kind === 'step.intended')) (clock as VirtualClock).leap(took.shift() ?? 0)
+      return written
+    }
+  }
+
+  it('is too late after a commit of more than two seconds: nothing is sent, and the next look decides', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    slowDisk(stage, 2_001)
+    expect(await ending(stage, actor, { retry: { on: [], attempts: 1, firstMs: 0, capMs: 0 } })).toBe('result')
+    expect([actor.sent, stage.rows()]).toEqual([
+      1,
+      ['step.intended', 'step.failed HELD_BACK', 'step.intended', 'step.issued', 'step.confirmed'],
+    ])
+    expect(stage.recovery.steps.get('0.go.go.1')?.error).toMatchObject({ certainty: 'not-applied' })
+  })
+
+  it('is not too late after two seconds', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    slowDisk(stage, 2_000)
+    await ending(stage, actor)
+    expect(stage.rows()).toEqual(['step.intended', 'step.issued', 'step.confirmed'])
+  })
+
+  it('asks the gate again, which may have shut during the commit', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    slowDisk(stage, 1)
+    stage.clock.after(0.5, () => (stage.permission = { allowed: false, hold: 'FROZEN', message: 'old' }))
+    const running = run(stage, actor)
+    await stage.clock.advance(60_000)
+    expect([actor.sent, stage.rows()]).toEqual([0, ['step.intended', 'step.failed HELD_BACK', 'incident.held']])
+    stage.permission = { allowed: true }
+    expect(await stage.ending(running)).toBe('result')
+  })
+
+  it('counts as no attempt, also of a step that is picked up after a restart', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [failed('INSTANCE_BUSY')]
+    slowDisk(stage, 3_000, 3_000, 0, 3_000)
+    expect(await ending(stage, actor, retry({ attempts: 2 }))).toBe('INSTANCE_BUSY')
+    expect(actor.sent).toBe(2)
+    expect(await ending(stage, actor, retry({ attempts: 3 }))).toBe('INSTANCE_BUSY')
+    expect(actor.sent).toBe(3)
+  })
+
+  it('is asked by the cloud again: a token may take longer than the commit', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    await ending(stage, actor)
+    const [as] = actor.sentAs
+    expect(as?.mayLeave).not.toThrow()
+    await stage.clock.advance(2_001)
+    expect(as?.mayLeave).toThrow('not sent: 2.0 s passed since it was allowed')
+  })
+
+  it('leaves a write that was refused with a 503 to be looked for, when the second one of the same step is held back', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    const busy = failed('API_UNAVAILABLE')
+    actor.sends = [busy, busy, failed('HELD_BACK'), 'well']
+    expect(await ending(stage, actor, retry())).toBe('result')
+    // One look for each 503, the one whose resending was held back included.
+    expect(actor.quiet).toHaveLength(2)
+    expect(stage.rows().filter((row) => row.startsWith('step.failed'))).toEqual([
+      'step.failed API_UNAVAILABLE',
+      'step.failed API_UNAVAILABLE',
+    ])
   })
 })
 
@@ -300,7 +387,7 @@ describe('what came while a write was refused', () => {
     stage.cancel()
     const actor = new Actor()
     actor.sends = [failed('INSTANCE_BUSY'), 'well']
-    const running = run(stage, actor, retry(), true)
+    const running = run(stage, actor, retry(), 'closes')
     void running.catch(() => undefined)
     await stage.clock.advance(500)
     stage.stop.abort()

@@ -124,8 +124,10 @@ function fenced({ proof, voided, statement, fencing, held, ended, mode }: Incide
   )
 }
 
-function cameBack({ host, lines, outcomes, phase, ended, mode, proof, verdict, openedAt }: IncidentReview) {
+function cameBack(review: IncidentReview) {
+  const { host, lines, outcomes, phase, ended, mode, proof, verdict, openedAt, watched } = review
   const total = lines.length
+  if (watched !== null && total === 0) return watched.message
   if (total === 0 && ended !== null)
     return proof === null && mode === 'armed' ? 'Nothing: no instance was touched' : 'There was no instance on it'
   if (total === 0)

@@ -111,7 +111,10 @@ function sortingOf(text: string | null): Sorting {
   return { key, down: text?.startsWith('-') === true }
 }
 
-function noInstances({ ended, phase }: IncidentReview): string {
+function noInstances({ ended, phase, watched }: IncidentReview): string {
+  if (watched !== null) return `${watched.message}.`
+  if (ended?.outcome === 'returned')
+    return 'The host came back before its instances were listed. Look in Nova whether they run.'
   if (ended !== null) return 'No instance was on this host.'
   const early = phase === 'confirming' || phase === 'fencing' || phase === 'isolating' || phase === 'surveying'
   return early ? 'Not listed yet: the host comes first.' : 'No instance was found on this host.'

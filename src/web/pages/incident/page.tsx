@@ -1,5 +1,6 @@
 /** THE page: one incident, from which alone somebody can say what happened, what did not come back and why, and what to do. */
 import type { IncidentReview } from '../../../domain/review.ts'
+import { standingSentence, type Standing } from '../../../domain/standing-sentence.ts'
 import { Section, useLater, useTitle } from '../../parts/page.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { Copy, Tag } from '../../parts/text.tsx'
@@ -20,6 +21,12 @@ export function IncidentPage({ id }: { id: string }) {
   const resource = useIncident(id)
   useTitle(resource.value === null ? `Incident ${id}` : `${resource.value.host}: ${standing(resource.value).text}`)
   return <Loaded of={resource}>{(review) => <Shown review={review} reload={() => resource.reload(0)} />}</Loaded>
+}
+
+/** From what the page shows, which moves with every entry that arrives: the headline never lags behind the table. */
+function standingOf({ ended, held, phase, mode, lines, outcomes, watched }: IncidentReview): Standing {
+  const recoverable = lines.filter(({ decision }) => decision === 'recover').length
+  return { ended, held, phase, mode, outcomes, instances: lines.length, recoverable, watched }
 }
 
 function Shown({ review, reload }: { review: IncidentReview; reload: () => void }) {
@@ -46,7 +53,9 @@ function Shown({ review, reload }: { review: IncidentReview; reload: () => void 
             segment {review.segment} · <Since review={review} />
           </span>
         </div>
-        <p class="headline">{review.headline}</p>
+        <p class="headline">
+          {review.lead} {standingSentence(standingOf(review))}
+        </p>
       </header>
       <div class="two">
         <section class="panel" aria-label="In one minute">

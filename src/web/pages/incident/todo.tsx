@@ -64,13 +64,34 @@ function actsOf(review: IncidentReview): Act[] {
 }
 
 /** Once it is over, what is left is the return of the host. */
-function actsAfter({ host, hostReturn }: IncidentReview): Act[] {
+function actsAfter({ id, host, hostReturn, watched, advice }: IncidentReview): Act[] {
   const senseless = hostReturn === null ? 'Nothing of this incident is set on the host' : null
   return [
+    ...(watched === null ? [] : [startThem(id, host, advice)]),
     letBack({ host, title: 'Let the host back', senseless }),
     keepOut({ host, title: 'Keep the host out', senseless }),
   ]
 }
+
+/** What the advice asks for can be ordered. */
+function startThem(id: string, host: string, advice: readonly Advice[]): Act {
+  return {
+    title: 'Start its instances',
+    role: 'operator',
+    path: paths.incidentAct(id, 'start'),
+    words: { field: 'reason', label: 'Reason', hint: 'How you know that the host is fit to run them.' },
+    effect: (
+      <p>
+        All instances that ran on <strong>{host}</strong> before and are off now are started there, also those that turn
+        out to be off later. None that its owner stopped, and none whose encrypted volume Lifeboat may not open.
+      </p>
+    ),
+    senseless: advice.some(({ code }) => startable.has(code)) ? null : 'No instance waits to be started',
+    done: `The instances of ${host} are being started`,
+  }
+}
+
+const startable: ReadonlySet<string> = new Set(['INSTANCES_OFF', 'INSTANCES_NOT_STARTED', 'INSTANCES_WATCHED'])
 
 function actsOnOpen({ id, host, held, cancelled, override, proof }: IncidentReview): Act[] {
   return [
@@ -93,6 +114,7 @@ function actsOnOpen({ id, host, held, cancelled, override, proof }: IncidentRevi
       host,
       title: 'State that it is dead',
       senseless: proof === null ? null : 'It is already proven dead',
+      brakeHolds: held?.code === 'BRAKE',
     }),
     {
       title: 'Cancel this incident',

@@ -1,0 +1,141 @@
+/**
+ * One look at the instances of a host that came back by itself: two listings, and the histories of those that went off since about
+ * its death. Gives what is new as entries; writes nothing.
+ */
+import { mayBeOff, mayHaveDiedWithHost, planAfterReturn } from '../engine/after-return.ts'
+import { offAfterReturn } from '../domain/after-return.ts'
+import type { Cloud } from '../domain/cloud.ts'
+import { cloudTimeMs } from '../domain/cloud-time.ts'
+import type { NewEntry } from '../domain/entry.ts'
+import { ensureError } from '../domain/errors.ts'
+import type { Incident, InstanceRecovery } from '../domain/incident.ts'
+import type { Instance, InstanceAction, InstanceId } from '../domain/instance.ts'
+import type { Outcome } from '../domain/outcome.ts'
+import type { InstancePlan } from '../domain/plan.ts'
+import { lastOrder } from '../domain/power-history.ts'
+import type { InstancePolicy } from '../domain/segment.ts'
+import type { HostName } from '../domain/service.ts'
+import { afterOf, runningAgain } from '../executor/start-again.ts'
+import { isRunning } from '../executor/steps/power.ts'
+import { readActions } from '../executor/surroundings.ts'
+import { requireCell } from '../executor/survey.ts'
+
+export interface ReturnedLook {
+  cloud: Cloud
+  host: HostName
+  incident: Incident
+  policy: InstancePolicy
+  /** The host's last sign of life before it died, cloud time in ms. */
+  lastSign: number
+  /** When it came back, ms since the epoch. */
+  backAt: number
+  /** Those that were found off before, with the stamp of the row that told so. Added to. */
+  cleared: Map<InstanceId, string>
+  /** Some of them are being started: what Nova shows of those is somewhere in between. */
+  isBusy: () => boolean
+  signal: AbortSignal
+}
+
+/** Throws what reading the cloud throws: nothing is known then that was not known before. */
+export async function lookAtReturned(
+  look: ReturnedLook,
+): Promise<{ entries: NewEntry[]; instances: number; pending: number }> {
+  const { cloud, host, incident, lastSign, signal } = look
+  const [listed, { services }] = await Promise.all([
+    cloud.listInstances(host, { signal }),
+    cloud.listServices({ signal }),
+  ])
+  requireCell(services, host)
+  const suspects = listed.filter(
+    (one) =>
+      !incident.instances.has(one.id) &&
+      mayHaveDiedWithHost(one, lastSign) &&
+      look.cleared.get(one.id) !== one.updatedAt,
+  )
+  const plans = await plansFor(look, suspects)
+  const base = { incident: incident.id, host }
+  const entries = [
+    ...plans.flatMap((plan): NewEntry[] => [
+      { kind: 'plan.made', ...base, instance: plan.instanceId, data: plan },
+      {
+        ...{ kind: 'outcome.recorded', ...base, instance: plan.instanceId },
+        data: { outcome: 'left', code: plan.reason, message: plan.message, after: afterOf(plan.original.instance) },
+      },
+    ]),
+    ...(look.isBusy() ? [] : await changes(look, listed)).map(([instance, data]): NewEntry => ({
+      kind: 'outcome.recorded',
+      ...base,
+      instance,
+      data,
+    })),
+  ]
+  const pending = listed.filter((one) => mayBeOff(one) && !incident.instances.has(one.id) && !isNew(one, look.backAt))
+  return { entries, instances: listed.length, pending: pending.length }
+}
+
+async function plansFor(look: ReturnedLook, suspects: Instance[]): Promise<InstancePlan[]> {
+  const { cloud, policy, lastSign, signal } = look
+  if (suspects.length === 0) return []
+  const volumeIds = [...new Set(suspects.flatMap((one) => one.volumeIds))]
+  const [actions, volumes] = await Promise.all([
+    readActions(cloud, suspects, { signal }),
+    volumeIds.length === 0 ? new Map<string, { encrypted: boolean }>() : cloud.getVolumes(volumeIds, { signal }),
+  ])
+  const plans: InstancePlan[] = []
+  for (const instance of suspects) {
+    const encrypted = instance.volumeIds.some((id) => volumes.get(id)?.encrypted !== false)
+    const mayActForProject = encrypted && (await cloud.mayActFor(instance.projectId, { signal }))
+    const asked = { instance, actions: actions[instance.id] ?? null, encrypted, mayActForProject }
+    const plan = planAfterReturn(asked, lastSign, policy)
+    if (plan === null) look.cleared.set(instance.id, instance.updatedAt)
+    else plans.push(plan)
+  }
+  return plans
+}
+
+/** What others did since to those that were off. */
+async function changes(look: ReturnedLook, listed: Instance[]): Promise<[InstanceId, Outcome][]> {
+  const here = new Map(listed.map((one) => [one.id, one]))
+  const changed: [InstanceId, Outcome][] = []
+  for (const recovery of offAfterReturn(look.incident)) {
+    const outcome = await outcomeNow(look, recovery, here.get(recovery.plan.instanceId))
+    if (outcome !== null) changed.push([recovery.plan.instanceId, outcome])
+  }
+  return changed
+}
+
+async function outcomeNow(
+  { cloud, cleared, signal }: ReturnedLook,
+  { plan }: InstanceRecovery,
+  seen: Instance | undefined,
+): Promise<Outcome | null> {
+  const id = plan.instanceId
+  if (seen === undefined) return elsewhere(cloud, id, signal)
+  if (isRunning(seen)) return runningAgain(seen, 'STARTED_BY_OTHERS')
+  const known = cleared.get(id) ?? plan.original.instance.updatedAt
+  if (seen.vmState !== 'stopped' || seen.taskState !== null || seen.updatedAt === known) return null
+  const actions: InstanceAction[] = await cloud.listActions(id, { signal })
+  cleared.set(id, seen.updatedAt)
+  if (lastOrder(actions) !== 'stop') return null
+  const message = 'its owner stopped it after all; it stays off'
+  return { outcome: 'left', code: 'STOPPED_BY_OWNER', message, after: afterOf(seen) }
+}
+
+/** It is no longer listed on its host. */
+async function elsewhere(cloud: Cloud, id: InstanceId, signal: AbortSignal): Promise<Outcome | null> {
+  try {
+    const seen = await cloud.getInstance(id, { signal })
+    const outcome = isRunning(seen) ? 'recovered' : 'left'
+    const message = `on ${seen.host ?? 'no host'}, ${seen.vmState}; someone else moved it`
+    return { outcome, code: 'MOVED_BY_OTHERS', message, after: afterOf(seen) }
+  } catch (thrown) {
+    const error = ensureError(thrown)
+    if (error.code !== 'INSTANCE_GONE') throw error
+    return { outcome: 'left', code: error.code, message: 'it was deleted', after: null }
+  }
+}
+
+/** Started for the first time after the host was back. */
+function isNew({ launchedAt }: Instance, backAt: number): boolean {
+  return launchedAt !== null && cloudTimeMs(launchedAt) >= backAt
+}

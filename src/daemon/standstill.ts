@@ -1,0 +1,51 @@
+/**
+ * Whether the process stood still while incidents were run: stopped, swapped out, suspended with its machine, or waiting for
+ * its disk. It goes on in the middle of what it was about to do, and what it knows is from before; a host that was dead then
+ * may live. Owns a timer that is late when the process was.
+ */
+import { sleep, type Clock } from '../domain/clock.ts'
+
+/** How often the timer ticks. */
+const tickMs = 1_000
+
+/**
+ * A tick this late was a standstill. Larger: what was true that long ago is acted on. Smaller: a machine that is busy for a moment reads
+ * Nova once more before it goes on.
+ */
+const standstillMs = 3_000
+
+export class Standstill {
+  readonly #clock: Clock
+  #seenAt = -Infinity
+  #watching = false
+  #last: { endedAt: number; ms: number } | null = null
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** The last one that was noticed, on our monotonic clock. What was asked before its end is from before it. */
+  last(): { endedAt: number; ms: number } | null {
+    if (this.#watching) this.#look()
+    return this.#last
+  }
+
+  /** Watches while `needed` holds. */
+  async watch(needed: () => boolean, signal: AbortSignal): Promise<void> {
+    if (this.#watching) return
+    this.#watching = true
+    this.#seenAt = this.#clock.now()
+    while (needed() && !signal.aborted) {
+      await sleep(this.#clock, tickMs, signal)
+      this.#look()
+    }
+    this.#watching = false
+  }
+
+  #look(): void {
+    const now = this.#clock.now()
+    const ms = now - this.#seenAt
+    if (ms > standstillMs) this.#last = { endedAt: now, ms }
+    this.#seenAt = now
+  }
+}

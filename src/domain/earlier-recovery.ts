@@ -1,0 +1,48 @@
+/** What others did with an instance after an incident of ours, as Nova's history tells it. Pure. */
+import { cloudTimeMs } from './cloud-time.ts'
+import type { InstanceAction } from './instance.ts'
+import type { EarlierRecovery } from './survey.ts'
+
+/** Orders that make an instance something else than the journal has on record. */
+export const changingOrders: ReadonlySet<string> = new Set([
+  'rebuild',
+  'resize',
+  'confirmResize',
+  'revertResize',
+  'migrate',
+  'live-migration',
+  'evacuate',
+  'shelve',
+  'unshelve',
+  'suspend',
+  'resume',
+  'pause',
+  'unpause',
+  'rescue',
+  'unrescue',
+  'restore',
+])
+
+/** Orders of others that came through after ours, newest first. */
+export function ordersSince(
+  { steps, plannedAt }: EarlierRecovery,
+  actions: readonly InstanceAction[],
+): InstanceAction[] {
+  const sent = new Set(steps.flatMap(({ requestId }) => requestId ?? []))
+  const newest = actions.toSorted((a, b) => (cloudTimeMs(b.startedAt) || 0) - (cloudTimeMs(a.startedAt) || 0))
+  const us = new Set(newest.filter(({ requestId }) => sent.has(requestId)).map(({ userId }) => userId))
+  const ours = newest.findIndex(({ requestId }) => sent.has(requestId))
+  const later =
+    ours >= 0
+      ? newest.slice(0, ours)
+      : newest.filter(({ startedAt }) => cloudTimeMs(startedAt) > cloudTimeMs(plannedAt))
+  // Without a user it is nova-compute's power sync. Ours are those of our user, also where no answer told the request's id.
+  return later.filter(({ userId, message }) => userId !== null && !us.has(userId) && message !== 'Error')
+}
+
+/** Orders of others that may have settled where the guest runs: whether they succeeded is in their events. */
+export function guestOrdersSince(earlier: EarlierRecovery, actions: readonly InstanceAction[]): InstanceAction[] {
+  return ordersSince(earlier, actions).filter(
+    ({ action }) => changingOrders.has(action) || action === 'start' || action === 'stop' || action === 'reboot',
+  )
+}

@@ -1,0 +1,26 @@
+/** What an instance's history says of its power: who stopped and started it. Pure. */
+import { cloudTimeMs } from './cloud-time.ts'
+import type { InstanceAction } from './instance.ts'
+
+/** Newest first. */
+export function newestFirst(actions: readonly InstanceAction[]): InstanceAction[] {
+  return actions.toSorted((a, b) => (cloudTimeMs(b.startedAt) || 0) - (cloudTimeMs(a.startedAt) || 0))
+}
+
+/** Starts and stops that came through, newest first. One that failed did not change what the owner had. */
+export function powerActions(actions: readonly InstanceAction[]): InstanceAction[] {
+  return newestFirst(actions).filter(
+    ({ action, message }) => (action === 'start' || action === 'stop') && message !== 'Error',
+  )
+}
+
+/** nova-compute found the guest off, and nobody had asked. Only a stop: a start with a null user is no sign of a power sync. */
+export function byPowerSync({ action, userId, projectId }: InstanceAction): boolean {
+  return action === 'stop' && userId === null && projectId === null
+}
+
+/** The last start or stop that a person gave; null when there is none. */
+export function lastOrder(actions: readonly InstanceAction[]): 'start' | 'stop' | null {
+  const last = powerActions(actions).find((action) => !byPowerSync(action))
+  return last === undefined ? null : last.action === 'stop' ? 'stop' : 'start'
+}

@@ -1,0 +1,124 @@
+/**
+ * Orders that were given up while they waited in a dead host's queue. The host's nova-compute takes them when it starts, and
+ * breaks the instances that were evacuated again meanwhile (docs/nova.md §2.7). What is to be done about one, as one pure decision.
+ */
+import { powerState, type Instance, type InstanceAction, type InstanceId, type Migration } from './instance.ts'
+import type { Outcome } from './outcome.ts'
+import type { HostName } from './service.ts'
+
+/** Code of the debt that such an order is. */
+export const staleOrderCode = 'STALE_ORDER'
+
+/** In whose queue an order waits, and by which record and request Nova knows it. */
+export interface WaitsAt {
+  host: HostName
+  migration: string
+  /** Records that stood at `accepted` before it: Nova carries an order out with the oldest. */
+  older?: string[]
+  requestId: string | null
+}
+
+export interface StaleOrder extends WaitsAt {
+  incident: string
+  /** The host that the instance was evacuated from. */
+  source: HostName
+  instance: InstanceId
+  /** The entry that recorded it. */
+  seq: number
+}
+
+/** How one came to its end. */
+export const staleOrderEnds = {
+  repaired: 'It broke the instance, which was put right',
+  harmless: 'Nothing came of it',
+  'not-ours': 'The instance is not as Lifeboat left it, and is left to people',
+  gone: 'The instance does not exist any more',
+} as const
+
+export type StaleOrderEnd = keyof typeof staleOrderEnds
+
+/** The two writes of a repair; their rows carry these kinds. */
+export type RepairKind = 'reset-state' | 'stop'
+
+export interface StaleOrderFacts {
+  order: StaleOrder
+  /** As Nova shows it now; null when it does not exist. */
+  instance: Instance | null
+  /** All evacuations of the instance. */
+  records: readonly Pick<Migration, 'uuid' | 'status' | 'destHost'>[]
+  /** Its newest action. */
+  newest: Pick<InstanceAction, 'action' | 'requestId' | 'userId' | 'startedAt'> | null
+  /** Nova's request ids of everything that Lifeboat did to it in the order's incident. */
+  ours: ReadonlySet<string>
+  /** How its recovery ended; null while it runs. */
+  outcome: Pick<Outcome, 'outcome' | 'after'> | null
+  /** Our reset of this repair was confirmed. */
+  isReset: boolean
+  /** Of the host that it is on: its nova-compute is seen well, and no incident of it is open. */
+  hostIsWell: boolean
+  /** How long the host that the order waited for has been seen beating. */
+  beatingForMs: number
+  /** Why nothing may be written now, or null. */
+  blocked: string | null
+}
+
+export type StaleOrderDecision =
+  | { do: 'wait'; because: string }
+  | { do: RepairKind }
+  | { do: 'settle'; end: StaleOrderEnd; message: string }
+
+/**
+ * How long a host's nova-compute must have run until what waited for it is believed to be taken. Too short: an order that a busy
+ * nova-compute takes late breaks an instance and nobody looks; too long costs a reading of each instance now and then.
+ */
+export const watchedForMs = 300_000
+
+export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
+  const { order, instance, records, outcome, isReset, beatingForMs } = facts
+  if (instance === null || instance.status === 'DELETED' || instance.vmState === 'deleted')
+    return settle('gone', 'the instance was deleted')
+  const carried = [order.migration, ...(order.older ?? [])]
+  const struck = records.some(
+    ({ uuid, status, destHost }) => carried.includes(uuid) && status === 'failed' && destHost === order.host,
+  )
+  if (!struck) {
+    if (beatingForMs < watchedForMs) return { do: 'wait', because: 'not taken yet' }
+    return settle('harmless', `nova-compute on ${order.host} runs again, and the order did nothing`)
+  }
+  // Its recovery is still at work on it, and reads the same records.
+  if (outcome === null) return { do: 'wait', because: 'its recovery goes on' }
+  const broken = instance.vmState === 'error' && instance.taskState === 'rebuilding'
+  if (!broken && !isReset)
+    return settle('harmless', `the order was taken on ${order.host}, and the instance is ${instance.vmState}`)
+  const foreign = whyNotOurs(facts, instance)
+  if (foreign !== null) return settle('not-ours', foreign)
+  const wasStopped = outcome.after?.vmState === 'stopped'
+  if (isReset && instance.vmState === (wasStopped ? 'stopped' : 'active') && instance.taskState === null)
+    return settle('repaired', repairedAs(wasStopped, instance))
+  if (facts.blocked !== null) return { do: 'wait', because: facts.blocked }
+  if (!facts.hostIsWell) return { do: 'wait', because: `${instance.host ?? 'its host'} is not seen well` }
+  if (broken) return { do: 'reset-state' }
+  return instance.taskState === null ? { do: 'stop' } : { do: 'wait', because: `its task is ${instance.taskState}` }
+}
+
+/** Only what Lifeboat left there, and nobody touched since, may be put right. */
+function whyNotOurs({ order, newest, ours, outcome }: StaleOrderFacts, instance: Instance): string | null {
+  if (outcome?.outcome !== 'recovered') return `it had not come back by Lifeboat: ${outcome?.outcome ?? 'no outcome'}`
+  if (instance.host !== outcome.after?.host)
+    return `Lifeboat had brought it to ${outcome.after?.host ?? 'no host'}, and it is on ${instance.host ?? 'no host'} by now`
+  if (newest !== null && !ours.has(newest.requestId) && newest.requestId !== order.requestId) {
+    const who = newest.userId === null ? 'Nova itself' : 'somebody'
+    return `${who} acted on it since (${newest.action}, ${newest.startedAt})`
+  }
+  return null
+}
+
+function repairedAs(stopped: boolean, { host, powerState: power }: Instance): string {
+  if (stopped) return `put right on ${host ?? 'its host'}: stopped again`
+  const known = power === powerState.running ? '' : '; Nova shows its power at its next power sync'
+  return `put right on ${host ?? 'its host'}: active again, its guest was not touched${known}`
+}
+
+function settle(end: StaleOrderEnd, message: string): StaleOrderDecision {
+  return { do: 'settle', end, message }
+}

@@ -1,0 +1,100 @@
+/**
+ * The plan of an instance whose host came back by itself: whether it ran before and is off now, and whether Lifeboat may start it
+ * where it is. Pure.
+ */
+import { afterReturnRule, startRecipe } from '../domain/after-return.ts'
+import { cloudTimeMs } from '../domain/cloud-time.ts'
+import type { Instance, InstanceAction } from '../domain/instance.ts'
+import type { InstancePlan, Recipe } from '../domain/plan.ts'
+import { byPowerSync, newestFirst } from '../domain/power-history.ts'
+import type { InstancePolicy } from '../domain/segment.ts'
+import { hostShutdownMs, stoppedBy } from './original.ts'
+
+/** What is asked about one instance. */
+export interface ReturnedInstance {
+  instance: Instance
+  /** Null: its history could not be read. */
+  actions: InstanceAction[] | null
+  /** Unread volumes count as encrypted. */
+  encrypted: boolean
+  mayActForProject: boolean
+}
+
+/** Off since about the death of its host: only such an instance is worth a look at its history. */
+export function mayHaveDiedWithHost({ vmState, taskState, updatedAt }: Instance, lastSign: number): boolean {
+  return vmState === 'stopped' && taskState === null && !(cloudTimeMs(updatedAt) < lastSign - hostShutdownMs)
+}
+
+/** Nova shows it running, which may be what was so before its host died. */
+export function mayBeOff({ vmState }: Instance): boolean {
+  return vmState === 'active'
+}
+
+/**
+ * Null for one that its owner had stopped, or that had switched itself off before.
+ *
+ * @param lastSign the host's last sign of life before it died, ms since the epoch
+ */
+export function planAfterReturn(
+  { instance, actions, encrypted, mayActForProject }: ReturnedInstance,
+  lastSign: number,
+  policy: InstancePolicy,
+): InstancePlan | null {
+  const { wanted, because, flagged } = stoppedBy(actions, lastSign)
+  if (wanted !== 'running') return null
+  const base: InstancePlan = {
+    ...{ instanceId: instance.id, name: instance.name, projectId: instance.projectId, rule: afterReturnRule },
+    ...{ decision: 'leave', reason: 'OFF_AFTER_RETURN', message: '' },
+    original: {
+      ...{ instance, wanted, wantedBecause: because, flagged },
+      ...{ locked: instance.locked, lockedReason: instance.lockedReason, knownEvacuations: [], resize: null },
+    },
+    ...{ recipe: null, recipes: {}, expected: null, asProject: null },
+    ...{ priority: 0, exclusive: null, debts: [], notes: [] },
+  }
+  if (encrypted && !mayActForProject) {
+    const message =
+      'It ran when its host went down and is off now. It has an encrypted volume, and Lifeboat may not fetch its key: its owner starts it'
+    return { ...base, reason: 'ENCRYPTED_WITHOUT_KEY', message }
+  }
+  const lost = lostMemory(actions ?? [])
+  if (lost !== null && policy.memoryLost === 'stopped') {
+    const message = `${lost} when its host went down; what was in its memory is lost, and it is off: its owner starts it`
+    return { ...base, reason: 'MEMORY_LOST_STOPPED', message }
+  }
+  return {
+    ...base,
+    decision: 'recover',
+    message: 'It ran when its host went down, and is off now',
+    ...{ recipe: startRecipe, recipes: { [startRecipe]: recipe }, expected: 'running' },
+    asProject: encrypted ? instance.projectId : null,
+    notes: lost === null ? [] : [`${lost}; what was in its memory is lost`],
+  }
+}
+
+/** As the shipped workflow starts an instance on its new host. */
+const recipe: Recipe = {
+  name: startRecipe,
+  steps: [
+    {
+      ...{ id: 'start', do: 'start', deadlineMs: 900_000 },
+      retry: {
+        on: ['API_UNAVAILABLE', 'API_THROTTLED', 'INSTANCE_BUSY'],
+        ...{ attempts: 20, firstMs: 1_000, capMs: 30_000 },
+      },
+    },
+  ],
+  finally: [],
+}
+
+const memoryStates: Partial<Record<string, string>> = {
+  pause: 'It was paused',
+  suspend: 'It was suspended',
+  rescue: 'It was in rescue mode',
+}
+
+/** nova-compute stops such guests too when it finds them off, and only the history tells what they were. */
+function lostMemory(actions: readonly InstanceAction[]): string | null {
+  const last = newestFirst(actions).find((action) => !byPowerSync(action) && action.message !== 'Error')
+  return memoryStates[last?.action ?? ''] ?? null
+}

@@ -1,0 +1,128 @@
+/**
+ * What is known of an instance that an earlier incident tried to bring back. Nova shows what that incident did to it: ERROR by its
+ * failed evacuation, `active` by its reset. The journal has the original. Pure.
+ */
+import { changingOrders, ordersSince } from '../domain/earlier-recovery.ts'
+import type { Instance, InstanceAction, Migration } from '../domain/instance.ts'
+import type { HostName } from '../domain/service.ts'
+import type { EarlierRecovery, Original, SeenEarlier, Survey } from '../domain/survey.ts'
+import { originalOf } from './original.ts'
+
+/** The original that an earlier incident recorded; null where there was none, or Nova has the truth. */
+export function recalled(instance: Instance, survey: Survey): Original | null {
+  const known = survey.earlier?.[instance.id]
+  return known === undefined ? null : recalledOriginal(known.before, seenNow(instance, survey, known))
+}
+
+/** Why nobody knows whether the guest of an instance runs elsewhere, in words, or null. */
+export function doubted(instance: Instance, survey: Survey): string | null {
+  const known = survey.earlier?.[instance.id]
+  return known === undefined ? null : doubtAbout(known.before, seenNow(instance, survey, known), survey.host)
+}
+
+function seenNow(instance: Instance, survey: Survey, { evacuations, actedOnGuest }: SeenEarlier): SeenNow {
+  return {
+    instance,
+    original: originalOf(instance, survey),
+    actions: survey.actions[instance.id] ?? null,
+    evacuations,
+    actedOnGuest,
+    nowMs: Date.parse(survey.takenAt),
+  }
+}
+
+/** What Nova says of the instance now. */
+export interface SeenNow {
+  instance: Instance
+  /** As Nova alone tells it. */
+  original: Original
+  /** Newest first; null: they could not be read. */
+  actions: InstanceAction[] | null
+  /** All evacuations of the instance. */
+  evacuations: Migration[]
+  /** Somebody else has acted on the guest since, and that succeeded. */
+  actedOnGuest: boolean
+  /** Our wall clock, ms. */
+  nowMs: number
+}
+
+/**
+ * How long a request whose answer was lost may still turn up in Nova as an evacuation. Shorter: the guest is evacuated beside it and
+ * runs twice. Longer: a person who tries again at once has to wait.
+ */
+const lostRequestMs = 10 * 60_000
+
+/** The original as the earlier incident recorded it, with what its user ordered since; null where Nova has the truth. */
+export function recalledOriginal(earlier: EarlierRecovery, seen: SeenNow): Original | null {
+  const { original: before, outcome } = earlier
+  if (outcome?.outcome === 'recovered') return null
+  const since = ordersSince(earlier, seen.actions ?? [])
+  if (since.some(({ action }) => changingOrders.has(action))) return null
+  const power = since.find(({ action }) => action === 'start' || action === 'stop')
+  const wanted = power === undefined ? before.wanted : power.action === 'stop' ? 'stopped' : 'running'
+  const because =
+    power === undefined
+      ? `incident ${earlier.incident} recorded it: ${before.wantedBecause}`
+      : `a user ordered ${power.action} at ${power.startedAt}, after incident ${earlier.incident}`
+  const vmState = vmStateOf(before.instance.vmState, seen.instance.vmState, wanted)
+  const { instance, original } = seen
+  const locked = lockedByOthers(before, instance)
+  return {
+    ...original,
+    instance: {
+      ...instance,
+      vmState,
+      taskState: null,
+      powerState: before.instance.powerState,
+      fault: before.instance.fault,
+      locked,
+    },
+    wanted,
+    wantedBecause: because,
+    flagged: true,
+    locked,
+    lockedReason: locked ? (instance.lockedReason ?? before.lockedReason) : null,
+    earlier: { incident: earlier.incident, traces: instance.vmState !== vmState || instance.taskState !== null },
+  }
+}
+
+/** Why nobody knows whether the guest runs elsewhere, in words; null when the earlier incident knew, or something has settled it. */
+export function doubtAbout(earlier: EarlierRecovery, seen: SeenNow, deadHost: HostName): string | null {
+  const { outcome, steps } = earlier
+  const error = steps.findLast(({ kind, status }) => kind === 'evacuate' && status === 'failed')?.error
+  if (outcome?.outcome !== 'stuck' || error?.certainty !== 'unknown' || seen.actedOnGuest) return null
+  const where = destinationOf(earlier, seen, error.details)
+  if (where === deadHost || (where !== null && earlier.provenDeadSince(where))) return null
+  const told = `Incident ${earlier.incident} left it stuck (${outcome.code}): ${outcome.message}`
+  if (where === null) {
+    const own = ownEvacuations(earlier, seen).at(-1)
+    const isOld = seen.nowMs - Date.parse(earlier.endedAt ?? '') > lostRequestMs
+    if (own?.status === 'error' || (own === undefined && isOld)) return null
+    return `${told}. Whether that evacuation still comes is not known: try again later`
+  }
+  return `${told}. Nothing has settled that since: the guest may be running on ${where}. Look there first; see that it does not run there and start it where Nova shows it, or evacuate it by hand`
+}
+
+/** A resize that waited was confirmed or reset by us: it is over, and its power state is what is wanted. */
+function vmStateOf(before: string, now: string, wanted: Original['wanted']): string {
+  if (before !== 'resized' || now === 'resized') return before
+  return wanted === 'running' ? 'active' : 'stopped'
+}
+
+/** Our own lock may still be there (law L6). */
+function lockedByOthers(before: Original, { locked, lockedReason }: Instance): boolean {
+  if (!locked) return false
+  return before.locked || (lockedReason !== null && !lockedReason.startsWith('lifeboat: '))
+}
+
+function ownEvacuations({ original }: EarlierRecovery, { evacuations }: SeenNow): Migration[] {
+  const before = original.knownEvacuations
+  return evacuations.filter(({ uuid }) => !before.includes(uuid)).sort((a, b) => a.id - b.id)
+}
+
+function destinationOf(earlier: EarlierRecovery, seen: SeenNow, details: Record<string, unknown>): HostName | null {
+  if (typeof details['destination'] === 'string') return details['destination']
+  const own = ownEvacuations(earlier, seen)
+  const record = own.find(({ uuid }) => uuid === details['migration']) ?? own.at(-1)
+  return record === undefined || record.status === 'error' ? null : record.destHost
+}

@@ -1,0 +1,31 @@
+/** How far the recovery of an instance got: what was done to it, whatever became of the rest. Pure. */
+import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
+
+/** An evacuation of ours is over, and it is on another host. */
+export function hasLanded({ steps }: Pick<InstanceRecovery, 'steps'>): boolean {
+  return [...steps.values()].some(({ kind, status }) => kind === 'evacuate' && status === 'confirmed')
+}
+
+/**
+ * Whether Nova took a write of ours that changed more than our lock: then it is not as it was, and what its plan said would be left
+ * behind is there.
+ */
+export function wasChanged({ steps }: Pick<InstanceRecovery, 'steps'>): boolean {
+  return [...steps.values()].some((step) => step.kind !== 'lock' && step.kind !== 'unlock' && wasTaken(step))
+}
+
+/** Whether our lock may still be on it. */
+export function mayBeLocked({ steps }: Pick<InstanceRecovery, 'steps'>): boolean {
+  const marks = [...steps.values()].filter((step) => step.kind === 'lock' || (step.kind === 'unlock' && isDone(step)))
+  const last = marks.at(-1)
+  return last?.kind === 'lock' && wasTaken(last)
+}
+
+function isDone({ status }: StepRecord): boolean {
+  return status === 'confirmed'
+}
+
+function wasTaken({ request, status, error }: StepRecord): boolean {
+  if (request === null || status === 'intended') return false
+  return status !== 'failed' || error?.certainty !== 'not-applied'
+}

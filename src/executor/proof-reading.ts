@@ -1,0 +1,87 @@
+/**
+ * Reads a proof of death again while the recovery that rests on it goes on: a host may be powered on at any time, and its guests
+ * with it. Reads only; what it finds voids the proof, or lets no further write through.
+ */
+import { isAborted, sleep } from '../domain/clock.ts'
+import { ensureError } from '../domain/errors.ts'
+import type { IncidentPhase } from '../domain/incident-phases.ts'
+import type { ProofRecord } from '../domain/fencing.ts'
+import type { Run } from './context.ts'
+
+/**
+ * Pause between two readings, whatever is written meanwhile: none rests on a reading older than half a minute. Longer: a host that is
+ * powered on boots and starts its guests before anyone looks. Shorter: boards are asked without need, and some answer slowly.
+ */
+const readAgainMs = 20_000
+
+/**
+ * How long a proof holds that cannot be read again: silence of a board proves nothing, either way. Longer: evacuations go on for as
+ * long without anyone knowing whether the host is off. Shorter: a board that restarts holds up the recovery.
+ */
+const unreadGoodForMs = 5 * 60_000
+
+const restsOnIt: ReadonlySet<IncidentPhase> = new Set(['isolating', 'surveying', 'recovering', 'sweeping'])
+
+export class ProofReading {
+  readonly #run: Run
+  readonly #over: AbortSignal
+  #going = false
+  #readAt = -Infinity
+
+  constructor(run: Run, over: AbortSignal) {
+    this.#run = run
+    this.#over = over
+  }
+
+  /** From now until the run is over. The proof was made, or read, just now. */
+  begin(): void {
+    this.#readAt = this.#run.clock.now()
+    if (this.#going) return
+    this.#going = true
+    void this.#goOn().finally(() => (this.#going = false))
+  }
+
+  async #goOn(): Promise<void> {
+    for (;;) {
+      await sleep(this.#run.clock, readAgainMs, this.#over)
+      if (isAborted(this.#over)) return
+      const record = this.#due()
+      if (record !== null) await this.#readOnce(record)
+    }
+  }
+
+  /** What lapses is made anew by its keeper, and a person's word cannot be read. After a hold the gate reads it itself. */
+  #due(): ProofRecord | null {
+    const { bridge, fencer, id, lapsed } = this.#run
+    const { proof, phase, held } = bridge.incident(id)
+    if (proof === null || proof.strength === 'statement' || fencer.renewEveryMs(proof.method) !== null) return null
+    return restsOnIt.has(phase) && (held === null || lapsed !== null) ? proof : null
+  }
+
+  async #readOnce(record: ProofRecord): Promise<void> {
+    const run = this.#run
+    try {
+      const proof = await run.fencer.restore(record, this.#over)
+      if (!this.#stands(record)) return
+      run.proof = proof
+      run.lapsed = null
+      this.#readAt = run.clock.now()
+    } catch (thrown) {
+      const error = ensureError(thrown)
+      if (!this.#stands(record)) return
+      if (error.code === 'HOST_ALIVE') this.#void(error.message)
+      else if (run.clock.now() - this.#readAt > unreadGoodForMs) run.lapsed = error
+    }
+  }
+
+  /** It may have been voided, or another one taken its place, while it was read. */
+  #stands(record: ProofRecord): boolean {
+    return !isAborted(this.#over) && this.#run.bridge.incident(this.#run.id).proof === record
+  }
+
+  #void(message: string): void {
+    const { journal, id, host } = this.#run
+    const data = { code: 'POWER_ON', message, updatedAt: null }
+    journal.append([{ kind: 'proof.voided', incident: id, host, data }])
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Adds to a survey what the journal knows of its instances: what earlier incidents did with them, and which of them another incident
+ * still works on. Reads Nova only for instances that an earlier incident touched.
+ */
+import type { CallOptions, Cloud } from '../domain/cloud.ts'
+import { guestOrdersSince } from '../domain/earlier-recovery.ts'
+import type { IncidentId } from '../domain/entry.ts'
+import type { Instance, InstanceAction, InstanceId } from '../domain/instance.ts'
+import type { EarlierRecovery, SeenEarlier, Survey } from '../domain/survey.ts'
+
+/** The last recovery of an instance that was begun, by any incident but `except`; null: there was none. */
+export type Earlier = (instance: InstanceId, except: IncidentId | null) => EarlierRecovery | null
+
+export interface RecallParts {
+  cloud: Cloud
+  bridge: { earlier: Earlier }
+  /** The incident that the survey is for; null: none. */
+  id: IncidentId | null
+  signal?: AbortSignal
+}
+
+/** Instances read at once. More would crowd out the evacuations of another host. */
+const parallelReads = 8
+
+/**
+ * The survey with what is known from before, and without the instances that an open incident of another host still works on: nothing may
+ * be done to them beside it. Throws what the cloud throws: without it nobody knows what may be done.
+ */
+export async function recall(taken: Survey, { cloud, bridge, id: incident, signal }: RecallParts): Promise<Survey> {
+  const options = signal === undefined ? {} : { signal }
+  const known = new Map<InstanceId, EarlierRecovery>()
+  for (const { id } of taken.instances) {
+    const before = bridge.earlier(id, incident)
+    if (before !== null) known.set(id, before)
+  }
+  if (known.size === 0) return taken
+  const seen: Record<InstanceId, SeenEarlier> = {}
+  const actions = { ...taken.actions }
+  const waiting = [...known].filter(([, { endedAt }]) => endedAt !== null)
+  const reader = async (): Promise<void> => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const [id, before] = next
+      const history = await cloud.listActions(id, options)
+      actions[id] = history
+      seen[id] = await look(cloud, id, before, history, options)
+    }
+  }
+  await Promise.all(Array.from({ length: parallelReads }, reader))
+  const instances = taken.instances.filter(({ id }) => known.get(id)?.endedAt !== null)
+  return { ...taken, instances, actions, earlier: seen }
+}
+
+/** Names of those that an open incident of another host still works on, each with that incident. */
+export function workedOnElsewhere(
+  { bridge, id }: Pick<RecallParts, 'bridge' | 'id'>,
+  instances: readonly Pick<Instance, 'id' | 'name'>[],
+): string[] {
+  return instances.flatMap(({ id: instance, name }) => {
+    const other = bridge.earlier(instance, id)
+    return other?.endedAt === null ? [`${name} (${other.incident})`] : []
+  })
+}
+
+async function look(
+  cloud: Cloud,
+  id: InstanceId,
+  before: EarlierRecovery,
+  actions: readonly InstanceAction[],
+  options: CallOptions,
+): Promise<SeenEarlier> {
+  if (before.outcome?.outcome !== 'stuck') return { before, evacuations: [], actedOnGuest: false }
+  const evacuations = await cloud.listMigrations({ instanceId: id, type: 'evacuation' }, options)
+  for (const { requestId } of guestOrdersSince(before, actions)) {
+    const { events } = await cloud.getAction(id, requestId, options)
+    if (events.some(({ result }) => result === 'Success')) return { before, evacuations, actedOnGuest: true }
+  }
+  return { before, evacuations, actedOnGuest: false }
+}

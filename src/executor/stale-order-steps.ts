@@ -1,0 +1,123 @@
+/**
+ * The writes that put right what an order of ours broke that was given up long before: a reset of the state, and a stop of what was
+ * stopped. Each with its rows among the steps of its instance, and confirmed only by reading the instance back. Both may be repeated;
+ * an answer that was lost is settled by reading all the same.
+ *
+ * Never decides whether: domain/stale-order.ts does, and daemon/ asks it before every call.
+ */
+import { sleep, type Clock } from '../domain/clock.ts'
+import type { Cloud } from '../domain/cloud.ts'
+import type { NewEntry } from '../domain/entry.ts'
+import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
+import type { StepRecord } from '../domain/incident.ts'
+import { powerState, type Instance } from '../domain/instance.ts'
+import type { Journal } from '../domain/journal.ts'
+import type { RepairKind, StaleOrder } from '../domain/stale-order.ts'
+import { stepRequestId } from './step-request-id.ts'
+
+export interface RepairRun {
+  order: StaleOrder
+  cloud: Pick<Cloud, 'getInstance' | 'resetState' | 'stop'>
+  journal: Pick<Journal, 'append'>
+  clock: Clock
+  /** Asked once more right before the write is sent. */
+  mayWrite: () => boolean
+  /** Aborts when the daemon stops. A write that was sent is always waited for. */
+  signal: AbortSignal
+  /** Pause between two readings. */
+  tickMs: number
+  /** How long a write whose answer was lost may still show up in Nova. Too short: it is sent again, which changes nothing. */
+  settleQuietMs: number
+}
+
+const prefix = 'repair.'
+
+/**
+ * How long the instance may take to show what was written: a stop asks its host, and waits there for the guest. Too short calls it
+ * failed and tries again; too long keeps the other orders of the host waiting.
+ */
+const shownWithinMs = 90_000
+
+const writes: Record<RepairKind, { wanted: string; reached: (instance: Instance) => boolean }> = {
+  'reset-state': {
+    wanted: 'active without a task',
+    reached: (at) => at.vmState !== 'error' && at.taskState !== 'rebuilding',
+  },
+  stop: { wanted: 'stopped', reached: (at) => at.vmState === 'stopped' && at.powerState === powerState.shutdown },
+}
+
+/** The steps of a repair among all of an instance's steps. */
+export function repairSteps(steps: Iterable<StepRecord>): StepRecord[] {
+  return [...steps].filter(({ key }) => key.startsWith(prefix))
+}
+
+/** Sends one write and follows it to its end. Throws what reading the cloud throws; the rows then stay open. */
+export async function repair(
+  run: RepairRun,
+  kind: RepairKind,
+  seen: Instance,
+  earlier: readonly StepRecord[],
+): Promise<void> {
+  if (run.signal.aborted || !run.mayWrite()) return
+  const { order, cloud } = run
+  const attempt = earlier.filter((step) => step.kind === kind).length + 1
+  const step = `${prefix}${kind}.${order.migration}.${attempt}`
+  const as = {
+    globalRequestId: stepRequestId({ incident: order.incident, host: order.source, instance: order.instance, step }),
+  }
+  const data = { kind, attempt, before: state(seen), request: writes[kind].wanted, ...as }
+  append(run, { kind: 'step.intended', step, data })
+  try {
+    const accepted = kind === 'stop' ? await cloud.stop(order.instance, as) : await cloud.resetState(order.instance, as)
+    append(run, { kind: 'step.issued', step, data: { requestId: accepted.requestId, ...as } })
+  } catch (thrown) {
+    const error = ensureError(thrown)
+    if (error.code === 'JOURNAL_UNAVAILABLE') throw error
+    // A refusal is an answer; what was lost is looked for below.
+    if (error.certainty !== 'unknown') return fail(run, step, error)
+  }
+  await follow(run, kind, step, shownWithinMs)
+}
+
+/** Finds out what became of writes that have rows but no end: after a restart. */
+export async function settleRepairs(run: RepairRun, steps: readonly StepRecord[]): Promise<void> {
+  for (const { key, kind, status } of steps) {
+    if (kind !== 'reset-state' && kind !== 'stop') continue
+    if (status === 'issued') await follow(run, kind, key, shownWithinMs)
+    else if (status === 'intended') await follow(run, kind, key, run.settleQuietMs)
+  }
+}
+
+async function follow(run: RepairRun, kind: RepairKind, step: string, limitMs: number): Promise<void> {
+  const { cloud, clock, order, signal } = run
+  const askedAt = clock.now()
+  for (;;) {
+    const seen = await cloud.getInstance(order.instance, { signal })
+    if (writes[kind].reached(seen)) return append(run, { kind: 'step.confirmed', step, data: { result: state(seen) } })
+    if (clock.now() - askedAt >= limitMs) return fail(run, step, notShown(writes[kind].wanted))
+    await sleep(clock, run.tickMs, signal)
+    if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping', { certainty: 'unknown' })
+  }
+}
+
+function state({ host, vmState, taskState, powerState: power }: Instance): object {
+  return { host, vmState, taskState, powerState: power }
+}
+
+function notShown(wanted: string): LifeboatError {
+  return new LifeboatError('STATE_MISMATCH', `Nova does not show it ${wanted}`, {
+    certainty: 'unknown',
+    retry: 'backoff',
+  })
+}
+
+function fail(run: RepairRun, step: string, error: LifeboatError): void {
+  append(run, { kind: 'step.failed', step, data: { error: errorRecord(error) } })
+}
+
+type StepEntry = Extract<NewEntry, { kind: 'step.intended' | 'step.issued' | 'step.confirmed' | 'step.failed' }>
+
+function append({ journal, order }: RepairRun, entry: Pick<StepEntry, 'kind' | 'data'> & { step: string }): void {
+  const { incident, source: host, instance } = order
+  journal.append([{ ...entry, incident, host, instance } as NewEntry])
+}

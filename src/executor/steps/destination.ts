@@ -1,0 +1,61 @@
+/**
+ * Where an evacuation went. Nova names a destination once that has taken the order; before, only Placement knows what the
+ * scheduler chose (docs/nova.md §2.7). What it said is kept for the incident's run, and learnt again after a restart.
+ */
+import { ensureError } from '../../domain/errors.ts'
+import type { Migration } from '../../domain/instance.ts'
+import type { HostName } from '../../domain/service.ts'
+import type { Run } from '../context.ts'
+import type { StepScene } from '../step-driver.ts'
+import { hostsGivenUp } from './evacuation-records.ts'
+
+/**
+ * How long an order may stand at `accepted` before Placement is asked. Too short asks for each ordinary evacuation; too long
+ * leaves an instance waiting for a host that is proven dead.
+ */
+export const askPlacementAfterMs = 5_000
+
+/** Pause until it is asked again, while the scheduler has not chosen. Longer notices the choice late; shorter asks in vain. */
+export const askPlacementEveryMs = 15_000
+
+/** The destination as far as it is known, or null. */
+export function destinationOf({ destinations }: Pick<Run, 'destinations'>, migration: Migration): HostName | null {
+  const learnt = destinations.get(migration.uuid)
+  return migration.destHost ?? (learnt !== undefined && 'host' in learnt ? learnt.host : null)
+}
+
+/** Asks Placement where the order went, and keeps what it said. Throws SHUTDOWN alone. */
+export async function learnDestination(scene: StepScene, migration: Migration): Promise<void> {
+  const { run, plan, recovery, signal } = scene
+  try {
+    const hosts = await run.cloud.allocatedHosts(plan.instanceId, { signal })
+    const left = [run.host, ...hostsGivenUp(recovery)]
+    const [chosen, ...more] = hosts.filter((host) => !left.includes(host))
+    // A resize that was cut off leaves an allocation too: of several nobody can tell which is meant.
+    if (chosen !== undefined && more.length === 0) run.destinations.set(migration.uuid, { host: chosen })
+  } catch (thrown) {
+    const error = ensureError(thrown)
+    if (error.code === 'SHUTDOWN') throw error
+    const fields = { incident: run.id, host: run.host, instance: plan.instanceId }
+    run.observer.log?.('warn', 'evacuation.destination_unread', fields, error)
+    run.destinations.set(migration.uuid, { unread: error.message })
+  }
+}
+
+/** What stands still, where, and what to look at: for the alarm and for the line of an instance that was given up. */
+export function whereItStands({ bridge, destinations }: Run, migration: Migration): string {
+  const learnt = destinations.get(migration.uuid)
+  const destination = destinationOf({ destinations }, migration)
+  const stands = `evacuation ${migration.uuid} stands at ${migration.status}`
+  if (destination === null) {
+    return learnt !== undefined && 'unread' in learnt
+      ? `${stands}; where Nova sent it cannot be read from Placement: ${learnt.unread}`
+      : `${stands}; Placement names no destination: see the conductor and the scheduler`
+  }
+  const waits = bridge.hasIncident(destination)
+    ? `${destination} has an incident of its own: once that proves it dead, the instance is evacuated again`
+    : `see nova-compute on ${destination}`
+  if (migration.status === 'accepted')
+    return `${stands}: Nova sent it to ${destination}, which has not taken it; ${waits}`
+  return `${stands} on ${destination}; ${waits}. If nova-compute was restarted there meanwhile, it has forgotten the order, and the guest may run there`
+}

@@ -1,0 +1,204 @@
+/**
+ * An evacuation on its way: followed to its end by reading, with its destination learnt where Nova does not name it, and people
+ * told where nothing moves for minutes.
+ */
+import { LifeboatError } from '../../domain/errors.ts'
+import { isOver, type Instance, type Migration } from '../../domain/instance.ts'
+import type { StepRecord } from '../../domain/incident.ts'
+import type { Look } from '../host-watch.ts'
+import { patiently } from '../patience.ts'
+import type { StepScene } from '../step-driver.ts'
+import {
+  askPlacementAfterMs,
+  askPlacementEveryMs,
+  destinationOf,
+  learnDestination,
+  whereItStands,
+} from './destination.ts'
+import { beforeOf, ours, recordInForce, spareOf } from './evacuation-records.ts'
+import { listEvacuations } from './look-before.ts'
+
+/**
+ * How long Nova may take to show a migration for an evacuate that it answered with 200. The API writes it before it
+ * answers; much longer means that the request was dropped. Too short would call a slow database a lost evacuation.
+ */
+const mustShowWithinMs = 120_000
+
+/**
+ * How long after `done` the instance's record may still name its old host. Nova moves the record first, so any time at all
+ * is strange; too short would take a slow read replica for a lost move.
+ */
+const mustMoveWithinMs = 60_000
+
+/**
+ * How long record and task may stand as they are before people are told. Too short calls every large image a trouble; too long
+ * leaves a destination that forgot the order unnoticed until the step's time is over.
+ */
+const standsStillMs = 300_000
+
+type Ended = { migration: Migration; instance: Instance } | { migration: Migration }
+
+/** Waits for the end. What the listings of changes do not show for long is looked for once more by itself. */
+export async function followed(scene: StepScene, record: StepRecord): Promise<Ended> {
+  const { run, watch, plan, signal } = scene
+  const began = run.clock.now()
+  const seen: Seen = {
+    acceptedAt: began,
+    done: null,
+    still: null,
+    unclaimedSince: null,
+    askedAt: -Infinity,
+  }
+  for (;;) {
+    const seenNow = await watch.until(plan.instanceId, signal, () => look(scene, record, seen))
+    if (typeof seenNow === 'object' && 'migration' in seenNow) return seenNow
+    if (seenNow === 'unmoved') {
+      // Only a reading of its own says that it has not moved: a listing of changes may have missed it, by its clock or ours.
+      const fresh = await patiently(run.clock, signal, () => watch.read(plan.instanceId))
+      if (fresh.host !== run.host) continue
+      throw notMoved(scene, seen.done?.migration ?? null)
+    }
+    if (seenNow !== 'unseen') {
+      seen.askedAt = run.clock.now()
+      if ('unclaimed' in seenNow) await learnDestination(scene, seenNow.unclaimed)
+      else sayStill(scene, seenNow.still, seen)
+      continue
+    }
+    seen.acceptedAt = run.clock.now()
+    // Of a cell that it cannot reach Nova lists no migration either: then the instance cannot be read, and is waited for.
+    await patiently(run.clock, signal, () => watch.read(plan.instanceId))
+    // Still `accepted`: with a dead conductor it stays so, and runs when the conductor returns (docs/nova.md fact 11).
+    if (ours(await listEvacuations(scene), beforeOf(record)).length > 0) continue
+    throw new LifeboatError('EVACUATION_LOST', 'Nova accepted the evacuation but shows no migration for it', {
+      certainty: 'applied',
+      retry: 'backoff',
+    })
+  }
+}
+
+/** Once for each time that it stands still: people are told long before the step's time is over. */
+function sayStill({ run, plan }: StepScene, migration: Migration, { still }: Seen): void {
+  if (still === null) return
+  still.said = true
+  const minutes = Math.round((run.clock.now() - still.since) / 60_000)
+  const message = `${plan.name}: ${whereItStands(run, migration)}. Nothing has moved for ${minutes} min`
+  run.journal.append([
+    {
+      kind: 'alarm.raised',
+      incident: run.id,
+      host: run.host,
+      instance: plan.instanceId,
+      data: { code: 'EVACUATION_STANDS_STILL', message },
+    },
+  ])
+}
+
+/** What this look-out has seen, by our own clock: no cloud's stamps, which may be set back, decide how long something takes. */
+interface Seen {
+  acceptedAt: number
+  done: { at: number; migration: Migration } | null
+  /** Since when the record and the task have not moved. */
+  still: { as: string; since: number; said: boolean } | null
+  /** Since when the record stands at `accepted` with no destination known. */
+  unclaimedSince: number | null
+  askedAt: number
+}
+
+type Found = Ended | 'unseen' | 'unmoved' | { unclaimed: Migration } | { still: Migration }
+
+function look(scene: StepScene, record: StepRecord, seen: Seen): Look<Found> {
+  const { run, watch, plan } = scene
+  const { acceptedAt } = seen
+  const records = watch.evacuations(plan.instanceId)
+  const migration = recordInForce(records, beforeOf(record))
+  if (migration === undefined) {
+    const instance = watch.instance(plan.instanceId)
+    if (instance?.vmState === 'deleted' || instance?.status === 'DELETED')
+      throw new LifeboatError('INSTANCE_GONE', 'the instance was deleted while it was evacuated', {
+        certainty: 'applied',
+      })
+    if (run.clock.now() - acceptedAt > mustShowWithinMs && watch.migrationsReadAt > acceptedAt)
+      return { found: 'unseen' }
+    return { wait: run.clock.now() - acceptedAt > mustShowWithinMs / 10 ? 'instances' : 'migrations' }
+  }
+  if (migration.status === 'done' || migration.status === 'completed') {
+    const instance = watch.instance(plan.instanceId)
+    const arrived =
+      instance !== undefined &&
+      instance.host === migration.destHost &&
+      instance.host !== run.host &&
+      instance.taskState === null
+    // Two evacuations that met can end with one `done` and the instance in ERROR, its guest on both hosts.
+    if (arrived && instance.vmState === 'error') {
+      throw new LifeboatError(
+        'GUEST_ON_DESTINATION',
+        `it arrived on ${instance.host} in ERROR: ${instance.fault ?? 'no reason given'}`,
+        {
+          certainty: 'unknown',
+          details: { migration: migration.uuid, destination: migration.destHost },
+        },
+      )
+    }
+    if (arrived) return { found: { migration, instance } }
+    seen.done ??= { at: run.clock.now(), migration }
+    if (instance?.host === run.host && run.clock.now() - seen.done.at > mustMoveWithinMs) return { found: 'unmoved' }
+    return { wait: 'instances' }
+  }
+  if (isOver(migration)) return { found: { migration } }
+  const destination = destinationOf(run, migration)
+  if (destination !== null && run.bridge.isFenced(destination))
+    throw destinationDied(scene, record, migration, destination)
+  return waiting(scene, migration, seen)
+}
+
+function destinationDied(
+  { watch, plan }: StepScene,
+  record: StepRecord,
+  migration: Migration,
+  destination: string,
+): LifeboatError {
+  const queued = migration.status === 'accepted'
+  const message = queued
+    ? `${destination} died before it took the instance; the order waits there for its nova-compute`
+    : `${destination} died while it was taking the instance`
+  const details = {
+    migration: migration.uuid,
+    destination,
+    ...spareOf(watch.evacuations(plan.instanceId), beforeOf(record), migration),
+  }
+  return new LifeboatError('DESTINATION_DIED', message, {
+    certainty: 'applied',
+    details: { ...details, ...(queued && { queued }) },
+  })
+}
+
+/** Not at its end yet: whether somebody must be asked where it went, or told that it stands still. */
+function waiting({ run, watch, plan }: StepScene, migration: Migration, seen: Seen): Look<Found> {
+  const now = run.clock.now()
+  const as = JSON.stringify([
+    migration.uuid,
+    migration.status,
+    destinationOf(run, migration),
+    watch.instance(plan.instanceId)?.taskState,
+  ])
+  if (seen.still?.as !== as) seen.still = { as, since: now, said: false }
+  const unclaimed = migration.status === 'accepted' && destinationOf(run, migration) === null
+  seen.unclaimedSince = unclaimed ? (seen.unclaimedSince ?? now) : null
+  if (
+    unclaimed &&
+    now - (seen.unclaimedSince ?? now) >= askPlacementAfterMs &&
+    now - seen.askedAt >= askPlacementEveryMs
+  )
+    return { found: { unclaimed: migration } }
+  if (!seen.still.said && now - seen.still.since >= standsStillMs) return { found: { still: migration } }
+  return { wait: now - seen.still.since >= standsStillMs / 2 ? 'instances' : 'migrations' }
+}
+
+function notMoved({ run }: StepScene, migration: Migration | null): LifeboatError {
+  const guest = migration?.destHost ?? 'an unknown host'
+  return new LifeboatError(
+    'STATE_MISMATCH',
+    `its evacuation is ${migration?.status ?? 'over'}, yet Nova still has it on ${run.host}; the guest may be running on ${guest}`,
+    { certainty: 'unknown', details: { migration: migration?.uuid ?? null, destination: migration?.destHost ?? null } },
+  )
+}

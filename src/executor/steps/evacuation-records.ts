@@ -1,0 +1,87 @@
+/**
+ * Which of Nova's records is moved by an attempt. Nova carries an order out with the oldest record of the instance that is
+ * `accepted` (docs/nova.md §2.7): where an earlier order still waits for a dead destination, that one moves, and the record of
+ * the new order stays as it is. Pure.
+ */
+import type { Instance, Migration } from '../../domain/instance.ts'
+import type { InstanceRecovery, StepRecord } from '../../domain/incident.ts'
+import type { HostName } from '../../domain/service.ts'
+
+/** What the journal keeps of the state right before an attempt. */
+export interface Before extends Pick<Instance, 'vmState' | 'taskState' | 'powerState' | 'host'> {
+  /** Evacuation records that existed before this attempt: anything else is this attempt's. */
+  spentEvacuations: string[]
+  /** Of those, the ones that stood at `accepted`; one of them may be moved by this attempt. Missing in older journals. */
+  waitingEvacuations?: Waiting[]
+  /** Request ids of evacuations that are known not to be this one. */
+  knownRequests: string[]
+  /** ISO, by the cloud's clock: an evacuate action that began earlier is not this attempt's. */
+  cloudTime: string
+}
+
+/** A record whose order was given up: `destination` is the host in whose queue the order still waits. Null: nobody knows one. */
+export interface Waiting {
+  migration: string
+  destination: HostName | null
+}
+
+/** The records that came with this attempt, oldest first. */
+export function ours(records: readonly Migration[], { spentEvacuations }: Before): Migration[] {
+  return records.filter((record) => !spentEvacuations.includes(record.uuid))
+}
+
+/** The record that tells how this attempt stands; undefined while there is none. */
+export function recordInForce(records: readonly Migration[], before: Before): Migration | undefined {
+  const waited = (before.waitingEvacuations ?? []).map(({ migration, destination }) => {
+    const record = records.find(({ uuid }) => uuid === migration)
+    // Claimed by the host that it waited for: that is the old order, come true late.
+    return record?.status === 'accepted' || record?.destHost === destination ? undefined : record
+  })
+  return waited.find((record) => record !== undefined) ?? ours(records, before).at(-1)
+}
+
+/** Records that earlier attempts are known to have made or moved. */
+export function recordsOf({ error }: StepRecord): string[] {
+  const { migration, spare } = error?.details ?? {}
+  const all: unknown[] = [migration, ...(Array.isArray(spare) ? (spare as unknown[]) : [])]
+  return all.filter((uuid) => typeof uuid === 'string')
+}
+
+/** Those of the given records that stand at `accepted`, with the host that each waits for. */
+export function waitingOf(records: readonly Migration[], earlier: readonly StepRecord[]): Waiting[] {
+  return records
+    .filter(({ status }) => status === 'accepted')
+    .map(({ uuid }) => ({ migration: uuid, destination: destinationGivenUp(uuid, earlier) }))
+}
+
+/** Hosts in whose queues orders of this instance still wait. */
+export function hostsGivenUp({ steps }: Pick<InstanceRecovery, 'steps'>): HostName[] {
+  return [...steps.values()].flatMap((record) => waitsAt(record)?.destination ?? [])
+}
+
+/** The order of a failed attempt that its destination never took. */
+export function waitsAt({ error }: Pick<StepRecord, 'error'>): { migration: string; destination: HostName } | null {
+  const { migration, destination, queued } = error?.details ?? {}
+  if (queued !== true || typeof migration !== 'string' || typeof destination !== 'string') return null
+  return { migration, destination }
+}
+
+function destinationGivenUp(uuid: string, earlier: readonly StepRecord[]): HostName | null {
+  const failed = earlier.find(({ error }) => error?.details['migration'] === uuid)
+  const destination = failed?.error?.details['destination']
+  return typeof destination === 'string' ? destination : null
+}
+
+export function beforeOf(record: StepRecord): Before {
+  return record.before as Before
+}
+
+/** Records of this attempt that its order did not move: they stay `accepted`, and are no order of anybody's. */
+export function spareOf(records: readonly Migration[], before: Before, moved: Migration): { spare?: string[] } {
+  const spare = ours(records, before).flatMap(({ uuid }) => (uuid === moved.uuid ? [] : [uuid]))
+  return spare.length > 0 ? { spare } : {}
+}
+
+export function isSpare(earlier: readonly StepRecord[], migration: string): boolean {
+  return earlier.some(({ error }) => (error?.details['spare'] as string[] | undefined)?.includes(migration) === true)
+}

@@ -1,0 +1,33 @@
+/** Whether what was read of Nova is recent enough to act on. Pure. */
+import type { Reading } from './monitor.ts'
+
+/** Polls that may be missing. More: acts on what was true that much earlier. Fewer: one slow answer of Nova holds every recovery. */
+const pollsMissing = 3
+
+/** However often Nova is read, so much may pass: no machine is so idle that its polls are never late by a second. */
+const alwaysGoodForMs = 3_000
+
+/**
+ * Why nothing may be done on what is known, or null. A poll lasts as long as its slowest witness, and a Nova that takes long for
+ * each answer is given that time: for the reading itself, and for the next one that takes its place.
+ *
+ * @param standstill the last time for which our own process did not run
+ */
+export function staleness(
+  reading: Reading | null,
+  standstill: { endedAt: number; ms: number } | null,
+  now: number,
+  { pollIntervalMs, probeLimitMs }: { pollIntervalMs: number; probeLimitMs: number },
+): string | null {
+  if (reading === null) return 'Nova was not read yet'
+  if (standstill !== null && reading.askedAt < standstill.endedAt)
+    return `this process stood still for ${seconds(standstill.ms)}, and Nova was not read since`
+  const ageMs = now - reading.askedAt
+  const goodForMs = Math.max(pollsMissing * pollIntervalMs, alwaysGoodForMs) + 2 * (probeLimitMs + reading.usuallyMs)
+  if (ageMs <= goodForMs) return null
+  return `Nova was last read ${seconds(ageMs)} ago: what is known of the host may be untrue by now`
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`
+}

@@ -1,0 +1,57 @@
+/** What owners and administrators do to guests in a round, and what each guest must therefore be like when all is over. */
+import { nova, type CloudUnderTest } from '../contract/cloud-under-test.ts'
+import type { Guest } from './script.ts'
+
+/** What its owner left; `unsure` where an order's answer was lost, or an administrator's act ran beside ours. */
+export interface Wanted {
+  vm: 'active' | 'stopped'
+  locked: boolean
+  deleted: boolean
+  unsure: boolean
+}
+
+export interface LivingGuest extends Guest {
+  id: string
+  wanted: Wanted
+  /** What was ordered in this round, with Nova's answer. */
+  orders: string[]
+}
+
+export function wantedOf({ kind }: Guest): Wanted {
+  // A paused guest's memory is gone with its host: it comes back stopped (docs/nova.md).
+  const off = kind === 'stopped' || kind === 'paused' || kind === 'resized-stopped'
+  return { vm: off ? 'stopped' : 'active', locked: kind === 'locked', deleted: false, unsure: false }
+}
+
+export type Order = 'stops' | 'starts' | 'deletes' | 'locks' | 'reboots' | 'confirms-resize' | 'evacuates'
+
+const bodies: Record<Exclude<Order, 'deletes'>, object> = {
+  stops: { 'os-stop': null },
+  starts: { 'os-start': null },
+  locks: { lock: { locked_reason: 'its owner did' } },
+  reboots: { reboot: { type: 'HARD' } },
+  'confirms-resize': { confirmResize: null },
+  evacuates: { evacuate: {} },
+}
+
+/** Gives the order to Nova and changes what is wanted by what Nova answered. */
+export async function order(cloud: CloudUnderTest, guest: LivingGuest, what: Order): Promise<void> {
+  const path = `/servers/${guest.id}`
+  const began = new Date().toISOString()
+  const answer = await (
+    what === 'deletes' ? nova(cloud, 'DELETE', path) : nova(cloud, 'POST', `${path}/action`, bodies[what])
+  ).then(
+    ({ status }) => status,
+    () => null,
+  )
+  guest.orders.push(`${began} ${what}: ${answer ?? 'no answer'}`)
+  if (answer === null || answer >= 500) guest.wanted.unsure = true
+  else if (answer < 300) accepted(guest.wanted, what)
+}
+
+function accepted(wanted: Wanted, what: Order): void {
+  if (what === 'stops') wanted.vm = 'stopped'
+  if (what === 'starts' || what === 'reboots') wanted.vm = 'active'
+  if (what === 'locks') wanted.locked = true
+  if (what === 'deletes') wanted.deleted = true
+}

@@ -1,0 +1,14 @@
+/**
+ * `npm run chaos`: random trouble on the lab's real Nova during recoveries, judged by what truly ran where. chaos.ts says what it does.
+ *
+ *   --rounds N    how many (default 100)
+ *   --seed S      of the first round; the next one has S+1. A round is played again with --seed ITS-SEED --rounds 1
+ *   --only KIND   every round has this trouble (--only list names them)
+ *   --logs DIR    where failing rounds leave their logs (default: a new directory under the system's temporary one)
+ */
+import { fileURLToPath } from 'node:url'
+import { runnerImport } from 'vite'
+
+process.chdir(fileURLToPath(new URL('../..', import.meta.url)))
+const { module } = await runnerImport('./test/chaos/chaos.ts', { configFile: false, logLevel: 'error' })
+process.exit(await module.chaos(process.argv.slice(2)))

@@ -1,0 +1,91 @@
+/** What is done about an order that waited in a dead host's queue: only what it broke, and only where nobody acted since. */
+import { describe, expect, it } from 'vitest'
+import { decideStaleOrder, watchedForMs, type StaleOrderFacts } from '../../src/domain/stale-order.ts'
+import { instance } from '../engine/surveys.ts'
+
+const broken = instance({ id: 'i-1', host: 'new', vmState: 'error', taskState: 'rebuilding', powerState: 0 })
+const after = { host: 'new', vmState: 'active', taskState: null, powerState: 1, locked: false }
+
+function facts(changes: Partial<StaleOrderFacts> = {}): StaleOrderFacts {
+  return {
+    order: {
+      incident: 'inc',
+      source: 'dead',
+      instance: 'i-1',
+      host: 'gone',
+      migration: 'm-1',
+      requestId: 'req-1',
+      seq: 1,
+    },
+    instance: broken,
+    records: [{ uuid: 'm-1', status: 'failed', destHost: 'gone' }],
+    newest: { action: 'unlock', requestId: 'req-ours', userId: 'us', startedAt: '' },
+    ours: new Set(['req-ours']),
+    outcome: { outcome: 'recovered', after },
+    isReset: false,
+    hostIsWell: true,
+    beatingForMs: 10_000,
+    blocked: null,
+    ...changes,
+  }
+}
+const what = (changes: Partial<StaleOrderFacts> = {}): string => {
+  const decision = decideStaleOrder(facts(changes))
+  return decision.do === 'settle' ? decision.end : decision.do
+}
+const active = { ...broken, vmState: 'active', taskState: null }
+const stopped = { outcome: 'recovered' as const, after: { ...after, vmState: 'stopped' } }
+
+describe('an order that broke its instance', () => {
+  it('is answered with a reset, and is repaired when the instance is active again', () => {
+    expect(what()).toBe('reset-state')
+    expect(what({ isReset: true, instance: active })).toBe('repaired')
+  })
+
+  it('is answered with a stop as well where the instance had landed stopped', () => {
+    expect(what({ isReset: true, instance: active, outcome: stopped })).toBe('stop')
+    expect(what({ isReset: true, instance: { ...active, taskState: 'powering-off' }, outcome: stopped })).toBe('wait')
+    expect(what({ isReset: true, instance: { ...active, vmState: 'stopped' }, outcome: stopped })).toBe('repaired')
+  })
+
+  it.each<[string, Partial<StaleOrderFacts>]>([
+    ['somebody acted on it since', { newest: { action: 'stop', requestId: 'req-x', userId: 'u', startedAt: '' } }],
+    ['it is on another host by now', { instance: { ...broken, host: 'third' } }],
+    ['Lifeboat had not brought it back', { outcome: { outcome: 'stuck', after: null } }],
+    [
+      'somebody acted between the two halves',
+      { isReset: true, instance: active, newest: { action: 'start', requestId: 'x', userId: 'u', startedAt: '' } },
+    ],
+  ])('is left to people when %s', (_why, changes) => expect(what(changes)).toBe('not-ours'))
+
+  it.each<[string, Partial<StaleOrderFacts>]>([
+    ['something holds all writes', { blocked: 'paused' }],
+    ['the host that it is on is not well', { hostIsWell: false }],
+    ['its recovery goes on', { outcome: null }],
+  ])('waits while %s', (_why, changes) => expect(what(changes)).toBe('wait'))
+
+  it('is known by the older record too, which Nova carries a later order out with', () => {
+    const order = { ...facts().order, migration: 'm-2', older: ['m-1'] }
+    expect(what({ order })).toBe('reset-state')
+  })
+})
+
+describe('an order that broke nothing', () => {
+  const taken = [{ uuid: 'm-1', status: 'done', destHost: 'new' }]
+
+  it('is waited for until its host has run for a while', () => {
+    expect(what({ records: taken, instance: active })).toBe('wait')
+    expect(what({ records: taken, instance: active, beatingForMs: watchedForMs })).toBe('harmless')
+  })
+
+  it('is over when it was taken and the instance is well, or does not exist', () => {
+    expect(what({ instance: active })).toBe('harmless')
+    expect(what({ instance: null })).toBe('gone')
+    expect(what({ instance: { ...active, status: 'DELETED' } })).toBe('gone')
+  })
+
+  it('does not make an ERROR of another cause ours', () => {
+    expect(what({ records: taken })).toBe('wait')
+    expect(what({ instance: { ...broken, taskState: null } })).toBe('harmless')
+  })
+})

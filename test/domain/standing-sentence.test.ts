@@ -1,0 +1,23 @@
+/** How an incident stands, in the sentence that daemon and pages share: it counts what it is given and nothing else. */
+import { expect, it } from 'vitest'
+import { standingSentence, type Standing } from '../../src/domain/standing-sentence.ts'
+
+const running: Standing = {
+  ...{ ended: null, held: null, phase: 'recovering', mode: 'armed', watched: null },
+  ...{ instances: 90, outcomes: { recovered: 64, open: 26 }, recoverable: 90 },
+}
+const returned: Standing = { ...running, phase: 'closed', ended: { outcome: 'returned' }, instances: 0, outcomes: {} }
+
+it.each<[string, Standing, string]>([
+  ['under way', running, 'Running the plan of each instance: 64 of 90 instances recovered, 26 open.'],
+  ['over', { ...running, phase: 'closed', ended: { outcome: 'done' } }, 'Over: 64 of 90 instances recovered, 26 open.'],
+  ['held', { ...running, held: { message: 'held: 5 of 20 hosts are down. Decide' } }, 'Held: 5 of 20 hosts are down.'],
+  [
+    'back by itself, and watched',
+    { ...returned, watched: { message: 'cmp01 is back, and 2 instances are off' } },
+    'cmp01 is back, and 2 instances are off.',
+  ],
+  ['back by itself, and nobody looked', returned, 'The host returned: nobody looked at its instances.'],
+])('an incident that is %s', (_how, standing, sentence) => {
+  expect(standingSentence(standing)).toBe(sentence)
+})

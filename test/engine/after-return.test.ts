@@ -1,0 +1,76 @@
+/** What is taken for off after its host came back by itself, and what Lifeboat may start: each rule by itself. */
+import { describe, expect, it } from 'vitest'
+import type { InstanceAction } from '../../src/domain/instance.ts'
+import { builtInSettings } from '../../src/domain/segment.ts'
+import { mayHaveDiedWithHost, planAfterReturn, type ReturnedInstance } from '../../src/engine/after-return.ts'
+import { instance } from './surveys.ts'
+
+const lastSign = Date.parse('2030-01-01T12:00:00Z')
+const { policy } = builtInSettings
+
+function at(minutes: number): string {
+  return new Date(lastSign + minutes * 60_000).toISOString()
+}
+
+function action(name: string, minutes: number, changes: Partial<InstanceAction> = {}): InstanceAction {
+  const base = { requestId: `req-${name}-${minutes}`, userId: 'u', projectId: 'p', message: null, events: [] }
+  return { ...base, action: name, startedAt: at(minutes), ...changes }
+}
+
+const byNova = { userId: null, projectId: null }
+
+function returned(changes: Partial<ReturnedInstance> = {}): ReturnedInstance {
+  const off = instance({ vmState: 'stopped', powerState: 4, updatedAt: at(5) })
+  const actions = [action('stop', 5, byNova)]
+  return { instance: off, actions, encrypted: false, mayActForProject: false, ...changes }
+}
+
+const planOf = (changes: Partial<ReturnedInstance>, rules = policy): ReturnType<typeof planAfterReturn> =>
+  planAfterReturn(returned(changes), lastSign, rules)
+
+describe('an instance that is off after its host came back', () => {
+  it('is started where it is when nobody but nova-compute stopped it', () => {
+    expect(planOf({})).toMatchObject({
+      decision: 'recover',
+      reason: 'OFF_AFTER_RETURN',
+      expected: 'running',
+      asProject: null,
+    })
+  })
+
+  it.each([
+    ['before its host died', [action('stop', -60)]],
+    ['before, and nova-compute stopped it once more', [action('stop', -60), action('stop', 5, byNova)]],
+    ['after its host was back', [action('stop', 5, byNova), action('start', 6), action('stop', 7)]],
+  ])('stays off when its owner had stopped it %s', (_when, actions) => {
+    expect(planOf({ actions })).toBeNull()
+  })
+
+  it('stays off when it had switched itself off long before', () => {
+    expect(planOf({ actions: [action('stop', -60, byNova)] })).toBeNull()
+  })
+
+  it('stays off when its history cannot be read: nobody knows who stopped it', () => {
+    expect(planOf({ actions: null })).toBeNull()
+  })
+
+  it('with an encrypted volume is started in the name of its project, or not at all', () => {
+    expect(planOf({ encrypted: true, mayActForProject: true })).toMatchObject({ decision: 'recover', asProject: 'p-1' })
+    expect(planOf({ encrypted: true })).toMatchObject({ decision: 'leave', reason: 'ENCRYPTED_WITHOUT_KEY' })
+  })
+
+  it('that was paused has lost its memory: it is started only where the segment says so', () => {
+    const actions = [action('pause', -60), action('stop', 5, byNova)]
+    expect(planOf({ actions })).toMatchObject({ decision: 'leave', reason: 'MEMORY_LOST_STOPPED' })
+    expect(planOf({ actions }, { ...policy, memoryLost: 'start' })).toMatchObject({ decision: 'recover' })
+  })
+})
+
+it('the history is asked only of those that went off since about the death of their host', () => {
+  const off = (minutes: number, changes = {}): boolean =>
+    mayHaveDiedWithHost(instance({ vmState: 'stopped', updatedAt: at(minutes), ...changes }), lastSign)
+  expect([off(5), off(-10), off(-16)]).toEqual([true, true, false])
+  // Somebody is at work on it, or it runs: the next look tells.
+  expect(off(5, { taskState: 'powering-on' })).toBe(false)
+  expect(off(5, { vmState: 'active' })).toBe(false)
+})

@@ -1,0 +1,146 @@
+/** What the next incident makes of an instance that an earlier one tried to bring back. */
+import { describe, expect, it } from 'vitest'
+import type { ErrorRecord } from '../../src/domain/errors.ts'
+import type { Instance, InstanceAction, Migration } from '../../src/domain/instance.ts'
+import type { Outcome } from '../../src/domain/outcome.ts'
+import type { EarlierRecovery, Original } from '../../src/domain/survey.ts'
+import { doubtAbout, recalledOriginal, type SeenNow } from '../../src/engine/recall.ts'
+
+const instance = {
+  id: 'i',
+  vmState: 'error',
+  taskState: null,
+  powerState: 0,
+  locked: false,
+  lockedReason: null,
+  fault: 'No valid host',
+} as Instance
+const original = {
+  instance,
+  wanted: 'unknown',
+  wantedBecause: '',
+  flagged: true,
+  locked: false,
+  lockedReason: null,
+  knownEvacuations: ['m1'],
+  resize: null,
+} as Original
+
+interface Told {
+  before?: Partial<Instance>
+  wanted?: Original['wanted']
+  outcome?: Partial<Outcome>
+  error?: Partial<ErrorRecord>
+  proven?: string[]
+}
+
+function earlier({ before, wanted = 'running', outcome, error, proven = [] }: Told = {}): EarlierRecovery {
+  const steps = [
+    { kind: 'evacuate', status: 'failed', requestId: 'ours', error: { certainty: 'applied', details: {}, ...error } },
+  ]
+  return {
+    incident: 'first',
+    original: { ...original, instance: { ...instance, vmState: 'active', ...before }, wanted, knownEvacuations: [] },
+    outcome: { outcome: 'failed', code: 'NO_VALID_HOST', message: 'no room', ...outcome },
+    steps,
+    plannedAt: '2030-01-01T00:00:00Z',
+    endedAt: '2030-01-01T01:00:00Z',
+    provenDeadSince: (host: string) => proven.includes(host),
+  } as unknown as EarlierRecovery
+}
+
+const order = (action: string, requestId: string, at: string, userId: string | null = 'owner'): InstanceAction =>
+  ({
+    action,
+    requestId,
+    userId,
+    startedAt: `2030-01-01T${at}:00`,
+    message: null,
+    events: [],
+  }) as unknown as InstanceAction
+const ours = order('evacuate', 'ours', '00:01', 'us')
+
+function seen(change: Partial<SeenNow> = {}): SeenNow {
+  return {
+    instance,
+    original,
+    actions: [ours],
+    evacuations: [],
+    actedOnGuest: false,
+    nowMs: Date.parse('2030-01-01T02:00:00Z'),
+    ...change,
+  }
+}
+
+describe('the original of an instance that an earlier incident touched', () => {
+  it('is what that incident recorded, where all that came since in Nova is ours', () =>
+    expect(recalledOriginal(earlier(), seen())).toMatchObject({
+      instance: { vmState: 'active', fault: 'No valid host' },
+      wanted: 'running',
+      flagged: true,
+      knownEvacuations: ['m1'],
+      earlier: { incident: 'first', traces: true },
+    }))
+
+  it.each([
+    ['a later stop of its owner counts', [order('stop', 'o', '00:02'), ours], 'stopped'],
+    ['a stop that Nova refused does not', [{ ...order('stop', 'o', '00:02'), message: 'Error' }, ours], 'running'],
+    ['one before our attempt does not', [ours, order('stop', 'o', '00:00')], 'running'],
+    ["nova-compute's power sync does not", [order('stop', 'o', '00:02', null), ours], 'running'],
+    ['one of ours, whose answer was lost, does not', [order('stop', 'lost', '00:02', 'us'), ours], 'running'],
+  ])('%s', (_rule, actions, wanted) => expect(recalledOriginal(earlier(), seen({ actions }))?.wanted).toBe(wanted))
+
+  it.each([
+    ['it was brought back', earlier({ outcome: { outcome: 'recovered' } }), [ours]],
+    ['its owner rebuilt it since', earlier(), [order('rebuild', 'o', '00:02'), ours]],
+  ])('is what Nova shows where %s', (_why, before, actions) =>
+    expect(recalledOriginal(before, seen({ actions }))).toBeNull(),
+  )
+
+  it('is in ERROR only where it was before we touched it', () =>
+    expect(recalledOriginal(earlier({ before: { vmState: 'error' } }), seen())?.instance.vmState).toBe('error'))
+
+  it('no longer waits for a resize that we confirmed or reset', () =>
+    expect(
+      recalledOriginal(earlier({ before: { vmState: 'resized' }, wanted: 'stopped' }), seen())?.instance.vmState,
+    ).toBe('stopped'))
+
+  it.each([
+    ['our own lock that is left', 'lifeboat: instance is being recovered (first)', false],
+    ["a lock of its owner's since", 'mine', true],
+  ])('%s', (_what, lockedReason, locked) =>
+    expect(recalledOriginal(earlier(), seen({ instance: { ...instance, locked: true, lockedReason } }))?.locked).toBe(
+      locked,
+    ),
+  )
+})
+
+describe('whether the guest may run elsewhere', () => {
+  const lost = (error: Partial<ErrorRecord> = {}, proven: string[] = []): EarlierRecovery =>
+    earlier({
+      outcome: { outcome: 'stuck', code: 'GUEST_ON_DESTINATION', message: 'may be running on cmp02' },
+      error: { certainty: 'unknown', details: { destination: 'cmp02' }, ...error },
+      proven,
+    })
+  const record = { uuid: 'm2', id: 2, status: 'failed', destHost: 'cmp04' } as Migration
+
+  it('is not known after a stuck recovery that could not tell', () =>
+    expect(doubtAbout(lost(), seen(), 'cmp01')).toContain('the guest may be running on cmp02'))
+
+  it.each([
+    ['its destination was proven dead since', lost({}, ['cmp02']), seen(), 'cmp01'],
+    ['its destination is the host that is dead now', lost(), seen(), 'cmp02'],
+    ['somebody has acted on the guest since', lost(), seen({ actedOnGuest: true }), 'cmp01'],
+    ['it ended knowing', earlier(), seen(), 'cmp01'],
+  ])('is settled where %s', (_why, before, now, host) => expect(doubtAbout(before, now, host)).toBeNull())
+
+  it('goes by the newest evacuation of ours where the error names no host', () =>
+    expect(doubtAbout(lost({ details: {} }), seen({ evacuations: [record] }), 'cmp01')).toContain('running on cmp04'))
+
+  it.each([
+    ['a minute later it may still come', '2030-01-01T01:01:00Z', true],
+    ['a quarter of an hour later it does not come any more', '2030-01-01T01:15:00Z', false],
+  ])('of a request that left no trace: %s', (_when, at, doubted) =>
+    expect(doubtAbout(lost({ details: {} }), seen({ nowMs: Date.parse(at) }), 'cmp01') !== null).toBe(doubted),
+  )
+})

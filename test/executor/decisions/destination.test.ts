@@ -1,0 +1,85 @@
+/** An order that no destination has taken: where it went is asked of Placement, and what is known is said. */
+import { describe, expect, it } from 'vitest'
+import { LifeboatError } from '../../../src/domain/errors.ts'
+import { evacuate } from '../../../src/executor/steps/evacuate.ts'
+import { evacuation, record, Stage } from './stage.ts'
+
+const waiting = { status: 'accepted', destHost: null } as const
+
+function following(stage: Stage): { code: () => string | null } {
+  let code: string | null = null
+  evacuate.follow(stage.scene(), record()).catch((error: unknown) => (code = (error as LifeboatError).code))
+  return { code: () => code }
+}
+
+const alarms = (stage: Stage): string[] =>
+  stage.entries.flatMap((entry) => (entry.kind === 'alarm.raised' ? [entry.data.message] : []))
+
+describe('an order that stands at accepted', () => {
+  it('is dead once the host that Placement names beside the old one is proven dead', async () => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1, waiting)]
+    stage.allocated = ['dead', 'chosen']
+    const order = following(stage)
+    await stage.clock.advance(10_000)
+    expect([stage.count('allocatedHosts'), order.code()]).toEqual([1, null])
+    stage.fenced.add('chosen')
+    await stage.clock.advance(1_000)
+    expect(order.code()).toBe('DESTINATION_DIED')
+  })
+
+  it('is not looked up when it is taken within seconds', async () => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1, waiting)]
+    following(stage)
+    await stage.clock.advance(4_000)
+    stage.migrations = [evacuation(1, { status: 'pre-migrating', destHost: 'alive' })]
+    await stage.clock.advance(60_000)
+    expect(stage.count('allocatedHosts')).toBe(0)
+  })
+
+  it.each([
+    ['the old host alone', ['dead']],
+    ['two others', ['dead', 'one', 'two']],
+  ])('is waited for while Placement names %s', async (_what, hosts) => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1, waiting)]
+    stage.allocated = hosts
+    for (const host of hosts) stage.fenced.add(host)
+    const order = following(stage)
+    await stage.clock.advance(40_000)
+    expect([order.code(), stage.count('allocatedHosts')]).toEqual([null, 3])
+  })
+})
+
+describe('an evacuation of which nothing moves', () => {
+  it('raises one alarm after five minutes, with why its destination is not known', async () => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1, waiting)]
+    stage.fails(
+      'allocatedHosts',
+      ...Array.from({ length: 99 }, () => new LifeboatError('AUTH_FORBIDDEN', 'not allowed')),
+    )
+    following(stage)
+    await stage.clock.advance(299_000)
+    expect(alarms(stage)).toEqual([])
+    await stage.clock.advance(300_000)
+    expect(alarms(stage)).toEqual([
+      'one: evacuation m-1 stands at accepted; where Nova sent it cannot be read from Placement: not allowed. Nothing has moved for 5 min',
+    ])
+  })
+
+  it('raises another one when it moved and then stands still again, with what to look at', async () => {
+    const stage = new Stage()
+    stage.migrations = [evacuation(1, { status: 'pre-migrating' })]
+    following(stage)
+    await stage.clock.advance(200_000)
+    stage.shows({ taskState: 'rebuild_spawning', updatedAt: '2030-01-01T12:03:00' })
+    await stage.clock.advance(200_000)
+    expect(alarms(stage)).toEqual([])
+    await stage.clock.advance(200_000)
+    expect(alarms(stage)).toEqual([
+      'one: evacuation m-1 stands at pre-migrating on alive; see nova-compute on alive. If nova-compute was restarted there meanwhile, it has forgotten the order, and the guest may run there. Nothing has moved for 5 min',
+    ])
+  })
+})

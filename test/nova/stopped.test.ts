@@ -1,0 +1,60 @@
+/** A daemon that is stopped in the middle of a recovery and continued once the host is back, on a real Nova. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Entry } from '../../src/domain/entry.ts'
+import { until } from './daemon-process.ts'
+import { lab } from './lab.ts'
+import { LabStage, pauseMs } from './stage.ts'
+
+const dead = 'cmp01'
+let stage: LabStage
+
+beforeAll(async () => {
+  stage = await LabStage.open('stopped')
+})
+
+beforeEach(() => {
+  stage.freshDaemon({ segment: { max_parallel_per_host: 1 } })
+})
+
+afterEach(async () => {
+  stage.daemon.goOn()
+  await stage.tidy()
+})
+
+afterAll(() => stage.close())
+
+const moments: [string, (entry: Entry) => boolean][] = [
+  ['fencing begins', ({ kind }) => kind === 'fence.attempt'],
+  ['the host is proven dead', ({ kind }) => kind === 'proof.recorded'],
+  ['the first evacuation was taken', ({ kind, instance }) => kind === 'step.issued' && instance !== null],
+]
+
+describe('a process that is stopped', () => {
+  it.each(moments)('as %s sends nothing more once it goes on, for the host is back', async (_moment, reached) => {
+    const ids = await stage.tenants.bootMany(4, dead)
+    await stage.watch()
+    await lab('crash', dead)
+    await until('the moment', 60_000, () => Promise.resolve(stage.has(reached)))
+    stage.daemon.standStill()
+    const sent = async (): Promise<number> => (await Promise.all(ids.map((id) => stage.evacuations(id)))).flat().length
+    await lab('bmc', dead, 'power=On')
+    await lab('start', dead)
+    await pauseMs(12_000)
+    const before = await sent()
+    const rows = stage.daemon.entries().length
+    stage.daemon.goOn()
+    await until('it has said why it waits', 30_000, () =>
+      Promise.resolve(
+        stage.daemon
+          .entries()
+          .slice(rows)
+          .some(
+            (entry) =>
+              entry.kind === 'incident.closed' || (entry.kind === 'incident.held' && entry.data.code === 'HOST_ALIVE'),
+          ),
+      ),
+    )
+    await pauseMs(4_000)
+    expect(await sent()).toBe(before)
+  })
+})

@@ -1,0 +1,103 @@
+/** Two hosts that die within seconds of each other, on a real Nova: everything comes back, and stays so when they return. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { until } from './daemon-process.ts'
+import { lab } from './lab.ts'
+import { LabStage, outcomeOf, pauseMs } from './stage.ts'
+import { truth } from './tenants.ts'
+
+const [first, second] = ['cmp01', 'cmp03'] as const
+/** Within so long of its host's start everything that a stale order broke is as it was. */
+const repairedWithinMs = 30_000
+let stage: LabStage
+
+beforeAll(async () => {
+  stage = await LabStage.open('twins')
+})
+beforeEach(() => {
+  stage.freshDaemon()
+})
+afterEach(async () => {
+  for (const host of ['cmp02', 'cmp04']) await stage.tenants.steps.put(host, { status: 'enabled' })
+  await stage.tidy()
+})
+afterAll(() => stage.close())
+
+/** Who runs and who is stopped, by Nova and by the hypervisors. */
+async function allAsTheyWere(running: readonly string[], stopped: readonly string[]): Promise<boolean> {
+  const { running: runs } = await truth()
+  for (const id of [...running, ...stopped]) {
+    const { vm, task, host } = await stage.tenants.steps.state(id)
+    const shown = running.includes(id) ? 'active' : 'stopped'
+    const on = running.includes(id) ? [host] : undefined
+    if (vm !== shown || task !== null || JSON.stringify(runs[id]) !== JSON.stringify(on)) return false
+  }
+  return true
+}
+
+/** Both return, the one in whose queue orders may wait first, and nothing is worse for it. */
+async function bothReturn(running: readonly string[], stopped: readonly string[]): Promise<void> {
+  for (const host of [second, first]) {
+    const before = (await stage.tenants.steps.service(host)).updated_at
+    await lab('start', host)
+    await until(`${host} beats`, 90_000, async () => (await stage.tenants.steps.service(host)).updated_at > before)
+    const beatAt = Date.now()
+    await pauseMs(5_000)
+    await until(`all as they were after the start of ${host}`, 90_000, () => allAsTheyWere(running, stopped))
+    expect(Date.now() - beatAt).toBeLessThan(repairedWithinMs)
+  }
+}
+
+describe('two hosts that die within four seconds of each other', () => {
+  it('have their twenty instances back, and nothing is broken when both have returned', async () => {
+    const began = Date.now()
+    const { tenants } = stage
+    const running = await tenants.bootMany(14, first)
+    const other = await Promise.all([1, 2, 3].map((n) => tenants.boot(`second-${n}`, second)))
+    const stopped = await Promise.all([1, 2, 3].map((n) => tenants.stopped(`off-${n}`, first)))
+    await stage.watch()
+    const crashed = Date.now()
+    await lab('crash', first)
+    await pauseMs(Math.max(0, 3_500 - (Date.now() - crashed)))
+    await lab('crash', second)
+    const incidents = []
+    for (const host of [first, second])
+      incidents.push(await stage.daemon.incident(host, (at) => at.closed !== null, 180_000))
+    const ends = stage.daemon.entries().filter(({ kind }) => kind === 'outcome.recorded')
+    const backS = (Date.parse(ends.at(-1)?.at ?? '') - crashed) / 1_000
+    const again = stage.daemon.entries().filter(({ kind }) => kind === 'debt.recorded').length
+    console.log(`two deaths: ${JSON.stringify({ backS, sentToTheSecond: again })}`)
+    for (const id of [...running, ...stopped]) expect(outcomeOf(incidents[0]!, id)).toMatch(/^recovered /)
+    for (const id of other) expect(outcomeOf(incidents[1]!, id)).toMatch(/^recovered /)
+    expect(await allAsTheyWere([...running, ...other], stopped)).toBe(true)
+    await bothReturn([...running, ...other], stopped)
+    await stage.nothingRanTwice(began)
+  })
+})
+
+describe('orders that wait for a dead host', () => {
+  it('are sent again elsewhere, and what they break when that host starts is put right by itself', async () => {
+    const began = Date.now()
+    const { tenants } = stage
+    const running = await Promise.all([1, 2].map((n) => tenants.boot(`on-${n}`, first)))
+    const stopped = await Promise.all([1, 2].map((n) => tenants.stopped(`off-${n}`, first)))
+    await stage.watch()
+    // The scheduler has no other choice than the host that dies next.
+    for (const host of ['cmp02', 'cmp04']) await tenants.steps.put(host, { status: 'disabled' })
+    await lab('crash', first)
+    await stage.daemon.incident(first, (at) => at.phase === 'fencing' || at.proof !== null)
+    await lab('crash', second)
+    await until('orders wait', 60_000, () =>
+      Promise.resolve(stage.has(({ kind, step }) => kind === 'step.issued' && step?.includes('evacuate') === true)),
+    )
+    await pauseMs(2_000)
+    for (const host of ['cmp02', 'cmp04']) await tenants.steps.put(host, { status: 'enabled' })
+    const incident = await stage.daemon.incident(first, (at) => at.closed !== null, 180_000)
+    for (const id of [...running, ...stopped]) expect(outcomeOf(incident, id)).toMatch(/^recovered /)
+    expect(stage.has((entry) => entry.kind === 'debt.recorded' && entry.data.waitsAt?.host === second)).toBe(true)
+    expect(stage.has((entry) => entry.kind === 'alarm.raised' && entry.data.code === 'STALE_ORDER')).toBe(true)
+    await bothReturn(running, stopped)
+    const ended = stage.daemon.entries().flatMap((entry) => (entry.kind === 'debt.settled' ? [entry.data.end] : []))
+    expect(ended).toContain('repaired')
+    await stage.nothingRanTwice(began)
+  })
+})

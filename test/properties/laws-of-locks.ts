@@ -1,0 +1,70 @@
+/** The law on our locks: an owner whose instance has landed is not locked out, whatever people have ordered of Lifeboat. */
+import type { Entry } from '../../src/domain/entry.ts'
+import type { Simulator } from '../../src/simulator/index.ts'
+
+const limitMs = 60_000
+/** Longer between two polls, and the daemon did not run, or Nova did not answer. */
+const pollGapMs = 15_000
+
+interface Landed {
+  instance: string
+  at: number
+  seq: number
+}
+
+/** Every lock of ours is taken back within a minute of the last step before, when the daemon runs and Nova answers all that while. */
+export function lockedOut(entries: Entry[], { simulator }: { simulator: Pick<Simulator, 'requests'> }): string[] {
+  const requests = simulator.requests().filter(({ user, path }) => user === 'lifeboat' && path.startsWith('compute/'))
+  return landedUnderOurLock(entries).flatMap(({ instance, at, seq }) => {
+    const unlocked = entries.find((entry) => entry.seq > seq && entry.instance === instance && ends(entry, 'unlock'))
+    const until = at + limitMs
+    if (unlocked !== undefined && Date.parse(unlocked.at) <= until) return []
+    const meanwhile = requests.filter((request) => request.at >= at && request.at <= until)
+    return isCalm(meanwhile, at, until)
+      ? [`entry ${seq}: ${instance} has landed, and is still locked a minute later`]
+      : []
+  })
+}
+
+/** The last step of each instance before its unlock, where we had locked it and evacuated it. */
+function landedUnderOurLock(entries: Entry[]): Landed[] {
+  const locked = new Set<string>()
+  const evacuated = new Set<string>()
+  const last = new Map<string, Landed>()
+  for (const entry of entries) {
+    const { instance, seq, at } = entry
+    if (instance === null) continue
+    if (ends(entry, 'lock') && entry.kind === 'step.confirmed') locked.add(instance)
+    if (ends(entry, 'evacuate') && entry.kind === 'step.confirmed') evacuated.add(instance)
+    if (ends(entry, 'unlock') && entry.kind === 'step.confirmed') {
+      // Whatever comes after is another incident's.
+      locked.delete(instance)
+      evacuated.delete(instance)
+    }
+    const begins = entry.kind === 'step.intended' && entry.data.kind === 'unlock'
+    if (entry.kind !== 'step.confirmed' && entry.kind !== 'step.failed' && !begins) continue
+    if (ends(entry, 'unlock') || begins) continue
+    if (locked.has(instance) && evacuated.has(instance)) last.set(instance, { instance, seq, at: Date.parse(at) })
+  }
+  return [...last.values()]
+}
+
+/** Step keys end with the step's id and its attempt: `0.reset-evacuate.unlock.1`. */
+function ends({ kind, step }: Entry, id: string): boolean {
+  return (kind === 'step.confirmed' || kind === 'step.failed') && (step ?? '').split('.').includes(id)
+}
+
+function isCalm(
+  requests: readonly { at: number; status: number; fault: string | null }[],
+  from: number,
+  until: number,
+): boolean {
+  const times = [from, ...requests.map(({ at }) => at), until]
+  const gaps = times.slice(1).map((at, nth) => at - (times[nth] ?? at))
+  return (
+    requests.every(
+      ({ status, fault }) =>
+        fault === null && status > 0 && status < 500 && status !== 401 && status !== 403 && status !== 429,
+    ) && gaps.every((gap) => gap >= 0 && gap <= pollGapMs)
+  )
+}

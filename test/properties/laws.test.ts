@@ -1,0 +1,71 @@
+/** Each law says of a journal that breaks it what is broken: a law that cannot be broken guards nothing. */
+import { describe, expect, it } from 'vitest'
+import type { Entry, NewEntry } from '../../src/domain/entry.ts'
+import { fencedWhileHeld } from './laws-of-orders.ts'
+import { sentWithoutALook, type Asked } from './laws-of-looks.ts'
+
+const about = { host: 'cmp01', incident: 'inc-1' }
+const opened = { kind: 'incident.opened', ...about, data: { segment: 'rack-a' } }
+const by = { by: 'ann', reason: 'as agreed' }
+const held: [string, object, object][] = [
+  ['cancelled', { kind: 'operator.cancelled', ...about, data: by }, {}],
+  ['only observed', { kind: 'mode.changed', data: { to: 'observe' } }, { kind: 'mode.changed', data: { to: 'armed' } }],
+  ['paused', { kind: 'operator.paused', data: by }, { kind: 'operator.resumed', data: by }],
+  [
+    'in maintenance',
+    { kind: 'operator.maintenance', data: { ...by, scope: { kind: 'segment', name: 'rack-a' } } },
+    { kind: 'operator.maintenance-ended', data: { ...by, scope: { kind: 'segment', name: 'rack-a' } } },
+  ],
+  [
+    'healthy',
+    { kind: 'verdict.changed', ...about, data: { kind: 'healthy' } },
+    { kind: 'verdict.changed', ...about, data: { kind: 'host-down' } },
+  ],
+]
+
+/** A method of the chain begins after these. */
+function fenced(...before: object[]): string[] {
+  const attempt = { kind: 'fence.attempt', ...about, data: { method: 'bmc', phase: 'trying' } }
+  const plain = { host: null, incident: null, instance: null, step: null }
+  const entries = [opened, ...before, attempt].map((entry, seq) => ({ ...plain, seq, ...(entry as NewEntry) }))
+  return fencedWhileHeld(entries as unknown as Entry[])
+}
+
+describe('a method that fences', () => {
+  it.each(held)('a host that is %s breaks a law', (why, begins) => {
+    expect(fenced(begins)).toEqual([expect.stringContaining(why)])
+  })
+
+  it.each(held.slice(1))('a host that is no longer %s breaks none', (_why, begins, ends) => {
+    expect(fenced(begins, ends)).toEqual([])
+  })
+
+  it('a host while another one is paused breaks none', () => {
+    expect(fenced({ kind: 'operator.paused', data: { ...by, scope: { kind: 'host', name: 'cmp02' } } })).toEqual([])
+  })
+})
+
+describe('an evacuation', () => {
+  const look = { method: 'GET', status: 200, fault: null, user: 'lifeboat', action: null }
+  const looks = ['os-services', 'os-migrations', 'servers/detail'].map((name) => ({
+    ...look,
+    path: `compute/v2.1/${name}`,
+    at: 1_000,
+  }))
+  const order = { ...look, method: 'POST', path: 'compute/v2.1/servers/i-1/action', action: 'evacuate' }
+  const stage = (requests: object[]) => sentWithoutALook({ simulator: { requests: () => requests as Asked[] } })
+
+  it('right after a look at services, records and instances breaks no law', () => {
+    expect(stage([...looks, { ...order, at: 5_000 }])).toEqual([])
+  })
+
+  it('on records of ten seconds before breaks one, though the services were read since', () => {
+    const poll = { ...looks[0], at: 10_000 }
+    expect(stage([...looks, poll, { ...order, at: 11_000 }])).toHaveLength(2)
+  })
+
+  it('on a poll that failed breaks one', () => {
+    const broken = { ...looks[0], status: 503 }
+    expect(stage([broken, ...looks.slice(1), { ...order, at: 2_000 }])).toHaveLength(1)
+  })
+})
