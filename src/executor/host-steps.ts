@@ -135,9 +135,14 @@ async function orderForceDown(run: Run, gate: HostGate, found: ServiceRecord): P
         if (!isDeepStrictEqual(flagsFound(now), before)) throw stoppedAfter(unanswered, changedMeanwhile(run.host))
         mayLeave = gate.lastMoment()
       }
-      try {
+      const order = (): Promise<ServiceRecord> => {
         mayLeave()
-        return await run.cloud.updateService(id, change, { ...as, mayLeave })
+        return run.cloud.updateService(id, change, { ...as, mayLeave })
+      }
+      try {
+        // From the second try on once more at once: with a read between each two, a balancer that asks a broken API server
+        // in turn would hand it every one of them.
+        return await (tries > 1 ? onceMore(order) : order())
       } catch (thrown) {
         const error = ensureError(thrown)
         if (error.certainty === 'unknown') unanswered = error
@@ -152,6 +157,17 @@ async function orderForceDown(run: Run, gate: HostGate, found: ServiceRecord): P
       })
     return { value: undefined, result: flagsOf(after) }
   })
+}
+
+/** Sends once more at once what was refused for now. For what does no harm when it is sent twice. */
+async function onceMore<T>(order: () => Promise<T>): Promise<T> {
+  try {
+    return await order()
+  } catch (thrown) {
+    const { code, certainty } = ensureError(thrown)
+    if (code !== 'API_UNAVAILABLE' || certainty !== 'not-applied') throw thrown
+    return order()
+  }
 }
 
 function changedMeanwhile(host: string): LifeboatError {

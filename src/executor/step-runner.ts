@@ -16,6 +16,12 @@ import type { Slots } from './slots.ts'
 import { requestIdOf, stepRequestId } from './step-request-id.ts'
 import type { Overdue, StepDriver, StepScene } from './step-driver.ts'
 
+/**
+ * Refusals that claim that nothing was applied and are not believed before Nova was looked at. A proxy that sends a write twice
+ * answers with the refusal of the second: 409 for most, 400 for a resize that is being confirmed (docs/nova.md section 3).
+ */
+const mayHideAnAct: ReadonlySet<string> = new Set(['API_UNAVAILABLE', 'INSTANCE_BUSY', 'API_REFUSED'])
+
 /** What lets writes through: an incident's gate. */
 export type Passage = Pick<Gate, 'pass' | 'isOpen' | 'lastMoment'>
 
@@ -155,9 +161,8 @@ async function tryOnce(
       scene.trouble.passed(scene)
     } catch (thrown) {
       const error = ensureError(thrown)
-      if (error.certainty !== 'unknown' && error.code !== 'API_UNAVAILABLE') return fail(error)
+      if (error.certainty !== 'unknown' && !mayHideAnAct.has(error.code)) return fail(error)
       if (error.code === 'JOURNAL_UNAVAILABLE') throw error
-      // A proxy's 503 claims that nothing was applied; with a write that must never be doubled we look all the same.
       try {
         const quietMs = error.certainty === 'unknown' ? run.settings.settleQuietMs : 2 * run.settings.tickMs
         if (!(await settleInto(driver, scene, now, base, quietMs))) {

@@ -17,7 +17,7 @@ export function failureSentences(scene: Scene): void {
     beforeAll(async () => {
       const { steps, cloud } = scene
       const [dying, other] = cloud.hosts
-      ids = await Promise.all(Array.from({ length: 6 }, () => steps.boot(dying)))
+      ids = await Promise.all(Array.from({ length: 7 }, () => steps.boot(dying)))
       stuckResize = await steps.boot(other)
       await steps.into(stuckResize, { migrate: { host: dying } }, 'resized')
       await steps.kill(dying)
@@ -123,6 +123,31 @@ export function failureSentences(scene: Scene): void {
         'Service is unavailable at this time.',
       ])
       await scene.steps.put(source, { forced_down: false })
+    })
+
+    it('confirmResize once more is refused although the first was taken: 400 while it is confirmed, 409 after that', async () => {
+      const first = await scene.steps.act(stuckResize, { confirmResize: null })
+      const second = await scene.steps.act(stuckResize, { confirmResize: null })
+      expect([first.status, second.status]).toEqual([204, 400])
+      await scene.steps.until(async () => (await scene.steps.state(stuckResize)).vm !== 'resized', 'it is confirmed')
+      expect((await scene.steps.act(stuckResize, { confirmResize: null })).status).toBe(409)
+    })
+
+    it('whose task is reset while it spawns has failed, without an event of a stop, and its guest runs on the destination', async () => {
+      const [dying, other] = scene.cloud.hosts
+      const id = take()
+      await scene.cloud.fault(other, { slowSeconds: 3 })
+      const requestId = await scene.steps.evacuate(id, 90, { host: other })
+      await scene.steps.until(async () => (await scene.steps.state(id)).task === 'rebuild_spawning', 'it spawns')
+      expect((await scene.steps.act(id, { 'os-resetState': { state: 'active' } })).status).toBe(202)
+      expect((await scene.steps.evacuated(id)).status).toBe('failed')
+      await scene.steps.settled(id, 'error')
+      expect(await scene.steps.state(id)).toMatchObject({ host: dying })
+      expect((await scene.steps.show(id)).fault.message).toMatch(/Conflict updating instance/)
+      const action = await scene.steps.action(id, requestId)
+      expect(action.events.map((event: any) => event.event)).not.toContain('compute_stop_instance')
+      expect((await scene.cloud.truth()).running[id]).toEqual([other])
+      await scene.cloud.fault(other, null)
     })
 
     it('an instance deleted on a dead host is gone at once, its migrations with it', async () => {

@@ -13,6 +13,7 @@ const evacuateFault = (fault: Omit<ApiFault, 'path' | 'body' | 'times'>): ApiFau
 
 /** The fault, and how many evacuate requests must have been sent for one evacuation record. */
 const faults: [string, Omit<ApiFault, 'path' | 'body' | 'times'>, number][] = [
+  ['409 after Nova acted, from a proxy that sent it twice', { kind: 'act-and-refuse', status: 409 }, 1],
   ['503 after Nova acted', { kind: 'act-and-refuse', status: 503 }, 1],
   ['500 after Nova acted', { kind: 'act-and-refuse', status: 500 }, 1],
   ['504 after Nova acted', { kind: 'act-and-refuse', status: 504 }, 1],

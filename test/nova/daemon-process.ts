@@ -103,10 +103,21 @@ export class DaemonProcess {
   }
 
   /** Waits for the incident on `host` to satisfy `wanted`. */
-  incident(host: string, wanted: (incident: Incident) => boolean, limitMs = 90_000): Promise<Incident> {
-    return until(`the incident on ${host}`, limitMs, () =>
-      Promise.resolve(this.incidents().findLast((incident) => incident.host === host && wanted(incident))),
-    )
+  async incident(host: string, wanted: (incident: Incident) => boolean, limitMs = 90_000): Promise<Incident> {
+    try {
+      return await until(`the incident on ${host}`, limitMs, () =>
+        Promise.resolve(this.incidents().findLast((incident) => incident.host === host && wanted(incident))),
+      )
+    } catch (thrown) {
+      throw new Error(`${String(thrown)}\n${this.lastEntries(40)}`, { cause: thrown })
+    }
+  }
+
+  /** The journal's end, a line an entry: what a test that waited in vain is found out by. */
+  lastEntries(count: number): string {
+    const line = ({ at, kind, host, instance, step, data }: Entry): string =>
+      [at, kind, host, instance, step, JSON.stringify(data).slice(0, 300)].filter(Boolean).join(' ')
+    return this.entries().slice(-count).map(line).join('\n')
   }
 
   /** Peak resident memory of the process in MiB. */

@@ -1,6 +1,6 @@
 /** The laws of a recovery, checked over a whole journal and what the simulated cloud says truly happened. */
 import type { Entry } from '../../src/domain/entry.ts'
-import { foldIncidents, type Incident } from '../../src/domain/incident.ts'
+import { foldIncidents, type Incident, type InstanceRecovery } from '../../src/domain/incident.ts'
 import type { Scenario } from '../../src/daemon/rehearsal/scenario.ts'
 import type { Stage } from '../../src/daemon/rehearsal/stage.ts'
 import { lockedOut } from './laws-of-locks.ts'
@@ -135,11 +135,20 @@ function instancesWithoutLine(incidents: Map<string, Incident>): string[] {
     )
 }
 
-/** After hours of peace an incident is over, or waits for something that only a person can give. */
+/** After hours of peace an incident is over, or waits for what only a person can give, itself or through another one. */
 const waitsForAPerson = new Set(['BRAKE', 'FENCE_FAILED', 'FENCING_MISSING', 'HOST_ALIVE'])
 
 function openForEver(incidents: Map<string, Incident>): string[] {
-  return [...incidents.values()]
-    .filter(({ closed, held }) => closed === null && !waitsForAPerson.has(held?.code ?? ''))
-    .map(({ id, phase, held }) => `${id} is still ${phase}, held for ${held?.code ?? 'nothing'}`)
+  const open = [...incidents.values()].filter(({ closed }) => closed === null)
+  const held = open.filter((incident) => waitsForAPerson.has(incident.held?.code ?? ''))
+  // An order under way on a host that a person has to let go ends when that one does.
+  const waits = ({ instances }: Incident): boolean =>
+    held.length > 0 && [...instances.values()].some(({ outcome, steps }) => outcome === null && isUnderWay(steps))
+  return open
+    .filter((incident) => !held.includes(incident) && !waits(incident))
+    .map((incident) => `${incident.id} is still ${incident.phase}, held for ${incident.held?.code ?? 'nothing'}`)
+}
+
+function isUnderWay(steps: InstanceRecovery['steps']): boolean {
+  return [...steps.values()].some(({ kind, status }) => kind === 'evacuate' && status === 'issued')
 }

@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import type { Entry } from '../../domain/entry.ts'
 import type { HoldCode } from '../../domain/incident-phases.ts'
-import type { Incident } from '../../domain/incident.ts'
 import { section, text } from '../config/pieces.ts'
 import type { Stage } from './stage.ts'
 
@@ -18,7 +17,11 @@ export const condition = z.union([
   }),
   section({ verdict: text().describe('Host'), is: text() }),
   section({ incident: text().describe('Host'), phase: text().optional(), held: text().optional() }),
-  section({ settled: z.literal(true).describe('Every incident is over, or waits for what only a person can give') }),
+  section({
+    settled: z
+      .literal(true)
+      .describe('Every incident is over, or waits for what only a person can give, itself or through another one'),
+  }),
   section({ closed: text().describe('Host whose newest incident is over') }),
   section({
     instance: text(),
@@ -33,7 +36,7 @@ export type Condition = z.output<typeof condition>
 export function holds(stage: Stage, wanted: Condition): boolean {
   if ('entry' in wanted) return stage.newEntries().some((entry) => isEntry(stage, entry, wanted))
   if ('verdict' in wanted) return stage.daemon?.monitor.verdict(wanted.verdict)?.kind === wanted.is
-  if ('settled' in wanted) return stage.incidents().every(isSettled)
+  if ('settled' in wanted) return areSettled(stage)
   if ('closed' in wanted) return (stage.incidentOn(wanted.closed)?.closed ?? null) !== null
   if ('incident' in wanted) {
     const incident = stage.incidentOn(wanted.incident)
@@ -56,8 +59,17 @@ const waitsForAPerson: ReadonlySet<HoldCode | undefined> = new Set<HoldCode>([
   'WORKFLOW_UNREADABLE',
 ])
 
-function isSettled({ closed, held }: Incident): boolean {
-  return closed !== null || waitsForAPerson.has(held?.code)
+/** How long an incident that waits for another one says nothing: longer than any pause between two attempts. */
+const waitsForAnotherMs = 30 * 60_000
+
+/** One whose evacuation waits on a host that only a person lets be recovered waits for that person too. */
+function areSettled(stage: Stage): boolean {
+  const open = stage.incidents().filter(({ closed }) => closed === null)
+  const others = open.filter(({ held }) => !waitsForAPerson.has(held?.code))
+  return (
+    others.length === 0 ||
+    (others.length < open.length && others.every(({ id }) => stage.silentMs(id) >= waitsForAnotherMs))
+  )
 }
 
 type EntryCondition = Extract<Condition, { entry: string }>

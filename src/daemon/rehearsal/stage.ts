@@ -88,6 +88,7 @@ export class Stage {
   #fresh: Entry[] = []
   /** As the journal tells them, over all lives of the daemon. */
   readonly #incidents = new Map<IncidentId, Incident>()
+  readonly #lastWords = new Map<IncidentId, number>()
   #diskFull = false
   #pid = 4_000
   #commitStall: CommitStall | null = null
@@ -179,6 +180,11 @@ export class Stage {
   /** All incidents so far. */
   incidents(): Incident[] {
     return [...this.#incidents.values()]
+  }
+
+  /** How long nothing but alarms was journaled for an incident. */
+  silentMs(incident: IncidentId): number {
+    return this.clock.now() - (this.#lastWords.get(incident) ?? -Infinity)
   }
 
   /** The newest incident of a host. */
@@ -285,6 +291,8 @@ export class Stage {
     journal.onAppend((entry) => {
       this.#fresh.push(entry)
       applyEntry(this.#incidents, entry)
+      if (entry.incident !== null && entry.kind !== 'alarm.raised')
+        this.#lastWords.set(entry.incident, this.clock.now())
       this.#audience.entry(entry)
     })
     const daemon = new Daemon(

@@ -29,6 +29,12 @@ import { attempts, listEvacuations, lookBefore } from './look-before.ts'
 /** Nova stamps actions in whole seconds, by the API's clock. Too large would take an older evacuation for this one. */
 const clockMarginMs = 5_000
 
+/**
+ * Faults that come after the spawn without an event of their own: another write changed the task meanwhile, or an earlier order
+ * has put the guest there (docs/nova.md §2.5). A text only ever makes us more careful: what it names is not sent elsewhere.
+ */
+const failsBesideAGuest = /conflict updating instance|unexpected task ?state|already exists/i
+
 export const evacuate: StepDriver = {
   before: async (scene) => {
     const { run, watch, plan, recovery } = scene
@@ -169,7 +175,8 @@ async function explainFailure(scene: StepScene, record: StepRecord, migration: M
   // A claim that is refused leaves the instance as it was, without a fault: only the event knows why, and where.
   const broken = events?.find((event) => event.event === 'compute_rebuild_instance' && event.result === 'Error')
   const reason = instance.fault ?? broken?.details ?? noReason
-  const started = events === null || events.some((event) => event.event === 'compute_stop_instance')
+  const started =
+    events === null || events.some((event) => event.event === 'compute_stop_instance') || failsBesideAGuest.test(reason)
   if (started && !run.bridge.isFenced(migration.destHost ?? '')) {
     return new LifeboatError(
       'GUEST_ON_DESTINATION',

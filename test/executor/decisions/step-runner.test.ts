@@ -81,17 +81,28 @@ describe('a step that was refused', () => {
   it('has failed, and the error keeps what is known of it', async () => {
     const stage = new Stage()
     const actor = new Actor()
-    actor.sends = [failed('INSTANCE_BUSY', { retry: 'after', details: { why: 'task' } })]
+    actor.sends = [failed('HOST_STILL_UP', { retry: 'after', details: { why: 'task' } })]
     await expect(run(stage, actor)).rejects.toMatchObject({
-      code: 'INSTANCE_BUSY',
+      code: 'HOST_STILL_UP',
       certainty: 'not-applied',
       retry: 'after',
       details: { why: 'task' },
-      message: 'it was INSTANCE_BUSY',
+      message: 'it was HOST_STILL_UP',
     })
-    expect(stage.rows()).toEqual(['step.intended', 'step.failed INSTANCE_BUSY'])
+    expect(stage.rows()).toEqual(['step.intended', 'step.failed HOST_STILL_UP'])
     expect(actor.quiet).toEqual([])
   })
+
+  it.each(['INSTANCE_BUSY', 'API_REFUSED'] as const)(
+    'with %s is looked for: a proxy that sends twice hands on the refusal of the second',
+    async (code) => {
+      const stage = new Stage()
+      const actor = new Actor()
+      actor.sends = [failed(code)]
+      expect(await ending(stage, actor)).toBe(code)
+      expect(actor.quiet).toHaveLength(1)
+    },
+  )
 
   it('is tried again as its policy says: on these codes, so often, with growing pauses', async () => {
     const stage = new Stage()
