@@ -32,6 +32,7 @@ export const access: Readonly<Record<string, Role | 'nobody'>> = {
   'POST /v1/incidents/:id/sign-off': 'operator',
   'POST /v1/incidents/:id/cancel': 'operator',
   'POST /v1/incidents/:id/start': 'operator',
+  'POST /v1/incidents/:id/again': 'admin',
   'POST /v1/incidents/:id/override': 'admin',
   'POST /v1/recover': 'admin',
   'POST /v1/pause': 'operator',

@@ -51,6 +51,8 @@ const httpStatus: Partial<Record<ErrorCode, number>> = {
   API_THROTTLED: 429,
   NOT_FOUND: 404,
   INSTANCE_GONE: 404,
+  INCIDENT_OPEN: 409,
+  NOTHING_TO_TRY: 409,
   HOST_ALIVE: 409,
   BRAKE_HELD: 409,
   MONITOR_FROZEN: 409,

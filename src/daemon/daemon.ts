@@ -7,7 +7,7 @@ import { sleep, type Clock } from '../domain/clock.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { Observer } from '../domain/observer.ts'
-import type { Operations } from '../domain/operations.ts'
+import type { Operations, TryAgain } from '../domain/operations.ts'
 import type { Review } from '../domain/review.ts'
 import type { Segment } from '../domain/segment.ts'
 import type { EarlierRecovery } from '../domain/survey.ts'
@@ -42,6 +42,7 @@ import { RulesInForce, type Mode, type Rules } from './rules.ts'
 import { StaleOrders } from './stale-orders.ts'
 import { StandingOrders } from './standing-orders.ts'
 import { Standstill } from './standstill.ts'
+import { againFacts, tryAgainOf } from './try-again.ts'
 import { WatchLoop } from './watch-loop.ts'
 
 export interface DaemonParts extends Rules {
@@ -233,6 +234,8 @@ export class Daemon {
       }
     }
     const records = new IncidentRecords(journal, () => sleep(clock, 0))
+    const again = (it: Incident): TryAgain | null =>
+      tryAgainOf(it, againFacts(it.host, { journal, book: this.book, monitor: this.monitor, mode, earlier }))
     this.operations = createOperations({
       clock,
       journal,
@@ -245,6 +248,7 @@ export class Daemon {
       brake,
       watch: this.#watch,
       afterReturns: this.#afterReturns,
+      again,
       reloads: this.#reloads,
       logLevel,
       about,
@@ -255,6 +259,7 @@ export class Daemon {
       journal,
       book: this.book,
       records,
+      again,
       monitor: this.monitor,
       settings: rules.executorSettings,
       plan: (read, host) => {

@@ -23,6 +23,7 @@ import type { IncidentRecords } from './review/incident-records.ts'
 import type { UnsettledIncidents } from './review/unsettled.ts'
 import { cloudPause, known, orderActs } from './order-acts.ts'
 import type { StandingOrders } from './standing-orders.ts'
+import { orderTryAgain, type TryAgainParts } from './try-again-order.ts'
 import type { WatchLoop } from './watch-loop.ts'
 
 export interface OperationsParts {
@@ -37,6 +38,7 @@ export interface OperationsParts {
   brake: Pick<BrakeWatch, 'holds' | 'scopes'>
   watch: WatchLoop
   afterReturns: Pick<AfterReturns, 'order'>
+  again: TryAgainParts['again']
   reloads: Pick<Reloads, 'reload' | 'state'>
   logLevel: LogLevelInForce
   about: () => OperationsAbout
@@ -58,6 +60,7 @@ export function createOperations(parts: OperationsParts): Operations {
       filter.unsettled === true ? parts.unsettled.list(filter) : incidentSummaries(journal, book, filter),
     incident: (id) => incidentDetail(records.get(id)),
     recover: (order) => Promise.resolve(recover(order)),
+    tryAgain: (id, order) => Promise.resolve(orderTryAgain(id, order, parts)),
     ...orderActs(parts),
     override: (id, { by, reason, via }) => {
       const incident = notCancelled(openIncident(id, parts))

@@ -141,6 +141,8 @@ export interface EntryData {
   }
   'operator.override': { by: string; reason: string; via?: Via }
   'operator.cancelled': { by: string; reason: string; via?: Via }
+  /** A person has tried again what an earlier incident of the host did not bring back; this incident does it. */
+  'operator.again': { by: string; reason: string; of: IncidentId; via?: Via }
   /** A person has the instances started that are off since their host came back by itself. */
   'operator.start': { by: string; reason: string; via?: Via }
   /** A person lets a host back, or keeps it out until somebody lets it back. */

@@ -45,6 +45,8 @@ export const errorCodes = {
   FENCE_STOPPED: 'Fencing was stopped in the middle: the host showed life, or something forbids acting',
   FENCING_MISSING: 'No fencing method is configured for this host',
   PROOF_INVALID: 'The proof of death is missing, for another host, or not genuine',
+  INCIDENT_OPEN: 'An incident of the host is open: what it does must end first',
+  NOTHING_TO_TRY: 'The incident left no instance that may be tried again',
   HOST_ALIVE: 'The host showed life when it was looked at again',
   BRAKE_HELD: 'Too many hosts failed at once: the brake holds',
   MONITOR_FROZEN: 'The control plane cannot be trusted at the moment: all verdicts are frozen',

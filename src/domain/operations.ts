@@ -5,6 +5,7 @@
  */
 import type { BrakeScope } from './brake.ts'
 import type { IncidentId, Via } from './entry.ts'
+import type { ErrorCode } from './errors.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { HostMark, Leftover, ReturnRules, ReturnState } from './host-return.ts'
 import type { Incident, VoidedProof, WatchedInstances } from './incident.ts'
@@ -241,6 +242,34 @@ export interface RecoverAnswer {
   held: string | null
 }
 
+/** What a new incident would do about the instances that an incident which is over did not bring back. */
+export interface TryAgain {
+  /** Those that it would bring back, if they are still on the host. */
+  instances: InstanceId[]
+  /** Those that may be running elsewhere: they are not touched before something settles that. */
+  unsure: InstanceId[]
+  /** The host cannot be fenced again as it was: a person must state that it is dead. */
+  needsStatement: boolean
+  /** The incident of the host that came after this one. */
+  later: IncidentId | null
+  /** Why it cannot be ordered now; null: it can. */
+  refused: { code: ErrorCode; message: string } | null
+}
+
+export interface TryAgainOrder {
+  by: string
+  /** Empty only with a proof, which then says why. */
+  reason: string
+  /** How that person knows that the host is dead; null: it is fenced again. */
+  proof: string | null
+  via?: Via
+}
+
+export interface TryAgainAnswer extends RecoverAnswer {
+  instances: { id: InstanceId; name: string }[]
+  unsure: { id: InstanceId; name: string }[]
+}
+
 /** Each act throws LifeboatError: NOT_FOUND for an unknown host or incident, USAGE when it makes no sense now. */
 export interface Operations {
   status(): DaemonStatus
@@ -258,6 +287,11 @@ export interface Operations {
   incident(id: IncidentId): IncidentDetail
   /** Recovers a host on a person's word. Answers as soon as the incident is in the journal, not when it is over. */
   recover(order: RecoverOrder): Promise<RecoverAnswer>
+  /**
+   * Opens a new incident on the host of one that is over, for what that did not bring back. NOTHING_TO_TRY, INCIDENT_OPEN, HOST_ALIVE
+   * and OBSERVING when it makes no sense now; PROOF_INVALID where a person must state that the host is dead.
+   */
+  tryAgain(id: IncidentId, order: TryAgainOrder): Promise<TryAgainAnswer>
   /** Of the whole cloud when no scope is given, also for `resume`. */
   pause(order: {
     by: string

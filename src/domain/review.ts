@@ -8,7 +8,7 @@ import type { Entry, EntryKind, IncidentId, Via } from './entry.ts'
 import type { ErrorRecord } from './errors.ts'
 import type { StepRecord } from './incident.ts'
 import type { InstanceId } from './instance.ts'
-import type { DecidedInstance, HostReturnDetail, IncidentDetail, IncidentSummary } from './operations.ts'
+import type { DecidedInstance, HostReturnDetail, IncidentDetail, IncidentSummary, TryAgain } from './operations.ts'
 import type { OutcomeKind } from './outcome.ts'
 import type { HostPlan, InstancePlan, StepKind } from './plan.ts'
 import type { Segment } from './segment.ts'
@@ -21,7 +21,8 @@ export const roles = {
   reader: 'Sees everything, changes nothing',
   operator:
     'Gives the orders of daily work: notes, sign-off, pause, maintenance, return of a host, start of its instances, cancel',
-  admin: 'Gives the orders that lift a safeguard: override of the brake, recovery on a statement, reload, log level',
+  admin:
+    'Gives the orders that lift a safeguard: override of the brake, recovery on a statement, a second try, reload, log level',
 } as const
 
 export type Role = keyof typeof roles
@@ -142,6 +143,8 @@ export interface IncidentReview extends Omit<IncidentDetail, 'instanceList'> {
   advice: Advice[]
   /** How far the host is on its way back, when it still carries what this incident set; null: it does not. */
   hostReturn: HostReturnDetail | null
+  /** What could be tried again; null: it is open, or nothing is left to try. */
+  again: TryAgain | null
   notes: ReviewNote[]
   signOff: ReviewNote | null
   /** The newest entry that this page knows: events after it change it. */

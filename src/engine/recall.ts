@@ -3,6 +3,7 @@
  * failed evacuation, `active` by its reset. The journal has the original. Pure.
  */
 import { changingOrders, ordersSince } from '../domain/earlier-recovery.ts'
+import type { ErrorRecord } from '../domain/errors.ts'
 import type { Instance, InstanceAction, Migration } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
 import type { EarlierRecovery, Original, SeenEarlier, Survey } from '../domain/survey.ts'
@@ -88,9 +89,9 @@ export function recalledOriginal(earlier: EarlierRecovery, seen: SeenNow): Origi
 
 /** Why nobody knows whether the guest runs elsewhere, in words; null when the earlier incident knew, or something has settled it. */
 export function doubtAbout(earlier: EarlierRecovery, seen: SeenNow, deadHost: HostName): string | null {
-  const { outcome, steps } = earlier
-  const error = steps.findLast(({ kind, status }) => kind === 'evacuate' && status === 'failed')?.error
-  if (outcome?.outcome !== 'stuck' || error?.certainty !== 'unknown' || seen.actedOnGuest) return null
+  const { outcome } = earlier
+  const error = unknownEvacuation(earlier)
+  if (error === null || outcome === null || seen.actedOnGuest) return null
   const where = destinationOf(earlier, seen, error.details)
   if (where === deadHost || (where !== null && earlier.provenDeadSince(where))) return null
   const told = `Incident ${earlier.incident} left it stuck (${outcome.code}): ${outcome.message}`
@@ -101,6 +102,12 @@ export function doubtAbout(earlier: EarlierRecovery, seen: SeenNow, deadHost: Ho
     return `${told}. Whether that evacuation still comes is not known: try again later`
   }
   return `${told}. Nothing has settled that since: the guest may be running on ${where}. Look there first; see that it does not run there and start it where Nova shows it, or evacuate it by hand`
+}
+
+/** The failure of an evacuation of which nobody knows whether it started the guest elsewhere; null: there is none. */
+export function unknownEvacuation({ outcome, steps }: Pick<EarlierRecovery, 'outcome' | 'steps'>): ErrorRecord | null {
+  const error = steps.findLast(({ kind, status }) => kind === 'evacuate' && status === 'failed')?.error
+  return outcome?.outcome === 'stuck' && error?.certainty === 'unknown' ? error : null
 }
 
 /** A resize that waited was confirmed or reset by us: it is over, and its power state is what is wanted. */

@@ -64,6 +64,8 @@ export function sentenceOf(entry: Entry): string | null {
       return `${entry.data.by} let it past the brake: ${entry.data.reason}`
     case 'operator.cancelled':
       return `${entry.data.by} cancelled: ${entry.data.reason}`
+    case 'operator.again':
+      return `${entry.data.by} tries again what incident ${entry.data.of} did not bring back: ${entry.data.reason}`
     case 'operator.start':
       return `${entry.data.by} has those started that are off: ${entry.data.reason}`
     case 'operator.return':

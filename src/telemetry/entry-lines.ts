@@ -146,6 +146,12 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
       return { message: 'A person let the incident past the brake', by: entry.data.by, reason: entry.data.reason }
     case 'operator.cancelled':
       return { message: 'A person cancelled', by: entry.data.by, reason: entry.data.reason }
+    case 'operator.again':
+      return {
+        message: `A person tries again what incident ${entry.data.of} did not bring back`,
+        by: entry.data.by,
+        reason: entry.data.reason,
+      }
     case 'operator.start':
       return {
         message: 'A person has the instances started that are off',

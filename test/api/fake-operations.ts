@@ -55,6 +55,10 @@ export function fakeOperations(replace: Partial<Operations> = {}): { operations:
     host: (name) => {
       throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${name}`)
     },
+    tryAgain: async (id, order) => {
+      asked.push(['tryAgain', id, order])
+      return { incident: 'i-2', held: null, instances: [{ id: 'u-1', name: 'web-1' }], unsure: [] }
+    },
     startInstances: async (id, order) => {
       asked.push(['startInstances', id, order])
     },

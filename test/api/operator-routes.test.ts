@@ -21,6 +21,18 @@ describe('acts', () => {
       202,
       ['recover', { host: 'cmp01', by, proof: 'pulled the cords' }],
     ],
+    [
+      '/v1/incidents/i-1/again',
+      { by, reason: 'there is room' },
+      202,
+      ['tryAgain', 'i-1', { by, reason: 'there is room', proof: null }],
+    ],
+    [
+      '/v1/incidents/i-1/again',
+      { by, proof: 'I pulled its cords' },
+      202,
+      ['tryAgain', 'i-1', { by, reason: '', proof: 'I pulled its cords' }],
+    ],
     ['/v1/pause', { by, reason: 'work' }, 200, ['pause', { by, reason: 'work', until: null }]],
     [
       '/v1/pause',
@@ -94,6 +106,8 @@ describe('acts', () => {
       '/v1/maintenance',
       { by, reason: 'x', scope: { kind: 'cloud', name: null }, until: '2026-01-02T03:04:05Z' },
     ],
+    ['a second try for no reason', '/v1/incidents/i-1/again', { by }],
+    ['a second try on a word that nobody sees', '/v1/incidents/i-1/again', { by, reason: 'x', proof: '\u200b' }],
     ['a list for a body', '/v1/pause', []],
     ['a return that nobody orders', '/v1/hosts/cmp01/return', { reason: 'x' }],
     ['a return with a word for a flag', '/v1/hosts/cmp01/return', { by, keepOut: 'yes' }],
@@ -150,6 +164,8 @@ describe('errors have one shape', () => {
   it.each([
     ['NOT_FOUND', 404],
     ['HOST_ALIVE', 409],
+    ['INCIDENT_OPEN', 409],
+    ['NOTHING_TO_TRY', 409],
     ['PROOF_INVALID', 422],
     ['JOURNAL_UNAVAILABLE', 503],
     ['INVARIANT', 500],

@@ -33,6 +33,7 @@ function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> 
     brake,
     watch: null as unknown as WatchLoop,
     afterReturns: { order: () => undefined },
+    again: () => null,
     reloads: { state: () => ({}), reload: () => Promise.reject(new Error('no')) } as unknown as Reloads,
     logLevel: new LogLevelInForce(scene.clock, 'info', () => undefined),
     about: () => ({

@@ -120,6 +120,24 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
 }
 
 function incidentActs(server: RestServer, { operations, review }: Pick<RestSources, 'operations' | 'review'>): void {
+  server.post(
+    '/v1/incidents/:id/again',
+    {
+      schema: {
+        response: { 202: answers.openedAgain },
+        tags: ['acts'],
+        summary: 'Opens a new incident for what one that is over did not bring back',
+        params: requests.incidentPath,
+        body: requests.tryingAgain,
+      },
+    },
+    async (request, reply) => {
+      const { by, ...order } = request.body
+      await review.load(request.params.id)
+      const answer = await operations.tryAgain(request.params.id, { ...order, ...who(request, by) })
+      return reply.code(202).send(answer)
+    },
+  )
   for (const [path, act, summary] of [
     ['override', 'override', 'Lets one incident past the brake that holds it'],
     ['cancel', 'cancel', 'Ends an incident after the writes in flight are settled'],

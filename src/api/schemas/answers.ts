@@ -1,6 +1,7 @@
 /** Answers for reviewers: the record of an incident, the journal in pages. And all other answers by name. */
 import { z } from 'zod'
 import type { EntryKind } from '../../domain/entry.ts'
+import { errorCodes } from '../../domain/errors.ts'
 import { stepKinds } from '../../domain/plan.ts'
 import type {
   Advice,
@@ -17,6 +18,7 @@ import type {
   TimelineEvent,
   VerdictLine,
 } from '../../domain/review.ts'
+import type { TryAgain } from '../../domain/operations.ts'
 import { hostReturn } from './cloud.ts'
 import { decidedShape, incidentShape, incidentSummary, outcomeKind } from './incidents.ts'
 import { instancePlan } from './plans.ts'
@@ -137,6 +139,19 @@ const advice: z.ZodType<Advice> = z
   .object({ code: z.string(), text: z.string(), command: z.string().nullable(), instances: z.array(z.string()) })
   .meta({ id: 'Advice', description: 'What a person must do about it' })
 
+const again: z.ZodType<TryAgain> = z.object({
+  instances: z.array(z.string()).describe('What a new incident would bring back, where it is still on the host'),
+  unsure: z.array(z.string()).describe('What may be running elsewhere: it is not touched before that is settled'),
+  needsStatement: z
+    .boolean()
+    .describe('The host cannot be fenced again as it was: a person must state that it is dead'),
+  later: z.string().nullable().describe('The incident of the host that came after this one'),
+  refused: z
+    .object({ code: namesOf(errorCodes), message: z.string() })
+    .nullable()
+    .describe('Why it cannot be ordered now; null: it can'),
+})
+
 export const incidentReview: z.ZodType<IncidentReview> = z
   .object({
     ...incidentShape,
@@ -151,6 +166,7 @@ export const incidentReview: z.ZodType<IncidentReview> = z
     hostReturn: hostReturn
       .nullable()
       .describe('How far the host is on its way back; null: it carries nothing of this incident'),
+    again: again.nullable().describe('What could be tried again; null: it is open, or nothing is left to try'),
     notes: z.array(reviewNote),
     signOff: reviewNote.nullable(),
     lastSeq: seq,
@@ -223,4 +239,9 @@ export const opened = z.object({
     .string()
     .nullable()
     .describe('Why the brake holds it all the same; nothing is done before the brake opens or lets it past'),
+})
+const namedInstance = z.object({ id: z.string(), name: z.string() })
+export const openedAgain = opened.extend({
+  instances: z.array(namedInstance).describe('What the new incident brings back, where it is still on the host'),
+  unsure: z.array(namedInstance).describe('What may be running elsewhere: it is not touched before that is settled'),
 })

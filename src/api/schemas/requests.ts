@@ -95,6 +95,16 @@ export const recovering = z.strictObject({
   proof: sentence.describe('How you know that the host is dead'),
   unixUser: person.optional().describe('Only on the operators’ socket: who the operating system says it is'),
 })
+export const tryingAgain = z
+  .strictObject({
+    by,
+    reason: optionalReason.describe('Why; not needed with a proof'),
+    proof: sentence
+      .nullable()
+      .default(null)
+      .describe('How you know that the host is dead; null: it is fenced again, where a machine proved it dead before'),
+  })
+  .refine(({ reason: why, proof }) => proof !== null || why !== '', { path: ['reason'], error: 'say why' })
 export const pausing = z.strictObject({ by, reason, until, scope: scope.optional() })
 export const resuming = z.strictObject({ by, reason, scope: scope.optional() })
 export const maintaining = z.strictObject({ by, reason, until, scope })

@@ -82,6 +82,17 @@ export const operatorActs = {
         daemon.startInstances(stage.newestIncident(host), order),
       ),
   ),
+  /** What the host's newest incident with instances did not bring back. */
+  try_again: act(
+    section({ host: text(), by, reason: text().default('the cause is gone'), proof: text().optional() }),
+    (stage, { host, proof = null, ...order }) =>
+      ordered(stage, order.by, `try again on ${host}`, (daemon) =>
+        daemon.tryAgain(
+          stage.newestIncident(host, ({ instances }) => instances.size > 0),
+          { ...order, proof },
+        ),
+      ),
+  ),
   cancel: act(section({ host: text(), by, reason: text() }), (stage, { host, ...order }) =>
     ordered(stage, order.by, `cancel ${host}`, (daemon) => daemon.cancel(stage.newestIncident(host), order)),
   ),

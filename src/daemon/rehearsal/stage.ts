@@ -192,9 +192,9 @@ export class Stage {
     return [...this.#incidents.values()].findLast((incident) => incident.host === host)
   }
 
-  /** Throws NOT_FOUND when the host has none. */
-  newestIncident(host: string): IncidentId {
-    const newest = this.incidentOn(host)
+  /** Of those that count, where some do. Throws NOT_FOUND when the host has none. */
+  newestIncident(host: string, counts: (incident: Incident) => boolean = () => true): IncidentId {
+    const newest = this.incidents().findLast((it) => it.host === host && counts(it)) ?? this.incidentOn(host)
     if (newest === undefined) throw new LifeboatError('NOT_FOUND', `${host} has no incident`)
     return newest.id
   }

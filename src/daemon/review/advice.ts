@@ -165,7 +165,7 @@ const aboutOutcome: Record<
   stuck: (count, codes) =>
     `${count} stuck (${codes}): nobody knows enough to go on safely. Look at each in Nova, on its old host and its destination, before doing anything to it`,
   failed: (count, codes) =>
-    `${count} not recovered (${codes}), and nothing more is tried by itself. Remove the cause, then evacuate by hand: ${landing}`,
+    `${count} not recovered (${codes}), and nothing more is tried by itself. Remove the cause, then try again on the incident's page, or evacuate by hand: ${landing}`,
   left: (count, codes, one) =>
     `${count} left where ${one ? 'it was' : 'they were'} (${codes}). The host must return, or somebody decides otherwise`,
 }

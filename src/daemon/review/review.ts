@@ -9,7 +9,7 @@ import { LifeboatError } from '../../domain/errors.ts'
 import type { Incident } from '../../domain/incident.ts'
 import { incidentOf } from '../../domain/return-record.ts'
 import { sleep } from '../../domain/clock.ts'
-import type { HostReturnDetail } from '../../domain/operations.ts'
+import type { HostReturnDetail, TryAgain } from '../../domain/operations.ts'
 import type { HostPlan } from '../../domain/plan.ts'
 import type {
   ChainProof,
@@ -50,6 +50,8 @@ export interface ReviewParts {
   records: IncidentRecords
   monitor: Pick<Monitor, 'segments' | 'verdicts'>
   settings: FenceRetry
+  /** What could be tried again as of now. */
+  again: (incident: Incident) => TryAgain | null
   /** The plan of a live host, read from this cloud. */
   plan: (cloud: Cloud, host: string) => Promise<HostPlan>
 }
@@ -150,7 +152,7 @@ function recoveryLines(
   })
 }
 
-function reviewOf(record: IncidentRecord, { journal, book, settings }: ReviewParts): IncidentReview {
+function reviewOf(record: IncidentRecord, { journal, book, settings, again }: ReviewParts): IncidentReview {
   const { incident } = record
   const instances = [...incident.instances.values()]
   const hostReturn = hostReturnOf(book, incident)
@@ -169,6 +171,7 @@ function reviewOf(record: IncidentRecord, { journal, book, settings }: ReviewPar
     ),
     advice: adviceFor(incident, hostReturn, record.signOff !== null, settings),
     hostReturn,
+    again: again(incident),
     notes: [...record.notes],
     signOff: record.signOff,
     lastSeq: record.lastSeq,

@@ -14,7 +14,7 @@ export const paths = {
   incidents: (filter: Record<string, string>): string => `/v1/incidents?${new URLSearchParams(filter).toString()}`,
   incident: (id: string): string => `/v1/incidents/${part(id)}/review`,
   instance: (incident: string, id: string): string => `/v1/incidents/${part(incident)}/instances/${part(id)}`,
-  incidentAct: (id: string, act: 'override' | 'cancel' | 'start' | 'notes' | 'sign-off'): string =>
+  incidentAct: (id: string, act: 'again' | 'override' | 'cancel' | 'start' | 'notes' | 'sign-off'): string =>
     `/v1/incidents/${part(id)}/${act}`,
   report: (id: string, format: 'markdown' | 'json'): string => `/v1/incidents/${part(id)}/report?format=${format}`,
   recover: '/v1/recover',

@@ -56,6 +56,7 @@ const groupsOfKind: Record<EntryKind, readonly (typeof groups)[number][]> = {
   'operator.log-level': ['what people did', 'daemon'],
   'operator.override': ['what people did', 'brake and freeze'],
   'operator.cancelled': ['what people did'],
+  'operator.again': ['what people did'],
   'operator.start': ['what people did', 'returns'],
   'operator.return': ['what people did', 'returns'],
   'operator.paused': ['what people did'],

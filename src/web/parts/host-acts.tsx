@@ -44,6 +44,22 @@ export function keepOut({ host, title, senseless }: HostAct): Act {
   }
 }
 
+/** How a person's word that a host is dead is asked for. */
+export const deathWords = {
+  field: 'proof',
+  label: 'How do you know that it is dead?',
+  hint: 'Say what you saw or did, e.g. "I pulled both power cords at 03:20". It is kept in the journal with your name.',
+}
+
+/** What a wrong word does. */
+export function TwiceWarning() {
+  return (
+    <>
+      If it still runs, its guests run twice on the same disks and <strong>destroy their data</strong>.
+    </>
+  )
+}
+
 /** @param brakeHolds the brake holds its recovery: the word alone does not let it past */
 export function stateDead({ host, title, senseless, brakeHolds }: HostAct & { brakeHolds: boolean }): Act {
   return {
@@ -52,11 +68,7 @@ export function stateDead({ host, title, senseless, brakeHolds }: HostAct & { br
     danger: true,
     path: paths.recover,
     body: { host },
-    words: {
-      field: 'proof',
-      label: 'How do you know that it is dead?',
-      hint: 'Say what you saw or did, e.g. "I pulled both power cords at 03:20". It is kept in the journal with your name.',
-    },
+    words: deathWords,
     effect: (
       <p>
         Your word takes the place of a machine's proof:{' '}
@@ -70,7 +82,7 @@ export function stateDead({ host, title, senseless, brakeHolds }: HostAct & { br
             the instances of <strong>{host}</strong> are evacuated at once, unless the brake holds them.
           </>
         )}{' '}
-        If it still runs, its guests run twice on the same disks and <strong>destroy their data</strong>.
+        <TwiceWarning />
       </p>
     ),
     senseless,

@@ -19,6 +19,8 @@ const hostNewsMs = 150
 /** Asks anew this often while no events arrive, and while they do (what changes without an entry). */
 const pollMs = { lost: 5_000, live: 60_000 }
 
+const aboutHost: ReadonlySet<string> = new Set(['incident.opened', 'incident.closed', 'verdict.changed'])
+
 export function useIncident(id: string): Resource<IncidentReview> {
   const loaded = useResource<IncidentReview>(paths.incident(id))
   const { value, reload } = loaded
@@ -32,6 +34,9 @@ export function useIncident(id: string): Resource<IncidentReview> {
   const onEntries = useCallback(
     (entries: Entry[]) => {
       const ours = entries.filter((entry) => entry.incident === id)
+      const { host } = laid.current.now ?? {}
+      // What may be ordered changes with the host's life and with its other incidents.
+      if (entries.some((entry) => entry.host === host && aboutHost.has(entry.kind))) reload(hostNewsMs)
       if (ours.length === 0) return
       recent.current.push(...ours)
       const { now } = laid.current

@@ -6,6 +6,7 @@ import { keepOut, letBack, stateDead } from '../../parts/host-acts.tsx'
 import { Command } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
 import { counted } from '../../words/count.ts'
+import { Later, tryAgain } from './try-again.tsx'
 
 export function Todo({ review, onDone }: { review: IncidentReview; onDone: () => void }) {
   const { advice } = review
@@ -23,6 +24,7 @@ export function Todo({ review, onDone }: { review: IncidentReview; onDone: () =>
           ))}
         </ol>
       )}
+      <Later review={review} />
       <div class="acts">
         {actsOf(review).map((act) => (
           <ActButton key={act.title} act={act} onDone={onDone} />
@@ -63,10 +65,13 @@ function actsOf(review: IncidentReview): Act[] {
   return review.ended === null ? actsOnOpen(review) : actsAfter(review)
 }
 
-/** Once it is over, what is left is the return of the host. */
-function actsAfter({ id, host, hostReturn, watched, advice }: IncidentReview): Act[] {
+/** Once it is over, what is left is what did not come back, and the return of the host. */
+function actsAfter(review: IncidentReview): Act[] {
+  const { id, host, hostReturn, watched, advice } = review
+  const again = tryAgain(review)
   const senseless = hostReturn === null ? 'Nothing of this incident is set on the host' : null
   return [
+    ...(again === null ? [] : [again]),
     ...(watched === null ? [] : [startThem(id, host, advice)]),
     letBack({ host, title: 'Let the host back', senseless }),
     keepOut({ host, title: 'Keep the host out', senseless }),
