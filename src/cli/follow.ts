@@ -158,7 +158,9 @@ function stepLine({ name, outcome, steps }: InstanceSummary, now: string): strin
   const step = steps.at(-1)
   if (outcome !== null || step === undefined) return []
   const again = step.attempt > 1 ? `, try ${step.attempt}` : ''
-  return [`  ${name}  ${step.kind} ${step.status}${again}  ${between(step.intendedAt, now)}`]
+  const until = step.waitsUntil ?? null
+  const waits = until === null ? '' : `, may still be served until ${clockTime(until)}`
+  return [`  ${name}  ${step.kind} ${step.status}${again}  ${between(step.intendedAt, now)}${waits}`]
 }
 
 function titleOf({ id, host, segment, mode }: IncidentDetail): string {

@@ -1,7 +1,7 @@
 /** `incident show` for people: what died, how we know, how it was fenced, and every instance from its original to its end. */
 import { powerState } from '../domain/instance.ts'
 import { incidentPhases } from '../domain/incident-phases.ts'
-import type { IncidentDetail, InstanceSummary } from '../domain/operations.ts'
+import type { IncidentDetail, InstanceSummary, StepSummary } from '../domain/operations.ts'
 import type { ReviewedIncident } from './incident-fields.ts'
 import { outcomes, type OutcomeKind } from '../domain/outcome.ts'
 import { verdictKinds } from '../domain/verdict.ts'
@@ -157,7 +157,11 @@ function outcomeText({ outcome, steps, endedAt }: InstanceSummary, mode: Inciden
   if (outcome === null) {
     if (mode === 'observe') return 'observed, nothing sent'
     const step = steps.at(-1)
-    return step === undefined ? 'not begun' : `under way: ${step.kind}, ${step.status}`
+    if (step === undefined) return 'not begun'
+    // A daemon of an older release does not say.
+    const until = step.waitsUntil ?? null
+    const waits = until === null ? '' : `\n${wrapped(lateSentence(step, until))}`
+    return `under way: ${step.kind}, ${step.status}${waits}`
   }
   const where =
     outcome.after?.host === undefined || outcome.after.host === null
@@ -166,6 +170,11 @@ function outcomeText({ outcome, steps, endedAt }: InstanceSummary, mode: Inciden
   const since =
     endedAt === null ? '' : `\n${outcome.outcome === 'recovered' ? 'back' : 'ended'} at ${clockTime(endedAt)}`
   return `${outcome.outcome}${where} (${outcome.code})${since}\n${wrapped(outcome.message)}`
+}
+
+/** Only evacuations wait so. */
+function lateSentence({ intendedAt }: StepSummary, until: string): string {
+  return `waiting: its answer was lost, and Nova may still serve the evacuation sent at ${clockTime(intendedAt)}, until ${clockTime(until)} at most`
 }
 
 /** What a person still has to do or know, with the requests to look for in Nova's logs. */

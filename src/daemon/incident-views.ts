@@ -79,8 +79,9 @@ export function decided(plan: InstancePlan): DecidedInstance {
   return { id, name, projectId, decision, rule, reason, message }
 }
 
-function stepSummary({ key, kind, attempt, status, requestId, intendedAt, endedAt, error }: StepRecord): StepSummary {
+function stepSummary(step: StepRecord): StepSummary {
+  const { key, kind, attempt, status, requestId, intendedAt, endedAt, waitsUntil, error } = step
   const failure = error === null ? null : { code: error.code, message: error.message }
   // An instance's own steps are never host steps.
-  return { key, kind: kind as StepKind, attempt, status, requestId, intendedAt, endedAt, error: failure }
+  return { key, kind: kind as StepKind, attempt, status, requestId, intendedAt, endedAt, waitsUntil, error: failure }
 }

@@ -115,6 +115,11 @@ export interface EntryData {
   }
   /** `requestId` is Nova's own, under which it files the instance action. */
   'step.issued': { requestId: string | null; globalRequestId?: string }
+  /**
+   * Nova shows no trace of the write that was sent at that time, and may still serve it until then: nothing is sent again before. Times
+   * by our wall clock, for people; a restart counts anew and says so with another row.
+   */
+  'step.waiting': { sentAt: string; until: string }
   'step.confirmed': { result: unknown; globalRequestId?: string }
   'step.failed': { error: ErrorRecord; globalRequestId?: string }
   /** The recovery of one instance goes on with another recipe. */

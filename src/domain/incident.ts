@@ -29,6 +29,8 @@ export interface StepRecord {
   error: ErrorRecord | null
   intendedAt: string
   endedAt: string | null
+  /** Its answer was lost, and Nova may still serve it until then, ISO; null: that is not waited for. */
+  waitsUntil: string | null
 }
 
 export interface InstanceRecovery {
@@ -289,21 +291,29 @@ function applyToSteps(steps: Map<string, StepRecord>, entry: Entry): void {
       error: null,
       intendedAt: entry.at,
       endedAt: null,
+      waitsUntil: null,
     })
     return
   }
   const step = steps.get(entry.step)
   if (step === undefined) return
+  if (entry.kind === 'step.waiting') {
+    step.waitsUntil = entry.data.until
+    return
+  }
   if (entry.kind === 'step.issued') {
+    step.waitsUntil = null
     step.status = stepAfter(step.status, 'issued')
     step.requestId = entry.data.requestId
   } else if (entry.kind === 'step.confirmed') {
     step.status = stepAfter(step.status, 'confirmed')
     step.result = entry.data.result
     step.endedAt = entry.at
+    step.waitsUntil = null
   } else if (entry.kind === 'step.failed') {
     step.status = stepAfter(step.status, 'failed')
     step.error = entry.data.error
     step.endedAt = entry.at
+    step.waitsUntil = null
   }
 }

@@ -167,6 +167,8 @@ export interface StepSummary {
   requestId: string | null
   intendedAt: string
   endedAt: string | null
+  /** Its answer was lost: Nova may still serve it until then, and nothing is sent again before. Null: that is not waited for. */
+  waitsUntil: string | null
   error: { code: string; message: string } | null
 }
 

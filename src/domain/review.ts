@@ -101,7 +101,7 @@ export interface InstanceLine extends DecidedInstance {
   startedAt: string | null
   endedAt: string | null
   /** The step under way. */
-  current: { kind: StepKind; status: StepStatus; since: string } | null
+  current: { kind: StepKind; status: StepStatus; since: string; waitsUntil: string | null } | null
   debts: { code: string; message: string }[]
   notes: string[]
 }

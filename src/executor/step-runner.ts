@@ -91,7 +91,7 @@ async function tryInSlot(
   attempt: number,
 ): Promise<ReturnType<typeof errorRecord> | null> {
   // Counted from here also after a restart: the wall clock of before may be wrong, and too early is a guest that runs twice.
-  const mayBeServedUntil = { at: null as number | null }
+  const mayBeServedUntil = { at: null as number | null, isTold: false }
   for (;;) {
     if (!scene.recovery.steps.has(key)) {
       await scene.trouble.pass(scene)
@@ -104,11 +104,21 @@ async function tryInSlot(
       ? slots.runAlone(scene.plan, tryIt)
       : slots.run(scene.plan, tryIt))
     if (tried === 'late') {
+      if (!mayBeServedUntil.isTold) tellOfWait(scene, key, mayBeServedUntil.at ?? 0)
+      mayBeServedUntil.isTold = true
       const restMs = (mayBeServedUntil.at ?? 0) - scene.run.clock.now()
       await sleep(scene.run.clock, Math.min(lookForLateMs, restMs), scene.run.signal)
       stopIfAborted(scene)
     } else if (tried !== 'held') return tried
   }
+}
+
+/** Once for each run: the journal alone keeps what people are shown. */
+function tellOfWait({ run, plan, recovery }: StepScene, key: string, until: number): void {
+  const sentAt = recovery.steps.get(key)?.intendedAt ?? ''
+  const data = { sentAt, until: new Date(run.clock.wall() + until - run.clock.now()).toISOString() }
+  const base = { incident: run.id, host: run.host, instance: plan.instanceId, step: key }
+  run.journal.append([{ kind: 'step.waiting', ...base, data }])
 }
 
 /** A step's key: never used twice within an instance's recovery. */

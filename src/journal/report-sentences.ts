@@ -46,6 +46,8 @@ export function sentenceOf(entry: Entry): string | null {
       return `${who}step${step} intended, attempt ${entry.data.attempt}: ${means[entry.data.kind] ?? entry.data.kind}`
     case 'step.issued':
       return `${who}step${step} issued, ${entry.data.requestId ?? 'no request id'}`
+    case 'step.waiting':
+      return `${who}step${step} waits: Nova may still serve what was sent at ${entry.data.sentAt}, until ${entry.data.until} at most`
     case 'step.confirmed':
       return `${who}step${step} confirmed`
     case 'step.failed':

@@ -122,6 +122,8 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
       return { message: `Step ${entry.data.kind} intended`, attempt: entry.data.attempt, stepKind: entry.data.kind }
     case 'step.issued':
       return { message: 'Step issued', requestId: entry.data.requestId }
+    case 'step.waiting':
+      return { message: 'Step waits: Nova may still serve it', sentAt: entry.data.sentAt, until: entry.data.until }
     case 'step.confirmed':
       return { message: 'Step confirmed' }
     case 'step.failed': {

@@ -216,6 +216,7 @@ export const anIncident: IncidentDetail = {
           requestId: 'req-77',
           intendedAt: '2026-01-02T03:00:04.000Z',
           endedAt: '2026-01-02T03:00:08.000Z',
+          waitsUntil: null,
           error: { code: 'EVACUATION_STALLED', message: 'It did not end' },
         },
       ],

@@ -16,6 +16,7 @@ const step: InstanceSummary['steps'][number] = {
   requestId: null,
   intendedAt: '2026-01-02T03:00:26.000Z',
   endedAt: null,
+  waitsUntil: null,
   error: null,
 }
 

@@ -32,6 +32,7 @@ import {
   time,
   verdictKind,
   verdictShape,
+  waitsUntil,
 } from './shared.ts'
 
 export {
@@ -93,6 +94,7 @@ const stepReview: z.ZodType<StepReview> = z
     error: errorRecord.nullable(),
     intendedAt: time,
     endedAt: z.string().nullable(),
+    waitsUntil,
     tookMs: z.number().nullable(),
   })
   .meta({ id: 'StepReview' })
@@ -111,7 +113,7 @@ const lineShape = {
   endedAs: z.string().nullable().describe('The state there that was read back'),
   startedAt: z.string().nullable(),
   endedAt: z.string().nullable(),
-  current: z.object({ kind: namesOf(stepKinds), status: stepStatus, since: time }).nullable(),
+  current: z.object({ kind: namesOf(stepKinds), status: stepStatus, since: time, waitsUntil }).nullable(),
   debts: z.array(codeAndMessage),
   notes: z.array(z.string()),
 }

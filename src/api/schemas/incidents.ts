@@ -6,7 +6,7 @@ import type { VoidedProof, WatchedInstances } from '../../domain/incident.ts'
 import type { IncidentDetail, IncidentSummary, InstanceSummary } from '../../domain/operations.ts'
 import { outcomes, type Outcome, type OutcomeKind } from '../../domain/outcome.ts'
 import { stepKinds } from '../../domain/plan.ts'
-import { codeAndMessage, count, counts, mode, namesOf, stepStatus, time, verdict } from './shared.ts'
+import { codeAndMessage, count, counts, mode, namesOf, stepStatus, time, verdict, waitsUntil } from './shared.ts'
 
 export const outcomeKind = namesOf(outcomes)
 export const decision = z.enum(['recover', 'leave', 'hold'])
@@ -151,6 +151,7 @@ const instanceSummary: z.ZodType<InstanceSummary> = z.object({
       requestId: z.string().nullable(),
       intendedAt: time,
       endedAt: z.string().nullable(),
+      waitsUntil,
       error: codeAndMessage.nullable(),
     }),
   ),

@@ -11,6 +11,10 @@ export function namesOf<K extends string>(table: Readonly<Record<K, unknown>>): 
 }
 
 export const time = z.string().describe('ISO, our wall clock')
+export const waitsUntil = z
+  .string()
+  .nullable()
+  .describe('Its answer was lost: Nova may still serve it until then, and nothing is sent again before. null: not so')
 export const count = z.number().int().min(0)
 export const mode = z.enum(['observe', 'armed'])
 export const codeAndMessage = z.object({ code: z.string(), message: z.string() })

@@ -66,6 +66,8 @@ export function factsOf(entry: Entry): string {
       return words(`${entry.step}`, entry.data.request === null ? 'nothing-to-send' : '', ...pairs(entry.data.request))
     case 'step.issued':
       return words(`${entry.step}`, entry.data.requestId === null ? 'no-request-id' : '')
+    case 'step.waiting':
+      return words(`${entry.step}`, `for=${(Date.parse(entry.data.until) - Date.parse(entry.at)) / 1_000}s`)
     case 'step.confirmed':
       return words(`${entry.step}`, ...pairs(entry.data.result))
     case 'step.failed':

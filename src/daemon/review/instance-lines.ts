@@ -50,5 +50,5 @@ function isLanding(value: unknown): value is Landing {
 function current(step: StepRecord | undefined): InstanceLine['current'] {
   if (step === undefined || step.endedAt !== null) return null
   // An instance's own steps are never host steps.
-  return { kind: step.kind as StepKind, status: step.status, since: step.intendedAt }
+  return { kind: step.kind as StepKind, status: step.status, since: step.intendedAt, waitsUntil: step.waitsUntil }
 }

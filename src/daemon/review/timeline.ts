@@ -15,7 +15,7 @@ export function timelineEvent(entry: Entry): TimelineEvent | null {
 }
 
 /**
- * Whether the page of the incident shows it: everything of the host, and of each instance what ended it or went wrong. The steps
+ * Whether the page of the incident shows it: everything of the host, and of each instance what ended it, went wrong or keeps it waiting. The steps
  * of thousands of instances are on the instances' own pages.
  */
 export function isOfTheIncident(entry: Entry): boolean {
@@ -24,7 +24,8 @@ export function isOfTheIncident(entry: Entry): boolean {
     entry.kind === 'outcome.recorded' ||
     entry.kind === 'debt.recorded' ||
     entry.kind === 'debt.settled' ||
-    entry.kind === 'step.failed'
+    entry.kind === 'step.failed' ||
+    entry.kind === 'step.waiting'
   )
 }
 
@@ -38,6 +39,7 @@ function toneOf(entry: Entry): Tone {
   switch (entry.kind) {
     case 'incident.held':
     case 'incident.segment-changed':
+    case 'step.waiting':
     case 'operator.paused':
     case 'operator.maintenance':
       return 'wait'

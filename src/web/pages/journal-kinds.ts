@@ -44,6 +44,7 @@ const groupsOfKind: Record<EntryKind, readonly (typeof groups)[number][]> = {
   'plan.made': ['plans'],
   'step.intended': ['steps'],
   'step.issued': ['steps'],
+  'step.waiting': ['steps'],
   'step.confirmed': ['steps'],
   'step.failed': ['steps'],
   'recipe.entered': ['plans'],

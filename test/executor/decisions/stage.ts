@@ -351,6 +351,7 @@ export function record(changes: Partial<StepRecord> = {}): StepRecord {
     request: null,
     requestId: 'req-1',
     globalRequestId: null,
+    waitsUntil: null,
     result: null,
     error: null,
     intendedAt: '',

@@ -222,7 +222,10 @@ function underWay({ lines, outcomes }: IncidentReview): string | null {
   const steps = new Map<string, number>()
   for (const { outcome, current, startedAt } of lines) {
     if (outcome !== 'open') continue
-    const what = current?.kind ?? (startedAt === null ? 'not begun' : 'between two steps')
+    const what =
+      (current?.waitsUntil ?? null) === null
+        ? (current?.kind ?? (startedAt === null ? 'not begun' : 'between two steps'))
+        : 'waiting for an order that Nova may still serve'
     steps.set(what, (steps.get(what) ?? 0) + 1)
   }
   const parts = [...steps].sort(([, a], [, b]) => b - a).map(([what, count]) => `${number(count)} ${what}`)

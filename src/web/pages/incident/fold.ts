@@ -47,10 +47,14 @@ function lineAfter(line: InstanceLine, entry: Entry): InstanceLine | null {
       return {
         ...line,
         startedAt: line.startedAt ?? entry.at,
-        current: { kind: entry.data.kind as StepKind, status: 'intended', since: entry.at },
+        current: { kind: entry.data.kind as StepKind, status: 'intended', since: entry.at, waitsUntil: null },
       }
     case 'step.issued':
-      return line.current === null ? line : { ...line, current: { ...line.current, status: 'issued' } }
+      return line.current === null
+        ? line
+        : { ...line, current: { ...line.current, status: 'issued', waitsUntil: null } }
+    case 'step.waiting':
+      return line.current === null ? line : { ...line, current: { ...line.current, waitsUntil: entry.data.until } }
     case 'step.confirmed':
     case 'step.failed':
       return { ...line, current: null }

@@ -9,12 +9,13 @@ import { useResource } from '../../api/resource.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Fact, Facts } from '../../parts/facts.tsx'
 import { Loaded } from '../../parts/states.tsx'
-import { Ago, Copy, Data, Tag, Time } from '../../parts/text.tsx'
+import { Copy, Data, Tag, Time } from '../../parts/text.tsx'
 import { go, link, withQuery } from '../../router.ts'
 import { endOf } from './ends.ts'
 import { EndTag } from './instances.tsx'
 import { StepList } from './steps.tsx'
 import { EventList } from './timeline.tsx'
+import { UnderWay } from './under-way.tsx'
 import { landingText, tookText } from './words.ts'
 
 export function InstanceSheet({ review, id }: { review: IncidentReview; id: string }) {
@@ -52,10 +53,10 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
         {landedOn !== null && outcome === 'recovered' && <strong> on {landedOn}</strong>}
         {tookText(instance) !== null && <span class="faint"> in {tookText(instance)}</span>}
         {current !== null && (
-          <span class="running">
+          <>
             {' '}
-            {current.kind}, {current.status}, <Ago at={current.since} />
-          </span>
+            <UnderWay current={current} />
+          </>
         )}
       </p>
       {outcomeMessage !== null && (

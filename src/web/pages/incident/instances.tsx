@@ -1,13 +1,14 @@
 /** Every instance of the incident: grouped by how it ended and why, found by name, sorted, and one click from its steps. */
 import { useMemo } from 'preact/hooks'
 import type { IncidentReview, InstanceLine } from '../../../domain/review.ts'
-import { Copy, Ago, Tag } from '../../parts/text.tsx'
+import { Copy, Tag } from '../../parts/text.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Empty } from '../../parts/states.tsx'
 import { WindowTable, type Column, type Sorting } from '../../parts/window-table.tsx'
 import { go, link, usePlace, withQuery } from '../../router.ts'
 import { counted, matches, number } from '../../words/count.ts'
 import { endOf, endOrder, ends, groupsOf, isFine, type End, type Group } from './ends.ts'
+import { UnderWay } from './under-way.tsx'
 import { landingText, searchText, tookMs, tookText, whyOf } from './words.ts'
 
 const collator = new Intl.Collator(undefined, { numeric: true })
@@ -278,12 +279,7 @@ function columnsOf(incident: string, mode: IncidentReview['mode']): Column<Insta
 }
 
 function underOutcome(line: InstanceLine, mode: IncidentReview['mode']) {
-  if (line.current !== null)
-    return (
-      <span class="running">
-        {line.current.kind}, {line.current.status}, <Ago at={line.current.since} />
-      </span>
-    )
+  if (line.current !== null) return <UnderWay current={line.current} />
   const parts = [
     whereItStands(line, mode),
     line.debts.length === 0 ? null : counted(line.debts.length, 'debt'),
