@@ -95,6 +95,9 @@ async function tryInSlot(
   for (;;) {
     if (!scene.recovery.steps.has(key)) {
       await scene.trouble.pass(scene)
+      // What needs no write needs no leave: a guest that runs already would keep our lock until its old host is proven dead.
+      if (scene.act === 'finishes' && !gate.isOpen(scene.act) && (await isDoneAlready(driver, scene, key, attempt)))
+        return null
       await gate.pass(scene.act)
       await scene.run.plans.settle(scene)
     }
@@ -119,6 +122,28 @@ function tellOfWait({ run, plan, recovery }: StepScene, key: string, until: numb
   const data = { sentAt, until: new Date(run.clock.wall() + until - run.clock.now()).toISOString() }
   const base = { incident: run.id, host: run.host, instance: plan.instanceId, step: key }
   run.journal.append([{ kind: 'step.waiting', ...base, data }])
+}
+
+/** Whether there is nothing to send, and its rows then. What cannot be read is found out when its turn comes. */
+async function isDoneAlready(driver: StepDriver, scene: StepScene, key: string, attempt: number): Promise<boolean> {
+  try {
+    const prepared = await driver.before(scene)
+    if (!('nothingToDo' in prepared)) return false
+    scene.run.journal.append(rowsOfNothing(scene, key, attempt, prepared.nothingToDo))
+    return true
+  } catch (thrown) {
+    const error = ensureError(thrown)
+    if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
+    return false
+  }
+}
+
+function rowsOfNothing({ run, plan, step }: StepScene, key: string, attempt: number, nothingToDo: unknown): NewEntry[] {
+  const base = { incident: run.id, host: run.host, instance: plan.instanceId, step: key }
+  return [
+    { kind: 'step.intended', ...base, data: { kind: step.do, attempt, before: nothingToDo, request: null } },
+    { kind: 'step.confirmed', ...base, data: { result: { nothingToDo } } },
+  ]
 }
 
 /** A step's key: never used twice within an instance's recovery. */
@@ -200,11 +225,7 @@ async function tryOnce(
       return record
     }
     if ('nothingToDo' in prepared) {
-      const { nothingToDo } = prepared
-      run.journal.append([
-        intended(nothingToDo, null),
-        { kind: 'step.confirmed', ...base, data: { result: { nothingToDo } } },
-      ])
+      run.journal.append(rowsOfNothing(scene, key, attempt, prepared.nothingToDo))
       return null
     }
     const { before, request } = prepared

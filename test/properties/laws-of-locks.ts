@@ -19,6 +19,8 @@ export function lockedOut(entries: Entry[], { simulator }: { simulator: Pick<Sim
     const unlocked = entries.find((entry) => entry.seq > seq && entry.instance === instance && ends(entry, 'unlock'))
     const until = at + limitMs
     if (unlocked !== undefined && Date.parse(unlocked.at) <= until) return []
+    // Who orders that nothing is written keeps the lock too.
+    if (observes(entries, at, until)) return []
     const meanwhile = requests.filter((request) => request.at >= at && request.at <= until)
     return isCalm(meanwhile, at, until)
       ? [`entry ${seq}: ${instance} has landed, and is still locked a minute later`]
@@ -47,6 +49,15 @@ function landedUnderOurLock(entries: Entry[]): Landed[] {
     if (locked.has(instance) && evacuated.has(instance)) last.set(instance, { instance, seq, at: Date.parse(at) })
   }
   return [...last.values()]
+}
+
+/** Whether the daemon only observed for some of the time. */
+function observes(entries: readonly Entry[], from: number, until: number): boolean {
+  const changes = entries.flatMap((entry) =>
+    entry.kind === 'mode.changed' ? [{ at: Date.parse(entry.at), to: entry.data.to }] : [],
+  )
+  const before = changes.findLast(({ at }) => at <= from)
+  return before?.to === 'observe' || changes.some(({ at, to }) => to === 'observe' && at > from && at <= until)
 }
 
 /** Step keys end with the step's id and its attempt: `0.reset-evacuate.unlock.1`. */

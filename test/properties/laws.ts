@@ -110,7 +110,11 @@ function marksLeftBehind(stage: Stage, scenario: Scenario, incidents: Map<string
     const instance = stage.instance(name)
     if (instance.locked === (locked ?? false) || wasOrdered(scenario, name)) return []
     const told = linesOf(incidents, instance.uuid).includes('stuck')
-    return told
+    // An order under way on a host that a person has to let go keeps its lock.
+    const isOpen = [...incidents.values()].some(
+      ({ closed, instances }) => closed === null && isUnderWay(instances.get(instance.uuid)?.steps ?? new Map()),
+    )
+    return told || isOpen
       ? []
       : [`${name} is ${instance.locked ? 'locked' : 'unlocked'}, it was ${locked ? 'locked' : 'unlocked'}`]
   })
