@@ -3,6 +3,7 @@
  * line of the instance says what came of it. Reads only.
  */
 import { isAborted } from '../domain/clock.ts'
+import { ensureError } from '../domain/errors.ts'
 import { isOver, type InstanceId, type Migration } from '../domain/instance.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { foreignReasons } from '../domain/plan.ts'
@@ -10,6 +11,7 @@ import type { Run } from './context.ts'
 import type { HostWatch, Look } from './host-watch.ts'
 import { pause } from './patience.ts'
 import { afterOf, shownNow } from './shown.ts'
+import { mustMoveWithinMs } from './steps/evacuation-follow.ts'
 
 /**
  * How long it is followed. Longer keeps the incident open as long as someone's evacuation hangs; shorter sends people to look after
@@ -36,6 +38,7 @@ export async function followForeign(
     return newest !== undefined && isOver(newest) ? { found: newest } : { wait: 'migrations' }
   })
   const end = await Promise.race([seen, patienceIsOver(run, stop.signal)]).finally(() => stop.abort())
+  if (end !== null) await arrival(run, watch, id, end)
   const { instance, words } = await shownNow(run, watch, id)
   const after = instance === null ? null : afterOf(instance)
   const destination = end?.destHost ?? null
@@ -48,6 +51,24 @@ export async function followForeign(
     }
   const ended = end === null ? 'it has not ended' : `it ended as ${end.status} (to ${destination ?? 'no host'})`
   return { outcome: 'stuck', code: why.code, message: `${why.message}; ${ended}; ${words}`, after }
+}
+
+/**
+ * Reads the instance once its record is over: what was listed a second ago still shows it where it was. A record that is `done`
+ * is waited for, since Nova moves it before the instance. What cannot be read is told with the line.
+ */
+async function arrival(run: Run, watch: HostWatch, id: InstanceId, { status, destHost }: Migration): Promise<void> {
+  const until = run.clock.now() + mustMoveWithinMs
+  try {
+    for (;;) {
+      const { host } = await watch.read(id)
+      const arrives = (status === 'done' || status === 'completed') && host !== destHost
+      if (!arrives || run.clock.now() >= until || run.bridge.incident(run.id).cancelled !== null) return
+      await pause(run.clock, run.settings.tickMs, run.signal)
+    }
+  } catch (thrown) {
+    if (ensureError(thrown).code === 'SHUTDOWN') throw thrown
+  }
 }
 
 /** Resolves when a person cancels, or when it has been followed for long enough. Throws SHUTDOWN. */

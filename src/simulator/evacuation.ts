@@ -132,8 +132,10 @@ export class Evacuations {
         await this.stopAgain(instance, host, action, alive)
       }
       await this.pause('finishMs', alive)
-      if (!host.faults.losesMove) world.save(instance, { host: host.name })
+      // The record first (docs/nova.md §2.4).
       if (migration !== null) world.saveMigration(migration, { status: 'done' })
+      if (host.faults.slowMoveMs > 0) await sleep(world.clock, host.faults.slowMoveMs)
+      if (!host.faults.losesMove) world.save(instance, { host: host.name })
       close('Success')
     } catch (thrown) {
       if (thrown instanceof Died) return

@@ -157,6 +157,8 @@ export interface HostFaults {
   diesWhileSpawning: boolean
   /** The migration ends `done` and the instance's record stays on its source: a lie no recovery may believe. */
   losesMove: boolean
+  /** How long after its record the instance moves; Nova takes milliseconds. */
+  slowMoveMs: number
   /** How many instances its claim still takes; null: as many as come. */
   capacity: number | null
   localDisk: boolean

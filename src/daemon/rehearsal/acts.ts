@@ -58,9 +58,14 @@ const cloudActs = {
       capacity: z.union([z.number().int().min(0), z.null()]).optional(),
       local_disk: z.boolean().optional(),
       loses_move: z.boolean().optional(),
+      slow_move: duration('0s', '1h').optional(),
     }),
-    ({ simulator }, { host, slowSpawn, ...change }) =>
-      void simulator.fault(host, { ...given(change), ...(slowSpawn !== undefined && { slowSpawnMs: slowSpawn }) }),
+    ({ simulator }, { host, slowSpawn, slowMove, ...change }) =>
+      void simulator.fault(host, {
+        ...given(change),
+        ...(slowSpawn !== undefined && { slowSpawnMs: slowSpawn }),
+        ...(slowMove !== undefined && { slowMoveMs: slowMove }),
+      }),
   ),
   cell: act(section({ hosts, down: z.boolean() }), ({ simulator }, order) => {
     simulator.cellDown(order.hosts, order.down)

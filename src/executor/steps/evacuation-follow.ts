@@ -15,7 +15,7 @@ import {
   learnDestination,
   whereItStands,
 } from './destination.ts'
-import { beforeOf, ours, recordInForce, spareOf } from './evacuation-records.ts'
+import { beforeOf, hasMetAnother, ours, recordInForce, spareOf } from './evacuation-records.ts'
 import { listEvacuations } from './look-before.ts'
 
 /**
@@ -28,7 +28,7 @@ const mustShowWithinMs = 120_000
  * How long after `done` the instance's record may still name its old host. Nova moves the record first, so any time at all
  * is strange; too short would take a slow read replica for a lost move.
  */
-const mustMoveWithinMs = 60_000
+export const mustMoveWithinMs = 60_000
 
 /**
  * How long record and task may stand as they are before people are told. Too short calls every large image a trouble; too long
@@ -106,6 +106,16 @@ interface Seen {
 
 type Found = Ended | 'unseen' | 'unmoved' | { unclaimed: Migration } | { still: Migration }
 
+function metAnother({ run }: StepScene, record: StepRecord, records: readonly Migration[]): LifeboatError {
+  const met = ours(records, beforeOf(record))
+  const hosts = [...new Set(met.map((migration) => destinationOf(run, migration) ?? 'an unknown host'))]
+  return new LifeboatError(
+    'GUEST_ON_DESTINATION',
+    `another evacuation of it was ordered while ours was on its way: the guest may be running on ${hosts.join(' and on ')}`,
+    { certainty: 'unknown', details: { migrations: met.map(({ uuid }) => uuid), destinations: hosts } },
+  )
+}
+
 function look(scene: StepScene, record: StepRecord, seen: Seen): Look<Found> {
   const { run, watch, plan } = scene
   const { acceptedAt } = seen
@@ -120,6 +130,14 @@ function look(scene: StepScene, record: StepRecord, seen: Seen): Look<Found> {
     if (run.clock.now() - acceptedAt > mustShowWithinMs && watch.migrationsReadAt > acceptedAt)
       return { found: 'unseen' }
     return { wait: run.clock.now() - acceptedAt > mustShowWithinMs / 10 ? 'instances' : 'migrations' }
+  }
+  if (isOver(migration) && hasMetAnother(records, beforeOf(record))) {
+    seen.done ??= { at: run.clock.now(), migration }
+    // The line says where it is: both orders come to their end first, as far as one can see.
+    const shown = watch.instance(plan.instanceId)
+    const isThere = shown !== undefined && shown.host !== run.host && shown.taskState === null
+    if (!isThere && run.clock.now() - seen.done.at <= mustMoveWithinMs) return { wait: 'instances' }
+    throw metAnother(scene, record, records)
   }
   if (migration.status === 'done' || migration.status === 'completed') {
     const instance = watch.instance(plan.instanceId)

@@ -37,7 +37,20 @@ export function recordInForce(records: readonly Migration[], before: Before): Mi
     // Claimed by the host that it waited for: that is the old order, come true late.
     return record?.status === 'accepted' || record?.destHost === destination ? undefined : record
   })
-  return waited.find((record) => record !== undefined) ?? ours(records, before).at(-1)
+  const made = ours(records, before)
+  return (
+    waited.find((record) => record !== undefined) ??
+    (made.length > 1 ? made.find(({ status }) => status !== 'accepted') : undefined) ??
+    made.at(-1)
+  )
+}
+
+/**
+ * Whether another order came while this attempt's was on its way: Nova takes both, moves one record for the two, and the guest may
+ * be started on either destination, whatever that record says (docs/nova.md §2.7).
+ */
+export function hasMetAnother(records: readonly Migration[], before: Before): boolean {
+  return ours(records, before).length > 1
 }
 
 /** Records that earlier attempts are known to have made or moved. */
