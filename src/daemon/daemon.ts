@@ -42,6 +42,7 @@ import { RulesInForce, type Mode, type Rules } from './rules.ts'
 import { StaleOrders } from './stale-orders.ts'
 import { StandingOrders } from './standing-orders.ts'
 import { Standstill } from './standstill.ts'
+import { loopAlarm, restartLoop, silenceBefore, startsBefore, type Starts } from './starts-record.ts'
 import { againFacts, tryAgainOf } from './try-again.ts'
 import { WatchLoop } from './watch-loop.ts'
 
@@ -86,6 +87,7 @@ export class Daemon {
   readonly #stopping = new AbortController()
   readonly #standstill: Standstill
   readonly #runs: IncidentRuns
+  readonly #starts: Starts
   #workflows: PinnedWorkflows['byDigest']
   #polling: Promise<void> | null = null
   #keeping: Promise<void> | null = null
@@ -109,6 +111,7 @@ export class Daemon {
       observer.entry?.(entry)
       if (entry.incident !== null) observer.incidents?.(this.book.open())
     })
+    this.#starts = startsBefore(journal, clock)
     this.monitor = new Monitor({
       cloud,
       clock,
@@ -121,6 +124,7 @@ export class Daemon {
       planned: (host, segment) => maintenanceOf(this.orders, host, segment),
       incidentOver: (host) => this.book.isReturning(host),
       frozenBefore: freezeBefore(journal, clock),
+      amongStarts: this.#starts.amongOthers ? { before: silenceBefore(journal) } : null,
       observer,
     })
     const { byDigest, pin } = pinnedWorkflows(journal, this.book, parts)
@@ -222,6 +226,7 @@ export class Daemon {
       prepare: (next) => this.#prepare(next),
     })
     const startedAt = new Date(clock.wall()).toISOString()
+    const began = clock.now()
     const about = (): OperationsAbout => {
       const { name, revision, digest } = rules.now.workflow
       return {
@@ -229,6 +234,7 @@ export class Daemon {
         mode: mode(),
         pid: parts.pid ?? process.pid,
         startedAt,
+        restartLoop: restartLoop(this.#starts, clock.now() - began),
         cloud: parts.cloudName,
         workflow: { name, revision, digest },
       }
@@ -275,7 +281,9 @@ export class Daemon {
     const { mode } = this.#rules.now
     // Before anything new is on record: it looks at what the last run left behind.
     this.notices?.start()
-    journal.append([{ kind: 'daemon.started', data: { version, mode, pid } }])
+    const alarm = loopAlarm(this.#starts, journal)
+    journal.append([{ kind: 'daemon.started', data: { version, mode, pid } }, ...alarm])
+    this.#parts.observer.starts?.({ deaths: this.#starts.deaths })
     // Before the first poll: what a daemon starts inside of, or what ended while none ran, decides about its verdicts.
     this.#keeping = this.#keeper.run(this.#stopping.signal)
     this.#polling = this.#watch.run(this.#stopping.signal)

@@ -5,7 +5,7 @@
 import type { Clock } from '../domain/clock.ts'
 import { seenBefore } from '../domain/freeze-sentence.ts'
 import type { Journal } from '../domain/journal.ts'
-import type { Frozen } from '../monitor/monitor.ts'
+import type { Frozen } from '../monitor/report.ts'
 
 /** Null: the run before ended unfrozen, or there was none. `since` lies before the start of our clock. */
 export function freezeBefore(journal: Pick<Journal, 'read'>, clock: Clock): Frozen | null {

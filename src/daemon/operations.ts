@@ -44,7 +44,10 @@ export interface OperationsParts {
   about: () => OperationsAbout
 }
 
-export type OperationsAbout = Pick<DaemonStatus, 'version' | 'mode' | 'pid' | 'startedAt' | 'cloud' | 'workflow'>
+export type OperationsAbout = Pick<
+  DaemonStatus,
+  'version' | 'mode' | 'pid' | 'startedAt' | 'restartLoop' | 'cloud' | 'workflow'
+>
 
 export function createOperations(parts: OperationsParts): Operations {
   const { journal, book, records, monitor, brake, watch } = parts

@@ -9,7 +9,8 @@ import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Segment } from '../domain/segment.ts'
 import { isNotListed, witnessedDead, type Verdict, type VerdictKind } from '../domain/verdict.ts'
-import type { Monitor, PollReport } from '../monitor/monitor.ts'
+import type { Monitor } from '../monitor/monitor.ts'
+import type { PollReport } from '../monitor/report.ts'
 import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentBook } from './incident-book.ts'
 import { segmentChanges } from './incident-segments.ts'
@@ -113,6 +114,7 @@ export class WatchLoop {
         kind: 'monitor.thawed',
         data: { reason: report.thawed.reason, frozenForMs: report.thawed.frozenForMs },
       })
+    if (report.silence !== undefined) entries.push({ kind: 'silence.noted', data: report.silence })
     for (const verdict of report.changed) entries.push({ kind: 'verdict.changed', host: verdict.host, data: verdict })
     for (const { host, ...alarm } of report.alarms)
       entries.push({ kind: 'alarm.raised', ...(host !== undefined && { host }), data: alarm })

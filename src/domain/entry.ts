@@ -12,6 +12,7 @@ import type { Notice, NoticeDeadLettered, NoticeFailed, NoticeSent } from './not
 import type { Outcome } from './outcome.ts'
 import type { HostStepKind, InstancePlan, StepKind } from './plan.ts'
 import type { HostName, ServiceChange } from './service.ts'
+import type { SilenceOnRecord } from './silence.ts'
 import type { StaleOrderEnd, WaitsAt } from './stale-order.ts'
 import type { Scope } from './standing-order.ts'
 import type { Evidence, Verdict, VerdictKind } from './verdict.ts'
@@ -40,6 +41,8 @@ export interface EntryData {
 
   'monitor.frozen': { reason: string; message: string }
   'monitor.thawed': { reason: string; frozenForMs: number }
+  /** A daemon that is started again and again: what the next run must know of hosts that are silent now. */
+  'silence.noted': SilenceOnRecord
   /** A scope holds every recovery that has not begun. `scope`: `cloud`, `segment:NAME` or `domain:NAME`. */
   'brake.tripped': {
     scope: ScopeId

@@ -56,6 +56,8 @@ export interface Observer {
   notices?(waiting: ReadonlyMap<string, number>): void
   /** Told now and then: what the cloud can, and until when we may log in. */
   cloud?(seen: CloudSeen): void
+  /** Told once: how many runs before this one died within the last ten minutes. */
+  starts?(seen: { deaths: number }): void
   /** Told after each walk over the journal's whole chain. */
   journalVerified?(whole: boolean): void
   /** A thing worth a log line that is no journal entry. `event` is a stable dotted id. */

@@ -80,6 +80,8 @@ export interface DaemonStatus {
   lastPoll: { at: string; ok: boolean; tookMs: number; error: string | null } | null
   /** Why all verdicts are frozen, or null. */
   frozen: { reason: string; message: string; since: string } | null
+  /** The runs before this one died again and again; null once this one has lasted. */
+  restartLoop: { died: number; message: string } | null
   /** The pause of the whole cloud. */
   paused: PauseState | null
   /** Every pause and maintenance in force, oldest first. */

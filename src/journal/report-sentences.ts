@@ -4,6 +4,7 @@ import { returnStepKinds } from '../domain/host-return.ts'
 import { noticeSentence } from '../domain/notice-sentences.ts'
 import { outcomes } from '../domain/outcome.ts'
 import { hostStepKinds, stepKinds } from '../domain/plan.ts'
+import { silenceSentence } from '../domain/silence.ts'
 import { scopeText, wholeCloud } from '../domain/standing-order.ts'
 
 const means: Record<string, string> = { ...stepKinds, ...hostStepKinds, ...returnStepKinds }
@@ -114,6 +115,8 @@ export function sentenceOf(entry: Entry): string | null {
       return `All verdicts frozen (${entry.data.reason}): ${entry.data.message}`
     case 'monitor.thawed':
       return `Verdicts move again, after ${Math.round(entry.data.frozenForMs / 1_000)} s (${entry.data.reason})`
+    case 'silence.noted':
+      return silenceSentence(entry.data)
     case 'brake.tripped':
       return `The brake holds ${entry.data.scope}: ${entry.data.message}`
     case 'brake.released':

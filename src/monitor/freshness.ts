@@ -1,5 +1,5 @@
 /** Whether what was read of Nova is recent enough to act on. Pure. */
-import type { Reading } from './monitor.ts'
+import type { Reading } from './report.ts'
 
 /** Polls that may be missing. More: acts on what was true that much earlier. Fewer: one slow answer of Nova holds every recovery. */
 const pollsMissing = 3

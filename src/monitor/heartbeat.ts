@@ -137,6 +137,12 @@ export function restart(pulse: Pulse, now: number): Pulse {
   return { ...pulse, silentSince: now, beatSinceRestart: false, beforeBeat: null }
 }
 
+/** It has stood still since before this run: an earlier one watched it. */
+export function stoodStill(pulse: Pulse, since: number): Pulse {
+  if (pulse.everBeat || !pulse.beatSinceRestart || since >= pulse.silentSince) return pulse
+  return { ...pulse, firstSeenAt: since, lastBeatAt: since, silentSince: since }
+}
+
 /**
  * The learnt interval in ms. The mean is unbiased under polling (a 5 s beat polled every 4 s shows as 4, 4, 4, 8), so it
  * is the mean; gaps far above the median are pauses, not beats, and are left out.

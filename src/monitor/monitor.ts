@@ -8,6 +8,7 @@ import { ensureError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Segment, SegmentOf } from '../domain/segment.ts'
 import type { HostName, ServiceRecord, ServicesReading } from '../domain/service.ts'
+import type { SilenceOnRecord } from '../domain/silence.ts'
 import {
   isUnread,
   type Probe,
@@ -20,61 +21,18 @@ import { ClockSkew } from './clock-skew.ts'
 import { Aggregates } from './aggregates.ts'
 import { assessControlPlane, type ComputeFacts, type Fault } from './control-plane.ts'
 import { nextFreeze, type Freeze } from './freezer.ts'
-import { firstSight, intervalOf, ownWrite, restart, suspicionAfter, take, type Pulse } from './heartbeat.ts'
+import { firstSight, intervalOf, ownWrite, restart, stoodStill, suspicionAfter, take, type Pulse } from './heartbeat.ts'
+import { KeptSilence } from './kept-silence.ts'
 import { probeRound } from './probe-round.ts'
-import type { MonitorSettings } from './settings.ts'
+import type { Frozen, MonitorRules, PollReport, Reading } from './report.ts'
+import { holeMs, type MonitorSettings } from './settings.ts'
 import { judge, whileFrozen, whileInDoubt, type Conclusion } from './verdict-rules.ts'
 import { evidenceOf, notListed, type Track } from './track.ts'
 import { deadInARow, witnessesIn } from './witnesses.ts'
 import { Workers } from './workers.ts'
 
-export interface Frozen {
-  reason: string
-  message: string
-  /** Our monotonic clock, ms. */
-  since: number
-}
-
-/** Nova was asked for its services, and answered. */
-export interface Reading {
-  /** Our monotonic clock, ms. */
-  askedAt: number
-  /** The shorter of the last two, witnesses included: one in which the process stood still says nothing of Nova. */
-  usuallyMs: number
-}
-
-export interface Alarm {
-  code: string
-  message: string
-  host?: HostName
-  evidence?: Verdict['evidence']
-}
-
-/** What the monitor judges by. */
-export interface MonitorRules {
-  segmentOf: SegmentOf
-  probes: ReadonlyMap<string, Probe>
-  settings: MonitorSettings
-}
-
-export interface PollReport {
-  /** Whether Nova gave a usable answer. */
-  ok: boolean
-  frozen: Frozen | null
-  /** The freeze began since the last report. */
-  froze?: Frozen
-  thawed?: { reason: string; frozenForMs: number }
-  changed: (Verdict & { from: VerdictKind })[]
-  verdicts: Verdict[]
-  alarms: Alarm[]
-  tookMs: number
-}
-
 /** A service that Nova no longer lists is forgotten after this. Shorter: a flapping cell loses what was learnt. */
 const forgetAfterMs = 600_000
-
-/** Readings further apart than this many polls (and two heartbeats) leave a hole: silence in it was not observed. */
-const holeAfterPolls = 5
 
 export class Monitor {
   readonly #cloud: Pick<Cloud, 'listServices' | 'listAggregates'>
@@ -102,7 +60,9 @@ export class Monitor {
   #readError: string | null = null
   /** Null after a change. The same array as long as nothing was looked at: what is derived from it may be kept as long. */
   #verdicts: Verdict[] | null = null
-  #pending: Pick<PollReport, 'changed' | 'alarms' | 'froze' | 'thawed'> = { changed: [], alarms: [] }
+  /** Null: this start stands alone, so nothing is kept for a next one. */
+  readonly #kept: KeptSilence | null
+  #pending: Pick<PollReport, 'changed' | 'alarms' | 'froze' | 'thawed' | 'silence'> = { changed: [], alarms: [] }
   /** Readings are taken in one after another: an older answer after a newer one would look like a beat. */
   #queue: Promise<unknown> = Promise.resolve()
 
@@ -122,6 +82,8 @@ export class Monitor {
     planned?: (host: HostName, segment: string) => string | null
     /** What the run before left frozen: it lasts until a good answer, and the whole quiet time after that. Default: nothing. */
     frozenBefore?: Frozen | null
+    /** This start is one of several, and what the run before left of silent hosts. Default: it stands alone. */
+    amongStarts?: { before: (SilenceOnRecord & { at: string }) | null } | null
   }) {
     this.#cloud = options.cloud
     this.#clock = options.clock
@@ -135,6 +97,8 @@ export class Monitor {
     this.#planned = options.planned ?? (() => null)
     this.#freeze = options.frozenBefore ? { ...options.frozenBefore, quietSince: null, inherited: true } : null
     const { cloud, clock, observer } = options
+    const { amongStarts = null } = options
+    this.#kept = amongStarts && new KeptSilence(clock, () => this.#settings, amongStarts.before)
     this.#aggregates = new Aggregates(cloud, clock, () => this.#settings.aggregatesEveryMs, observer)
   }
 
@@ -162,14 +126,14 @@ export class Monitor {
     return this.#inTurn(async () => {
       const startedAt = this.#clock.now()
       const ok = await this.#look(null, signal)
-      const { changed, alarms, froze, thawed } = this.#pending
+      const { changed, ...pending } = this.#pending
       this.#pending = { changed: [], alarms: [] }
       const tookMs = this.#clock.now() - startedAt
       this.#lastPoll = { at: this.#clock.now(), ok, tookMs, error: this.#readError }
       const verdicts = this.verdicts()
       const frozen = this.frozen()
       this.#observer.poll?.({ tookMs, ok, hosts: verdicts.length, frozen: frozen?.reason ?? null, verdicts })
-      return { ok, frozen, ...(froze && { froze }), ...(thawed && { thawed }), changed, verdicts, alarms, tookMs }
+      return { ok, frozen, ...pending, changed, verdicts, tookMs }
     })
   }
 
@@ -269,23 +233,28 @@ export class Monitor {
       this.#read({ signal }).catch((thrown: unknown) => ensureError(thrown)),
       this.#askProbes(hosts, signal),
     ])
+    const now = this.#clock.now()
+    const failed = reading instanceof Error
+    if (!failed && !signal.aborted) {
+      // Of a host that is silent since before this run nothing is concluded before its witnesses were asked.
+      const unasked = new Set([...this.#takeIn(reading, askedAt, now)].filter((host) => !hosts.has(host)))
+      if (unasked.size > 0) for (const asked of await this.#askProbes(unasked, signal)) readings.set(...asked)
+    }
     this.#underWay = null
     stop?.removeEventListener('abort', follow)
     if (stop?.aborted) return false
     // The rules changed meanwhile.
     if (signal.aborted) return this.#look(only, stop)
-    const now = this.#clock.now()
-    const failed = reading instanceof Error
     this.#readError = failed ? reading.message : null
     if (failed) this.#observer.log?.('warn', 'monitor.read-failed', { code: reading.code }, reading)
     else {
       const tookMs = now - askedAt
       this.#lastRead = { askedAt, usuallyMs: Math.min(tookMs, this.#tookMs) }
       this.#tookMs = tookMs
-      this.#takeIn(reading, askedAt, now)
     }
     this.#takeProbes(readings, askedAt, only)
     this.#settle(failed ? reading.message : null, failed ? null : reading, askedAt, now)
+    if (only === null) this.#keepSilence(askedAt)
     return !failed && reading.services.length > 0
   }
 
@@ -315,9 +284,9 @@ export class Monitor {
     return probeRound(orders, { clock: this.#clock, limitMs: probeLimitMs, atOnce: maxParallelProbes, signal })
   }
 
-  #takeIn(reading: ServicesReading, askedAt: number, now: number): void {
-    const hole = Math.max(holeAfterPolls * this.#settings.pollIntervalMs, 2 * this.#settings.defaultIntervalMs)
-    const blind = this.#readAt !== null && askedAt - this.#readAt > hole
+  /** Gives the hosts that turn out to be silent since before this run. */
+  #takeIn(reading: ServicesReading, askedAt: number, now: number): HostName[] {
+    const blind = this.#readAt !== null && askedAt - this.#readAt > holeMs(this.#settings)
     this.#readAt = now
     const seen = new Set<HostName>()
     this.#workers.take(reading.services, now, blind)
@@ -327,6 +296,20 @@ export class Monitor {
       this.#takeCompute(row, now, blind)
     }
     if (seen.size > 0) this.#missing(seen, now)
+    const since = [...(this.#kept?.take(reading, this.#hosts.values(), askedAt) ?? [])]
+    return since.flatMap(([host, silentSince]) => {
+      const track = this.#hosts.get(host)
+      const pulse = track && stoodStill(track.pulse, silentSince)
+      if (track === undefined || pulse === undefined || pulse === track.pulse) return []
+      track.pulse = pulse
+      return [host]
+    })
+  }
+
+  #keepSilence(now: number): void {
+    if (this.#freeze !== null) return this.#kept?.drop()
+    const silence = this.#kept?.record(now)
+    if (silence) this.#pending.silence = silence
   }
 
   #takeCompute(row: ServiceRecord, now: number, blind: boolean): void {
@@ -426,7 +409,9 @@ export class Monitor {
       skew: reading ? this.#clocks.take(reading, now) : null,
     }
     if (computes > 0) this.#hadComputes = true
-    return assessControlPlane(facts, this.#settings)
+    const assessed = assessControlPlane(facts, this.#settings)
+    const fault = this.#kept?.fault(now) ?? null
+    return fault === null || assessed.freeze !== null ? assessed : { freeze: fault, doubt: null }
   }
 
   #comparable(): ComputeFacts[] {

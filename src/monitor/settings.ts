@@ -53,3 +53,11 @@ export const defaultMonitorSettings: MonitorSettings = {
   maxParallelProbes: 64,
   aggregatesEveryMs: 60_000,
 }
+
+/** In polls, and never less than two heartbeats. */
+const holeAfterPolls = 5
+
+/** Readings further apart than this leave a hole: silence in it was not observed. */
+export function holeMs({ pollIntervalMs, defaultIntervalMs }: MonitorSettings): number {
+  return Math.max(holeAfterPolls * pollIntervalMs, 2 * defaultIntervalMs)
+}

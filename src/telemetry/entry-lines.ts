@@ -1,6 +1,7 @@
 /** Journal entries as log lines: level, sentence and fields. The whole entry stays in the journal; the log points at it. */
 import type { Entry, EntryKind } from '../domain/entry.ts'
 import { noticeSentence } from '../domain/notice-sentences.ts'
+import { silenceSentence } from '../domain/silence.ts'
 import { scopeText, wholeCloud } from '../domain/standing-order.ts'
 import type { Level } from './logger.ts'
 
@@ -59,6 +60,8 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
       return { message: `Verdicts frozen: ${entry.data.message}`, reason: entry.data.reason }
     case 'monitor.thawed':
       return { message: 'Verdicts thawed', reason: entry.data.reason, frozenForMs: entry.data.frozenForMs }
+    case 'silence.noted':
+      return { message: silenceSentence(entry.data), hosts: entry.data.hosts.length }
     case 'brake.tripped': {
       const { scope, down, allowed, fleet } = entry.data
       return { message: `The brake tripped: ${entry.data.message}`, scope, down, allowed, fleet }

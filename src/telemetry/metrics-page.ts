@@ -9,6 +9,8 @@ export const uses: Record<string, string> = {
   lifeboat_build_info: 'Shows which release runs where. Missing: LifeboatAbsent',
   lifeboat_start_timestamp_seconds:
     'A value that keeps changing is a daemon that restarts in circles (LifeboatRestarting)',
+  lifeboat_runs_died:
+    '3 or more: it dies in circles (LifeboatRestarting). It is said by each run at its start, and stays',
   lifeboat_memory_resident_bytes: 'Compare with the soft limit (LifeboatMemoryHigh)',
   lifeboat_memory_soft_limit_bytes: 'Raise it by giving the unit or the machine more memory',
   lifeboat_armed: 'LifeboatNotArmed when it stays 0. Observing is right only while you try it out',

@@ -33,6 +33,12 @@ export const catalogue = {
     labels: ['version', 'node'],
   },
   startTime: { name: 'lifeboat_start_timestamp_seconds', type: 'gauge', help: 'When this daemon started', labels: [] },
+  deaths: {
+    name: 'lifeboat_runs_died',
+    type: 'gauge',
+    help: 'Runs of the daemon that died, without an orderly stop, in the ten minutes before this one started',
+    labels: [],
+  },
   configReloadOk: {
     name: 'lifeboat_config_last_reload_successful',
     type: 'gauge',

@@ -131,6 +131,7 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
         metrics.paused.set(inForce.some(({ kind, scope }) => kind === 'pause' && scope.kind === 'cloud') ? 1 : 0)
       },
       cloud: (seen) => observeCloud(metrics, seen),
+      starts: ({ deaths }) => metrics.deaths.set(deaths),
       journalVerified: (whole) => {
         metrics.journalVerifyOk.set(whole ? 1 : 0)
         if (whole) metrics.journalVerifyTimestamp.set(wallSeconds())

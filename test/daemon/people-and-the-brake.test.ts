@@ -10,7 +10,8 @@ import { StandingOrders } from '../../src/daemon/standing-orders.ts'
 import { WatchLoop, type WatchLoopParts } from '../../src/daemon/watch-loop.ts'
 import { simulatedSegment } from '../../src/daemon/simulated-parts.ts'
 import type { Operations } from '../../src/domain/operations.ts'
-import type { Monitor, PollReport } from '../../src/monitor/monitor.ts'
+import type { Monitor } from '../../src/monitor/monitor.ts'
+import type { PollReport } from '../../src/monitor/report.ts'
 import { Scene, verdictOf } from './brake-watch-setup.ts'
 
 const ann = { by: 'ann', reason: 'sure' }
@@ -40,6 +41,7 @@ function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> 
       version: '0',
       mode: 'armed',
       pid: 1,
+      restartLoop: null,
       startedAt: '',
       cloud: null,
       workflow: { name: 'w', revision: 1, digest: 'd' },

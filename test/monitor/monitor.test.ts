@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { PollReport } from '../../src/monitor/monitor.ts'
+import type { PollReport } from '../../src/monitor/report.ts'
 import { Fleet } from './setup.ts'
 
 const four = ['a', 'b', 'c', 'd']

@@ -2,8 +2,10 @@
 import type { Clock } from '../../src/domain/clock.ts'
 import { builtInSettings, type Segment } from '../../src/domain/segment.ts'
 import type { ServiceRecord, ServicesReading } from '../../src/domain/service.ts'
+import type { SilenceOnRecord } from '../../src/domain/silence.ts'
 import type { Probe, ProbeReading, VerdictKind } from '../../src/domain/verdict.ts'
-import { Monitor, type Frozen, type PollReport } from '../../src/monitor/monitor.ts'
+import { Monitor } from '../../src/monitor/monitor.ts'
+import type { Frozen, PollReport } from '../../src/monitor/report.ts'
 import { defaultMonitorSettings, type MonitorSettings } from '../../src/monitor/settings.ts'
 
 export class HandClock implements Clock {
@@ -71,7 +73,7 @@ export type Answers = Record<string, ProbeReading['answer']>
 export class Fleet {
   readonly clock = new HandClock()
   readonly hosts = new Map<string, FakeHost>()
-  readonly monitor: Monitor
+  monitor: Monitor
   readonly settings: MonitorSettings
   readonly ours = new Set<string>()
   readonly reports: PollReport[] = []
@@ -84,6 +86,7 @@ export class Fleet {
   jitterMs = 0
   #seed = 1
   #cloudAhead = 0
+  readonly #begin: (before: (SilenceOnRecord & { at: string }) | null | undefined) => Monitor
 
   constructor(
     names: string[],
@@ -107,16 +110,24 @@ export class Fleet {
     this.add(row('ctl-s', { binary: 'nova-scheduler', zone: 'internal' }), 900)
     const kinds = options.probes ?? []
     for (const kind of kinds) this.answers[kind] = {}
-    this.monitor = new Monitor({
-      cloud: { listServices: () => this.#list(), listAggregates: () => Promise.resolve([]) },
-      clock: this.clock,
-      segmentOf: () => ({ ...segment, probes: kinds, ...options.segment }),
-      probes: new Map(kinds.map((kind) => [kind, this.#probe(kind)])),
-      settings: this.settings,
-      ours: (host) => this.ours.has(host),
-      frozenBefore: options.frozenBefore ?? null,
-      observer: {},
-    })
+    this.#begin = (before) =>
+      new Monitor({
+        cloud: { listServices: () => this.#list(), listAggregates: () => Promise.resolve([]) },
+        clock: this.clock,
+        segmentOf: () => ({ ...segment, probes: kinds, ...options.segment }),
+        probes: new Map(kinds.map((kind) => [kind, this.#probe(kind)])),
+        settings: this.settings,
+        ours: (host) => this.ours.has(host),
+        frozenBefore: options.frozenBefore ?? null,
+        ...(before !== undefined && { amongStarts: { before } }),
+        observer: {},
+      })
+    this.monitor = this.#begin(undefined)
+  }
+
+  /** The daemon died and is started, among other starts, with what the run before left on record. */
+  startAgain(before: (SilenceOnRecord & { at: string }) | null): void {
+    this.monitor = this.#begin(before)
   }
 
   add(record: ServiceRecord, phase = 0): void {

@@ -65,6 +65,19 @@ export const alertCases: AlertCase[] = [
     labels: [a],
   },
   {
+    alert: 'LifeboatRestarting',
+    when: 'three runs died before one that was scraped; it is over once a run has lasted ten minutes',
+    series: {
+      [`lifeboat_runs_died{${at}}`]: '_x10 3x40',
+      [`lifeboat_start_timestamp_seconds{${at}}`]: '_x10 600x40',
+      [`lifeboat_runs_died{${well}}`]: '_x10 2x40',
+      [`lifeboat_start_timestamp_seconds{${well}}`]: '_x10 600x40',
+    },
+    quietAt: ['9m', '21m'],
+    firesAt: '12m',
+    labels: [a],
+  },
+  {
     alert: 'LifeboatPollStale',
     when: 'the last good poll is three minutes old; two missed scrapes hide nothing and raise nothing',
     series: {

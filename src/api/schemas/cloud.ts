@@ -90,6 +90,10 @@ export const daemonStatus: z.ZodType<DaemonStatus> = z
       .object({ reason: z.string(), message: z.string(), since: time })
       .nullable()
       .describe('Why no verdict moves'),
+    restartLoop: z
+      .object({ died: count, message: z.string() })
+      .nullable()
+      .describe('The runs before this one died again and again; null once this one has lasted'),
     paused: pauseState.nullable().describe('The pause of the whole cloud'),
     standingOrders: z.array(standingOrder),
     brake: z.array(brakeScope).describe('The scopes that hold recoveries'),

@@ -48,6 +48,13 @@ const statusColumns: Column<DaemonStatus>[] = [
       frozen === null ? 'no' : `${frozen.reason} since ${clockTime(frozen.since)}: ${frozen.message}`,
   },
   {
+    title: 'Restart Loop',
+    type: 'object?',
+    means: 'That the daemon died again and again: `died` (how often), `message`; null when it did not',
+    value: (it) => it.restartLoop,
+    text: ({ restartLoop }) => restartLoop?.message ?? 'no',
+  },
+  {
     title: 'Brake',
     type: 'list of objects',
     means: 'The scopes in which the brake holds recoveries, each with its numbers',

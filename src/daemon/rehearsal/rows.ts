@@ -28,6 +28,11 @@ export function factsOf(entry: Entry): string {
       const opener = openedBy === 'daemon' ? '' : 'by a person'
       return words(verdict?.reason ?? 'no verdict', segment, mode === 'armed' ? '' : mode, opener)
     }
+    case 'silence.noted': {
+      const { hosts, others, othersBeat } = entry.data
+      const silent = hosts.map(({ host, silentMs }) => `${host}=${(silentMs / 1_000).toFixed(1)}s`)
+      return words(...silent, `others=${others.length}`, othersBeat ? 'beating' : '')
+    }
     case 'incident.phase':
       return `${entry.data.from} → ${entry.data.to}`
     case 'incident.held':

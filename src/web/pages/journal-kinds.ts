@@ -24,6 +24,7 @@ const groupsOfKind: Record<EntryKind, readonly (typeof groups)[number][]> = {
   'workflow.pinned': ['daemon'],
   'monitor.frozen': ['verdicts', 'brake and freeze'],
   'monitor.thawed': ['verdicts', 'brake and freeze'],
+  'silence.noted': ['verdicts', 'daemon'],
   'brake.tripped': ['brake and freeze'],
   'brake.released': ['brake and freeze'],
   'verdict.changed': ['verdicts'],

@@ -194,7 +194,7 @@ function Unsettled({ named, count }: { named: readonly IncidentSummary[]; count:
 
 /** Everything that keeps Lifeboat from acting, each with why and since when. Nothing: one quiet line. */
 function Holds({ status }: { status: DaemonStatus }) {
-  const { frozen, brake, standingOrders, configuration } = status
+  const { frozen, restartLoop, brake, standingOrders, configuration } = status
   const { refused } = configuration
   const tripped = brake.filter(({ trippedSince }) => trippedSince !== null)
   return (
@@ -205,6 +205,12 @@ function Holds({ status }: { status: DaemonStatus }) {
           <p>
             {frozen.message}, since <Time at={frozen.since} />. No host's verdict moves until it is over.
           </p>
+        </div>
+      )}
+      {restartLoop !== null && (
+        <div class="notice bad">
+          <strong>The daemon dies again and again</strong>
+          <p>{restartLoop.message}.</p>
         </div>
       )}
       {tripped.map((scope) => (
