@@ -47,7 +47,7 @@ export interface InstanceRecovery {
 
 /** A proof of death, after which the host showed life. Times are ISO text. */
 export interface VoidedProof extends Pick<ProofRecord, 'method' | 'strength' | 'provenAt'> {
-  /** What was seen of it: a verdict's reason, or POWER_ON. */
+  /** What was seen of it: a verdict's reason, POWER_ON, or DISK_IN_USE. */
   code: string
   message: string
   at: string

@@ -41,6 +41,8 @@ export interface Instance {
   volumeIds: string[]
   availabilityZone: string | null
   fault: string | null
+  /** Its last start was refused the write lock of its disk: the guest runs where it was (docs/nova.md §2.5). */
+  diskInUse?: true
 }
 
 /** One os-migrations record. `uuid` is also the Placement consumer of what the migration still holds. */

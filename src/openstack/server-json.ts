@@ -39,8 +39,14 @@ const known = z.object({
   /** An empty string, or null: boot from volume. */
   image: z.union([z.object({ id: z.string() }), z.literal(''), z.null()]),
   'os-extended-volumes:volumes_attached': z.array(z.object({ id: z.string() })),
-  fault: z.object({ message: z.string().nullish() }).optional(),
+  fault: z.object({ message: z.string().nullish(), details: z.string().nullish() }).optional(),
 })
+
+/**
+ * QEMU's words when another process has the disk open, as administrators see them in the fault; the message is only `libvirtError`.
+ * Read here and nowhere else: it says that the old guest lives, and that is worth more than a refusal.
+ */
+const diskInUse = /failed to get "?write"? lock|is another process using the image/i
 
 /** All that Nova knows of an instance whose cell it cannot reach (from 2.69). */
 const unreachable = z.object({ id: z.string().min(1), status: z.literal('UNKNOWN') })
@@ -89,6 +95,7 @@ export function instanceOf(json: z.infer<typeof server>): Instance {
     volumeIds: json['os-extended-volumes:volumes_attached'].map((volume) => volume.id),
     availabilityZone: textOrNull(json['OS-EXT-AZ:availability_zone']),
     fault: json.fault?.message ?? null,
+    ...(diskInUse.test(json.fault?.details ?? '') && { diskInUse: true as const }),
   }
 }
 

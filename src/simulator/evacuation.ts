@@ -30,6 +30,12 @@ class Rollback extends Error {}
 /** The driver's own failures, which Nova files as 400 and not as 500. */
 class DriverFailure extends Error {}
 
+/** As QEMU says it behind Nova's `libvirtError` (docs/nova.md §2.5). */
+class DiskInUse extends Error {
+  readonly details =
+    'libvirt.libvirtError: internal error: process exited: Failed to get "write" lock\nIs another process using the image [disk]?'
+}
+
 export interface EvacuateBody {
   host?: string
   force?: boolean
@@ -185,6 +191,8 @@ export class Evacuations {
     if (host.faults.slowSpawnMs > 0) await sleep(world.clock, host.faults.slowSpawnMs)
     await this.pause('spawnMs', alive)
     if (host.faults.spawnFails) throw new DriverFailure('Failed to deploy instance: injected: this host cannot spawn')
+    if (host.faults.diskLocks && world.hypervisors.runsElsewhere(host.name, instance.uuid))
+      throw new DiskInUse('libvirtError')
     world.hypervisors.set(host.name, instance.uuid, true, 'spawn')
     this.expect(instance, 'rebuild_spawning')
     world.save(instance, { vmState: 'active', taskState: null, powerState: 1, launchedAt: world.wall(), fault: null })
@@ -213,7 +221,12 @@ export class Evacuations {
     if (migration !== null) world.saveMigration(migration, { status: 'failed' })
     world.release(instance.uuid, host.name)
     if (instance.deletedAt !== null) return
-    const fault = { message: error.message, code: error instanceof DriverFailure ? 400 : 500, created: world.wall() }
+    const fault = {
+      message: error.message,
+      code: error instanceof DriverFailure ? 400 : 500,
+      created: world.wall(),
+      ...(error instanceof DiskInUse && { details: error.details }),
+    }
     if (error instanceof Rollback) world.save(instance, { vmState: order.vmState, taskState: null, fault })
     else if (error instanceof UnexpectedTaskState) world.save(instance, { ...error.columns, vmState: 'error', fault })
     else world.save(instance, { vmState: 'error', taskState: null, fault })

@@ -74,6 +74,10 @@ export class Hypervisors {
     return [...this.guests].filter(([, guests]) => guests.get(uuid) === true).map(([host]) => host)
   }
 
+  runsElsewhere(host: string, uuid: string): boolean {
+    return (this.truth().running[uuid] ?? []).some((other) => other !== host)
+  }
+
   truth(): Truth {
     const running: Truth['running'] = {}
     for (const [host, guests] of this.guests) {

@@ -38,6 +38,8 @@ export interface SimFault {
   message: string
   code: number
   created: number
+  /** What administrators see behind the message. */
+  details?: string
 }
 
 export interface SimInstance {
@@ -157,6 +159,8 @@ export interface HostFaults {
   diesWhileSpawning: boolean
   /** The migration ends `done` and the instance's record stays on its source: a lie no recovery may believe. */
   losesMove: boolean
+  /** Its storage carries write locks: it starts no guest whose disk another host has open. */
+  diskLocks: boolean
   /** How long after its record the instance moves; Nova takes milliseconds. */
   slowMoveMs: number
   /** How many instances its claim still takes; null: as many as come. */

@@ -142,7 +142,14 @@ function flavorView(instance: SimInstance, minor: Minor, base: string): unknown 
 
 function faultView(instance: SimInstance): unknown {
   const { fault } = instance
-  return fault === null ? null : { code: fault.code, created: serverTime(fault.created), message: fault.message }
+  return fault === null
+    ? null
+    : {
+        code: fault.code,
+        created: serverTime(fault.created),
+        message: fault.message,
+        ...(fault.details !== undefined && { details: fault.details }),
+      }
 }
 
 function extendedAttributes(instance: SimInstance, minor: Minor): Record<string, unknown> {

@@ -60,6 +60,7 @@ const noFaults: HostFaults = {
   confirmFails: false,
   diesWhileSpawning: false,
   losesMove: false,
+  diskLocks: false,
   slowMoveMs: 0,
   capacity: null,
   localDisk: false,

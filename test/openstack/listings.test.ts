@@ -234,3 +234,16 @@ describe('volumes', () => {
     expect(cloud.asked.filter((asked) => asked.path.includes('/volumes/'))).toHaveLength(2)
   })
 })
+
+describe('the fault of an instance', () => {
+  it.each([
+    ['QEMU was refused the write lock', 'qemu: Failed to get "write" lock', true],
+    ['the image is in use', 'Is another process using the image [/var/lib/nova/instances/x/disk]?', true],
+    ['something else failed', 'Cannot find a free loop device', undefined],
+  ])('tells by its details whether the disk is in use: %s', async (_why, details, inUse) => {
+    const server = { ...(serverJson('one') as object), fault: { message: 'libvirtError', code: 500, details } }
+    cloud.on(servers, () => ({ json: { servers: [server] } }))
+    const [instance] = await cloud.client().listInstances('cmp01')
+    expect([instance?.fault, instance?.diskInUse]).toEqual(['libvirtError', inUse])
+  })
+})

@@ -54,7 +54,7 @@ const voided: z.ZodType<VoidedProof> = z
     method: z.string(),
     strength: z.enum(['power-off', 'agent-verified', 'command-verified', 'statement']),
     provenAt: time,
-    code: z.string().describe("What was seen of the host: a verdict's reason, or POWER_ON"),
+    code: z.string().describe("What was seen of the host: a verdict's reason, POWER_ON, or DISK_IN_USE"),
     message: z.string(),
     at: time,
   })

@@ -153,6 +153,23 @@ async function findAction({ run, plan, signal }: StepScene, record: StepRecord):
   return cloudTimeMs(newest.startedAt) < Date.parse(cloudTime) - clockMarginMs ? undefined : newest
 }
 
+/**
+ * The destination was refused the write lock of the disk: whatever proved the host dead, its guest may run. The proof is void, and
+ * the next order waits until the host is proven dead again. The lock goes with the old guest, on some file systems a minute later,
+ * so the order is repeated (docs/nova.md §2.5).
+ */
+function oldGuestLives({ run, plan }: StepScene, { destHost }: Migration, details: object): LifeboatError {
+  const message = `${destHost ?? 'a destination'} was refused the write lock of ${plan.name}'s disk: its guest on ${run.host} still runs, or the lock of a dead one has not lapsed yet`
+  const data = { code: 'DISK_IN_USE', message, updatedAt: null }
+  if (run.bridge.incident(run.id).proof !== null)
+    run.journal.append([{ kind: 'proof.voided', incident: run.id, host: run.host, data }])
+  return new LifeboatError('EVACUATION_FAILED', message, {
+    certainty: 'applied',
+    retry: 'backoff',
+    details: { ...details },
+  })
+}
+
 /** Why the evacuation failed, and whether its guest may be running on the destination (docs/nova.md fact 5). */
 async function explainFailure(scene: StepScene, record: StepRecord, migration: Migration): Promise<LifeboatError> {
   const { run, plan, signal } = scene
@@ -160,6 +177,7 @@ async function explainFailure(scene: StepScene, record: StepRecord, migration: M
   const noReason = 'Nova gives no reason'
   const spare = spareOf(scene.watch.evacuations(plan.instanceId), beforeOf(record), migration)
   const details = { migration: migration.uuid, destination: migration.destHost, fault: instance.fault, ...spare }
+  if (instance.diskInUse === true) return oldGuestLives(scene, migration, details)
   if (migration.status === 'error') {
     return new LifeboatError('NO_VALID_HOST', `no destination: ${instance.fault ?? noReason}`, {
       certainty: 'applied',
