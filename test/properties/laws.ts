@@ -110,10 +110,12 @@ function marksLeftBehind(stage: Stage, scenario: Scenario, incidents: Map<string
     const instance = stage.instance(name)
     if (instance.locked === (locked ?? false) || wasOrdered(scenario, name)) return []
     const told = linesOf(incidents, instance.uuid).includes('stuck')
-    // An order under way on a host that a person has to let go keeps its lock.
-    const isOpen = [...incidents.values()].some(
-      ({ closed, instances }) => closed === null && isUnderWay(instances.get(instance.uuid)?.steps ?? new Map()),
-    )
+    // What waits for a person, or on a host that a person has to let go, keeps its lock.
+    const isOpen = [...incidents.values()].some(({ closed, held, instances }) => {
+      const recovery = instances.get(instance.uuid)
+      if (closed !== null || recovery === undefined || recovery.outcome !== null) return false
+      return waitsForAPerson.has(held?.code ?? '') || isUnderWay(recovery.steps)
+    })
     return told || isOpen
       ? []
       : [`${name} is ${instance.locked ? 'locked' : 'unlocked'}, it was ${locked ? 'locked' : 'unlocked'}`]

@@ -24,7 +24,7 @@ import {
   waitingOf,
   type Before,
 } from './evacuation-records.ts'
-import { attempts, listEvacuations, lookBefore } from './look-before.ts'
+import { attempts, listEvacuations, lookAgain, lookBefore } from './look-before.ts'
 
 /** Nova stamps actions in whole seconds, by the API's clock. Too large would take an older evacuation for this one. */
 const clockMarginMs = 5_000
@@ -58,8 +58,7 @@ export const evacuate: StepDriver = {
         certainty: 'unknown',
       })
     }
-    const known = watch.instance(plan.instanceId) ?? plan.original.instance
-    const seen = isFirst ? await lookBefore(scene, spent) : known
+    const seen = isFirst ? await lookBefore(scene, spent) : await lookAgain(scene)
     if (seen.vmState === 'deleted')
       throw new LifeboatError('INSTANCE_GONE', 'the instance was deleted before its turn came')
     // From ERROR a guest lands running whatever was asked for (docs/nova.md fact 2): its state is reset first.

@@ -62,6 +62,16 @@ export async function lookBefore(scene: StepScene, known: readonly string[]): Pr
 }
 
 /**
+ * The instance before a later attempt. Its records are listed by themselves then; it may have waited for minutes while the order
+ * before could still be served, and its owner may have deleted it. Throws as reading does.
+ */
+export async function lookAgain({ run, watch, plan, signal }: StepScene): Promise<Instance> {
+  const known = watch.instance(plan.instanceId)
+  if (known !== undefined && run.clock.now() - watch.knownAt(plan.instanceId) <= goodForMs(watch)) return known
+  return patiently(run.clock, signal, () => watch.read(plan.instanceId))
+}
+
+/**
  * Made since this incident began, where nothing of ours was sent yet: also in the survey it is no leftover of earlier days. Its guest
  * may have got as far as a destination. One that found none has started nothing.
  */
