@@ -1,6 +1,7 @@
 /** Each law says of a journal that breaks it what is broken: a law that cannot be broken guards nothing. */
 import { describe, expect, it } from 'vitest'
 import type { Entry, NewEntry } from '../../src/domain/entry.ts'
+import { contradictsTheOneBefore } from './laws-of-memory.ts'
 import { fencedWhileHeld } from './laws-of-orders.ts'
 import { sentWithoutALook, type Asked } from './laws-of-looks.ts'
 
@@ -67,5 +68,41 @@ describe('an evacuation', () => {
   it('on a poll that failed breaks one', () => {
     const broken = { ...looks[0], status: 503 }
     expect(stage([broken, ...looks.slice(1), { ...order, at: 2_000 }])).toHaveLength(1)
+  })
+})
+
+describe('a later incident', () => {
+  const plain = { host: 'cmp01', step: null, instance: 'i-1' }
+  const plan = (incident: string, expected: string) => ({
+    kind: 'plan.made',
+    incident,
+    data: { decision: 'recover', expected },
+  })
+  const failed = {
+    kind: 'step.failed',
+    incident: 'inc-1',
+    data: { error: { code: 'GUEST_ON_DESTINATION', details: { destination: 'cmp02' } } },
+  }
+  const ends = (outcome: string) => ({ kind: 'outcome.recorded', incident: 'inc-1', data: { outcome } })
+  const broken = (entries: object[], ordered: string[] = []) =>
+    contradictsTheOneBefore(
+      entries.map((entry, seq) => ({ ...plain, seq, ...entry })) as unknown as Entry[],
+      new Set(ordered),
+    )
+
+  it('that gives an instance another state than the one before breaks a law', () => {
+    expect(broken([plan('inc-1', 'stopped'), ends('failed'), plan('inc-2', 'running')])).toHaveLength(1)
+  })
+
+  it('that evacuates what may be running elsewhere breaks a law, until that host is proven dead', () => {
+    const before = [plan('inc-1', 'running'), failed, ends('stuck')]
+    expect(broken([...before, plan('inc-2', 'running')])).toEqual([expect.stringContaining('cmp02')])
+    const proven = { kind: 'proof.recorded', host: 'cmp02', instance: null, data: {} }
+    expect(broken([...before, proven, plan('inc-2', 'running')])).toEqual([])
+  })
+
+  it('after a recovery, or after an order of its owner, breaks none', () => {
+    expect(broken([plan('inc-1', 'stopped'), ends('recovered'), plan('inc-2', 'running')])).toEqual([])
+    expect(broken([plan('inc-1', 'stopped'), ends('failed'), plan('inc-2', 'running')], ['i-1'])).toEqual([])
   })
 })

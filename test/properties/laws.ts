@@ -5,6 +5,7 @@ import type { Scenario } from '../../src/daemon/rehearsal/scenario.ts'
 import type { Stage } from '../../src/daemon/rehearsal/stage.ts'
 import { lockedOut } from './laws-of-locks.ts'
 import { sentWithoutALook } from './laws-of-looks.ts'
+import { contradictsTheOneBefore } from './laws-of-memory.ts'
 import { fencedWhileHeld, recoveredTwice } from './laws-of-orders.ts'
 
 /** Every law that was broken, in words; none is what must come out. */
@@ -19,6 +20,7 @@ export function brokenLaws(stage: Stage, scenario: Scenario): string[] {
     ...sentWithoutALook(stage),
     ...ranTwice(stage),
     ...recoveredTwice(stage, incidents),
+    ...contradictsTheOneBefore(entries, orderedOf(stage, scenario)),
     ...moreThanTheBrakeAllows(entries, scenario),
     ...stoppedOnesThatRun(stage, scenario, incidents),
     ...marksLeftBehind(stage, scenario, incidents),
@@ -120,6 +122,11 @@ function marksLeftBehind(stage: Stage, scenario: Scenario, incidents: Map<string
       ? []
       : [`${name} is ${instance.locked ? 'locked' : 'unlocked'}, it was ${locked ? 'locked' : 'unlocked'}`]
   })
+}
+
+function orderedOf(stage: Stage, scenario: Scenario): Set<string> {
+  const names = scenario.instances.map(({ name }) => name).filter((name) => wasOrdered(scenario, name))
+  return new Set(names.map((name) => stage.instance(name).uuid))
 }
 
 /** Whether people order anything of it in the script: then its state is what they make of it. */
