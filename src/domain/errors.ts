@@ -52,7 +52,8 @@ export const errorCodes = {
   MONITOR_FROZEN: 'The control plane cannot be trusted at the moment: all verdicts are frozen',
   PAUSED: 'A person paused recoveries',
   OBSERVING: 'The daemon observes only: nothing is sent',
-  RULES_CHANGED: "The rules of the host's segment changed meanwhile, and by them the instance is not evacuated",
+  RULES_CHANGED:
+    "The rules of the host's segment, or what its owner asks for, changed meanwhile, and by them the instance is not evacuated",
   CANCELLED: 'A person cancelled this',
   SHUTDOWN: 'The daemon is stopping',
   JOURNAL_UNAVAILABLE: 'The journal cannot be written; nothing is done without a record',

@@ -37,7 +37,9 @@ export function planHost(
   const aggregates = survey.aggregates.filter(({ hosts }) => hosts.includes(survey.host))
   const planned = survey.instances.map((listed) => {
     const original = survey.recorded?.[listed.id] ?? recalled(listed, survey) ?? originalOf(listed, survey)
-    const instance = original.earlier === undefined ? listed : original.instance
+    // What its owner asks for is what Nova shows now, whatever else an earlier incident knows better.
+    const { metadata, tags } = listed
+    const instance = original.earlier === undefined ? listed : { ...original.instance, metadata, tags }
     const wish = wishOf(instance, aggregates, wishes)
     const facts = factsOf(instance, original, wish, survey, segment)
     return { facts, plan: planInstance(workflow, survey, instance, original, wish, facts) }

@@ -6,6 +6,7 @@ import type { ErrorRecord, LifeboatError } from '../domain/errors.ts'
 import type { Fencer, FencingProof } from '../domain/fencing.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
 import type { Incident, InstanceRecovery } from '../domain/incident.ts'
+import type { Instance, InstanceId } from '../domain/instance.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { InstancePlan, StepKind, Workflow } from '../domain/plan.ts'
@@ -91,6 +92,12 @@ export interface Attempt {
   recovery: InstanceRecovery
   step: { do: StepKind }
   act: Act
+  /** What is known of the instance, and since when (our monotonic clock). */
+  watch: {
+    instance(id: InstanceId): Instance | undefined
+    knownAt(id: InstanceId): number
+    list(goodForMs: number): Promise<void>
+  }
 }
 
 /** Whether what was planned is still to be begun, by the rules in force. */

@@ -17,6 +17,7 @@ import {
 } from './nova-listings.ts'
 import { createServer, deleteServer, findInstance, listServers, showServer } from './nova-servers.ts'
 import { deleteService, listServices, updateService } from './nova-services.ts'
+import { changeMetadata, changeTag } from './owner-words.ts'
 import { pythonString, pythonText } from './python-text.ts'
 import type { World } from './world.ts'
 
@@ -106,6 +107,14 @@ export class NovaApi {
       deleteServer(world, instance, caller)
       return { status: 204 }
     }
+    const named = item === undefined ? undefined : decodeURIComponent(item)
+    const changed =
+      sub === 'metadata'
+        ? changeMetadata(instance, exchange, named, caller)
+        : sub === 'tags' && minor >= 26
+          ? changeTag(instance, exchange, named)
+          : null
+    if (changed !== null) return changed
     if (sub === 'action' && method === 'POST') return this.act(exchange, instance, minor, caller)
     if (sub === 'os-instance-actions' && method === 'GET') {
       if (item === undefined) return ok(listActions(world, instance, exchange, minor))

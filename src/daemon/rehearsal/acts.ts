@@ -127,6 +127,17 @@ const peopleActs = {
     }),
     (stage, order) => stage.people.server(order),
   ),
+  /** An owner sets metadata (null removes it) or tags. */
+  words: act(
+    section({
+      instance: text(),
+      metadata: z.record(z.string(), z.union([text(), z.null()])).default({}),
+      tag: text().optional(),
+      untag: text().optional(),
+      may_be_refused: mayBeRefused,
+    }),
+    (stage, order) => stage.people.words(order),
+  ),
   /** Somebody changes a nova-compute's record, as `openstack compute service set` and `delete` do. */
   service: act(
     section({

@@ -40,6 +40,30 @@ export class People {
     await this.#order(user, project, call, order.mayBeRefused)
   }
 
+  /** Throws as `server` does. Metadata of null is removed. */
+  async words(order: {
+    instance: string
+    metadata: Record<string, string | null>
+    tag?: string | undefined
+    untag?: string | undefined
+    mayBeRefused?: true | undefined
+  }): Promise<void> {
+    const path = `/compute/v2.1/servers/${this.#idOf(order.instance)}`
+    const set = Object.entries(order.metadata).filter(([, value]) => value !== null)
+    const removed = Object.entries(order.metadata).filter(([, value]) => value === null)
+    const calls: Call[] = [
+      ...(set.length === 0
+        ? []
+        : [{ method: 'POST', path: `${path}/metadata`, body: { metadata: Object.fromEntries(set) } }]),
+      ...removed.map(([key]) => ({ method: 'DELETE', path: `${path}/metadata/${encodeURIComponent(key)}` })),
+      ...(order.tag === undefined ? [] : [{ method: 'PUT', path: `${path}/tags/${encodeURIComponent(order.tag)}` }]),
+      ...(order.untag === undefined
+        ? []
+        : [{ method: 'DELETE', path: `${path}/tags/${encodeURIComponent(order.untag)}` }]),
+    ]
+    for (const call of calls) await this.#order('tenant', 'tenant', call, order.mayBeRefused)
+  }
+
   /** Throws as `server` does. */
   async service(order: {
     host: string

@@ -1,0 +1,124 @@
+/** When an owner's words are read again, and what they change. */
+import { expect, it } from 'vitest'
+import type { NewEntry } from '../../../src/domain/entry.ts'
+import type { InstanceRecovery } from '../../../src/domain/incident.ts'
+import type { Instance } from '../../../src/domain/instance.ts'
+import type { Segment } from '../../../src/domain/segment.ts'
+import type { Survey } from '../../../src/domain/survey.ts'
+import type { Attempt } from '../../../src/executor/context.ts'
+import { PlanCheck, PlanReplaced } from '../../../src/executor/plan-check.ts'
+import { instance, survey } from '../../engine/surveys.ts'
+
+const minute = 60_000
+const before = instance({ id: 'a', metadata: { team: 'red' }, tags: ['x', 'y'] })
+const asked = { ...before, metadata: { team: 'red', lifeboat: 'leave' } }
+
+interface Steps {
+  status: string
+  certainty?: string
+}
+
+/** One instance, planned at time 0. The planner leaves it where it finds the wish. */
+function scene(steps: Steps[] = []) {
+  const clock = { now: () => time, wall: () => time, after: () => () => undefined }
+  let time = 0
+  let shown = before
+  let readAt = 0
+  let listings = 0
+  const written: NewEntry[] = []
+  const plan = { instanceId: 'a', decision: 'recover', original: { instance: before } }
+  const rows = steps.map(({ status, certainty }, index) => [
+    `0.r.evacuate.${index}`,
+    { kind: 'evacuate', before: {}, status, error: certainty === undefined ? null : { certainty } },
+  ])
+  const recovery = { plan, outcome: null, round: 0, steps: new Map(rows as []) } as unknown as InstanceRecovery
+  const segment = { name: 's', storage: 'shared', policy: {} } as unknown as Segment
+  const workflow = {
+    plan: ({ instances }: Survey) => ({
+      instances: instances.map((one) => {
+        const leaves = one.metadata['lifeboat'] === 'leave'
+        return { ...plan, decision: leaves ? 'leave' : 'recover', reason: leaves ? 'WISH_LEAVE' : 'RUNNING' }
+      }),
+    }),
+  }
+  const bridge = {
+    incident: () => ({ workflowDigest: 'd', instances: new Map([['a', recovery]]) }),
+    segment: () => segment,
+    workflow: () => workflow,
+  }
+  const journal = {
+    append: (entries: NewEntry[]) => {
+      written.push(...entries)
+      // As the fold does.
+      for (const { kind, data } of entries) if (kind === 'plan.made') recovery.plan = data
+    },
+  }
+  const check = new PlanCheck(
+    { bridge, journal, clock, id: 'i', host: 'dead' } as unknown as ConstructorParameters<typeof PlanCheck>[0],
+    () => Promise.resolve(survey([shown])),
+  )
+  check.made(segment)
+  const see = (): void => {
+    readAt = time
+  }
+  const watch = {
+    instance: () => shown,
+    knownAt: () => readAt,
+    list: () => {
+      listings += 1
+      see()
+      return Promise.resolve()
+    },
+  }
+  const attempt = (kind: string): Attempt =>
+    ({ plan, recovery, watch, act: 'begins', step: { do: kind } }) as unknown as Attempt
+  return {
+    check,
+    written,
+    attempt,
+    listings: () => listings,
+    /** Nova shows that from then on; `read`: and it was read then. */
+    at: (ms: number, now: Instance, read = true) => {
+      time = ms
+      shown = now
+      if (read) see()
+    },
+  }
+}
+
+it.each([
+  ['the plan is young', minute, asked, [], true],
+  ['nothing was asked for', minute + 1, before, [], true],
+  ['only their order differs', minute + 1, { ...before, tags: ['y', 'x'] }, [], true],
+  ['something was asked for', minute + 1, asked, [], false],
+  ['an evacuation was taken', minute + 1, asked, [{ status: 'failed', certainty: 'applied' }], true],
+  ['an evacuation may have been taken', minute + 1, asked, [{ status: 'intended' }], true],
+  ['all were refused', minute + 1, asked, [{ status: 'failed', certainty: 'not-applied' }], false],
+] as const)('where %s', (_name, ms, now, steps, stands) => {
+  const { check, attempt, at } = scene([...steps])
+  at(ms, now as Instance)
+  expect(check.stands(attempt('evacuate'))).toBe(stands)
+})
+
+it.each([
+  ['not tried yet', []],
+  ['refused until now', [{ status: 'failed', certainty: 'not-applied' }]],
+])('one that is %s and is to be left is planned again', async (_name, steps) => {
+  const { check, attempt, at, written } = scene(steps)
+  at(minute + 1, asked)
+  await expect(check.settle(attempt('evacuate'))).rejects.toThrow(PlanReplaced)
+  expect(written).toMatchObject([{ kind: 'plan.made', instance: 'a', data: { reason: 'WISH_LEAVE' } }])
+})
+
+it('before the first evacuation nothing is listed, for it looks by itself; before another first step the host is', async () => {
+  const old = scene()
+  old.at(minute + 1, before, false)
+  await old.check.settle(old.attempt('evacuate'))
+  expect(old.listings()).toBe(0)
+  await old.check.settle(old.attempt('lock'))
+  expect(old.listings()).toBe(1)
+  const young = scene()
+  young.at(minute, before, false)
+  await young.check.settle(young.attempt('lock'))
+  expect(young.listings()).toBe(0)
+})
