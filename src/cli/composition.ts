@@ -93,7 +93,7 @@ export interface Commands {
   /** Writes the files of a checkout that are made from its source; gives their paths. For developers: not in the help. */
   generate(): Promise<string[]>
   /** Name and title of each scenario that ships. */
-  scenarios(): { name: string; title: string }[]
+  scenarios(): Promise<{ name: string; title: string }[]>
   /** Plays a scenario on a simulated cloud. Throws NOT_FOUND, CONFIG_INVALID. */
   rehearse(tell: (line: RehearsalLine) => void, options: RehearsalOptions): Promise<void>
   /** A simulated cloud, a dying host, a recovery; writes what happens as it happens. */

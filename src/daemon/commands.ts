@@ -1,47 +1,45 @@
-/** What the command line asks for, composed of the real parts. */
+/**
+ * What the command line asks for, composed of the real parts. Each is loaded when its verb runs: the daemon, its pages and the
+ * simulator take most of a second to load, and a shell that completes a word waits for it.
+ */
 import { fileURLToPath } from 'node:url'
 import { readFileSync } from 'node:fs'
 import type { Commands } from '../cli/composition.ts'
-import { buildAdapters } from './adapters.ts'
-import { checkUp } from './check-up.ts'
-import { runDemo } from './demo.ts'
-import { writeGeneratedFiles } from './generated-files.ts'
 import { openJournalAccess } from './journal-access.ts'
-import { sendTest } from './notice-receivers.ts'
-import { planHost } from './plan-host.ts'
-import { readMasakari } from './masakari-reading.ts'
-import { perform, scenarioList } from './rehearsal/performance.ts'
-import { runDaemon } from './run.ts'
 import { systemClock as clock } from './system-clock.ts'
-import { checkWorkflowFiles, loadHostFailure } from './workflow-files.ts'
-import { testWorkflowFiles } from './workflow-tests.ts'
 
 const packageFile = fileURLToPath(new URL('../../package.json', import.meta.url))
 
 export function createCommands(): Commands {
   const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }
+  const { env } = process
   return {
     version,
     clock,
-    runDaemon: (load) => runDaemon(load, version),
-    check: (config) => checkUp(config, { clock, env: process.env }),
+    runDaemon: async (load) => (await import('./run.ts')).runDaemon(load, version),
+    check: async function* (config) {
+      yield* (await import('./check-up.ts')).checkUp(config, { clock, env })
+    },
     planHost: async (config, host) => {
+      const { loadHostFailure } = await import('./workflow-files.ts')
+      const { buildAdapters } = await import('./adapters.ts')
+      const { planHost } = await import('./plan-host.ts')
       const workflow = loadHostFailure(config)
-      const { cloud, segmentOf } = buildAdapters(config, { clock, observer: {}, env: process.env })
+      const { cloud, segmentOf } = buildAdapters(config, { clock, observer: {}, env })
       try {
         return await planHost({ cloud, clock, workflow, segmentOf }, host)
       } finally {
         cloud.close()
       }
     },
-    testNotice: (config, order) => sendTest(config, order, clock),
+    testNotice: async (config, order) => (await import('./notice-receivers.ts')).sendTest(config, order, clock),
     openReader: (config) => openJournalAccess(config.journal, config),
-    checkWorkflows: (config, files) => Promise.resolve(checkWorkflowFiles(config, files)),
-    scenarios: () => scenarioList(),
-    rehearse: (tell, options) => perform(tell, options, clock),
-    demo: (write, options) => runDemo(write, options, process.env),
-    testWorkflows: (config, files) => Promise.resolve(testWorkflowFiles(config, files)),
-    importMasakari: (config) => readMasakari(config, { clock, env: process.env }),
-    generate: () => writeGeneratedFiles(),
+    checkWorkflows: async (config, files) => (await import('./workflow-files.ts')).checkWorkflowFiles(config, files),
+    scenarios: async () => (await import('./rehearsal/performance.ts')).scenarioList(),
+    rehearse: async (tell, options) => (await import('./rehearsal/performance.ts')).perform(tell, options, clock),
+    demo: async (write, options) => (await import('./demo.ts')).runDemo(write, options, env),
+    testWorkflows: async (config, files) => (await import('./workflow-tests.ts')).testWorkflowFiles(config, files),
+    importMasakari: async (config) => (await import('./masakari-reading.ts')).readMasakari(config, { clock, env }),
+    generate: async () => (await import('./generated-files.ts')).writeGeneratedFiles(),
   }
 }

@@ -91,7 +91,8 @@ describe('what is not there', () => {
 describe('the list', () => {
   const title =
     'What happens in it is told in a sentence that goes on for much longer than any screen is wide, '.repeat(2)
-  const scenarios = () => [{ name: 'a-name-that-must-not-break', title: title.trim() }]
+  const known = { name: 'a-name-that-must-not-break', title: title.trim() }
+  const scenarios = () => Promise.resolve([known])
   const widest = (out: string): number => Math.max(...out.split('\n').map((line) => line.length))
   const terminal = (columns: number) => ({
     terminal: {
@@ -113,7 +114,7 @@ describe('the list', () => {
 
   it('folds the titles and no name, however long the names are and narrow the screen', async () => {
     const name = 'a-name-that-takes-more-than-half-of-a-screen-and-is-still-to-be-copied'
-    const longer = () => [...scenarios(), { name, title: title.trim() }]
+    const longer = () => Promise.resolve([known, { name, title: title.trim() }])
     expect((await run(['rehearse'], { scenarios: longer })).out).toContain(`| ${name} |`)
     const { out } = await run(['rehearse'], { scenarios: longer }, terminal(60))
     expect(out).toContain(`| ${name} | What  `)

@@ -40,7 +40,7 @@ export function completionScript(program: Command, shell: Shell): string {
 }
 
 async function words(session: Session, what: Asked): Promise<string[]> {
-  if (what === 'scenarios') return session.commands.scenarios().map(({ name }) => name)
+  if (what === 'scenarios') return (await session.commands.scenarios()).map(({ name }) => name)
   const daemon = session.daemon(answerLimitMs)
   if (what === 'hosts') return (await daemon.hosts()).map(({ host }) => host)
   if (what === 'segments') return (await daemon.segments()).map(({ name }) => name)

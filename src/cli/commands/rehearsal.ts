@@ -45,7 +45,7 @@ export function addRehearsal(program: Command, session: Session): void {
     .option('--raw', 'every journal entry instead of sentences', false)
     .option('--fast', 'as fast as it goes instead of live', false)
     .action(async (scenario: string | undefined, { raw, fast }: { raw: boolean; fast: boolean }) => {
-      if (scenario === undefined) list(session)
+      if (scenario === undefined) await list(session)
       else await session.commands.rehearse(teller(session), { scenario, raw, live: !fast })
     })
   prints(rehearsal, 'list', scenarioColumns, {
@@ -56,11 +56,11 @@ export function addRehearsal(program: Command, session: Session): void {
   })
 }
 
-function list(session: Session): void {
+async function list(session: Session): Promise<void> {
   const { screen } = session.terminal
   const shape = session.shape()
   const width = Math.min(usualWidth, screen?.size().columns ?? usualWidth)
-  const rows = session.commands.scenarios()
+  const rows = await session.commands.scenarios()
   session.terminal.stdout(
     renderList(rows, scenarioColumns, { ...shape, maxWidth: (session.namedWidth() ?? width) || null }),
   )
