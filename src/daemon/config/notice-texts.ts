@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { instanceStates, noticeTopics, type NoticeTopic } from '../../domain/notice.ts'
 import { readRegularFile } from '../../files/regular-file.ts'
-import { english, templateProblem, variables, variablesOf, type Texts } from '../../notices/index.ts'
+import { english, templateProblem, variables, variablesOf, type Texts } from '../../notices/texts.ts'
 import { pathText } from './problems.ts'
 import { readYaml, type Path } from './yaml-source.ts'
 

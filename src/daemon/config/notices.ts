@@ -1,7 +1,9 @@
 /** Receivers of notices as the program uses them: secrets and words read, paths resolved, what contradicts itself reported. */
 import { resolve } from 'node:path'
 import { noticeTopics } from '../../domain/notice.ts'
-import { english, type ReceiverSettings, type Texts } from '../../notices/index.ts'
+import type { ReceiverSettings } from '../../notices/index.ts'
+// Not by the room's index: whoever asks for the version would load everything that sends.
+import { english, type Texts } from '../../notices/texts.ts'
 import { readTexts } from './notice-texts.ts'
 import type { ConfigFile } from './schema.ts'
 import type { Report, Secrets } from './secrets.ts'
