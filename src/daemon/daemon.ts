@@ -118,7 +118,7 @@ export class Daemon {
       segmentOf: parts.segmentOf,
       probes: parts.probes,
       settings: parts.monitorSettings,
-      // One that only waits has set nothing: what is forced down then, somebody else forced down.
+      // One that only waits has set nothing: what is forced down then, someone else forced down.
       ours: (host) => this.book.isMarked(host) || (this.book.openOn(host)?.proof ?? null) !== null,
       marked: (host) => this.book.isMarked(host),
       planned: (host, segment) => maintenanceOf(this.orders, host, segment),

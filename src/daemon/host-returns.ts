@@ -3,8 +3,7 @@
  * (domain/host-return.ts), journal what changed, and do the one act that is due. One look at a time for each host; nobody
  * waits for it.
  */
-import { sleep, type Clock } from '../domain/clock.ts'
-import type { Cloud } from '../domain/cloud.ts'
+import { sleep } from '../domain/clock.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import {
@@ -15,20 +14,15 @@ import {
   type ReturnFacts,
   type ReturnState,
 } from '../domain/host-return.ts'
-import type { Journal } from '../domain/journal.ts'
-import type { Observer } from '../domain/observer.ts'
 import { incidentOf, type ReturnRecord } from '../domain/return-record.ts'
 import type { HostName, ServiceChange, ServiceRecord } from '../domain/service.ts'
 import { awayAfterIncident, isBeating, type Verdict, type VerdictKind } from '../domain/verdict.ts'
-import type { ExecutorSettings } from '../executor/context.ts'
 import { settleOpen, takeBack, type ReturnRun } from '../executor/return-steps.ts'
 import { readEvacuations, readLeftovers, readTrait, type EndedIncident } from '../executor/return-survey.ts'
-import type { Monitor } from '../monitor/monitor.ts'
 import type { PollReport } from '../monitor/report.ts'
 import { readEndedIncident } from './ended-incidents.ts'
-import type { IncidentBook } from './incident-book.ts'
+import type { AftermathParts } from './aftermath.ts'
 import { orderHolds } from './order-holds.ts'
-import type { StandingOrders } from './standing-orders.ts'
 
 /**
  * How old a reading of evacuations or of Placement may be. Shorter asks Nova all the time about a host that waits for days for its
@@ -38,19 +32,6 @@ const readingGoodForMs = 10_000
 
 /** Verdicts of a host that is not forced down and whose nova-compute is known to be silent. */
 const silent = new Set<VerdictKind>(['host-down', 'service-down', 'maintenance', 'declared-down'])
-
-export interface HostReturnsParts {
-  clock: Clock
-  cloud: Cloud
-  journal: Journal
-  observer: Observer
-  monitor: Monitor
-  book: IncidentBook
-  orders: StandingOrders
-  mode: () => 'observe' | 'armed'
-  settings: Pick<ExecutorSettings, 'settleQuietMs' | 'tickMs'>
-  signal: AbortSignal
-}
 
 /** What is remembered of one host between polls; all of it may be forgotten and is then learnt anew. */
 interface Watch {
@@ -66,10 +47,10 @@ interface Watch {
 }
 
 export class HostReturns {
-  readonly #parts: HostReturnsParts
+  readonly #parts: AftermathParts
   readonly #watches = new Map<HostName, Watch>()
 
-  constructor(parts: HostReturnsParts) {
+  constructor(parts: AftermathParts) {
     this.#parts = parts
   }
 

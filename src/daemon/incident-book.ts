@@ -117,7 +117,7 @@ export class IncidentBook {
   }
 
   /**
-   * Lets go of an incident that is closed; whoever asks for it later reads the journal. Open ones stay, and one whose instances
+   * Lets go of an incident that is closed; later questions read the journal. Open ones stay, and one whose instances
    * are still watched.
    */
   forgetClosed(id: IncidentId): void {

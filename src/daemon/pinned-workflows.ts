@@ -15,7 +15,7 @@ export interface PinnedWorkflows {
 
 /**
  * The document of new incidents goes into the journal once; those of open incidents come from there. Writes nothing. One that
- * cannot be read any more stops its own incidents only: whoever throws here keeps the whole daemon from starting.
+ * cannot be read any more stops its own incidents only: an error here keeps the whole daemon from starting.
  */
 export function pinnedWorkflows(
   journal: Pick<Journal, 'read'>,

@@ -3,25 +3,18 @@
  * when the host's nova-compute starts is put right, where it is exactly what Lifeboat left there. Driven by the polls; one look at
  * a time for each host, and nobody waits for it.
  */
-import type { Clock } from '../domain/clock.ts'
-import type { Cloud } from '../domain/cloud.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import { foldInstance, type InstanceRecovery } from '../domain/incident.ts'
 import type { Instance } from '../domain/instance.ts'
-import type { Journal } from '../domain/journal.ts'
-import type { Observer } from '../domain/observer.ts'
 import type { HostName } from '../domain/service.ts'
 import { applyToStaleOrders, staleOrderKinds } from '../domain/stale-order-record.ts'
 import { decideStaleOrder, staleOrderCode, type StaleOrder, type StaleOrderDecision } from '../domain/stale-order.ts'
 import { isBeating } from '../domain/verdict.ts'
-import type { ExecutorSettings } from '../executor/context.ts'
 import { repair, repairSteps, settleRepairs, type RepairRun } from '../executor/stale-order-steps.ts'
-import type { Monitor } from '../monitor/monitor.ts'
 import type { PollReport } from '../monitor/report.ts'
-import type { IncidentBook } from './incident-book.ts'
+import type { AftermathParts } from './aftermath.ts'
 import { orderHolds } from './order-holds.ts'
-import type { StandingOrders } from './standing-orders.ts'
 
 /**
  * A host that has just started is looked at in every poll for so long, and then now and then. Shorter: what it breaks late stays
@@ -29,19 +22,6 @@ import type { StandingOrders } from './standing-orders.ts'
  */
 const closelyForMs = 60_000
 const laterEveryMs = 15_000
-
-export interface StaleOrdersParts {
-  clock: Clock
-  cloud: Cloud
-  journal: Journal
-  observer: Observer
-  monitor: Monitor
-  book: IncidentBook
-  orders: StandingOrders
-  mode: () => 'observe' | 'armed'
-  settings: Pick<ExecutorSettings, 'tickMs' | 'settleQuietMs'>
-  signal: AbortSignal
-}
 
 /** What is remembered of one host between polls; a restart learns it again. */
 interface Watch {
@@ -51,13 +31,13 @@ interface Watch {
 }
 
 export class StaleOrders {
-  readonly #parts: StaleOrdersParts
+  readonly #parts: AftermathParts
   readonly #open = new Map<string, StaleOrder>()
   readonly #watches = new Map<HostName, Watch>()
   /** Up to which order people were told, by host. */
   readonly #told = new Map<HostName, number>()
 
-  constructor(parts: StaleOrdersParts) {
+  constructor(parts: AftermathParts) {
     this.#parts = parts
     const { journal } = parts
     for (const entry of journal.read({ kinds: [...staleOrderKinds] })) applyToStaleOrders(this.#open, entry)

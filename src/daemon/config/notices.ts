@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { noticeTopics } from '../../domain/notice.ts'
 import type { ReceiverSettings } from '../../notices/index.ts'
-// Not by the room's index: whoever asks for the version would load everything that sends.
+// Not by the room's index: every command would load what sends.
 import { english, type Texts } from '../../notices/texts.ts'
 import { readTexts } from './notice-texts.ts'
 import type { ConfigFile } from './schema.ts'
