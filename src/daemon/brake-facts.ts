@@ -6,7 +6,7 @@
  */
 import type { Incident } from '../domain/incident.ts'
 import type { HostName } from '../domain/service.ts'
-import { beatingUnderOurFlags, witnessedDead, type Verdict } from '../domain/verdict.ts'
+import { beatingUnderOurFlags, looksDead, type Verdict } from '../domain/verdict.ts'
 import type { BrakeFacts } from '../monitor/brake.ts'
 
 export interface BrakeSources {
@@ -19,6 +19,8 @@ export interface BrakeSources {
   startedAt?: number
   /** Whether what an incident of ours set on the host still stands. */
   isMarked?: (host: HostName) => boolean
+  /** Whether it is disabled only because we keep it out of scheduling while it is silent: nobody meant it to be down. */
+  isSetAside?: (host: HostName) => boolean
   domains: (host: HostName) => readonly string[]
   /** Missed heartbeats beyond which silence alone makes a host count. */
   confirmAfterBeats: number
@@ -33,6 +35,7 @@ export function brakeFacts({
   recoveries,
   startedAt = -Infinity,
   isMarked = () => false,
+  isSetAside = () => false,
   domains,
   confirmAfterBeats,
   fencesIsolated = () => false,
@@ -54,7 +57,7 @@ export function brakeFacts({
         waits: incident.proof === null && incident.cancelled === null,
       })),
       ...verdicts
-        .filter((it) => !open.has(it.host) && (mayBeDead(it, confirmAfterBeats) || isFenced(it)))
+        .filter((it) => !open.has(it.host) && (mayBeDead(it, confirmAfterBeats, isSetAside(it.host)) || isFenced(it)))
         .map((verdict) => ({ ...place(verdict), waits: verdict.kind === 'host-down' || isFenced(verdict) })),
     ],
     // A host that Nova no longer lists is gone for good: it is no part of any scope.
@@ -74,20 +77,16 @@ function beats({ kind, reason }: Verdict): boolean {
   return kind === 'healthy' || reason === beatingUnderOurFlags
 }
 
-function mayBeDead({ kind, evidence }: Verdict, confirmAfterBeats: number): boolean {
+function mayBeDead({ kind, evidence }: Verdict, confirmAfterBeats: number, isSetAside: boolean): boolean {
   switch (kind) {
     case 'host-down':
       return true
     case 'suspect':
-      return witnessedDead(evidence) || (evidence.missedBeats >= confirmAfterBeats && !witnessedAlive(evidence))
+      return looksDead(evidence, confirmAfterBeats)
     case 'unknown':
       // Nova says down, nobody keeps it out on purpose, and we have not watched long enough to say so ourselves.
-      return evidence.state === 'down' && evidence.status === 'enabled' && !evidence.forcedDown
+      return evidence.state === 'down' && (evidence.status === 'enabled' || isSetAside) && !evidence.forcedDown
     default:
       return false
   }
-}
-
-function witnessedAlive({ probes }: Verdict['evidence']): boolean {
-  return probes.some(({ answer }) => answer === 'alive')
 }

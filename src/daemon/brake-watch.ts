@@ -8,9 +8,17 @@ import type { NewEntry } from '../domain/entry.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { BrakeLimits, Segment } from '../domain/segment.ts'
+import type { HostName } from '../domain/service.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import type { BrakeFacts, BrakeRules } from '../monitor/brake.ts'
-import { holding, readBrake, type BrakeReading, type ScopeReading, type Trips } from '../monitor/brake-trips.ts'
+import {
+  holding,
+  readBrake,
+  roomFor,
+  type BrakeReading,
+  type ScopeReading,
+  type Trips,
+} from '../monitor/brake-trips.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import { brakeFacts } from './brake-facts.ts'
 import { BrakeRecord } from './brake-record.ts'
@@ -19,7 +27,7 @@ import type { IncidentBook } from './incident-book.ts'
 export interface BrakeWatchParts {
   clock: Clock
   journal: Journal
-  book: Pick<IncidentBook, 'open' | 'isMarked'>
+  book: Pick<IncidentBook, 'open' | 'isMarked' | 'returnOf'>
   monitor: Pick<Monitor, 'verdicts' | 'segments' | 'domains' | 'frozen' | 'lastPoll'>
   segmentOfIncident: (incident: Incident) => Segment
   /** The verdicts as the brake counts them: a host that is silent by plan is no sign of a mass failure. Default: as they are. */
@@ -75,6 +83,23 @@ export class BrakeWatch {
     return scopes.length === 0 ? null : `held: ${scopes.map(({ message }) => message).join('; ')}`
   }
 
+  /**
+   * Of hosts that are only silent, those that it would let through if all of them were dead. `aside`: hosts that count with them
+   * because they were taken out of scheduling before.
+   */
+  roomFor(hosts: readonly HostName[], aside: readonly HostName[]): HostName[] {
+    this.look()
+    const { monitor, clock } = this.#parts
+    const verdicts = monitor.verdicts()
+    const counted = new Set([...hosts, ...aside])
+    const silent = verdicts
+      .filter(({ host }) => counted.has(host))
+      .map(({ host, segment }) => ({ host, segment, domains: this.#domains(host) }))
+    const blind = monitor.frozen() !== null || monitor.lastPoll() === null
+    const room = new Set(roomFor(silent, this.#facts(verdicts, blind), this.#rules(), this.#trips, clock.now()))
+    return hosts.filter((host) => room.has(host))
+  }
+
   /** Every scope as it stands, the cloud first, for people and machines. */
   scopes(): BrakeScope[] {
     return [...this.look().scopes.values()].map((reading) => this.#view(reading))
@@ -95,6 +120,7 @@ export class BrakeWatch {
       recoveries: this.#record.recoveries,
       startedAt: this.#startedAt,
       isMarked: (host) => book.isMarked(host),
+      isSetAside: (host) => book.returnOf(host).setAside !== null,
       domains: (host) => this.#domains(host),
       confirmAfterBeats: confirmAfterBeats(),
       fencesIsolated: (name) => monitor.segments().some((it) => it.name === name && it.onServiceDown === 'fence'),

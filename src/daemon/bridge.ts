@@ -42,6 +42,7 @@ export function createBridge(parts: {
   noteSegments: () => void
   workflows: () => PinnedWorkflows['byDigest']
   memory: Pick<MemoryWatch, 'holds'>
+  setSilentAside: () => Promise<void>
 }): Bridge {
   const { clock, book, monitor, brake } = parts
   /** Whether an incident that is over had a proof: read once from the journal, it never changes. */
@@ -69,6 +70,8 @@ export function createBridge(parts: {
     },
     isFenced,
     hasIncident: (host) => book.openOn(host) !== undefined,
+    setSilentAside: parts.setSilentAside,
+    setAsideReason: (host) => book.returnOf(host).setAside?.reason ?? null,
     earlier: parts.earlier,
     segment: parts.segmentOfIncident,
     workflow: (digest) => {

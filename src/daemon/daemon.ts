@@ -39,6 +39,7 @@ import { IncidentRecords } from './review/incident-records.ts'
 import { createReview } from './review/review.ts'
 import { UnsettledIncidents } from './review/unsettled.ts'
 import { RulesInForce, type Mode, type Rules } from './rules.ts'
+import { SetAsides } from './set-asides.ts'
 import { StaleOrders } from './stale-orders.ts'
 import { StandingOrders } from './standing-orders.ts'
 import { Standstill } from './standstill.ts'
@@ -82,6 +83,7 @@ export class Daemon {
   readonly #watch: WatchLoop
   readonly #keeper: OrderKeeper
   readonly #returns: HostReturns
+  readonly #setAsides: SetAsides
   readonly #staleOrders: StaleOrders
   readonly #afterReturns: AfterReturns
   readonly #stopping = new AbortController()
@@ -121,6 +123,7 @@ export class Daemon {
       // One that only waits has set nothing: what is forced down then, someone else forced down.
       ours: (host) => this.book.isMarked(host) || (this.book.openOn(host)?.proof ?? null) !== null,
       marked: (host) => this.book.isMarked(host),
+      setAside: (host) => this.book.returnOf(host).setAside !== null,
       planned: (host, segment) => maintenanceOf(this.orders, host, segment),
       incidentOver: (host) => this.book.isReturning(host),
       frozenBefore: freezeBefore(journal, clock),
@@ -165,6 +168,13 @@ export class Daemon {
       earlier,
       workflows: () => this.#workflows,
       memory,
+      setSilentAside: () => this.#setAsides.setSilentAside(),
+    })
+    this.#setAsides = new SetAsides({
+      ...{ clock, cloud, journal, observer, mode, brake, settings: rules.executorSettings },
+      ...{ monitor: this.monitor, book: this.book, orders: this.orders, signal },
+      permission: (it) => bridge.permission(it),
+      confirmAfterBeats: () => rules.now.monitorSettings.confirmAfterBeats,
     })
     const rulesInForce = (): object => rules.now
     this.#context = { cloud, journal, fencer, clock, observer, bridge, settings: rules.executorSettings, rulesInForce }
@@ -201,7 +211,7 @@ export class Daemon {
       monitor: this.monitor,
       book: this.book,
       brake,
-      followers: [this.#returns, this.#staleOrders, this.#afterReturns],
+      followers: [this.#setAsides, this.#returns, this.#staleOrders, this.#afterReturns],
       observer,
       pollIntervalMs: () => rules.now.monitorSettings.pollIntervalMs,
       mode,
@@ -303,6 +313,7 @@ export class Daemon {
     // A start that failed half way (a port that is taken) has nothing on record that could end.
     if (this.#polling === null) return
     await this.#returns.idle()
+    await this.#setAsides.idle()
     await this.#staleOrders.idle()
     await this.#afterReturns.idle()
     await this.notices?.stop()

@@ -70,6 +70,11 @@ export class IncidentBook {
     return [...this.#returns.values()].filter(({ host, mark }) => mark !== null && !open.has(host))
   }
 
+  /** Every host that is kept out of scheduling because it was silent (domain/set-aside.ts). */
+  setAside(): ReturnRecord[] {
+    return [...this.#returns.values()].filter(({ setAside }) => setAside !== null)
+  }
+
   /** The incident that set our flags on the host's service, open or over, or undefined. */
   markedBy(host: string): IncidentId | undefined {
     return this.returnOf(host).mark?.incidents.at(-1)

@@ -3,7 +3,7 @@
  * An entry never changes once written; a new release may add kinds and optional fields, never take one away.
  */
 import type { ScopeId } from './brake.ts'
-import type { ErrorRecord } from './errors.ts'
+import type { Certainty, ErrorRecord } from './errors.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { Leftover, ReturnState, ReturnStepKind } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
@@ -12,6 +12,7 @@ import type { Notice, NoticeDeadLettered, NoticeFailed, NoticeSent } from './not
 import type { Outcome } from './outcome.ts'
 import type { HostStepKind, InstancePlan, StepKind } from './plan.ts'
 import type { HostName, ServiceChange } from './service.ts'
+import type { SetAsideState } from './set-aside.ts'
 import type { SilenceOnRecord } from './silence.ts'
 import type { StaleOrderEnd, WaitsAt } from './stale-order.ts'
 import type { Scope } from './standing-order.ts'
@@ -98,6 +99,19 @@ export interface EntryData {
     before: { forcedDown: boolean; status: string; disabledReason: string | null }
     reason: string
     updatedAt: string | null
+  }
+
+  /**
+   * A silent host is kept from becoming the destination of an incident's evacuations, by a disable of ours: `incident` is theirs, not
+   * the host's own. On record before and after each write; `certainty`: of the write that it is about. `reason`: our text on the service.
+   */
+  'service.set-aside': {
+    to: SetAsideState
+    serviceId: string
+    reason: string
+    because: string
+    certainty: Certainty
+    globalRequestId?: string
   }
 
   /** The host showed life after it was proven dead: neither the proof nor a statement made before counts any more. */

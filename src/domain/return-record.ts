@@ -11,6 +11,8 @@ import {
   type ReturnState,
   type ReturnStepKind,
 } from './host-return.ts'
+import { setAsideAfter } from './set-aside-record.ts'
+import type { SetAside } from './set-aside.ts'
 
 /** The write of a return that has rows but no end yet: only reading Nova can tell whether it was taken. */
 export interface OpenReturnStep {
@@ -22,6 +24,8 @@ export interface OpenReturnStep {
 export interface ReturnRecord {
   host: string
   mark: HostMark | null
+  /** It was kept out of scheduling while it was silent, and no mark has taken that over. */
+  setAside: SetAside | null
   /** When our last order to force it down was begun or given up; null once Nova answered it. ISO. */
   orderedAt: string | null
   /** When our last order to force it down was begun or answered. ISO. */
@@ -62,6 +66,7 @@ export const returnEntryKinds = [
   'incident.opened',
   'service.marked',
   'service.restored',
+  'service.set-aside',
   'return.changed',
   'operator.return',
 ] as const satisfies readonly Entry['kind'][]
@@ -91,7 +96,9 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
       return { ...begun(record), failures, order: record.order?.keepOut === true ? record.order : null }
     }
     case 'service.marked':
-      return { ...begun(record), mark: markAfter(record.mark, entry.incident ?? '', entry.data) }
+      return { ...begun(record), mark: markAfter(record, entry.incident ?? '', entry.data), setAside: null }
+    case 'service.set-aside':
+      return { ...record, setAside: setAsideAfter(record.setAside, entry) }
     case 'service.restored':
       return {
         ...begun(record),
@@ -137,19 +144,26 @@ function afterOrder(record: ReturnRecord, { kind, at }: Entry): ReturnRecord {
 /**
  * What is ours after one more mark. What the service had before counts as ours only where an earlier mark of ours had set it:
  * a host that fails again before its return was over carries our own text already. An incident marks once more what it finds
- * otherwise than at first: somebody did that, for its own write was not taken.
+ * otherwise than at first: somebody did that, for its own write was not taken. A disable that set the host aside becomes part of it,
+ * also one that Nova shows only later.
  */
-function markAfter(earlier: HostMark | null, incident: string, data: EntryData['service.marked']): HostMark {
+function markAfter(
+  { mark: earlier, setAside }: ReturnRecord,
+  incident: string,
+  data: EntryData['service.marked'],
+): HostMark {
   const { serviceId, before, reason } = data
   const still = earlier?.serviceId === serviceId ? earlier : null
   const again = still?.incidents.at(-1) === incident
-  const ownText = still?.disabled === true && still.reasons.includes(before.disabledReason ?? '')
+  const aside = setAside?.serviceId === serviceId ? [setAside.reason] : []
+  const disabledByUs = [...(still?.disabled === true ? still.reasons : []), ...aside]
+  const ownText = disabledByUs.includes(before.disabledReason ?? '')
   return {
     incidents: [...(still?.incidents ?? []), ...(again ? [] : [incident])],
     serviceId,
     forcedDown: before.forcedDown ? still?.forcedDown === true && !again : true,
     disabled: before.status === 'disabled' ? ownText : true,
-    reasons: [...(still?.reasons ?? []), ...(again ? [] : [reason])],
+    reasons: [...(still?.reasons ?? []), ...aside, ...(again ? [] : [reason])],
   }
 }
 
@@ -162,6 +176,7 @@ export function nothingKnown(host: string): ReturnRecord {
   return {
     host,
     mark: null,
+    setAside: null,
     orderedAt: null,
     forcedAt: null,
     state: 'away',

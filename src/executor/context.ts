@@ -66,6 +66,13 @@ export interface Bridge {
   isFenced(host: string): boolean
   /** Whether an incident of that host is open: it may be proven dead yet. */
   hasIncident(host: string): boolean
+  /**
+   * Keeps hosts that are silent now from becoming destinations. Resolves once Nova shows it, or after a moment: no evacuation waits for
+   * an answer that Nova gives only when a dead host has answered it. Never throws.
+   */
+  setSilentAside(): Promise<void>
+  /** Our text on the host's service where it was set aside so, or null. */
+  setAsideReason(host: string): string | null
   /** What incidents before this one did with an instance, or one of another host that is open. */
   earlier: Earlier
   segment(incident: Incident): Segment

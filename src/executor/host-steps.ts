@@ -98,6 +98,11 @@ function isForcedDown({ forcedDown, status }: ServiceRecord, { marked }: Inciden
   return forcedDown && (status === 'disabled' || marked !== null)
 }
 
+/** Enabled, or disabled by us while it was only silent: from now on the text names the host's own incident. */
+function isOursToDisable({ bridge, host }: Run, { status, disabledReason }: ServiceRecord): boolean {
+  return status === 'enabled' || (disabledReason !== null && disabledReason === bridge.setAsideReason(host))
+}
+
 /** Throws HELD_BACK when the row must be read again: somebody changed it, or what allowed the write is no longer so. */
 async function orderForceDown(run: Run, gate: HostGate, found: ServiceRecord): Promise<void> {
   const { id, updatedAt } = found
@@ -107,7 +112,7 @@ async function orderForceDown(run: Run, gate: HostGate, found: ServiceRecord): P
   const reason = ourDisabledReason(run.id)
   const change = {
     forcedDown: true,
-    ...(found.status === 'enabled' && { status: 'disabled' as const, disabledReason: reason }),
+    ...(isOursToDisable(run, found) && { status: 'disabled' as const, disabledReason: reason }),
   }
   let mayLeave = gate.lastMoment()
   await hostStep(run, 'force-down', before, change, async (as) => {

@@ -360,6 +360,7 @@ class IncidentRunner {
     const incident = this.#incident
     if (incident.mode === 'observe') return closeObserved(this.#run)
     const watch = (this.#watch ??= this.#newWatch(await this.#cloudTime()))
+    await this.#run.bridge.setSilentAside()
     const { maxParallelPerHost, priority } = this.#run.bridge.segment(incident)
     const slots = new Slots(this.#queue, maxParallelPerHost, priority)
     const trouble = new CloudTrouble(this.#run, this.#holding)

@@ -4,6 +4,7 @@ import { returnStepKinds } from '../domain/host-return.ts'
 import { noticeSentence } from '../domain/notice-sentences.ts'
 import { outcomes } from '../domain/outcome.ts'
 import { hostStepKinds, stepKinds } from '../domain/plan.ts'
+import { setAsideSentence } from '../domain/set-aside.ts'
 import { silenceSentence } from '../domain/silence.ts'
 import { scopeText, wholeCloud } from '../domain/standing-order.ts'
 
@@ -33,6 +34,8 @@ export function sentenceOf(entry: Entry): string | null {
       return `Proof of death recorded: ${entry.data.proof.strength} by ${entry.data.proof.method}`
     case 'service.marked':
       return `Service ${entry.data.serviceId} marked: ${entry.data.reason}`
+    case 'service.set-aside':
+      return setAsideSentence(entry.host ?? '', entry.data)
     case 'proof.voided':
       return `The proof of death no longer holds (${entry.data.code}): ${entry.data.message}`
     case 'return.changed':

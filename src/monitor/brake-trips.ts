@@ -85,6 +85,25 @@ export function holding(host: BrakeHost, { scopes }: Pick<BrakeReading, 'scopes'
   })
 }
 
+/**
+ * Of `hosts`, those that would be let through if all of them were down now: in every scope of theirs there is room for all that are in
+ * it, and none is tripped. While nothing is believed it is none.
+ */
+export function roomFor(
+  hosts: readonly BrakeHost[],
+  facts: BrakeFacts,
+  rules: BrakeRules,
+  trips: Trips,
+  now: number,
+): HostName[] {
+  if (facts.blind) return []
+  const since = new Map([...trips].map(([scope, trip]) => [scope, trip.since]))
+  const down = [...facts.down, ...hosts.map((host) => ({ ...host, waits: true }))]
+  const counts = countScopes({ ...facts, down }, rules, since, now)
+  const hasRoom = (scope: ScopeId): boolean => !trips.has(scope) && counts.get(scope)?.over === false
+  return hosts.filter((host) => scopesOf(host).every(hasRoom)).map(({ host }) => host)
+}
+
 function sameHosts(some: readonly HostName[], others: readonly HostName[]): boolean {
   return some.length === others.length && some.every((host, index) => host === others[index])
 }

@@ -8,7 +8,6 @@ import { ensureError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Segment, SegmentOf } from '../domain/segment.ts'
 import type { HostName, ServiceRecord, ServicesReading } from '../domain/service.ts'
-import type { SilenceOnRecord } from '../domain/silence.ts'
 import {
   isUnread,
   type Probe,
@@ -24,7 +23,7 @@ import { nextFreeze, type Freeze } from './freezer.ts'
 import { firstSight, intervalOf, ownWrite, restart, stoodStill, suspicionAfter, take, type Pulse } from './heartbeat.ts'
 import { KeptSilence } from './kept-silence.ts'
 import { probeRound } from './probe-round.ts'
-import type { Frozen, MonitorRules, PollReport, Reading } from './report.ts'
+import type { Frozen, MonitorParts, MonitorRules, PollReport, Reading } from './report.ts'
 import { holeMs, type MonitorSettings } from './settings.ts'
 import { judge, whileFrozen, whileInDoubt, type Conclusion } from './verdict-rules.ts'
 import { evidenceOf, notListed, type Track } from './track.ts'
@@ -46,6 +45,7 @@ export class Monitor {
   readonly #incidentOver: (host: HostName) => boolean
   readonly #observer: Observer
   readonly #marked: (host: HostName) => boolean
+  readonly #setAside: (host: HostName) => boolean
   readonly #planned: (host: HostName, segment: string) => string | null
   readonly #aggregates: Aggregates
   readonly #hosts = new Map<HostName, Track>()
@@ -54,6 +54,7 @@ export class Monitor {
   #hadComputes = false
   #readAt: number | null = null
   #freeze: Freeze | null = null
+  #inDoubt = false
   #lastRead: Reading | null = null
   #tookMs = 0
   #lastPoll: { at: number; ok: boolean; tookMs: number; error: string | null } | null = null
@@ -66,25 +67,7 @@ export class Monitor {
   /** Readings are taken in one after another: an older answer after a newer one would look like a beat. */
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor(options: {
-    cloud: Pick<Cloud, 'listServices' | 'listAggregates'>
-    clock: Clock
-    segmentOf: SegmentOf
-    probes: ReadonlyMap<string, Probe>
-    settings: MonitorSettings
-    ours: (host: HostName) => boolean
-    /** What an incident of ours set there still stands, and the incident is over. Default: never. */
-    incidentOver?: (host: HostName) => boolean
-    observer: Observer
-    /** Whether its forced_down is ours. Default: never. */
-    marked?: (host: HostName) => boolean
-    /** Why silence of the host is expected, in words, or null. Default: never. */
-    planned?: (host: HostName, segment: string) => string | null
-    /** What the run before left frozen: it lasts until a good answer, and the whole quiet time after that. Default: nothing. */
-    frozenBefore?: Frozen | null
-    /** This start is one of several, and what the run before left of silent hosts. Default: it stands alone. */
-    amongStarts?: { before: (SilenceOnRecord & { at: string }) | null } | null
-  }) {
+  constructor(options: MonitorParts) {
     this.#cloud = options.cloud
     this.#clock = options.clock
     this.#segmentOf = options.segmentOf
@@ -94,6 +77,7 @@ export class Monitor {
     this.#incidentOver = options.incidentOver ?? (() => false)
     this.#observer = options.observer
     this.#marked = options.marked ?? (() => false)
+    this.#setAside = options.setAside ?? (() => false)
     this.#planned = options.planned ?? (() => null)
     this.#freeze = options.frozenBefore ? { ...options.frozenBefore, quietSince: null, inherited: true } : null
     const { cloud, clock, observer } = options
@@ -203,6 +187,11 @@ export class Monitor {
 
   frozen(): Frozen | null {
     return this.#freeze && { reason: this.#freeze.reason, message: this.#freeze.message, since: this.#freeze.since }
+  }
+
+  /** The last look did not believe the control plane enough to confirm that a host is dead. */
+  inDoubt(): boolean {
+    return this.#inDoubt
   }
 
   /** What the host's aggregates say for a metadata key: its failure domains. */
@@ -371,6 +360,7 @@ export class Monitor {
   /** Control plane first, then host by host. `at` dates the silence: what a slow answer hides is not silence. */
   #settle(apiError: string | null, reading: ServicesReading | null, at: number, now: number): void {
     const { freeze: fault, doubt } = this.#assess(apiError, reading, at)
+    this.#inDoubt = doubt !== null
     const change = nextFreeze(this.#freeze, fault, now, this.#settings.quietAfterFreezeMs)
     this.#freeze = change.freeze
     const frozen = this.frozen()
@@ -417,7 +407,8 @@ export class Monitor {
   #comparable(): ComputeFacts[] {
     const facts: ComputeFacts[] = []
     for (const { host, pulse, readable, ...track } of this.#hosts.values()) {
-      if (!readable || pulse.status !== 'enabled' || pulse.forcedDown) continue
+      const isMeantToRun = pulse.status === 'enabled' || this.#setAside(host)
+      if (!readable || !isMeantToRun || pulse.forcedDown) continue
       const { alive, dead } = witnessesIn(track.readings)
       // A dead host that boots answers its probes before its nova-compute beats. Several of them at once, as the power of a
       // site returns, are no broker fault.

@@ -1,4 +1,7 @@
 /** What the monitor is given to judge by, and what it says of each poll. */
+import type { Clock } from '../domain/clock.ts'
+import type { Cloud } from '../domain/cloud.ts'
+import type { Observer } from '../domain/observer.ts'
 import type { SegmentOf } from '../domain/segment.ts'
 import type { HostName } from '../domain/service.ts'
 import type { SilenceOnRecord } from '../domain/silence.ts'
@@ -32,6 +35,26 @@ export interface MonitorRules {
   segmentOf: SegmentOf
   probes: ReadonlyMap<string, Probe>
   settings: MonitorSettings
+}
+
+/** What a monitor is made of: its rules, and what it asks of the rest of the daemon. */
+export interface MonitorParts extends MonitorRules {
+  cloud: Pick<Cloud, 'listServices' | 'listAggregates'>
+  clock: Clock
+  ours: (host: HostName) => boolean
+  /** What an incident of ours set there still stands, and the incident is over. Default: never. */
+  incidentOver?: (host: HostName) => boolean
+  observer: Observer
+  /** Whether its forced_down is ours. Default: never. */
+  marked?: (host: HostName) => boolean
+  /** Whether it is disabled only because we keep it out of scheduling while it is silent. Default: never. */
+  setAside?: (host: HostName) => boolean
+  /** Why silence of the host is expected, in words, or null. Default: never. */
+  planned?: (host: HostName, segment: string) => string | null
+  /** What the run before left frozen: it lasts until a good answer, and the whole quiet time after that. Default: nothing. */
+  frozenBefore?: Frozen | null
+  /** This start is one of several, and what the run before left of silent hosts. Default: it stands alone. */
+  amongStarts?: { before: (SilenceOnRecord & { at: string }) | null } | null
 }
 
 export interface PollReport {

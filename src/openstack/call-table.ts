@@ -77,7 +77,7 @@ export const calls = {
     method: 'PUT',
     route: '/os-services/{id}',
     microversion: reads,
-    why: 'forced_down before the evacuations, disabled while the host is away, both taken back on its return',
+    why: 'forced_down before the evacuations, disabled while the host is away or silent, both taken back on its return',
     policy: 'os_compute_api:os-services:update',
     write: true,
   },

@@ -1,6 +1,7 @@
 /** Journal entries as log lines: level, sentence and fields. The whole entry stays in the journal; the log points at it. */
 import type { Entry, EntryKind } from '../domain/entry.ts'
 import { noticeSentence } from '../domain/notice-sentences.ts'
+import { setAsideSentence } from '../domain/set-aside.ts'
 import { silenceSentence } from '../domain/silence.ts'
 import { scopeText, wholeCloud } from '../domain/standing-order.ts'
 import type { Level } from './logger.ts'
@@ -104,6 +105,10 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
     }
     case 'service.marked':
       return { message: 'Service marked as ours', reason: entry.data.reason }
+    case 'service.set-aside': {
+      const { to: setAside, certainty } = entry.data
+      return { message: setAsideSentence(entry.host ?? '', entry.data), setAside, certainty }
+    }
     case 'proof.voided':
       return { message: `The proof of death no longer holds: ${entry.data.message}`, reason: entry.data.code }
     case 'return.changed': {

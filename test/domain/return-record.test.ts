@@ -8,9 +8,11 @@ import {
   returnStepKey,
   type ReturnRecord,
 } from '../../src/domain/return-record.ts'
+import { setAsideReason } from '../../src/domain/set-aside.ts'
 
 const host = 'cmp01'
 const text = (incident: string): string => `lifeboat: incident ${incident}`
+const asideText = setAsideReason('1')
 
 /** Entries of one host, a second apart. */
 class Told {
@@ -56,6 +58,11 @@ class Told {
     const found = { forcedDown: false, status: 'enabled', disabledReason: null, ...before }
     const data = { serviceId, before: found, reason: text(incident), updatedAt: null }
     return this.tell({ kind: 'service.marked', incident, data })
+  }
+
+  setAside(to: 'setting' | 'set' | 'over'): this {
+    const data = { to, serviceId: 's-1', reason: asideText, because: 'silent', certainty: 'unknown' } as const
+    return this.tell({ kind: 'service.set-aside', incident: '1', data })
   }
 
   /** A write with all its rows up to `end`. */
@@ -114,6 +121,25 @@ describe('a mark', () => {
       .marked('1')
       .marked('2', { forcedDown: true, status: 'disabled', disabledReason: text('1') })
     expect(still.record.mark).toMatchObject({ forcedDown: true, disabled: true })
+  })
+
+  test('takes over the disable by which the host was set aside while it was silent', () => {
+    const aside = new Told().setAside('setting').opened('2')
+    expect(aside.record.setAside).toMatchObject({ incident: '1', state: 'setting' })
+    // Nova showed it, or shows it only after the mark: it is ours in either case.
+    for (const before of [{ status: 'disabled', disabledReason: asideText }, {}]) {
+      const { mark, setAside } = new Told().setAside('setting').opened('2').marked('2', before).record
+      expect(mark).toMatchObject({ incidents: ['2'], disabled: true, reasons: [asideText, text('2')] })
+      expect(setAside).toBeNull()
+    }
+  })
+
+  test('takes nothing over from a disable that is over, or of a service that was made anew, or where others disabled it', () => {
+    const ours = { status: 'disabled', disabledReason: asideText }
+    expect(new Told().setAside('setting').setAside('over').marked('2', ours).record.mark?.disabled).toBe(false)
+    expect(new Told().setAside('setting').marked('2', ours, 's-2').record.mark?.disabled).toBe(false)
+    const theirs = { status: 'disabled', disabledReason: 'theirs' }
+    expect(new Told().setAside('set').marked('2', theirs).record.mark?.disabled).toBe(false)
   })
 
   test('does not take a reason of others for ours because we had marked it once', () => {
@@ -275,6 +301,7 @@ test('a host that no entry speaks of is away, with nothing of ours on it', () =>
     host,
     mark: null,
     orderedAt: null,
+    setAside: null,
     forcedAt: null,
     state: 'away',
     said: null,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Entry, EntryData } from '../../src/domain/entry.ts'
 import type { StepRecord } from '../../src/domain/incident.ts'
 import { applyToReturns, type ReturnRecord } from '../../src/domain/return-record.ts'
+import { ourDisabledReason } from '../../src/domain/service.ts'
 import { forceDown } from '../../src/executor/host-steps.ts'
 import { failed } from './decisions/stage.ts'
 import { ProofStage } from './decisions/proof-stage.ts'
@@ -47,6 +48,27 @@ describe('an order whose answer is missing', () => {
     stage.cancel()
     expect(await stage.ending(forceDown(stage.run, stage.gate))).toBe('CANCELLED')
     expect([step(stage), stage.incident.marked]).toEqual([undefined, null])
+  })
+})
+
+describe('our own disable of a host that was only silent', () => {
+  const text = 'lifeboat: incident of another host'
+
+  it('gets the text of its own incident', async () => {
+    const stage = untouched()
+    stage.service = { ...stage.service, status: 'disabled', disabledReason: text }
+    stage.run.bridge.setAsideReason = () => text
+    await stage.clock.run(forceDown(stage.run, stage.gate))
+    expect(stage.service).toMatchObject({ forcedDown: true, disabledReason: ourDisabledReason(stage.run.id) })
+    expect(stage.incident.marked?.before.disabledReason).toBe(text)
+  })
+
+  it('is none of ours where somebody wrote another text over it', async () => {
+    const stage = untouched()
+    stage.service = { ...stage.service, status: 'disabled', disabledReason: 'bad DIMM' }
+    stage.run.bridge.setAsideReason = () => text
+    await stage.clock.run(forceDown(stage.run, stage.gate))
+    expect(stage.service).toMatchObject({ forcedDown: true, disabledReason: 'bad DIMM' })
   })
 })
 

@@ -281,6 +281,8 @@ export class Rig {
       lookAgain: () => Promise.resolve({ verdict: downVerdict, frozen: null }),
       isFenced: (host) => host === dead || this.fenced.has(host),
       hasIncident: () => false,
+      setSilentAside: () => Promise.resolve(),
+      setAsideReason: () => null,
       earlier: () => null,
       segment: () => this.segment,
       workflow: () => workflow,

@@ -1,7 +1,7 @@
 /** A brake over a fleet of ten hosts of segment s and ten of segment t, told what is down by name. */
 import type { BrakeLimits } from '../../src/domain/segment.ts'
 import type { BrakeFacts, BrakeHost, BrakeRules } from '../../src/monitor/brake.ts'
-import { holding, readBrake, type BrakeReading, type Trips } from '../../src/monitor/brake-trips.ts'
+import { holding, readBrake, roomFor, type BrakeReading, type Trips } from '../../src/monitor/brake-trips.ts'
 
 export const limits = (maxHosts: number, maxShare: number): BrakeLimits => ({ maxHosts, maxShare })
 
@@ -80,6 +80,12 @@ export class Brake {
   held(name: string): string[] {
     const host = this.facts.down.find((one) => one.host === name) ?? this.#host(name)
     return holding(host, this.look()).map(({ scope }) => scope)
+  }
+
+  /** Of hosts that are only silent, those that it would let through if all were dead. */
+  roomFor(...names: string[]): string[] {
+    const silent = names.map((name) => this.#host(name))
+    return roomFor(silent, this.facts, this.#rules, this.trips, this.now)
   }
 
   message(scope: string): string | undefined {

@@ -155,3 +155,20 @@ describe('a tripped scope', () => {
     expect(brake.held('s1')).toEqual([])
   })
 })
+
+describe('room for silent hosts', () => {
+  it('is as much as the limits leave beside those that are down, or none for any of them', () => {
+    expect(new Brake().proven('s1').roomFor('s2')).toEqual(['s2'])
+    expect(new Brake().proven('s1').down('s2').roomFor('s2', 's3')).toEqual([])
+    // The other segment has room of its own.
+    expect(new Brake().proven('s1').down('s2').roomFor('s2', 's3', 't1')).toEqual(['t1'])
+  })
+
+  it('is none in a scope that is tripped, and none while the control plane is not believed', () => {
+    const brake = new Brake({ settleMs: 1_000 })
+    brake.trips = new Map([['segment:s', { since: 0, changedAt: 0, hosts: [], waiting: 1 }]])
+    expect(brake.roomFor('s1', 't1')).toEqual(['t1'])
+    brake.facts.blind = true
+    expect(brake.roomFor('t1')).toEqual([])
+  })
+})

@@ -53,6 +53,8 @@ export function factsOf(entry: Entry): string {
       const { status, forcedDown } = entry.data.before
       return words('found', status, forcedDown ? 'forced-down' : '')
     }
+    case 'service.set-aside':
+      return words(entry.data.to, entry.data.certainty)
     case 'plan.made': {
       const { decision, reason, recipe, expected, asProject, debts, original } = entry.data
       const leftovers = debts.map(({ code }) => `leaves=${code}`)

@@ -38,6 +38,7 @@ const groupsOfKind: Record<EntryKind, readonly (typeof groups)[number][]> = {
   'fence.attempt': ['fencing'],
   'proof.recorded': ['fencing'],
   'service.marked': ['fencing'],
+  'service.set-aside': ['returns'],
   'proof.voided': ['fencing'],
   'return.changed': ['returns'],
   'service.restored': ['returns'],

@@ -80,6 +80,7 @@ export class Stage {
           act === 'begins' ? this.permission : (this.begun[act] ?? { allowed: true }),
         isFenced: (host: string) => this.fenced.has(host),
         hasIncident: () => false,
+        setAsideReason: () => null,
       } as unknown as Run['bridge'],
       lapsed: null,
       plans: { stands: () => true, settle: () => Promise.resolve() },
