@@ -17,14 +17,7 @@ interface Standing {
 
 /** No method of a fencing chain begins while its incident is cancelled, paused, in maintenance, only observed, or its host healthy. */
 export function fencedWhileHeld(entries: Entry[]): string[] {
-  const standing: Standing = {
-    mode: 'armed',
-    pauses: new Set(),
-    maintenance: new Set(),
-    verdicts: new Map(),
-    cancelled: new Set(),
-    segments: new Map(),
-  }
+  const standing = nothingStands()
   const broken: string[] = []
   for (const entry of entries) {
     note(standing, entry)
@@ -33,6 +26,23 @@ export function fencedWhileHeld(entries: Entry[]): string[] {
     if (why !== null) broken.push(`entry ${entry.seq}: ${entry.data.method} fences ${entry.host}, which is ${why}`)
   }
   return broken
+}
+
+function nothingStands(): Standing {
+  return {
+    mode: 'armed',
+    pauses: new Set(),
+    maintenance: new Set(),
+    verdicts: new Map(),
+    cancelled: new Set(),
+    segments: new Map(),
+  }
+}
+
+function standingAfter(entries: Entry[]): Standing {
+  const standing = nothingStands()
+  for (const entry of entries) note(standing, entry)
+  return standing
 }
 
 function note(standing: Standing, entry: Entry): void {
@@ -62,6 +72,21 @@ function forbids(standing: Standing, host: string, incident: string): string | n
   if (scopes.some((scope) => standing.pauses.has(scope))) return 'paused'
   if (scopes.some((scope) => standing.maintenance.has(scope))) return 'in maintenance'
   return standing.verdicts.get(host) === 'healthy' ? 'healthy' : null
+}
+
+/**
+ * At the end of a script, hours after its last trouble: no disable by which a silent host was set aside stands on one that lives and has
+ * no open incident, unless people have ordered that nothing is done there.
+ */
+export function stillSetAside(entries: Entry[], stage: Stage, incidents: Map<string, Incident>): string[] {
+  const standing = standingAfter(entries)
+  if (standing.mode === 'observe' || standing.pauses.size > 0 || standing.maintenance.size > 0) return []
+  const open = new Set([...incidents.values()].filter(({ closed }) => closed === null).map(({ host }) => host))
+  return [...stage.simulator.world.hosts.values()].flatMap(({ name, service, agent, connected }) =>
+    service.disabledReason?.includes('set aside') === true && agent && connected && !open.has(name)
+      ? [`${name} lives, and is still disabled (${service.disabledReason})`]
+      : [],
+  )
 }
 
 /** No instance of which the newest line says `recovered` runs on two hosts. */

@@ -6,7 +6,7 @@ import type { Stage } from '../../src/daemon/rehearsal/stage.ts'
 import { lockedOut } from './laws-of-locks.ts'
 import { sentWithoutALook } from './laws-of-looks.ts'
 import { contradictsTheOneBefore } from './laws-of-memory.ts'
-import { fencedWhileHeld, recoveredTwice } from './laws-of-orders.ts'
+import { fencedWhileHeld, recoveredTwice, stillSetAside } from './laws-of-orders.ts'
 
 /** Every law that was broken, in words; none is what must come out. */
 export function brokenLaws(stage: Stage, scenario: Scenario): string[] {
@@ -21,6 +21,7 @@ export function brokenLaws(stage: Stage, scenario: Scenario): string[] {
     ...ranTwice(stage),
     ...recoveredTwice(stage, incidents),
     ...contradictsTheOneBefore(entries, orderedOf(stage, scenario)),
+    ...stillSetAside(entries, stage, incidents),
     ...moreThanTheBrakeAllows(entries, scenario),
     ...stoppedOnesThatRun(stage, scenario, incidents),
     ...marksLeftBehind(stage, scenario, incidents),
