@@ -28,6 +28,7 @@ export function hostStatus(verdict: Verdict, zone: string | null, { book, orders
   const { host, segment, kind, reason, message, at, evidence } = verdict
   const { status, state, forcedDown, silentMs, intervalMs, missedBeats, probes } = evidence
   const incident = book.openOn(host)?.id ?? null
+  const { setAside } = book.returnOf(host)
   const returning = book.isReturning(host) ? book.returnOf(host).state : null
   return {
     host,
@@ -45,6 +46,8 @@ export function hostStatus(verdict: Verdict, zone: string | null, { book, orders
     probes,
     incident,
     returning,
+    setAside:
+      setAside === null ? null : { incident: setAside.incident, because: setAside.because, since: setAside.since },
     standingOrders: (['pause', 'maintenance'] as const).flatMap((order) => orders.covering(order, host, [segment])),
     at,
   }

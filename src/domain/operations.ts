@@ -120,6 +120,8 @@ export interface HostStatus {
   standingOrders: StandingOrder[]
   /** How far it is on its way back, when it carries what a closed incident of ours set. */
   returning: ReturnState | null
+  /** Our disable that keeps it out of scheduling while it is silent: for which incident's evacuations, and why. */
+  setAside: { incident: IncidentId; because: string; since: string } | null
   at: string
 }
 

@@ -44,6 +44,7 @@ export const aHost: HostStatus = {
   incident: null,
   standingOrders: [],
   returning: null,
+  setAside: null,
   at: '2026-01-02T03:04:05.000Z',
 }
 

@@ -135,6 +135,10 @@ const hostShape = {
   incident: z.string().nullable().describe('Its open incident'),
   standingOrders: z.array(standingOrder),
   returning: returnState.nullable(),
+  setAside: z
+    .object({ incident: z.string(), because: z.string(), since: time })
+    .nullable()
+    .describe('Disabled by Lifeboat while it is silent, so that Nova sends it none of the guests of that incident'),
   at: time,
 }
 export const hostStatus = z.object(hostShape).meta({ id: 'HostStatus' })

@@ -47,12 +47,23 @@ const columns: Column<HostDetail>[] = [
   {
     title: 'Ours',
     type: 'object?',
-    means: 'What Lifeboat set on its service and has not taken back',
+    means: 'What an incident set on its service and Lifeboat has not taken back',
     value: (it) => it.mark,
     text: ({ mark }) =>
       mark === null
-        ? 'nothing is set by us'
+        ? 'no incident of it has set anything'
         : `${[mark.forcedDown ? 'forced_down' : '', mark.disabled ? 'disabled' : ''].filter((at) => at !== '').join(' and ') || 'nothing'}, by incident ${mark.incidents.join(', ')}`,
+  },
+  {
+    title: 'Set Aside',
+    type: 'object?',
+    means:
+      'Disabled while it is silent, so that Nova sends no guest there: `incident` (whose guests), `because`, `since`',
+    value: (it) => it.setAside,
+    text: ({ setAside }) =>
+      setAside === null
+        ? ''
+        : `disabled since ${clockTime(setAside.since)}, until it is seen to live: ${setAside.because} (${setAside.incident})`,
   },
   {
     title: 'Return',

@@ -204,9 +204,30 @@ function Seen({ host }: { host: HostDetail }) {
   )
 }
 
+function SetAside({ incident, because, since }: NonNullable<HostDetail['setAside']>) {
+  return (
+    <>
+      <p>
+        <Tag tone="wait">set aside</Tag> Lifeboat has disabled it, so that Nova sends no guest there. It is enabled as
+        soon as it is seen to live; if it is dead, its own incident takes over.
+      </p>
+      <Facts>
+        <Fact name="Because">{because}</Fact>
+        <Fact name="During">
+          <a href={link.incident(incident)}>{incident}</a>
+          <span class="under">
+            since <Time at={since} />
+          </span>
+        </Fact>
+      </Facts>
+    </>
+  )
+}
+
 function Return({ host }: { host: HostDetail }) {
   const { mark, returnRules } = host
   const back = host.return
+  if (host.setAside !== null) return <SetAside {...host.setAside} />
   if (back === null || mark === null)
     return (
       <p class="under">

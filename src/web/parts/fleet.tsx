@@ -91,10 +91,19 @@ function tileLink({ incident, host }: HostStatus): string {
   return incident === null ? link.host(host) : link.incident(incident)
 }
 
-function tileText({ verdict, silentMs, returning, standingOrders, message, missedBeats }: HostStatus): string {
+function tileText({
+  verdict,
+  silentMs,
+  returning,
+  setAside,
+  standingOrders,
+  message,
+  missedBeats,
+}: HostStatus): string {
   const [order] = standingOrders
   if (verdict === 'maintenance' && order !== undefined) return order.reason
   if (verdict === 'returning' && returning !== null) return returning
+  if (setAside !== null) return `set aside, silent ${span(silentMs)}`
   if (missedBeats >= 1) return `silent ${span(silentMs)}`
   return message
 }
