@@ -1,6 +1,7 @@
 /** Types of host-days.mjs, for the tests. */
 import type { firstSight, intervalOf, Pulse, take } from '../src/monitor/heartbeat.ts'
-import type { Monitor, PollReport } from '../src/monitor/monitor.ts'
+import type { Monitor } from '../src/monitor/monitor.ts'
+import type { PollReport } from '../src/monitor/report.ts'
 import type { MonitorSettings } from '../src/monitor/settings.ts'
 
 interface Model {

@@ -33,7 +33,10 @@ async function play(othersAtMs: number | null): Promise<Played> {
     '  - { name: runs, host: cmp01 }',
     '  - { name: is-off, host: cmp01, state: stopped }',
     'script:',
-    ...['cmp02', 'cmp03', 'cmp04'].flatMap((host) => ['  - at: 30s', `    fault: { host: ${host}, slow_spawn: 3s, slow_move: 1s }`]),
+    ...['cmp02', 'cmp03', 'cmp04'].flatMap((host) => [
+      '  - at: 30s',
+      `    fault: { host: ${host}, slow_spawn: 3s, slow_move: 1s }`,
+    ]),
     '  - at: 1m',
     '    crash: [cmp01]',
     '  - at: 80s',
