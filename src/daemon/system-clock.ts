@@ -22,7 +22,7 @@ export function countingSuspend(monotonic: () => number, uptimeMs: () => number)
     const now = monotonic()
     const jumpedMs = uptimeMs() - now - aheadMs
     if (jumpedMs > suspendedMs) sleptMs += jumpedMs
-    // Backwards: a container's uptime that begins anew. Nothing is known of the time, and it goes on.
+    // Backwards: a container's uptime that begins again. Nothing is known of the time, and it goes on.
     if (Math.abs(jumpedMs) > suspendedMs) aheadMs += jumpedMs
     return now + sleptMs
   }

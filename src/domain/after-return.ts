@@ -65,7 +65,7 @@ export function pauseBeforeLook(backForMs: number): number {
   return backForMs < shownWithinMs ? Math.min(pause, shownWithinMs - backForMs) : pause
 }
 
-/** Codes of instances that are no longer anybody's task, or somebody else's. */
+/** Codes of instances that are nobody's task any more, or someone else's. */
 const settledCodes: ReadonlySet<string> = new Set([
   'STOPPED_BY_OWNER',
   'MOVED_BY_OTHERS',

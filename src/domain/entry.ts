@@ -134,7 +134,7 @@ export interface EntryData {
   'step.issued': { requestId: string | null; globalRequestId?: string }
   /**
    * Nova shows no trace of the write that was sent at that time, and may still serve it until then: nothing is sent again before. Times
-   * by our wall clock, for people; a restart counts anew and says so with another row.
+   * by our wall clock, for people; a restart counts from the beginning and says so with another row.
    */
   'step.waiting': { sentAt: string; until: string }
   'step.confirmed': { result: unknown; globalRequestId?: string }

@@ -245,7 +245,7 @@ export function foldInstance(id: InstanceId, entries: Iterable<Entry>): Instance
 function applyToInstance(instances: Incident['instances'], instanceId: InstanceId, entry: Entry): void {
   const recovery = instances.get(instanceId)
   if (entry.kind === 'plan.made') {
-    // Planned again before it was touched: whoever runs its recovery sees the new plan.
+    // Planned again before it was touched: its recovery sees the new plan.
     instances.set(instanceId, Object.assign(recovery ?? {}, planned(entry.data)))
     return
   }

@@ -144,7 +144,7 @@ function afterOrder(record: ReturnRecord, { kind, at }: Entry): ReturnRecord {
 /**
  * What is ours after one more mark. What the service had before counts as ours only where an earlier mark of ours had set it:
  * a host that fails again before its return was over carries our own text already. An incident marks once more what it finds
- * otherwise than at first: somebody did that, for its own write was not taken. A disable that set the host aside becomes part of it,
+ * otherwise than at first: a person did that, for its own write was not taken. A disable that set the host aside becomes part of it,
  * also one that Nova shows only later.
  */
 function markAfter(

@@ -342,7 +342,7 @@ export class Stage {
     }
   }
 
-  /** What was committed is committed; whoever waits for the commit learns of it only later. */
+  /** What was committed is committed; who waits for the commit learns of it only later. */
   #standStill(written: readonly Entry[]): void {
     const stall = this.#commitStall
     if (stall === null || !written.some((entry) => stall.isIt(entry))) return

@@ -195,7 +195,7 @@ function aboutInstances(incident: Incident, outcome: Exclude<OutcomeKind, 'recov
   ]
 }
 
-/** Its host is back since: those that are still there can be started there, and evacuated no more. The others somebody moved or deleted. */
+/** Its host is back since: those that are still there can be started there, and evacuated no more. The others were moved or deleted. */
 function onReturnedHost(
   { host }: Incident,
   { at, here }: NonNullable<Incident['hostBack']>,
