@@ -1,5 +1,5 @@
 /**
- * How an incident stands, in one sentence. Pure. The daemon says it with the headline, and pages say it anew with every entry that
+ * How an incident stands, in one sentence. Pure. The daemon says it with the headline, and pages say it again with every entry that
  * arrives: both from here, so that no page shows two counts at once.
  */
 import { incidentPhases, type IncidentPhase } from './incident-phases.ts'

@@ -110,7 +110,7 @@ export class CloudTrouble {
     })
   }
 
-  /** Whether `pass` still holds, for whoever waited for room after it. */
+  /** Whether `pass` still holds, for a step that waited for room after it. */
   isOpen(scene: Attempt): boolean {
     const key = doorOf(scene)
     return !this.#isShut(key) || this.#doors.get(key)?.trying === scene.plan.instanceId || this.#isCancelled()

@@ -115,7 +115,7 @@ export class Gate {
       if (against === null) return
       if (bridge.incident(id).cancelled !== null)
         throw new LifeboatError('HOST_ALIVE', `not started, because its guest may run on ${host} as well: ${against}`)
-      // Whatever holds it is said on record there, and the host is proven dead anew where it must be.
+      // Whatever holds it is said on record there, and the host is proven dead again where it must be.
       this.#waiting ??= this.#wait().finally(() => (this.#waiting = null))
       this.#waiting.catch(() => undefined)
       await sleep(clock, lookAgainMs, signal)

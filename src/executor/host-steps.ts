@@ -103,7 +103,7 @@ function isOursToDisable({ bridge, host }: Run, { status, disabledReason }: Serv
   return status === 'enabled' || (disabledReason !== null && disabledReason === bridge.setAsideReason(host))
 }
 
-/** Throws HELD_BACK when the row must be read again: somebody changed it, or what allowed the write is no longer so. */
+/** Throws HELD_BACK when the row must be read again: a person changed it, or what allowed the write is no longer so. */
 async function orderForceDown(run: Run, gate: HostGate, found: ServiceRecord): Promise<void> {
   const { id, updatedAt } = found
   if (id === null)
