@@ -3,7 +3,7 @@
  * between false alarms and the time to a verdict. `npm run bench -- --only detection`; writes docs/detection.svg.
  */
 import { writeFileSync } from 'node:fs'
-import { pauseAfter } from '../dist/daemon/watch-loop.js'
+import { pauseAfter } from '../dist/control/watch-loop.js'
 import { firstSight, intervalOf, suspicionAfter, take } from '../dist/monitor/heartbeat.js'
 import { Monitor } from '../dist/monitor/monitor.js'
 import { defaultMonitorSettings } from '../dist/monitor/settings.js'

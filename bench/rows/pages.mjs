@@ -3,7 +3,7 @@
  * recovery is real (on the simulator); the others are copies of its entries under other names, appended as the daemon would.
  */
 import { join } from 'node:path'
-import { systemClock as clock } from '../../dist/daemon/system-clock.js'
+import { systemClock as clock } from '../../dist/system/system-clock.js'
 import { requestHeader } from '../../dist/domain/review.js'
 import { openJournal } from '../../dist/journal/journal.js'
 import { percentile } from '../figures.mjs'

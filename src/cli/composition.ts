@@ -2,7 +2,7 @@
  * What the command line needs of the rest of the program, stated here and implemented by the composition root. So the
  * commands can be tested without a cloud, and cli/ knows neither OpenStack nor SQL.
  */
-import type { Config, LoadedConfig } from '../daemon/config/index.ts'
+import type { Config, LoadedConfig } from '../config/index.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Entry, IncidentId } from '../domain/entry.ts'
 import type { EntryFilter, JournalReader } from '../domain/journal.ts'

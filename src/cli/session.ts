@@ -1,7 +1,7 @@
 /** One call of the command line: where it writes, which configuration and format it was given, and who gave it. */
 import { existsSync } from 'node:fs'
-import type { Config } from '../daemon/config/index.ts'
-import { loadConfiguration, socketOf, type LoadedConfig } from '../daemon/config/index.ts'
+import type { Config } from '../config/index.ts'
+import { loadConfiguration, socketOf, type LoadedConfig } from '../config/index.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Commands, JournalAccess } from './composition.ts'
 import { CliFailure, exitCodes, type ExitName } from './exit-codes.ts'

@@ -6,13 +6,13 @@ import { deadline } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Workflow } from '../domain/plan.ts'
 import type { TokenCheck } from '../domain/token-holder.ts'
-import { readRegularFile } from '../files/regular-file.ts'
+import { readRegularFile } from '../system/regular-file.ts'
 import type { OpenStackCloud } from '../openstack/cloud-client.ts'
 import type { CloudConfig } from '../openstack/cloud-config.ts'
-import { buildAdapters, buildCloud, cloudConfigOf, type AdapterContext, type Adapters } from './adapters.ts'
-import type { Config, LoadedConfig } from './config/index.ts'
+import { buildAdapters, buildCloud, cloudConfigOf, type AdapterContext, type Adapters } from '../adapters/adapters.ts'
+import type { Config, LoadedConfig } from '../config/index.ts'
 import { rulesOf } from './daemon-parts.ts'
-import type { BuiltRules, ConfigurationSource } from './reloads.ts'
+import type { BuiltRules, ConfigurationSource } from '../operations/reloads.ts'
 
 /** New credentials are tried for so long. Longer: a reload seems to hang; shorter: a slow Keystone leaves them untried. */
 const tryLimitMs = 10_000

@@ -2,7 +2,7 @@
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { OwnResources } from '../telemetry/telemetry.ts'
-import { processMemory, type Memory } from './memory-watch.ts'
+import { processMemory, type Memory } from '../control/memory-watch.ts'
 
 /** Looked at for each scrape; what cannot be read (a disk that is gone) is left out rather than thrown. */
 export function ownResources(journal: string, memory: Memory = processMemory()): OwnResources {

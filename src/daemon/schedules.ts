@@ -9,8 +9,8 @@ import { ensureError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import { backupFile, pruneBackups } from '../journal/backup.ts'
 import type { JournalWriter } from '../journal/journal.ts'
-import type { IncidentBook } from './incident-book.ts'
-import { checkJournal } from './journal-guard.ts'
+import type { IncidentBook } from '../control/incident-book.ts'
+import { checkJournal } from '../control/journal-guard.ts'
 
 /** Backups kept. Each holds the whole journal; fewer leave less time to notice that one is needed. */
 const backupsKept = 7

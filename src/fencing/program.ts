@@ -1,6 +1,6 @@
 /** Runs a fencing program: options on stdin, secrets never in what is kept of its output. Never throws. */
 import type { Clock } from '../domain/clock.ts'
-import { run } from '../programs/run.ts'
+import { run } from '../system/run.ts'
 
 export interface ProgramRun {
   argv: readonly string[]

@@ -8,7 +8,7 @@ import { deadline, type Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Wire } from '../domain/wire.ts'
-import { readNamedFile } from '../files/regular-file.ts'
+import { readNamedFile } from '../system/regular-file.ts'
 
 export interface RedfishSystem {
   /** The system's own URL, e.g. https://bmc/redfish/v1/Systems/1 */

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream'
 import axios, { isAxiosError, type AxiosAdapter } from 'axios'
 import { deadline, type Clock } from '../domain/clock.ts'
 import type { Wire } from '../domain/wire.ts'
-import { readNamedFile } from '../files/regular-file.ts'
+import { readNamedFile } from '../system/regular-file.ts'
 import type { Ended } from './delivery.ts'
 
 export interface Target {

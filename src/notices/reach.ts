@@ -3,7 +3,7 @@ import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { deadline, type Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import { readNamedFile } from '../files/regular-file.ts'
+import { readNamedFile } from '../system/regular-file.ts'
 import type { Target } from './post.ts'
 
 /** Gives where it connected to, as HOST:PORT. Throws API_UNAVAILABLE, CONFIG_INVALID. */

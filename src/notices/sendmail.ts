@@ -3,7 +3,7 @@
  * the relay. The message goes in on standard input; the recipients are arguments, never parsed out of a header.
  */
 import type { Clock } from '../domain/clock.ts'
-import { run } from '../programs/run.ts'
+import { run } from '../system/run.ts'
 import type { Deliver, Ended } from './delivery.ts'
 import { mailText } from './mail.ts'
 import type { Setting, Texts } from './texts.ts'

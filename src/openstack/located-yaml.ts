@@ -7,7 +7,7 @@ import { statSync } from 'node:fs'
 import { LineCounter, isNode, parseDocument } from 'yaml'
 import type { Tags } from 'yaml'
 import { LifeboatError } from '../domain/errors.ts'
-import { readRegularFile } from '../files/regular-file.ts'
+import { readRegularFile } from '../system/regular-file.ts'
 
 export interface LocatedYaml {
   file: string

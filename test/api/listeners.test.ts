@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { listenForOperators, listenPublicly } from '../../src/api/index.ts'
 import { publicListener } from '../../src/api/public-listener.ts'
 import { fakeOperations } from './fake-operations.ts'
-import { systemClock } from '../../src/daemon/system-clock.ts'
+import { systemClock } from '../../src/system/system-clock.ts'
 import { fakeReview } from './fake-review.ts'
 
 const open: { close(): Promise<void> }[] = []

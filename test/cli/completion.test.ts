@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { completionScript } from '../../src/cli/commands/completion.ts'
 import { spotsOf } from '../../src/cli/completion/spots.ts'
-import { bareTree } from '../../src/cli/reference.ts'
+import { bareTree } from '../../src/reference/cli-reference.ts'
 import { run } from './fake-commands.ts'
 
 const program = bareTree()

@@ -3,9 +3,9 @@ import { mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { keepingDemo, keepJournal } from '../../src/daemon/demo-journal.ts'
+import { keepingDemo, keepJournal } from '../../src/rehearsal/demo-journal.ts'
 import { openJournal } from '../../src/journal/journal.ts'
-import type { Config } from '../../src/daemon/config/index.ts'
+import type { Config } from '../../src/config/index.ts'
 import { configFile, fakeJournal, run, standingClock } from './fake-commands.ts'
 
 describe('the printed command', () => {

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { perform } from '../../src/daemon/rehearsal/performance.ts'
+import { perform } from '../../src/rehearsal/performance.ts'
 import type { Commands } from '../../src/cli/index.ts'
 import { run, standingClock } from './fake-commands.ts'
 

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { loadConfig } from '../../src/daemon/config/index.ts'
+import { loadConfig } from '../../src/config/index.ts'
 import { bad, problemsIn, problemsOf, problemsOfFile } from './configurations.ts'
 
 describe('a bad configuration file says every problem with its place and what is allowed', () => {

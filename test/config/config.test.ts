@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { hostVariable, loadConfig, segmentOf, withoutSecrets } from '../../src/daemon/config/index.ts'
+import { hostVariable, loadConfig, segmentOf, withoutSecrets } from '../../src/config/index.ts'
 import { parse, problemsIn } from './configurations.ts'
 
 const bmc = (password: string): string =>

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { loadConfig, parseConfig, type Config } from '../../src/daemon/config/index.ts'
+import { loadConfig, parseConfig, type Config } from '../../src/config/index.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 
 export const shipped = (name: string): string => new URL(`../../config/${name}`, import.meta.url).pathname

@@ -13,7 +13,7 @@ import {
   shownValue,
   socketOf,
   type LoadedConfig,
-} from '../../src/daemon/config/index.ts'
+} from '../../src/config/index.ts'
 import { problemsOf } from './configurations.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'lifeboat-merge-'))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { withoutSecrets } from '../../src/daemon/config/index.ts'
-import { readTexts } from '../../src/daemon/config/notice-texts.ts'
+import { withoutSecrets } from '../../src/config/index.ts'
+import { readTexts } from '../../src/config/notice-texts.ts'
 import { english } from '../../src/notices/index.ts'
 import { bad, parse, problemsIn, shipped } from './configurations.ts'
 

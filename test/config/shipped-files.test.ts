@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { configSchemaText, loadConfig, loadConfiguration, segmentOf } from '../../src/daemon/config/index.ts'
-import { configJsonSchema, type JsonSchema } from '../../src/daemon/config/json-schema.ts'
-import { detectionAdvice } from '../../src/daemon/detection-advice.ts'
+import { configSchemaText, loadConfig, loadConfiguration, segmentOf } from '../../src/config/index.ts'
+import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.ts'
+import { detectionAdvice } from '../../src/config/detection-advice.ts'
 import { parse, shipped, textOf } from './configurations.ts'
 
 /** Every option's path, e.g. monitor.poll_interval; kinds and user-given names are left out of it. */

@@ -1,6 +1,6 @@
 /** What the loader says of a configuration that is valid and dangerous. */
 import { describe, expect, it } from 'vitest'
-import { parseConfiguration } from '../../src/daemon/config/index.ts'
+import { parseConfiguration } from '../../src/config/index.ts'
 
 function warnings(text: string, env: Record<string, string> = {}): string[] {
   return parseConfiguration(text, 'lifeboat.yaml', env).warnings.map(({ message }) => message)

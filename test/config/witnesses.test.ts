@@ -1,7 +1,7 @@
 /** The options of the probes ipmi and prometheus, and what is said of too few kinds of witness. */
 import { describe, expect, it } from 'vitest'
-import { withoutSecrets } from '../../src/daemon/config/index.ts'
-import { detectionAdvice } from '../../src/daemon/detection-advice.ts'
+import { withoutSecrets } from '../../src/config/index.ts'
+import { detectionAdvice } from '../../src/config/detection-advice.ts'
 import { parse, problemsIn } from './configurations.ts'
 
 const prometheus = (more: string) =>

@@ -1,11 +1,11 @@
 /**
  * A daemon in this process, on a virtual clock and over the simulated cloud, that can die at any commit of its journal. Its
- * clock and its network end with it (src/daemon/rehearsal/life.ts), and it writes nothing more: what is left is the journal
+ * clock and its network end with it (src/rehearsal/life.ts), and it writes nothing more: what is left is the journal
  * file and the cloud, as after SIGKILL.
  */
 import { Daemon } from '../../src/daemon/daemon.ts'
-import { simulatedParts } from '../../src/daemon/simulated-parts.ts'
-import { Life } from '../../src/daemon/rehearsal/life.ts'
+import { simulatedParts } from '../../src/rehearsal/simulated-parts.ts'
+import { Life } from '../../src/rehearsal/life.ts'
 import type { Cloud } from '../../src/domain/cloud.ts'
 import type { NewEntry } from '../../src/domain/entry.ts'
 import type { StepKind, Workflow } from '../../src/domain/plan.ts'

@@ -6,8 +6,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { Daemon } from '../../dist/daemon/daemon.js'
-import { simulatedParts } from '../../dist/daemon/simulated-parts.js'
-import { systemClock as clock } from '../../dist/daemon/system-clock.js'
+import { simulatedParts } from '../../dist/rehearsal/simulated-parts.js'
+import { systemClock as clock } from '../../dist/system/system-clock.js'
 import { defaultWishes } from '../../dist/engine/wishes.js'
 import { parseWorkflow } from '../../dist/engine/workflow.js'
 import { openJournal } from '../../dist/journal/journal.js'

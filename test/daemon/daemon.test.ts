@@ -1,6 +1,6 @@
 /** The whole daemon, from heartbeats to the last line of an incident. */
 import { describe, expect, test } from 'vitest'
-import { systemClock as clock } from '../../src/daemon/system-clock.ts'
+import { systemClock as clock } from '../../src/system/system-clock.ts'
 import { openJournal } from '../../src/journal/journal.ts'
 import { Fleet } from './fleet.ts'
 

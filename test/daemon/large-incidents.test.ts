@@ -1,7 +1,7 @@
 /** An incident that is over and has a long record: reading it holds up nothing of the daemon's own. */
 import { expect, it } from 'vitest'
 import { onSocket, restServer } from '../../src/api/rest-server.ts'
-import { readEndedIncident } from '../../src/daemon/ended-incidents.ts'
+import { readEndedIncident } from '../../src/control/ended-incidents.ts'
 import type { Entry } from '../../src/domain/entry.ts'
 import type { Journal } from '../../src/domain/journal.ts'
 import type { JournalWriter } from '../../src/journal/journal.ts'

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readNamedFile, readRegularFile } from '../../src/files/regular-file.ts'
+import { readNamedFile, readRegularFile } from '../../src/system/regular-file.ts'
 
 let directory: string
 const at = (name: string): string => join(directory, name)

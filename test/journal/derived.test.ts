@@ -8,8 +8,8 @@ import { backupFile, pruneBackups } from '../../src/journal/backup.ts'
 import { exportLines } from '../../src/journal/export.ts'
 import type { JournalWriter } from '../../src/journal/journal.ts'
 import { openJournalReader } from '../../src/journal/reader.ts'
-import { oneLine } from '../../src/journal/markdown.ts'
-import { incidentReport } from '../../src/journal/report.ts'
+import { oneLine } from '../../src/review/markdown.ts'
+import { incidentReport } from '../../src/review/report.ts'
 import { incidentEntries, newJournal, plan, rawDatabase, started, temporaryDirectory } from './fixtures.ts'
 
 function tables(journal: JournalWriter): unknown[] {

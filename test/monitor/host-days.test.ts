@@ -1,7 +1,7 @@
 /** A share of `npm run bench -- --only detection`: the real monitor over hours of noisy heartbeats, by fixed seeds. */
 import { describe, expect, it } from 'vitest'
 import { detectorsOver, fleetDay, models, writesOf, dice, type Silence } from '../../bench/host-days.mjs'
-import { pauseAfter } from '../../src/daemon/watch-loop.ts'
+import { pauseAfter } from '../../src/control/watch-loop.ts'
 import { firstSight, intervalOf, suspicionAfter, take } from '../../src/monitor/heartbeat.ts'
 import { Monitor } from '../../src/monitor/monitor.ts'
 import { defaultMonitorSettings } from '../../src/monitor/settings.ts'

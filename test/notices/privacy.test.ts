@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { rehearse } from '../../src/daemon/rehearsal/rehearse.ts'
-import { loadScenario } from '../../src/daemon/rehearsal/scenario.ts'
+import { rehearse } from '../../src/rehearsal/rehearse.ts'
+import { loadScenario } from '../../src/rehearsal/scenario.ts'
 
 const scenario = (name: string) =>
   loadScenario(fileURLToPath(new URL(`../scenarios/${name}/scenario.yaml`, import.meta.url)))

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { systemClock } from '../../dist/daemon/system-clock.js'
+import { systemClock } from '../../dist/system/system-clock.js'
 import { startSimulator } from '../../dist/simulator/index.js'
 
 const [directory] = process.argv.slice(2)

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import process from 'node:process'
 import { expect, it } from 'vitest'
-import { systemClock as clock } from '../../src/daemon/system-clock.ts'
-import { run } from '../../src/programs/run.ts'
+import { systemClock as clock } from '../../src/system/system-clock.ts'
+import { run } from '../../src/system/run.ts'
 
 const limits = { clock, limitMs: 5_000, outputRead: 1_000 }
 
@@ -32,7 +32,7 @@ it('one that leaves something running with its output open has ended all the sam
 
 /** In a process of its own, which is built: `npm run build`, as `npm test` does. */
 const leaving = (argv: string) => `
-  import { run } from '${new URL('../../dist/programs/run.js', import.meta.url).href}'
+  import { run } from '${new URL('../../dist/system/run.js', import.meta.url).href}'
   const clock = {
     now: () => 0,
     wall: () => 0,
@@ -56,7 +56,7 @@ it.each([
 /** In a process of its own, which is built: `npm run build`, as `npm test` does. */
 const starved = `
   import { openSync } from 'node:fs'
-  import { run } from '${new URL('../../dist/programs/run.js', import.meta.url).href}'
+  import { run } from '${new URL('../../dist/system/run.js', import.meta.url).href}'
   const clock = { now: () => 0, wall: () => 0, after: () => () => undefined }
   let ending
   try {

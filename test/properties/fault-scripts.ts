@@ -1,7 +1,7 @@
 /** Generates scenarios: a small cloud with instances of every kind, and a script of faults, acts and kills at random moments. */
 import fc from 'fast-check'
 import { stringify } from 'yaml'
-import { parseScenario, type Scenario } from '../../src/daemon/rehearsal/scenario.ts'
+import { parseScenario, type Scenario } from '../../src/rehearsal/scenario.ts'
 import { apiFaultKinds } from '../../src/simulator/index.ts'
 import { endOfOrders, people, truthful, type Act } from './people-scripts.ts'
 

@@ -3,7 +3,7 @@ import type { Entry } from '../../src/domain/entry.ts'
 import type { Incident } from '../../src/domain/incident.ts'
 import { scopeText, wholeCloud, type Scope } from '../../src/domain/standing-order.ts'
 import type { VerdictKind } from '../../src/domain/verdict.ts'
-import type { Stage } from '../../src/daemon/rehearsal/stage.ts'
+import type { Stage } from '../../src/rehearsal/stage.ts'
 
 /** What stands when an entry is written, by the entries before it. */
 interface Standing {

@@ -1,8 +1,8 @@
 /** The laws of a recovery, checked over a whole journal and what the simulated cloud says truly happened. */
 import type { Entry } from '../../src/domain/entry.ts'
 import { foldIncidents, type Incident, type InstanceRecovery } from '../../src/domain/incident.ts'
-import type { Scenario } from '../../src/daemon/rehearsal/scenario.ts'
-import type { Stage } from '../../src/daemon/rehearsal/stage.ts'
+import type { Scenario } from '../../src/rehearsal/scenario.ts'
+import type { Stage } from '../../src/rehearsal/stage.ts'
 import { lockedOut } from './laws-of-locks.ts'
 import { sentWithoutALook } from './laws-of-looks.ts'
 import { contradictsTheOneBefore } from './laws-of-memory.ts'

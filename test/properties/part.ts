@@ -1,7 +1,7 @@
 /** The property, and one part of the many scripts that `npm run properties` plays. */
 import fc from 'fast-check'
-import type { Scenario } from '../../src/daemon/rehearsal/scenario.ts'
-import { rehearse } from '../../src/daemon/rehearsal/rehearse.ts'
+import type { Scenario } from '../../src/rehearsal/scenario.ts'
+import { rehearse } from '../../src/rehearsal/rehearse.ts'
 import { faultScript } from './fault-scripts.ts'
 import { brokenLaws } from './laws.ts'
 

@@ -6,8 +6,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { loadScenario } from '../../src/daemon/rehearsal/scenario.ts'
-import { rehearse } from '../../src/daemon/rehearsal/rehearse.ts'
+import { loadScenario } from '../../src/rehearsal/scenario.ts'
+import { rehearse } from '../../src/rehearsal/rehearse.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const recording = process.env['RECORD_SCENARIOS'] === '1'

@@ -1,6 +1,6 @@
 /** Runs a program for a probe; what it said is kept short. Never throws. */
 import type { Clock } from '../../domain/clock.ts'
-import { run } from '../../programs/run.ts'
+import { run } from '../../system/run.ts'
 
 export interface ProgramEnd {
   /** Null when it did not end by itself. */

@@ -11,7 +11,7 @@ import axios, { isAxiosError } from 'axios'
 import { deadline, type Clock } from '../../domain/clock.ts'
 import type { HostName } from '../../domain/service.ts'
 import type { Probe, ProbeReading } from '../../domain/verdict.ts'
-import { readNamedFile } from '../../files/regular-file.ts'
+import { readNamedFile } from '../../system/regular-file.ts'
 import { reader } from './address.ts'
 
 export interface PrometheusServer {

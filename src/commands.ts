@@ -1,0 +1,45 @@
+/**
+ * What the command line asks for, composed of the real parts. Each is loaded when its verb runs: the daemon, its pages and the
+ * simulator take most of a second to load, and a shell that completes a word waits for it.
+ */
+import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
+import type { Commands } from './cli/composition.ts'
+import { openJournalAccess } from './review/journal-access.ts'
+import { systemClock as clock } from './system/system-clock.ts'
+
+const packageFile = fileURLToPath(new URL('../package.json', import.meta.url))
+
+export function createCommands(): Commands {
+  const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }
+  const { env } = process
+  return {
+    version,
+    clock,
+    runDaemon: async (load) => (await import('./daemon/run.ts')).runDaemon(load, version),
+    check: async function* (config) {
+      yield* (await import('./preflight/check-up.ts')).checkUp(config, { clock, env })
+    },
+    planHost: async (config, host) => {
+      const { loadHostFailure } = await import('./preflight/workflow-files.ts')
+      const { buildAdapters } = await import('./adapters/adapters.ts')
+      const { planHost } = await import('./preflight/plan-host.ts')
+      const workflow = loadHostFailure(config)
+      const { cloud, segmentOf } = buildAdapters(config, { clock, observer: {}, env })
+      try {
+        return await planHost({ cloud, clock, workflow, segmentOf }, host)
+      } finally {
+        cloud.close()
+      }
+    },
+    testNotice: async (config, order) => (await import('./adapters/notice-receivers.ts')).sendTest(config, order, clock),
+    openReader: (config) => openJournalAccess(config.journal, config),
+    checkWorkflows: async (config, files) => (await import('./preflight/workflow-files.ts')).checkWorkflowFiles(config, files),
+    scenarios: async () => (await import('./rehearsal/performance.ts')).scenarioList(),
+    rehearse: async (tell, options) => (await import('./rehearsal/performance.ts')).perform(tell, options, clock),
+    demo: async (write, options) => (await import('./rehearsal/demo.ts')).runDemo(write, options, env),
+    testWorkflows: async (config, files) => (await import('./rehearsal/workflow-tests.ts')).testWorkflowFiles(config, files),
+    importMasakari: async (config) => (await import('./masakari/masakari-reading.ts')).readMasakari(config, { clock, env }),
+    generate: async () => (await import('./reference/generated-files.ts')).writeGeneratedFiles(),
+  }
+}

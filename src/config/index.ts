@@ -1,0 +1,10 @@
+/** The configuration, as everything outside this directory sees it. */
+export { withoutSecrets, type Config, type FencingConfig, type ProbeConfig, type RedfishConfig } from './config.ts'
+export { formatDuration, parseDuration } from '../formats/duration.ts'
+export { configJsonSchema, configSchemaText } from './json-schema.ts'
+export { changesBetween, effectiveDocument, setsNothing, shownValue, type EffectiveOption } from './effective.ts'
+export { candidates, gapsOf, gapText, namedHosts, unfenceableAdvice, unfenceableMeans } from './fence-coverage.ts'
+export { loadConfig, loadConfiguration, parseConfig, parseConfiguration, socketOf, type LoadedConfig } from './load.ts'
+export { optionsPage } from './options-page.ts'
+export { segmentOf } from './segments.ts'
+export { hostVariable } from './template.ts'

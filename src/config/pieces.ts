@@ -1,0 +1,53 @@
+/** The pieces that the configuration's schema is made of. Nothing here knows an option's name. */
+import { z } from 'zod'
+import { durationHelp, durationPattern, formatDuration, parseDuration } from '../formats/duration.ts'
+
+type Camel<S> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S
+export type CamelKeys<T> = { [K in keyof T as Camel<K>]: T[K] }
+
+/** snake_case in the file, camelCase in the program. Shallow: maps whose keys are the operator's stay as written. */
+function camelKeys<T extends object>(value: T): CamelKeys<T> {
+  const pairs = Object.entries(value).map(([key, inner]: [string, unknown]) => [
+    key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    inner,
+  ])
+  return Object.fromEntries(pairs) as CamelKeys<T>
+}
+
+/** A part of the file: unknown keys are errors, because a mistyped safety setting must not be ignored. */
+export function section<S extends z.ZodRawShape>(shape: S) {
+  return z.strictObject(shape).transform((value) => camelKeys(value))
+}
+
+/** A part that may be missing altogether: then every option has its default. Only for parts without required options. */
+export function optionalSection<S extends z.ZodRawShape>(shape: S) {
+  const part = section(shape)
+  return part.prefault({} as z.input<typeof part>)
+}
+
+/** Text such as "30s", as milliseconds. */
+export function duration(least = '1ms', most = '30d') {
+  const leastMs = parseDuration(least) ?? 0
+  const mostMs = parseDuration(most) ?? Infinity
+  return z
+    .string({ error: `must be a duration (${durationHelp})` })
+    .regex(durationPattern, { error: `is not a duration (${durationHelp})` })
+    .transform((text, context) => {
+      const ms = parseDuration(text) ?? 0
+      if (ms < leastMs || ms > mostMs) {
+        const message = `is out of range (${formatDuration(leastMs)} to ${formatDuration(mostMs)})`
+        context.addIssue({ code: 'custom', message })
+      }
+      return ms
+    })
+}
+
+export const text = () => z.string().min(1)
+export const names = () => z.array(text())
+export const share = () => z.number().gt(0).max(1)
+export const count = () => z.number().int().min(1)
+/** A program and its arguments: never a shell line, so that no host name can become a command. */
+export const argv = () => z.array(z.string()).min(1)
+
+/** `.meta(live)`: a reload changes this at once, and everything within it. What is not marked so waits for the next start. */
+export const live = { 'x-lifeboat-reload': 'live' } as const

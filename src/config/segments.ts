@@ -1,0 +1,87 @@
+/** Which segment a host belongs to. Pure: the same host, zone and aggregates always give the same segment. */
+import type { ReturnRules } from '../domain/host-return.ts'
+import type { InstancePolicy, Segment, SegmentOf } from '../domain/segment.ts'
+import type { SegmentRule, SegmentSettings } from './schema.ts'
+
+export interface SegmentMatch {
+  hosts: string[]
+  zones: string[]
+  aggregates: string[]
+}
+
+export interface ConfiguredSegment {
+  match: SegmentMatch
+  segment: Segment
+}
+
+export function resolveSettings(settings: SegmentSettings, fallback: Omit<Segment, 'name'>): Omit<Segment, 'name'> {
+  return {
+    storage: settings.storage ?? fallback.storage,
+    fencing: settings.fencing ?? fallback.fencing,
+    probes: settings.probes ?? fallback.probes,
+    onDeclaredDown: settings.onDeclaredDown ?? fallback.onDeclaredDown,
+    onDisabledDown: settings.onDisabledDown ?? fallback.onDisabledDown,
+    onServiceDown: settings.onServiceDown ?? fallback.onServiceDown,
+    fencingLimitMs: settings.fencingTimeout ?? fallback.fencingLimitMs,
+    policy: { ...fallback.policy, ...given(settings.policy) } satisfies InstancePolicy,
+    brake: { ...fallback.brake, ...given(settings.brake) },
+    priority: settings.priority ?? fallback.priority,
+    maxParallelPerHost: settings.maxParallelPerHost ?? fallback.maxParallelPerHost,
+    return: returnRules(settings.return, fallback.return),
+  }
+}
+
+function returnRules(settings: SegmentSettings['return'], fallback: ReturnRules): ReturnRules {
+  return {
+    mode: settings?.mode ?? fallback.mode,
+    healthyMs: settings?.healthy ?? fallback.healthyMs,
+    maxReturns: settings?.maxReturns ?? fallback.maxReturns,
+    withinMs: settings?.within ?? fallback.withinMs,
+    startStopped: settings?.startStopped ?? fallback.startStopped,
+  }
+}
+
+export function resolveSegment(rule: SegmentRule, defaults: Omit<Segment, 'name'>): ConfiguredSegment {
+  const { hosts = [], zones = [], aggregates = [] } = rule.match
+  return { match: { hosts, zones, aggregates }, segment: { name: rule.name, ...resolveSettings(rule, defaults) } }
+}
+
+/** The first segment that fits; else `default:ZONE` (`default` when Nova names no zone) with the settings of `defaults`. */
+export function segmentOf(config: { segments: ConfiguredSegment[]; defaults: Omit<Segment, 'name'> }): SegmentOf {
+  const rules = config.segments.map(({ match, segment }) => ({ match, segment, hosts: match.hosts.map(globPattern) }))
+  const leftOver = new Map<string | null, Segment>()
+  return (host, zone, aggregates) => {
+    const rule = rules.find(
+      ({ match, hosts }) =>
+        (hosts.length === 0 || hosts.some((pattern) => pattern.test(host))) &&
+        (match.zones.length === 0 || (zone !== null && match.zones.includes(zone))) &&
+        (match.aggregates.length === 0 || match.aggregates.some((name) => aggregates.includes(name))),
+    )
+    if (rule !== undefined) return rule.segment
+    const known = leftOver.get(zone)
+    if (known !== undefined) return known
+    const segment = { name: zone === null ? 'default' : `default:${zone}`, ...config.defaults }
+    leftOver.set(zone, segment)
+    return segment
+  }
+}
+
+/** Whether `match` takes a host of this name; its zones and aggregates may still say no. */
+export function matchesHost({ hosts }: SegmentMatch, host: string): boolean {
+  return hosts.length === 0 || hosts.some((glob) => globPattern(glob).test(host))
+}
+
+/** Only * and ? are special: host names contain dots and dashes that must stay themselves. */
+function globPattern(glob: string): RegExp {
+  const source = glob
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.')
+  return new RegExp(`^${source}$`)
+}
+
+function given<T extends object>(value: T | undefined): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value ?? {}).filter(([, inner]) => inner !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }
+}

@@ -1,0 +1,54 @@
+/** Probes as the program uses them: secrets read, paths resolved, contradictions within one probe reported. */
+import { resolve } from 'node:path'
+import type { IpmiConfig, PrometheusConfig } from './config.ts'
+import type { ConfigFile } from './schema.ts'
+import type { Report, Secrets } from './secrets.ts'
+import type { Path } from '../formats/yaml-source.ts'
+
+type ProbeFile<K extends ConfigFile['probes'][string]['kind']> = Extract<ConfigFile['probes'][string], { kind: K }>
+
+export function ipmiConfig(file: ProbeFile<'ipmi'>, path: Path, secrets: Secrets): IpmiConfig {
+  const { kind, address, port, username, interface: speaks, cipherSuite = null, timeout } = file
+  const password = secrets.password(file, path)
+  return { kind, address, port, username, password, interface: speaks, cipherSuite, timeoutMs: timeout }
+}
+
+export function prometheusConfig(
+  file: ProbeFile<'prometheus'>,
+  path: Path,
+  { secrets, baseDir, report }: { secrets: Secrets; baseDir: (path: Path) => string; report: Report },
+): PrometheusConfig {
+  const { kind, url, query, alive, dead, maxSampleAge, caFile, verify, timeout } = file
+  const both = alive.filter((value) => dead.includes(value))
+  if (both.length > 0) report([...path, 'dead'], `${both.join(', ')} would mean alive too (each value in one list)`)
+  if (alive.length + dead.length === 0) report([...path, 'dead'], 'no value means anything (give alive, dead or both)')
+  return {
+    kind,
+    url,
+    query,
+    alive,
+    dead,
+    maxSampleAgeMs: maxSampleAge,
+    login: loginOf(file, path, secrets, report),
+    caFile: caFile === undefined ? null : resolve(baseDir([...path, 'ca_file']), caFile),
+    verify,
+    timeoutMs: timeout,
+  }
+}
+
+/** Basic or bearer, or none: many a Prometheus asks for nothing. */
+function loginOf(
+  file: ProbeFile<'prometheus'>,
+  path: Path,
+  secrets: Secrets,
+  report: Report,
+): PrometheusConfig['login'] {
+  const given = (...values: (string | undefined)[]): boolean => values.some((value) => value !== undefined)
+  const basic = given(file.username, file.password, file.passwordFile, file.passwordEnv)
+  const bearer = given(file.token, file.tokenFile, file.tokenEnv)
+  if (basic && bearer) report(path, 'has a password and a token (one login: username with a password, or a token)')
+  if (bearer) return { token: secrets.token(file, path) }
+  if (!basic) return null
+  if (file.username === undefined) report(path, 'has a password but no username (give both)')
+  return { username: file.username ?? '', password: secrets.password(file, path) }
+}

@@ -1,0 +1,372 @@
+/**
+ * Hosts that came back by themselves, driven by the polls: which of their instances are off is read from Nova now and then, put on
+ * record by name, and started where the segment says so or a person ordered it. Reads and writes beside recoveries; nobody waits
+ * for it.
+ *
+ * Owns when to look and whether to start. What an instance was is engine/after-return.ts's, how one is started executor/start-again.ts's.
+ */
+import { isAborted, sleep } from '../domain/clock.ts'
+import {
+  offAfterReturn,
+  pauseBeforeLook,
+  shownWithinMs,
+  waitingForStart,
+  type WatchedReturn,
+} from '../domain/after-return.ts'
+import { cloudTimeMs } from '../domain/cloud-time.ts'
+import type { IncidentId, NewEntry, Via } from '../domain/entry.ts'
+import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
+import type { Incident, InstanceRecovery } from '../domain/incident.ts'
+import type { HostName } from '../domain/service.ts'
+import { CloudTrouble, type Said } from '../executor/cloud-trouble.ts'
+import type { ExecutorContext, Run } from '../executor/context.ts'
+import { HostWatch } from '../executor/host-watch.ts'
+import { Slots, type SharedQueue } from '../executor/slots.ts'
+import { startAgain } from '../executor/start-again.ts'
+import { lastMoment } from '../executor/last-moment.ts'
+import type { Passage } from '../executor/step-runner.ts'
+import type { Monitor } from '../monitor/monitor.ts'
+import type { PollReport } from '../monitor/report.ts'
+import type { IncidentBook } from './incident-book.ts'
+import { known } from '../orders/order-acts.ts'
+import { orderHolds } from '../orders/order-holds.ts'
+import { lookAtReturned } from './returned-instances.ts'
+import type { StandingOrders } from '../orders/standing-orders.ts'
+
+/** Hosts whose lists are read at once. More: when a whole site returns, Nova is asked for every list when it is busiest. */
+const looksAtOnce = 4
+
+/** How often a start that must wait (a pause, a host that is silent) asks again. Longer delays it by as much. */
+const askAgainMs = 500
+
+export interface AfterReturnsParts {
+  context: ExecutorContext
+  queue: SharedQueue
+  monitor: Pick<Monitor, 'verdict' | 'segment' | 'frozen'>
+  book: IncidentBook
+  orders: StandingOrders
+  mode: () => 'observe' | 'armed'
+  signal: AbortSignal
+}
+
+/** What is remembered of one host between polls. */
+interface Watch {
+  incident: IncidentId
+  /** When it came back, on our monotonic clock. */
+  backAt: number
+  nextLookAt: number
+  /** A look at its list, or the closing of what a new failure of the host ended. */
+  busy: Promise<void> | null
+  starts: { ended: Promise<void>; abort: AbortController } | null
+  /** Started by Lifeboat since it was last said how many are off. */
+  started: number
+  /** Instances that were off before, with the stamp of the row that told so: only a newer one is looked into. */
+  cleared: Map<string, string>
+}
+
+export class AfterReturns {
+  readonly #parts: AfterReturnsParts
+  readonly #watches = new Map<HostName, Watch>()
+
+  constructor(parts: AfterReturnsParts) {
+    this.#parts = parts
+    parts.context.journal.onAppend((entry) => {
+      // Before anything else is sent: from now on its instances belong to another incident.
+      if (entry.kind === 'incident.opened') this.#watches.get(entry.host ?? '')?.starts?.abort.abort()
+    })
+  }
+
+  /** Takes in a poll. Never throws: what cannot be read is looked at again. */
+  consider(report: PollReport): void {
+    if (!report.ok || this.#parts.signal.aborted) return
+    const { book, context } = this.#parts
+    for (const record of book.watchedReturns()) {
+      const watch = this.#watchOf(record)
+      if (watch.busy !== null) continue
+      if (record.supersededBy !== null) this.#work(record, watch, () => this.#giveUp(record, watch))
+      else if (this.#parts.monitor.verdict(record.host)?.kind === 'healthy') {
+        if (context.clock.now() >= watch.nextLookAt && this.#looking() < looksAtOnce)
+          this.#work(record, watch, () => this.#look(record, watch))
+        this.#startWhatMay(record, watch)
+      }
+    }
+    const unfinished = new Set(book.watchedReturns().map(({ incident }) => incident))
+    for (const [host, { incident, busy, starts }] of this.#watches) {
+      if (unfinished.has(incident) || busy !== null || starts !== null) continue
+      this.#watches.delete(host)
+      book.forgetClosed(incident)
+    }
+  }
+
+  /**
+   * A person has those started that are off. Throws NOT_FOUND for an incident that was never opened, USAGE where nothing is to be
+   * started.
+   */
+  order(id: IncidentId, { by, reason, via }: { by: string; reason: string; via?: Via }): void {
+    const { book, context } = this.#parts
+    const record = book.watchedReturns().find(({ incident }) => incident === id)
+    if (record === undefined || record.supersededBy !== null) {
+      if (!book.has(id)) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
+      const message = `Incident ${id} has no instances that are off since their host came back by itself`
+      throw new LifeboatError('USAGE', message)
+    }
+    const incident = book.get(id)
+    const off = offAfterReturn(incident)
+    const again = off.filter(({ plan, outcome }) => plan.decision === 'recover' && outcome?.code !== plan.reason)
+    const waiting = waitingForStart(incident)
+    if (record.order !== null && again.length === 0) {
+      const message = `${record.order.by} already ordered the instances of incident ${id} to be started`
+      throw new LifeboatError('USAGE', message)
+    }
+    if (record.known && waiting.length + again.length === 0)
+      throw new LifeboatError('USAGE', `Incident ${id} has no instance that Lifeboat could start`)
+    const base = { incident: id, host: record.host, actor: `operator:${by}` }
+    context.journal.append([
+      { kind: 'operator.start', ...base, data: { by, reason, ...known(via) } },
+      ...again.flatMap(({ plan }): NewEntry[] => [
+        {
+          kind: 'recipe.entered',
+          ...base,
+          instance: plan.instanceId,
+          data: { recipe: plan.recipe ?? '', because: `${by}: ${reason}` },
+        },
+        {
+          kind: 'outcome.recorded',
+          ...base,
+          instance: plan.instanceId,
+          data: { outcome: 'left', code: plan.reason, message: `${plan.message}; it is started again`, after: null },
+        },
+      ]),
+    ])
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    const underWay = [...this.#watches.values()].flatMap(({ busy, starts }) => [busy ?? [], starts?.ended ?? []].flat())
+    await Promise.allSettled(underWay)
+  }
+
+  #looking(): number {
+    return [...this.#watches.values()].filter(({ busy }) => busy !== null).length
+  }
+
+  #watchOf({ host, incident, backAt }: WatchedReturn): Watch {
+    const existing = this.#watches.get(host)
+    if (existing?.incident === incident) return existing
+    const { clock } = this.#parts.context
+    const watch: Watch = {
+      incident,
+      backAt: clock.now() - Math.max(0, clock.wall() - Date.parse(backAt)),
+      nextLookAt: clock.now(),
+      ...{ busy: null, starts: null, started: 0, cleared: new Map() },
+    }
+    this.#watches.set(host, watch)
+    return watch
+  }
+
+  #work({ host }: WatchedReturn, watch: Watch, work: () => Promise<void>): void {
+    const { observer } = this.#parts.context
+    watch.busy = work()
+      .catch((thrown: unknown) => {
+        const error = ensureError(thrown)
+        if (error.code !== 'SHUTDOWN') observer.log?.('warn', 'after_return.look_failed', { host }, error)
+      })
+      .finally(() => (watch.busy = null))
+  }
+
+  async #look(record: WatchedReturn, watch: Watch): Promise<void> {
+    const { clock, cloud, journal } = this.#parts.context
+    watch.nextLookAt = clock.now() + pauseBeforeLook(clock.now() - watch.backAt)
+    const incident = this.#parts.book.get(record.incident)
+    const policy = this.#parts.monitor.segment(record.host).policy
+    const seen = await lookAtReturned({
+      ...{ cloud, host: record.host, incident, policy, cleared: watch.cleared, signal: this.#parts.signal },
+      lastSign: lastSignOf(incident),
+      backAt: Date.parse(record.backAt),
+      // What is being started just now is followed there.
+      isBusy: () => watch.starts !== null,
+    })
+    // Reading took time: the host may have failed again meanwhile.
+    const now = this.#recordOf(record)
+    if (now === undefined || now.supersededBy !== null) return
+    journal.append(seen.entries)
+    this.#say(now, watch, seen.instances, seen.pending)
+  }
+
+  /** Says how many are off when that is news, and that it is known for good when it is. */
+  #say(record: WatchedReturn, watch: Watch, instances: number, pending: number): void {
+    const { book, context } = this.#parts
+    const incident = book.get(record.incident)
+    const off = offAfterReturn(incident).length
+    const late = context.clock.now() - watch.backAt >= shownWithinMs
+    const starting = watch.starts !== null || (this.#mayStart(record) && waitingForStart(incident).length > 0)
+    // Whoever is told now that they are off would be told in a moment that they run.
+    if (starting && !late) return
+    const isKnown = record.known || late || pending === 0
+    if (isKnown === record.known && off === record.off) return
+    const to = isKnown ? 'known' : 'watching'
+    const { started } = watch
+    watch.started = 0
+    const message = sentence(record.host, to, { instances, off, started })
+    context.journal.append([
+      {
+        kind: 'instances.watched',
+        ...{ incident: record.incident, host: record.host },
+        data: { to, instances, off, started, message },
+      },
+    ])
+  }
+
+  #mayStart({ host, order }: WatchedReturn): boolean {
+    return order !== null || this.#parts.monitor.segment(host).return.startStopped === 'always'
+  }
+
+  #startWhatMay(record: WatchedReturn, watch: Watch): void {
+    if (watch.starts !== null || !this.#mayStart(record) || this.#isBlocked(record)) return
+    const waiting = waitingForStart(this.#parts.book.get(record.incident))
+    if (waiting.length === 0) return
+    const { context, signal } = this.#parts
+    const abort = new AbortController()
+    const stop = (): void => abort.abort()
+    signal.addEventListener('abort', stop, { once: true })
+    const ended = this.#startAll(record, watch, waiting, abort.signal)
+      .catch((thrown: unknown) => {
+        const error = ensureError(thrown)
+        if (error.code !== 'SHUTDOWN')
+          context.observer.log?.('warn', 'after_return.start_failed', { host: record.host }, error)
+      })
+      .finally(() => {
+        signal.removeEventListener('abort', stop)
+        watch.starts = null
+        // How many are off now is said by the next look.
+        watch.nextLookAt = context.clock.now()
+      })
+    watch.starts = { ended, abort }
+  }
+
+  async #startAll(
+    record: WatchedReturn,
+    watch: Watch,
+    waiting: readonly InstanceRecovery[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { context, queue, monitor } = this.#parts
+    const { host, incident: id } = record
+    const { clock, cloud, observer, settings, journal } = context
+    const run: Run = {
+      ...context,
+      id,
+      host,
+      signal,
+      proof: null,
+      lapsed: null,
+      plans: { stands: () => true, settle: () => Promise.resolve() },
+      destinations: new Map(),
+    }
+    const { maxParallelPerHost, priority } = monitor.segment(host)
+    const slots = new Slots(queue, maxParallelPerHost, priority)
+    const cloudTime = { cloudTimeMs: clock.wall() }
+    const hostWatch = new HostWatch({ cloud, clock, observer, host, signal, tickMs: settings.tickMs, ...cloudTime })
+    const gate = this.#gate(record, signal)
+    const trouble = new CloudTrouble(run, this.#logged(record))
+    const results = await Promise.allSettled(
+      waiting.map(async (recovery) => {
+        const data = await startAgain(run, hostWatch, recovery, gate, slots, trouble)
+        if (data.code === 'STARTED_AFTER_RETURN') watch.started += 1
+        journal.append([{ kind: 'outcome.recorded', incident: id, host, instance: recovery.plan.instanceId, data }])
+      }),
+    )
+    const broken = results.find((result) => result.status === 'rejected')
+    if (broken !== undefined) throw ensureError(broken.reason)
+  }
+
+  /** The incident is over and waits for nothing: what Nova refuses is in the log, and tried again. */
+  #logged({ host, incident }: WatchedReturn): Said {
+    const { context, book } = this.#parts
+    return {
+      get incident() {
+        return book.get(incident)
+      },
+      hold: (code, message, error) =>
+        context.observer.log?.('warn', 'after_return.refused', { host, incident, reason: code, message }, error),
+      goOn: () => undefined,
+    }
+  }
+
+  /** Opens while the host is well and nothing forbids writes. */
+  #gate(record: WatchedReturn, signal: AbortSignal): Passage {
+    const isOpen = (): boolean => !isAborted(signal) && !this.#isBlocked(record)
+    return {
+      isOpen,
+      lastMoment: () => lastMoment(this.#parts.context.clock, isOpen),
+      pass: async () => {
+        while (!isOpen()) {
+          if (isAborted(signal))
+            throw new LifeboatError('SHUTDOWN', 'no longer to be started', { certainty: 'unknown' })
+          await sleep(this.#parts.context.clock, askAgainMs, signal)
+        }
+      },
+    }
+  }
+
+  /** Whether nothing may be written to instances of the host now. */
+  #isBlocked({ host }: WatchedReturn): boolean {
+    const { mode, monitor, orders, book } = this.#parts
+    if (mode() === 'observe' || monitor.frozen() !== null || book.openOn(host) !== undefined) return true
+    const verdict = monitor.verdict(host)
+    return verdict?.kind !== 'healthy' || orderHolds(host, orders, [verdict.segment]) !== null
+  }
+
+  /** The host failed again: what was not started is the next incident's, and what became of a start that was sent nobody knows. */
+  async #giveUp(record: WatchedReturn, watch: Watch): Promise<void> {
+    const { book, context } = this.#parts
+    await watch.starts?.ended
+    const { host, incident: id, supersededBy } = record
+    const base = { incident: id, host }
+    const entries = offAfterReturn(book.get(id)).flatMap(({ plan, steps }): NewEntry[] => [
+      ...[...steps.values()]
+        .filter(({ status }) => status === 'intended' || status === 'issued')
+        .map(({ key }): NewEntry => {
+          const error = errorRecord(
+            new LifeboatError('DESTINATION_DIED', 'its host failed again while it was being started', {
+              certainty: 'unknown',
+            }),
+          )
+          return { kind: 'step.failed', ...base, instance: plan.instanceId, step: key, data: { error } }
+        }),
+      {
+        kind: 'outcome.recorded',
+        ...base,
+        instance: plan.instanceId,
+        data: {
+          ...{ outcome: 'left', code: 'HOST_FAILED_AGAIN', after: null },
+          message: `its host failed again: incident ${supersededBy} is about it now`,
+        },
+      },
+    ])
+    context.journal.append(entries)
+  }
+
+  #recordOf({ host, incident }: WatchedReturn): WatchedReturn | undefined {
+    return this.#parts.book.watchedReturns().find((record) => record.host === host && record.incident === incident)
+  }
+}
+
+/** Cloud time, ms since the epoch. */
+function lastSignOf({ verdict, openedAt }: Incident): number {
+  const seen = cloudTimeMs(verdict?.evidence.updatedAt ?? '')
+  return Number.isNaN(seen) ? Date.parse(openedAt) : seen
+}
+
+function sentence(
+  host: HostName,
+  to: 'watching' | 'known',
+  { instances, off, started }: { instances: number; off: number; started: number },
+): string {
+  if (instances === 0) return `${host} is back, and no instance is on it`
+  const ours = started === 0 ? '' : `; Lifeboat started ${started}`
+  if (off === 0) return `${host} is back, and everything that ran on it before runs${ours}`
+  const soFar = to === 'known' ? '' : ' so far'
+  const which = off === 1 ? 'one instance that ran on it before is' : `${off} instances that ran on it before are`
+  return `${host} is back, and ${which} off${soFar}${ours}`
+}

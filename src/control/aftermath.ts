@@ -1,0 +1,22 @@
+/** What looks after hosts once their incidents are over works with: their returns, and orders of ours that wait in their queues. */
+import type { Clock } from '../domain/clock.ts'
+import type { Cloud } from '../domain/cloud.ts'
+import type { Journal } from '../domain/journal.ts'
+import type { Observer } from '../domain/observer.ts'
+import type { ExecutorSettings } from '../executor/context.ts'
+import type { Monitor } from '../monitor/monitor.ts'
+import type { IncidentBook } from './incident-book.ts'
+import type { StandingOrders } from '../orders/standing-orders.ts'
+
+export interface AftermathParts {
+  clock: Clock
+  cloud: Cloud
+  journal: Journal
+  observer: Observer
+  monitor: Monitor
+  book: IncidentBook
+  orders: StandingOrders
+  mode: () => 'observe' | 'armed'
+  settings: Pick<ExecutorSettings, 'settleQuietMs' | 'tickMs'>
+  signal: AbortSignal
+}

@@ -1,0 +1,150 @@
+/**
+ * What the executor may ask of the rest of the daemon: above all, whether the next write may be sent. Every reason to wait
+ * is here, in the order in which a person would want to hear it.
+ */
+import type { Clock } from '../domain/clock.ts'
+import type { Incident } from '../domain/incident.ts'
+import type { IncidentPhase } from '../domain/incident-phases.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { Segment } from '../domain/segment.ts'
+import type { Act, Bridge, Permission } from '../executor/context.ts'
+import type { BrakeWatch } from './brake-watch.ts'
+import type { IncidentBook } from './incident-book.ts'
+import { lifeAgainst } from './life-check.ts'
+import type { MemoryWatch } from './memory-watch.ts'
+import { isBeating } from '../domain/verdict.ts'
+import { disabledHere, forcedDownHere, isOnlyWaiting, orderHolds } from '../orders/order-holds.ts'
+import { staleness } from '../monitor/freshness.ts'
+import type { Monitor } from '../monitor/monitor.ts'
+import type { PinnedWorkflows } from './pinned-workflows.ts'
+import type { StandingOrders } from '../orders/standing-orders.ts'
+import type { Standstill } from './standstill.ts'
+
+/** A poll that ended this recently is the fresh look itself. Longer would act on what was true before. */
+const justNowMs = 250
+
+/** Phases in which the host is forced down, whoever did it. */
+const isolated: ReadonlySet<IncidentPhase> = new Set(['surveying', 'recovering', 'sweeping'])
+
+export function createBridge(parts: {
+  clock: Clock
+  book: IncidentBook
+  orders: StandingOrders
+  monitor: Monitor
+  mode: () => 'observe' | 'armed'
+  /** How often Nova is read, and how long a poll waits for its witnesses. */
+  reading: () => { pollIntervalMs: number; probeLimitMs: number }
+  standstill: Pick<Standstill, 'last'>
+  brake: Pick<BrakeWatch, 'holds'>
+  segmentOfIncident: (incident: Incident) => Segment
+  earlier: Bridge['earlier']
+  /** Says on record which incidents are under the rules of another segment: a look has read their hosts' rows. */
+  noteSegments: () => void
+  workflows: () => PinnedWorkflows['byDigest']
+  memory: Pick<MemoryWatch, 'holds'>
+  setSilentAside: () => Promise<void>
+}): Bridge {
+  const { clock, book, monitor, brake } = parts
+  /** Whether an incident that is over had a proof: read once from the journal, it never changes. */
+  const proven = new Map<string, boolean>()
+  return {
+    incident: (id) => book.get(id),
+    permission,
+    verdict: (host) => monitor.verdict(host),
+    lookAgain: async (host, signal) => {
+      const last = monitor.lastPoll()
+      const known = monitor.verdict(host)
+      // Only life is to be seen here, and the last poll saw it: when a thousand hosts return, Nova is not read for each.
+      if (known?.kind === 'healthy' && last?.ok === true && monitor.frozen() === null)
+        return { verdict: known, frozen: null }
+      // A poll that asked no witness (of a host that we forced down, or saw for the first time) is no look at the host.
+      const asked = known !== undefined && known.evidence.probes.length >= monitor.segment(host).probes.length
+      if (known !== undefined && asked && last?.ok === true && clock.now() - last.at <= justNowMs) {
+        return { verdict: known, frozen: monitor.frozen()?.message ?? null }
+      }
+      const { verdict, frozen } = await monitor.lookAgain(host, signal)
+      // A look that was cut off saw nothing: what it gives is what was known before.
+      if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
+      parts.noteSegments()
+      return { verdict, frozen: frozen?.message ?? null }
+    },
+    isFenced,
+    hasIncident: (host) => book.openOn(host) !== undefined,
+    setSilentAside: parts.setSilentAside,
+    setAsideReason: (host) => book.returnOf(host).setAside?.reason ?? null,
+    earlier: parts.earlier,
+    segment: parts.segmentOfIncident,
+    workflow: (digest) => {
+      const workflow = parts.workflows().get(digest)
+      if (workflow === undefined)
+        throw new LifeboatError('WORKFLOW_INVALID', `the journal has no workflow ${digest.slice(0, 12)}`)
+      if (workflow instanceof LifeboatError) {
+        const message = `this release cannot read workflow ${digest.slice(0, 12)}, with which it began: ${workflow.message}`
+        throw new LifeboatError('WORKFLOW_INVALID', message, { cause: workflow })
+      }
+      return workflow
+    },
+    noteOurWrite: (service) => monitor.noteOurWrite(service.host, service.updatedAt),
+  }
+
+  /**
+   * Also after its own incident is over, which with nothing on the host takes a second: as long as our flags stand there and
+   * it does not beat. A mark alone is too little: after a restart it may be of a host that has long come back.
+   */
+  function isFenced(host: string): boolean {
+    const incident = book.openOn(host)
+    // Where somebody else had set both flags before, there is no mark of ours: the phase says that they stand.
+    if (incident !== undefined)
+      return incident.proof !== null && (incident.marked !== null || isolated.has(incident.phase))
+    const verdict = monitor.verdict(host)
+    const id = book.markedBy(host)
+    if (id === undefined || verdict?.evidence.forcedDown !== true || isBeating(verdict)) return false
+    const known = proven.get(id) ?? book.isProven(id)
+    proven.set(id, known)
+    return known
+  }
+
+  function permission(incident: Incident, act: Act = 'begins'): Permission {
+    const isCancelled = incident.cancelled !== null
+    if (incident.cancelled !== null && act === 'begins')
+      return { allowed: false, cancelled: `cancelled by ${incident.cancelled.by}: ${incident.cancelled.reason}` }
+    // Opened while the daemon was armed: whoever set observe since then wants nothing to be sent.
+    if (parts.mode() === 'observe' && incident.mode === 'armed' && !isCancelled)
+      return {
+        allowed: false,
+        hold: 'OBSERVING',
+        message: 'the daemon was armed when this began, and now only observes',
+      }
+    if (act === 'closes') return { allowed: true }
+    const segments = [incident.openedIn, parts.segmentOfIncident(incident).name]
+    // A pause stops what has not begun: a guest that we brought over and left off waits for its start through no fault of its owner.
+    const ordered = act === 'begins' ? orderHolds(incident.host, parts.orders, segments) : null
+    if (ordered !== null) return { allowed: false, ...ordered }
+    const frozen = monitor.frozen()
+    if (frozen !== null) return { allowed: false, hold: 'FROZEN', message: frozen.message }
+    const stale = staleness(monitor.lastRead(), parts.standstill.last(), clock.now(), parts.reading())
+    if (stale !== null) return { allowed: false, hold: 'FROZEN', message: stale }
+    const verdict = monitor.verdict(incident.host)
+    if (verdict?.kind === 'maintenance' && isOnlyWaiting(incident))
+      return { allowed: false, hold: 'MAINTENANCE', message: disabledHere }
+    const declared = verdict?.kind === 'declared-down' && parts.segmentOfIncident(incident).onDeclaredDown !== 'recover'
+    if (declared && isOnlyWaiting(incident)) return { allowed: false, hold: 'MAINTENANCE', message: forcedDownHere }
+    const life = lifeAgainst(incident, verdict)
+    if (life !== null) return { allowed: false, hold: 'HOST_ALIVE', message: aliveMessage(incident, life) }
+    // Once a host is proven dead its recovery goes on; the brake decides before that.
+    if (incident.proof === null) {
+      // Whatever it was held for: the fresh look ends the incident of a host that beats again, before anything is done to it.
+      if (verdict?.kind === 'healthy') return { allowed: true, hostIsBack: `the host is back: ${verdict.message}` }
+      const held = brake.holds(incident)
+      if (held !== null) return { allowed: false, hold: 'BRAKE', message: held }
+      const short = parts.memory.holds(incident, book.open())
+      if (short !== null) return { allowed: false, hold: 'MEMORY', message: short }
+    }
+    return { allowed: true }
+  }
+}
+
+function aliveMessage({ id, marked }: Incident, message: string): string {
+  if (marked === null) return message
+  return `${message}. Nothing more is evacuated before it is silent and fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel ${id}`
+}

@@ -1,0 +1,305 @@
+/**
+ * The returns of hosts, driven by the polls: for each host that carries our mark and has no open incident, look, decide
+ * (domain/host-return.ts), journal what changed, and do the one act that is due. One look at a time for each host; nobody
+ * waits for it.
+ */
+import { sleep } from '../domain/clock.ts'
+import type { NewEntry } from '../domain/entry.ts'
+import { ensureError } from '../domain/errors.ts'
+import {
+  changeReturn,
+  decideReturn,
+  type Leftover,
+  type ReturnDecision,
+  type ReturnFacts,
+  type ReturnState,
+} from '../domain/host-return.ts'
+import { incidentOf, type ReturnRecord } from '../domain/return-record.ts'
+import type { HostName, ServiceChange, ServiceRecord } from '../domain/service.ts'
+import { awayAfterIncident, isBeating, type Verdict, type VerdictKind } from '../domain/verdict.ts'
+import { settleOpen, takeBack, type ReturnRun } from '../executor/return-steps.ts'
+import { readEvacuations, readLeftovers, readTrait, type EndedIncident } from '../executor/return-survey.ts'
+import type { PollReport } from '../monitor/report.ts'
+import { readEndedIncident } from './ended-incidents.ts'
+import type { AftermathParts } from './aftermath.ts'
+import { orderHolds } from '../orders/order-holds.ts'
+
+/**
+ * How old a reading of evacuations or of Placement may be. Shorter asks Nova all the time about a host that waits for days for its
+ * next start; longer delays the return by as much.
+ */
+const readingGoodForMs = 10_000
+
+/** Verdicts of a host that is not forced down and whose nova-compute is known to be silent. */
+const silent = new Set<VerdictKind>(['host-down', 'service-down', 'maintenance', 'declared-down'])
+
+/** What is remembered of one host between polls; all of it may be forgotten and is then learnt anew. */
+interface Watch {
+  /** Seen up and beating without a break; a restart begins anew, for what was not seen is not known. */
+  healthy: { since: number; polls: number } | null
+  evacuations: { at: number; value: NonNullable<ReturnFacts['evacuations']> } | null
+  trait: { at: number; value: ReturnFacts['trait'] } | null
+  /** The closed incidents that took the host out: they no longer change. Null: not read yet. */
+  incidents: EndedIncident[] | null
+  /** When a look last wrote, or found out what became of a write: a poll that began earlier may show the service as before. */
+  wroteAt: number
+  look: Promise<void> | null
+}
+
+export class HostReturns {
+  readonly #parts: AftermathParts
+  readonly #watches = new Map<HostName, Watch>()
+
+  constructor(parts: AftermathParts) {
+    this.#parts = parts
+  }
+
+  /** Takes in a poll. Never throws: a return that cannot go on is told to the observer and looked at in the next poll. */
+  consider(report: PollReport): void {
+    const { book, observer, signal, clock } = this.#parts
+    const beganAt = clock.now() - report.tookMs
+    const verdicts = new Map(report.verdicts.map((verdict) => [verdict.host, verdict]))
+    const returning = book.returning()
+    for (const record of returning) {
+      const watch = this.#watchOf(record.host)
+      const verdict = verdicts.get(record.host)
+      this.#followHealth(watch, verdict, report)
+      // A poll that began before the last write may show the service without it, the incident's force-down as well.
+      const writtenAt = Math.max(watch.wroteAt, record.forcedAt === null ? -Infinity : this.#monotonic(record.forcedAt))
+      if (watch.look !== null || signal.aborted || beganAt <= writtenAt) continue
+      watch.look = this.#look(record, watch, verdict)
+        .catch((thrown: unknown) => {
+          const error = ensureError(thrown)
+          if (error.code !== 'SHUTDOWN') observer.log?.('warn', 'return.look_failed', { host: record.host }, error)
+        })
+        .finally(() => (watch.look = null))
+    }
+    const hosts = new Set(returning.map(({ host }) => host))
+    for (const host of this.#watches.keys()) if (!hosts.has(host)) this.#watches.delete(host)
+    this.#count()
+  }
+
+  /** Resolves when no look is under way. */
+  async idle(): Promise<void> {
+    await Promise.allSettled([...this.#watches.values()].flatMap(({ look }) => look ?? []))
+  }
+
+  #watchOf(host: HostName): Watch {
+    const known = this.#watches.get(host)
+    if (known !== undefined) return known
+    const watch: Watch = {
+      healthy: null,
+      evacuations: null,
+      trait: null,
+      incidents: null,
+      wroteAt: -Infinity,
+      look: null,
+    }
+    this.#watches.set(host, watch)
+    return watch
+  }
+
+  #followHealth(watch: Watch, verdict: Verdict | undefined, report: PollReport): void {
+    const { clock } = this.#parts
+    const seen =
+      report.ok &&
+      report.frozen === null &&
+      verdict !== undefined &&
+      pulseOf(verdict) === 'beating' &&
+      verdict.kind === 'healthy' &&
+      verdict.evidence.state === 'up' &&
+      !verdict.evidence.forcedDown
+    if (!seen) watch.healthy = null
+    else if (watch.healthy === null) watch.healthy = { since: clock.now(), polls: 1 }
+    else watch.healthy = { ...watch.healthy, polls: watch.healthy.polls + 1 }
+  }
+
+  async #look(known: ReturnRecord, watch: Watch, verdict: Verdict | undefined): Promise<void> {
+    const { clock, monitor } = this.#parts
+    const { host } = known
+    const record = (): ReturnRecord => this.#record(host)
+    if (known.open !== null) return this.#writing(watch, settleOpen(this.#run(host)))
+    const pulse = verdict === undefined ? 'unsure' : pulseOf(verdict)
+    const service = monitor.service(host) ?? null
+    if (pulse === 'beating') await this.#read(record(), watch, service)
+    // Reading took time: an incident may have been opened meanwhile, or a person may have ended the mark.
+    const facts = this.#facts(host, watch, pulse, service)
+    if (facts === null) return
+    const decision = decideReturn(facts, monitor.segment(host).return, clock.now())
+    if (decision === null) return
+    if (decision.act === 'end') return this.#end(record(), watch, decision)
+    // Whoever is to let it back should know what stays behind.
+    const asks = decision.state === 'waiting-confirmation' && record().state !== decision.state
+    const leftovers = asks ? await this.#leftovers(record(), watch) : []
+    this.#say(record(), decision, leftovers)
+    if (decision.act !== null) await this.#writing(watch, takeBack(this.#run(host), decision.act))
+  }
+
+  async #writing(watch: Watch, work: Promise<void>): Promise<void> {
+    try {
+      await work
+    } finally {
+      watch.wroteAt = this.#parts.clock.now()
+    }
+  }
+
+  async #read(record: ReturnRecord, watch: Watch, service: ServiceRecord | null): Promise<void> {
+    const { clock, cloud, observer, signal } = this.#parts
+    const { host, mark } = record
+    const due = (reading: { at: number } | null): boolean =>
+      reading === null || clock.now() - reading.at >= readingGoodForMs
+    if (service?.forcedDown === true && due(watch.evacuations)) {
+      const plans = new Map((await this.#incidents(record, watch)).flatMap(({ instances }) => [...instances]))
+      const nameOf = (id: string): string => plans.get(id)?.plan.name ?? id
+      watch.evacuations = { at: clock.now(), value: await readEvacuations(cloud, host, nameOf, { signal }) }
+    }
+    if (mark !== null && record.confirmed.enable !== undefined && due(watch.trait)) {
+      const onError = (error: unknown): void => observer.log?.('warn', 'return.traits_unread', { host }, error)
+      watch.trait = { at: clock.now(), value: await readTrait(cloud, host, onError, { signal }) }
+    }
+  }
+
+  #facts(host: HostName, watch: Watch, pulse: ReturnFacts['pulse'], service: ServiceRecord | null): ReturnFacts | null {
+    const { book, settings } = this.#parts
+    const { mark, orderedAt, state, confirmed, failures, order, failed } = this.#record(host)
+    if (mark === null || book.openOn(host) !== undefined) return null
+    return {
+      state,
+      mark,
+      unansweredUntil: orderedAt === null ? -Infinity : this.#monotonic(orderedAt) + settings.settleQuietMs,
+      service,
+      pulse,
+      healthy: watch.healthy,
+      evacuations: watch.evacuations?.value ?? null,
+      cleared: confirmed['clear-forced-down'] !== undefined,
+      enabledAt: confirmed.enable === undefined ? null : this.#monotonic(confirmed.enable),
+      trait: watch.trait?.value ?? null,
+      failures: failures.map((at) => this.#monotonic(at)),
+      order,
+      failed: failed === null ? null : { ...failed, at: this.#monotonic(failed.at) },
+      blocked: this.#blocked(host),
+    }
+  }
+
+  /** Why nothing may be written now, or null. */
+  #blocked(host: HostName): ReturnFacts['blocked'] {
+    const { mode, orders, monitor } = this.#parts
+    if (mode() === 'observe') return { code: 'OBSERVING', message: 'the daemon only observes' }
+    const ordered = orderHolds(host, orders, [monitor.segment(host).name])
+    if (ordered !== null) return { code: ordered.hold, message: ordered.message }
+    const frozen = monitor.frozen()
+    return frozen === null ? null : { code: 'FROZEN', message: frozen.message }
+  }
+
+  /** A host that stays away needs no entry. */
+  #say(record: ReturnRecord, decision: ReturnDecision, leftovers: readonly Leftover[]): void {
+    const { state, code, message } = decision
+    if (record.state === 'away' && state === 'away') return
+    if (record.state === state && record.said?.code === code && record.said.message === message) return
+    this.#parts.journal.append([this.#changed(record, decision, [...decision.leftovers, ...leftovers])])
+  }
+
+  /** Nothing of ours is left on the service: what stays behind is said by name, and the mark ends. */
+  async #end(record: ReturnRecord, watch: Watch, decision: ReturnDecision): Promise<void> {
+    const { journal, monitor } = this.#parts
+    const { host, mark, confirmed } = record
+    if (mark === null) return
+    const leftovers = [...decision.leftovers, ...(await this.#leftovers(record, watch))]
+    const change: ServiceChange = {
+      ...(confirmed['clear-forced-down'] !== undefined && { forcedDown: false }),
+      ...(confirmed.enable !== undefined && { status: 'enabled' as const }),
+    }
+    const updatedAt = monitor.service(host)?.updatedAt ?? null
+    const incident = incidentOf(record)
+    const base = { ...(incident !== undefined && { incident }), host }
+    const entries: NewEntry[] = [
+      this.#changed(record, decision, leftovers),
+      { kind: 'service.restored', ...base, data: { serviceId: mark.serviceId, change, updatedAt } },
+    ]
+    if (decision.leftovers.length > 0)
+      entries.push({
+        kind: 'alarm.raised',
+        ...base,
+        data: { code: decision.code, message: `${host}: ${decision.message}` },
+      })
+    journal.append(entries)
+    this.#count()
+  }
+
+  #changed(record: ReturnRecord, decision: ReturnDecision, leftovers: readonly Leftover[]): NewEntry {
+    const { code, message } = decision
+    const data = {
+      ...changeReturn(record.state, decision.state),
+      code,
+      message,
+      ...(leftovers.length > 0 && { leftovers: [...leftovers] }),
+    }
+    const incident = incidentOf(record)
+    return { kind: 'return.changed', ...(incident !== undefined && { incident }), host: record.host, data }
+  }
+
+  /** A host whose leftovers cannot be read returns all the same: they are read again at its end. */
+  async #leftovers(record: ReturnRecord, watch: Watch): Promise<Leftover[]> {
+    const { cloud, observer, signal } = this.#parts
+    try {
+      return await readLeftovers(cloud, record.host, await this.#incidents(record, watch), { signal })
+    } catch (thrown) {
+      const error = ensureError(thrown)
+      observer.log?.('warn', 'return.leftovers_unread', { host: record.host }, error)
+      return [
+        { code: 'LEFTOVERS_UNREAD', message: `what stays behind could not be read: ${error.message}`, instance: null },
+      ]
+    }
+  }
+
+  /** The incidents that took the host out since it was last back. */
+  async #incidents({ mark }: ReturnRecord, watch: Watch): Promise<EndedIncident[]> {
+    const { journal, clock } = this.#parts
+    const ids = mark?.incidents ?? []
+    // One of a host without instances can begin and end between two looks.
+    if (watch.incidents?.length === ids.length) return watch.incidents
+    const found: EndedIncident[] = []
+    for (const id of ids) found.push(await readEndedIncident(journal, id, () => sleep(clock, 0)))
+    watch.incidents = found
+    return found
+  }
+
+  #run(host: HostName): ReturnRun {
+    const { cloud, journal, clock, monitor, signal, settings, book } = this.#parts
+    return {
+      host,
+      cloud,
+      journal,
+      clock,
+      record: () => this.#record(host),
+      mayWrite: () => this.#blocked(host) === null && book.openOn(host) === undefined,
+      noteOurWrite: (service) => monitor.noteOurWrite(service.host, service.updatedAt),
+      signal,
+      settleQuietMs: settings.settleQuietMs,
+      tickMs: settings.tickMs,
+    }
+  }
+
+  #record(host: HostName): ReturnRecord {
+    return this.#parts.book.returnOf(host)
+  }
+
+  #monotonic(iso: string): number {
+    const { clock } = this.#parts
+    return clock.now() - (clock.wall() - Date.parse(iso))
+  }
+
+  #count(): void {
+    const counts: Partial<Record<ReturnState, number>> = {}
+    for (const { state } of this.#parts.book.returning()) counts[state] = (counts[state] ?? 0) + 1
+    this.#parts.observer.returns?.(counts)
+  }
+}
+
+/** What a verdict says of the host's nova-compute. Waiting after a freeze or a start says nothing yet. */
+function pulseOf(verdict: Verdict): ReturnFacts['pulse'] {
+  if (verdict.kind === 'returning' && verdict.reason === awayAfterIncident) return 'silent'
+  if (silent.has(verdict.kind)) return 'silent'
+  if (verdict.kind === 'healthy' && verdict.reason === 'WAITING_AFTER_FREEZE') return 'unsure'
+  return isBeating(verdict) ? 'beating' : 'unsure'
+}

@@ -1,0 +1,187 @@
+/**
+ * Watches the hosts in whose queues orders of ours still wait: people are told while the host is away, and what an order breaks
+ * when the host's nova-compute starts is put right, where it is exactly what Lifeboat left there. Driven by the polls; one look at
+ * a time for each host, and nobody waits for it.
+ */
+import type { NewEntry } from '../domain/entry.ts'
+import { ensureError } from '../domain/errors.ts'
+import { foldInstance, type InstanceRecovery } from '../domain/incident.ts'
+import type { Instance } from '../domain/instance.ts'
+import type { HostName } from '../domain/service.ts'
+import { applyToStaleOrders, staleOrderKinds } from '../domain/stale-order-record.ts'
+import { decideStaleOrder, staleOrderCode, type StaleOrder, type StaleOrderDecision } from '../domain/stale-order.ts'
+import { isBeating } from '../domain/verdict.ts'
+import { repair, repairSteps, settleRepairs, type RepairRun } from '../executor/stale-order-steps.ts'
+import type { PollReport } from '../monitor/report.ts'
+import type { AftermathParts } from './aftermath.ts'
+import { orderHolds } from '../orders/order-holds.ts'
+
+/**
+ * A host that has just started is looked at in every poll for so long, and then now and then. Shorter: what it breaks late stays
+ * broken for longer; longer costs more readings.
+ */
+const closelyForMs = 60_000
+const laterEveryMs = 15_000
+
+/** What is remembered of one host between polls; a restart learns it again. */
+interface Watch {
+  beatingSince: number | null
+  lookedAt: number
+  look: Promise<void> | null
+}
+
+export class StaleOrders {
+  readonly #parts: AftermathParts
+  readonly #open = new Map<string, StaleOrder>()
+  readonly #watches = new Map<HostName, Watch>()
+  /** Up to which order people were told, by host. */
+  readonly #told = new Map<HostName, number>()
+
+  constructor(parts: AftermathParts) {
+    this.#parts = parts
+    const { journal } = parts
+    for (const entry of journal.read({ kinds: [...staleOrderKinds] })) applyToStaleOrders(this.#open, entry)
+    journal.onAppend((entry) => applyToStaleOrders(this.#open, entry))
+    for (const host of this.#byHost().keys()) {
+      const alarms = journal.read({ host, kinds: ['alarm.raised'], newestFirst: true, limit: 50 })
+      const told = alarms.find(({ kind, data }) => kind === 'alarm.raised' && data.code === staleOrderCode)
+      if (told !== undefined) this.#told.set(host, told.seq)
+    }
+  }
+
+  /** Takes in a poll. Never throws: what cannot be looked at is told to the observer and looked at in the next poll. */
+  consider(report: PollReport): void {
+    const { clock, observer, signal } = this.#parts
+    const verdicts = new Map(report.verdicts.map((verdict) => [verdict.host, verdict]))
+    const byHost = this.#byHost()
+    for (const host of this.#watches.keys()) if (!byHost.has(host)) this.#watches.delete(host)
+    for (const [host, orders] of byHost) {
+      this.#tell(host, orders)
+      const watch = this.#watches.get(host) ?? { beatingSince: null, lookedAt: -Infinity, look: null }
+      this.#watches.set(host, watch)
+      const verdict = verdicts.get(host)
+      const beats = report.ok && report.frozen === null && verdict !== undefined && isBeating(verdict)
+      watch.beatingSince = beats ? (watch.beatingSince ?? clock.now()) : null
+      if (watch.beatingSince === null || watch.look !== null || signal.aborted) continue
+      const closely = clock.now() - watch.beatingSince <= closelyForMs
+      if (!closely && clock.now() - watch.lookedAt < laterEveryMs) continue
+      watch.lookedAt = clock.now()
+      watch.look = this.#look(orders, watch)
+        .catch((thrown: unknown) => {
+          const error = ensureError(thrown)
+          if (error.code !== 'SHUTDOWN') observer.log?.('warn', 'stale_orders.look_failed', { host }, error)
+        })
+        .finally(() => (watch.look = null))
+    }
+  }
+
+  /** Resolves when no look is under way. */
+  async idle(): Promise<void> {
+    await Promise.allSettled([...this.#watches.values()].flatMap(({ look }) => look ?? []))
+  }
+
+  #byHost(): Map<HostName, StaleOrder[]> {
+    const byHost = new Map<HostName, StaleOrder[]>()
+    for (const order of this.#open.values()) byHost.set(order.host, [...(byHost.get(order.host) ?? []), order])
+    return byHost
+  }
+
+  /** Once for each host, and again for orders that came later: beforehand nothing is broken, and a person can still avoid it. */
+  #tell(host: HostName, orders: readonly StaleOrder[]): void {
+    if (orders.every(({ seq }) => seq <= (this.#told.get(host) ?? 0))) return
+    const message = `Evacuation orders that were given up wait for nova-compute on ${host}; when it starts, it takes them and puts their instances in ERROR. To avoid that, purge its queue in Nova's message bus before it starts (rabbitmqctl purge_queue compute.${host}). What is broken all the same, Lifeboat puts right where nobody has touched it since`
+    const [entry] = this.#parts.journal.append([
+      { kind: 'alarm.raised', host, data: { code: staleOrderCode, message } },
+    ])
+    if (entry !== undefined) this.#told.set(host, entry.seq)
+  }
+
+  async #look(orders: readonly StaleOrder[], watch: Watch): Promise<void> {
+    for (const order of orders) {
+      if (this.#parts.signal.aborted) return
+      await this.#lookAt(order, watch)
+    }
+  }
+
+  async #lookAt(order: StaleOrder, watch: Watch): Promise<void> {
+    const { cloud, signal } = this.#parts
+    const recovery = this.#recovery(order)
+    const open = repairSteps(recovery?.steps.values() ?? [])
+    await settleRepairs(this.#run(order, null), open)
+    const instance = await this.#read(order)
+    const filter = { instanceId: order.instance, type: 'evacuation' } as const
+    const records = instance === null ? [] : await cloud.listMigrations(filter, { signal })
+    const [newest = null] = instance === null ? [] : await cloud.listActions(order.instance, { signal })
+    const now = this.#recovery(order)
+    const done = repairSteps(now?.steps.values() ?? [])
+    const decision = decideStaleOrder({
+      order,
+      instance,
+      records,
+      newest,
+      ours: new Set([...(now?.steps.values() ?? [])].flatMap(({ requestId }) => requestId ?? [])),
+      outcome: now?.outcome ?? null,
+      isReset: done.some(({ kind, status }) => kind === 'reset-state' && status === 'confirmed'),
+      hostIsWell: this.#isWell(instance?.host ?? null),
+      beatingForMs: watch.beatingSince === null ? 0 : this.#parts.clock.now() - watch.beatingSince,
+      blocked: this.#blocked(instance?.host ?? null),
+    })
+    if (decision.do === 'settle') this.#settle(order, decision, now)
+    else if (decision.do !== 'wait' && instance !== null) {
+      await repair(this.#run(order, instance), decision.do, instance, done)
+      // The second half follows at once, and what was reached is said.
+      if (repairSteps(this.#recovery(order)?.steps.values() ?? []).length > done.length)
+        await this.#lookAt(order, watch)
+    }
+  }
+
+  #settle(
+    order: StaleOrder,
+    { end, message }: Extract<StaleOrderDecision, { do: 'settle' }>,
+    known: InstanceRecovery | null,
+  ): void {
+    const { incident, instance, source: host, migration } = order
+    const base = { incident, instance, host }
+    const data = { code: staleOrderCode, migration, end, message }
+    const entries: NewEntry[] = [{ kind: 'debt.settled', ...base, data }]
+    if (end === 'not-ours') {
+      const what = `${known?.plan.name ?? instance}: an evacuation order that had waited for nova-compute on ${order.host} put it in ERROR. It is not put right: ${message}. See to it; os-resetState active is what undoes the order`
+      entries.push({ kind: 'alarm.raised', ...base, data: { code: 'STALE_ORDER_STRUCK', message: what } })
+    }
+    this.#parts.journal.append(entries)
+  }
+
+  async #read({ instance }: StaleOrder): Promise<Instance | null> {
+    const { cloud, signal } = this.#parts
+    try {
+      return await cloud.getInstance(instance, { signal })
+    } catch (thrown) {
+      if (ensureError(thrown).code === 'INSTANCE_GONE') return null
+      throw thrown
+    }
+  }
+
+  /** As the journal tells now; its incident is over by then, as a rule. */
+  #recovery({ incident, instance }: StaleOrder): InstanceRecovery | null {
+    return foldInstance(instance, this.#parts.journal.read({ incident, instance }))
+  }
+
+  #run(order: StaleOrder, instance: Instance | null): RepairRun {
+    const { cloud, journal, clock, signal, settings } = this.#parts
+    const host = instance?.host ?? null
+    const mayWrite = (): boolean => this.#blocked(host) === null && this.#isWell(host)
+    return { order, cloud, journal, clock, signal, ...settings, mayWrite }
+  }
+
+  #isWell(host: HostName | null): boolean {
+    const { monitor, book } = this.#parts
+    return host !== null && monitor.verdict(host)?.kind === 'healthy' && book.openOn(host) === undefined
+  }
+
+  #blocked(host: HostName | null): string | null {
+    const { mode, orders, monitor } = this.#parts
+    if (mode() === 'observe') return 'the daemon only observes'
+    const ordered = host === null ? null : orderHolds(host, orders, [monitor.segment(host).name])
+    return ordered?.message ?? monitor.frozen()?.message ?? null
+  }
+}

@@ -1,0 +1,72 @@
+/** What a person can ask of one host: everything known of it, and its return. */
+import type { Clock } from '../domain/clock.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { HostDetail, HostReturnDetail, Operations } from '../domain/operations.ts'
+import { incidentOf } from '../domain/return-record.ts'
+import type { Monitor } from '../monitor/monitor.ts'
+import { hostStatus, returnDetail } from '../review/host-views.ts'
+import type { IncidentBook } from '../control/incident-book.ts'
+import { known } from '../orders/order-acts.ts'
+import type { StandingOrders } from '../orders/standing-orders.ts'
+import { incidentSummaries, type ReviewedJournal } from '../review/incident-listing.ts'
+
+/** Incidents shown with a host; `incident list --host` shows more. */
+const incidentsShown = 5
+
+interface HostParts {
+  clock: Clock
+  journal: ReviewedJournal
+  book: IncidentBook
+  orders: StandingOrders
+  monitor: Monitor
+}
+
+/** Throws NOT_FOUND for a host that Nova does not list. */
+export function hostDetail(host: string, { monitor, book, orders, journal }: HostParts): HostDetail {
+  const verdict = monitor.verdict(host)
+  if (verdict === undefined) throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
+  const record = book.returnOf(host)
+  const incidents = incidentSummaries(journal, book, { host, limit: incidentsShown })
+  return {
+    ...hostStatus(verdict, monitor.zone(host), { book, orders }),
+    updatedAt: verdict.evidence.updatedAt,
+    disabledReason: monitor.service(host)?.disabledReason ?? null,
+    mark: record.mark,
+    return: returnDetail(record),
+    returnRules: monitor.segment(host).return,
+    incidents,
+  }
+}
+
+/**
+ * Records what a person says of a host's return; the next poll acts on it. Throws NOT_FOUND for an unknown host, USAGE when there
+ * is nothing of ours to take back, or its incident is still open.
+ */
+export function orderReturn(
+  { host, by, reason, keepOut, via }: Parameters<Operations['returnHost']>[0],
+  { monitor, book, journal }: HostParts,
+): HostReturnDetail {
+  const open = book.openOn(host)
+  if (!book.isMarked(host)) {
+    if (monitor.verdict(host) === undefined)
+      throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
+    throw new LifeboatError('USAGE', `Nothing of ours is set on ${host}: there is nothing to take back`)
+  }
+  if (open !== undefined && !keepOut) {
+    const message = `Incident ${open.id} of ${host} is not over: a host returns after its incident (lifeboat incident cancel ${open.id} ends it)`
+    throw new LifeboatError('USAGE', message)
+  }
+  const incident = incidentOf(book.returnOf(host))
+  journal.append([
+    {
+      kind: 'operator.return',
+      actor: `operator:${by}`,
+      ...(incident !== undefined && { incident }),
+      host,
+      data: { by, reason, keepOut, ...known(via) },
+    },
+  ])
+  const detail = returnDetail(book.returnOf(host))
+  if (detail === null) throw new LifeboatError('INVARIANT', `the order for ${host} left no trace`)
+  return detail
+}

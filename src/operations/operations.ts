@@ -1,0 +1,186 @@
+/**
+ * What a person can ask of the running daemon, done: reads from the monitor and the incident book, acts through the
+ * journal, each with the name of who acted (laws L8, L10).
+ */
+import type { Clock } from '../domain/clock.ts'
+import type { IncidentId, NewEntry } from '../domain/entry.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { Incident } from '../domain/incident.ts'
+import type { DaemonStatus, Operations, RecoverAnswer, RecoverOrder } from '../domain/operations.ts'
+import { isPerson } from '../domain/person.ts'
+import { isBeating, type VerdictKind } from '../domain/verdict.ts'
+import type { Monitor } from '../monitor/monitor.ts'
+import type { AfterReturns } from '../control/after-returns.ts'
+import type { BrakeWatch } from '../control/brake-watch.ts'
+import type { LogLevelInForce } from './log-level.ts'
+import type { Reloads } from './reloads.ts'
+import type { IncidentBook } from '../control/incident-book.ts'
+import { hostDetail, orderReturn } from './host-operations.ts'
+import { hostStatus } from '../review/host-views.ts'
+import { incidentDetail } from '../review/incident-views.ts'
+import { incidentSummaries, type ReviewedJournal } from '../review/incident-listing.ts'
+import type { IncidentRecords } from '../review/incident-records.ts'
+import type { UnsettledIncidents } from '../review/unsettled.ts'
+import { cloudPause, known, orderActs } from '../orders/order-acts.ts'
+import type { StandingOrders } from '../orders/standing-orders.ts'
+import { orderTryAgain, type TryAgainParts } from './try-again-order.ts'
+import type { WatchLoop } from '../control/watch-loop.ts'
+
+export interface OperationsParts {
+  clock: Clock
+  journal: ReviewedJournal
+  journalPath: string
+  book: IncidentBook
+  records: Pick<IncidentRecords, 'get'>
+  unsettled: Pick<UnsettledIncidents, 'counts' | 'list'>
+  orders: StandingOrders
+  monitor: Monitor
+  brake: Pick<BrakeWatch, 'holds' | 'scopes'>
+  watch: WatchLoop
+  afterReturns: Pick<AfterReturns, 'order'>
+  again: TryAgainParts['again']
+  reloads: Pick<Reloads, 'reload' | 'state'>
+  logLevel: LogLevelInForce
+  about: () => OperationsAbout
+}
+
+export type OperationsAbout = Pick<
+  DaemonStatus,
+  'version' | 'mode' | 'pid' | 'startedAt' | 'restartLoop' | 'cloud' | 'workflow'
+>
+
+export function createOperations(parts: OperationsParts): Operations {
+  const { journal, book, records, monitor, brake, watch } = parts
+  const act = (incident: Incident, by: string, entry: Pick<NewEntry, 'kind' | 'data'>): void => {
+    journal.append([{ ...entry, actor: `operator:${by}`, incident: incident.id, host: incident.host } as NewEntry])
+  }
+  return {
+    status: () => statusOf(parts),
+    hosts: () => monitor.verdicts().map((verdict) => hostStatus(verdict, monitor.zone(verdict.host), parts)),
+    host: (name) => hostDetail(name, parts),
+    returnHost: (order) => Promise.resolve(orderReturn(order, parts)),
+    incidents: (filter) =>
+      filter.unsettled === true ? parts.unsettled.list(filter) : incidentSummaries(journal, book, filter),
+    incident: (id) => incidentDetail(records.get(id)),
+    recover: (order) => Promise.resolve(recover(order)),
+    tryAgain: (id, order) => Promise.resolve(orderTryAgain(id, order, parts)),
+    ...orderActs(parts),
+    override: (id, { by, reason, via }) => {
+      const incident = notCancelled(openIncident(id, parts))
+      refuseNeedlessOverride(incident, brake)
+      act(incident, by, { kind: 'operator.override', data: { by, reason, ...known(via) } })
+      return Promise.resolve()
+    },
+    reload: ({ by, reason, via }) => parts.reloads.reload({ by, actor: `operator:${by}`, reason, ...known(via) }),
+    logLevel: () => parts.logLevel.state(),
+    setLogLevel: ({ by, level, until, via }) => {
+      journal.append([
+        { kind: 'operator.log-level', actor: `operator:${by}`, data: { by, level, until, ...known(via) } },
+      ])
+      return Promise.resolve(parts.logLevel.order(level, until))
+    },
+    startInstances: (id, order) => {
+      parts.afterReturns.order(id, order)
+      return Promise.resolve()
+    },
+    cancel: (id, { by, reason, via }) => {
+      act(notCancelled(openIncident(id, parts)), by, {
+        kind: 'operator.cancelled',
+        data: { by, reason, ...known(via) },
+      })
+      return Promise.resolve()
+    },
+  }
+
+  /** A person's word that the host is dead: continues its incident, or opens one. A beating host is refused. */
+  function recover({ host, by, proof, unixUser, via }: RecoverOrder): RecoverAnswer {
+    if (proof.trim() === '') throw new LifeboatError('PROOF_INVALID', 'Say how you know that the host is dead')
+    if (!isPerson(by)) {
+      const message = `"${by}" is no person who can be asked how they knew; give your name: lifeboat recover ${host} --by NAME --proof "how you know"`
+      throw new LifeboatError('PROOF_INVALID', message)
+    }
+    const verdict = monitor.verdict(host)
+    if (verdict === undefined) throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
+    if (isBeating(verdict)) {
+      throw new LifeboatError('HOST_ALIVE', `${host} is beating (${verdict.message}); a living host is never evacuated`)
+    }
+    const statement: NewEntry = {
+      kind: 'operator.statement',
+      actor: `operator:${by}`,
+      host,
+      data: { by, statement: proof, ...(unixUser !== undefined && { unixUser }), ...known(via) },
+    }
+    const open = book.openOn(host)
+    const answer = (id: IncidentId): RecoverAnswer => ({ incident: id, held: brake.holds(book.get(id)) })
+    if (open === undefined) return answer(watch.open(host, verdict, by, (id) => [{ ...statement, incident: id }]))
+    journal.append([{ ...statement, incident: notCancelled(open).id }])
+    return answer(open.id)
+  }
+}
+
+/**
+ * Whatever else it waits for, the brake must hold it at this moment: a leave given in advance would let the host through a
+ * mass failure that nobody has seen when it was given.
+ */
+function refuseNeedlessOverride(incident: Incident, brake: Pick<BrakeWatch, 'holds'>): void {
+  const { id, host, override, proof, held } = incident
+  if (override !== null) throw new LifeboatError('USAGE', `${override.by} already let incident ${id} past the brake`)
+  if (proof !== null)
+    throw new LifeboatError('USAGE', `${host} is proven dead: the brake holds incident ${id} no longer`)
+  if (brake.holds(incident) !== null) return
+  const instead =
+    held === null ? 'it is not held at all' : `it waits for something else (${held.code}: ${held.message})`
+  throw new LifeboatError('USAGE', `Incident ${id} is not held by the brake: ${instead}`)
+}
+
+/** Of one that is over only its end is read: it may have thousands of instances. */
+function openIncident(id: IncidentId, { book, journal }: Pick<OperationsParts, 'book' | 'journal'>): Incident {
+  const incident = book.inMemory(id)
+  if (incident?.closed === null) return incident
+  const [end] = journal.read({ incident: id, kinds: ['incident.closed'], newestFirst: true, limit: 1 })
+  if (end?.kind !== 'incident.closed') throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
+  throw new LifeboatError('USAGE', `Incident ${id} is over (${end.data.outcome})`)
+}
+
+/** An order to an incident that is being ended would be written down and never carried out, and an end needs no second one. */
+function notCancelled(incident: Incident): Incident {
+  const { id, cancelled } = incident
+  if (cancelled === null) return incident
+  const message = `Incident ${id} is being cancelled (by ${cancelled.by}: ${cancelled.reason}); wait until it is closed, then give the order again`
+  throw new LifeboatError('USAGE', message)
+}
+
+function statusOf(parts: OperationsParts): DaemonStatus {
+  const { clock, journal, journalPath, book, orders, monitor, brake, about, reloads, logLevel } = parts
+  const hosts: Partial<Record<VerdictKind, number>> = {}
+  for (const { kind } of monitor.verdicts()) hosts[kind] = (hosts[kind] ?? 0) + 1
+  const open = book.open()
+  const newest = journal.read({ newestFirst: true, limit: 1 })[0]
+  const frozen = monitor.frozen()
+  const lastPoll = monitor.lastPoll()
+  return {
+    ...about(),
+    lastPoll:
+      lastPoll === null
+        ? null
+        : { at: isoAt(clock, lastPoll.at), ok: lastPoll.ok, tookMs: lastPoll.tookMs, error: lastPoll.error },
+    frozen:
+      frozen === null ? null : { reason: frozen.reason, message: frozen.message, since: isoAt(clock, frozen.since) },
+    paused: cloudPause(orders),
+    standingOrders: orders.inForce(),
+    brake: brake.scopes().filter(({ trippedSince }) => trippedSince !== null),
+    hosts,
+    incidents: {
+      open: open.length,
+      held: open.filter((incident) => incident.held !== null).length,
+      unsettled: parts.unsettled.counts(),
+    },
+    journal: { path: journalPath, entries: newest?.seq ?? 0, head: newest?.hash ?? '' },
+    configuration: reloads.state(),
+    logLevel: logLevel.state(),
+  }
+}
+
+function isoAt(clock: Clock, monotonicMs: number): string {
+  return new Date(clock.wall() - (clock.now() - monotonicMs)).toISOString()
+}

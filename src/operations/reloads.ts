@@ -1,0 +1,207 @@
+/**
+ * Changing the configuration of a running daemon: read and check everything as a start does, write down what changes, then
+ * exchange it as a whole. Whatever fails on the way leaves what held before, and is on record. Owns what is known of the
+ * configuration in force; what the options mean is elsewhere (docs/decisions/0010).
+ */
+import { isAborted, sleep, type Clock } from '../domain/clock.ts'
+import type { NewEntry, Via } from '../domain/entry.ts'
+import { ensureError, LifeboatError } from '../domain/errors.ts'
+import type { Journal } from '../domain/journal.ts'
+import type { Observer } from '../domain/observer.ts'
+import type { ConfigurationState, ReloadReport } from '../domain/operations.ts'
+import { changesBetween, type Config, type LoadedConfig } from '../config/index.ts'
+import { detectionAdvice } from '../config/detection-advice.ts'
+import type { LogLevelInForce } from './log-level.ts'
+import { known } from '../orders/order-acts.ts'
+import type { Mode, Rules } from '../control/rules.ts'
+
+/** New rules beside those in force, ready to be exchanged. */
+export interface BuiltRules {
+  rules: Rules
+  /** What changed and is no option of the files: the cloud's credentials, the workflow's document. */
+  changed: string[]
+  /** The same, of what waits for the next start. */
+  waiting: string[]
+  warnings: string[]
+  /** They are in force: lets go of what they replaced. */
+  adopted: () => void
+  /** They are not wanted: lets go of what was built for them. */
+  dropped: () => void
+}
+
+/** Where a daemon's configuration comes from. */
+export interface ConfigurationSource {
+  /** What the daemon starts with. */
+  loaded: LoadedConfig
+  /** Reads the files again. Throws CONFIG_INVALID. */
+  read: () => LoadedConfig
+  /** Throws CONFIG_INVALID, also for new credentials that Keystone refuses, and WORKFLOW_INVALID. */
+  build: (next: LoadedConfig) => Promise<BuiltRules>
+  /** Told what holds from now on, for what is no rule of the daemon's: who may ask it. Must not fail. */
+  adopted?: (config: Config) => void
+  /** Told when a reload begins and when it has ended, either way. */
+  reloading?: () => void
+  reloaded?: (mode: Mode) => void
+}
+
+export interface ReloadsParts {
+  clock: Clock
+  journal: Pick<Journal, 'append'>
+  observer: Observer
+  /** Null: a daemon without configuration files, as in the demo. */
+  source: ConfigurationSource | null
+  logLevel: LogLevelInForce
+  signal: AbortSignal
+  mode: () => Mode
+  /** What has to be on record before these rules hold. Throws when they cannot hold. */
+  prepare: (rules: Rules) => { entries: NewEntry[]; adopt: () => void }
+}
+
+/** Who asked for it. */
+export interface ReloadOrder {
+  by: string
+  actor: string
+  reason: string
+  via?: Via
+}
+
+export class Reloads {
+  readonly #parts: ReloadsParts
+  #inForce: LoadedConfig | null
+  #state: ConfigurationState
+  /** One after another: two at once could each check against what the other replaces. */
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: ReloadsParts) {
+    this.#parts = parts
+    this.#inForce = parts.source?.loaded ?? null
+    const files = this.#inForce?.files ?? []
+    this.#state = { files, loadedAt: this.#now(), loadedBy: 'start', waiting: [], refused: null }
+  }
+
+  state(): ConfigurationState {
+    return this.#state
+  }
+
+  /** Throws what made it fail; then everything is as before. */
+  reload(order: ReloadOrder): Promise<ReloadReport> {
+    const turn = this.#queue.then(() => this.#reload(order))
+    this.#queue = turn.catch(() => undefined)
+    return turn
+  }
+
+  async #reload(order: ReloadOrder): Promise<ReloadReport> {
+    const { source, observer, mode, signal } = this.#parts
+    // Nothing more is told to systemd either: READY after STOPPING would say that it runs on.
+    if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
+    source?.reloading?.()
+    try {
+      const report = await this.#exchange(order)
+      observer.configuration?.({ ok: true })
+      return report
+    } catch (thrown) {
+      this.#refused(order, ensureError(thrown))
+      throw thrown
+    } finally {
+      if (!isAborted(signal)) source?.reloaded?.(mode())
+    }
+  }
+
+  async #exchange(order: ReloadOrder): Promise<ReloadReport> {
+    const { source, signal, clock, logLevel } = this.#parts
+    if (source === null || this.#inForce === null)
+      throw new LifeboatError('USAGE', 'This daemon was not started from a configuration that could be read again')
+    const next = source.read()
+    const built = await source.build(next)
+    try {
+      // Alone in its moment: what a poll that has just ended found is acted on before the rules change, not between.
+      await sleep(clock, 0, signal)
+      if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
+      const report = this.#report(next, source.loaded, this.#inForce, built)
+      this.#putInForce(order, next, built, report)
+      logLevel.configure(next.config.logLevel)
+      this.#advise(next, report)
+      return report
+    } catch (thrown) {
+      built.dropped()
+      throw thrown
+    }
+  }
+
+  #report(next: LoadedConfig, started: LoadedConfig, inForce: LoadedConfig, built: BuiltRules): ReloadReport {
+    const { mode } = this.#parts
+    const { live } = changesBetween(inForce.options, next.options)
+    const { restart } = changesBetween(started.options, next.options)
+    const rotated = [...next.secrets.keys()].filter((name) => {
+      const before = inForce.secrets.get(name)
+      return before !== undefined && before !== next.secrets.get(name)
+    })
+    const from = mode()
+    const to = built.rules.mode
+    return {
+      changed: [...new Set([...live, ...rotated, ...built.changed])],
+      waiting: [...restart, ...built.waiting],
+      mode: from === to ? null : { from, to },
+      files: next.files,
+      warnings: [...next.warnings.map(({ message }) => message), ...built.warnings],
+    }
+  }
+
+  /** Record before act (law L2); the exchange itself takes no time and cannot fail. */
+  #putInForce(
+    { by, actor, reason, via }: ReloadOrder,
+    next: LoadedConfig,
+    built: BuiltRules,
+    report: ReloadReport,
+  ): void {
+    const { journal, prepare, source } = this.#parts
+    const { changed, waiting, mode, files } = report
+    const { entries, adopt } = prepare(built.rules)
+    journal.append([
+      { kind: 'config.reloaded', actor, data: { by, reason, changed, waiting, files, ...known(via) } },
+      ...(mode === null
+        ? []
+        : [{ kind: 'mode.changed' as const, actor, data: { ...mode, by, reason, ...known(via) } }]),
+      ...entries,
+    ])
+    adopt()
+    this.#inForce = next
+    this.#state = { files, loadedAt: this.#now(), loadedBy: by, waiting, refused: null }
+    built.adopted()
+    source?.adopted?.(next.config)
+  }
+
+  #advise({ config }: LoadedConfig, { warnings }: ReloadReport): void {
+    const { observer } = this.#parts
+    for (const message of warnings) observer.log?.('warn', 'config.warning', { message })
+    for (const { message, advice } of detectionAdvice(config))
+      observer.log?.('warn', 'detection.advice', { message, advice })
+  }
+
+  #refused({ by, actor, reason, via }: ReloadOrder, error: LifeboatError): void {
+    const { journal, observer } = this.#parts
+    const { code, message } = error
+    const listed = error.details['problems']
+    const problems = Array.isArray(listed) ? listed.map(String).slice(0, mostProblems) : []
+    this.#state = { ...this.#state, refused: { at: this.#now(), by, code, message, problems } }
+    observer.configuration?.({ ok: false })
+    if (code === 'SHUTDOWN') return
+    try {
+      journal.append([{ kind: 'config.refused', actor, data: { by, reason, code, message, problems, ...known(via) } }])
+    } catch (thrown) {
+      observer.log?.(
+        'error',
+        'config.refused',
+        { message, by, problems, unrecorded: ensureError(thrown).message },
+        error,
+      )
+    }
+  }
+
+  #now(): string {
+    return new Date(this.#parts.clock.wall()).toISOString()
+  }
+}
+
+/** Kept of a refused configuration. More help nobody, and a generated file may have a problem in each of its lines. */
+const mostProblems = 50

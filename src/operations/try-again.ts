@@ -1,0 +1,127 @@
+/**
+ * What an incident that is over did not bring back and a new one on the same host would, and whether a person may order that now. Reads
+ * the journal and the monitor, changes nothing; what Nova shows by then is the new incident's survey's to find out.
+ */
+import type { IncidentId } from '../domain/entry.ts'
+import type { Incident, InstanceRecovery } from '../domain/incident.ts'
+import type { TryAgain } from '../domain/operations.ts'
+import type { EarlierRecovery } from '../domain/survey.ts'
+import type { IncidentLine } from '../journal/listing.ts'
+import type { Monitor } from '../monitor/monitor.ts'
+import type { IncidentBook } from '../control/incident-book.ts'
+import type { ReviewedJournal } from '../review/incident-listing.ts'
+import { isBeating, type Verdict } from '../domain/verdict.ts'
+import type { planReasons } from '../engine/planner.ts'
+import { unknownEvacuation } from '../engine/recall.ts'
+
+/** What is known beside the incident itself. */
+export interface AgainFacts {
+  /** The newest incident of the host that is open or says what became of its instances. */
+  newest: { id: IncidentId; isOpen: boolean } | null
+  verdict: Verdict | undefined
+  /** What Lifeboat set on the host still stands. */
+  isMarked: boolean
+  /** Methods by which the host's segment fences. */
+  fencing: readonly string[]
+  mode: 'observe' | 'armed'
+  /** The last recovery of an instance that was begun. */
+  earlier: (instance: string) => EarlierRecovery | null
+}
+
+export interface AgainParts {
+  journal: Pick<ReviewedJournal, 'incidents'>
+  book: Pick<IncidentBook, 'isMarked'>
+  monitor: Pick<Monitor, 'verdict' | 'segment'>
+  mode: () => 'observe' | 'armed'
+  earlier: (instance: string, except: IncidentId | null) => EarlierRecovery | null
+}
+
+/** As it stands now. */
+export function againFacts(host: string, { journal, book, monitor, mode, earlier }: AgainParts): AgainFacts {
+  const newest = journal.incidents({ host, limit: lookedThrough }).find(isAboutInstances)
+  return {
+    newest: newest === undefined ? null : { id: newest.id, isOpen: newest.closedAt === null },
+    verdict: monitor.verdict(host),
+    isMarked: book.isMarked(host),
+    fencing: monitor.segment(host).fencing,
+    mode: mode(),
+    earlier: (instance) => earlier(instance, null),
+  }
+}
+
+/** Incidents of a host that are looked through. Fewer than those that a person cancelled in a row: what could be tried is not offered. */
+const lookedThrough = 20
+
+/** One that ended before anything was planned says nothing of what the one before it left. */
+function isAboutInstances({ closedAt, outcome, instances }: IncidentLine): boolean {
+  if (closedAt === null || outcome === 'done') return true
+  return outcome !== 'observed' && Object.values(instances).some((count) => count > 0)
+}
+
+/** Null while the incident is open, and where nothing is left to try. Pure but for `earlier`. */
+export function tryAgainOf(incident: Incident, facts: AgainFacts): TryAgain | null {
+  if (incident.closed === null || incident.mode === 'observe') return null
+  const instances: string[] = []
+  const unsure: string[] = []
+  for (const [id, recovery] of incident.instances) {
+    const end = endOf(incident, recovery, facts)
+    if (end !== null) (end === 'again' ? instances : unsure).push(id)
+  }
+  if (instances.length + unsure.length === 0) return null
+  const { newest } = facts
+  return {
+    instances,
+    unsure,
+    needsStatement: needsStatement(incident, facts),
+    later: newest === null || newest.id === incident.id ? null : newest.id,
+    refused: refusalOf(incident, facts),
+  }
+}
+
+const unsettledEarlier: keyof typeof planReasons = 'EARLIER_UNSETTLED'
+
+function endOf(incident: Incident, recovery: InstanceRecovery, { earlier }: AgainFacts): 'again' | 'unsure' | null {
+  const { plan, outcome } = recovery
+  if (outcome === null || outcome.outcome === 'recovered') return null
+  // It arrived somewhere, whatever was not right with it there: nothing of it is on this host.
+  const host = outcome.after?.host ?? incident.host
+  if (host !== incident.host) return null
+  const mayRun = unknownEvacuation({ outcome, steps: [...recovery.steps.values()] }) !== null
+  const isHeldFor = plan.reason === unsettledEarlier
+  if (mayRun || isHeldFor) return isSettled(incident, earlier(plan.instanceId)) ? 'again' : 'unsure'
+  // By its rule it is left or held: it would be again.
+  if (plan.decision !== 'recover') return null
+  return outcome.outcome !== 'left' || outcome.code === 'CANCELLED' ? 'again' : null
+}
+
+/** The host to which it may have gone is the one that is dead, or was proven dead since. Nova may know more. */
+function isSettled({ host }: Incident, earlier: EarlierRecovery | null): boolean {
+  if (earlier === null || earlier.endedAt === null) return false
+  const error = unknownEvacuation(earlier)
+  if (error === null) return true
+  const { destination } = error.details
+  return typeof destination === 'string' && (destination === host || earlier.provenDeadSince(destination))
+}
+
+/** What a machine proved, a machine can prove again, as long as what was set then still stands. A person's word is of its time. */
+function needsStatement({ proof }: Incident, { isMarked, fencing }: AgainFacts): boolean {
+  return proof === null || proof.strength === 'statement' || !isMarked || fencing.length === 0
+}
+
+function refusalOf({ id, host }: Incident, { newest, verdict, mode }: AgainFacts): TryAgain['refused'] {
+  if (newest !== null && newest.isOpen) return { code: 'INCIDENT_OPEN', message: isOpenSentence(newest.id, host) }
+  if (newest !== null && newest.id !== id)
+    return { code: 'NOTHING_TO_TRY', message: `Incident ${newest.id} of ${host} came later: try again from there` }
+  if (verdict === undefined) return { code: 'NOT_FOUND', message: `Nova shows no nova-compute on ${host}` }
+  if (isBeating(verdict))
+    return {
+      code: 'HOST_ALIVE',
+      message: `${host} is beating (${verdict.message}); a living host is never evacuated`,
+    }
+  if (mode === 'observe') return { code: 'OBSERVING', message: 'The daemon only observes: nothing would be sent' }
+  return null
+}
+
+export function isOpenSentence(id: IncidentId, host: string): string {
+  return `Incident ${id} of ${host} is open; wait until it is over`
+}

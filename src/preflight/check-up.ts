@@ -1,0 +1,79 @@
+/**
+ * `lifeboat check`: everything the daemon will need, looked at without a side effect: credentials, endpoints, microversions,
+ * permissions, workflow, fencing, probes, journal. Each line as soon as it is known.
+ */
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { CheckLine } from '../cli/composition.ts'
+import type { Clock } from '../domain/clock.ts'
+import type { OpenStackCloud } from '../openstack/cloud-client.ts'
+import { buildBeside, buildCloud, cloudConfigOf, type AdapterContext, type Adapters } from '../adapters/adapters.ts'
+import { checkCloud, skippedCloud } from './check-cloud.ts'
+import { checkFleet, checkNamedHosts } from './check-hosts.ts'
+import { fail, ok, skip, warn } from './check-lines.ts'
+import { noticeLines } from './check-notices.ts'
+import type { Config } from '../config/index.ts'
+import { detectionAdvice } from '../config/detection-advice.ts'
+import { loadHostFailure } from './workflow-files.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export async function* checkUp(
+  config: Config,
+  { clock, env }: { clock: Clock; env: Environment },
+): AsyncGenerator<CheckLine> {
+  yield config.mode === 'armed'
+    ? ok('mode', 'armed: recoveries act')
+    : warn('mode', 'observe: nothing is sent', 'Set mode: armed once the plans are what you want')
+  yield checkWorkflow(config)
+  yield checkJournal(config)
+  for (const { what, message, advice } of detectionAdvice(config)) yield warn(what, message, advice)
+  yield* noticeLines(config, clock)
+  const context = { clock, observer: {}, env }
+  let beside: Omit<Adapters, 'cloud'> | null = null
+  try {
+    beside = buildBeside(config, context)
+  } catch (thrown) {
+    yield fail('configuration', thrown, 'Correct the place named')
+  }
+  const cloud = yield* chosenCloud(config, context)
+  try {
+    const fleet = cloud === null ? null : yield* checkCloud(cloud)
+    if (beside === null) yield skip('fencing and probes', 'the configuration of one is wrong')
+    else yield* fleet === null ? checkNamedHosts(config, beside) : checkFleet(config, beside, fleet)
+  } finally {
+    cloud?.close()
+  }
+}
+
+function* chosenCloud(config: Config, context: AdapterContext): Generator<CheckLine, OpenStackCloud | null> {
+  const where = 'Check clouds.yaml, cloud in the configuration, and the OS_* variables'
+  try {
+    return buildCloud(cloudConfigOf(config, context), config, context)
+  } catch (thrown) {
+    yield fail('cloud', thrown, where)
+    yield* skippedCloud('no cloud is chosen')
+    return null
+  }
+}
+
+function checkWorkflow(config: Config): CheckLine {
+  try {
+    const { name, revision, digest } = loadHostFailure(config)
+    return ok('workflow', `${name} revision ${revision} (${digest.slice(0, 12)})`)
+  } catch (thrown) {
+    return fail('workflow', thrown, 'lifeboat workflow check names every problem')
+  }
+}
+
+function checkJournal({ journal }: Config): CheckLine {
+  let place = existsSync(journal) ? journal : dirname(journal)
+  while (!existsSync(place)) place = dirname(place)
+  try {
+    if (place !== journal && !statSync(place).isDirectory()) throw new Error(`${place} is no directory`)
+    accessSync(place, constants.W_OK)
+    return ok('journal', `${journal} can be written`)
+  } catch (thrown) {
+    return fail('journal', thrown, `Let the daemon's user write ${place}, or set state_dir`)
+  }
+}

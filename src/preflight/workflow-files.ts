@@ -1,0 +1,60 @@
+/** Finds the workflow documents of the configuration. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { ensureError, LifeboatError } from '../domain/errors.ts'
+import type { Workflow } from '../domain/plan.ts'
+import { checkWorkflow, parseWorkflow } from '../engine/workflow.ts'
+import type { WorkflowCheck } from '../cli/composition.ts'
+import { readRegularFile } from '../system/regular-file.ts'
+import type { Config } from '../config/index.ts'
+
+/** The documents of a directory, by name. Throws WORKFLOW_INVALID when it cannot be read or holds none. */
+export function workflowFiles(directory: string): string[] {
+  try {
+    const names = readdirSync(directory).filter((name) => name.endsWith('.yaml'))
+    if (names.length > 0) return names.sort().map((name) => join(directory, name))
+  } catch (thrown) {
+    throw new LifeboatError(
+      'WORKFLOW_INVALID',
+      `Cannot read the directory of workflows ${directory}: ${ensureError(thrown).message}`,
+      { cause: thrown },
+    )
+  }
+  throw new LifeboatError('WORKFLOW_INVALID', `${directory} has no workflow (*.yaml)`)
+}
+
+/** The workflow for host failures. Throws WORKFLOW_INVALID with every problem of every document. */
+export function loadHostFailure(config: Config): Workflow {
+  const parsed = workflowFiles(config.workflows).map((file) =>
+    parseWorkflow(readText(file), file, { wishes: config.wishes }),
+  )
+  const found = parsed.find((workflow) => workflow.name === 'host-failure')
+  if (found === undefined)
+    throw new LifeboatError('WORKFLOW_INVALID', `${config.workflows} has no workflow named host-failure`)
+  return found
+}
+
+/** Checks each file, or every document of the configured directory, on its own. */
+export function checkWorkflowFiles(config: Config, files: string[]): WorkflowCheck[] {
+  return (files.length > 0 ? files : workflowFiles(config.workflows)).map((file) => {
+    let source: string
+    try {
+      source = readText(file)
+    } catch (thrown) {
+      return { file, name: null, revision: null, digest: null, problems: [ensureError(thrown).message] }
+    }
+    const problems = checkWorkflow(source, file).map(({ line, col, message }) => `${file}:${line}:${col}: ${message}`)
+    if (problems.length > 0) return { file, name: null, revision: null, digest: null, problems }
+    const { name, revision, digest } = parseWorkflow(source, file, { wishes: config.wishes })
+    return { file, name, revision, digest, problems }
+  })
+}
+
+function readText(file: string): string {
+  try {
+    return readRegularFile(file).toString('utf8')
+  } catch (thrown) {
+    const reason = (thrown as NodeJS.ErrnoException).code === 'ENOENT' ? 'no such file' : ensureError(thrown).message
+    throw new LifeboatError('WORKFLOW_INVALID', `${file}: ${reason}`, { cause: thrown })
+  }
+}

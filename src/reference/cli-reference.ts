@@ -1,0 +1,148 @@
+/** docs/cli.md: every command with its options, fields and exit codes, made from the command tree itself. */
+import type { Command, Option } from 'commander'
+import type { Commands } from '../cli/composition.ts'
+import { printedBy, type Field, type Printed } from '../cli/described.ts'
+import { exitCodes } from '../cli/exit-codes.ts'
+import { commandTree } from '../cli/program.ts'
+import type { Terminal } from '../cli/terminal-port.ts'
+
+/** The tree with nothing behind it: it is looked at, not run. */
+export function bareTree(): Command {
+  const nothing = (): never => {
+    throw new Error('The command tree is looked at, not run')
+  }
+  const commands = new Proxy({ version: '' } as Commands, {
+    get: (target, key) => (key === 'version' ? target.version : nothing),
+  })
+  const terminal: Terminal = { env: {}, stdout: nothing, stderr: nothing, screen: null, onInterrupt: nothing }
+  return commandTree(commands, terminal).program
+}
+
+/** Command -> title -> type of every field that programs can rely on. `(document)` marks the JSON of a whole thing. */
+export function fieldContract(): Record<string, Record<string, string>> {
+  const contract: Record<string, Record<string, string>> = {}
+  for (const [path, command] of leaves(bareTree())) {
+    const printed = printedBy(command)
+    if (printed === undefined || printed.fields.length === 0) continue
+    contract[path] = typesOf(printed.fields)
+    if (printed.documents !== undefined && printed.documents.fields.length > 0)
+      contract[`${path} (document)`] = typesOf(printed.documents.fields)
+  }
+  return contract
+}
+
+function typesOf(fields: readonly Field[]): Record<string, string> {
+  return Object.fromEntries(fields.map(({ title, type }) => [title, type]))
+}
+
+export function cliPage(): string {
+  const program = bareTree()
+  const commands = leaves(program)
+  return [intro, options(program), exitTable(), index(commands), ...commands.map(section)].join('\n')
+}
+
+const intro = `# The command line
+
+\`lifeboat COMMAND --help\` says the same as this page, which is made from the commands themselves.
+
+Titles are a contract: they are the columns of the table, the keys of JSON and YAML and the heading of CSV, and what \`-c\` and
+\`--sort-column\` take. Fields are added, never renamed, removed or given another type. A field that has nothing to say is
+null. Times are UTC, ISO 8601. Tables say the same in words for people, and those words change.
+
+Commands that change something name who did it: the account, through sudo the one behind it. Shell completion:
+\`source <(lifeboat completion bash)\`, \`lifeboat completion zsh > "\${fpath[1]}/_lifeboat"\`,
+\`lifeboat completion fish > ~/.config/fish/completions/lifeboat.fish\`.
+
+## Watching and following
+
+\`--watch [seconds]\` looks again and again. On a terminal the table is drawn in place and folded to its width; ctrl-C gives the
+screen back. In a pipe each change is a line with its time, with \`-f json\` one document per line, with \`-f yaml\` one document per
+change. While no daemon answers that is said, with what was known last, and it goes on once it does. In a pipe both end with
+whoever reads it, also while there is nothing to say.
+
+\`--follow\` follows one incident to its end: a bar with the steps under way on a terminal, a line per event in a pipe. Colours
+only on a terminal, and none when \`NO_COLOR\` is set.
+`
+
+function options(program: Command): string {
+  return `## Options of every command\n\n${optionTable(program.options)}`
+}
+
+function exitTable(): string {
+  const rows = Object.values(exitCodes).map(({ code, means }) => `| ${code} | ${cell(means)} |`)
+  return `## Exit codes\n\n| Code | Meaning |\n| --- | --- |\n${rows.join('\n')}\n`
+}
+
+function index(commands: [string, Command][]): string {
+  const rows = commands.map(
+    ([path, command]) => `| [\`${path}\`](#${path.replaceAll(' ', '-')}) | ${cell(command.description())} |`,
+  )
+  return `## Commands\n\n| Command | What it does |\n| --- | --- |\n${rows.join('\n')}\n`
+}
+
+function section([path, command]: [string, Command]): string {
+  const printed = printedBy(command)
+  const usage = ['lifeboat', path, command.usage()].filter((part) => part !== '').join(' ')
+  const parts = [`## ${path}\n\n${sentence(command.description())}\n\n    ${usage}\n`]
+  if (command.options.length > 0) parts.push(optionTable(command.options))
+  if (printed !== undefined) parts.push(...printedText(printed))
+  return parts.join('\n')
+}
+
+function printedText({ kind, fields, documents, exits }: Printed): string[] {
+  const parts: string[] = []
+  if (fields.length > 0) parts.push(`${kind === 'list' ? 'A list; of each:' : 'Fields:'}\n\n${fieldTable(fields)}`)
+  if (documents !== undefined)
+    parts.push(`${documents.about}\n${documents.fields.length === 0 ? '' : `\n${fieldTable(documents.fields)}`}`)
+  if (exits !== undefined)
+    parts.push(
+      `Exit codes:\n\n${Object.entries(exits)
+        .map(([code, means]) => `- ${code}: ${means}\n`)
+        .join('')}`,
+    )
+  return parts
+}
+
+function fieldTable(fields: readonly Field[]): string {
+  const rows = fields.map(({ title, type, means }) => `| \`${title}\` | ${typeText(type)} | ${cell(means)} |`)
+  return `| Field | JSON | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}\n`
+}
+
+function typeText(type: Field['type']): string {
+  return type.endsWith('?') ? `${type.slice(0, -1)} or null` : type
+}
+
+function optionTable(options: readonly Option[]): string {
+  const rows = options
+    .filter(({ hidden }) => !hidden)
+    .map((option) => {
+      const marks = [
+        option.mandatory ? 'needed' : '',
+        option.argChoices === undefined ? '' : option.argChoices.join(', '),
+        option.defaultValue === undefined || option.defaultValue === false
+          ? ''
+          : `default ${String(option.defaultValue)}`,
+      ].filter((mark) => mark !== '')
+      return `| \`${option.flags.replaceAll('|', '\\|')}\` | ${cell(option.description)}${marks.length === 0 ? '' : ` (${marks.join('; ')})`} |`
+    })
+  return `| Option | Meaning |\n| --- | --- |\n${rows.join('\n')}\n`
+}
+
+/** The commands that do something, by path, in the order of the help. */
+export function leaves(command: Command, path = ''): [string, Command][] {
+  const visible = command.createHelp().visibleCommands(command)
+  return visible
+    .filter((inner) => inner.name() !== 'help')
+    .flatMap((inner) => {
+      const name = path === '' ? inner.name() : `${path} ${inner.name()}`
+      return inner.commands.length === 0 ? [[name, inner] as [string, Command]] : leaves(inner, name)
+    })
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('<', '\\<')
+}

@@ -1,0 +1,57 @@
+/** The files of the project that are made from its source: `npm run generate` writes them, a test keeps them current. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { openApi } from '../api/index.ts'
+import { cliPage, manualPages } from '../cli/index.ts'
+import { errorCodes } from '../domain/errors.ts'
+import { accessRules } from '../openstack/access-rules.ts'
+import { callTable } from '../openstack/call-table.ts'
+import { policyFiles } from '../openstack/policy-snippets.ts'
+import { metricsPage } from '../telemetry/metrics-page.ts'
+import { configJsonSchema, configSchemaText, optionsPage } from '../config/index.ts'
+import { reasonsPage } from './reasons-page.ts'
+
+const projectUrl = new URL('../../', import.meta.url)
+
+/** Path in the project -> text. */
+export async function generatedFiles(): Promise<Map<string, string>> {
+  const openapi = `${JSON.stringify(await openApi(), null, 2)}\n`
+  return new Map([
+    ['config/lifeboat.schema.json', configSchemaText()],
+    ['docs/configuration.md', optionsPage()],
+    ['docs/metrics.md', metricsPage()],
+    ['docs/errors.md', errorsPage()],
+    ['docs/reasons.md', reasonsPage(readFileSync(new URL('recovery-workflows/host-failure.yaml', projectUrl), 'utf8'))],
+    ['docs/openstack-calls.md', callsPage()],
+    ['config/openstack/access-rules.json', `${JSON.stringify(accessRules(), null, 2)}\n`],
+    ...policyFiles().map(([name, text]): [string, string] => [`config/openstack/${name}`, text]),
+    ...manualPages(configJsonSchema(), readFileSync(new URL('recovery-workflows/README.md', projectUrl), 'utf8')),
+    ['docs/openapi.json', openapi],
+    ['docs/cli.md', cliPage()],
+  ])
+}
+
+/** Writes them; gives their paths. */
+export async function writeGeneratedFiles(): Promise<string[]> {
+  return [...(await generatedFiles())].map(([path, text]) => {
+    writeFileSync(fileURLToPath(new URL(path, projectUrl)), text)
+    return path
+  })
+}
+
+function errorsPage(): string {
+  const rows = Object.entries(errorCodes).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`)
+  const intro =
+    'Every error carries one of these codes, the certainty of its effect (not-applied, applied, unknown) and whether trying again can help.'
+  return `# Error codes\n\n${intro}\n\n| Code | Meaning |\n| --- | --- |\n${rows.join('\n')}\n`
+}
+
+function callsPage(): string {
+  const rows = callTable.map(
+    ({ method, route, microversion, policy, why }) =>
+      `| ${method} | \`${route}\` | ${microversion} | ${policy === null ? 'any token' : `\`${policy}\``} | ${why} |`,
+  )
+  const intro =
+    'Everything that Lifeboat asks of OpenStack: what its role, or the access rules of its application credential, must allow.'
+  return `# Calls to OpenStack\n\n${intro}\n\n| Method | Path | Microversion | Policy | Why |\n| --- | --- | --- | --- | --- |\n${rows.join('\n')}\n`
+}

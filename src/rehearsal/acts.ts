@@ -1,0 +1,212 @@
+/**
+ * Everything that can happen in a scenario, each with the word that scripts use. The cloud's own troubles, what users and
+ * other operators do to it, what people order the daemon to do, and what happens to the daemon itself.
+ */
+import { z } from 'zod'
+import { apiFaultKinds, type ApiFaultKind } from '../simulator/index.ts'
+import { duration, section, text } from '../config/pieces.ts'
+import { act } from './act.ts'
+import { instance } from './setting.ts'
+import { operatorActs } from './operator-acts.ts'
+
+const hosts = z.array(text()).min(1)
+const parts = z
+  .array(z.enum(['conductor', 'scheduler', 'rabbitmq', 'placement', 'neutron', 'keystone', 'nova-api']))
+  .min(1)
+
+const faultKinds = Object.keys(apiFaultKinds) as ApiFaultKind[]
+
+const apiFault = section({
+  kind: z.enum(faultKinds),
+  method: text().optional(),
+  path: text().optional().describe('A regular expression over service and path'),
+  instance: text().optional().describe('Only calls about this instance'),
+  body: text().optional().describe('A regular expression over the body'),
+  times: z.number().int().min(1).optional(),
+  skip: z.number().int().min(0).optional(),
+  every_nth: z.number().int().min(1).optional(),
+  delay: duration('1ms', '1h').optional(),
+  status: z.number().int().min(100).max(599).optional(),
+  message: text().optional().describe("The service's words in a refusal"),
+})
+
+const cloudActs = {
+  crash: act(hosts, ({ simulator }, names) => simulator.crash(...names)),
+  isolate: act(hosts, ({ simulator }, names) => simulator.isolate(...names)),
+  partition: act(hosts, ({ simulator }, names) => simulator.partition(...names)),
+  start: act(hosts, ({ simulator }, names) => simulator.start(...names)),
+  kill: act(parts, ({ simulator }, names) => simulator.kill(...names)),
+  revive: act(parts, ({ simulator }, names) => simulator.revive(...names)),
+  bmc: act(
+    section({
+      host: text(),
+      power: z.enum(['On', 'Off']).optional(),
+      reachable: z.boolean().optional(),
+      stuck: z.boolean().optional(),
+    }),
+    ({ simulator }, { host, ...change }) => void simulator.bmc(host, given(change)),
+  ),
+  fault: act(
+    section({
+      host: text(),
+      spawn_fails: z.boolean().optional(),
+      stop_fails: z.boolean().optional(),
+      claim_fails: z.boolean().optional(),
+      confirm_fails: z.boolean().optional(),
+      slow_spawn: duration('0s', '1d').optional(),
+      dies_while_spawning: z.boolean().optional(),
+      capacity: z.union([z.number().int().min(0), z.null()]).optional(),
+      local_disk: z.boolean().optional(),
+      loses_move: z.boolean().optional(),
+      disk_locks: z.boolean().optional(),
+      slow_move: duration('0s', '1h').optional(),
+    }),
+    ({ simulator }, { host, slowSpawn, slowMove, ...change }) =>
+      void simulator.fault(host, {
+        ...given(change),
+        ...(slowSpawn !== undefined && { slowSpawnMs: slowSpawn }),
+        ...(slowMove !== undefined && { slowMoveMs: slowMove }),
+      }),
+  ),
+  cell: act(section({ hosts, down: z.boolean() }), ({ simulator }, order) => {
+    simulator.cellDown(order.hosts, order.down)
+  }),
+  api_fault: act(apiFault, (stage, { path, instance: name, body, delay, ...fault }) => {
+    const about = name === undefined ? path : `servers/${stage.idOf(name)}${path ?? ''}`
+    stage.simulator.apiFault({
+      ...given(fault),
+      kind: fault.kind,
+      ...(about !== undefined && { path: new RegExp(about) }),
+      ...(body !== undefined && { body: new RegExp(body) }),
+      ...(delay !== undefined && { delayMs: delay }),
+    })
+  }),
+  clear_api_faults: act(z.literal(true), ({ simulator }) => simulator.clearApiFaults()),
+  /** What a witness says from now on, whatever is true; null: the truth again. */
+  probe: act(
+    section({ host: text(), name: text(), says: z.union([z.enum(['alive', 'dead', 'unknown']), z.null()]) }),
+    (stage, { host, name, says }) => stage.witnesses.say(host, name, says),
+  ),
+  /** How the operator's own fencing program behaves on a host; null: it works. */
+  program: act(
+    section({ host: text(), does: z.union([z.enum(['fails', 'hangs', 'lies']), z.null()]) }),
+    (stage, { host, does }) => stage.witnesses.program(host, does),
+  ),
+  /** How a receiver of notices behaves: the host of its URL, or sendmail; null: it takes everything. */
+  receiver: act(
+    section({
+      name: text(),
+      does: z.union([z.enum(['fails', 'hangs', 'refuses', 'takes-and-breaks']), z.null()]),
+    }),
+    (stage, { name, does }) => stage.receivers.trouble(name, does),
+  ),
+  /** The clock of the API's node, against those of all others. */
+  api_clock: act(z.string().regex(/^-?\d/), ({ simulator }, by) => {
+    simulator.world.apiSkewMs = signedDuration(by)
+  }),
+  /** One more instance, on a host that may be dead already: its order was under way. */
+  instance: act(instance, (stage, wish) => stage.add(wish)),
+  /** nova-compute's power sync on a host. */
+  power_sync: act(text(), ({ simulator }, host) => simulator.syncPower(host)),
+}
+
+const mayBeRefused = z
+  .literal(true)
+  .optional()
+  .describe('The script goes on where Nova refuses or does not answer; otherwise it is wrong')
+
+const peopleActs = {
+  /** A tenant, or an administrator, orders something of Nova. */
+  user: act(
+    section({
+      instance: text(),
+      action: text().describe('As Nova names it, e.g. os-stop, lock, resize; or delete'),
+      body: z.unknown().optional(),
+      as: z.enum(['tenant', 'admin']).default('tenant'),
+      may_be_refused: mayBeRefused,
+    }),
+    (stage, order) => stage.people.server(order),
+  ),
+  /** An owner sets metadata (null removes it) or tags. */
+  words: act(
+    section({
+      instance: text(),
+      metadata: z.record(z.string(), z.union([text(), z.null()])).default({}),
+      tag: text().optional(),
+      untag: text().optional(),
+      may_be_refused: mayBeRefused,
+    }),
+    (stage, order) => stage.people.words(order),
+  ),
+  /** Somebody changes a nova-compute's record, as `openstack compute service set` and `delete` do. */
+  service: act(
+    section({
+      host: text(),
+      forced_down: z.boolean().optional(),
+      status: z.enum(['enabled', 'disabled']).optional(),
+      disabled_reason: text().optional(),
+      deleted: z.literal(true).optional().describe('As `openstack compute service delete` does'),
+      may_be_refused: mayBeRefused,
+    }),
+    (stage, order) => stage.people.service(order),
+  ),
+}
+
+const daemonActs = {
+  daemon: act(
+    z.union([
+      z.enum(['start', 'stop', 'kill', 'restart']).transform((act) => ({ act, config: undefined })),
+      section({
+        act: z.enum(['start', 'stop', 'kill', 'restart']),
+        config: z.record(z.string(), z.unknown()).optional().describe('Laid over the scenario, from this start on'),
+      }),
+    ]),
+    (stage, { act: what, config }) => stage.daemonDoes(what, config),
+  ),
+  /** The daemon's process stands still: now, or in the next commit of such an entry. */
+  stall: act(
+    z.union([
+      duration('1ms', '1d').transform((ms) => ({ for: ms, commit: undefined, step: undefined, meanwhile: undefined })),
+      section({
+        for: duration('1ms', '1d'),
+        commit: text().describe('Kind of the entry'),
+        step: text().optional().describe('What its step begins with'),
+        meanwhile: section({ start: hosts.optional(), partition: hosts.optional() }).optional(),
+      }),
+    ]),
+    (stage, { for: ms, commit, step = '', meanwhile }) => {
+      if (commit === undefined) return stage.stall(ms)
+      stage.stallIn({
+        name: step === '' ? commit : `${commit} ${step}`,
+        isIt: (entry) => entry.kind === commit && (entry.step ?? '').startsWith(step),
+        ms,
+        meanwhile: () => {
+          if (meanwhile?.start !== undefined) stage.simulator.start(...meanwhile.start)
+          if (meanwhile?.partition !== undefined) stage.simulator.partition(...meanwhile.partition)
+        },
+      })
+    },
+  ),
+  /** The wall clock of every machine jumps: "2h" or "-2h". */
+  wall_clock: act(z.string().regex(/^-?\d/), (stage, by) => {
+    stage.clock.stepWall(signedDuration(by))
+  }),
+  second_daemon: act(z.literal(true), (stage) => stage.secondDaemon()),
+  disk_full: act(z.boolean(), (stage, full) => stage.disk(full)),
+}
+
+export const acts = { ...cloudActs, ...peopleActs, ...operatorActs, ...daemonActs }
+
+export type ActName = keyof typeof acts
+
+function signedDuration(text: string): number {
+  const back = text.startsWith('-')
+  const ms = duration('0s').parse(back ? text.slice(1) : text)
+  return back ? -ms : ms
+}
+
+function given<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }
+}

@@ -1,0 +1,116 @@
+/** What people order the daemon to do in a scenario: the acts of the command line, refusals included. */
+import { z } from 'zod'
+import type { Operations } from '../domain/operations.ts'
+import { scopeText, wholeCloud, type Scope } from '../domain/standing-order.ts'
+import { duration, section, text } from '../config/pieces.ts'
+import { act } from './act.ts'
+import type { Stage } from './stage.ts'
+
+const by = text().default('ann')
+const length = duration('1s', '30d').optional()
+const scope = { host: text().optional(), segment: text().optional() }
+
+interface Named {
+  host?: string | undefined
+  segment?: string | undefined
+}
+
+function scopeOf({ host, segment }: Named): Scope | undefined {
+  if (host !== undefined) return { kind: 'host', name: host }
+  return segment === undefined ? undefined : { kind: 'segment', name: segment }
+}
+
+function suffix(named: Named): string {
+  const found = scopeOf(named)
+  return found === undefined ? '' : ` of ${scopeText(found)}`
+}
+
+/** Acts by name. Each is refused or taken by the daemon itself; a refusal is part of what the scenario shows. */
+export const operatorActs = {
+  recover: act(section({ host: text(), by, proof: text() }), (stage, order) =>
+    ordered(stage, order.by, `recover ${order.host}`, (daemon) => daemon.recover(order)),
+  ),
+  pause: act(section({ by, reason: text(), for: length, ...scope }), (stage, order) =>
+    ordered(stage, order.by, `pause${suffix(order)}`, (daemon) =>
+      daemon.pause({ by: order.by, reason: order.reason, until: until(stage, order.for), scope: scopeOf(order) }),
+    ),
+  ),
+  resume: act(section({ by, reason: text(), ...scope }), (stage, order) =>
+    ordered(stage, order.by, `resume${suffix(order)}`, (daemon) =>
+      daemon.resume({ by: order.by, reason: order.reason, scope: scopeOf(order) }),
+    ),
+  ),
+  /** Without host and segment: of the whole cloud. */
+  maintenance: act(
+    section({ by, reason: text(), for: length, end: z.boolean().default(false), ...scope }),
+    (stage, { by: who, reason, end, ...order }) =>
+      ordered(stage, who, `${end ? 'end of ' : ''}maintenance${suffix(order)}`, (daemon) => {
+        const about = { by: who, reason, scope: scopeOf(order) ?? wholeCloud }
+        return end
+          ? daemon.endMaintenance(about)
+          : daemon.startMaintenance({ ...about, until: until(stage, order.for) })
+      }),
+  ),
+  override: act(section({ host: text(), by, reason: text() }), (stage, { host, ...order }) =>
+    ordered(stage, order.by, `override ${host}`, (daemon) => daemon.override(stage.newestIncident(host), order)),
+  ),
+  /** The configuration on disk is changed (laid over, or replaced by a slip), and the daemon is told to read it. */
+  reload: act(
+    section({
+      by,
+      reason: text().default('as agreed'),
+      config: z.record(z.string(), z.unknown()).optional(),
+      slip: text().optional(),
+    }),
+    (stage, { config, slip, ...order }) => {
+      stage.writeConfiguration(config, slip)
+      return ordered(stage, order.by, 'reload', (daemon) => daemon.reload(order))
+    },
+  ),
+  return_host: act(
+    section({ host: text(), by, reason: text().default(''), keep_out: z.boolean().default(false) }),
+    (stage, order) =>
+      ordered(stage, order.by, order.keepOut ? `keep ${order.host} out` : `let ${order.host} back`, (daemon) =>
+        daemon.returnHost(order),
+      ),
+  ),
+  /** Those of the host's newest incident that are off since it came back by itself. */
+  start_instances: act(
+    section({ host: text(), by, reason: text().default('power is back') }),
+    (stage, { host, ...order }) =>
+      ordered(stage, order.by, `start the instances of ${host}`, (daemon) =>
+        daemon.startInstances(stage.newestIncident(host), order),
+      ),
+  ),
+  /** What the host's newest incident with instances did not bring back. */
+  try_again: act(
+    section({ host: text(), by, reason: text().default('the cause is gone'), proof: text().optional() }),
+    (stage, { host, proof = null, ...order }) =>
+      ordered(stage, order.by, `try again on ${host}`, (daemon) =>
+        daemon.tryAgain(
+          stage.newestIncident(host, ({ instances }) => instances.size > 0),
+          { ...order, proof },
+        ),
+      ),
+  ),
+  cancel: act(section({ host: text(), by, reason: text() }), (stage, { host, ...order }) =>
+    ordered(stage, order.by, `cancel ${host}`, (daemon) => daemon.cancel(stage.newestIncident(host), order)),
+  ),
+}
+
+/** When a time that begins now ends, as people's orders say it. */
+export function until(stage: Stage, ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(stage.clock.wall() + ms).toISOString()
+}
+
+/** Gives the order, and tells what came of it. */
+export async function ordered(
+  stage: Stage,
+  who: string,
+  what: string,
+  order: (daemon: Operations) => unknown,
+): Promise<void> {
+  await stage.told(`${who}: ${what}`, async () => {
+    await order(stage.operations())
+  })
+}

@@ -1,0 +1,89 @@
+/**
+ * Receivers of notices on the stage: webhooks and chat rooms by the host of their URL, mailboxes by the machine's sendmail.
+ * They take everything and say what they got, unless the script makes them fail.
+ */
+import { sleep } from '../domain/clock.ts'
+import type { Wire, WireRequest } from '../domain/wire.ts'
+import type { RunSendmail } from '../notices/index.ts'
+import { signature } from '../notices/signature.ts'
+
+export type ReceiverTrouble = 'fails' | 'hangs' | 'refuses' | 'takes-and-breaks'
+
+export interface Received {
+  receiver: string
+  /** Null for mails: they have no headers of HTTP. */
+  id: string | null
+  body: string
+}
+
+/** The secret that scenarios sign with. */
+export const stageSecret = 'a-secret-of-the-stage'
+
+export class Receivers {
+  /** Everything that was taken, in order. */
+  readonly received: Received[] = []
+  readonly #troubles = new Map<string, ReceiverTrouble>()
+  readonly #say: (line: string) => void
+
+  constructor(say: (line: string) => void) {
+    this.#say = say
+  }
+
+  trouble(receiver: string, does: ReceiverTrouble | null): void {
+    if (does === null) this.#troubles.delete(receiver)
+    else this.#troubles.set(receiver, does)
+  }
+
+  readonly wire: Wire = async (request) => {
+    const receiver = new URL(request.url ?? '').hostname
+    const answer = (status: number) => ({ status, statusText: '', headers: {}, data: '', config: request })
+    const does = this.#troubles.get(receiver)
+    if (does === 'hangs') return cutOff(request)
+    if (does === 'fails') return answer(503)
+    if (does === 'refuses') return answer(400)
+    const headers = new Map(Object.entries((request.headers ?? {}) as Record<string, unknown>))
+    const body = String(request.data)
+    const given = headers.get('lifeboat-signature')
+    if (given !== undefined && given !== signature(stageSecret, Number(headers.get('lifeboat-timestamp')), body)) {
+      this.#say(`${receiver} refuses what is not signed by us`)
+      return answer(401)
+    }
+    this.#take(receiver, String(headers.get('idempotency-key')), body)
+    if (does === 'takes-and-breaks') throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+    return answer(204)
+  }
+
+  readonly sendmail: RunSendmail = async ({ argv, stdin, limitMs, clock, signal }) => {
+    const does = this.#troubles.get('sendmail')
+    if (does === 'hangs') {
+      await sleep(clock, limitMs, signal)
+      return { exit: null, output: `killed after ${limitMs} ms` }
+    }
+    if (does === 'fails') return { exit: 75, output: 'the queue is full' }
+    if (does === 'refuses') return { exit: 65, output: 'no such address' }
+    this.#take(`sendmail ${argv.slice(argv.indexOf('-f') + 2).join(' ')}`, null, stdin)
+    return { exit: 0, output: '' }
+  }
+
+  #take(receiver: string, id: string | null, body: string): void {
+    const again = id !== null && this.received.some((one) => one.receiver === receiver && one.id === id)
+    this.received.push({ receiver, id, body })
+    this.#say(`${receiver} got ${again ? 'once more ' : ''}${id === null ? subjectOfMail(body) : subjectOfJson(body)}`)
+  }
+}
+
+function cutOff({ signal }: WireRequest): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal instanceof AbortSignal)
+      signal.addEventListener('abort', () => reject(new Error('canceled')), { once: true })
+  })
+}
+
+function subjectOfJson(body: string): string {
+  const { topic, subject, text } = JSON.parse(body) as { topic?: string; subject?: string; text: string }
+  return topic === undefined ? `"${text}"` : `${topic}: "${subject ?? ''}"`
+}
+
+function subjectOfMail(text: string): string {
+  return `"${/^Subject: (.*)$/m.exec(text)?.[1] ?? ''}"`
+}

@@ -1,0 +1,67 @@
+/** What a person must do about instances that are off since their host came back by itself. Pure. */
+import { afterReturnRule, offAfterReturn, waitingForStart } from '../domain/after-return.ts'
+import type { Incident, InstanceRecovery } from '../domain/incident.ts'
+import type { Advice } from '../domain/review.ts'
+
+export function aboutReturned(incident: Incident): Advice[] {
+  const { id, host, watched, startOrder } = incident
+  if (watched === null) return []
+  const off = offAfterReturn(incident)
+  const waiting = waitingForStart(incident)
+  const owners = off.filter(({ plan }) => plan.decision === 'leave')
+  const notStarted = off.filter((one) => !waiting.includes(one) && !owners.includes(one))
+  const command = `lifeboat incident start ${id} --reason "why"`
+  const advice: Advice[] = []
+  if (waiting.length > 0 && startOrder === null)
+    advice.push({
+      code: 'INSTANCES_OFF',
+      text: `${counted(waiting)} off since ${host} went down, and ran before. Start ${all(waiting)} with one command, once you trust the host`,
+      ...{ command, instances: ids(waiting) },
+    })
+  if (waiting.length > 0 && startOrder !== null)
+    advice.push({
+      code: 'INSTANCES_BEING_STARTED',
+      text: `${counted(waiting)} to be started, as ${startOrder.by} ordered. Should nothing happen, a pause or the host itself holds it up`,
+      ...{ command: 'lifeboat status', instances: ids(waiting) },
+    })
+  if (notStarted.length > 0)
+    advice.push({
+      code: 'INSTANCES_NOT_STARTED',
+      text: `${counted(notStarted)} off, and could not be started (${codes(notStarted)}). Remove the cause, then order it again`,
+      ...{ command, instances: ids(notStarted) },
+    })
+  if (owners.length > 0)
+    advice.push({
+      code: 'INSTANCES_OFF_FOR_OWNERS',
+      text: `${counted(owners)} off, and only the owner can start ${all(owners)} (${codes(owners)}): tell them`,
+      ...{ command: `openstack server start ${owners[0]?.plan.instanceId ?? ''}`, instances: ids(owners) },
+    })
+  if (watched.to === 'watching')
+    advice.push({
+      code: 'INSTANCES_WATCHED',
+      text: `Nova may show instances of ${host} as running that are off: it compares within a minute of the host's return, and again after ten. What is found is said here`,
+      ...{ command: null, instances: [] },
+    })
+  return advice
+}
+
+/** Whether another kind of advice speaks of it: one that died with its host and was never moved. */
+export function isAfterReturn({ plan }: Pick<InstanceRecovery, 'plan'>): boolean {
+  return plan.rule === afterReturnRule
+}
+
+function counted({ length }: readonly unknown[]): string {
+  return length === 1 ? 'One instance is' : `${length} instances are`
+}
+
+function all({ length }: readonly unknown[]): string {
+  return length === 1 ? 'it' : 'them all'
+}
+
+function codes(some: readonly InstanceRecovery[]): string {
+  return [...new Set(some.map(({ plan, outcome }) => outcome?.code ?? plan.reason))].join(', ')
+}
+
+function ids(some: readonly InstanceRecovery[]): string[] {
+  return some.map(({ plan }) => plan.instanceId)
+}

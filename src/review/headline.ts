@@ -1,0 +1,51 @@
+/** An incident in three sentences at the most: what died, how we know, how it ended. Pure. */
+import { fenceSentence } from '../domain/fence-progress.ts'
+import type { Incident } from '../domain/incident.ts'
+import { standingSentence, type Standing } from '../domain/standing-sentence.ts'
+import { verdictWord } from '../domain/verdict.ts'
+
+export function headline(incident: Incident): string {
+  return `${lead(incident)} ${standingSentence(standingOf(incident))}`
+}
+
+/** The headline without how it stands, which moves with every instance: pages say that from what they see themselves. */
+export function lead(incident: Incident): string {
+  return [whatDied(incident), howWeKnow(incident)].filter((text) => text !== '').join(' ')
+}
+
+function standingOf({ closed, held, phase, mode, instances, watched }: Incident): Standing {
+  const all = [...instances.values()]
+  const outcomes: Standing['outcomes'] = {}
+  for (const { outcome } of all) {
+    const end = outcome?.outcome ?? 'open'
+    outcomes[end] = (outcomes[end] ?? 0) + 1
+  }
+  const recoverable = all.filter(({ plan }) => plan.decision === 'recover').length
+  return { ended: closed, held, phase, mode, outcomes, instances: all.length, recoverable, watched }
+}
+
+function whatDied({ host, verdict, openedBy, mode }: Incident): string {
+  const observed = mode === 'observe' ? ' (observed only: nothing was sent)' : ''
+  if (verdict === null) return `${openedBy} reported ${host} dead${observed}.`
+  return `${host} was found ${verdictWord(verdict)}${observed}: ${trimmed(verdict.message)}.`
+}
+
+function howWeKnow({ proof, voided, statement, fencing, closed, held }: Incident): string {
+  if (proof !== null) {
+    if (proof.strength === 'statement') return `${proof.statedBy ?? 'Somebody'} stated that it is dead.`
+    const what = proof.proves === 'storage' ? 'cut off from the storage' : 'dead'
+    return `It was proven ${what} by ${proof.method} (${proof.strength}).`
+  }
+  if (voided !== null)
+    return `It was proven dead by ${voided.method} (${voided.strength}), and then showed life: ${trimmed(voided.message)}.`
+  if (statement !== null) return `${statement.by} stated that it is dead; that is not a proof yet.`
+  if (closed !== null) return 'It was never proven dead.'
+  // The hold says why in its own words.
+  return fencing === null || held !== null
+    ? 'It is not proven dead yet.'
+    : `It is not proven dead yet: ${fenceSentence(fencing)}.`
+}
+
+function trimmed(text: string): string {
+  return text.replace(/[.\s]+$/, '')
+}

@@ -1,0 +1,54 @@
+/** A host as people and the API read it: plain JSON made from its verdict and from what the journal tells of it. */
+import { returnStates } from '../domain/host-return.ts'
+import type { HostReturnDetail, HostStatus } from '../domain/operations.ts'
+import type { ReturnRecord } from '../domain/return-record.ts'
+import type { Verdict } from '../domain/verdict.ts'
+import type { IncidentBook } from '../control/incident-book.ts'
+import type { StandingOrders } from '../orders/standing-orders.ts'
+
+interface HostViewParts {
+  book: IncidentBook
+  orders: StandingOrders
+}
+
+/** Null for a host on which nothing of ours was ever set. */
+export function returnDetail({ mark, state, said, leftovers, order }: ReturnRecord): HostReturnDetail | null {
+  if (mark === null && said === null && order === null) return null
+  return {
+    state,
+    code: said?.code ?? null,
+    message: said?.message ?? returnStates[state].means,
+    since: said?.at ?? null,
+    leftovers,
+    order,
+  }
+}
+
+export function hostStatus(verdict: Verdict, zone: string | null, { book, orders }: HostViewParts): HostStatus {
+  const { host, segment, kind, reason, message, at, evidence } = verdict
+  const { status, state, forcedDown, silentMs, intervalMs, missedBeats, probes } = evidence
+  const incident = book.openOn(host)?.id ?? null
+  const { setAside } = book.returnOf(host)
+  const returning = book.isReturning(host) ? book.returnOf(host).state : null
+  return {
+    host,
+    segment,
+    zone,
+    verdict: kind,
+    reason,
+    message,
+    status,
+    state,
+    forcedDown,
+    silentMs,
+    intervalMs,
+    missedBeats,
+    probes,
+    incident,
+    returning,
+    setAside:
+      setAside === null ? null : { incident: setAside.incident, because: setAside.because, since: setAside.since },
+    standingOrders: (['pause', 'maintenance'] as const).flatMap((order) => orders.covering(order, host, [segment])),
+    at,
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Incidents as lists show them, without folding their entries: one of thousands of instances costs a list no more than an
+ * empty one. Open ones come from the incident book, which alone knows how far fencing has come.
+ */
+import type { IncidentId } from '../domain/entry.ts'
+import type { Journal } from '../domain/journal.ts'
+import type { IncidentFilter, IncidentSummary } from '../domain/operations.ts'
+import type { IncidentLine } from '../journal/listing.ts'
+import type { JournalView } from '../journal/reader.ts'
+import type { IncidentBook } from '../control/incident-book.ts'
+import { headOf, incidentSummary } from './incident-views.ts'
+
+/** What reviewing needs of the journal beside reading and appending. */
+export type ReviewedJournal = Journal & Pick<JournalView, 'incidents' | 'each' | 'head' | 'verifyInPieces'>
+
+/** Incidents listed when nobody says how many. */
+export const defaultLimit = 100
+
+/** The newest first. */
+export function incidentSummaries(
+  journal: Pick<ReviewedJournal, 'incidents' | 'read'>,
+  book: Pick<IncidentBook, 'open'>,
+  { open, host, limit = defaultLimit }: IncidentFilter,
+): IncidentSummary[] {
+  const current = new Map(book.open().map((incident) => [incident.id, incident]))
+  const lines = journal.incidents({ openOnly: open === true, limit, ...(host !== undefined && { host }) })
+  const signed = signOffs(journal, lines.at(-1)?.openedAt)
+  return lines.map((line) => {
+    const incident = current.get(line.id)
+    const summary = incident === undefined ? summaryOfLine(line) : incidentSummary(incident)
+    return { ...summary, signedOff: signed.get(line.id) ?? null }
+  })
+}
+
+/** Who signed off what since then, the latest of each incident. */
+export function signOffs(
+  journal: Pick<ReviewedJournal, 'read'>,
+  since: string | undefined,
+): Map<IncidentId, NonNullable<IncidentSummary['signedOff']>> {
+  if (since === undefined) return new Map()
+  return new Map(
+    journal
+      .read({ kinds: ['review.signed-off'], since })
+      .flatMap((entry) =>
+        entry.kind === 'review.signed-off' && entry.incident !== null
+          ? [[entry.incident, { by: entry.data.by, at: entry.at }] as const]
+          : [],
+      ),
+  )
+}
+
+/** The same fields as `incidentSummary`, from the derived tables. */
+export function summaryOfLine(line: IncidentLine): IncidentSummary {
+  const { heldCode, heldMessage, heldSince } = line
+  const counts = Object.entries(line.instances).filter(([, count]) => count > 0)
+  return {
+    ...headOf(line),
+    held: heldCode === null ? null : { code: heldCode, message: heldMessage ?? '', since: heldSince ?? '' },
+    fencing: null,
+    ended:
+      line.closedAt === null
+        ? null
+        : {
+            outcome: line.outcome as NonNullable<IncidentSummary['ended']>['outcome'],
+            message: line.message ?? '',
+            at: line.closedAt,
+          },
+    instances: counts.reduce((sum, [, count]) => sum + count, 0),
+    outcomes: Object.fromEntries(counts),
+  }
+}

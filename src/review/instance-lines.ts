@@ -1,0 +1,54 @@
+/** One instance of an incident on one line: original, landing, outcome and reason. Pure. */
+import type { Landing } from '../domain/cloud.ts'
+import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
+import { originalText } from '../domain/original-text.ts'
+import type { StepKind } from '../domain/plan.ts'
+import type { InstanceLine } from '../domain/review.ts'
+import { decided } from './incident-views.ts'
+
+/** When the recovery of an instance began (its first step) and ended (its line). */
+export interface Span {
+  startedAt: string | null
+  endedAt: string | null
+}
+
+export function instanceLine(recovery: InstanceRecovery, { startedAt, endedAt }: Span): InstanceLine {
+  const { plan, outcome, debts } = recovery
+  const { notes, original, expected } = plan
+  return {
+    ...decided(plan),
+    original: originalText(original),
+    wanted: original.wanted,
+    flagged: original.flagged,
+    expected,
+    landing: landingOf(recovery),
+    outcome: outcome?.outcome ?? 'open',
+    code: outcome?.code ?? null,
+    outcomeMessage: outcome?.message ?? null,
+    landedOn: outcome?.after?.host ?? null,
+    endedAs: outcome?.after?.vmState ?? null,
+    startedAt,
+    endedAt,
+    current: outcome === null ? current([...recovery.steps.values()].at(-1)) : null,
+    debts,
+    notes,
+  }
+}
+
+/** As it was sent last; before that, as the recipe in force will send it. */
+function landingOf({ plan, recipe, steps }: InstanceRecovery): Landing | null {
+  const sent = [...steps.values()].findLast(({ kind }) => kind === 'evacuate')?.request
+  if (typeof sent === 'object' && sent !== null && 'landing' in sent && isLanding(sent.landing)) return sent.landing
+  const planned = recipe === null ? undefined : plan.recipes[recipe]?.steps.find((step) => step.do === 'evacuate')
+  return isLanding(planned?.landing) ? planned.landing : null
+}
+
+function isLanding(value: unknown): value is Landing {
+  return value === 'stopped' || value === 'as-before'
+}
+
+function current(step: StepRecord | undefined): InstanceLine['current'] {
+  if (step === undefined || step.endedAt !== null) return null
+  // An instance's own steps are never host steps.
+  return { kind: step.kind as StepKind, status: step.status, since: step.intendedAt, waitsUntil: step.waitsUntil }
+}

@@ -1,0 +1,110 @@
+/** The journal for the command line: beside a running daemon or without one, read-only. */
+import type { JournalAccess } from '../cli/composition.ts'
+import type { EntryKind } from '../domain/entry.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import { foldIncidents, type Incident } from '../domain/incident.ts'
+import type { JournalReader } from '../domain/journal.ts'
+import type { HostReturnDetail } from '../domain/operations.ts'
+import { applyToReturns, incidentOf, returnEntryKinds, type ReturnRecord } from '../domain/return-record.ts'
+import { exportLines } from '../journal/export.ts'
+import type { IncidentLine } from '../journal/listing.ts'
+import { openJournalReader, type JournalView } from '../journal/reader.ts'
+import { incidentReport } from './report.ts'
+import { sentenceOf } from './report-sentences.ts'
+import { incidentDetail, incidentSummary } from './incident-views.ts'
+import { returnDetail } from './host-views.ts'
+import { adviceFor, type FenceRetry } from './advice.ts'
+import { signOffs, summaryOfLine } from './incident-listing.ts'
+import { IncidentRecord } from './incident-record.ts'
+
+/** What says how far fencing has come. Few, however many instances there are. */
+const fencingKinds: EntryKind[] = ['incident.opened', 'fence.attempt', 'proof.recorded', 'proof.voided']
+
+/** Of one that is over nothing is read: a list folds no incident. */
+function fencingOf(journal: JournalReader, { id, closedAt }: IncidentLine): string | null {
+  if (closedAt !== null) return null
+  const incident = foldIncidents(journal.read({ incident: id, kinds: fencingKinds })).get(id)
+  return incident === undefined ? null : incidentSummary(incident).fencing
+}
+
+/** Throws JOURNAL_UNAVAILABLE when there is no journal at `path`. */
+export function openJournalAccess(path: string, retry: FenceRetry): JournalAccess {
+  const reader = openJournalReader(path)
+  const entriesOf = (id: string): ReturnType<typeof reader.read> => {
+    const entries = reader.read({ incident: id })
+    if (entries.length === 0) throw noIncident(id, reader)
+    return entries
+  }
+  // The one looked at last: one of thousands of instances is not read twice for one page.
+  let known: IncidentRecord | null = null
+  const recordOf = (id: string): IncidentRecord => {
+    if (known?.id === id) {
+      for (const entry of reader.read({ incident: id, after: known.lastSeq })) known.take(entry)
+      return known
+    }
+    const record = new IncidentRecord(id)
+    for (const entry of entriesOf(id)) record.take(entry)
+    if (!record.begun) throw new LifeboatError('JOURNAL_CORRUPT', `The journal does not say how incident ${id} began`)
+    known = record
+    return record
+  }
+  return {
+    read: (filter) => reader.read(filter),
+    each: (filter) => reader.each(filter),
+    verify: () => reader.verify(),
+    sentence: sentenceOf,
+    close: () => reader.close(),
+    incidents: ({ open, unsettled, host, limit }) => {
+      const lines = reader.incidents({
+        ...(host !== undefined && { host }),
+        ...(limit !== undefined && { limit }),
+        openOnly: open === true,
+        unsettled: unsettled === true,
+      })
+      const signed = signOffs(reader, lines.at(-1)?.openedAt)
+      return lines.map((line) => ({
+        ...summaryOfLine(line),
+        fencing: fencingOf(reader, line),
+        signedOff: signed.get(line.id) ?? null,
+      }))
+    },
+    incident: (id) => incidentDetail(recordOf(id)),
+    advice: (id) => {
+      const record = recordOf(id)
+      return adviceFor(record.incident, returnAfter(reader, record.incident), record.signOff !== null, retry)
+    },
+    *export(format, incident) {
+      // An empty export of a mistyped incident would look like one that was made.
+      if (incident !== null && reader.read({ incident, limit: 1 }).length === 0) throw noIncident(incident, reader)
+      if (format === 'json') yield* exportLines(reader, incident === null ? {} : { incident })
+      else
+        for (const { id } of incident === null
+          ? reader.incidents({ limit: 1_000_000 }).toReversed()
+          : [{ id: incident }])
+          yield `${incidentReport(id, entriesOf(id))}\n`
+    },
+  }
+}
+
+/** How the host stands after the incident; null when its mark is another incident's, or there is none. */
+function returnAfter(journal: Pick<JournalReader, 'read'>, { id, host }: Incident): HostReturnDetail | null {
+  const records = new Map<string, ReturnRecord>()
+  for (const entry of journal.read({ host, kinds: [...returnEntryKinds] })) applyToReturns(records, entry)
+  const record = records.get(host)
+  return record !== undefined && incidentOf(record) === id ? returnDetail(record) : null
+}
+
+/** Incidents offered to who named their host. An older one is found in the list. */
+const offered = 3
+
+/** Who is called at night knows the host: its incidents, the newest first. */
+function noIncident(id: string, reader: Pick<JournalView, 'incidents'>): LifeboatError {
+  const ofHost = reader.incidents({ host: id, limit: offered })
+  if (ofHost.length === 0)
+    return new LifeboatError('NOT_FOUND', `There is no incident ${id} (lifeboat incident list shows them)`)
+  const problems = ofHost.map(
+    (line) => `${line.id}, opened ${line.openedAt}: ${line.closedAt === null ? 'open' : (line.outcome ?? 'over')}`,
+  )
+  const message = `There is no incident ${id}; these are of the host of that name, the newest first (lifeboat incident list --host ${id})`
+  return new LifeboatError('NOT_FOUND', message, { details: { problems } })
+}

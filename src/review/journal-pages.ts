@@ -1,0 +1,24 @@
+/** The journal in pages, with a sentence for each entry. */
+import type { EntryFilter, Journal } from '../domain/journal.ts'
+import type { JournalPage, JournalQuery } from '../domain/review.ts'
+import { sentenceOf } from './report-sentences.ts'
+
+/** Entries of a page when nobody says how many, and at the most. */
+const defaultLimit = 100
+const mostEntries = 1_000
+
+export function journalPage(
+  journal: Pick<Journal, 'read'>,
+  head: { seq: number; hash: string },
+  { newestFirst = false, after, limit = defaultLimit, ...query }: JournalQuery,
+): JournalPage {
+  const size = Math.min(Math.max(limit, 1), mostEntries)
+  const place: EntryFilter = after === undefined ? {} : newestFirst ? { before: after } : { after }
+  const found = journal.read({ ...query, ...place, newestFirst, limit: size + 1 })
+  const entries = found.slice(0, size)
+  return {
+    entries: entries.map((entry) => ({ ...entry, sentence: sentenceOf(entry) })),
+    next: found.length > size ? (entries.at(-1)?.seq ?? null) : null,
+    head,
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Incidents that are over and not done with. Asked for every few seconds by each overview, so what the journal's index says is
+ * kept until an entry changes it. Owns that; what an incident looks like in a list is incident-listing.ts's.
+ */
+import type { Entry } from '../domain/entry.ts'
+import type { IncidentFilter, IncidentSummary, Unsettled } from '../domain/operations.ts'
+import type { IncidentLine } from '../journal/listing.ts'
+import { defaultLimit, summaryOfLine, type ReviewedJournal } from './incident-listing.ts'
+
+/** More than any cloud has: none of them may be left out. */
+const all = 1_000_000
+
+export class UnsettledIncidents {
+  readonly #journal: Pick<ReviewedJournal, 'incidents'>
+  /** The newest first, some kB each; null: to be read. */
+  #lines: readonly IncidentLine[] | null = null
+
+  constructor(journal: Pick<ReviewedJournal, 'incidents' | 'onAppend'>) {
+    this.#journal = journal
+    journal.onAppend((entry) => {
+      if (this.#changes(entry)) this.#lines = null
+    })
+  }
+
+  counts(): Unsettled {
+    const counts = { incidents: 0, left: 0, lost: 0 }
+    for (const { instances } of this.#read()) {
+      counts.incidents += 1
+      counts.left += instances.left
+      counts.lost += instances.failed + instances.stuck
+    }
+    return counts
+  }
+
+  /** The newest first. None of them is open. */
+  list({ open, host, limit = defaultLimit }: IncidentFilter): IncidentSummary[] {
+    if (open === true) return []
+    return this.#read()
+      .filter((line) => host === undefined || line.host === host)
+      .slice(0, limit)
+      .map((line) => ({ ...summaryOfLine(line), signedOff: null }))
+  }
+
+  #read(): readonly IncidentLine[] {
+    this.#lines ??= this.#journal.incidents({ unsettled: true, limit: all })
+    return this.#lines
+  }
+
+  /** Whatever is written of an incident that is in the list may end that; nothing else but an end brings one in. */
+  #changes({ kind, incident }: Entry): boolean {
+    if (kind === 'incident.closed' || kind === 'instances.watched') return true
+    return incident !== null && this.#lines?.some(({ id }) => id === incident) === true
+  }
+}

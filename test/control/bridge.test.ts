@@ -1,0 +1,42 @@
+/** Whether a host that was taking an instance is known to be dead, and kept off by Nova: only then is it left behind. */
+import { describe, expect, it } from 'vitest'
+import { createBridge } from '../../src/control/bridge.ts'
+import type { Incident } from '../../src/domain/incident.ts'
+import type { IncidentPhase } from '../../src/domain/incident-phases.ts'
+
+/** Of a host whose open incident is in that phase, with or without a proof and a mark of ours. */
+function isFenced(phase: IncidentPhase, proof: object | null, marked: object | null): boolean {
+  const incident = { phase, proof, marked } as Incident
+  const book = { openOn: () => incident }
+  return createBridge({ book } as unknown as Parameters<typeof createBridge>[0]).isFenced('cmp02')
+}
+
+describe('a host whose incident is over', () => {
+  it.each([
+    ['AWAY_AFTER_INCIDENT', true],
+    ['BEATING_UNDER_OUR_FLAGS', false],
+  ])('is fenced while it stands under our flags as %s: %s', (reason, fenced) => {
+    const book = { openOn: () => undefined, markedBy: () => 'inc-1', isProven: () => true }
+    const monitor = { verdict: () => ({ kind: 'returning', reason, evidence: { forcedDown: true } }) }
+    const bridge = createBridge({ book, monitor } as unknown as Parameters<typeof createBridge>[0])
+    expect(bridge.isFenced('cmp02')).toBe(fenced)
+  })
+})
+
+describe('a destination under an open incident', () => {
+  it('counts as fenced once it is proven dead and carries our flags', () => {
+    expect(isFenced('isolating', {}, {})).toBe(true)
+    expect(isFenced('isolating', null, {})).toBe(false)
+    // Not forced down yet: the scheduler could choose it again.
+    expect(isFenced('isolating', {}, null)).toBe(false)
+  })
+
+  it.each(['surveying', 'recovering', 'sweeping'] as const)(
+    'counts in phase %s also where somebody else had set both flags, so that none of them is ours',
+    (phase) => {
+      expect(isFenced(phase, {}, null)).toBe(true)
+      // Observed only, or voided by life.
+      expect(isFenced(phase, null, null)).toBe(false)
+    },
+  )
+})

@@ -1,0 +1,146 @@
+/**
+ * The loop of returns, on the whole daemon and a virtual clock. The stories that a person would tell are in test/scenarios; here
+ * is what forbids a return, what Placement may do to it, and what is said to stay behind.
+ */
+import { describe, expect, test } from 'vitest'
+import { rehearse } from '../../src/rehearsal/rehearse.ts'
+import { parseScenario } from '../../src/rehearsal/scenario.ts'
+import type { Stage } from '../../src/rehearsal/stage.ts'
+import type { Entry } from '../../src/domain/entry.ts'
+
+interface Played {
+  entries: Entry[]
+  /** State and code of each change of the return. */
+  way: string[]
+  puts: number
+  /** Flags of cmp01 at the end. */
+  service: { forcedDown: boolean; status: string }
+}
+
+/** Plays a script over a host that died at 10 s, was recovered, and is powered on at 2 min. Healthy time: 1 min. */
+async function play(script: string, instances = '[{ name: web, host: cmp01 }]'): Promise<Played> {
+  const text = `
+title: t
+config: { monitor: { poll_interval: 5s }, defaults: { return: { healthy: 1m } } }
+instances: ${instances}
+script:
+  - { at: 10s, crash: [cmp01] }
+  - { when: { closed: cmp01 } }
+  - { at: 2m, start: [cmp01] }
+${script.trim().replace(/^ */gm, '  ')}
+`
+  const entries: Entry[] = []
+  let puts = 0
+  let service: Played['service'] = { forcedDown: false, status: '' }
+  const inspect = ({ simulator }: Stage): void => {
+    puts = simulator.requests().filter(({ method, path }) => method === 'PUT' && path.includes('os-services')).length
+    const { forcedDown, status } = simulator.world.host('cmp01').service
+    service = { forcedDown, status }
+  }
+  const show = (_line: string, entry: Entry | null): void => {
+    if (entry !== null) entries.push(entry)
+  }
+  await rehearse(parseScenario(text, 'test.yaml', 'test'), { show, inspect })
+  return { entries, way: of(entries, 'return.changed').map(({ data }) => `${data.to} ${data.code}`), puts, service }
+}
+
+function of<K extends Entry['kind']>(entries: Entry[], kind: K): Extract<Entry, { kind: K }>[] {
+  return entries.filter((entry) => entry.kind === kind) as Extract<Entry, { kind: K }>[]
+}
+
+const taken = { forcedDown: true, status: 'disabled' }
+
+describe('nothing is taken back', () => {
+  test('while a person paused, and it goes on when the pause ends', async () => {
+    const { way, service } = await play(`
+      - { at: 2m, pause: { reason: network work } }
+      - { when: { entry: return.changed, data: { code: PAUSED } } }
+      - { after: 5m, resume: { reason: done } }
+      - { when: { entry: return.changed, data: { to: back } } }
+    `)
+    expect(way).toEqual(['clearing PAUSED', 'clearing CLEARING', 'proving PROVING', 'enabling ENABLING', 'back BACK'])
+    expect(service).toEqual({ forcedDown: false, status: 'enabled' })
+  })
+
+  test('by a daemon that only observes since then', async () => {
+    const { way, puts, service } = await play(`
+      - { at: 2m, daemon: { act: restart, config: { mode: observe } } }
+      - { when: { entry: return.changed, data: { code: OBSERVING } } }
+      - { after: 5m, note: nothing }
+    `)
+    expect({ way, puts, service }).toEqual({ way: ['clearing OBSERVING'], puts: 1, service: taken })
+  })
+
+  test('while the control plane cannot be trusted, and its healthy time begins anew after it', async () => {
+    const { entries, way } = await play(`
+      - { when: { entry: return.changed, data: { to: proving } } }
+      - { after: 50s, kill: [conductor] }
+      - { after: 60s, revive: [conductor] }
+      - { when: { entry: return.changed, data: { to: back } } }
+    `)
+    const [froze] = of(entries, 'monitor.frozen')
+    const [thawed] = of(entries, 'monitor.thawed')
+    const enabling = entries.find(({ kind, step }) => kind === 'step.intended' && step?.startsWith('return.enable'))
+    expect(froze).toBeDefined()
+    expect(Date.parse(enabling?.at ?? '') - Date.parse(thawed?.at ?? '')).toBeGreaterThanOrEqual(60_000)
+    expect(way.at(-1)).toBe('back BACK')
+  })
+
+  test('while somebody else forced it down again', async () => {
+    const { way, service } = await play(`
+      - { when: { entry: return.changed, data: { to: clearing } } }
+      - { after: 10s, service: { host: cmp01, forced_down: true } }
+      - { after: 30s, note: somebody forced it down again }
+    `)
+    expect(way).toEqual(['clearing CLEARING', 'proving PROVING', 'settling FORCED_DOWN_BY_OTHERS'])
+    expect(service).toEqual(taken)
+  })
+})
+
+describe('what Nova refuses', () => {
+  test('is not asked again at once', async () => {
+    const { entries, way } = await play(`
+      - { at: 2m, api_fault: { kind: refuse, method: PUT, path: os-services, status: 400, times: 1 } }
+      - { when: { entry: step.confirmed, step: return.clear-forced-down } }
+    `)
+    expect(way.slice(0, 3)).toEqual(['clearing CLEARING', 'clearing REFUSED', 'clearing CLEARING'])
+    const tries = of(entries, 'step.intended').filter(({ step }) => step?.startsWith('return.') === true)
+    expect(Date.parse(tries[1]?.at ?? '') - Date.parse(tries[0]?.at ?? '')).toBeGreaterThanOrEqual(60_000)
+  })
+})
+
+describe('Placement', () => {
+  test('that cannot be read does not keep the host out, and is reported by name', async () => {
+    const { entries, way } = await play(`
+      - { at: 2m, kill: [placement] }
+      - { when: { entry: return.changed, data: { to: back } } }
+    `)
+    expect(way.slice(-2)).toEqual(['enabling TRAIT_UNREAD', 'back TRAIT_UNREAD'])
+    expect(of(entries, 'alarm.raised').map(({ data }) => data.code)).toEqual(['TRAIT_UNREAD'])
+    expect(of(entries, 'return.changed').at(-1)?.data.leftovers).toMatchObject([{ code: 'TRAIT_UNREAD' }])
+  })
+})
+
+describe('what stays behind', () => {
+  test('is said by name when the host is back, and the host is back all the same', async () => {
+    const { entries } = await play(
+      '- { when: { entry: return.changed, data: { to: back } } }',
+      '[{ name: web, host: cmp01 }, { name: keep, host: cmp01, metadata: { lifeboat: leave } }]',
+    )
+    expect(of(entries, 'return.changed').at(-1)?.data.leftovers).toMatchObject([
+      { code: 'INSTANCE_LEFT', message: expect.stringContaining('keep: ') },
+    ])
+  })
+
+  test('a resize that nobody can confirm any more is a debt, and a leftover of its record', async () => {
+    const { entries } = await play(
+      '- { when: { entry: return.changed, data: { to: back } } }',
+      '[{ name: big, host: cmp01, state: resized-running, other_host: cmp01 }]',
+    )
+    const debts = of(entries, 'debt.recorded')
+    const leftovers = of(entries, 'return.changed').at(-1)?.data.leftovers ?? []
+    expect(debts).toHaveLength(1)
+    expect(leftovers.map(({ code }) => code)).toEqual([debts[0]?.data.code, 'LEFTOVER_RESIZE'])
+    expect(leftovers.every(({ message }) => message.startsWith('big: '))).toBe(true)
+  })
+})

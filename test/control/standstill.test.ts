@@ -1,0 +1,49 @@
+/** A process that was stopped in the middle of what it did: it must notice before it does anything else. */
+import { beforeEach, describe, expect, it } from 'vitest'
+import { Standstill } from '../../src/control/standstill.ts'
+import { Life } from '../../src/rehearsal/life.ts'
+import { VirtualClock } from '../../src/simulator/virtual-clock.ts'
+
+let clock: VirtualClock
+let life: Life
+let standstill: Standstill
+let needed: boolean
+beforeEach(() => {
+  clock = new VirtualClock()
+  life = new Life(clock)
+  standstill = new Standstill(life)
+  needed = true
+  void standstill.watch(() => needed, new AbortController().signal)
+})
+
+describe('a standstill', () => {
+  it('is noticed by whoever asks first, before any timer had its turn', async () => {
+    await clock.advance(10_500)
+    life.stall(12_000)
+    clock.leap(12_000)
+    expect(standstill.last()).toEqual({ endedAt: 22_500, ms: 12_500 })
+  })
+
+  it('is noticed by the timer, when nobody asks', async () => {
+    await clock.advance(10_000)
+    life.stall(12_000)
+    await clock.advance(20_000)
+    expect(standstill.last()).toMatchObject({ endedAt: 22_000 })
+  })
+
+  it('is not what a process that runs is taken for', async () => {
+    await clock.advance(60_000)
+    life.stall(2_000)
+    await clock.advance(60_000)
+    expect(standstill.last()).toBeNull()
+  })
+
+  it('is not what lies between two times in which it was watched for', async () => {
+    needed = false
+    await clock.advance(3_600_000)
+    expect(standstill.last()).toBeNull()
+    needed = true
+    void standstill.watch(() => needed, new AbortController().signal)
+    expect(standstill.last()).toBeNull()
+  })
+})

@@ -1,0 +1,65 @@
+/** Whose word counts, and when an order is refused because it would never be carried out. */
+import { expect, it } from 'vitest'
+import type { NewEntry } from '../../src/domain/entry.ts'
+import type { Incident } from '../../src/domain/incident.ts'
+import { createOperations, type OperationsParts } from '../../src/operations/operations.ts'
+
+function operations(
+  incident: Partial<Incident>,
+  held: string | null = null,
+): { written: NewEntry[]; it: ReturnType<typeof createOperations> } {
+  const written: NewEntry[] = []
+  const open = { id: 'i-1', host: 'cmp01', cancelled: null, closed: null, ...incident } as Incident
+  const parts = {
+    journal: { append: (entries: NewEntry[]) => void written.push(...entries) },
+    book: { openOn: () => open, inMemory: () => open, get: () => open },
+    brake: { holds: () => held },
+    monitor: { verdict: () => ({ kind: 'host-down', message: 'dead' }) },
+  }
+  return { written, it: createOperations(parts as unknown as OperationsParts) }
+}
+const order = { host: 'cmp01', by: 'ann', proof: 'I pulled its cords' }
+
+/** Refusals are thrown at once; the API turns both ways into an answer. */
+const asked = async (what: () => Promise<unknown>): Promise<unknown> => what()
+
+it('a statement keeps the person and the account', async () => {
+  const { written, it: asking } = operations({})
+  expect(await asking.recover({ ...order, unixUser: 'root' })).toEqual({ incident: 'i-1', held: null })
+  expect(written).toEqual([
+    {
+      kind: 'operator.statement',
+      actor: 'operator:ann',
+      host: 'cmp01',
+      incident: 'i-1',
+      data: { by: 'ann', statement: order.proof, unixUser: 'root' },
+    },
+  ])
+})
+
+it.each(['root', 'Lifeboat', '', '42'])('%j is no person, and is told what to type', async (by) => {
+  const { written, it: asking } = operations({})
+  await expect(asked(() => asking.recover({ ...order, by }))).rejects.toMatchObject({
+    code: 'PROOF_INVALID',
+    message: expect.stringContaining('lifeboat recover cmp01 --by NAME --proof'),
+  })
+  expect(written).toEqual([])
+})
+
+it('an incident that is being cancelled takes neither a statement, an override nor a second cancel', async () => {
+  const { written, it: asking } = operations({ cancelled: { by: 'bob', reason: 'false alarm' } })
+  const refused = { code: 'USAGE', message: expect.stringContaining('is being cancelled (by bob: false alarm)') }
+  await expect(asked(() => asking.recover(order))).rejects.toMatchObject(refused)
+  await expect(asked(() => asking.override('i-1', { by: 'ann', reason: 'go' }))).rejects.toMatchObject(refused)
+  await expect(asked(() => asking.cancel('i-1', { by: 'ann', reason: 'end' }))).rejects.toMatchObject(refused)
+  expect(written).toEqual([])
+})
+
+it('a statement that the brake holds up says so: the word is kept, and nothing is done on it yet', async () => {
+  const { written, it: asking } = operations({}, 'held: 3 of 8 hosts of the cloud are down, 2 may be')
+  expect(await asking.recover(order)).toEqual({
+    incident: 'i-1',
+    held: 'held: 3 of 8 hosts of the cloud are down, 2 may be',
+  })
+  expect(written).toMatchObject([{ kind: 'operator.statement' }])
+})

@@ -1,0 +1,55 @@
+/** The real clock's monotonic time: it never jumps, and it counts while the machine is suspended. */
+import { describe, expect, it } from 'vitest'
+import { countingSuspend, systemClock } from '../../src/system/system-clock.ts'
+
+/** A machine whose process has run for so long, and which has been up for so long. */
+function machine() {
+  const at = { runMs: 1_000, upMs: 90_000 }
+  const now = countingSuspend(
+    () => at.runMs,
+    () => at.upMs,
+  )
+  const passes = (ms: number): void => {
+    at.runMs += ms
+    at.upMs += ms
+  }
+  return { at, now, passes }
+}
+
+describe('monotonic time', () => {
+  it('passes with the process, however the uptime is rounded', () => {
+    const { at, now, passes } = machine()
+    const from = now()
+    passes(10_000)
+    at.upMs -= 9
+    expect(now() - from).toBe(10_000)
+    at.upMs += 18
+    expect(now() - from).toBe(10_000)
+  })
+
+  it('counts each suspend, once', () => {
+    const { at, now, passes } = machine()
+    const from = now()
+    at.upMs += 600_000
+    expect(now() - from).toBe(600_000)
+    passes(5_000)
+    at.upMs += 1_000
+    expect([now() - from, now() - from]).toEqual([606_000, 606_000])
+  })
+
+  it('never goes back, also where the uptime begins anew', () => {
+    const { at, now, passes } = machine()
+    const from = now()
+    at.upMs = 0
+    expect(now() - from).toBe(0)
+    passes(2_000)
+    at.upMs += 3_000
+    expect(now() - from).toBe(5_000)
+  })
+
+  it('of this machine goes on', () => {
+    const from = systemClock.now()
+    while (systemClock.now() === from);
+    expect(systemClock.now() - from).toBeGreaterThan(0)
+  })
+})
