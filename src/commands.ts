@@ -32,14 +32,18 @@ export function createCommands(): Commands {
         cloud.close()
       }
     },
-    testNotice: async (config, order) => (await import('./adapters/notice-receivers.ts')).sendTest(config, order, clock),
+    testNotice: async (config, order) =>
+      (await import('./adapters/notice-receivers.ts')).sendTest(config, order, clock),
     openReader: (config) => openJournalAccess(config.journal, config),
-    checkWorkflows: async (config, files) => (await import('./preflight/workflow-files.ts')).checkWorkflowFiles(config, files),
+    checkWorkflows: async (config, files) =>
+      (await import('./preflight/workflow-files.ts')).checkWorkflowFiles(config, files),
     scenarios: async () => (await import('./rehearsal/performance.ts')).scenarioList(),
     rehearse: async (tell, options) => (await import('./rehearsal/performance.ts')).perform(tell, options, clock),
     demo: async (write, options) => (await import('./rehearsal/demo.ts')).runDemo(write, options, env),
-    testWorkflows: async (config, files) => (await import('./rehearsal/workflow-tests.ts')).testWorkflowFiles(config, files),
-    importMasakari: async (config) => (await import('./masakari/masakari-reading.ts')).readMasakari(config, { clock, env }),
+    testWorkflows: async (config, files) =>
+      (await import('./rehearsal/workflow-tests.ts')).testWorkflowFiles(config, files),
+    importMasakari: async (config) =>
+      (await import('./masakari/masakari-reading.ts')).readMasakari(config, { clock, env }),
     generate: async () => (await import('./reference/generated-files.ts')).writeGeneratedFiles(),
   }
 }

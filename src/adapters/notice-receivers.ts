@@ -1,11 +1,17 @@
 /** Receivers of notices, from the configuration: who wants to hear of what, and what delivers it. Nothing is sent by building. */
 import { randomUUID } from 'node:crypto'
-import type { NoticeTest } from '../cli/composition.ts'
 import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Wire } from '../domain/wire.ts'
 import { receiver, testNotice, type Deliver, type NoticeRules, type RunSendmail } from '../notices/index.ts'
 import type { Config } from '../config/index.ts'
+
+export interface NoticeTest {
+  receiver: string
+  by: string
+  /** Of a receiver for tenants; null: the first that is configured. */
+  project: string | null
+}
 
 export function noticeRules({ notices }: Config): NoticeRules {
   const { receivers, ...limits } = notices

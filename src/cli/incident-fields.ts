@@ -2,7 +2,7 @@
 import { holdsForAPerson } from '../domain/incident-phases.ts'
 import type { IncidentDetail, IncidentSummary } from '../domain/operations.ts'
 import type { Advice, ReviewNote } from '../domain/review.ts'
-import type { JournalAccess } from './composition.ts'
+import type { JournalAccess } from '../review/journal-access.ts'
 import type { Field } from './described.ts'
 import type { Column, FieldType } from './output/formats.ts'
 import { clockTime, tally } from './wording.ts'

@@ -1,5 +1,5 @@
 /**
- * What a person can ask of a running daemon, as plain JSON. api/ serves it, cli/ shows it, daemon/ implements it.
+ * What a person can ask of a running daemon, as plain JSON. api/ serves it, cli/ shows it, operations/ implements it.
  *
  * Times are ISO text of our wall clock. Every act names a person and a reason: both end in the journal (law L10).
  */

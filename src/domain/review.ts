@@ -1,6 +1,6 @@
 /**
  * What a reviewer reads and writes: the record of an incident as pages show it, the journal in pages, plans of live hosts,
- * notes and sign-off. Plain JSON beside `Operations`: api/ serves it, web/ and cli/ show it, daemon/ makes it from the journal.
+ * notes and sign-off. Plain JSON beside `Operations`: api/ serves it, web/ and cli/ show it, review/ makes it from the journal.
  *
  * Times are ISO text of our wall clock. Fields are added, never taken away: people's scripts read them.
  */

@@ -2,7 +2,7 @@
  * The writes that take back what we set on a returning host: each with its rows around it, as every write has, and confirmed
  * only by reading the service back. An answer that was lost is settled by reading; nothing is sent again in the same call.
  *
- * Never decides whether: domain/host-return.ts does, and daemon/ asks it before every call.
+ * Never decides whether: domain/host-return.ts does, and control/ asks it before every call.
  */
 import { sleep, type Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'

@@ -3,7 +3,7 @@
  * stopped. Each with its rows among the steps of its instance, and confirmed only by reading the instance back. Both may be repeated;
  * an answer that was lost is settled by reading all the same.
  *
- * Never decides whether: domain/stale-order.ts does, and daemon/ asks it before every call.
+ * Never decides whether: domain/stale-order.ts does, and control/ asks it before every call.
  */
 import { sleep, type Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'

@@ -3,8 +3,22 @@
  * plain words what has no counterpart. Pure; whatever is not known to be safe is left at our careful defaults.
  */
 import { parse } from 'yaml'
-import type { MasakariImport } from '../cli/composition.ts'
+import type { Scope } from '../domain/standing-order.ts'
 import type { MasakariHost, MasakariInventory, MasakariSegment } from '../openstack/masakari.ts'
+
+/** What an import from Masakari gives. */
+export interface MasakariImport {
+  /** Where it was read, for people. */
+  from: string
+  segments: number
+  hosts: number
+  /** A fragment of lifeboat.yaml that our own loader takes. */
+  yaml: string
+  /** To be ordered of the daemon: hosts on maintenance there, segments disabled there. */
+  maintenance: { scope: Scope; reason: string }[]
+  /** What has no counterpart, or means something else here. */
+  notes: string[]
+}
 
 export interface ImportedFrom {
   /** For people: which cloud. */

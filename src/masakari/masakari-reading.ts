@@ -1,5 +1,5 @@
 /** Reads a Masakari with the daemon's own credentials, and makes sure that our loader takes what is made of it. */
-import type { MasakariImport } from '../cli/composition.ts'
+import type { MasakariImport } from './masakari-import.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Wire } from '../domain/wire.ts'
 import { createCloud, type CloudOptions } from '../openstack/cloud-client.ts'

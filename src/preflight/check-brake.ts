@@ -2,7 +2,7 @@
  * What the brake lets through, as `lifeboat check` shows it. Pure. A share that sounds generous is one host in a small fleet, and nobody
  * should learn that when the second one dies.
  */
-import type { CheckLine } from '../cli/composition.ts'
+import type { CheckLine } from './check-lines.ts'
 import type { CloudBrake } from '../domain/brake.ts'
 import type { BrakeLimits } from '../domain/segment.ts'
 import { mostAtOnce } from '../monitor/brake.ts'

@@ -1,5 +1,5 @@
 /** What `lifeboat check` asks of the cloud: whether it answers, what it can do, and whether it lets this user. Reads only. */
-import type { CheckLine } from '../cli/composition.ts'
+import type { CheckLine } from './check-lines.ts'
 import type { Aggregate } from '../domain/instance.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { ServiceRecord } from '../domain/service.ts'

@@ -2,7 +2,7 @@
  * The failure domains of the brake as `lifeboat check` shows them. Pure. A key that no aggregate has protects nothing and looks
  * like one that does: it must be said.
  */
-import type { CheckLine } from '../cli/composition.ts'
+import type { CheckLine } from './check-lines.ts'
 import type { Aggregate } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
 

@@ -2,7 +2,7 @@
  * What `lifeboat check` says of single hosts: whether each could be fenced, and what its probes say now. Of every host that
  * Nova has; without the cloud, of those that the configuration names.
  */
-import type { CheckLine } from '../cli/composition.ts'
+import type { CheckLine } from './check-lines.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { HostName } from '../domain/service.ts'
 import type { ProbeReading } from '../domain/verdict.ts'

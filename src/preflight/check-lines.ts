@@ -1,6 +1,17 @@
 /** The lines of `lifeboat check`. */
-import type { CheckLine } from '../cli/composition.ts'
 import { ensureError } from '../domain/errors.ts'
+
+/** One thing that `check` looked at. */
+export interface CheckLine {
+  /** What was looked at, e.g. "compute API", "fencing bmc on cmp01". */
+  what: string
+  /** skip: not looked at, because something else is not in order. */
+  result: 'ok' | 'warn' | 'fail' | 'skip'
+  /** What was found; of what was skipped: why. */
+  message: string
+  /** What to do about it; null when there is nothing to do. */
+  advice: string | null
+}
 
 export const ok = (what: string, message: string): CheckLine => ({ what, result: 'ok', message, advice: null })
 

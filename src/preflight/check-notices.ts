@@ -1,6 +1,6 @@
 /** What `lifeboat check` says of the receivers of notices: looked at, never written to. */
 import { accessSync, constants } from 'node:fs'
-import type { CheckLine } from '../cli/composition.ts'
+import type { CheckLine } from './check-lines.ts'
 import type { Clock } from '../domain/clock.ts'
 import { ensureError } from '../domain/errors.ts'
 import { reach, type ReceiverSettings } from '../notices/index.ts'

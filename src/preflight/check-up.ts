@@ -4,7 +4,7 @@
  */
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { CheckLine } from '../cli/composition.ts'
+import type { CheckLine } from './check-lines.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { OpenStackCloud } from '../openstack/cloud-client.ts'
 import { buildBeside, buildCloud, cloudConfigOf, type AdapterContext, type Adapters } from '../adapters/adapters.ts'

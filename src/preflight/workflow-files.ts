@@ -4,9 +4,18 @@ import { join } from 'node:path'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Workflow } from '../domain/plan.ts'
 import { checkWorkflow, parseWorkflow } from '../engine/workflow.ts'
-import type { WorkflowCheck } from '../cli/composition.ts'
 import { readRegularFile } from '../system/regular-file.ts'
 import type { Config } from '../config/index.ts'
+
+export interface WorkflowCheck {
+  file: string
+  /** Null when the document could not be read. */
+  name: string | null
+  revision: number | null
+  digest: string | null
+  /** file:line:col: what is wrong. Empty: the workflow is good. */
+  problems: string[]
+}
 
 /** The documents of a directory, by name. Throws WORKFLOW_INVALID when it cannot be read or holds none. */
 export function workflowFiles(directory: string): string[] {

@@ -2,13 +2,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { openApi } from '../api/index.ts'
-import { cliPage, manualPages } from '../cli/index.ts'
 import { errorCodes } from '../domain/errors.ts'
 import { accessRules } from '../openstack/access-rules.ts'
 import { callTable } from '../openstack/call-table.ts'
 import { policyFiles } from '../openstack/policy-snippets.ts'
 import { metricsPage } from '../telemetry/metrics-page.ts'
 import { configJsonSchema, configSchemaText, optionsPage } from '../config/index.ts'
+import { cliPage } from './cli-reference.ts'
+import { manualPages } from './manual/index.ts'
 import { reasonsPage } from './reasons-page.ts'
 
 const projectUrl = new URL('../../', import.meta.url)

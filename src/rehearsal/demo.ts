@@ -6,7 +6,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { DemoOptions } from '../cli/composition.ts'
 import { sleep } from '../domain/clock.ts'
 import type { Entry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
@@ -20,6 +19,13 @@ import { keepingDemo, keepJournal } from './demo-journal.ts'
 import { demoLine } from './demo-lines.ts'
 import { simulatedParts } from './simulated-parts.ts'
 import { systemClock as clock } from '../system/system-clock.ts'
+
+export interface DemoOptions {
+  hosts: number
+  instances: number
+  /** Keep the state directory of the demo, to look at its journal afterwards. */
+  keep: boolean
+}
 
 /** Heartbeats of the simulated cloud. Nova's stamps have whole seconds: quicker ones could not be told apart. */
 const beatMs = 2_000

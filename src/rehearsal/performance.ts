@@ -2,7 +2,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { RehearsalLine, RehearsalOptions } from '../cli/composition.ts'
 import { sleep, type Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Entry } from '../domain/entry.ts'
@@ -10,6 +9,33 @@ import { nearNames } from '../domain/near-names.ts'
 import { sentenceOf } from '../review/report-sentences.ts'
 import { rehearse } from './rehearse.ts'
 import { loadScenario } from './scenario.ts'
+
+/** How a scenario is shown. */
+export interface RehearsalOptions {
+  /** A shipped scenario's name, or the path of a scenario.yaml. */
+  scenario: string
+  /** Every journal entry instead of sentences. */
+  raw: boolean
+  /** At a pace for people; false: as fast as it goes. */
+  live: boolean
+}
+
+/** What is told of a scenario while it is played. */
+export interface RehearsalLine {
+  /** Of the scenario's own time, since it began: 00:01:07.250. Null before and after. */
+  since: string | null
+  /** Of the journal entry behind it; null where there is none. */
+  seq: number | null
+  actor: string | null
+  host: string | null
+  /** By name. */
+  instance: string | null
+  /** Of the entry; or scenario (its title), script (what is done to the cloud), end (how everything ended). */
+  kind: string
+  message: string
+  /** For people; null: they are not told of it. */
+  text: string | null
+}
 
 const shipped = fileURLToPath(new URL('../../test/scenarios', import.meta.url))
 

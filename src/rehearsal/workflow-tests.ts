@@ -2,12 +2,20 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { parse } from 'yaml'
-import type { WorkflowTest } from '../cli/composition.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import { checkExpectations } from '../engine/expectations.ts'
 import { parseWorkflow } from '../engine/workflow.ts'
 import { readRegularFile } from '../system/regular-file.ts'
 import type { Config } from '../config/index.ts'
+
+/** One expected plan, tried. */
+export interface WorkflowTest {
+  file: string
+  line: number
+  name: string
+  /** Empty: the plan is as expected. */
+  differences: string[]
+}
 
 /** Of each file, or of all in `tests` of the configured directory. Throws WORKFLOW_INVALID. */
 export function testWorkflowFiles(config: Config, files: string[]): WorkflowTest[] {

@@ -1,10 +1,10 @@
 /** The journal for the command line: beside a running daemon or without one, read-only. */
-import type { JournalAccess } from '../cli/composition.ts'
-import type { EntryKind } from '../domain/entry.ts'
+import type { Entry, EntryKind, IncidentId } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import { foldIncidents, type Incident } from '../domain/incident.ts'
-import type { JournalReader } from '../domain/journal.ts'
-import type { HostReturnDetail } from '../domain/operations.ts'
+import type { EntryFilter, JournalReader } from '../domain/journal.ts'
+import type { HostReturnDetail, IncidentDetail, IncidentFilter, IncidentSummary } from '../domain/operations.ts'
+import type { Advice } from '../domain/review.ts'
 import { applyToReturns, incidentOf, returnEntryKinds, type ReturnRecord } from '../domain/return-record.ts'
 import { exportLines } from '../journal/export.ts'
 import type { IncidentLine } from '../journal/listing.ts'
@@ -16,6 +16,21 @@ import { returnDetail } from './host-views.ts'
 import { adviceFor, type FenceRetry } from './advice.ts'
 import { signOffs, summaryOfLine } from './incident-listing.ts'
 import { IncidentRecord } from './incident-record.ts'
+
+/** The journal beside a running daemon, or without one. */
+export interface JournalAccess extends JournalReader {
+  /** Oldest first, one by one: a journal may be bigger than memory. */
+  each(filter?: Omit<EntryFilter, 'newestFirst' | 'limit'>): Iterable<Entry>
+  incidents(filter: IncidentFilter): IncidentSummary[]
+  /** Throws NOT_FOUND; of the name of a host it names the incidents of that. */
+  incident(id: IncidentId): IncidentDetail
+  /** What a person must do about it, most urgent first, as its page says it. Throws NOT_FOUND. */
+  advice(id: IncidentId): Advice[]
+  /** The entry as one sentence; null when its kind says it all. */
+  sentence(entry: Entry): string | null
+  /** The pieces of an export, in order: JSON lines with the hashes, or a report for people. Null: the whole journal. */
+  export(format: 'json' | 'markdown', incident: IncidentId | null): Iterable<string>
+}
 
 /** What says how far fencing has come. Few, however many instances there are. */
 const fencingKinds: EntryKind[] = ['incident.opened', 'fence.attempt', 'proof.recorded', 'proof.voided']

@@ -11,14 +11,7 @@ import { incidentOf } from '../domain/return-record.ts'
 import { sleep } from '../domain/clock.ts'
 import type { HostReturnDetail, TryAgain } from '../domain/operations.ts'
 import type { HostPlan } from '../domain/plan.ts'
-import type {
-  ChainProof,
-  IncidentReview,
-  RecoveryLine,
-  Review,
-  SegmentStatus,
-  VerdictLine,
-} from '../domain/review.ts'
+import type { ChainProof, IncidentReview, RecoveryLine, Review, SegmentStatus, VerdictLine } from '../domain/review.ts'
 import { exportLine } from '../journal/export.ts'
 import { incidentReportParts } from './report.ts'
 import type { Monitor } from '../monitor/monitor.ts'

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { CheckLine } from '../../src/cli/index.ts'
+import type { CheckLine } from '../../src/preflight/check-lines.ts'
 import type { Config } from '../../src/config/index.ts'
 import { openJournalAccess } from '../../src/review/journal-access.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'

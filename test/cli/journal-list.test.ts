@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JournalAccess } from '../../src/cli/index.ts'
+import type { JournalAccess } from '../../src/review/journal-access.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { Entry } from '../../src/domain/entry.ts'
 import type { EntryFilter } from '../../src/domain/journal.ts'

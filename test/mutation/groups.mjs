@@ -51,10 +51,13 @@ const groups = {
   ],
   brake: [
     files('monitor', 'brake brake-trips'),
-    tests('monitor', 'brake brake-trips brake.property').concat(tests('daemon', 'brake-watch')),
+    tests('monitor', 'brake brake-trips brake.property').concat(tests('control', 'brake-watch')),
   ],
   return: [files('domain', 'host-return return-record'), tests('domain', 'host-return return-record')],
-  orders: [files('daemon', 'brake-facts order-holds'), tests('daemon', 'brake-watch order-holds')],
+  orders: [
+    files('control', 'brake-facts').concat(files('orders', 'order-holds')),
+    tests('control', 'brake-watch').concat(tests('orders', 'order-holds')),
+  ],
   documents: [
     files('engine', 'compiled document expectations positions workflow'),
     tests('engine', 'mistakes workflow positions expectations planner').concat(loads),

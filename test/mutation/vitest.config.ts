@@ -15,7 +15,8 @@ export default defineConfig({
       'test/executor/decisions/**/*.test.ts',
       'test/executor/seen-dead.test.ts',
       'test/domain/{host-return,return-record}.test.ts',
-      'test/daemon/{brake-watch,order-holds}.test.ts',
+      'test/control/brake-watch.test.ts',
+      'test/orders/order-holds.test.ts',
     ],
     exclude: [
       'test/**/*.property.test.ts',

@@ -1,7 +1,9 @@
 /** Commands that need the whole program and no running daemon: run, check, plan, workflow, rehearse, demo. */
 import type { Command } from 'commander'
 import type { InstancePlan } from '../../domain/plan.ts'
-import type { CheckLine, WorkflowCheck, WorkflowTest } from '../composition.ts'
+import type { CheckLine } from '../../preflight/check-lines.ts'
+import type { WorkflowCheck } from '../../preflight/workflow-files.ts'
+import type { WorkflowTest } from '../../rehearsal/workflow-tests.ts'
 import { prints } from '../described.ts'
 import { setsNothing } from '../../config/index.ts'
 import { listColumn, type Column } from '../output/formats.ts'

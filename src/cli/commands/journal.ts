@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander'
 import type { Entry } from '../../domain/entry.ts'
 import type { EntryFilter, VerifiedChain } from '../../domain/journal.ts'
-import type { JournalAccess } from '../composition.ts'
+import type { JournalAccess } from '../../review/journal-access.ts'
 import { prints } from '../described.ts'
 import { CliFailure } from '../exit-codes.ts'
 import { jsonText, record, renderList, type Column } from '../output/formats.ts'

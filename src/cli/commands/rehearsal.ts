@@ -1,6 +1,6 @@
 /** `lifeboat rehearse`: the scenarios there are, and one of them played. */
 import type { Command } from 'commander'
-import type { RehearsalLine } from '../composition.ts'
+import type { RehearsalLine } from '../../rehearsal/performance.ts'
 import { prints } from '../described.ts'
 import { CliFailure } from '../exit-codes.ts'
 import { choose, jsonText, record, renderList, type Column } from '../output/formats.ts'
