@@ -14,6 +14,7 @@ import { detectionRow } from './rows/detection.mjs'
 import { fleetRows } from './rows/fleet.mjs'
 import { journalRows } from './rows/journal.mjs'
 import { labAnswers, labRows } from './rows/lab.mjs'
+import { labDeathRows } from './rows/lab-deaths.mjs'
 import { labNoticeRows } from './rows/lab-notices.mjs'
 import { noticeRows } from './rows/notices.mjs'
 import { pageRows } from './rows/pages.mjs'
@@ -47,7 +48,10 @@ const measurements = [
   { rows: ['pages'], name: 'what pages ask for', run: () => pageRows({ repeats: quick ? 20 : 100 }) },
   { rows: ['detection'], name: '1,000 host-days of heartbeats', run: () => detectionRows({ quick }) },
   { rows: ['notices'], name: 'notices to owners', run: () => noticeRows({ runs: quick ? 1 : 5 }) },
-  { rows: ['1', '2', '3', '4'], name: 'lab', run: () => lab(labRows) },
+  { rows: ['1', '3', '4'], name: 'lab', run: () => lab(labRows) },
+  ...(options.lab
+    ? [{ rows: ['2'], name: 'deaths on the lab', run: () => lab(() => labDeathRows({ deaths: quick ? 5 : 20 })) }]
+    : []),
   ...(options.lab ? [{ rows: ['notices'], name: 'notices on the lab', run: () => lab(labNoticeRows) }] : []),
 ]
 

@@ -2,17 +2,15 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parse, stringify } from 'yaml'
 import { DaemonProcess } from '../daemon-process.mjs'
 import { until } from '../figures.mjs'
 import { NovaClient } from '../nova.mjs'
 import { Receiver } from '../receiver.mjs'
 import { freePort } from '../simulated.mjs'
-import { access, computeUrl, dead, hosts, image, lab, ownServers, prefix, tidy } from './lab.mjs'
+import { access, computeUrl, dead, hosts, image, lab, labConfig, ownServers, prefix, tidy } from './lab.mjs'
 import { delays, noticeFigures, receivers } from './notices.mjs'
 
-const labConfig = fileURLToPath(new URL('../../config/lab.yaml', import.meta.url))
 const projects = 4
 const each = 5
 

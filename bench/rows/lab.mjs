@@ -1,5 +1,5 @@
 /**
- * Rows 1 to 4 on a real Nova (test/lab), with the configuration config/lab.yaml: floor and recovery in turn, on the same
+ * Rows 1, 3 and 4 on a real Nova (test/lab), with the configuration config/lab.yaml: floor and recovery in turn, on the same
  * host. Leaves the lab as it found it: no servers of its own, every host up and enabled.
  */
 import { execFile } from 'node:child_process'
@@ -13,11 +13,10 @@ import { sleep, until } from '../figures.mjs'
 import { floor } from '../floor.mjs'
 import { NovaClient } from '../nova.mjs'
 import { figure } from '../targets.mjs'
-import { detectionFigure } from './detection.mjs'
 import { instances, marks, recoveryFigures } from './recovery.mjs'
 
 const command = fileURLToPath(new URL('../../test/lab/lab', import.meta.url))
-const config = fileURLToPath(new URL('../../config/lab.yaml', import.meta.url))
+export const labConfig = fileURLToPath(new URL('../../config/lab.yaml', import.meta.url))
 export const computeUrl = 'http://127.0.0.1:18774/v2.1'
 export const image = '00000000-0000-0000-0000-0000000000a1'
 export const prefix = 'bench'
@@ -25,7 +24,7 @@ export const dead = 'cmp01'
 export const hosts = 4
 
 /** Nova's report_interval on the lab. */
-const labBeatMs = 2_000
+export const labBeatMs = 2_000
 
 export const access = {
   auth_url: 'http://127.0.0.1:15000/v3',
@@ -67,17 +66,20 @@ export async function labRows({ runs }) {
     await tidy(nova)
     rmSync(directory, { recursive: true, force: true })
   }
-  const beats = seen.map(({ verdictS }) => (verdictS * 1000) / labBeatMs)
   const peak = Math.max(...seen.map(({ peakMiB }) => peakMiB))
   return [
     ...recoveryFigures('lab', floors, seen),
-    detectionFigure('lab', beats, `${runs} deaths, heartbeat 2 s, poll 1 s`),
     figure({ row: '5', what: 'memory, recovery of 20 on 4 hosts', where: 'lab', value: peak, unit: 'MiB', digits: 0 }),
   ]
 }
 
 async function recoverOnce(stateDir, cloudsFile) {
-  const daemon = new DaemonProcess({ config, stateDir, port: 9393, env: { OS_CLIENT_CONFIG_FILE: cloudsFile } })
+  const daemon = new DaemonProcess({
+    config: labConfig,
+    stateDir,
+    port: 9393,
+    env: { OS_CLIENT_CONFIG_FILE: cloudsFile },
+  })
   try {
     await daemon.start()
     await daemon.watched(hosts)
