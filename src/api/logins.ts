@@ -7,14 +7,14 @@ import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import { requestHeader } from '../domain/review.ts'
 import type { Login, TokenCheck } from '../domain/token-holder.ts'
-import { identified, type AskerRules, type ProjectRule } from './asker-rules.ts'
+import { identified, type CallerRules, type ProjectRule } from './caller-rules.ts'
 import type { Identified } from './rest.ts'
 import { sessionIn } from './session-cookie.ts'
 import { Sessions } from './sessions.ts'
 import { keystoneMissing, TokenCache } from './token-cache.ts'
 
 export interface LoginRules {
-  roles: AskerRules['roles']
+  roles: CallerRules['roles']
   /** Empty: the daemon's own project. */
   projects: readonly ProjectRule[]
   sessionMs: number

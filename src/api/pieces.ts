@@ -5,7 +5,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { sleep, type Clock } from '../domain/clock.ts'
-import { given } from './given.ts'
+import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { JournalPage, JournalQuery, Review } from '../domain/review.ts'
 
 /** Elements of a list that are written at once: a few ms, for instances with all their steps. */
@@ -32,12 +32,12 @@ export async function journalInPieces(
   { limit, ...query }: JournalQuery,
   clock: Clock,
 ): Promise<JournalPage> {
-  if (limit === undefined || limit <= entriesAtOnce) return review.journal({ ...query, ...given({ limit }) })
+  if (limit === undefined || limit <= entriesAtOnce) return review.journal({ ...query, ...omitUndefined({ limit }) })
   const entries: JournalPage['entries'] = []
   let head: JournalPage['head'] | null = null
   for (let { after } = query; ; await sleep(clock, 0)) {
     const left = limit - entries.length
-    const page = review.journal({ ...query, ...given({ after }), limit: Math.min(entriesAtOnce, left) })
+    const page = review.journal({ ...query, ...omitUndefined({ after }), limit: Math.min(entriesAtOnce, left) })
     entries.push(...page.entries)
     // Newest first, what is written between the pieces is not in the answer: whoever goes on from its head must not miss it.
     if (query.newestFirst === true) head ??= page.head

@@ -19,7 +19,7 @@ import { eventRoutes } from './routes/events.ts'
 import { sessionRoutes } from './routes/session.ts'
 
 /** Whoever may open the socket may act. Its file mode and group are the login. */
-export const onSocket: Identify = () => ({ asker: { name: 'socket', role: 'admin', by: 'socket' }, via: null })
+export const onSocket: Identify = () => ({ caller: { name: 'socket', role: 'admin', by: 'socket' }, via: null })
 
 /** The routes on a server of their own, not yet listening. */
 export function restServer(sources: RestSources, identify: Identify): FastifyInstance {
@@ -53,11 +53,11 @@ export function addRest(
     if (url === undefined) return
     const needed = roleNeeded(request.method, url)
     if (needed === 'nobody') return
-    const { asker, via } = await identify(request)
-    request.asker = asker
+    const { caller, via } = await identify(request)
+    request.caller = caller
     request.via = via
-    if (!mayDo(asker.role, needed))
-      throw new LifeboatError('AUTH_FORBIDDEN', `This needs the role ${needed}; ${asker.name} is ${asker.role}`)
+    if (!mayDo(caller.role, needed))
+      throw new LifeboatError('AUTH_FORBIDDEN', `This needs the role ${needed}; ${caller.name} is ${caller.role}`)
   })
   const streams = new EventStreams(sources.review, sources.clock)
   // Before the listener waits for its connections to end: a stream ends only when somebody ends it.
@@ -68,7 +68,7 @@ export function addRest(
   server.get(
     '/v1/me',
     { schema: { tags: ['login'], summary: 'Who you are here', response: { 200: answers.welcome } } },
-    ({ asker }) => ({ ...asker, lastSeq: sources.review.journal({ limit: 1 }).head.seq }),
+    ({ caller }) => ({ ...caller, lastSeq: sources.review.journal({ limit: 1 }).head.seq }),
   )
   server.get(
     '/v1/openapi.json',

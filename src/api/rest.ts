@@ -12,7 +12,7 @@ import type { Clock } from '../domain/clock.ts'
 import type { Via } from '../domain/entry.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Operations } from '../domain/operations.ts'
-import type { Asker, Review } from '../domain/review.ts'
+import type { Caller, Review } from '../domain/review.ts'
 
 export type RestServer = FastifyInstance<
   RawServerBase,
@@ -31,7 +31,7 @@ export interface RestSources {
 
 /** A caller who is known, and what the journal keeps of how. */
 export interface Identified {
-  asker: Asker
+  caller: Caller
   via: Via | null
 }
 
@@ -40,7 +40,7 @@ export type Identify = (request: FastifyRequest) => Promise<Identified> | Identi
 
 declare module 'fastify' {
   interface FastifyRequest {
-    asker: Asker
+    caller: Caller
     via: Via | null
   }
 }

@@ -172,8 +172,8 @@ function logRequest(observer: Observer, request: FastifyRequest, { statusCode, e
     status: statusCode,
     tookMs: Math.round(elapsedTime),
     address: request.ip,
-    // Before somebody is known there is no asker, whatever the type says.
-    who: (request.asker as { name: string } | undefined)?.name ?? null,
+    // Before the caller is known there is none, whatever the type says.
+    who: (request.caller as { name: string } | undefined)?.name ?? null,
   })
 }
 

@@ -1,5 +1,6 @@
 /** Which segment a host belongs to. Pure: the same host, zone and aggregates always give the same segment. */
 import type { ReturnRules } from '../domain/host-return.ts'
+import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { InstancePolicy, Segment, SegmentOf } from '../domain/segment.ts'
 import type { SegmentRule, SegmentSettings } from './schema.ts'
 
@@ -23,8 +24,8 @@ export function resolveSettings(settings: SegmentSettings, fallback: Omit<Segmen
     onDisabledDown: settings.onDisabledDown ?? fallback.onDisabledDown,
     onServiceDown: settings.onServiceDown ?? fallback.onServiceDown,
     fencingLimitMs: settings.fencingTimeout ?? fallback.fencingLimitMs,
-    policy: { ...fallback.policy, ...given(settings.policy) } satisfies InstancePolicy,
-    brake: { ...fallback.brake, ...given(settings.brake) },
+    policy: { ...fallback.policy, ...omitUndefined(settings.policy) } satisfies InstancePolicy,
+    brake: { ...fallback.brake, ...omitUndefined(settings.brake) },
     priority: settings.priority ?? fallback.priority,
     maxParallelPerHost: settings.maxParallelPerHost ?? fallback.maxParallelPerHost,
     return: returnRules(settings.return, fallback.return),
@@ -78,10 +79,4 @@ function globPattern(glob: string): RegExp {
     .replaceAll('*', '.*')
     .replaceAll('?', '.')
   return new RegExp(`^${source}$`)
-}
-
-function given<T extends object>(value: T | undefined): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value ?? {}).filter(([, inner]) => inner !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
 }

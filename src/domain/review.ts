@@ -34,7 +34,7 @@ export type Role = keyof typeof roles
 export const requestHeader = 'x-lifeboat-request'
 
 /** Who asks. */
-export interface Asker {
+export interface Caller {
   /** As the journal names them. */
   name: string
   role: Role
@@ -43,7 +43,7 @@ export interface Asker {
 }
 
 /** What somebody is told who begins to look. */
-export interface Welcome extends Asker {
+export interface Welcome extends Caller {
   /** The newest journal entry then: what was read after it is current, and events follow from it with none missed. */
   lastSeq: number
 }

@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { apiFaultKinds, type ApiFaultKind } from '../simulator/index.ts'
 import { duration, section, text } from '../config/pieces.ts'
+import { omitUndefined } from '../domain/omit-undefined.ts'
 import { act } from './act.ts'
 import { instance } from './setting.ts'
 import { operatorActs } from './operator-acts.ts'
@@ -44,7 +45,7 @@ const cloudActs = {
       reachable: z.boolean().optional(),
       stuck: z.boolean().optional(),
     }),
-    ({ simulator }, { host, ...change }) => void simulator.bmc(host, given(change)),
+    ({ simulator }, { host, ...change }) => void simulator.bmc(host, omitUndefined(change)),
   ),
   fault: act(
     section({
@@ -63,7 +64,7 @@ const cloudActs = {
     }),
     ({ simulator }, { host, slowSpawn, slowMove, ...change }) =>
       void simulator.fault(host, {
-        ...given(change),
+        ...omitUndefined(change),
         ...(slowSpawn !== undefined && { slowSpawnMs: slowSpawn }),
         ...(slowMove !== undefined && { slowMoveMs: slowMove }),
       }),
@@ -74,7 +75,7 @@ const cloudActs = {
   api_fault: act(apiFault, (stage, { path, instance: name, body, delay, ...fault }) => {
     const about = name === undefined ? path : `servers/${stage.idOf(name)}${path ?? ''}`
     stage.simulator.apiFault({
-      ...given(fault),
+      ...omitUndefined(fault),
       kind: fault.kind,
       ...(about !== undefined && { path: new RegExp(about) }),
       ...(body !== undefined && { body: new RegExp(body) }),
@@ -203,10 +204,4 @@ function signedDuration(text: string): number {
   const back = text.startsWith('-')
   const ms = duration('0s').parse(back ? text.slice(1) : text)
   return back ? -ms : ms
-}
-
-function given<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
 }

@@ -10,6 +10,7 @@ import { stringify } from 'yaml'
 import type { Entry, IncidentId } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import { applyEntry, type Incident } from '../domain/incident.ts'
+import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { Operations } from '../domain/operations.ts'
 import type { Workflow } from '../domain/plan.ts'
 import { parseWorkflow } from '../engine/workflow.ts'
@@ -150,11 +151,11 @@ export class Stage {
 
   /** Adds an instance, or as many as it says. */
   add({ name, count, age, ...wish }: Setting['instances'][number]): void {
-    const given = Object.fromEntries(Object.entries(wish).filter(([, value]) => value !== undefined))
+    const known = omitUndefined(wish)
     for (let n = 1; n <= (count ?? 1); n++) {
       const own = count === undefined ? name : `${name}-${n}`
       const { uuid } = this.simulator.addInstance({
-        ...(given as unknown as NewInstance),
+        ...(known as unknown as NewInstance),
         name: own,
         ...(age !== undefined && { ageMs: age }),
       })

@@ -1,6 +1,6 @@
 /** The frame around every page: who looks, whether news arrive, where to go; and which page an address is. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { Asker, Welcome } from '../domain/review.ts'
+import type { Caller, Welcome } from '../domain/review.ts'
 import type { ApiFailure } from './api/client.ts'
 import { get, onLoginNeeded, remove } from './api/client.ts'
 import { events, useLink } from './api/live.ts'
@@ -66,7 +66,7 @@ export function App() {
 }
 
 function useLogin() {
-  const [asker, setAsker] = useState<Asker | null>(null)
+  const [asker, setAsker] = useState<Caller | null>(null)
   const [failure, setFailure] = useState<ApiFailure | null>(null)
   const [stays, setStays] = useState<ApiFailure | null>(null)
   const look = useCallback(() => {
@@ -149,7 +149,7 @@ const places = [
   ['/journal', 'Journal'],
 ] as const
 
-function TopBar({ path, asker, onLeave }: { path: string; asker: Asker | null; onLeave: () => void }) {
+function TopBar({ path, asker, onLeave }: { path: string; asker: Caller | null; onLeave: () => void }) {
   return (
     <header class="top">
       <a class="brand" href="/">

@@ -6,7 +6,7 @@ import type { RestServer, RestSources } from '../rest.ts'
 import { z } from 'zod'
 import * as answers from '../schemas/answers.ts'
 import * as requests from '../schemas/requests.ts'
-import { given } from '../given.ts'
+import { omitUndefined } from '../../domain/omit-undefined.ts'
 
 export function actRoutes(server: RestServer, { operations, review, clock }: RestSources): void {
   server.post(
@@ -21,9 +21,9 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
     },
     async (request, reply) => {
       const { by, unixUser, ...order } = request.body
-      if (unixUser !== undefined && request.asker.by !== 'socket')
+      if (unixUser !== undefined && request.caller.by !== 'socket')
         throw new LifeboatError('USAGE', 'unixUser is only known on the operators’ socket')
-      const answer = await operations.recover({ ...order, ...given({ unixUser }), ...who(request, by) })
+      const answer = await operations.recover({ ...order, ...omitUndefined({ unixUser }), ...who(request, by) })
       return reply.code(202).send(answer)
     },
   )
@@ -186,17 +186,17 @@ function incidentActs(server: RestServer, { operations, review }: Pick<RestSourc
 }
 
 /** Who acts: with a token the token's user, never the body's; on the socket whoever the caller says they are. */
-export function who({ asker, via }: FastifyRequest, by: string | undefined): { by: string; via?: Via } {
-  if (asker.by === 'socket') {
+export function who({ caller, via }: FastifyRequest, by: string | undefined): { by: string; via?: Via } {
+  if (caller.by === 'socket') {
     if (by === undefined) throw new LifeboatError('USAGE', 'The request is not valid: by: say who you are')
     return { by }
   }
-  if (by !== undefined && by !== asker.name)
+  if (by !== undefined && by !== caller.name)
     throw new LifeboatError(
       'USAGE',
-      `The request is not valid: by: you are ${asker.name}, and no other name can be given`,
+      `The request is not valid: by: you are ${caller.name}, and no other name can be given`,
     )
-  return { by: asker.name, ...(via !== null && { via }) }
+  return { by: caller.name, ...(via !== null && { via }) }
 }
 
 export function inFuture<T extends { until: string | null }>(order: T, nowMs: number): T {

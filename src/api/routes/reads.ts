@@ -7,7 +7,7 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import * as answers from '../schemas/answers.ts'
 import * as requests from '../schemas/requests.ts'
-import { given } from '../given.ts'
+import { omitUndefined } from '../../domain/omit-undefined.ts'
 import { inPieces, journalInPieces } from '../pieces.ts'
 
 /** What a route that reads is asked, and answers. */
@@ -47,7 +47,7 @@ export function readRoutes(server: RestServer, sources: RestSources): void {
     read('cloud', 'Changes of verdicts with their evidence, the newest first', z.array(answers.verdictLine), {
       querystring: requests.verdictQuery,
     }),
-    ({ query }) => review.verdicts(given(query)),
+    ({ query }) => review.verdicts(omitUndefined(query)),
   )
   incidentReads(server, sources)
   server.get(
@@ -55,7 +55,7 @@ export function readRoutes(server: RestServer, sources: RestSources): void {
     read('journal', 'Journal entries in pages', answers.journalPage, { querystring: requests.journalQuery }),
     // A kind that this release does not know has no entries: that is an answer, not a mistake.
     async ({ query: { kinds, ...query } }, reply) => {
-      const asked = { ...given(query), ...(kinds !== undefined && { kinds: kinds as EntryKind[] }) }
+      const asked = { ...omitUndefined(query), ...(kinds !== undefined && { kinds: kinds as EntryKind[] }) }
       return inPieces(await journalInPieces(review, asked, clock), reply, clock)
     },
   )
@@ -80,7 +80,7 @@ function incidentReads(server: RestServer, { operations, review, clock, observer
     read('incidents', 'Incidents, the newest first', z.array(answers.incidentSummary), {
       querystring: requests.incidentQuery,
     }),
-    ({ query }) => operations.incidents(given(query)),
+    ({ query }) => operations.incidents(omitUndefined(query)),
   )
   server.get(
     '/v1/incidents/:id',
@@ -140,7 +140,7 @@ function incidentReads(server: RestServer, { operations, review, clock, observer
     read('incidents', 'Runs of workflows, the newest first', z.array(answers.recoveryLine), {
       querystring: requests.recoveryQuery,
     }),
-    ({ query }) => review.recoveries(given(query)),
+    ({ query }) => review.recoveries(omitUndefined(query)),
   )
   server.get(
     '/v1/instances/:id',

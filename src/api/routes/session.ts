@@ -4,7 +4,7 @@ import { sessionCookie } from '../session-cookie.ts'
 import { refuseForeign, type Logins } from '../logins.ts'
 import type { RestServer } from '../rest.ts'
 import * as requests from '../schemas/requests.ts'
-import { asker } from '../schemas/answers.ts'
+import { caller } from '../schemas/answers.ts'
 
 /** Logins from one address in a minute. More is somebody who guesses; fewer, and a shared address locks a team out. */
 const loginsAMinute = 10
@@ -23,12 +23,12 @@ export function sessionRoutes(server: RestServer, logins: Logins): void {
         tags: ['login'],
         summary: 'Begins a session for the pages',
         body: requests.loggingIn,
-        response: { 201: asker },
+        response: { 201: caller },
       },
     },
     async (request, reply) => {
       refuseForeign(request)
-      const { name, lengthMs, asker: who } = await logins.begin(request.body)
+      const { name, lengthMs, caller: who } = await logins.begin(request.body)
       // The browser forgets its earlier one, so nobody could end that any more.
       logins.end(request)
       return reply

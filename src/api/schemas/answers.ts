@@ -36,7 +36,7 @@ import {
 } from './shared.ts'
 
 export {
-  asker,
+  caller,
   welcome,
   daemonStatus,
   hostDetail,

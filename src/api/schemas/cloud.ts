@@ -12,7 +12,7 @@ import type {
   PauseState,
   ReloadReport,
 } from '../../domain/operations.ts'
-import { roles, type Asker, type SegmentStatus, type Welcome } from '../../domain/review.ts'
+import { roles, type Caller, type SegmentStatus, type Welcome } from '../../domain/review.ts'
 import type { Segment } from '../../domain/segment.ts'
 import { verdictKinds, type VerdictKind } from '../../domain/verdict.ts'
 import { incidentSummary } from './incidents.ts'
@@ -21,7 +21,10 @@ import { count, counts, mode, namesOf, probeReading, standingOrder, time, verdic
 const byVerdict = counts(Object.keys(verdictKinds) as VerdictKind[])
 
 const known = z.object({ name: z.string(), role: namesOf(roles), by: z.enum(['socket', 'token']) })
-export const asker: z.ZodType<Asker> = known.meta({ id: 'Asker', description: 'Who you are here, and what you may do' })
+export const caller: z.ZodType<Caller> = known.meta({
+  id: 'Caller',
+  description: 'Who you are here, and what you may do',
+})
 export const welcome: z.ZodType<Welcome> = known
   .extend({
     lastSeq: count.describe('The newest journal entry now: follow the events from there'),

@@ -1,18 +1,18 @@
 /** Who looks, and what they may do. The daemon decides at each act; the pages only say beforehand what it would refuse. */
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { Asker, Role } from '../../domain/review.ts'
+import type { Caller, Role } from '../../domain/review.ts'
 
 const ranks: Record<Role, number> = { reader: 0, operator: 1, admin: 2 }
 
-export const Session = createContext<Asker | null>(null)
+export const Session = createContext<Caller | null>(null)
 
-export function useAsker(): Asker | null {
+export function useAsker(): Caller | null {
   return useContext(Session)
 }
 
 /** Why this person may not do what needs `role`; null: they may. */
-export function refusalOf(asker: Asker | null, role: Role): string | null {
+export function refusalOf(asker: Caller | null, role: Role): string | null {
   if (asker === null) return 'Log in first'
   if (ranks[asker.role] >= ranks[role]) return null
   return `Needs the role ${role}; ${asker.name} is ${asker.role}`

@@ -1,6 +1,6 @@
 /** The login: a Keystone user, or a token that somebody has already. Neither is kept by the pages. */
 import { useState } from 'preact/hooks'
-import type { Asker } from '../../domain/review.ts'
+import type { Caller } from '../../domain/review.ts'
 import { post, type ApiFailure } from '../api/client.ts'
 import { paths } from '../api/paths.ts'
 import { useTitle } from '../parts/page.tsx'
@@ -14,7 +14,7 @@ export function LoginPage({ onLogin }: { onLogin: () => void }) {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
     setSending(true)
-    post<Asker>(paths.session, bodyOf(by, new FormData(form))).then(
+    post<Caller>(paths.session, bodyOf(by, new FormData(form))).then(
       () => onLogin(),
       (thrown: unknown) => {
         setSending(false)

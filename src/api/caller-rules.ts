@@ -12,7 +12,7 @@ import type { Identified } from './rest.ts'
 
 export type ProjectRule = { id: string } | { name: string; domain: string }
 
-export interface AskerRules {
+export interface CallerRules {
   /** Role of Keystone -> what it may do here. */
   roles: Readonly<Record<string, Role>>
   projects: readonly ProjectRule[]
@@ -22,7 +22,7 @@ export interface AskerRules {
 const firstDomain = 'Default'
 
 /** Throws AUTH_FORBIDDEN, saying what would be needed. */
-export function identified(holder: TokenHolder, { roles, projects }: AskerRules, by: 'token' | 'session'): Identified {
+export function identified(holder: TokenHolder, { roles, projects }: CallerRules, by: 'token' | 'session'): Identified {
   const { user, scope } = holder
   const name = user.domain === firstDomain ? user.name : `${user.name}@${user.domain}`
   const counts = scope.kind === 'system' || (scope.kind === 'project' && projects.some((rule) => fits(rule, scope)))
@@ -37,7 +37,7 @@ export function identified(holder: TokenHolder, { roles, projects }: AskerRules,
     throw new LifeboatError('AUTH_FORBIDDEN', message)
   }
   return {
-    asker: { name, role, by: 'token' },
+    caller: { name, role, by: 'token' },
     via: { by, userId: user.id, scope: scope.kind === 'project' ? `${scope.domain}/${scope.name}` : 'system' },
   }
 }
