@@ -1,4 +1,4 @@
-/** Mutation tests of the decisions (docs/mutation.md): `npm run mutation` runs them in groups; by hand `npx stryker run --mutate FILE`. */
+/** Mutation tests of the decisions (docs/development/mutation.md): `npm run mutation` runs them in groups; by hand `npx stryker run --mutate FILE`. */
 export default {
   plugins: ['@stryker-mutator/vitest-runner', './test/mutation/prose.mjs'],
   testRunner: 'vitest',

@@ -1,6 +1,6 @@
 /**
  * Detection on simulated host-days: false verdicts of the whole monitor, and what several detectors and thresholds trade
- * between false alarms and the time to a verdict. `npm run bench -- --only detection`; writes docs/detection.svg.
+ * between false alarms and the time to a verdict. `npm run bench -- --only detection`; writes docs/development/detection.svg.
  */
 import { writeFileSync } from 'node:fs'
 import { pauseAfter } from '../dist/control/watch-loop.js'
@@ -17,7 +17,7 @@ import { figure } from './targets.mjs'
 /** As the configuration's defaults. */
 export const settings = { ...defaultMonitorSettings, pollIntervalMs: 5_000, quietAfterFreezeMs: 150_000 }
 
-const picture = new URL('../docs/detection.svg', import.meta.url)
+const picture = new URL('../docs/development/detection.svg', import.meta.url)
 
 /** Families of detectors: each threshold with the rule it makes. */
 export const families = {

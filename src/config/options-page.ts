@@ -1,4 +1,4 @@
-/** The text of docs/configuration.md: every option with its default and whether a reload changes it. Made from the schema. */
+/** The text of docs/reference/configuration.md: every option with its default and whether a reload changes it. Made from the schema. */
 import { configJsonSchema, reloadMark, type JsonSchema } from './json-schema.ts'
 
 export function optionsPage(): string {

@@ -46,7 +46,7 @@ const duration = z.string({ error: `must be ${durationForm}` }).transform((value
 })
 
 const codes = Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]
-const errorCode = z.enum(codes, { error: 'must be an error code of docs/errors.md' })
+const errorCode = z.enum(codes, { error: 'must be an error code of docs/reference/errors.md' })
 const routeKey = z.enum([...codes, 'default'] as const)
 
 /** Where an error may lead besides a recipe. */
@@ -71,7 +71,7 @@ const step = closed({
       error: (issue) =>
         issue.code === 'invalid_type'
           ? 'must be a mapping of error codes to recipes'
-          : 'must be an error code of docs/errors.md, or default',
+          : 'must be an error code of docs/reference/errors.md, or default',
     })
     .optional(),
 })

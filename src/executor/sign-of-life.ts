@@ -3,7 +3,7 @@
  * two polls. Pure.
  *
  * The answer of a PUT has microseconds, the list whole seconds: the database cuts them off or rounds them up, so a list's
- * stamp up to the next whole second is our own write (docs/nova.md fact 482).
+ * stamp up to the next whole second is our own write (docs/nova.md §8).
  */
 import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { Incident } from '../domain/incident.ts'

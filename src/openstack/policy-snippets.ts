@@ -108,7 +108,7 @@ type Rules = readonly (readonly [rule: string, check: string])[]
 
 function policyText(title: string, ours: Rules, others: Rules): string {
   const lines = (rules: Rules): string => rules.map(([rule, check]) => `"${rule}": "${check}"\n`).join('')
-  const head = `# Made by npm run generate from the calls that Lifeboat makes (docs/openstack-calls.md).
+  const head = `# Made by npm run generate from the calls that Lifeboat makes (docs/reference/openstack-calls.md).
 # For ${title}'s policy.yaml: what the role "${role}" may. Where your policy.yaml has one of these rules, join the two.
 ${lines(ours)}`
   if (others.length === 0) return head

@@ -1,5 +1,5 @@
 /**
- * What an HTTP status means for us: code, certainty and whether trying again makes sense (docs/errors.md).
+ * What an HTTP status means for us: code, certainty and whether trying again makes sense (docs/reference/errors.md).
  *
  * Nova's texts change between releases, so a text only ever refines a status, and always towards the more careful meaning.
  */

@@ -1,4 +1,4 @@
-/** docs/cli.md: every command with its options, fields and exit codes, made from the command tree itself. */
+/** docs/reference/cli.md: every command with its options, fields and exit codes, made from the command tree itself. */
 import type { Command, Option } from 'commander'
 import type { Commands } from '../cli/composition.ts'
 import { printedBy, type Field, type Printed } from '../cli/described.ts'

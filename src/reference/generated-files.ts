@@ -19,16 +19,19 @@ export async function generatedFiles(): Promise<Map<string, string>> {
   const openapi = `${JSON.stringify(await openApi(), null, 2)}\n`
   return new Map([
     ['config/lifeboat.schema.json', configSchemaText()],
-    ['docs/configuration.md', optionsPage()],
-    ['docs/metrics.md', metricsPage()],
-    ['docs/errors.md', errorsPage()],
-    ['docs/reasons.md', reasonsPage(readFileSync(new URL('recovery-workflows/host-failure.yaml', projectUrl), 'utf8'))],
-    ['docs/openstack-calls.md', callsPage()],
+    ['docs/reference/configuration.md', optionsPage()],
+    ['docs/reference/metrics.md', metricsPage()],
+    ['docs/reference/errors.md', errorsPage()],
+    [
+      'docs/reference/reasons.md',
+      reasonsPage(readFileSync(new URL('recovery-workflows/host-failure.yaml', projectUrl), 'utf8')),
+    ],
+    ['docs/reference/openstack-calls.md', callsPage()],
     ['config/openstack/access-rules.json', `${JSON.stringify(accessRules(), null, 2)}\n`],
     ...policyFiles().map(([name, text]): [string, string] => [`config/openstack/${name}`, text]),
     ...manualPages(configJsonSchema(), readFileSync(new URL('recovery-workflows/README.md', projectUrl), 'utf8')),
-    ['docs/openapi.json', openapi],
-    ['docs/cli.md', cliPage()],
+    ['docs/reference/openapi.json', openapi],
+    ['docs/reference/cli.md', cliPage()],
   ])
 }
 

@@ -1,4 +1,4 @@
-/** docs/reasons.md: the codes that instances' lines carry, from the shipped workflow and the planner. Says nothing of its own. */
+/** docs/reference/reasons.md: the codes that instances' lines carry, from the shipped workflow and the planner. Says nothing of its own. */
 import { parse } from 'yaml'
 import { foreignReasons } from '../domain/plan.ts'
 import { afterReturnCodes } from '../domain/after-return.ts'

@@ -1,5 +1,5 @@
 /**
- * docs/metrics.md, made from the catalogue: each metric with its unit, its labels and what to do with it. Owns the words
+ * docs/reference/metrics.md, made from the catalogue: each metric with its unit, its labels and what to do with it. Owns the words
  * that only the page needs; the names are metrics.ts's. A test holds the two together.
  */
 import { catalogue, type MetricEntry } from './metrics.ts'
@@ -112,7 +112,7 @@ export function meaningOf(metric: string, label: string): string {
   return labelMeanings[`${metric} ${label}`] ?? labelMeanings[label] ?? ''
 }
 
-/** docs/metrics.md. */
+/** docs/reference/metrics.md. */
 export function metricsPage(): string {
   const rows = entries.map((entry) => {
     const labels = entry.labels.map((label) => `\`${label}\`: ${meaningOf(entry.name, label)}`).join('; ')
@@ -122,7 +122,7 @@ export function metricsPage(): string {
     '# Metrics',
     '',
     'Written by `metricsPage` in `src/telemetry/metrics-page.ts` from the catalogue in `src/telemetry/metrics.ts`; change them there.',
-    'The alerts are in `config/prometheus/lifeboat.rules`, what to do about each in [runbook.md](runbook.md), the dashboard in',
+    'The alerts are in `config/prometheus/lifeboat.rules`, what to do about each in [runbook.md](../runbook.md), the dashboard in',
     '`config/grafana/lifeboat.json`. No label ever holds the id of an instance, an incident or a request: those are in the log and',
     'the journal.',
     '',

@@ -1,6 +1,6 @@
 /**
  * The metric catalogue: the only place where metrics are made. Names carry `lifeboat_`, base units and `_total` for counters;
- * labels come from closed sets, never from ids of instances, incidents or requests. metrics-page.ts writes docs/metrics.md.
+ * labels come from closed sets, never from ids of instances, incidents or requests. metrics-page.ts writes docs/reference/metrics.md.
  *
  * A gauge that would freeze when its loop dies has a time stamp beside it (lifeboat_poll_timestamp_seconds).
  */

@@ -172,7 +172,7 @@ const mistakes: Mistake[] = [
   [
     'deadline: 60m }',
     'deadline: 60m, retry: { on: [NO_SUCH], attempts: 2, first: 1s, cap: 1s } }',
-    ['25:88 recipes.evacuate.steps.0.retry.on.0: must be an error code of docs/errors.md'],
+    ['25:88 recipes.evacuate.steps.0.retry.on.0: must be an error code of docs/reference/errors.md'],
   ],
   [
     'deadline: 60m }',
@@ -200,7 +200,7 @@ const mistakes: Mistake[] = [
   [
     'deadline: 60m }',
     'deadline: 60m, onError: { NO_SUCH: fail } }',
-    ['25:85 "NO_SUCH" must be an error code of docs/errors.md, or default'],
+    ['25:85 "NO_SUCH" must be an error code of docs/reference/errors.md, or default'],
   ],
   [
     'deadline: 60m }',

@@ -7,7 +7,7 @@
  *   npm run mutation -- gate brake   these; of the others, what was run before
  *   npm run mutation -- --again gate what survived there once more, after tests were added, and what was changed since
  *   npm run mutation -- --table      runs nothing
- *   npm run mutation -- --write      runs nothing; writes scores and survivors into docs/mutation.md
+ *   npm run mutation -- --write      runs nothing; writes scores and survivors into docs/development/mutation.md
  */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -111,7 +111,7 @@ const table = `| Module | Killed | Timed out | Survived | Not covered | Score |
 ${lines.join('\n')}`
 process.stdout.write(`${table}\n`)
 if (asked.includes('--write')) {
-  const page = 'docs/mutation.md'
+  const page = 'docs/development/mutation.md'
   const text = between(between(readFileSync(page, 'utf8'), 'scores', table), 'survivors', listOf(listed))
   writeFileSync(page, text)
 }

@@ -27,7 +27,10 @@ export const counts = <K extends string>(names: readonly K[]): z.ZodType<Partial
 
 export const failure = z
   .object({ error: z.object({ code: z.string(), message: z.string(), details: z.unknown() }) })
-  .meta({ id: 'Failure', description: 'Every refusal and failure has this shape; the codes are in docs/errors.md' })
+  .meta({
+    id: 'Failure',
+    description: 'Every refusal and failure has this shape; the codes are in docs/reference/errors.md',
+  })
 
 export const errorRecord: z.ZodType<ErrorRecord> = z
   .object({

@@ -20,7 +20,7 @@ export type FieldType =
 export interface Column<Row> {
   title: string
   type: FieldType
-  /** For docs/cli.md: what it says, in words. */
+  /** For docs/reference/cli.md: what it says, in words. */
   means: string
   /** Plain data, for machines. */
   value: (row: Row) => unknown
