@@ -15,7 +15,7 @@ import type { ExecutorContext } from '../executor/context.ts'
 import { runIncident } from '../executor/incident-runner.ts'
 import { Slots, type SharedQueue } from '../executor/slots.ts'
 import { Monitor } from '../monitor/monitor.ts'
-import { NoticeDesk } from '../notices/index.ts'
+import { NoticeService } from '../notices/index.ts'
 import { AfterReturns } from '../control/after-returns.ts'
 import { BrakeWatch } from '../control/brake-watch.ts'
 import { createBridge } from '../control/bridge.ts'
@@ -73,7 +73,7 @@ export class Daemon {
   readonly monitor: Monitor
   readonly operations: Operations
   readonly review: Review
-  readonly notices: NoticeDesk | null
+  readonly notices: NoticeService | null
   readonly #parts: DaemonParts
   readonly #rules: RulesInForce
   readonly #reloads: Reloads
@@ -136,7 +136,7 @@ export class Daemon {
     const { notices } = parts
     const incident = (id: string): Incident | undefined => this.book.find(id)
     this.notices =
-      notices === undefined ? null : new NoticeDesk({ clock, journal, cloud, observer, mode, incident, ...notices })
+      notices === undefined ? null : new NoticeService({ clock, journal, cloud, observer, mode, incident, ...notices })
     const segmentOf = (it: Incident): Segment => segmentOfIncident(it, this.monitor)
     const earlier = (instance: string, except: string | null): EarlierRecovery | null =>
       earlierRecovery(journal, this.book, instance, except)

@@ -1,6 +1,6 @@
 /** Notices, as everything outside this directory sees them. */
 export { type Deliver } from './delivery.ts'
-export { NoticeDesk } from './desk.ts'
+export { NoticeService } from './notice-service.ts'
 export { reach } from './reach.ts'
 export { receiver, type ReceiverSettings } from './receiver.ts'
 export { type NoticeRules } from './rules.ts'

@@ -1,4 +1,4 @@
-/** A desk over a real journal on a virtual clock, with receivers that a test plays. */
+/** A notice service over a real journal on a virtual clock, with receivers that a test plays. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import type { Notice, NoticeTopic } from '../../src/domain/notice.ts'
 import type { Verdict, VerdictKind } from '../../src/domain/verdict.ts'
 import { openJournal, type JournalWriter } from '../../src/journal/journal.ts'
 import type { Deliver, Ended } from '../../src/notices/delivery.ts'
-import { NoticeDesk } from '../../src/notices/desk.ts'
+import { NoticeService } from '../../src/notices/notice-service.ts'
 import type { NoticeRules, ReceiverRule } from '../../src/notices/rules.ts'
 import { VirtualClock } from '../../src/simulator/index.ts'
 
@@ -44,7 +44,7 @@ export class Rig {
   /** Tries, in order: receiver, topic and project of each. */
   tries: { receiver: string; notice: Notice; at: number }[] = []
   journal!: JournalWriter
-  desk!: NoticeDesk
+  service!: NoticeService
   diskFull = false
   readonly #options: RigOptions
   readonly #directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'lifeboat-notices-'))
@@ -58,7 +58,7 @@ export class Rig {
     return async () => {
       const rig = new Rig(options)
       try {
-        rig.desk.start()
+        rig.service.start()
         await test(rig)
       } finally {
         rig.journal.close()
@@ -96,7 +96,7 @@ export class Rig {
         })
         return Promise.race([cut, this.answers(receiver, notice, attempt)])
       }
-    this.desk = new NoticeDesk({
+    this.service = new NoticeService({
       clock,
       journal: guarded,
       cloud: { listInstances: (host, options) => this.instances(host, options?.signal) },
@@ -112,7 +112,7 @@ export class Rig {
   restart(options: RigOptions = {}): void {
     this.journal.close()
     this.open(options)
-    this.desk.start()
+    this.service.start()
   }
 
   async append(...entries: NewEntry[]): Promise<Entry[]> {

@@ -28,7 +28,7 @@ const recordAgainMs = 5_000
 /** How long a stop waits for tries under way. Shorter: what was about to arrive is sent again at the next start. */
 const graceMs = 2_000
 
-export interface CourierParts {
+export interface DispatcherParts {
   clock: Clock
   journal: Journal
   observer: Observer
@@ -36,16 +36,16 @@ export interface CourierParts {
   deliver: () => ReadonlyMap<string, Deliver>
 }
 
-export class Courier {
+export class Dispatcher {
   readonly queue = new NoticeQueue()
-  readonly #parts: CourierParts
+  readonly #parts: DispatcherParts
   readonly #stopping = new AbortController()
   readonly #underWay = new Set<Promise<void>>()
   readonly #timers = new Map<string, () => void>()
   #ends: NewEntry[] = []
   #recording: (() => void) | null = null
 
-  constructor(parts: CourierParts) {
+  constructor(parts: DispatcherParts) {
     this.#parts = parts
     // Every try under way listens for the stop: many receivers are no leak.
     setMaxListeners(0, this.#stopping.signal)

@@ -1,6 +1,6 @@
 /**
- * The desk: watches the journal, decides who is told of what (rules.ts, operators.ts, tenants.ts), puts it on record and
- * hands it to the courier. Nothing waits for it: it looks at entries after everybody else is through with them.
+ * The notice service: watches the journal, decides who is told of what (rules.ts, operators.ts, tenants.ts), puts it on record
+ * and hands it to the dispatcher. Nothing waits for it: it reads entries after everyone else is through with them.
  */
 import { setMaxListeners } from 'node:events'
 import type { Clock } from '../domain/clock.ts'
@@ -11,7 +11,7 @@ import { foldIncidents, type Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Notice } from '../domain/notice.ts'
 import type { Observer } from '../domain/observer.ts'
-import { aboutOf, Courier } from './courier.ts'
+import { aboutOf, Dispatcher } from './dispatcher.ts'
 import type { Deliver } from './delivery.ts'
 import { noticeId } from './identity.ts'
 import { News } from './news.ts'
@@ -42,7 +42,7 @@ const recordAgainMs = 5_000
 /** Kept meanwhile; beyond it the oldest are lost. */
 const owedAtMost = 1_000
 
-export interface DeskParts {
+export interface NoticeServiceParts {
   clock: Clock
   journal: Journal
   cloud: Pick<Cloud, 'listInstances'>
@@ -53,9 +53,9 @@ export interface DeskParts {
   deliver: ReadonlyMap<string, Deliver>
 }
 
-export class NoticeDesk {
-  readonly #parts: DeskParts
-  readonly #courier: Courier
+export class NoticeService {
+  readonly #parts: NoticeServiceParts
+  readonly #dispatcher: Dispatcher
   readonly #owners: Owners
   readonly #stopping = new AbortController()
   #rules: NoticeRules
@@ -69,14 +69,14 @@ export class NoticeDesk {
   #foundSeq = 0
   #freeze: { told: boolean; cancel: () => void } | null = null
 
-  constructor(parts: DeskParts) {
+  constructor(parts: NoticeServiceParts) {
     this.#parts = parts
     this.#rules = parts.rules
     this.#deliver = parts.deliver
     // The instances of every host that dies in a mass failure are read at once, and each reading listens for the stop: no leak.
     setMaxListeners(0, this.#stopping.signal)
     const rules = (): NoticeRules => this.#rules
-    this.#courier = new Courier({ ...parts, rules, deliver: () => this.#deliver })
+    this.#dispatcher = new Dispatcher({ ...parts, rules, deliver: () => this.#deliver })
     this.#owners = new Owners({ ...parts, rules, signal: this.#stopping.signal })
     parts.journal.onAppend((entry) => this.#hear(entry))
   }
@@ -85,7 +85,7 @@ export class NoticeDesk {
   configure(rules: NoticeRules, deliver: ReadonlyMap<string, Deliver>): void {
     this.#rules = rules
     this.#deliver = deliver
-    if (this.#started) this.#courier.pumpAll()
+    if (this.#started) this.#dispatcher.pumpAll()
   }
 
   /** Goes on where the last run ended: what waits is sent, what was not told yet is told. */
@@ -103,7 +103,7 @@ export class NoticeDesk {
     const causes = new Set(missed.map(({ seq }) => seq))
     const toldOf = new Map<number, Extract<Entry, { kind: 'notice.queued' }>[]>()
     for (const entry of past.toSorted((a, b) => a.seq - b.seq)) {
-      this.#courier.queue.apply(entry, this.#monotonic(entry.at))
+      this.#dispatcher.queue.apply(entry, this.#monotonic(entry.at))
       if (entry.kind === 'notice.queued') {
         const { id, cause } = entry.data
         known.add(id)
@@ -121,7 +121,7 @@ export class NoticeDesk {
       for (const told of toldOf.get(entry.seq) ?? []) this.#recall(told)
       this.#consider(entry, known)
     }
-    this.#courier.pumpAll()
+    this.#dispatcher.pumpAll()
   }
 
   /** What an earlier run told. */
@@ -138,7 +138,7 @@ export class NoticeDesk {
     this.#wake?.()
     this.#freeze?.cancel()
     this.#stopping.abort()
-    await this.#courier.stop()
+    await this.#dispatcher.stop()
   }
 
   #hear(entry: Entry): void {
@@ -246,7 +246,7 @@ export class NoticeDesk {
     const recorded = this.#owed
     this.#owed = []
     for (const notice of recorded) this.#owners.remember(notice)
-    this.#courier.take(recorded)
+    this.#dispatcher.take(recorded)
   }
 
   /** Long after a recovery only how it began is read of it: it may have had thousands of instances. */

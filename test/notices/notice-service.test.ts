@@ -109,7 +109,7 @@ describe('a receiver', () => {
       const bug = (): never => {
         throw new Error('a bug')
       }
-      rig.desk.configure({ ...rules, receivers: new Map([['pager', everything]]) }, new Map([['pager', bug]]))
+      rig.service.configure({ ...rules, receivers: new Map([['pager', everything]]) }, new Map([['pager', bug]]))
       await rig.append(verdict('host-down'))
       await rig.pass(500)
       expect(rig.ends()).toEqual(['failed pager host-down'])

@@ -116,7 +116,7 @@ describe('a restart', () => {
       rig.answers = () => new Promise(() => undefined)
       await rig.append(verdict('host-down'))
       let over = false
-      void rig.desk.stop().then(() => (over = true))
+      void rig.service.stop().then(() => (over = true))
       await rig.pass(1_900)
       expect(over).toBe(false)
       await rig.pass(200)
@@ -135,7 +135,7 @@ describe('a restart', () => {
       let answer: () => void = () => undefined
       rig.answers = () => new Promise((resolve) => (answer = () => resolve(taken)))
       await rig.append(verdict('host-down'))
-      const stopped = rig.desk.stop()
+      const stopped = rig.service.stop()
       answer()
       await rig.clock.run(stopped)
       rig.restart()
