@@ -55,7 +55,7 @@ function onWrite({ tookMs, problem }) {
   telemetry.journalWrite({ tookMs, problem })
 }
 
-/** Times each append with its listeners: the incident book, the metrics and the log stand in the way of the next step. */
+/** Times each append with its listeners: the incident store, the metrics and the log stand in the way of the next step. */
 function measuredJournal(inner) {
   const append = (entries) => {
     if (entries.some(({ kind }) => kind === 'incident.opened')) beginMeasuring()

@@ -27,7 +27,7 @@ import { lastMoment } from '../executor/last-moment.ts'
 import type { Passage } from '../executor/step-runner.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { PollReport } from '../monitor/report.ts'
-import type { IncidentBook } from './incident-book.ts'
+import type { IncidentStore } from './incident-store.ts'
 import { known } from '../orders/order-acts.ts'
 import { orderHolds } from '../orders/order-holds.ts'
 import { lookAtReturned } from './returned-instances.ts'
@@ -43,7 +43,7 @@ export interface AfterReturnsParts {
   context: ExecutorContext
   queue: SharedQueue
   monitor: Pick<Monitor, 'verdict' | 'segment' | 'frozen'>
-  book: IncidentBook
+  store: IncidentStore
   orders: StandingOrders
   mode: () => 'observe' | 'armed'
   signal: AbortSignal
@@ -79,8 +79,8 @@ export class AfterReturns {
   /** Takes in a poll. Never throws: what cannot be read is looked at again. */
   consider(report: PollReport): void {
     if (!report.ok || this.#parts.signal.aborted) return
-    const { book, context } = this.#parts
-    for (const record of book.watchedReturns()) {
+    const { store, context } = this.#parts
+    for (const record of store.watchedReturns()) {
       const watch = this.#watchOf(record)
       if (watch.busy !== null) continue
       if (record.supersededBy !== null) this.#work(record, watch, () => this.#giveUp(record, watch))
@@ -90,11 +90,11 @@ export class AfterReturns {
         this.#startWhatMay(record, watch)
       }
     }
-    const unfinished = new Set(book.watchedReturns().map(({ incident }) => incident))
+    const unfinished = new Set(store.watchedReturns().map(({ incident }) => incident))
     for (const [host, { incident, busy, starts }] of this.#watches) {
       if (unfinished.has(incident) || busy !== null || starts !== null) continue
       this.#watches.delete(host)
-      book.forgetClosed(incident)
+      store.forgetClosed(incident)
     }
   }
 
@@ -103,14 +103,14 @@ export class AfterReturns {
    * started.
    */
   order(id: IncidentId, { by, reason, via }: { by: string; reason: string; via?: Via }): void {
-    const { book, context } = this.#parts
-    const record = book.watchedReturns().find(({ incident }) => incident === id)
+    const { store, context } = this.#parts
+    const record = store.watchedReturns().find(({ incident }) => incident === id)
     if (record === undefined || record.supersededBy !== null) {
-      if (!book.has(id)) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
+      if (!store.has(id)) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
       const message = `Incident ${id} has no instances that are off since their host came back by itself`
       throw new LifeboatError('USAGE', message)
     }
-    const incident = book.get(id)
+    const incident = store.get(id)
     const off = offAfterReturn(incident)
     const again = off.filter(({ plan, outcome }) => plan.decision === 'recover' && outcome?.code !== plan.reason)
     const waiting = waitingForStart(incident)
@@ -177,7 +177,7 @@ export class AfterReturns {
   async #look(record: WatchedReturn, watch: Watch): Promise<void> {
     const { clock, cloud, journal } = this.#parts.context
     watch.nextLookAt = clock.now() + pauseBeforeLook(clock.now() - watch.backAt)
-    const incident = this.#parts.book.get(record.incident)
+    const incident = this.#parts.store.get(record.incident)
     const policy = this.#parts.monitor.segment(record.host).policy
     const seen = await lookAtReturned({
       ...{ cloud, host: record.host, incident, policy, cleared: watch.cleared, signal: this.#parts.signal },
@@ -195,8 +195,8 @@ export class AfterReturns {
 
   /** Says how many are off when that is news, and that it is known for good when it is. */
   #say(record: WatchedReturn, watch: Watch, instances: number, pending: number): void {
-    const { book, context } = this.#parts
-    const incident = book.get(record.incident)
+    const { store, context } = this.#parts
+    const incident = store.get(record.incident)
     const off = offAfterReturn(incident).length
     const late = context.clock.now() - watch.backAt >= shownWithinMs
     const starting = watch.starts !== null || (this.#mayStart(record) && waitingForStart(incident).length > 0)
@@ -223,7 +223,7 @@ export class AfterReturns {
 
   #startWhatMay(record: WatchedReturn, watch: Watch): void {
     if (watch.starts !== null || !this.#mayStart(record) || this.#isBlocked(record)) return
-    const waiting = waitingForStart(this.#parts.book.get(record.incident))
+    const waiting = waitingForStart(this.#parts.store.get(record.incident))
     if (waiting.length === 0) return
     const { context, signal } = this.#parts
     const abort = new AbortController()
@@ -282,10 +282,10 @@ export class AfterReturns {
 
   /** The incident is over and waits for nothing: what Nova refuses is in the log, and tried again. */
   #logged({ host, incident }: WatchedReturn): Said {
-    const { context, book } = this.#parts
+    const { context, store } = this.#parts
     return {
       get incident() {
-        return book.get(incident)
+        return store.get(incident)
       },
       hold: (code, message, error) =>
         context.observer.log?.('warn', 'after_return.refused', { host, incident, reason: code, message }, error),
@@ -311,19 +311,19 @@ export class AfterReturns {
 
   /** Whether nothing may be written to instances of the host now. */
   #isBlocked({ host }: WatchedReturn): boolean {
-    const { mode, monitor, orders, book } = this.#parts
-    if (mode() === 'observe' || monitor.frozen() !== null || book.openOn(host) !== undefined) return true
+    const { mode, monitor, orders, store } = this.#parts
+    if (mode() === 'observe' || monitor.frozen() !== null || store.openOn(host) !== undefined) return true
     const verdict = monitor.verdict(host)
     return verdict?.kind !== 'healthy' || orderHolds(host, orders, [verdict.segment]) !== null
   }
 
   /** The host failed again: what was not started is the next incident's, and what became of a start that was sent nobody knows. */
   async #giveUp(record: WatchedReturn, watch: Watch): Promise<void> {
-    const { book, context } = this.#parts
+    const { store, context } = this.#parts
     await watch.starts?.ended
     const { host, incident: id, supersededBy } = record
     const base = { incident: id, host }
-    const entries = offAfterReturn(book.get(id)).flatMap(({ plan, steps }): NewEntry[] => [
+    const entries = offAfterReturn(store.get(id)).flatMap(({ plan, steps }): NewEntry[] => [
       ...[...steps.values()]
         .filter(({ status }) => status === 'intended' || status === 'issued')
         .map(({ key }): NewEntry => {
@@ -348,7 +348,7 @@ export class AfterReturns {
   }
 
   #recordOf({ host, incident }: WatchedReturn): WatchedReturn | undefined {
-    return this.#parts.book.watchedReturns().find((record) => record.host === host && record.incident === incident)
+    return this.#parts.store.watchedReturns().find((record) => record.host === host && record.incident === incident)
   }
 }
 

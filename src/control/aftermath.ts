@@ -5,7 +5,7 @@ import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { ExecutorSettings } from '../executor/context.ts'
 import type { Monitor } from '../monitor/monitor.ts'
-import type { IncidentBook } from './incident-book.ts'
+import type { IncidentStore } from './incident-store.ts'
 import type { StandingOrders } from '../orders/standing-orders.ts'
 
 export interface AftermathParts {
@@ -14,7 +14,7 @@ export interface AftermathParts {
   journal: Journal
   observer: Observer
   monitor: Monitor
-  book: IncidentBook
+  store: IncidentStore
   orders: StandingOrders
   mode: () => 'observe' | 'armed'
   settings: Pick<ExecutorSettings, 'settleQuietMs' | 'tickMs'>

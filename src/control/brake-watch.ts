@@ -22,12 +22,12 @@ import {
 import type { Monitor } from '../monitor/monitor.ts'
 import { brakeFacts } from './brake-facts.ts'
 import { BrakeRecord } from './brake-record.ts'
-import type { IncidentBook } from './incident-book.ts'
+import type { IncidentStore } from './incident-store.ts'
 
 export interface BrakeWatchParts {
   clock: Clock
   journal: Journal
-  book: Pick<IncidentBook, 'open' | 'isMarked' | 'returnOf'>
+  store: Pick<IncidentStore, 'open' | 'isMarked' | 'returnOf'>
   monitor: Pick<Monitor, 'verdicts' | 'segments' | 'domains' | 'frozen' | 'lastPoll'>
   segmentOfIncident: (incident: Incident) => Segment
   /** The verdicts as the brake counts them: a host that is silent by plan is no sign of a mass failure. Default: as they are. */
@@ -112,15 +112,15 @@ export class BrakeWatch {
   }
 
   #facts(verdicts: readonly Verdict[], blind: boolean): BrakeFacts {
-    const { book, monitor, confirmAfterBeats, withoutPlanned } = this.#parts
+    const { store, monitor, confirmAfterBeats, withoutPlanned } = this.#parts
     return brakeFacts({
       blind,
       verdicts: withoutPlanned?.(verdicts) ?? verdicts,
-      openIncidents: book.open(),
+      openIncidents: store.open(),
       recoveries: this.#record.recoveries,
       startedAt: this.#startedAt,
-      isMarked: (host) => book.isMarked(host),
-      isSetAside: (host) => book.returnOf(host).setAside !== null,
+      isMarked: (host) => store.isMarked(host),
+      isSetAside: (host) => store.returnOf(host).setAside !== null,
       domains: (host) => this.#domains(host),
       confirmAfterBeats: confirmAfterBeats(),
       fencesIsolated: (name) => monitor.segments().some((it) => it.name === name && it.onServiceDown === 'fence'),
@@ -135,9 +135,9 @@ export class BrakeWatch {
 
   /** Right after a start no host is known yet; the segments of open incidents always are. */
   #rules(): BrakeRules {
-    const { book, monitor, rules, segmentOfIncident } = this.#parts
+    const { store, monitor, rules, segmentOfIncident } = this.#parts
     const segments = new Map<string, BrakeLimits>()
-    for (const incident of book.open()) segments.set(incident.segment, segmentOfIncident(incident).brake)
+    for (const incident of store.open()) segments.set(incident.segment, segmentOfIncident(incident).brake)
     for (const { name, brake } of monitor.segments()) segments.set(name, brake)
     return { ...rules(), segments }
   }

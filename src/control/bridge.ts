@@ -9,7 +9,7 @@ import { LifeboatError } from '../domain/errors.ts'
 import type { Segment } from '../domain/segment.ts'
 import type { Act, Bridge, Permission } from '../executor/context.ts'
 import type { BrakeWatch } from './brake-watch.ts'
-import type { IncidentBook } from './incident-book.ts'
+import type { IncidentStore } from './incident-store.ts'
 import { lifeAgainst } from './life-check.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import { isBeating } from '../domain/verdict.ts'
@@ -28,7 +28,7 @@ const isolated: ReadonlySet<IncidentPhase> = new Set(['surveying', 'recovering',
 
 export function createBridge(parts: {
   clock: Clock
-  book: IncidentBook
+  store: IncidentStore
   orders: StandingOrders
   monitor: Monitor
   mode: () => 'observe' | 'armed'
@@ -44,11 +44,11 @@ export function createBridge(parts: {
   memory: Pick<MemoryWatch, 'holds'>
   setSilentAside: () => Promise<void>
 }): Bridge {
-  const { clock, book, monitor, brake } = parts
+  const { clock, store, monitor, brake } = parts
   /** Whether an incident that is over had a proof: read once from the journal, it never changes. */
   const proven = new Map<string, boolean>()
   return {
-    incident: (id) => book.get(id),
+    incident: (id) => store.get(id),
     permission,
     verdict: (host) => monitor.verdict(host),
     lookAgain: async (host, signal) => {
@@ -69,9 +69,9 @@ export function createBridge(parts: {
       return { verdict, frozen: frozen?.message ?? null }
     },
     isFenced,
-    hasIncident: (host) => book.openOn(host) !== undefined,
+    hasIncident: (host) => store.openOn(host) !== undefined,
     setSilentAside: parts.setSilentAside,
-    setAsideReason: (host) => book.returnOf(host).setAside?.reason ?? null,
+    setAsideReason: (host) => store.returnOf(host).setAside?.reason ?? null,
     earlier: parts.earlier,
     segment: parts.segmentOfIncident,
     workflow: (digest) => {
@@ -92,14 +92,14 @@ export function createBridge(parts: {
    * it does not beat. A mark alone is too little: after a restart it may be of a host that has long come back.
    */
   function isFenced(host: string): boolean {
-    const incident = book.openOn(host)
+    const incident = store.openOn(host)
     // Where somebody else had set both flags before, there is no mark of ours: the phase says that they stand.
     if (incident !== undefined)
       return incident.proof !== null && (incident.marked !== null || isolated.has(incident.phase))
     const verdict = monitor.verdict(host)
-    const id = book.markedBy(host)
+    const id = store.markedBy(host)
     if (id === undefined || verdict?.evidence.forcedDown !== true || isBeating(verdict)) return false
-    const known = proven.get(id) ?? book.isProven(id)
+    const known = proven.get(id) ?? store.isProven(id)
     proven.set(id, known)
     return known
   }
@@ -137,7 +137,7 @@ export function createBridge(parts: {
       if (verdict?.kind === 'healthy') return { allowed: true, hostIsBack: `the host is back: ${verdict.message}` }
       const held = brake.holds(incident)
       if (held !== null) return { allowed: false, hold: 'BRAKE', message: held }
-      const short = parts.memory.holds(incident, book.open())
+      const short = parts.memory.holds(incident, store.open())
       if (short !== null) return { allowed: false, hold: 'MEMORY', message: short }
     }
     return { allowed: true }

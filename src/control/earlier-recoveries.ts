@@ -4,7 +4,7 @@ import { foldIncidents, type InstanceRecovery } from '../domain/incident.ts'
 import type { InstanceId } from '../domain/instance.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { EarlierRecovery } from '../domain/survey.ts'
-import type { IncidentBook } from './incident-book.ts'
+import type { IncidentStore } from './incident-store.ts'
 
 /** Plans of one instance that are looked through for the last that was begun. More reads an instance's years for nothing. */
 const plansAtMost = 50
@@ -15,11 +15,11 @@ const plansAtMost = 50
  */
 export function earlierRecovery(
   journal: Pick<Journal, 'read'>,
-  book: Pick<IncidentBook, 'open'>,
+  store: Pick<IncidentStore, 'open'>,
   instance: InstanceId,
   except: IncidentId | null,
 ): EarlierRecovery | null {
-  for (const { id, mode, openedAt, instances } of book.open()) {
+  for (const { id, mode, openedAt, instances } of store.open()) {
     const recovery = instances.get(instance)
     if (id === except || mode === 'observe' || recovery === undefined || recovery.outcome !== null) continue
     return { ...told(id, recovery), plannedAt: openedAt, endedAt: null, provenDeadSince: () => false }

@@ -56,10 +56,10 @@ export class HostReturns {
 
   /** Takes in a poll. Never throws: a return that cannot go on is told to the observer and looked at in the next poll. */
   consider(report: PollReport): void {
-    const { book, observer, signal, clock } = this.#parts
+    const { store, observer, signal, clock } = this.#parts
     const beganAt = clock.now() - report.tookMs
     const verdicts = new Map(report.verdicts.map((verdict) => [verdict.host, verdict]))
-    const returning = book.returning()
+    const returning = store.returning()
     for (const record of returning) {
       const watch = this.#watchOf(record.host)
       const verdict = verdicts.get(record.host)
@@ -160,9 +160,9 @@ export class HostReturns {
   }
 
   #facts(host: HostName, watch: Watch, pulse: ReturnFacts['pulse'], service: ServiceRecord | null): ReturnFacts | null {
-    const { book, settings } = this.#parts
+    const { store, settings } = this.#parts
     const { mark, orderedAt, state, confirmed, failures, order, failed } = this.#record(host)
-    if (mark === null || book.openOn(host) !== undefined) return null
+    if (mark === null || store.openOn(host) !== undefined) return null
     return {
       state,
       mark,
@@ -265,14 +265,14 @@ export class HostReturns {
   }
 
   #run(host: HostName): ReturnRun {
-    const { cloud, journal, clock, monitor, signal, settings, book } = this.#parts
+    const { cloud, journal, clock, monitor, signal, settings, store } = this.#parts
     return {
       host,
       cloud,
       journal,
       clock,
       record: () => this.#record(host),
-      mayWrite: () => this.#blocked(host) === null && book.openOn(host) === undefined,
+      mayWrite: () => this.#blocked(host) === null && store.openOn(host) === undefined,
       noteOurWrite: (service) => monitor.noteOurWrite(service.host, service.updatedAt),
       signal,
       settleQuietMs: settings.settleQuietMs,
@@ -281,7 +281,7 @@ export class HostReturns {
   }
 
   #record(host: HostName): ReturnRecord {
-    return this.#parts.book.returnOf(host)
+    return this.#parts.store.returnOf(host)
   }
 
   #monotonic(iso: string): number {
@@ -291,7 +291,7 @@ export class HostReturns {
 
   #count(): void {
     const counts: Partial<Record<ReturnState, number>> = {}
-    for (const { state } of this.#parts.book.returning()) counts[state] = (counts[state] ?? 0) + 1
+    for (const { state } of this.#parts.store.returning()) counts[state] = (counts[state] ?? 0) + 1
     this.#parts.observer.returns?.(counts)
   }
 }

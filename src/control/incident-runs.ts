@@ -9,7 +9,7 @@ import { ensureError, errorRecord, type LifeboatError } from '../domain/errors.t
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import { pauseAfter } from '../executor/back-off.ts'
-import type { IncidentBook } from './incident-book.ts'
+import type { IncidentStore } from './incident-store.ts'
 
 /** Pause before an incident whose run broke (journal full, a bug) is picked up again. Shorter would spin on a full disk. */
 const rerunAfterMs = 10_000
@@ -36,7 +36,7 @@ const answers: ReadonlySet<EntryKind> = new Set(['operator.cancelled', 'operator
 export interface IncidentRunsParts {
   clock: Clock
   journal: Pick<Journal, 'append' | 'onAppend'>
-  book: Pick<IncidentBook, 'inMemory'>
+  store: Pick<IncidentStore, 'inMemory'>
   observer: Observer
   signal: AbortSignal
   /** Runs an incident until it is over, or until the daemon stops. */
@@ -108,8 +108,8 @@ export class IncidentRuns {
   }
 
   #hold(id: IncidentId, error: LifeboatError): void {
-    const { journal, book, observer } = this.#parts
-    const incident = book.inMemory(id)
+    const { journal, store, observer } = this.#parts
+    const incident = store.inMemory(id)
     if (incident === undefined || incident.closed !== null || incident.held?.code === 'INTERNAL_ERROR') return
     const message = `a bug in Lifeboat stops its recovery: ${error.message}. It is tried again by itself, ever more rarely`
     const data = { code: 'INTERNAL_ERROR' as const, message, error: errorRecord(error) }
@@ -130,8 +130,8 @@ export class IncidentRuns {
   }
 
   #goOn(id: IncidentId): void {
-    const { journal, book, observer } = this.#parts
-    const incident = book.inMemory(id)
+    const { journal, store, observer } = this.#parts
+    const incident = store.inMemory(id)
     if (incident === undefined || !this.#isHeld(id)) return
     const data = { because: 'it got past the internal error' }
     try {
@@ -142,6 +142,6 @@ export class IncidentRuns {
   }
 
   #isHeld(id: IncidentId): boolean {
-    return this.#parts.book.inMemory(id)?.held?.code === 'INTERNAL_ERROR'
+    return this.#parts.store.inMemory(id)?.held?.code === 'INTERNAL_ERROR'
   }
 }

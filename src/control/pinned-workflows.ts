@@ -3,7 +3,7 @@ import type { NewEntry } from '../domain/entry.ts'
 import { ensureError, type LifeboatError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Workflow } from '../domain/plan.ts'
-import type { IncidentBook } from './incident-book.ts'
+import type { IncidentStore } from './incident-store.ts'
 import type { Rules } from './rules.ts'
 
 export interface PinnedWorkflows {
@@ -19,14 +19,14 @@ export interface PinnedWorkflows {
  */
 export function pinnedWorkflows(
   journal: Pick<Journal, 'read'>,
-  book: Pick<IncidentBook, 'open'>,
+  store: Pick<IncidentStore, 'open'>,
   { workflow, parsePinned }: Pick<Rules, 'workflow' | 'parsePinned'>,
 ): PinnedWorkflows {
   const byDigest = new Map<string, Workflow | LifeboatError>([[workflow.digest, workflow]])
   const pinned = journal
     .read({ kinds: ['workflow.pinned'] })
     .flatMap((entry) => (entry.kind === 'workflow.pinned' ? [entry.data] : []))
-  const needed = new Set(book.open().map((incident) => incident.workflowDigest))
+  const needed = new Set(store.open().map((incident) => incident.workflowDigest))
   for (const { digest, source } of pinned)
     if (needed.has(digest) && !byDigest.has(digest)) byDigest.set(digest, readable(source, parsePinned))
   if (pinned.some(({ digest }) => digest === workflow.digest)) return { byDigest, pin: [] }

@@ -7,11 +7,11 @@ import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { Verdict } from '../domain/verdict.ts'
-import type { IncidentBook } from './incident-book.ts'
+import type { IncidentStore } from './incident-store.ts'
 
 /** The entries that void proofs, for the verdicts of one poll. */
-export function voidedProofs(verdicts: readonly Verdict[], book: Pick<IncidentBook, 'open'>): NewEntry[] {
-  const proven = new Map(book.open().flatMap((open) => (open.proof === null ? [] : [[open.host, open] as const])))
+export function voidedProofs(verdicts: readonly Verdict[], store: Pick<IncidentStore, 'open'>): NewEntry[] {
+  const proven = new Map(store.open().flatMap((open) => (open.proof === null ? [] : [[open.host, open] as const])))
   if (proven.size === 0) return []
   return verdicts.flatMap((verdict) => {
     const incident = proven.get(verdict.host)

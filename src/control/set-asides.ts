@@ -20,7 +20,7 @@ import { disable, enable, type SetAsideRun } from '../executor/set-aside-steps.t
 import type { Monitor } from '../monitor/monitor.ts'
 import type { PollReport } from '../monitor/report.ts'
 import type { BrakeWatch } from './brake-watch.ts'
-import type { IncidentBook } from './incident-book.ts'
+import type { IncidentStore } from './incident-store.ts'
 import { orderHolds } from '../orders/order-holds.ts'
 import type { StandingOrders } from '../orders/standing-orders.ts'
 
@@ -42,7 +42,7 @@ export interface SetAsidesParts {
   journal: Journal
   observer: Observer
   monitor: Pick<Monitor, 'verdict' | 'verdicts' | 'service' | 'segment' | 'frozen' | 'inDoubt' | 'noteOurWrite'>
-  book: Pick<IncidentBook, 'open' | 'openOn' | 'isMarked' | 'returnOf' | 'setAside'>
+  store: Pick<IncidentStore, 'open' | 'openOn' | 'isMarked' | 'returnOf' | 'setAside'>
   orders: StandingOrders
   brake: Pick<BrakeWatch, 'roomFor'>
   permission: Bridge['permission']
@@ -76,11 +76,11 @@ export class SetAsides {
 
   /** Takes in a poll. Never throws: what cannot be done now is looked at again in the next one. */
   consider(report: PollReport): void {
-    const { book, signal, clock } = this.#parts
+    const { store, signal, clock } = this.#parts
     if (signal.aborted || !report.ok) return
     const beganAt = clock.now() - report.tookMs
     try {
-      for (const { host, setAside } of book.setAside())
+      for (const { host, setAside } of store.setAside())
         if (setAside !== null && beganAt > this.#watchOf(host).wroteAt) this.#follow(host, setAside)
     } catch (thrown) {
       this.#log(thrown)
@@ -127,11 +127,11 @@ export class SetAsides {
   }
 
   async #setAside(): Promise<void> {
-    const { cloud, brake, book, monitor, signal } = this.#parts
+    const { cloud, brake, store, monitor, signal } = this.#parts
     const { services } = await cloud.listServices({ signal })
     // Reading took time, in which people act and hosts beat.
     const silent = this.#silent().filter((host) => this.#isUnchanged(host, services))
-    const aside = book.setAside().map(({ host }) => host)
+    const aside = store.setAside().map(({ host }) => host)
     for (const host of brake.roomFor(silent, aside)) {
       const incident = this.#evacuating()
       const row = monitor.service(host)
@@ -146,29 +146,29 @@ export class SetAsides {
 
   /** The incident whose evacuations may leave now. */
   #evacuating(): Incident | undefined {
-    const { book, permission, mode, monitor } = this.#parts
+    const { store, permission, mode, monitor } = this.#parts
     if (mode() === 'observe' || monitor.inDoubt()) return undefined
-    return book.open().find((incident) => evacuates(incident) && permission(incident).allowed)
+    return store.open().find((incident) => evacuates(incident) && permission(incident).allowed)
   }
 
   /** Hosts to be set aside; none while nothing is evacuated. */
   #silent(): HostName[] {
-    const { monitor, book, clock } = this.#parts
+    const { monitor, store, clock } = this.#parts
     if (this.#evacuating() === undefined) return []
     const isRefused = (host: HostName): boolean => clock.now() - this.#watchOf(host).refusedAt < afterRefusalMs
     return monitor
       .verdicts()
       .map(({ host }) => host)
-      .filter((host) => this.#whySilent(host) !== null && book.returnOf(host).setAside === null && !isRefused(host))
+      .filter((host) => this.#whySilent(host) !== null && store.returnOf(host).setAside === null && !isRefused(host))
   }
 
   /** Why nothing should be sent there, or null, also where nothing may be done about it. */
   #whySilent(host: HostName): string | null {
-    const { monitor, book, confirmAfterBeats } = this.#parts
+    const { monitor, store, confirmAfterBeats } = this.#parts
     const verdict = monitor.verdict(host)
     const row = monitor.service(host)
-    if (verdict === undefined || row === undefined || book.isMarked(host) || this.#isHeld(host)) return null
-    return whySetAside(verdict, row, book.openOn(host), confirmAfterBeats())
+    if (verdict === undefined || row === undefined || store.isMarked(host) || this.#isHeld(host)) return null
+    return whySetAside(verdict, row, store.openOn(host), confirmAfterBeats())
   }
 
   /** Nobody changed it, and it did not beat. */
@@ -180,17 +180,17 @@ export class SetAsides {
 
   /** Disables that were ordered and that nothing shows yet. */
   #ordered(): HostName[] {
-    return this.#parts.book.setAside().flatMap(({ host, setAside }) => (setAside?.state === 'setting' ? [host] : []))
+    return this.#parts.store.setAside().flatMap(({ host, setAside }) => (setAside?.state === 'setting' ? [host] : []))
   }
 
   async #seeItShown(enough: AbortSignal): Promise<void> {
-    const { clock, cloud, book } = this.#parts
+    const { clock, cloud, store } = this.#parts
     for (let pauseMs = firstLookMs; this.#ordered().length > 0; pauseMs *= 2) {
       await sleep(clock, pauseMs, enough)
       if (enough.aborted || this.#ordered().length === 0) return
       const { services } = await cloud.listServices({ signal: enough })
       for (const host of this.#ordered()) {
-        const known = book.returnOf(host).setAside
+        const known = store.returnOf(host).setAside
         const row = computeOf(services, host)
         // What was read while the order was under way may be of before it: only what shows it says anything.
         if (known !== null && row?.disabledReason === known.reason) this.#follow(host, known, row)
@@ -199,11 +199,11 @@ export class SetAsides {
   }
 
   #follow(host: HostName, known: SetAside, row = this.#parts.monitor.service(host)): void {
-    const { monitor, book, journal, clock } = this.#parts
+    const { monitor, store, journal, clock } = this.#parts
     const decision = decideSetAside({
       ...{ known, row },
       verdict: monitor.verdict(host),
-      hasIncident: book.openOn(host) !== undefined,
+      hasIncident: store.openOn(host) !== undefined,
       unanswered: this.#isUnanswered(host, known),
     })
     if (decision.do === 'take-back') return this.#takeBack(host, known)
@@ -228,9 +228,9 @@ export class SetAsides {
 
   /** By a fresh row: a person may have disabled it since the poll. */
   async #enableOurs(host: HostName, known: SetAside): Promise<boolean> {
-    const { cloud, signal, monitor, book } = this.#parts
+    const { cloud, signal, monitor, store } = this.#parts
     const lives = (): boolean =>
-      monitor.verdict(host)?.kind === 'healthy' && book.openOn(host) === undefined && !this.#isHeld(host)
+      monitor.verdict(host)?.kind === 'healthy' && store.openOn(host) === undefined && !this.#isHeld(host)
     const row = computeOf((await cloud.listServices({ signal })).services, host)
     const isOurs = row?.id === known.serviceId && row.status === 'disabled' && row.disabledReason === known.reason
     if (!isOurs || !lives() || signal.aborted) return false
@@ -273,10 +273,10 @@ export class SetAsides {
   }
 
   #run(host: HostName, mayWrite: () => boolean): SetAsideRun {
-    const { cloud, journal, clock, signal, monitor, book } = this.#parts
+    const { cloud, journal, clock, signal, monitor, store } = this.#parts
     return {
       ...{ host, cloud, journal, clock, signal, mayWrite },
-      record: () => book.returnOf(host).setAside,
+      record: () => store.returnOf(host).setAside,
       noteOurWrite: (service) => monitor.noteOurWrite(service.host, service.updatedAt),
     }
   }

@@ -174,8 +174,8 @@ export class StaleOrders {
   }
 
   #isWell(host: HostName | null): boolean {
-    const { monitor, book } = this.#parts
-    return host !== null && monitor.verdict(host)?.kind === 'healthy' && book.openOn(host) === undefined
+    const { monitor, store } = this.#parts
+    return host !== null && monitor.verdict(host)?.kind === 'healthy' && store.openOn(host) === undefined
   }
 
   #blocked(host: HostName | null): string | null {

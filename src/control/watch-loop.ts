@@ -12,7 +12,7 @@ import { isNotListed, witnessedDead, type Verdict, type VerdictKind } from '../d
 import type { Monitor } from '../monitor/monitor.ts'
 import type { PollReport } from '../monitor/report.ts'
 import type { BrakeWatch } from './brake-watch.ts'
-import type { IncidentBook } from './incident-book.ts'
+import type { IncidentStore } from './incident-store.ts'
 import { segmentChanges } from './incident-segments.ts'
 import { voidedProofs } from './proof-watch.ts'
 
@@ -35,7 +35,7 @@ export interface WatchLoopParts {
   clock: Clock
   journal: Journal
   monitor: Monitor
-  book: IncidentBook
+  store: IncidentStore
   brake: Pick<BrakeWatch, 'look' | 'scopes'>
   /** Told of each poll that was recorded; none of them throws. */
   followers: readonly { consider: (report: PollReport) => void }[]
@@ -74,8 +74,8 @@ export class WatchLoop {
 
   constructor(parts: WatchLoopParts) {
     this.#parts = parts
-    this.#unfinished = parts.book.open().map(({ id }) => id)
-    for (const { host, id } of parts.book.open()) this.#handled.set(host, id)
+    this.#unfinished = parts.store.open().map(({ id }) => id)
+    for (const { host, id } of parts.store.open()) this.#handled.set(host, id)
     // A person's cancel outlives a restart; only a host that lived since then may fail anew.
     for (const host of cancelledHosts(parts.journal)) this.#handled.set(host, null)
   }
@@ -123,11 +123,11 @@ export class WatchLoop {
     this.#parts.journal.append(this.#owed)
     this.#owed = []
     // Before anything runs: by which rules it does.
-    this.#append(segmentChanges(this.#parts.book.open(), this.#parts.monitor))
+    this.#append(segmentChanges(this.#parts.store.open(), this.#parts.monitor))
     // Before anything is opened: what trips the brake is on record before what it holds.
     this.#parts.brake.look()
     // Before anything runs: a proof that life has overtaken while no daemon watched must not be acted on.
-    this.#append(voidedProofs(report.verdicts, this.#parts.book))
+    this.#append(voidedProofs(report.verdicts, this.#parts.store))
     if (report.ok) for (const id of this.#unfinished.splice(0)) this.#parts.run(id)
     for (const verdict of report.verdicts) this.#noteLife(verdict)
     if (report.frozen === null) {
@@ -156,7 +156,7 @@ export class WatchLoop {
     for (const [host, id] of this.#handled) {
       if (!listed.has(host)) this.#unlisted.add(host)
       else if (this.#unlisted.delete(host) && id !== null) {
-        const outcome = this.#parts.book.outcomeOf(id)
+        const outcome = this.#parts.store.outcomeOf(id)
         if (outcome !== null && outcome !== 'cancelled') this.#handled.delete(host)
       }
     }
@@ -167,7 +167,7 @@ export class WatchLoop {
     const id = this.#handled.get(host)
     if (id === undefined) return false
     if (id === null || this.#parts.mode() === 'observe') return true
-    const outcome = this.#parts.book.outcomeOf(id)
+    const outcome = this.#parts.store.outcomeOf(id)
     if (outcome === null) return true
     if (outcome === 'cancelled') this.#handled.set(host, null)
     return outcome !== 'observed'
@@ -179,7 +179,7 @@ export class WatchLoop {
 
   #openOnce(verdict: Verdict): void {
     // Handled only once it is on record: with a full disk the next poll tries again.
-    const open = this.#parts.book.openOn(verdict.host)
+    const open = this.#parts.store.openOn(verdict.host)
     if (open === undefined) this.open(verdict.host, verdict, 'daemon')
     else this.#handled.set(verdict.host, open.id)
   }
@@ -201,8 +201,8 @@ export class WatchLoop {
     openedBy: string,
     also: (id: IncidentId) => NewEntry[] = () => [],
   ): IncidentId {
-    const { journal, book, mode, workflowDigest, segmentFor, clock } = this.#parts
-    const id = incidentId(host, clock.wall(), (taken) => book.has(taken))
+    const { journal, store, mode, workflowDigest, segmentFor, clock } = this.#parts
+    const id = incidentId(host, clock.wall(), (taken) => store.has(taken))
     const segment = segmentFor(host).name
     const data = {
       ...{ verdict, segment, failure: 'host' as const, openedBy },

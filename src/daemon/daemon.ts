@@ -1,5 +1,5 @@
 /**
- * The composition root of a running daemon: monitor, incident book, executor and people's acts, wired to each other. Takes
+ * The composition root of a running daemon: monitor, incident store, executor and people's acts, wired to each other. Takes
  * its adapters ready-made, so that the demo and the tests run exactly this with a simulated cloud.
  */
 import { setMaxListeners } from 'node:events'
@@ -22,7 +22,7 @@ import { createBridge } from '../control/bridge.ts'
 import { earlierRecovery } from '../control/earlier-recoveries.ts'
 import { freezeBefore } from '../control/freeze-record.ts'
 import { HostReturns } from '../control/host-returns.ts'
-import { IncidentBook } from '../control/incident-book.ts'
+import { IncidentStore } from '../control/incident-store.ts'
 import { IncidentRuns } from '../control/incident-runs.ts'
 import { segmentChanges, segmentOfIncident } from '../control/incident-segments.ts'
 import { guardedJournal } from '../control/journal-guard.ts'
@@ -68,7 +68,7 @@ export interface DaemonParts extends Rules {
 const closedKeptMs = 500
 
 export class Daemon {
-  readonly book: IncidentBook
+  readonly store: IncidentStore
   readonly orders: StandingOrders
   readonly monitor: Monitor
   readonly operations: Operations
@@ -108,10 +108,10 @@ export class Daemon {
     // Every step under way listens for the stop: thousands are no leak.
     setMaxListeners(0, signal)
     this.orders = new StandingOrders(journal, clock)
-    this.book = new IncidentBook(journal)
+    this.store = new IncidentStore(journal)
     journal.onAppend((entry) => {
       observer.entry?.(entry)
-      if (entry.incident !== null) observer.incidents?.(this.book.open())
+      if (entry.incident !== null) observer.incidents?.(this.store.open())
     })
     this.#starts = startsBefore(journal, clock)
     this.monitor = new Monitor({
@@ -121,33 +121,33 @@ export class Daemon {
       probes: parts.probes,
       settings: parts.monitorSettings,
       // One that only waits has set nothing: what is forced down then, someone else forced down.
-      ours: (host) => this.book.isMarked(host) || (this.book.openOn(host)?.proof ?? null) !== null,
-      marked: (host) => this.book.isMarked(host),
-      setAside: (host) => this.book.returnOf(host).setAside !== null,
+      ours: (host) => this.store.isMarked(host) || (this.store.openOn(host)?.proof ?? null) !== null,
+      marked: (host) => this.store.isMarked(host),
+      setAside: (host) => this.store.returnOf(host).setAside !== null,
       planned: (host, segment) => maintenanceOf(this.orders, host, segment),
-      incidentOver: (host) => this.book.isReturning(host),
+      incidentOver: (host) => this.store.isReturning(host),
       frozenBefore: freezeBefore(journal, clock),
       amongStarts: this.#starts.amongOthers ? { before: silenceBefore(journal) } : null,
       observer,
     })
-    const { byDigest, pin } = pinnedWorkflows(journal, this.book, parts)
+    const { byDigest, pin } = pinnedWorkflows(journal, this.store, parts)
     this.#workflows = byDigest
     if (pin.length > 0) journal.append(pin)
     const { notices } = parts
-    const incident = (id: string): Incident | undefined => this.book.find(id)
+    const incident = (id: string): Incident | undefined => this.store.find(id)
     this.notices =
       notices === undefined ? null : new NoticeService({ clock, journal, cloud, observer, mode, incident, ...notices })
     const segmentOf = (it: Incident): Segment => segmentOfIncident(it, this.monitor)
     const earlier = (instance: string, except: string | null): EarlierRecovery | null =>
-      earlierRecovery(journal, this.book, instance, except)
+      earlierRecovery(journal, this.store, instance, except)
     const noteSegments = (): void => {
-      const entries = segmentChanges(this.book.open(), this.monitor)
+      const entries = segmentChanges(this.store.open(), this.monitor)
       if (entries.length > 0) journal.append(entries)
     }
     const brake = new BrakeWatch({
       clock,
       journal,
-      book: this.book,
+      store: this.store,
       monitor: this.monitor,
       segmentOfIncident: segmentOf,
       withoutPlanned: (verdicts) => withoutPlanned(verdicts, this.orders),
@@ -156,7 +156,7 @@ export class Daemon {
     })
     const bridge = createBridge({
       clock,
-      book: this.book,
+      store: this.store,
       orders: this.orders,
       monitor: this.monitor,
       mode,
@@ -172,7 +172,7 @@ export class Daemon {
     })
     this.#setAsides = new SetAsides({
       ...{ clock, cloud, journal, observer, mode, brake, settings: rules.executorSettings },
-      ...{ monitor: this.monitor, book: this.book, orders: this.orders, signal },
+      ...{ monitor: this.monitor, store: this.store, orders: this.orders, signal },
       permission: (it) => bridge.permission(it),
       confirmAfterBeats: () => rules.now.monitorSettings.confirmAfterBeats,
     })
@@ -180,36 +180,36 @@ export class Daemon {
     this.#context = { cloud, journal, fencer, clock, observer, bridge, settings: rules.executorSettings, rulesInForce }
     this.#queue = Slots.shared(parts.executorSettings.maxParallel)
     this.#runs = new IncidentRuns({
-      ...{ clock, journal, observer, signal, book: this.book },
+      ...{ clock, journal, observer, signal, store: this.store },
       run: (id) => {
         void this.#standstill.watch(() => this.#runs.isBusy, signal)
         return runIncident(this.#context, id, this.#queue, signal)
       },
-      ended: (id) => void sleep(clock, closedKeptMs, signal).then(() => this.book.forgetClosed(id)),
+      ended: (id) => void sleep(clock, closedKeptMs, signal).then(() => this.store.forgetClosed(id)),
     })
     this.#returns = new HostReturns({
       ...{ clock, cloud, journal, observer, mode, settings: rules.executorSettings },
       monitor: this.monitor,
-      book: this.book,
+      store: this.store,
       orders: this.orders,
       signal: this.#stopping.signal,
     })
     this.#staleOrders = new StaleOrders({
       ...{ clock, cloud, journal, observer, mode, settings: rules.executorSettings },
       monitor: this.monitor,
-      book: this.book,
+      store: this.store,
       orders: this.orders,
       signal: this.#stopping.signal,
     })
     this.#afterReturns = new AfterReturns({
-      ...{ context: this.#context, queue: this.#queue, monitor: this.monitor, book: this.book, orders: this.orders },
+      ...{ context: this.#context, queue: this.#queue, monitor: this.monitor, store: this.store, orders: this.orders },
       ...{ mode, signal: this.#stopping.signal },
     })
     this.#watch = new WatchLoop({
       clock,
       journal,
       monitor: this.monitor,
-      book: this.book,
+      store: this.store,
       brake,
       followers: [this.#setAsides, this.#returns, this.#staleOrders, this.#afterReturns],
       observer,
@@ -251,12 +251,12 @@ export class Daemon {
     }
     const records = new IncidentRecords(journal, () => sleep(clock, 0))
     const again = (it: Incident): TryAgain | null =>
-      tryAgainOf(it, againFacts(it.host, { journal, book: this.book, monitor: this.monitor, mode, earlier }))
+      tryAgainOf(it, againFacts(it.host, { journal, store: this.store, monitor: this.monitor, mode, earlier }))
     this.operations = createOperations({
       clock,
       journal,
       journalPath: parts.journalPath,
-      book: this.book,
+      store: this.store,
       records,
       unsettled: new UnsettledIncidents(journal),
       orders: this.orders,
@@ -273,7 +273,7 @@ export class Daemon {
       clock,
       cloud,
       journal,
-      book: this.book,
+      store: this.store,
       records,
       again,
       monitor: this.monitor,
@@ -331,7 +331,7 @@ export class Daemon {
 
   /** The exchange of the rules, as one synchronous act once its entries are on record. */
   #prepare(next: Rules): { entries: NewEntry[]; adopt: () => void } {
-    const { byDigest, pin } = pinnedWorkflows(this.#parts.journal, this.book, next)
+    const { byDigest, pin } = pinnedWorkflows(this.#parts.journal, this.store, next)
     const adopt = (): void => {
       this.#rules.replace(next)
       this.#workflows = byDigest
@@ -342,6 +342,6 @@ export class Daemon {
       this.#watch.wake()
       this.#keeper.wake()
     }
-    return { entries: [...pin, ...segmentChanges(this.book.open(), this.monitor, next.segmentOf)], adopt }
+    return { entries: [...pin, ...segmentChanges(this.store.open(), this.monitor, next.segmentOf)], adopt }
   }
 }

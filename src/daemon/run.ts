@@ -125,7 +125,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       startSchedules({
         clock,
         journal,
-        book: daemon.book,
+        store: daemon.store,
         observer,
         backupDirectory: join(config.stateDir, 'backups'),
       }),

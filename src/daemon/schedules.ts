@@ -9,7 +9,7 @@ import { ensureError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import { backupFile, pruneBackups } from '../journal/backup.ts'
 import type { JournalWriter } from '../journal/journal.ts'
-import type { IncidentBook } from '../control/incident-book.ts'
+import type { IncidentStore } from '../control/incident-store.ts'
 import { checkJournal } from '../control/journal-guard.ts'
 
 /** Backups kept. Each holds the whole journal; fewer leave less time to notice that one is needed. */
@@ -18,7 +18,7 @@ const backupsKept = 7
 export interface ScheduleParts {
   clock: Clock
   journal: JournalWriter
-  book: IncidentBook
+  store: IncidentStore
   observer: Observer
   backupDirectory: string
 }
@@ -54,8 +54,8 @@ async function backUp({ journal, clock, observer, backupDirectory }: SchedulePar
   observer.log?.('info', 'journal.backed_up', { file, removed: pruneBackups(backupDirectory, backupsKept) })
 }
 
-function summarise({ book, observer, journal }: ScheduleParts): void {
-  const open = book.open()
+function summarise({ store, observer, journal }: ScheduleParts): void {
+  const open = store.open()
   const held = open.filter((incident) => incident.held !== null)
   observer.log?.('info', 'summary', {
     message: `${open.length} ${open.length === 1 ? 'incident is' : 'incidents are'} open, ${held.length} of them held`,

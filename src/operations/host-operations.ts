@@ -5,7 +5,7 @@ import type { HostDetail, HostReturnDetail, Operations } from '../domain/operati
 import { incidentOf } from '../domain/return-record.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import { hostStatus, returnDetail } from '../review/host-views.ts'
-import type { IncidentBook } from '../control/incident-book.ts'
+import type { IncidentStore } from '../control/incident-store.ts'
 import { known } from '../orders/order-acts.ts'
 import type { StandingOrders } from '../orders/standing-orders.ts'
 import { incidentSummaries, type ReviewedJournal } from '../review/incident-listing.ts'
@@ -16,19 +16,19 @@ const incidentsShown = 5
 interface HostParts {
   clock: Clock
   journal: ReviewedJournal
-  book: IncidentBook
+  store: IncidentStore
   orders: StandingOrders
   monitor: Monitor
 }
 
 /** Throws NOT_FOUND for a host that Nova does not list. */
-export function hostDetail(host: string, { monitor, book, orders, journal }: HostParts): HostDetail {
+export function hostDetail(host: string, { monitor, store, orders, journal }: HostParts): HostDetail {
   const verdict = monitor.verdict(host)
   if (verdict === undefined) throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
-  const record = book.returnOf(host)
-  const incidents = incidentSummaries(journal, book, { host, limit: incidentsShown })
+  const record = store.returnOf(host)
+  const incidents = incidentSummaries(journal, store, { host, limit: incidentsShown })
   return {
-    ...hostStatus(verdict, monitor.zone(host), { book, orders }),
+    ...hostStatus(verdict, monitor.zone(host), { store, orders }),
     updatedAt: verdict.evidence.updatedAt,
     disabledReason: monitor.service(host)?.disabledReason ?? null,
     mark: record.mark,
@@ -44,10 +44,10 @@ export function hostDetail(host: string, { monitor, book, orders, journal }: Hos
  */
 export function orderReturn(
   { host, by, reason, keepOut, via }: Parameters<Operations['returnHost']>[0],
-  { monitor, book, journal }: HostParts,
+  { monitor, store, journal }: HostParts,
 ): HostReturnDetail {
-  const open = book.openOn(host)
-  if (!book.isMarked(host)) {
+  const open = store.openOn(host)
+  if (!store.isMarked(host)) {
     if (monitor.verdict(host) === undefined)
       throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
     throw new LifeboatError('USAGE', `Nothing of ours is set on ${host}: there is nothing to take back`)
@@ -56,7 +56,7 @@ export function orderReturn(
     const message = `Incident ${open.id} of ${host} is not over: a host returns after its incident (lifeboat incident cancel ${open.id} ends it)`
     throw new LifeboatError('USAGE', message)
   }
-  const incident = incidentOf(book.returnOf(host))
+  const incident = incidentOf(store.returnOf(host))
   journal.append([
     {
       kind: 'operator.return',
@@ -66,7 +66,7 @@ export function orderReturn(
       data: { by, reason, keepOut, ...known(via) },
     },
   ])
-  const detail = returnDetail(book.returnOf(host))
+  const detail = returnDetail(store.returnOf(host))
   if (detail === null) throw new LifeboatError('INVARIANT', `the order for ${host} left no trace`)
   return detail
 }

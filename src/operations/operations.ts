@@ -1,5 +1,5 @@
 /**
- * What a person can ask of the running daemon, done: reads from the monitor and the incident book, acts through the
+ * What a person can ask of the running daemon, done: reads from the monitor and the incident store, acts through the
  * journal, each with the name of who acted (laws L8, L10).
  */
 import type { Clock } from '../domain/clock.ts'
@@ -14,7 +14,7 @@ import type { AfterReturns } from '../control/after-returns.ts'
 import type { BrakeWatch } from '../control/brake-watch.ts'
 import type { LogLevelInForce } from './log-level.ts'
 import type { Reloads } from './reloads.ts'
-import type { IncidentBook } from '../control/incident-book.ts'
+import type { IncidentStore } from '../control/incident-store.ts'
 import { hostDetail, orderReturn } from './host-operations.ts'
 import { hostStatus } from '../review/host-views.ts'
 import { incidentDetail } from '../review/incident-views.ts'
@@ -30,7 +30,7 @@ export interface OperationsParts {
   clock: Clock
   journal: ReviewedJournal
   journalPath: string
-  book: IncidentBook
+  store: IncidentStore
   records: Pick<IncidentRecords, 'get'>
   unsettled: Pick<UnsettledIncidents, 'counts' | 'list'>
   orders: StandingOrders
@@ -50,7 +50,7 @@ export type OperationsAbout = Pick<
 >
 
 export function createOperations(parts: OperationsParts): Operations {
-  const { journal, book, records, monitor, brake, watch } = parts
+  const { journal, store, records, monitor, brake, watch } = parts
   const act = (incident: Incident, by: string, entry: Pick<NewEntry, 'kind' | 'data'>): void => {
     journal.append([{ ...entry, actor: `operator:${by}`, incident: incident.id, host: incident.host } as NewEntry])
   }
@@ -60,7 +60,7 @@ export function createOperations(parts: OperationsParts): Operations {
     host: (name) => hostDetail(name, parts),
     returnHost: (order) => Promise.resolve(orderReturn(order, parts)),
     incidents: (filter) =>
-      filter.unsettled === true ? parts.unsettled.list(filter) : incidentSummaries(journal, book, filter),
+      filter.unsettled === true ? parts.unsettled.list(filter) : incidentSummaries(journal, store, filter),
     incident: (id) => incidentDetail(records.get(id)),
     recover: (order) => Promise.resolve(recover(order)),
     tryAgain: (id, order) => Promise.resolve(orderTryAgain(id, order, parts)),
@@ -110,8 +110,8 @@ export function createOperations(parts: OperationsParts): Operations {
       host,
       data: { by, statement: proof, ...(unixUser !== undefined && { unixUser }), ...known(via) },
     }
-    const open = book.openOn(host)
-    const answer = (id: IncidentId): RecoverAnswer => ({ incident: id, held: brake.holds(book.get(id)) })
+    const open = store.openOn(host)
+    const answer = (id: IncidentId): RecoverAnswer => ({ incident: id, held: brake.holds(store.get(id)) })
     if (open === undefined) return answer(watch.open(host, verdict, by, (id) => [{ ...statement, incident: id }]))
     journal.append([{ ...statement, incident: notCancelled(open).id }])
     return answer(open.id)
@@ -134,8 +134,8 @@ function refuseNeedlessOverride(incident: Incident, brake: Pick<BrakeWatch, 'hol
 }
 
 /** Of one that is over only its end is read: it may have thousands of instances. */
-function openIncident(id: IncidentId, { book, journal }: Pick<OperationsParts, 'book' | 'journal'>): Incident {
-  const incident = book.inMemory(id)
+function openIncident(id: IncidentId, { store, journal }: Pick<OperationsParts, 'store' | 'journal'>): Incident {
+  const incident = store.inMemory(id)
   if (incident?.closed === null) return incident
   const [end] = journal.read({ incident: id, kinds: ['incident.closed'], newestFirst: true, limit: 1 })
   if (end?.kind !== 'incident.closed') throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
@@ -151,10 +151,10 @@ function notCancelled(incident: Incident): Incident {
 }
 
 function statusOf(parts: OperationsParts): DaemonStatus {
-  const { clock, journal, journalPath, book, orders, monitor, brake, about, reloads, logLevel } = parts
+  const { clock, journal, journalPath, store, orders, monitor, brake, about, reloads, logLevel } = parts
   const hosts: Partial<Record<VerdictKind, number>> = {}
   for (const { kind } of monitor.verdicts()) hosts[kind] = (hosts[kind] ?? 0) + 1
-  const open = book.open()
+  const open = store.open()
   const newest = journal.read({ newestFirst: true, limit: 1 })[0]
   const frozen = monitor.frozen()
   const lastPoll = monitor.lastPoll()

@@ -6,7 +6,7 @@ import type { TryAgain, TryAgainAnswer, TryAgainOrder } from '../domain/operatio
 import { isPerson } from '../domain/person.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { BrakeWatch } from '../control/brake-watch.ts'
-import type { IncidentBook } from '../control/incident-book.ts'
+import type { IncidentStore } from '../control/incident-store.ts'
 import { known } from '../orders/order-acts.ts'
 import type { IncidentRecords } from '../review/incident-records.ts'
 import { isOpenSentence } from './try-again.ts'
@@ -14,7 +14,7 @@ import type { WatchLoop } from '../control/watch-loop.ts'
 
 export interface TryAgainParts {
   records: Pick<IncidentRecords, 'get'>
-  book: Pick<IncidentBook, 'get' | 'openOn'>
+  store: Pick<IncidentStore, 'get' | 'openOn'>
   brake: Pick<BrakeWatch, 'holds'>
   monitor: Pick<Monitor, 'verdict'>
   watch: Pick<WatchLoop, 'open'>
@@ -29,7 +29,7 @@ export interface TryAgainParts {
 export function orderTryAgain(id: IncidentId, order: TryAgainOrder, parts: TryAgainParts): TryAgainAnswer {
   const { incident } = parts.records.get(id)
   const { host, instances } = incident
-  const open = parts.book.openOn(host)
+  const open = parts.store.openOn(host)
   if (open !== undefined)
     throw new LifeboatError('INCIDENT_OPEN', isOpenSentence(open.id, host), { details: { incident: open.id } })
   const again = parts.again(incident)
@@ -60,7 +60,7 @@ export function orderTryAgain(id: IncidentId, order: TryAgainOrder, parts: TryAg
   const named = (instance: string) => ({ id: instance, name: instances.get(instance)?.plan.name ?? instance })
   return {
     incident: opened,
-    held: parts.brake.holds(parts.book.get(opened)),
+    held: parts.brake.holds(parts.store.get(opened)),
     instances: again.instances.map(named),
     unsure: again.unsure.map(named),
   }

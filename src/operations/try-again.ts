@@ -8,7 +8,7 @@ import type { TryAgain } from '../domain/operations.ts'
 import type { EarlierRecovery } from '../domain/survey.ts'
 import type { IncidentLine } from '../journal/listing.ts'
 import type { Monitor } from '../monitor/monitor.ts'
-import type { IncidentBook } from '../control/incident-book.ts'
+import type { IncidentStore } from '../control/incident-store.ts'
 import type { ReviewedJournal } from '../review/incident-listing.ts'
 import { isBeating, type Verdict } from '../domain/verdict.ts'
 import type { planReasons } from '../engine/planner.ts'
@@ -30,19 +30,19 @@ export interface AgainFacts {
 
 export interface AgainParts {
   journal: Pick<ReviewedJournal, 'incidents'>
-  book: Pick<IncidentBook, 'isMarked'>
+  store: Pick<IncidentStore, 'isMarked'>
   monitor: Pick<Monitor, 'verdict' | 'segment'>
   mode: () => 'observe' | 'armed'
   earlier: (instance: string, except: IncidentId | null) => EarlierRecovery | null
 }
 
 /** As it stands now. */
-export function againFacts(host: string, { journal, book, monitor, mode, earlier }: AgainParts): AgainFacts {
+export function againFacts(host: string, { journal, store, monitor, mode, earlier }: AgainParts): AgainFacts {
   const newest = journal.incidents({ host, limit: lookedThrough }).find(isAboutInstances)
   return {
     newest: newest === undefined ? null : { id: newest.id, isOpen: newest.closedAt === null },
     verdict: monitor.verdict(host),
-    isMarked: book.isMarked(host),
+    isMarked: store.isMarked(host),
     fencing: monitor.segment(host).fencing,
     mode: mode(),
     earlier: (instance) => earlier(instance, null),

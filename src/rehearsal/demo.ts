@@ -129,7 +129,7 @@ function show(write: (text: string) => void, entry: Entry, sinceMs: number, daem
   const name =
     entry.instance === null || entry.incident === null
       ? null
-      : (daemon.book.find(entry.incident)?.instances.get(entry.instance)?.plan.name ?? null)
+      : (daemon.store.find(entry.incident)?.instances.get(entry.instance)?.plan.name ?? null)
   const line = demoLine(entry, name)
   if (line !== null) write(`${(sinceMs / 1000).toFixed(1).padStart(6)} s  ${line}\n`)
 }

@@ -3,11 +3,11 @@ import { returnStates } from '../domain/host-return.ts'
 import type { HostReturnDetail, HostStatus } from '../domain/operations.ts'
 import type { ReturnRecord } from '../domain/return-record.ts'
 import type { Verdict } from '../domain/verdict.ts'
-import type { IncidentBook } from '../control/incident-book.ts'
+import type { IncidentStore } from '../control/incident-store.ts'
 import type { StandingOrders } from '../orders/standing-orders.ts'
 
 interface HostViewParts {
-  book: IncidentBook
+  store: IncidentStore
   orders: StandingOrders
 }
 
@@ -24,12 +24,12 @@ export function returnDetail({ mark, state, said, leftovers, order }: ReturnReco
   }
 }
 
-export function hostStatus(verdict: Verdict, zone: string | null, { book, orders }: HostViewParts): HostStatus {
+export function hostStatus(verdict: Verdict, zone: string | null, { store, orders }: HostViewParts): HostStatus {
   const { host, segment, kind, reason, message, at, evidence } = verdict
   const { status, state, forcedDown, silentMs, intervalMs, missedBeats, probes } = evidence
-  const incident = book.openOn(host)?.id ?? null
-  const { setAside } = book.returnOf(host)
-  const returning = book.isReturning(host) ? book.returnOf(host).state : null
+  const incident = store.openOn(host)?.id ?? null
+  const { setAside } = store.returnOf(host)
+  const returning = store.isReturning(host) ? store.returnOf(host).state : null
   return {
     host,
     segment,

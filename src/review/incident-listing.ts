@@ -1,13 +1,13 @@
 /**
  * Incidents as lists show them, without folding their entries: one of thousands of instances costs a list no more than an
- * empty one. Open ones come from the incident book, which alone knows how far fencing has come.
+ * empty one. Open ones come from the incident store, which alone knows how far fencing has come.
  */
 import type { IncidentId } from '../domain/entry.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { IncidentFilter, IncidentSummary } from '../domain/operations.ts'
 import type { IncidentLine } from '../journal/listing.ts'
 import type { JournalView } from '../journal/reader.ts'
-import type { IncidentBook } from '../control/incident-book.ts'
+import type { IncidentStore } from '../control/incident-store.ts'
 import { headOf, incidentSummary } from './incident-views.ts'
 
 /** What reviewing needs of the journal beside reading and appending. */
@@ -19,10 +19,10 @@ export const defaultLimit = 100
 /** The newest first. */
 export function incidentSummaries(
   journal: Pick<ReviewedJournal, 'incidents' | 'read'>,
-  book: Pick<IncidentBook, 'open'>,
+  store: Pick<IncidentStore, 'open'>,
   { open, host, limit = defaultLimit }: IncidentFilter,
 ): IncidentSummary[] {
-  const current = new Map(book.open().map((incident) => [incident.id, incident]))
+  const current = new Map(store.open().map((incident) => [incident.id, incident]))
   const lines = journal.incidents({ openOnly: open === true, limit, ...(host !== undefined && { host }) })
   const signed = signOffs(journal, lines.at(-1)?.openedAt)
   return lines.map((line) => {

@@ -15,7 +15,7 @@ import type { ChainProof, IncidentReview, RecoveryLine, Review, SegmentStatus, V
 import { exportLine } from '../journal/export.ts'
 import { incidentReportParts } from './report.ts'
 import type { Monitor } from '../monitor/monitor.ts'
-import type { IncidentBook } from '../control/incident-book.ts'
+import type { IncidentStore } from '../control/incident-store.ts'
 import { incidentFacts, incidentSummary } from './incident-views.ts'
 import { returnDetail } from './host-views.ts'
 import { adviceFor, type FenceRetry } from './advice.ts'
@@ -39,7 +39,7 @@ export interface ReviewParts {
   clock: Clock
   cloud: Cloud
   journal: ReviewedJournal
-  book: IncidentBook
+  store: IncidentStore
   records: IncidentRecords
   monitor: Pick<Monitor, 'segments' | 'verdicts'>
   settings: FenceRetry
@@ -50,14 +50,14 @@ export interface ReviewParts {
 }
 
 export function createReview(parts: ReviewParts): Review {
-  const { journal, book, records, monitor } = parts
+  const { journal, store, records, monitor } = parts
   const plans = new PlanRuns(parts)
   const followers = new Followers(journal)
   const proven = new ProvenTimes(journal)
   let verifying: Promise<ChainProof> | null = null
 
   return {
-    segments: () => segmentsOf(monitor, book),
+    segments: () => segmentsOf(monitor, store),
     verdicts: ({ host, after, limit = defaultLimit }) => verdictLines(journal, { host, after, limit }),
     recoveries: ({ open, host, limit = defaultLimit }) => recoveryLines(parts, proven, { open, host, limit }),
     load: (id) => records.load(id),
@@ -85,8 +85,8 @@ export function createReview(parts: ReviewParts): Review {
   }
 }
 
-function segmentsOf(monitor: ReviewParts['monitor'], book: IncidentBook): SegmentStatus[] {
-  const open = book.open()
+function segmentsOf(monitor: ReviewParts['monitor'], store: IncidentStore): SegmentStatus[] {
+  const open = store.open()
   const verdicts = monitor.verdicts()
   return monitor.segments().map((rules) => {
     const own = verdicts.filter(({ segment }) => segment === rules.name)
@@ -120,11 +120,11 @@ function verdictLines(
 }
 
 function recoveryLines(
-  { journal, book }: Pick<ReviewParts, 'journal' | 'book'>,
+  { journal, store }: Pick<ReviewParts, 'journal' | 'store'>,
   proven: ProvenTimes,
   { open, host, limit }: { open: boolean | undefined; host: string | undefined; limit: number },
 ): RecoveryLine[] {
-  const current = new Map(book.open().map((incident) => [incident.id, incident]))
+  const current = new Map(store.open().map((incident) => [incident.id, incident]))
   const workflows = new Map(
     journal
       .read({ kinds: ['workflow.pinned'] })
@@ -145,10 +145,10 @@ function recoveryLines(
   })
 }
 
-function reviewOf(record: IncidentRecord, { journal, book, settings, again }: ReviewParts): IncidentReview {
+function reviewOf(record: IncidentRecord, { journal, store, settings, again }: ReviewParts): IncidentReview {
   const { incident } = record
   const instances = [...incident.instances.values()]
-  const hostReturn = hostReturnOf(book, incident)
+  const hostReturn = hostReturnOf(store, incident)
   return {
     ...incidentFacts(incident),
     fenceAttempts: [...record.attempts],
@@ -172,8 +172,8 @@ function reviewOf(record: IncidentRecord, { journal, book, settings, again }: Re
 }
 
 /** Null when the host's mark is another incident's, or there is none. */
-function hostReturnOf(book: IncidentBook, { id, host }: Incident): HostReturnDetail | null {
-  const record = book.returnOf(host)
+function hostReturnOf(store: IncidentStore, { id, host }: Incident): HostReturnDetail | null {
+  const record = store.returnOf(host)
   return incidentOf(record) === id ? returnDetail(record) : null
 }
 

@@ -1,10 +1,10 @@
-/** The brake's watch over a real journal and incident book, beside a monitor that sees what a test says. */
+/** The brake's watch over a real journal and incident store, beside a monitor that sees what a test says. */
 import type { CloudBrake } from '../../src/domain/brake.ts'
 import type { EntryData } from '../../src/domain/entry.ts'
 import type { BrakeLimits, Segment } from '../../src/domain/segment.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { BrakeWatch } from '../../src/control/brake-watch.ts'
-import { IncidentBook } from '../../src/control/incident-book.ts'
+import { IncidentStore } from '../../src/control/incident-store.ts'
 import { simulatedSegment } from '../../src/rehearsal/simulated-parts.ts'
 import type { Monitor } from '../../src/monitor/monitor.ts'
 import { newJournal, temporaryDirectory } from '../journal/fixtures.ts'
@@ -48,7 +48,7 @@ export class Scene {
   readonly clock = new SetClock()
   readonly path = `${temporaryDirectory()}/journal.db`
   journal = newJournal(this.path, this.clock)
-  book = new IncidentBook(this.journal)
+  store = new IncidentStore(this.journal)
   frozen = false
   polled = true
   racks: Record<string, string[]> = {}
@@ -124,13 +124,13 @@ export class Scene {
   }
 
   holds(host: string): string | null {
-    return this.watch.holds(this.book.get(`i-${host}`))
+    return this.watch.holds(this.store.get(`i-${host}`))
   }
 
   restart(): void {
     this.journal.close()
     this.journal = newJournal(this.path, this.clock)
-    this.book = new IncidentBook(this.journal)
+    this.store = new IncidentStore(this.journal)
     this.watch = this.#watch()
   }
 
@@ -152,7 +152,7 @@ export class Scene {
     return new BrakeWatch({
       clock: this.clock,
       journal: this.journal,
-      book: this.book,
+      store: this.store,
       monitor,
       segmentOfIncident: segment,
       rules: () => this.rules,

@@ -305,7 +305,7 @@ describe('which hosts count', () => {
     const { down } = brakeFacts({
       blind: false,
       verdicts: scene.see('host-down', 'h0').verdicts,
-      openIncidents: scene.book.open(),
+      openIncidents: scene.store.open(),
       recoveries: new Map(),
       domains: () => ['r1'],
       confirmAfterBeats: 2.5,

@@ -7,8 +7,8 @@ import type { IncidentPhase } from '../../src/domain/incident-phases.ts'
 /** Of a host whose open incident is in that phase, with or without a proof and a mark of ours. */
 function isFenced(phase: IncidentPhase, proof: object | null, marked: object | null): boolean {
   const incident = { phase, proof, marked } as Incident
-  const book = { openOn: () => incident }
-  return createBridge({ book } as unknown as Parameters<typeof createBridge>[0]).isFenced('cmp02')
+  const store = { openOn: () => incident }
+  return createBridge({ store } as unknown as Parameters<typeof createBridge>[0]).isFenced('cmp02')
 }
 
 describe('a host whose incident is over', () => {
@@ -16,9 +16,9 @@ describe('a host whose incident is over', () => {
     ['AWAY_AFTER_INCIDENT', true],
     ['BEATING_UNDER_OUR_FLAGS', false],
   ])('is fenced while it stands under our flags as %s: %s', (reason, fenced) => {
-    const book = { openOn: () => undefined, markedBy: () => 'inc-1', isProven: () => true }
+    const store = { openOn: () => undefined, markedBy: () => 'inc-1', isProven: () => true }
     const monitor = { verdict: () => ({ kind: 'returning', reason, evidence: { forcedDown: true } }) }
-    const bridge = createBridge({ book, monitor } as unknown as Parameters<typeof createBridge>[0])
+    const bridge = createBridge({ store, monitor } as unknown as Parameters<typeof createBridge>[0])
     expect(bridge.isFenced('cmp02')).toBe(fenced)
   })
 })

@@ -30,7 +30,7 @@ function scene(run: (append: (entry: NewEntry) => void) => Promise<void>) {
     clock,
     signal: stop.signal,
     observer: {},
-    book: { inMemory: (id) => incidents.get(id) },
+    store: { inMemory: (id) => incidents.get(id) },
     journal: { append, onAppend: (told) => void tell.push(told) },
     run: () => {
       seen.push(`${clock.now() / 1_000} run`)

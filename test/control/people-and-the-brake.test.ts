@@ -26,7 +26,7 @@ function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> 
     clock: scene.clock,
     journal: scene.journal,
     journalPath: scene.path,
-    book: scene.book,
+    store: scene.store,
     records: new IncidentRecords(scene.journal, () => Promise.resolve()),
     unsettled: new UnsettledIncidents(scene.journal),
     orders: new StandingOrders(scene.journal, scene.clock),
@@ -74,7 +74,7 @@ describe('an override', () => {
     const data = { code: 'PAUSED' as const, message: 'paused by bob' }
     scene.journal.append([{ kind: 'incident.held', incident: 'i-h0', host: 'h0', data }])
     await operationsOf(scene).override('i-h0', ann)
-    expect(scene.book.get('i-h0').override).toEqual(ann)
+    expect(scene.store.get('i-h0').override).toEqual(ann)
   })
 
   it('is refused for one that is not held: it would let its host through a mass failure nobody has seen yet', () =>
@@ -128,7 +128,7 @@ describe('hosts that die in one poll', () => {
       clock: scene.clock,
       journal: scene.journal,
       monitor: { poll: () => Promise.resolve(report) } as unknown as Monitor,
-      book: scene.book,
+      store: scene.store,
       brake: {
         look: () => {
           done.push('look')

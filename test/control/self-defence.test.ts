@@ -212,12 +212,12 @@ describe('memory', () => {
       for (let round = 0; round < 3; round++) {
         simulator.addInstance({ host: dead })
         simulator.crash(dead)
-        await world.until(() => daemon.book.open().length === 1)
+        await world.until(() => daemon.store.open().length === 1)
         const { id } = await world.ended(dead)
         await clock.advance(1_000)
-        expect(daemon.book.size).toBe(0)
+        expect(daemon.store.size).toBe(0)
         expect(daemon.operations.incident(id).instanceList).toHaveLength(1)
-        expect(daemon.book.get(id).closed?.outcome).toBe('done')
+        expect(daemon.store.get(id).closed?.outcome).toBe('done')
         simulator.start(dead)
         simulator.world.host(dead).service.forcedDown = false
         simulator.world.host(dead).service.status = 'enabled'

@@ -138,7 +138,7 @@ async function resume(simulator: Simulator, path: string): Promise<void> {
   })
   daemon.start()
   const end = clock.now() + 20_000
-  while (daemon.book.open().length > 0 && clock.now() < end) await sleep(clock, 10)
+  while (daemon.store.open().length > 0 && clock.now() < end) await sleep(clock, 10)
   await daemon.stop('over')
   journal.close()
 }

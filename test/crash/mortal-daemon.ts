@@ -103,7 +103,7 @@ export class MortalDaemon {
 
   /** Whether there is nothing to wait for any more: it is dead, or everything is over. */
   get isOver(): boolean {
-    return this.dead || this.#daemon?.book.open().length === 0
+    return this.dead || this.#daemon?.store.open().length === 0
   }
 
   /** Dies here and now, whatever is under way. */
@@ -153,7 +153,7 @@ export class MortalDaemon {
 
   /** The step whose write this is: the newest one that is intended. A write without one breaks law L2. */
   #sending(kind: StepKind, instance: string): Sending {
-    const steps = [...(this.daemon.book.open()[0]?.instances.get(instance)?.steps.values() ?? [])]
+    const steps = [...(this.daemon.store.open()[0]?.instances.get(instance)?.steps.values() ?? [])]
     const record = steps.findLast((step) => step.status === 'intended' && step.kind === kind)
     if (record === undefined) throw new Error(`L2: ${kind} of ${instance} is sent without an intended row`)
     const [, recipe = '', step = '', attempt] = /^\d+\.(.+)\.([^.]+)\.(\d+)$/.exec(record.key) ?? []

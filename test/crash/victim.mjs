@@ -42,7 +42,7 @@ const daemon = new Daemon({
 })
 daemon.start()
 const look = setInterval(() => {
-  if (daemon.book.open().length > 0) return
+  if (daemon.store.open().length > 0) return
   clearInterval(look)
   void daemon.stop('over').then(() => {
     real.close()

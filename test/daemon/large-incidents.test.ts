@@ -25,7 +25,7 @@ it(
     simulator.addInstance({ name: 'web', host: 'cmp01', volumeBacked: true })
     simulator.crash('cmp01')
     const { id } = await world.ended('cmp01')
-    await world.until(() => daemon.book.inMemory(id) === undefined)
+    await world.until(() => daemon.store.inMemory(id) === undefined)
     for (let nth = 0; nth < 600; nth += 1) daemon.review.note(id, { by: 'ann', text: `note ${nth}` })
 
     const server = restServer({ operations: daemon.operations, review: daemon.review, clock }, onSocket)
@@ -58,14 +58,14 @@ it(
     simulator.addInstance({ name: 'half', host: 'cmp01', state: 'building' })
     simulator.crash('cmp01')
     const { id } = await world.ended('cmp01')
-    await world.until(() => daemon.book.inMemory(id) === undefined)
+    await world.until(() => daemon.store.inMemory(id) === undefined)
     for (let nth = 0; nth < 600; nth += 1) daemon.review.note(id, { by: 'ann', text: `note ${nth}` })
 
     lengths = []
     simulator.start('cmp01')
     await clock.advance(15_000)
-    await world.until(() => !daemon.book.isMarked('cmp01'))
-    expect(daemon.book.returnOf('cmp01').leftovers).toMatchObject([{ code: 'INSTANCE_LEFT' }])
+    await world.until(() => !daemon.store.isMarked('cmp01'))
+    expect(daemon.store.returnOf('cmp01').leftovers).toMatchObject([{ code: 'INSTANCE_LEFT' }])
     expect(Math.max(...lengths)).toBeLessThanOrEqual(250)
   }),
 )

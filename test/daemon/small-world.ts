@@ -131,7 +131,7 @@ export class SmallWorld {
 
   incident(host: string): Incident | undefined {
     const id = this.daemon.operations.incidents({ host })[0]?.id
-    return id === undefined ? undefined : this.daemon.book.find(id)
+    return id === undefined ? undefined : this.daemon.store.find(id)
   }
 
   /** Waits until the host's incident is over. */

@@ -10,7 +10,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { IncidentBook } from '../../src/control/incident-book.ts'
+import { IncidentStore } from '../../src/control/incident-store.ts'
 import { systemClock as clock } from '../../src/system/system-clock.ts'
 import { sleep } from '../../src/domain/clock.ts'
 import type { Cloud } from '../../src/domain/cloud.ts'
@@ -87,7 +87,7 @@ export class Rig {
   hold: Exclude<Permission, { allowed: true } | { cancelled: string }> | null = null
   id = 'incident-1'
   journal: JournalWriter
-  book: IncidentBook
+  store: IncidentStore
   readonly #directory: string
   readonly #options: RigOptions
   #cloud: OpenStackCloud
@@ -105,7 +105,7 @@ export class Rig {
       ...options.segment,
     }
     this.journal = openJournal(this.journalPath, { clock })
-    this.book = new IncidentBook(this.journal)
+    this.store = new IncidentStore(this.journal)
     this.#cloud = this.#connect()
   }
 
@@ -125,7 +125,7 @@ export class Rig {
   }
 
   get incident(): Incident {
-    return this.book.get(this.id)
+    return this.store.get(this.id)
   }
 
   /** The host crashes and an incident stands at fencing, as the monitor and the confirmation would have left it. */
@@ -185,7 +185,7 @@ export class Rig {
     this.journal.close()
     this.#cloud.close()
     this.journal = openJournal(this.journalPath, { clock })
-    this.book = new IncidentBook(this.journal)
+    this.store = new IncidentStore(this.journal)
     this.#cloud = this.#connect()
   }
 
@@ -271,7 +271,7 @@ export class Rig {
 
   #bridge(): Bridge {
     return {
-      incident: (id) => this.book.get(id),
+      incident: (id) => this.store.get(id),
       permission: (incident, act = 'begins') => {
         if (act !== 'begins') return { allowed: true }
         if (incident.cancelled !== null) return { allowed: false, cancelled: incident.cancelled.reason }

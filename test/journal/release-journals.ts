@@ -162,7 +162,7 @@ export async function resume({ clock, simulator, path }: Scene): Promise<Ends> {
     if (paused !== null) await life.daemon.operations.resume({ by: 'ann', reason: 'looked' })
     await clock.until(() => life.isOver, 1_800_000)
     await life.stop()
-    const instances = [...(life.daemon.book.find(incident)?.instances.values() ?? [])]
+    const instances = [...(life.daemon.store.find(incident)?.instances.values() ?? [])]
     return Object.fromEntries(
       instances.map(({ plan, outcome }) => {
         const { vmState, locked, host: on } = simulator.instance(plan.instanceId)

@@ -12,7 +12,7 @@ function operations(
   const open = { id: 'i-1', host: 'cmp01', cancelled: null, closed: null, ...incident } as Incident
   const parts = {
     journal: { append: (entries: NewEntry[]) => void written.push(...entries) },
-    book: { openOn: () => open, inMemory: () => open, get: () => open },
+    store: { openOn: () => open, inMemory: () => open, get: () => open },
     brake: { holds: () => held },
     monitor: { verdict: () => ({ kind: 'host-down', message: 'dead' }) },
   }

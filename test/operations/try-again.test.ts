@@ -127,7 +127,7 @@ describe('it is refused', () => {
     ]
     const parts = {
       journal: { incidents: () => lines },
-      book: { isMarked: () => true },
+      store: { isMarked: () => true },
       monitor: { verdict: () => away, segment: () => ({ fencing: [] }) },
       mode: () => 'armed',
       earlier: () => null,
@@ -143,7 +143,7 @@ describe('the order', () => {
     const opened: unknown[] = []
     const made = {
       records: { get: () => ({ incident: failed }) },
-      book: { get: () => failed, openOn: () => (changes.open === undefined ? undefined : { id: changes.open }) },
+      store: { get: () => failed, openOn: () => (changes.open === undefined ? undefined : { id: changes.open }) },
       brake: { holds: () => 'held: too many' },
       monitor: { verdict: () => away },
       watch: {

@@ -16,11 +16,11 @@ it(
     await world.ended('cmp01')
     simulator.crash('cmp02')
     simulator.bmc('cmp02').reachable = false
-    await world.until(() => (daemon.book.openOn('cmp02')?.fencing ?? null) !== null)
+    await world.until(() => (daemon.store.openOn('cmp02')?.fencing ?? null) !== null)
     const access = openJournalAccess(world.path, { fenceRetryMs: 60_000, fenceRetryMaxMs: 900_000 })
     try {
       const listed = access.incidents({})
-      const folded = listed.map(({ id }) => ({ ...incidentSummary(daemon.book.get(id)), signedOff: null }))
+      const folded = listed.map(({ id }) => ({ ...incidentSummary(daemon.store.get(id)), signedOff: null }))
       expect(listed).toEqual(folded)
       expect(listed.map(({ host, ended, fencing }) => [host, ended?.outcome, fencing !== null])).toEqual([
         ['cmp02', undefined, true],

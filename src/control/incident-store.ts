@@ -15,7 +15,7 @@ import {
 import type { Journal } from '../domain/journal.ts'
 import { applyToWatched, isUnfinished, watchedReturnKinds, type WatchedReturn } from '../domain/after-return.ts'
 
-export class IncidentBook {
+export class IncidentStore {
   readonly #journal: Journal
   readonly #incidents: Map<IncidentId, Incident>
   /** What we set on hosts, and how far they are on their way back. */
