@@ -201,7 +201,7 @@ async function tryOnce(
       try {
         const quietMs = error.certainty === 'unknown' ? run.settings.settleQuietMs : 2 * run.settings.tickMs
         if (!(await settleInto(driver, scene, now, base, quietMs))) {
-          if (error.certainty === 'unknown' && mayBeServed()) return 'late'
+          if (error.certainty === 'unknown' && error.details['served'] !== true && mayBeServed()) return 'late'
           return fail(error.certainty === 'unknown' ? settledAsNotApplied(error) : error)
         }
       } catch (unsettled) {

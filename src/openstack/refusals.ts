@@ -37,6 +37,7 @@ export function refusal(refused: Refused): LifeboatError {
         service: call.service,
         status: answer.status,
         requestId: answer.requestId,
+        ...(certainty === 'unknown' && isServed(answer) && { served: true }),
         ...(answer.retryAfterMs === null ? {} : { retryAfterMs: answer.retryAfterMs }),
       },
     },
@@ -126,6 +127,14 @@ function badRequest(call: ApiCall, microversion: number | null, text: string): M
     }
   }
   return { code: 'API_REFUSED', retry: 'never', says: 'refused as wrong' }
+}
+
+/**
+ * Whether the service itself answered that it failed: its worker has let go of the request, so what it did not do by now it never
+ * does. Where a proxy answered (502, 504, a page of its own) the request may still wait in a queue (docs/nova.md §2.1).
+ */
+function isServed(answer: HttpAnswer): boolean {
+  return answer.status === 500 && fromOpenStack(answer)
 }
 
 function fromOpenStack(answer: HttpAnswer): boolean {

@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { RehearsedCloud, failure, fault, serverJson } from './rehearsed-cloud.ts'
+import { RehearsedCloud, failure, fault, serverJson, type Reply } from './rehearsed-cloud.ts'
 
 let cloud: RehearsedCloud
 beforeEach(async () => {
@@ -39,6 +39,20 @@ describe('a write whose answer is lost', () => {
     while (cloud.requests(action).length === 0) await new Promise((resolve) => setImmediate(resolve))
     controller.abort()
     expect(await call).toMatchObject({ code: 'CANCELLED', certainty: 'unknown' })
+  })
+
+  it.each<[string, Reply, true | undefined]>([
+    ['500 of the service itself', fault(500, 'Unexpected API Error'), true],
+    [
+      '500 with a page of a proxy',
+      { status: 500, text: '<html>oops</html>', headers: { 'x-openstack-request-id': '' } },
+      undefined,
+    ],
+    ['504', fault(504, 'gateway'), undefined],
+  ])('is known to be over only where the service itself has answered: %s', async (_what, answer, served) => {
+    cloud.on(action, () => answer)
+    const error = await failure(cloud.client().evacuate('i1', { landing: 'stopped' }))
+    expect(error.details['served']).toBe(served)
   })
 
   it.each([500, 502, 504])('is API_FAULT with unknown effect after %i, and is not sent again', async (status) => {
