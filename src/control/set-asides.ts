@@ -15,7 +15,7 @@ import type { Observer } from '../domain/observer.ts'
 import type { HostName, ServiceRecord } from '../domain/service.ts'
 import { evacuates } from '../domain/set-aside-record.ts'
 import { decideSetAside, isDestination, setAsideReason, whySetAside, type SetAside } from '../domain/set-aside.ts'
-import type { Bridge, ExecutorSettings } from '../executor/context.ts'
+import type { Permissions, ExecutorSettings } from '../executor/context.ts'
 import { disable, enable, type SetAsideRun } from '../executor/set-aside-steps.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { PollReport } from '../monitor/report.ts'
@@ -45,7 +45,7 @@ export interface SetAsidesParts {
   store: Pick<IncidentStore, 'open' | 'openOn' | 'isMarked' | 'returnOf' | 'setAside'>
   orders: StandingOrders
   brake: Pick<BrakeWatch, 'roomFor'>
-  permission: Bridge['permission']
+  permission: Permissions['of']
   mode: () => 'observe' | 'armed'
   confirmAfterBeats: () => number
   settings: Pick<ExecutorSettings, 'settleQuietMs' | 'longestRequestMs'>
@@ -88,7 +88,7 @@ export class SetAsides {
     void this.#act()
   }
 
-  /** As `Bridge.setSilentAside`. */
+  /** As `Permissions.setSilentAside`. */
   async setSilentAside(): Promise<void> {
     if (this.#acting === null && this.#silent().length === 0 && this.#ordered().length === 0) return
     const { clock, signal } = this.#parts

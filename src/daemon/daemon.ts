@@ -18,7 +18,7 @@ import { Monitor } from '../monitor/monitor.ts'
 import { NoticeService } from '../notices/index.ts'
 import { AfterReturns } from '../control/after-returns.ts'
 import { BrakeWatch } from '../control/brake-watch.ts'
-import { createBridge } from '../control/bridge.ts'
+import { createPermissions } from '../control/permissions.ts'
 import { earlierRecovery } from '../control/earlier-recoveries.ts'
 import { freezeBefore } from '../control/freeze-record.ts'
 import { HostReturns } from '../control/host-returns.ts'
@@ -154,7 +154,7 @@ export class Daemon {
       rules: () => rules.now.cloudBrake,
       confirmAfterBeats: () => rules.now.monitorSettings.confirmAfterBeats,
     })
-    const bridge = createBridge({
+    const permissions = createPermissions({
       clock,
       store: this.store,
       orders: this.orders,
@@ -173,11 +173,20 @@ export class Daemon {
     this.#setAsides = new SetAsides({
       ...{ clock, cloud, journal, observer, mode, brake, settings: rules.executorSettings },
       ...{ monitor: this.monitor, store: this.store, orders: this.orders, signal },
-      permission: (it) => bridge.permission(it),
+      permission: (it) => permissions.of(it),
       confirmAfterBeats: () => rules.now.monitorSettings.confirmAfterBeats,
     })
     const rulesInForce = (): object => rules.now
-    this.#context = { cloud, journal, fencer, clock, observer, bridge, settings: rules.executorSettings, rulesInForce }
+    this.#context = {
+      cloud,
+      journal,
+      fencer,
+      clock,
+      observer,
+      permissions,
+      settings: rules.executorSettings,
+      rulesInForce,
+    }
     this.#queue = Slots.shared(parts.executorSettings.maxParallel)
     this.#runs = new IncidentRuns({
       ...{ clock, journal, observer, signal, store: this.store },

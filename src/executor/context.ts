@@ -54,10 +54,11 @@ export type Permission =
  */
 export type Act = 'begins' | 'finishes' | 'closes'
 
-/** What the executor asks of the rest of the daemon. */
-export interface Bridge {
+/** What the executor asks of the rest of the daemon: above all whether an incident may write. */
+export interface Permissions {
   incident(id: IncidentId): Incident
-  permission(incident: Incident, act?: Act): Permission
+  /** Asked before every single write. */
+  of(incident: Incident, act?: Act): Permission
   /** What was seen of the host last; undefined before it was seen at all. */
   verdict(host: string): Verdict | undefined
   /** A fresh look at one host, right before acting. */
@@ -87,7 +88,7 @@ export interface ExecutorContext {
   fencer: Fencer
   clock: Clock
   observer: Observer
-  bridge: Bridge
+  permissions: Permissions
   settings: ExecutorSettings
   /** Another object once a reload put other rules in force. Without it there are no reloads. */
   rulesInForce?: () => object

@@ -77,17 +77,17 @@ export class FenceWatch {
 
   /** Why the chain must not go on; null as a code where no hold stands behind it. */
   #forbidden(): { code: HoldCode | null; message: string } | null {
-    const { bridge, id, host } = this.#run
-    const permission = bridge.permission(bridge.incident(id))
+    const { permissions, id, host } = this.#run
+    const permission = permissions.of(permissions.incident(id))
     if (!permission.allowed)
       return 'cancelled' in permission
         ? { code: null, message: permission.cancelled }
         : { code: permission.hold, message: permission.message }
     if (permission.hostIsBack !== undefined) return { code: null, message: permission.hostIsBack }
-    const witness = bridge.verdict(host)?.evidence.probes.find(({ answer }) => answer === 'alive')
+    const witness = permissions.verdict(host)?.evidence.probes.find(({ answer }) => answer === 'alive')
     if (witness !== undefined && !this.#seenAlive)
       return { code: 'HOST_ALIVE', message: `${witness.probe} found the host alive (${witness.detail})` }
-    const { name, fencing } = bridge.segment(bridge.incident(id))
+    const { name, fencing } = permissions.segment(permissions.incident(id))
     const gone = this.#methods.find((method) => !fencing.includes(method))
     return gone === undefined
       ? null

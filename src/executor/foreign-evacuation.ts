@@ -63,7 +63,7 @@ async function arrival(run: Run, watch: HostWatch, id: InstanceId, { status, des
     for (;;) {
       const { host } = await watch.read(id)
       const arrives = (status === 'done' || status === 'completed') && host !== destHost
-      if (!arrives || run.clock.now() >= until || run.bridge.incident(run.id).cancelled !== null) return
+      if (!arrives || run.clock.now() >= until || run.permissions.incident(run.id).cancelled !== null) return
       await pause(run.clock, run.settings.tickMs, run.signal)
     }
   } catch (thrown) {
@@ -74,7 +74,7 @@ async function arrival(run: Run, watch: HostWatch, id: InstanceId, { status, des
 /** Resolves when a person cancels, or when it has been followed for long enough. Throws SHUTDOWN. */
 async function patienceIsOver(run: Run, stop: AbortSignal): Promise<null> {
   const until = run.clock.now() + followedForMs
-  while (run.clock.now() < until && run.bridge.incident(run.id).cancelled === null && !isAborted(stop))
+  while (run.clock.now() < until && run.permissions.incident(run.id).cancelled === null && !isAborted(stop))
     await pause(run.clock, run.settings.tickMs, run.signal)
   return null
 }

@@ -79,7 +79,7 @@ export class Gate {
   pass(act: Act = 'begins'): Promise<void> {
     if (act !== 'begins') return this.#passBegun(act)
     this.#stopIfEnded()
-    const incident = this.#run.bridge.incident(this.#run.id)
+    const incident = this.#run.permissions.incident(this.#run.id)
     if (this.#waiting === null && !this.#lacksProof() && this.#permission().allowed) {
       if (incident.held !== null && gateHolds.has(incident.held.code))
         this.#continue(whyItGoesOn(incident.held.code, incident.override?.by))
@@ -92,8 +92,8 @@ export class Gate {
 
   /** Whether `pass` would resolve at once. */
   isOpen(act: Act = 'begins'): boolean {
-    const { bridge, id, signal } = this.#run
-    const incident = bridge.incident(id)
+    const { permissions, id, signal } = this.#run
+    const incident = permissions.incident(id)
     if (act !== 'begins') return !signal.aborted && this.#against(act) === null
     if (signal.aborted || this.#waiting !== null || incident.cancelled !== null) return false
     const open = this.#permission().allowed && !this.#lacksProof()
@@ -108,12 +108,12 @@ export class Gate {
 
   /** What is begun is finished: it waits for less, and once cancelled it waits for nothing. */
   async #passBegun(act: Exclude<Act, 'begins'>): Promise<void> {
-    const { bridge, id, host, clock, signal } = this.#run
+    const { permissions, id, host, clock, signal } = this.#run
     for (;;) {
       if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
       const against = this.#against(act)
       if (against === null) return
-      if (bridge.incident(id).cancelled !== null)
+      if (permissions.incident(id).cancelled !== null)
         throw new LifeboatError('HOST_ALIVE', `not started, because its guest may run on ${host} as well: ${against}`)
       // Whatever holds it is said on record there, and the host is proven dead again where it must be.
       this.#waiting ??= this.#wait().finally(() => (this.#waiting = null))
@@ -124,8 +124,8 @@ export class Gate {
 
   /** Why what was begun may not go on now, or null. */
   #against(act: Exclude<Act, 'begins'>): string | null {
-    const { bridge, id, lapsed } = this.#run
-    const permission = bridge.permission(bridge.incident(id), act)
+    const { permissions, id, lapsed } = this.#run
+    const permission = permissions.of(permissions.incident(id), act)
     if (!permission.allowed) return 'cancelled' in permission ? permission.cancelled : permission.message
     if (act === 'closes') return null
     if (this.#pickingUp) return 'the proof of death was not looked at again yet'
@@ -135,16 +135,16 @@ export class Gate {
 
   /** The host showed life after it was proven dead. */
   #lacksProof(): boolean {
-    const { phase, proof } = this.#run.bridge.incident(this.#run.id)
+    const { phase, proof } = this.#run.permissions.incident(this.#run.id)
     return proof === null && proven.has(phase)
   }
 
   async #wait(): Promise<void> {
-    const { bridge, journal, id, host, clock, signal } = this.#run
+    const { permissions, journal, id, host, clock, signal } = this.#run
     let provenAt = this.#openAt
     for (;;) {
       this.#stopIfEnded()
-      const incident = bridge.incident(id)
+      const incident = permissions.incident(id)
       const permission = this.#permission()
       if (permission.allowed && this.#lacksProof()) {
         // What came true meanwhile (a pause, a cancel) is asked again before anything is let through.
@@ -178,16 +178,16 @@ export class Gate {
   }
 
   #permission(): Permission {
-    const { bridge, id, lapsed } = this.#run
+    const { permissions, id, lapsed } = this.#run
     // Voided is more than lapsed: the host is proven dead anew from the beginning.
-    if (lapsed === null || this.#lacksProof()) return bridge.permission(bridge.incident(id))
+    if (lapsed === null || this.#lacksProof()) return permissions.of(permissions.incident(id))
     const message = `the proof of death lapsed and could not be made anew: ${lapsed.message}`
     return { allowed: false, hold: 'FENCE_FAILED', message, error: errorRecord(lapsed) }
   }
 
   #stopIfEnded(): void {
     if (this.#run.signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
-    const cancelled = this.#run.bridge.incident(this.#run.id).cancelled
+    const cancelled = this.#run.permissions.incident(this.#run.id).cancelled
     if (cancelled !== null) throw new LifeboatError('CANCELLED', `cancelled by ${cancelled.by}: ${cancelled.reason}`)
   }
 }

@@ -59,7 +59,7 @@ export class Holding {
   }
 
   get incident(): Incident {
-    return this.#run.bridge.incident(this.#run.id)
+    return this.#run.permissions.incident(this.#run.id)
   }
 
   /** Once for each code: the same reason again is no news. */

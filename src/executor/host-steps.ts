@@ -25,10 +25,10 @@ import { stepRequestId } from './step-request-id.ts'
  * @param seen the look right before, when it is not the verdict that opened the incident
  */
 export async function fenceHost(run: Run, statementCounts: boolean, seen?: Verdict): Promise<FencingProof> {
-  const incident = run.bridge.incident(run.id)
-  const { bridge, fencer, host } = run
-  const { fencing: methods, fencingLimitMs } = bridge.segment(incident)
-  const limitMs = fencingLimitMs ?? bridge.workflow(incident.workflowDigest).hostDeadlineMs.fence
+  const incident = run.permissions.incident(run.id)
+  const { permissions, fencer, host } = run
+  const { fencing: methods, fencingLimitMs } = permissions.segment(incident)
+  const limitMs = fencingLimitMs ?? permissions.workflow(incident.workflowDigest).hostDeadlineMs.fence
   const tell = (data: FenceAttempt): void =>
     void run.journal.append([{ kind: 'fence.attempt', incident: run.id, host, data }])
   const before = {
@@ -84,7 +84,7 @@ export async function forceDown(run: Run, gate: HostGate): Promise<void> {
     await gate.pass()
     // After the gate: it may have waited for days, in which people act.
     const service = await readService(run)
-    if (isForcedDown(service, run.bridge.incident(run.id))) return confirmOpen(run, 'force-down', flagsOf(service))
+    if (isForcedDown(service, run.permissions.incident(run.id))) return confirmOpen(run, 'force-down', flagsOf(service))
     if (!gate.isOpen()) continue
     try {
       return await orderForceDown(run, gate, service)
@@ -99,8 +99,8 @@ function isForcedDown({ forcedDown, status }: ServiceRecord, { marked }: Inciden
 }
 
 /** Enabled, or disabled by us while it was only silent: from now on the text names the host's own incident. */
-function isOursToDisable({ bridge, host }: Run, { status, disabledReason }: ServiceRecord): boolean {
-  return status === 'enabled' || (disabledReason !== null && disabledReason === bridge.setAsideReason(host))
+function isOursToDisable({ permissions, host }: Run, { status, disabledReason }: ServiceRecord): boolean {
+  return status === 'enabled' || (disabledReason !== null && disabledReason === permissions.setAsideReason(host))
 }
 
 /** Throws HELD_BACK when the row must be read again: a person changed it, or what allowed the write is no longer so. */
@@ -119,7 +119,7 @@ async function orderForceDown(run: Run, gate: HostGate, found: ServiceRecord): P
     // Before the mark too: what is not sent leaves nothing of ours to be taken back.
     mayLeave()
     // Once for what was found: a refusal that lasts for days must not repeat it.
-    const { marked } = run.bridge.incident(run.id)
+    const { marked } = run.permissions.incident(run.id)
     if (marked === null || !isDeepStrictEqual(marked.before, before)) {
       const data = { serviceId: id, before, reason, updatedAt }
       run.journal.append([{ kind: 'service.marked', incident: run.id, host: run.host, data }])
@@ -154,7 +154,7 @@ async function orderForceDown(run: Run, gate: HostGate, found: ServiceRecord): P
         throw stoppedAfter(unanswered, error)
       }
     })
-    run.bridge.noteOurWrite(after)
+    run.permissions.noteOurWrite(after)
     if (!after.forcedDown)
       throw new LifeboatError('STATE_MISMATCH', 'Nova answered, but the service is not forced down', {
         certainty: 'applied',
@@ -201,7 +201,7 @@ function flagsOf(service: ServiceRecord): object {
 
 /** The daemon died after its write was taken and before it was told so: reading says that it is done (law L2). */
 function confirmOpen(run: Run, kind: HostStepKind, result: unknown): void {
-  const steps = [...run.bridge.incident(run.id).hostSteps.values()].filter((step) => step.kind === kind)
+  const steps = [...run.permissions.incident(run.id).hostSteps.values()].filter((step) => step.kind === kind)
   for (const { key, status } of steps)
     if (status === 'intended' || status === 'issued')
       run.journal.append([{ kind: 'step.confirmed', incident: run.id, host: run.host, step: key, data: { result } }])
@@ -224,7 +224,7 @@ async function hostStep<T>(
   work: (as: { globalRequestId: string }) => Promise<{ value: T; result: unknown }>,
 ): Promise<T> {
   const base = { incident: run.id, host: run.host }
-  const steps = [...run.bridge.incident(run.id).hostSteps.values()].filter((step) => step.kind === kind)
+  const steps = [...run.permissions.incident(run.id).hostSteps.values()].filter((step) => step.kind === kind)
   for (const open of steps.filter((step) => step.status === 'intended' || step.status === 'issued')) {
     const error = errorRecord(
       new LifeboatError('SHUTDOWN', 'the daemon stopped in the middle; it is done once more', { certainty: 'unknown' }),

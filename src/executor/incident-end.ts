@@ -8,8 +8,8 @@ import { leftAlone } from './left-alone.ts'
  *
  * @param why the person's word, for those that would have been recovered
  */
-export function leaveTheRest({ bridge, journal, id, host }: Run, why: string): void {
-  const rest = [...bridge.incident(id).instances.values()].filter(({ outcome }) => outcome === null)
+export function leaveTheRest({ permissions, journal, id, host }: Run, why: string): void {
+  const rest = [...permissions.incident(id).instances.values()].filter(({ outcome }) => outcome === null)
   journal.append(
     rest.map(({ plan }) => ({
       kind: 'outcome.recorded',
@@ -22,7 +22,7 @@ export function leaveTheRest({ bridge, journal, id, host }: Run, why: string): v
 
 /** Closes an incident that was only observed, and says how much it would have recovered. */
 export function closeObserved(run: Run): void {
-  const { instances } = run.bridge.incident(run.id)
+  const { instances } = run.permissions.incident(run.id)
   const would = [...instances.values()].filter((recovery) => recovery.plan.decision === 'recover').length
   closeIncident(
     run,
@@ -34,7 +34,7 @@ export function closeObserved(run: Run): void {
 /** Closes the incident with the count of its outcomes. One that ends `returned` is watched on: its guests may be off. */
 export function closeIncident(run: Run, outcome: EntryData['incident.closed']['outcome'], message: string): void {
   const counts: Record<string, number> = {}
-  for (const { outcome: ended } of run.bridge.incident(run.id).instances.values()) {
+  for (const { outcome: ended } of run.permissions.incident(run.id).instances.values()) {
     const name = ended?.outcome ?? 'none'
     counts[name] = (counts[name] ?? 0) + 1
   }

@@ -98,7 +98,7 @@ class IncidentRunner {
   #lookNotBefore = -Infinity
 
   constructor(context: ExecutorContext, id: string, queue: SharedQueue, signal: AbortSignal) {
-    const { host } = context.bridge.incident(id)
+    const { host } = context.permissions.incident(id)
     this.#plans = new PlanCheck({ ...context, id, host }, async () => (await this.#surveyNow()).taken.survey)
     const run: Run = {
       ...context,
@@ -124,7 +124,7 @@ class IncidentRunner {
   }
 
   get #incident(): Incident {
-    return this.#run.bridge.incident(this.#run.id)
+    return this.#run.permissions.incident(this.#run.id)
   }
 
   async run(): Promise<void> {
@@ -194,16 +194,16 @@ class IncidentRunner {
 
   /** It beats again: what was seen a moment ago is not true any more. */
   #isBack(): boolean {
-    const permission = this.#run.bridge.permission(this.#incident)
+    const permission = this.#run.permissions.of(this.#incident)
     return permission.allowed && permission.hostIsBack !== undefined
   }
 
   /** Looks until the host is seen dead, or isolated where that is fenced. Null: it is back, and its incident is closed. */
   async #look(): Promise<'dead' | 'isolated' | null> {
-    const { clock, signal, bridge, host } = this.#run
+    const { clock, signal, permissions, host } = this.#run
     if (!this.#isBack() && clock.now() - this.#seen.at <= lookGoodForMs) return this.#seen.as
     for (let looks = 1; ; looks++) {
-      const { verdict, frozen } = await patiently(clock, signal, () => bridge.lookAgain(host, signal))
+      const { verdict, frozen } = await patiently(clock, signal, () => permissions.lookAgain(host, signal))
       const incident = this.#incident
       const judged = judgeLook({
         verdict,
@@ -211,8 +211,8 @@ class IncidentRunner {
         phase: incident.phase,
         recordedStamp: incident.verdict?.evidence.updatedAt ?? null,
         stated: incident.statement !== null,
-        recoversDeclared: bridge.segment(incident).onDeclaredDown === 'recover',
-        fencesIsolated: bridge.segment(incident).onServiceDown === 'fence',
+        recoversDeclared: permissions.segment(incident).onDeclaredDown === 'recover',
+        fencesIsolated: permissions.segment(incident).onServiceDown === 'fence',
       })
       if (judged.seen === 'returned') {
         this.#close('returned', `the host is back, and nothing was evacuated: ${judged.message}`)
@@ -294,10 +294,10 @@ class IncidentRunner {
    * answers in its place (docs/decisions/0008). It waits until the witness is silent or a person explains it.
    */
   async #seeWitnessFallSilent(): Promise<void> {
-    const { bridge, clock, host, signal } = this.#run
+    const { permissions, clock, host, signal } = this.#run
     for (let looks = 1; ; looks++) {
       await this.#holding.wait(pauseAfter(looks, lookAgainMs, rarestLookMs))
-      const { verdict, frozen } = await patiently(clock, signal, () => bridge.lookAgain(host, signal))
+      const { verdict, frozen } = await patiently(clock, signal, () => permissions.lookAgain(host, signal))
       const { proof, restated, held } = this.#incident
       if (proof === null || proof.proves === 'storage' || restated) return
       const witness = verdict.evidence.probes.some(({ answer }) => answer === 'alive')
@@ -339,8 +339,8 @@ class IncidentRunner {
     const { taken, at } = await this.#surveyNow(isRecent ? ahead.read : null)
     const survey = await this.#persistently(() => recall(taken.survey, this.#run))
     const incident = this.#incident
-    const segment = this.#run.bridge.segment(incident)
-    const plan = this.#run.bridge.workflow(incident.workflowDigest).plan(survey, segment)
+    const segment = this.#run.permissions.segment(incident)
+    const plan = this.#run.permissions.workflow(incident.workflowDigest).plan(survey, segment)
     const added = plan.instances.filter((instance) => !incident.instances.has(instance.instanceId))
     const base = { incident: this.#run.id, host: this.#run.host }
     for (let from = 0; from < added.length; from += plansAtOnce) {
@@ -360,8 +360,8 @@ class IncidentRunner {
     const incident = this.#incident
     if (incident.mode === 'observe') return closeObserved(this.#run)
     const watch = (this.#watch ??= this.#newWatch(await this.#cloudTime()))
-    await this.#run.bridge.setSilentAside()
-    const { maxParallelPerHost, priority } = this.#run.bridge.segment(incident)
+    await this.#run.permissions.setSilentAside()
+    const { maxParallelPerHost, priority } = this.#run.permissions.segment(incident)
     const slots = new Slots(this.#queue, maxParallelPerHost, priority)
     const trouble = new CloudTrouble(this.#run, this.#holding)
     const open = [...incident.instances.values()].filter((recovery) => recovery.outcome === null)
@@ -448,11 +448,11 @@ class IncidentRunner {
   async #takeSurvey(
     ahead: Surroundings | null,
   ): Promise<{ taken: SurveyTaken; at: number; after: ServicesReading | null }> {
-    const { cloud, host, clock, signal, bridge } = this.#run
+    const { cloud, host, clock, signal, permissions } = this.#run
     const at = clock.now()
     const bound: BoundRules = {
       since: this.#incident.openedAt,
-      isFenced: (other) => bridge.isFenced(other),
+      isFenced: (other) => permissions.isFenced(other),
       isPlanned: (instance) => this.#incident.instances.has(instance),
     }
     const taken = await takeSurvey(cloud, host, () => clock.wall(), { signal, ahead, bound })

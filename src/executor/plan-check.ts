@@ -32,7 +32,7 @@ const wordsGoodForMs = 60_000
 /** The instance was planned again before anything was done to it: its recovery begins with the new plan. */
 export class PlanReplaced extends Error {}
 
-type PlanCheckRun = Pick<Run, 'bridge' | 'journal' | 'clock' | 'id' | 'host'>
+type PlanCheckRun = Pick<Run, 'permissions' | 'journal' | 'clock' | 'id' | 'host'>
 
 export class PlanCheck implements PlansInForce {
   readonly #run: PlanCheckRun
@@ -85,11 +85,11 @@ export class PlanCheck implements PlansInForce {
   }
 
   get #incident(): Incident {
-    return this.#run.bridge.incident(this.#run.id)
+    return this.#run.permissions.incident(this.#run.id)
   }
 
   #isCurrent(): boolean {
-    return this.#rules === rulesOf(this.#run.bridge.segment(this.#incident))
+    return this.#rules === rulesOf(this.#run.permissions.segment(this.#incident))
   }
 
   /** The first attempt to evacuate looks at its instance by itself, a moment before. Later ones and other steps do not. */
@@ -117,11 +117,11 @@ export class PlanCheck implements PlansInForce {
   }
 
   async #check(): Promise<void> {
-    const { bridge, journal, id, host } = this.#run
+    const { permissions, journal, id, host } = this.#run
     const survey = await this.#survey()
     const incident = this.#incident
-    const segment = bridge.segment(incident)
-    const planned = bridge.workflow(incident.workflowDigest).plan(asPlannedBefore(survey, incident), segment)
+    const segment = permissions.segment(incident)
+    const planned = permissions.workflow(incident.workflowDigest).plan(asPlannedBefore(survey, incident), segment)
     this.made(segment)
     for (const instance of survey.instances) this.#words.set(instance.id, wordsOf(instance))
     for (const data of planned.instances) {

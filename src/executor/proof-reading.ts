@@ -52,8 +52,8 @@ export class ProofReading {
 
   /** What lapses is made anew by its keeper, and a person's word cannot be read. After a hold the gate reads it itself. */
   #due(): ProofRecord | null {
-    const { bridge, fencer, id, lapsed } = this.#run
-    const { proof, phase, held } = bridge.incident(id)
+    const { permissions, fencer, id, lapsed } = this.#run
+    const { proof, phase, held } = permissions.incident(id)
     if (proof === null || proof.strength === 'statement' || fencer.renewEveryMs(proof.method) !== null) return null
     return restsOnIt.has(phase) && (held === null || lapsed !== null) ? proof : null
   }
@@ -76,7 +76,7 @@ export class ProofReading {
 
   /** It may have been voided, or another one taken its place, while it was read. */
   #stands(record: ProofRecord): boolean {
-    return !isAborted(this.#over) && this.#run.bridge.incident(this.#run.id).proof === record
+    return !isAborted(this.#over) && this.#run.permissions.incident(this.#run.id).proof === record
   }
 
   #void(message: string): void {

@@ -45,11 +45,11 @@ export class ProofRenewal {
 
   /** One try. False: the host lives, or could not be proven dead; why is on record. */
   async attempt(): Promise<boolean> {
-    const { bridge, clock, host, id, settings, signal } = this.#run
+    const { permissions, clock, host, id, settings, signal } = this.#run
     this.#run.proof = null
     if (clock.now() < this.#lookAgainAt) return false
-    if (bridge.incident(id).statement === null && clock.now() < this.#tryAgainAt) return false
-    const { verdict, frozen } = await patiently(clock, signal, () => bridge.lookAgain(host, signal))
+    if (permissions.incident(id).statement === null && clock.now() < this.#tryAgainAt) return false
+    const { verdict, frozen } = await patiently(clock, signal, () => permissions.lookAgain(host, signal))
     const isDead = frozen === null && isDeadAgain(verdict)
     this.#looks = isDead ? 0 : this.#looks + 1
     if (!isDead) this.#lookAgainAt = clock.now() + pauseAfter(this.#looks, lookAgainMs, rarestLookMs)
@@ -63,7 +63,7 @@ export class ProofRenewal {
       return this.#wait('HOST_ALIVE', message)
     }
     // What came true during the look (a pause, a cancel, the brake) is said by the gate, which asked before it.
-    if (signal.aborted || !bridge.permission(bridge.incident(id)).allowed) return false
+    if (signal.aborted || !permissions.of(permissions.incident(id)).allowed) return false
     try {
       // No witness finds it alive any more: a person's word counts.
       this.#run.proof = await fenceHost(this.#run, true, verdict)
@@ -74,11 +74,11 @@ export class ProofRenewal {
       const error = ensureError(thrown)
       if (error.code === 'FENCE_STOPPED') {
         // What a method may have done shows once a living host must have beaten.
-        if (error.certainty !== 'not-applied') this.#lookAgainAt = clock.now() + stillMs(bridge.incident(id))
+        if (error.certainty !== 'not-applied') this.#lookAgainAt = clock.now() + stillMs(permissions.incident(id))
         return false
       }
       if (error.code !== 'FENCING_MISSING' && !error.code.startsWith('FENCE_')) throw error
-      const failed = failedAttempts(bridge.incident(id), 'fence')
+      const failed = failedAttempts(permissions.incident(id), 'fence')
       this.#tryAgainAt = clock.now() + pauseAfter(failed, settings.fenceRetryMs, settings.fenceRetryMaxMs)
       const message = `${error.message}. It lived after its first proof, so nothing more is evacuated without a new one. ${sayIt(host)}`
       return this.#wait(error.code === 'FENCING_MISSING' ? 'FENCING_MISSING' : 'FENCE_FAILED', message, error)
@@ -103,13 +103,13 @@ export class ProofRenewal {
   /** As the gate itself, which is busy with this renewal: waiting for it here would never end. */
   readonly #ownGate = {
     pass: (): Promise<void> => this.#permitted(),
-    isOpen: (): boolean => this.#run.bridge.permission(this.#holding.incident).allowed,
+    isOpen: (): boolean => this.#run.permissions.of(this.#holding.incident).allowed,
     lastMoment: (): (() => void) => lastMoment(this.#run.clock, () => this.#ownGate.isOpen()),
   }
 
   async #permitted(): Promise<void> {
     for (;;) {
-      const permission = this.#run.bridge.permission(this.#holding.incident)
+      const permission = this.#run.permissions.of(this.#holding.incident)
       if (permission.allowed) return
       if ('cancelled' in permission) throw new LifeboatError('CANCELLED', permission.cancelled)
       this.#holding.hold(permission.hold, permission.message)

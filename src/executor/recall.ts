@@ -13,7 +13,7 @@ export type Earlier = (instance: InstanceId, except: IncidentId | null) => Earli
 
 export interface RecallParts {
   cloud: Cloud
-  bridge: { earlier: Earlier }
+  permissions: { earlier: Earlier }
   /** The incident that the survey is for; null: none. */
   id: IncidentId | null
   signal?: AbortSignal
@@ -26,11 +26,14 @@ const parallelReads = 8
  * The survey with what is known from before, and without the instances that an open incident of another host still works on: nothing may
  * be done to them beside it. Throws what the cloud throws: without it nobody knows what may be done.
  */
-export async function recall(taken: Survey, { cloud, bridge, id: incident, signal }: RecallParts): Promise<Survey> {
+export async function recall(
+  taken: Survey,
+  { cloud, permissions, id: incident, signal }: RecallParts,
+): Promise<Survey> {
   const options = signal === undefined ? {} : { signal }
   const known = new Map<InstanceId, EarlierRecovery>()
   for (const { id } of taken.instances) {
-    const before = bridge.earlier(id, incident)
+    const before = permissions.earlier(id, incident)
     if (before !== null) known.set(id, before)
   }
   if (known.size === 0) return taken
@@ -52,11 +55,11 @@ export async function recall(taken: Survey, { cloud, bridge, id: incident, signa
 
 /** Names of those that an open incident of another host still works on, each with that incident. */
 export function workedOnElsewhere(
-  { bridge, id }: Pick<RecallParts, 'bridge' | 'id'>,
+  { permissions, id }: Pick<RecallParts, 'permissions' | 'id'>,
   instances: readonly Pick<Instance, 'id' | 'name'>[],
 ): string[] {
   return instances.flatMap(({ id: instance, name }) => {
-    const other = bridge.earlier(instance, id)
+    const other = permissions.earlier(instance, id)
     return other?.endedAt === null ? [`${name} (${other.incident})`] : []
   })
 }

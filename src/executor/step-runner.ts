@@ -56,7 +56,11 @@ export async function runStep(driver: StepDriver, scene: StepScene, gate: Passag
       continue
     }
     heldBack = 0
-    if (failure !== null && isCloudTrouble(failure) && scene.run.bridge.incident(scene.run.id).cancelled === null) {
+    if (
+      failure !== null &&
+      isCloudTrouble(failure) &&
+      scene.run.permissions.incident(scene.run.id).cancelled === null
+    ) {
       // Nothing is said about the instance: no attempt of its own is spent.
       troubles += 1
       if (known?.status !== 'failed') scene.trouble.refused(scene, failure, troubles)

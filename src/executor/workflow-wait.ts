@@ -5,11 +5,11 @@ import { ensureError, type LifeboatError } from '../domain/errors.ts'
 import type { Run } from './context.ts'
 import { rarestLookMs, type Holding } from './holding.ts'
 
-type Asked = Pick<Run, 'bridge' | 'id'>
+type Asked = Pick<Run, 'permissions' | 'id'>
 
 /** Whether its workflow cannot be read, or it is held for that. */
 export function lacksWorkflow(run: Asked): boolean {
-  return workflowError(run) !== null || run.bridge.incident(run.id).held?.code === 'WORKFLOW_UNREADABLE'
+  return workflowError(run) !== null || run.permissions.incident(run.id).held?.code === 'WORKFLOW_UNREADABLE'
 }
 
 /** Holds the incident until its workflow can be read. Throws SHUTDOWN and CANCELLED. */
@@ -21,9 +21,9 @@ export async function waitForWorkflow(run: Asked, holding: Holding): Promise<voi
   if (holding.incident.held?.code === 'WORKFLOW_UNREADABLE') holding.goOn('its workflow can be read again')
 }
 
-function workflowError({ bridge, id }: Asked): LifeboatError | null {
+function workflowError({ permissions, id }: Asked): LifeboatError | null {
   try {
-    bridge.workflow(bridge.incident(id).workflowDigest)
+    permissions.workflow(permissions.incident(id).workflowDigest)
     return null
   } catch (thrown) {
     const error = ensureError(thrown)

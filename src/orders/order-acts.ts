@@ -1,6 +1,6 @@
 /**
  * What people do with standing orders: pause, resume, maintenance and its end. Each is one journal entry; what follows from
- * it is decided where it matters (bridge, watch loop), from the entry.
+ * it is decided where it matters (permissions, watch loop), from the entry.
  */
 import type { Clock } from '../domain/clock.ts'
 import type { NewEntry, Via } from '../domain/entry.ts'

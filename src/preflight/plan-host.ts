@@ -15,7 +15,7 @@ export async function planHost(
   const { cloud, clock, workflow, segmentOf } = parts
   const taken = await takeSurvey(cloud, host, () => clock.wall())
   const { earlier = () => null } = parts
-  const survey = await recall(taken.survey, { cloud, bridge: { earlier }, id: null })
+  const survey = await recall(taken.survey, { cloud, permissions: { earlier }, id: null })
   const service = survey.services.find((row) => row.binary === 'nova-compute' && row.host === host)
   if (service === undefined) {
     const known = survey.services.filter((row) => row.binary === 'nova-compute').map((row) => row.host)

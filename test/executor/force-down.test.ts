@@ -57,7 +57,7 @@ describe('our own disable of a host that was only silent', () => {
   it('gets the text of its own incident', async () => {
     const stage = untouched()
     stage.service = { ...stage.service, status: 'disabled', disabledReason: text }
-    stage.run.bridge.setAsideReason = () => text
+    stage.run.permissions.setAsideReason = () => text
     await stage.clock.run(forceDown(stage.run, stage.gate))
     expect(stage.service).toMatchObject({ forcedDown: true, disabledReason: ourDisabledReason(stage.run.id) })
     expect(stage.incident.marked?.before.disabledReason).toBe(text)
@@ -66,7 +66,7 @@ describe('our own disable of a host that was only silent', () => {
   it('is none of ours where somebody wrote another text over it', async () => {
     const stage = untouched()
     stage.service = { ...stage.service, status: 'disabled', disabledReason: 'bad DIMM' }
-    stage.run.bridge.setAsideReason = () => text
+    stage.run.permissions.setAsideReason = () => text
     await stage.clock.run(forceDown(stage.run, stage.gate))
     expect(stage.service).toMatchObject({ forcedDown: true, disabledReason: 'bad DIMM' })
   })

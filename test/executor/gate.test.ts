@@ -25,13 +25,13 @@ async function passed(permission: (at: number) => Permission, proof: object | nu
     }
     return []
   }
-  const bridge = { incident: () => incident, permission: () => permission(clock.now()) }
+  const permissions = { incident: () => incident, of: () => permission(clock.now()) }
   const run = {
     id: 'i',
     host: 'h',
     clock,
     journal: { append },
-    bridge,
+    permissions,
     lapsed: null,
     signal: new AbortController().signal,
   }

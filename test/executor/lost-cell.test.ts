@@ -30,10 +30,10 @@ describe.concurrent('a cell that is lost', () => {
     withRig({ segment: { onServiceDown: 'fence' } }, async (rig) => {
       const { uuid } = rig.simulator.addInstance({ host: dead })
       // Isolated: surveyed only once it is fenced.
-      rig.wrapBridge = (bridge) => ({
-        ...bridge,
+      rig.wrapPermissions = (permissions) => ({
+        ...permissions,
         lookAgain: async (...asked) => {
-          const look = await bridge.lookAgain(...asked)
+          const look = await permissions.lookAgain(...asked)
           return { ...look, verdict: { ...look.verdict, kind: 'service-down' } }
         },
       })

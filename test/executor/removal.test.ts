@@ -44,10 +44,10 @@ test.each(['an instance is listed there', 'the list cannot be read'])(
   'a host that is not listed waits for a person while %s',
   (why) =>
     withRig({}, async (rig) => {
-      rig.wrapBridge = (bridge) => ({
-        ...bridge,
+      rig.wrapPermissions = (permissions) => ({
+        ...permissions,
         lookAgain: async (...asked) => {
-          const { verdict } = await bridge.lookAgain(...asked)
+          const { verdict } = await permissions.lookAgain(...asked)
           return { verdict: { ...verdict, kind: 'unknown', reason: 'ROW_MISSING', message: 'gone' }, frozen: null }
         },
       })

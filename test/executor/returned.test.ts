@@ -1,7 +1,7 @@
 /** A host that beats again while its incident waits, before anything was done to it. */
 import { expect, test } from 'vitest'
 import type { Verdict } from '../../src/domain/verdict.ts'
-import type { Bridge, Permission } from '../../src/executor/context.ts'
+import type { Permissions, Permission } from '../../src/executor/context.ts'
 import { dead, withRig, type Rig } from './rig.ts'
 
 /** What the rest of the daemon says, as a test changes it. */
@@ -11,12 +11,12 @@ class Told {
   looks = 0
 
   wrap(rig: Rig): void {
-    rig.wrapBridge = (bridge: Bridge): Bridge => ({
-      ...bridge,
-      permission: () => this.permission,
+    rig.wrapPermissions = (permissions: Permissions): Permissions => ({
+      ...permissions,
+      of: () => this.permission,
       lookAgain: async (host, signal) => {
         this.looks += 1
-        const { verdict, frozen } = await bridge.lookAgain(host, signal)
+        const { verdict, frozen } = await permissions.lookAgain(host, signal)
         return { verdict: { ...verdict, kind: this.kind, message: 'as told' }, frozen }
       },
     })
@@ -73,9 +73,9 @@ test(
     told.wrap(rig)
     told.permission = { allowed: true, hostIsBack: 'it beats' }
     rig.hostDies()
-    const { wrapBridge } = rig
-    rig.wrapBridge = (bridge) => {
-      const wrapped = wrapBridge(bridge)
+    const { wrapPermissions } = rig
+    rig.wrapPermissions = (permissions) => {
+      const wrapped = wrapPermissions(permissions)
       return {
         ...wrapped,
         lookAgain: (host, signal) => {

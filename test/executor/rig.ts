@@ -1,6 +1,6 @@
 /**
- * The executor over a simulated cloud: real HTTP, real clock, real journal, real Redfish fencing. Only the bridge to the
- * rest of the daemon is a test's: it can pause, and say which hosts are fenced.
+ * The executor over a simulated cloud: real HTTP, real clock, real journal, real Redfish fencing. The test alone
+ * decides the permissions: it can pause, and say which hosts are fenced.
  *
  * Every rig watches the laws by itself: `finish` fails on a write without a row (L2), on two evacuations in flight (L5), on a
  * guest that ran twice, on an instance without exactly one line (L9), and on a journal that does not verify.
@@ -24,7 +24,7 @@ import { builtInSettings, type Segment } from '../../src/domain/segment.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { defaultWishes } from '../../src/engine/wishes.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
-import type { Bridge, ExecutorContext, Permission } from '../../src/executor/context.ts'
+import type { Permissions, ExecutorContext, Permission } from '../../src/executor/context.ts'
 import { runIncident } from '../../src/executor/incident-runner.ts'
 import { Slots } from '../../src/executor/slots.ts'
 import { createFencer } from '../../src/fencing/fencer.ts'
@@ -83,7 +83,7 @@ export class Rig {
   /** Replaces the cloud that the executor reads and writes. */
   wrapCloud: (cloud: Cloud) => Cloud = (cloud) => cloud
   wrapFencer: (fencer: Fencer) => Fencer = (fencer) => fencer
-  wrapBridge: (bridge: Bridge) => Bridge = (bridge) => bridge
+  wrapPermissions: (permissions: Permissions) => Permissions = (permissions) => permissions
   hold: Exclude<Permission, { allowed: true } | { cancelled: string }> | null = null
   id = 'incident-1'
   journal: JournalWriter
@@ -168,7 +168,7 @@ export class Rig {
       fencer: this.wrapFencer(this.#fencer()),
       clock,
       observer: {},
-      bridge: this.wrapBridge(this.#bridge()),
+      permissions: this.wrapPermissions(this.#permissions()),
       settings: {
         maxParallel: 32,
         tickMs: 15,
@@ -269,10 +269,10 @@ export class Rig {
     return createFencer({ clock, methods: new Map([['bmc', bmc]]), observer: {} })
   }
 
-  #bridge(): Bridge {
+  #permissions(): Permissions {
     return {
       incident: (id) => this.store.get(id),
-      permission: (incident, act = 'begins') => {
+      of: (incident, act = 'begins') => {
         if (act !== 'begins') return { allowed: true }
         if (incident.cancelled !== null) return { allowed: false, cancelled: incident.cancelled.reason }
         return this.hold ?? { allowed: true }

@@ -39,7 +39,7 @@ export const confirmResize: StepDriver = {
       }
       // Nova took it while it still saw the source up; nobody is left there to do it.
       const source = scene.plan.original.resize?.sourceHost ?? null
-      if (source !== null && scene.run.bridge.isFenced(source)) {
+      if (source !== null && scene.run.permissions.isFenced(source)) {
         throw new LifeboatError('INSTANCE_BUSY', `the resize's source ${source} died before it had confirmed`, {
           certainty: 'applied',
         })

@@ -43,7 +43,7 @@ export async function learnDestination(scene: StepScene, migration: Migration): 
 }
 
 /** What stands still, where, and what to look at: for the alarm and for the line of an instance that was given up. */
-export function whereItStands({ bridge, destinations }: Run, migration: Migration): string {
+export function whereItStands({ permissions, destinations }: Run, migration: Migration): string {
   const learnt = destinations.get(migration.uuid)
   const destination = destinationOf({ destinations }, migration)
   const stands = `evacuation ${migration.uuid} stands at ${migration.status}`
@@ -52,7 +52,7 @@ export function whereItStands({ bridge, destinations }: Run, migration: Migratio
       ? `${stands}; where Nova sent it cannot be read from Placement: ${learnt.unread}`
       : `${stands}; Placement names no destination: see the conductor and the scheduler`
   }
-  const waits = bridge.hasIncident(destination)
+  const waits = permissions.hasIncident(destination)
     ? `${destination} has an incident of its own: once that proves it dead, the instance is evacuated again`
     : `see nova-compute on ${destination}`
   if (migration.status === 'accepted')

@@ -53,7 +53,7 @@ export const evacuate: StepDriver = {
       // A spare record of an attempt that ended has no order any more.
       ...waiting.filter(({ migration }) => !isSpare(earlier, migration)).map(({ destination }) => destination),
     ]
-    if (destinations.some((host) => !run.bridge.isFenced(host ?? ''))) {
+    if (destinations.some((host) => !run.permissions.isFenced(host ?? ''))) {
       throw new LifeboatError('EVACUATION_STALLED', 'an earlier evacuation of this instance is still under way', {
         certainty: 'unknown',
       })
@@ -100,7 +100,7 @@ export const evacuate: StepDriver = {
     const destination = destinationOf(run, migration)
     return {
       // As long as that one is open it may still prove the destination dead, and the order with it.
-      goesOn: destination !== null && run.bridge.hasIncident(destination),
+      goesOn: destination !== null && run.permissions.hasIncident(destination),
       where: whereItStands(run, migration),
       details: { migration: migration.uuid, destination },
     }
@@ -160,7 +160,7 @@ async function findAction({ run, plan, signal }: StepScene, record: StepRecord):
 function oldGuestLives({ run, plan }: StepScene, { destHost }: Migration, details: object): LifeboatError {
   const message = `${destHost ?? 'a destination'} was refused the write lock of ${plan.name}'s disk: its guest on ${run.host} still runs, or the lock of a dead one has not lapsed yet`
   const data = { code: 'DISK_IN_USE', message, updatedAt: null }
-  if (run.bridge.incident(run.id).proof !== null)
+  if (run.permissions.incident(run.id).proof !== null)
     run.journal.append([{ kind: 'proof.voided', incident: run.id, host: run.host, data }])
   return new LifeboatError('EVACUATION_FAILED', message, {
     certainty: 'applied',
@@ -194,7 +194,7 @@ async function explainFailure(scene: StepScene, record: StepRecord, migration: M
   const reason = instance.fault ?? broken?.details ?? noReason
   const started =
     events === null || events.some((event) => event.event === 'compute_stop_instance') || failsBesideAGuest.test(reason)
-  if (started && !run.bridge.isFenced(migration.destHost ?? '')) {
+  if (started && !run.permissions.isFenced(migration.destHost ?? '')) {
     return new LifeboatError(
       'GUEST_ON_DESTINATION',
       `the guest may be running on ${migration.destHost ?? 'an unknown host'}, where Nova could not finish: ${reason}`,

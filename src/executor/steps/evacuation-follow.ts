@@ -164,7 +164,7 @@ function look(scene: StepScene, record: StepRecord, seen: Seen): Look<Found> {
   }
   if (isOver(migration)) return { found: { migration } }
   const destination = destinationOf(run, migration)
-  if (destination !== null && run.bridge.isFenced(destination))
+  if (destination !== null && run.permissions.isFenced(destination))
     throw destinationDied(scene, record, migration, destination)
   return waiting(scene, migration, seen)
 }

@@ -76,7 +76,7 @@ export async function lookAgain({ run, watch, plan, signal }: StepScene): Promis
  * may have got as far as a destination. One that found none has started nothing.
  */
 function isOfNow({ run }: StepScene, { createdAt, status }: Migration): boolean {
-  const { openedAt } = run.bridge.incident(run.id)
+  const { openedAt } = run.permissions.incident(run.id)
   return status !== 'error' && cloudTimeMs(createdAt) > cloudTimeMs(openedAt)
 }
 

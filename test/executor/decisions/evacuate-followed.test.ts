@@ -319,7 +319,7 @@ describe('following an evacuation', () => {
       const stage = new Stage()
       stage.migrations = [evacuation(1, { status: 'failed' })]
       stage.actions = [action('req-1', { events: [event('compute_stop_instance')] })]
-      stage.run.bridge.isFenced = (host) => host === 'alive' && stage.count('getAction') > 0
+      stage.run.permissions.isFenced = (host) => host === 'alive' && stage.count('getAction') > 0
       expect(await how(stage)).toMatchObject({ code: 'EVACUATION_FAILED' })
     })
 

@@ -68,7 +68,7 @@ describe('a fencing chain that runs', () => {
   it('does not act again once the segment no longer lists one of its methods', () => {
     const { stage, watch } = watching()
     expect(watch.mayGoOn).not.toThrow()
-    stage.run.bridge.segment = () => ({ name: 'local', fencing: ['storage'] }) as unknown as Segment
+    stage.run.permissions.segment = () => ({ name: 'local', fencing: ['storage'] }) as unknown as Segment
     expect(watch.mayGoOn).toThrow('segment local no longer lists the method bmc')
   })
 
@@ -91,7 +91,7 @@ describe('a fencing chain that runs', () => {
 
   it('is not acted in when it cannot be asked: what the brake found could not be put on record', () => {
     const { stage, watch } = watching()
-    stage.run.bridge.permission = () => {
+    stage.run.permissions.of = () => {
       throw new LifeboatError('JOURNAL_UNAVAILABLE', 'the disk is full')
     }
     expect(watch.mayGoOn).toThrow('the disk is full')

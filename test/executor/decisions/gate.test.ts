@@ -70,8 +70,8 @@ describe('what may not go on', () => {
   it('is let through without a line when nothing was ever held', async () => {
     const stage = new Stage()
     let asked = 0
-    const first = stage.run.bridge.permission
-    stage.run.bridge.permission = (incident) => (asked++ === 0 ? paused : first(incident))
+    const first = stage.run.permissions.of
+    stage.run.permissions.of = (incident) => (asked++ === 0 ? paused : first(incident))
     await stage.clock.run(stage.gate.pass())
     expect(stage.rows()).toEqual([])
   })

@@ -41,7 +41,7 @@ function scene(steps: Steps[] = []) {
       }),
     }),
   }
-  const bridge = {
+  const permissions = {
     incident: () => ({ workflowDigest: 'd', instances: new Map([['a', recovery]]) }),
     segment: () => segment,
     workflow: () => workflow,
@@ -54,7 +54,7 @@ function scene(steps: Steps[] = []) {
     },
   }
   const check = new PlanCheck(
-    { bridge, journal, clock, id: 'i', host: 'dead' } as unknown as ConstructorParameters<typeof PlanCheck>[0],
+    { permissions, journal, clock, id: 'i', host: 'dead' } as unknown as ConstructorParameters<typeof PlanCheck>[0],
     () => Promise.resolve(survey([shown])),
   )
   check.made(segment)

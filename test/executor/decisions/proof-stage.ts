@@ -45,7 +45,7 @@ export class ProofStage extends Stage {
 
   constructor() {
     super()
-    Object.assign(this.run.bridge, {
+    Object.assign(this.run.permissions, {
       verdict: () => this.verdict,
       lookAgain: async () => {
         this.onLook()

@@ -74,14 +74,14 @@ export class Stage {
         },
       } as unknown as Run['fencer'],
       observer: {},
-      bridge: {
+      permissions: {
         incident: () => this.incident,
-        permission: (_incident: Incident, act: Act = 'begins') =>
+        of: (_incident: Incident, act: Act = 'begins') =>
           act === 'begins' ? this.permission : (this.begun[act] ?? { allowed: true }),
         isFenced: (host: string) => this.fenced.has(host),
         hasIncident: () => false,
         setAsideReason: () => null,
-      } as unknown as Run['bridge'],
+      } as unknown as Run['permissions'],
       lapsed: null,
       plans: { stands: () => true, settle: () => Promise.resolve() },
       settings: {

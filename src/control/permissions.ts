@@ -7,7 +7,7 @@ import type { Incident } from '../domain/incident.ts'
 import type { IncidentPhase } from '../domain/incident-phases.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Segment } from '../domain/segment.ts'
-import type { Act, Bridge, Permission } from '../executor/context.ts'
+import type { Act, Permissions, Permission } from '../executor/context.ts'
 import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentStore } from './incident-store.ts'
 import { lifeAgainst } from './life-check.ts'
@@ -26,7 +26,7 @@ const justNowMs = 250
 /** Phases in which the host is forced down, whoever did it. */
 const isolated: ReadonlySet<IncidentPhase> = new Set(['surveying', 'recovering', 'sweeping'])
 
-export function createBridge(parts: {
+export function createPermissions(parts: {
   clock: Clock
   store: IncidentStore
   orders: StandingOrders
@@ -37,19 +37,19 @@ export function createBridge(parts: {
   standstill: Pick<Standstill, 'last'>
   brake: Pick<BrakeWatch, 'holds'>
   segmentOfIncident: (incident: Incident) => Segment
-  earlier: Bridge['earlier']
+  earlier: Permissions['earlier']
   /** Says on record which incidents are under the rules of another segment: a look has read their hosts' rows. */
   noteSegments: () => void
   workflows: () => PinnedWorkflows['byDigest']
   memory: Pick<MemoryWatch, 'holds'>
   setSilentAside: () => Promise<void>
-}): Bridge {
+}): Permissions {
   const { clock, store, monitor, brake } = parts
   /** Whether an incident that is over had a proof: read once from the journal, it never changes. */
   const proven = new Map<string, boolean>()
   return {
     incident: (id) => store.get(id),
-    permission,
+    of: permission,
     verdict: (host) => monitor.verdict(host),
     lookAgain: async (host, signal) => {
       const last = monitor.lastPoll()

@@ -1,6 +1,6 @@
 /** Whether a host that was taking an instance is known to be dead, and kept off by Nova: only then is it left behind. */
 import { describe, expect, it } from 'vitest'
-import { createBridge } from '../../src/control/bridge.ts'
+import { createPermissions } from '../../src/control/permissions.ts'
 import type { Incident } from '../../src/domain/incident.ts'
 import type { IncidentPhase } from '../../src/domain/incident-phases.ts'
 
@@ -8,7 +8,7 @@ import type { IncidentPhase } from '../../src/domain/incident-phases.ts'
 function isFenced(phase: IncidentPhase, proof: object | null, marked: object | null): boolean {
   const incident = { phase, proof, marked } as Incident
   const store = { openOn: () => incident }
-  return createBridge({ store } as unknown as Parameters<typeof createBridge>[0]).isFenced('cmp02')
+  return createPermissions({ store } as unknown as Parameters<typeof createPermissions>[0]).isFenced('cmp02')
 }
 
 describe('a host whose incident is over', () => {
@@ -18,8 +18,8 @@ describe('a host whose incident is over', () => {
   ])('is fenced while it stands under our flags as %s: %s', (reason, fenced) => {
     const store = { openOn: () => undefined, markedBy: () => 'inc-1', isProven: () => true }
     const monitor = { verdict: () => ({ kind: 'returning', reason, evidence: { forcedDown: true } }) }
-    const bridge = createBridge({ store, monitor } as unknown as Parameters<typeof createBridge>[0])
-    expect(bridge.isFenced('cmp02')).toBe(fenced)
+    const permissions = createPermissions({ store, monitor } as unknown as Parameters<typeof createPermissions>[0])
+    expect(permissions.isFenced('cmp02')).toBe(fenced)
   })
 })
 
