@@ -30,7 +30,7 @@ import { LogLevelInForce } from '../operations/log-level.ts'
 import { MemoryWatch, processMemory, type Memory } from '../control/memory-watch.ts'
 import { createOperations, type OperationsAbout } from '../operations/operations.ts'
 import { maintenanceOf, withoutPlanned } from '../orders/order-holds.ts'
-import { OrderKeeper } from '../orders/order-keeper.ts'
+import { OrderScheduler } from '../orders/order-scheduler.ts'
 import { pinnedWorkflows, type PinnedWorkflows } from '../control/pinned-workflows.ts'
 import { planHost } from '../preflight/plan-host.ts'
 import { Reloads, type ConfigurationSource } from '../operations/reloads.ts'
@@ -81,7 +81,7 @@ export class Daemon {
   readonly #context: ExecutorContext
   readonly #queue: SharedQueue
   readonly #watch: WatchLoop
-  readonly #keeper: OrderKeeper
+  readonly #scheduler: OrderScheduler
   readonly #returns: HostReturns
   readonly #setAsides: SetAsides
   readonly #staleOrders: StaleOrders
@@ -92,7 +92,7 @@ export class Daemon {
   readonly #starts: Starts
   #workflows: PinnedWorkflows['byDigest']
   #polling: Promise<void> | null = null
-  #keeping: Promise<void> | null = null
+  #scheduling: Promise<void> | null = null
 
   constructor(parts: DaemonParts) {
     const { clock, observer } = parts
@@ -230,7 +230,7 @@ export class Daemon {
       run: (id) => this.#runs.start(id),
       afterPoll: () => memory.look(),
     })
-    this.#keeper = new OrderKeeper({
+    this.#scheduler = new OrderScheduler({
       clock,
       journal,
       observer,
@@ -304,7 +304,7 @@ export class Daemon {
     journal.append([{ kind: 'daemon.started', data: { version, mode, pid } }, ...alarm])
     this.#parts.observer.starts?.({ deaths: this.#starts.deaths })
     // Before the first poll: what a daemon starts inside of, or what ended while none ran, decides about its verdicts.
-    this.#keeping = this.#keeper.run(this.#stopping.signal)
+    this.#scheduling = this.#scheduler.run(this.#stopping.signal)
     this.#polling = this.#watch.run(this.#stopping.signal)
   }
 
@@ -318,7 +318,7 @@ export class Daemon {
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
     this.#logLevel.end()
-    await Promise.allSettled([this.#polling, this.#keeping, this.#runs.idle()])
+    await Promise.allSettled([this.#polling, this.#scheduling, this.#runs.idle()])
     // A start that failed half way (a port that is taken) has nothing on record that could end.
     if (this.#polling === null) return
     await this.#returns.idle()
@@ -349,7 +349,7 @@ export class Daemon {
       this.monitor.adopt({ segmentOf, probes, settings })
       if (next.notices !== undefined) this.notices?.configure(next.notices.rules, next.notices.deliver)
       this.#watch.wake()
-      this.#keeper.wake()
+      this.#scheduler.wake()
     }
     return { entries: [...pin, ...segmentChanges(this.store.open(), this.monitor, next.segmentOf)], adopt }
   }

@@ -1,13 +1,13 @@
 /**
  * The standing orders in force, folded from the journal. An order ends when its end is on record, never silently: what
- * holds while the end cannot be written is the order. Owns how long an order lasts; order-keeper.ts writes the ends.
+ * holds while the end cannot be written is the order. Owns how long an order lasts; order-scheduler.ts writes the ends.
  *
  * Time. An order's length is counted on the monotonic clock, and wall time is believed in one place only: at a start, for
  * what had passed before. So while the daemon runs a step of the wall clock neither ends a maintenance early (a host would
  * be powered off in the middle of somebody's work) nor prolongs it (a dead host would stay unrecovered). Over a restart a
  * clock that was set back makes an order last at most its full length again, never longer; one that was set forward, which
  * nobody can tell from time that passed, ends it early. The calendar's orders besides last as long as the wall clock says that
- * their window is open (order-keeper.ts): neither clock alone ends them.
+ * their window is open (order-scheduler.ts): neither clock alone ends them.
  */
 import type { Clock } from '../domain/clock.ts'
 import type { Entry } from '../domain/entry.ts'

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { MaintenanceWindow } from '../../src/orders/maintenance-window.ts'
-import { OrderKeeper } from '../../src/orders/order-keeper.ts'
+import { OrderScheduler } from '../../src/orders/order-scheduler.ts'
 import { orderActs, type OrderActs } from '../../src/orders/order-acts.ts'
 import { StandingOrders } from '../../src/orders/standing-orders.ts'
 import type { Clock } from '../../src/domain/clock.ts'
@@ -36,14 +36,14 @@ export class OrdersRig {
   readonly windows: MaintenanceWindow[] = []
   journal: JournalWriter
   orders: StandingOrders
-  keeper: OrderKeeper
+  scheduler: OrderScheduler
   acts: OrderActs
   readonly told: string[][] = []
   readonly #directory = mkdtempSync(join(tmpdir(), 'lifeboat-orders-'))
 
   private constructor(wall: string) {
     this.clock = new TwoClocks(wall)
-    ;({ journal: this.journal, orders: this.orders, keeper: this.keeper, acts: this.acts } = this.#begin())
+    ;({ journal: this.journal, orders: this.orders, scheduler: this.scheduler, acts: this.acts } = this.#begin())
   }
 
   /** Begins on a Thursday, midnight UTC. */
@@ -59,16 +59,16 @@ export class OrdersRig {
     }
   }
 
-  /** Time passes, on both clocks, and the keeper looks. */
+  /** Time passes, on both clocks, and the scheduler looks. */
   pass(ms: number): void {
     this.clock.monotonic += ms
     this.stepWall(ms)
   }
 
-  /** Only the wall clock moves; the keeper looks. */
+  /** Only the wall clock moves; the scheduler looks. */
   stepWall(ms: number): void {
     this.clock.wallMs += ms
-    this.keeper.look()
+    this.scheduler.look()
   }
 
   /** The daemon is down for so long; its monotonic clock begins anew. */
@@ -78,7 +78,7 @@ export class OrdersRig {
     this.clock.wallMs += downMs
     this.clock.monotonic = 77
     Object.assign(this, this.#begin())
-    this.keeper.look()
+    this.scheduler.look()
   }
 
   inForce(): string[] {
@@ -92,7 +92,7 @@ export class OrdersRig {
       .map(({ kind, actor, at }) => `${at.slice(5, 16)} ${actor} ${kind}`)
   }
 
-  #begin(): { journal: JournalWriter; orders: StandingOrders; keeper: OrderKeeper; acts: OrderActs } {
+  #begin(): { journal: JournalWriter; orders: StandingOrders; scheduler: OrderScheduler; acts: OrderActs } {
     const { clock, windows } = this
     const journal = openJournal(join(this.#directory, 'journal.db'), { clock })
     const orders = new StandingOrders(journal, clock)
@@ -103,7 +103,7 @@ export class OrdersRig {
       journal,
       orders,
       acts,
-      keeper: new OrderKeeper({ clock, journal, observer, orders, windows: () => windows }),
+      scheduler: new OrderScheduler({ clock, journal, observer, orders, windows: () => windows }),
     }
   }
 }

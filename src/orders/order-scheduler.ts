@@ -1,5 +1,5 @@
 /**
- * Keeps the standing orders: writes the end of those whose time is over, opens the calendar's windows, and reminds people of
+ * Schedules the standing orders: writes the end of those whose time is over, opens the calendar's windows, and reminds people of
  * orders without an end. Decides nothing about recoveries; what it writes is all that changes.
  *
  * A window is opened once for each of its openings. It is closed when its length has passed on the monotonic clock and the
@@ -24,7 +24,7 @@ const idleLookMs = 60_000
 /** With a journal that cannot be written an end that is due is tried again after this; shorter would spin. */
 const retryMs = 1_000
 
-export interface OrderKeeperParts {
+export interface OrderSchedulerParts {
   clock: Clock
   journal: Journal
   observer: Observer
@@ -33,12 +33,12 @@ export interface OrderKeeperParts {
   windows: () => readonly MaintenanceWindow[]
 }
 
-export class OrderKeeper {
-  readonly #parts: OrderKeeperParts
+export class OrderScheduler {
+  readonly #parts: OrderSchedulerParts
   /** Ends the sleep: something began or ended, and the next end may be sooner now. */
   #wake = new AbortController()
 
-  constructor(parts: OrderKeeperParts) {
+  constructor(parts: OrderSchedulerParts) {
     this.#parts = parts
     parts.journal.onAppend(({ kind }) => {
       if (!isOrder(kind)) return
