@@ -8,10 +8,10 @@ import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { JournalPage, Review } from '../domain/review.ts'
 
-/** A comment now and then: proxies close what is silent, and whoever went away is noticed. Longer than a proxy's patience loses streams. */
+/** A comment now and then: proxies close what is silent, and whoever went away is noticed. Longer than a proxy's idle timeout loses streams. */
 const heartbeatMs = 15_000
 /** A reader that takes nothing for so long is cut off; it resumes where it was. Shorter: a slow line loses its stream. */
-const patienceMs = 30_000
+const readerTimeoutMs = 30_000
 /** Entries read before others get their turn: a few ms. More would hold up heartbeats and steps. */
 const pageSize = 100
 /** Written and not yet taken by the socket: beyond it nothing more is read from the journal. */
@@ -76,7 +76,7 @@ export class EventStreams {
     }
     const write = (text: string): void => {
       if (answer.write(text) || waiting !== null) return
-      waiting = clock.after(patienceMs, cut)
+      waiting = clock.after(readerTimeoutMs, cut)
       answer.once('drain', () => {
         waiting?.()
         waiting = null

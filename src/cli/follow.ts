@@ -6,7 +6,7 @@ import type { IncidentDetail, InstanceSummary } from '../domain/operations.ts'
 import { hideCursor, painter, redrawn, showCursor, type Paint } from './output/drawing.ts'
 import { printable, widthOf } from './output/width.ts'
 import { cutLine } from './output/wrap.ts'
-import { Patience } from './patience.ts'
+import { InterruptibleWait } from './interruptible-wait.ts'
 import type { Session } from './session.ts'
 import { passing } from './watch.ts'
 import { between, clockTime, span, tally } from './wording.ts'
@@ -31,11 +31,11 @@ export async function follow(session: Session, id: string): Promise<void> {
   const look = (): IncidentDetail => session.withJournal((journal) => journal.incident(id))
   // Before the cursor is hidden: a wrong name is only said.
   let incident = look()
-  const patience = new Patience(session)
+  const waiting = new InterruptibleWait(session)
   const teller = terminal.screen === null ? lineTeller(session) : barTeller(session)
   try {
     teller.tell(incident, null)
-    while (incident.ended === null && (await patience.pause(lookEveryMs))) {
+    while (incident.ended === null && (await waiting.pause(lookEveryMs))) {
       let problem: string | null = null
       try {
         incident = look()
@@ -45,7 +45,7 @@ export async function follow(session: Session, id: string): Promise<void> {
       teller.tell(incident, problem)
     }
   } finally {
-    patience.close()
+    waiting.close()
     teller.end()
   }
   if (incident.ended === null) {

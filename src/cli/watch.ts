@@ -8,7 +8,7 @@ import { CliFailure, reportOf } from './exit-codes.ts'
 import { enterScreen, leaveScreen, pictureOf } from './output/drawing.ts'
 import { jsonText, yamlText } from './output/formats.ts'
 import { printable } from './output/width.ts'
-import { Patience } from './patience.ts'
+import { InterruptibleWait } from './interruptible-wait.ts'
 import type { Session } from './session.ts'
 import { changeLines, type Frame } from './frame.ts'
 import { clockTime } from './wording.ts'
@@ -73,7 +73,7 @@ async function drawn(session: Session, { everyMs, first, look }: Watched): Promi
     const page = frame.page(Math.min(named ?? size.columns, size.columns))
     terminal.stdout(pictureOf([printable(head), '', ...page.replace(/\n$/, '').split('\n')], size))
   }
-  const patience = new Patience(session)
+  const waiting = new InterruptibleWait(session)
   const offResize = screen.onResize(draw)
   const offSuspend = screen.onSuspend({
     leave: () => terminal.stdout(leaveScreen),
@@ -85,7 +85,7 @@ async function drawn(session: Session, { everyMs, first, look }: Watched): Promi
   terminal.stdout(enterScreen)
   try {
     draw()
-    while (await patience.pause(everyMs)) {
+    while (await waiting.pause(everyMs)) {
       try {
         frame = await look()
         seen = now()
@@ -93,12 +93,12 @@ async function drawn(session: Session, { everyMs, first, look }: Watched): Promi
       } catch (thrown) {
         lost = { line: passing(thrown), since: lost?.since ?? now() }
       }
-      if (!patience.ended) draw()
+      if (!waiting.ended) draw()
     }
   } finally {
     offSuspend()
     offResize()
-    patience.close()
+    waiting.close()
     terminal.stdout(leaveScreen)
   }
 }
@@ -114,12 +114,12 @@ async function told(session: Session, { everyMs, first, look }: Watched): Promis
     else if (format === 'yaml') terminal.stdout(`---\n${yamlText(frame.document)}`)
     else terminal.stdout(lines.map((line) => `${now()} ${printable(line)}\n`).join(''))
   }
-  const patience = new Patience(session)
+  const waiting = new InterruptibleWait(session)
   let frame = first
   let lost = false
   try {
     tell(null, frame)
-    while (await patience.pause(everyMs)) {
+    while (await waiting.pause(everyMs)) {
       try {
         const next = await look()
         if (lost) terminal.stderr(`${now()} there again\n`)
@@ -133,7 +133,7 @@ async function told(session: Session, { everyMs, first, look }: Watched): Promis
       }
     }
   } finally {
-    patience.close()
+    waiting.close()
   }
 }
 

@@ -10,7 +10,7 @@ import type { Segment } from '../domain/segment.ts'
 import type { Act, Permissions, Permission } from '../executor/context.ts'
 import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentStore } from './incident-store.ts'
-import { lifeAgainst } from './life-check.ts'
+import { livenessObjection } from './liveness-objection.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import { isBeating } from '../domain/verdict.ts'
 import { disabledHere, forcedDownHere, isOnlyWaiting, orderHolds } from '../orders/order-holds.ts'
@@ -129,7 +129,7 @@ export function createPermissions(parts: {
       return { allowed: false, hold: 'MAINTENANCE', message: disabledHere }
     const declared = verdict?.kind === 'declared-down' && parts.segmentOfIncident(incident).onDeclaredDown !== 'recover'
     if (declared && isOnlyWaiting(incident)) return { allowed: false, hold: 'MAINTENANCE', message: forcedDownHere }
-    const life = lifeAgainst(incident, verdict)
+    const life = livenessObjection(incident, verdict)
     if (life !== null) return { allowed: false, hold: 'HOST_ALIVE', message: aliveMessage(incident, life) }
     // Once a host is proven dead its recovery goes on; the brake decides before that.
     if (incident.proof === null) {

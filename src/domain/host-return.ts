@@ -170,7 +170,7 @@ export const afterRefusalMs = 60_000
  * How long Placement may keep COMPUTE_STATUS_DISABLED after the enabling: nova-compute's own periodic (60 s) takes it away when
  * the call from the API was lost. Shorter reports what mends itself; longer hides that the scheduler avoids the host.
  */
-export const traitPatienceMs = 180_000
+export const traitGraceMs = 180_000
 
 /** What is to be done about a host that carries our mark and has no open incident. Null: nothing new can be said now. */
 export function decideReturn(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDecision | null {
@@ -258,7 +258,7 @@ const mayEnable: ReadonlySet<ReturnState> = new Set(['proving', 'enabling', 'wai
 function afterEnabling(service: Service, trait: ReturnFacts['trait'], enabledForMs: number): ReturnDecision {
   if (service.status === 'disabled') return end('DISABLED_AGAIN', 'We had enabled it, and somebody else disabled it')
   if (trait === 'gone') return end('BACK', 'It is up and enabled, and Placement lets instances be scheduled there')
-  const late = enabledForMs >= traitPatienceMs
+  const late = enabledForMs >= traitGraceMs
   if (trait === 'set') {
     const message = 'Placement still has COMPUTE_STATUS_DISABLED: the scheduler avoids it although it is enabled'
     if (!late) return say('enabling', 'TRAIT_LEFT', message)

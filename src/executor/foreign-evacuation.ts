@@ -9,7 +9,7 @@ import type { Outcome } from '../domain/outcome.ts'
 import type { foreignReasons } from '../domain/plan.ts'
 import type { Run } from './context.ts'
 import type { HostWatch, Look } from './host-watch.ts'
-import { pause } from './patience.ts'
+import { pause } from './retry.ts'
 import { afterOf, shownNow } from './shown.ts'
 import { mustMoveWithinMs } from './steps/evacuation-follow.ts'
 
@@ -37,7 +37,7 @@ export async function followForeign(
     const newest = watch.evacuations(id).findLast(({ uuid }) => foreign.includes(uuid))
     return newest !== undefined && isOver(newest) ? { found: newest } : { wait: 'migrations' }
   })
-  const end = await Promise.race([seen, patienceIsOver(run, stop.signal)]).finally(() => stop.abort())
+  const end = await Promise.race([seen, followedLongEnough(run, stop.signal)]).finally(() => stop.abort())
   if (end !== null) await arrival(run, watch, id, end)
   const { instance, words } = await shownNow(run, watch, id)
   const after = instance === null ? null : afterOf(instance)
@@ -72,7 +72,7 @@ async function arrival(run: Run, watch: HostWatch, id: InstanceId, { status, des
 }
 
 /** Resolves when a person cancels, or when it has been followed for long enough. Throws SHUTDOWN. */
-async function patienceIsOver(run: Run, stop: AbortSignal): Promise<null> {
+async function followedLongEnough(run: Run, stop: AbortSignal): Promise<null> {
   const until = run.clock.now() + followedForMs
   while (run.clock.now() < until && run.permissions.incident(run.id).cancelled === null && !isAborted(stop))
     await pause(run.clock, run.settings.tickMs, run.signal)

@@ -13,7 +13,7 @@ import type { Verdict } from '../domain/verdict.ts'
 import type { Run } from './context.ts'
 import { FenceWatch } from './fence-watch.ts'
 import type { Gate } from './gate.ts'
-import { patiently } from './patience.ts'
+import { retryRead } from './retry.ts'
 import { stepRequestId } from './step-request-id.ts'
 
 /**
@@ -127,7 +127,7 @@ async function orderForceDown(run: Run, gate: HostGate, found: ServiceRecord): P
     let unanswered: LifeboatError | null = null
     let tries = 0
     // Setting the same flags again changes nothing, so a lost answer is cured by sending again.
-    const after = await patiently(run.clock, run.signal, async () => {
+    const after = await retryRead(run.clock, run.signal, async () => {
       if (++tries > 1) {
         // Each try is a write of its own, and what is true may have changed since the one before.
         try {
@@ -209,7 +209,7 @@ function confirmOpen(run: Run, kind: HostStepKind, result: unknown): void {
 
 /** Nova's row of the host's nova-compute. Throws NOT_FOUND, and what reading again cannot cure. */
 export async function readService(run: Run): Promise<ServiceRecord> {
-  const { services } = await patiently(run.clock, run.signal, () => run.cloud.listServices({ signal: run.signal }))
+  const { services } = await retryRead(run.clock, run.signal, () => run.cloud.listServices({ signal: run.signal }))
   const service = services.find((row) => row.binary === 'nova-compute' && row.host === run.host)
   if (service === undefined) throw new LifeboatError('NOT_FOUND', `Nova knows no nova-compute on ${run.host}`)
   return service

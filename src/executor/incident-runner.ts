@@ -20,14 +20,14 @@ import { failedAttempts, fenceHost, forceDown } from './host-steps.ts'
 import { HostWatch } from './host-watch.ts'
 import { closeIncident, closeObserved, leaveTheRest } from './incident-end.ts'
 import { runInstance } from './instance-runner.ts'
-import { patiently } from './patience.ts'
+import { retryRead } from './retry.ts'
 import { PlanCheck } from './plan-check.ts'
 import { ProofKeeper, sayIt, stillAnswers } from './proof-keeper.ts'
 import { ProofRenewal } from './proof-renewal.ts'
 import { recall, workedOnElsewhere } from './recall.ts'
 import { readPresence, Removal, staysRemovedMs } from './removal.ts'
-import { judgeLook } from './seen-dead.ts'
-import { stillMs } from './sign-of-life.ts'
+import { judgeRecheck } from './host-recheck.ts'
+import { stillMs } from './service-liveness.ts'
 import { Slots, type SharedQueue } from './slots.ts'
 import type { Surroundings } from './surroundings.ts'
 import { readAhead, requireCell, takeSurvey, type SurveyTaken } from './survey.ts'
@@ -203,9 +203,9 @@ class IncidentRunner {
     const { clock, signal, permissions, host } = this.#run
     if (!this.#isBack() && clock.now() - this.#seen.at <= lookGoodForMs) return this.#seen.as
     for (let looks = 1; ; looks++) {
-      const { verdict, frozen } = await patiently(clock, signal, () => permissions.lookAgain(host, signal))
+      const { verdict, frozen } = await retryRead(clock, signal, () => permissions.lookAgain(host, signal))
       const incident = this.#incident
-      const judged = judgeLook({
+      const judged = judgeRecheck({
         verdict,
         frozen,
         phase: incident.phase,
@@ -297,7 +297,7 @@ class IncidentRunner {
     const { permissions, clock, host, signal } = this.#run
     for (let looks = 1; ; looks++) {
       await this.#holding.wait(pauseAfter(looks, lookAgainMs, rarestLookMs))
-      const { verdict, frozen } = await patiently(clock, signal, () => permissions.lookAgain(host, signal))
+      const { verdict, frozen } = await retryRead(clock, signal, () => permissions.lookAgain(host, signal))
       const { proof, restated, held } = this.#incident
       if (proof === null || proof.proves === 'storage' || restated) return
       const witness = verdict.evidence.probes.some(({ answer }) => answer === 'alive')
@@ -424,7 +424,7 @@ class IncidentRunner {
   /** A read that is repeated while Nova is silent, and ever more rarely once it refuses or `check` throws. */
   #persistently<T>(read: () => Promise<T>, check: (value: T) => void = () => undefined): Promise<T> {
     return this.#holding.persist(0, async () => {
-      const value = await patiently(this.#run.clock, this.#run.signal, read)
+      const value = await retryRead(this.#run.clock, this.#run.signal, read)
       check(value)
       return value
     })

@@ -15,7 +15,7 @@ import type { Gate } from './gate.ts'
 import { followForeign } from './foreign-evacuation.ts'
 import type { HostWatch } from './host-watch.ts'
 import { hasLanded, mayBeLocked, wasChanged } from './how-far.ts'
-import { patiently } from './patience.ts'
+import { retryRead } from './retry.ts'
 import { PlanReplaced } from './plan-check.ts'
 import { expectedOf, powerOrderNote } from './power-order.ts'
 import { afterOf, shownNow } from './shown.ts'
@@ -232,7 +232,7 @@ async function readBack(run: Run, watch: HostWatch, recovery: InstanceRecovery):
   // What was read when the last step ended is the read-back; after a restart there is none yet.
   return seen !== undefined && seen.host !== run.host
     ? seen
-    : patiently(run.clock, run.signal, () => watch.read(recovery.plan.instanceId))
+    : retryRead(run.clock, run.signal, () => watch.read(recovery.plan.instanceId))
 }
 
 /** Compares what Nova shows with what was asked for: an accepted call is no success. */

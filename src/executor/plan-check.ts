@@ -17,7 +17,7 @@ import type { InstancePlan, StepKind } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
 import type { Original, Survey } from '../domain/survey.ts'
 import type { Attempt, PlansInForce, Run } from './context.ts'
-import { attempts } from './steps/look-before.ts'
+import { attempts } from './steps/recheck.ts'
 
 /** What is begun by the plan. What follows a landing finishes it, whatever the rules say by now. */
 const begins: ReadonlySet<StepKind> = new Set(['lock', 'reset-state', 'confirm-resize', 'evacuate'])

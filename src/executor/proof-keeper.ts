@@ -11,7 +11,7 @@ import type { Run } from './context.ts'
 import { lookAgainMs, type Holding } from './holding.ts'
 import { readService, recordProof } from './host-steps.ts'
 import { ProofReading } from './proof-reading.ts'
-import { asKnown, knownRow, movementSince, stillMs, type KnownRow } from './sign-of-life.ts'
+import { asKnown, knownRow, movementSince, stillMs, type KnownRow } from './service-liveness.ts'
 
 /** Ends the whole run; nothing here may take it for a proof that failed. */
 const ends = new Set(['SHUTDOWN', 'CANCELLED', 'JOURNAL_UNAVAILABLE', 'INVARIANT'])

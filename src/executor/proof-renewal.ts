@@ -11,9 +11,9 @@ import { pauseAfter } from './back-off.ts'
 import { lookAgainMs, rarestLookMs, type Holding } from './holding.ts'
 import { failedAttempts, fenceHost, forceDown } from './host-steps.ts'
 import { lastMoment } from './last-moment.ts'
-import { patiently } from './patience.ts'
+import { retryRead } from './retry.ts'
 import { sayIt, type ProofKeeper } from './proof-keeper.ts'
-import { stillMs } from './sign-of-life.ts'
+import { stillMs } from './service-liveness.ts'
 
 const dead = new Set<VerdictKind>(['host-down', 'declared-down', 'recovering'])
 
@@ -49,7 +49,7 @@ export class ProofRenewal {
     this.#run.proof = null
     if (clock.now() < this.#lookAgainAt) return false
     if (permissions.incident(id).statement === null && clock.now() < this.#tryAgainAt) return false
-    const { verdict, frozen } = await patiently(clock, signal, () => permissions.lookAgain(host, signal))
+    const { verdict, frozen } = await retryRead(clock, signal, () => permissions.lookAgain(host, signal))
     const isDead = frozen === null && isDeadAgain(verdict)
     this.#looks = isDead ? 0 : this.#looks + 1
     if (!isDead) this.#lookAgainAt = clock.now() + pauseAfter(this.#looks, lookAgainMs, rarestLookMs)

@@ -10,7 +10,7 @@ import type { Outcome } from '../domain/outcome.ts'
 import type { CloudTrouble } from './cloud-trouble.ts'
 import type { Run } from './context.ts'
 import type { HostWatch } from './host-watch.ts'
-import { patiently } from './patience.ts'
+import { retryRead } from './retry.ts'
 import type { Slots } from './slots.ts'
 import { runStep, type Passage } from './step-runner.ts'
 import { isRunning, startWhereItIs } from './steps/power.ts'
@@ -30,7 +30,7 @@ export async function startAgain(
   const scene = { run, watch, trouble, plan, recovery, step, signal: run.signal, act: 'begins' as const }
   try {
     const result = await runStep(startWhereItIs, scene, gate, slots)
-    const seen = await patiently(run.clock, run.signal, () => watch.read(plan.instanceId))
+    const seen = await retryRead(run.clock, run.signal, () => watch.read(plan.instanceId))
     if (!isRunning(seen))
       return { outcome: 'failed', code: 'STATE_MISMATCH', message: shown(seen), after: afterOf(seen) }
     return runningAgain(seen, isByOthers(result) ? 'STARTED_BY_OTHERS' : 'STARTED_AFTER_RETURN')

@@ -7,7 +7,7 @@
 import { ensureError, type LifeboatError } from '../domain/errors.ts'
 import { lastOrder } from '../domain/power-history.ts'
 import type { RecipeStep } from '../domain/plan.ts'
-import { patiently } from './patience.ts'
+import { retryRead } from './retry.ts'
 import { expectedOf } from './power-order.ts'
 import type { Slots } from './slots.ts'
 import type { StepScene } from './step-driver.ts'
@@ -51,9 +51,9 @@ async function isToBeStarted(scene: Omit<StepScene, 'step' | 'act'>): Promise<bo
   if (expectedOf(recovery) !== 'running' || hasStart(recovery)) return false
   const read = (): ReturnType<typeof watch.read> => watch.read(plan.instanceId)
   const known = watch.instance(plan.instanceId)
-  const seen = known ?? (await scene.trouble.reading(scene, () => patiently(run.clock, signal, read)))
+  const seen = known ?? (await scene.trouble.reading(scene, () => retryRead(run.clock, signal, read)))
   if (seen.vmState !== 'stopped' || seen.taskState !== null || seen.host === run.host) return false
-  const actions = await patiently(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
+  const actions = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
   return lastOrder(actions) !== 'stop'
 }
 

@@ -70,8 +70,8 @@ export function othersStandStill(
 ): Fault | null {
   if (known === null || known.others.size === 0) return null
   const forMs = now - known.othersSince
-  const patienceMs = Math.max(2, limits.confirmAfterBeats) * limits.defaultIntervalMs + 2 * limits.pollIntervalMs
-  if (forMs <= patienceMs) return null
+  const graceMs = Math.max(2, limits.confirmAfterBeats) * limits.defaultIntervalMs + 2 * limits.pollIntervalMs
+  if (forMs <= graceMs) return null
   const who = `fewer than half of the ${known.others.size} others that were watched have beaten`
   const message = `${known.hosts.size} hosts are silent, and over the last restarts (${Math.round(forMs / 1_000)} s) ${who}: broker or network`
   return { reason: 'MASS_SILENCE', message }

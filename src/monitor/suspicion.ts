@@ -31,7 +31,7 @@ const kept = 1 - 1 / 128
  */
 const pauseShareFrom = 0.6
 const pauseDeviationsFrom = 3
-/** Excess that counts, in intervals. More: one hang of minutes would ask for the whole patience for an hour. */
+/** Excess that counts, in intervals. More: one hang of minutes would ask for the longest wait for an hour. */
 const longestExcess = 5
 
 /**

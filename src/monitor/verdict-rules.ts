@@ -49,13 +49,13 @@ export interface Conclusion {
 /** Readings in a row before probes alone may confirm: one lost packet is no death. */
 const deadReadingsNeeded = 2
 /** With every probe unknown, how many confirmation times Nova's `down` must stand: fencing is then the safety net. */
-const unknownPatience = 2
+const unknownFactor = 2
 
 /**
  * However noisy a host's heartbeats were, after so many confirmation times its silence is long enough. More: a host that
  * once hung for minutes and then dies is left to lie. Fewer: the pauses of a loaded host are taken for death.
  */
-const patienceAtMost = 4
+const longestFactor = 4
 
 /** Never before confirmAfterBeats; later for a host whose heartbeats are known to pause. */
 export function isConfirmed(
@@ -64,7 +64,7 @@ export function isConfirmed(
 ): boolean {
   const missed = silentMs / intervalMs
   if (missed < limits.confirmAfterBeats) return false
-  return suspicion >= limits.suspicionNeeded || missed >= patienceAtMost * limits.confirmAfterBeats
+  return suspicion >= limits.suspicionNeeded || missed >= longestFactor * limits.confirmAfterBeats
 }
 
 export function judge(facts: HostFacts, limits: RuleLimits): Conclusion {
@@ -195,7 +195,7 @@ function silence(facts: HostFacts, limits: RuleLimits, confirmed: boolean, silen
   if (probes.configured === 0) {
     return say('host-down', 'NOVA_DOWN_NO_PROBES', `${since} and ${silent}; no probes are configured`)
   }
-  if (facts.silentMs >= unknownPatience * confirmMs) {
+  if (facts.silentMs >= unknownFactor * confirmMs) {
     return say('host-down', 'NOVA_DOWN_PROBES_UNKNOWN', `${since} and ${silent}; no probe could tell: fencing decides`)
   }
   return say('suspect', 'PROBES_UNKNOWN', `${since} and ${silent}; no probe could tell yet`)

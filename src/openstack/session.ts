@@ -97,7 +97,7 @@ export class Session {
 
   async token(projectId?: string, options: CallOptions = {}): Promise<Token> {
     return this.#within(calls.login, options, (guard) =>
-      this.#patient(calls.login, guard, this.#keystone.token(projectId)),
+      this.#waitForShared(calls.login, guard, this.#keystone.token(projectId)),
     )
   }
 
@@ -109,7 +109,7 @@ export class Session {
 
   async #once(ask: Ask, guard: Guard, isSecond: boolean): Promise<Sent> {
     const { call } = ask
-    const token = await this.#patient(call, guard, this.#keystone.token(ask.asProject))
+    const token = await this.#waitForShared(call, guard, this.#keystone.token(ask.asProject))
     const headers: Record<string, string> = { 'X-Auth-Token': token.value }
     let microversion = 0
     if (call.service === 'compute') {
@@ -154,7 +154,7 @@ export class Session {
     const known = this.#versions
     if (known !== null && !anew && this.#clock.now() < known.untilMs) return Promise.resolve(known.range)
     this.#discovery ??= this.#discover().finally(() => (this.#discovery = null))
-    return this.#patient(calls.computeVersions, guard, this.#discovery)
+    return this.#waitForShared(calls.computeVersions, guard, this.#discovery)
   }
 
   async #discover(): Promise<MicroversionRange> {
@@ -190,7 +190,7 @@ export class Session {
   }
 
   /** Waits for shared work, but no longer than the caller does. Nothing of the caller's own was sent by then. */
-  async #patient<T>(call: ApiCall, guard: Guard, work: Promise<T>): Promise<T> {
+  async #waitForShared<T>(call: ApiCall, guard: Guard, work: Promise<T>): Promise<T> {
     if (guard.signal.aborted) {
       work.catch(() => undefined)
       throw interrupted(call, guard)

@@ -81,7 +81,7 @@ export class Transport {
         return outcome
       }
       const asked = outcome instanceof LifeboatError ? null : outcome.retryAfterMs
-      // A service that wants more patience than that gets its answer passed on: the caller knows better what can wait.
+      // The answer of a service that asks for a longer pause is passed on: the caller knows better what can wait.
       if (asked !== null && asked > longestPauseMs) return settled(outcome)
       await sleep(
         this.#options.clock,

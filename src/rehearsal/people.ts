@@ -4,7 +4,7 @@ import type { Wire, WireAnswer } from '../domain/wire.ts'
 import type { Simulator } from '../simulator/index.ts'
 
 /** As openstackclient waits for an answer; a person has given up by then. */
-const patienceMs = 60_000
+const waitLimitMs = 60_000
 
 interface Call {
   method: string
@@ -85,7 +85,7 @@ export class People {
   }
 
   async #order(user: string, project: string, call: Call, mayBeRefused: true | undefined): Promise<void> {
-    const limit = deadline(this.#simulator.world.clock, patienceMs)
+    const limit = deadline(this.#simulator.world.clock, waitLimitMs)
     try {
       const token = await this.#token(user, project, limit.signal)
       const answer = await this.#send(call, { 'x-auth-token': token }, limit.signal)

@@ -9,7 +9,7 @@ import { Stage } from './stage.ts'
 import { Transcript } from './transcript.ts'
 
 /** Longest a script waits for something, in the scenario's own time; beyond it the script or the daemon is wrong. */
-const patienceMs = 6 * 3_600_000
+const waitLimitMs = 6 * 3_600_000
 
 export interface RehearsalOptions {
   /** Told each line as it is written, with the entry behind it. */
@@ -62,7 +62,7 @@ async function play(
 async function reach(stage: Stage, { at, after, when }: Step, options: RehearsalOptions): Promise<void> {
   const { clock } = stage
   if (when !== undefined) {
-    if (await pass(clock, patienceMs, () => holds(stage, when), options)) return
+    if (await pass(clock, waitLimitMs, () => holds(stage, when), options)) return
     throw new LifeboatError('STEP_TIMEOUT', `the script waits for what does not come: ${JSON.stringify(when)}`)
   }
   const waitMs = at === undefined ? (after ?? 0) : at - clock.now()

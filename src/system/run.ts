@@ -7,8 +7,8 @@ import { Socket } from 'node:net'
 import { deadline, type Clock } from '../domain/clock.ts'
 
 /**
- * What a program leaves running may hold its output open for as long as it likes. Its exit code is waited for with this much
- * patience for the output, which is in the pipe already. Longer: its answer is late; shorter: output of a pipeline is lost.
+ * What a program leaves running may hold its output open for as long as it likes. Once it has exited, its output is
+ * waited for this long: what it wrote is in the pipe already. Longer: its answer is late; shorter: output of a pipeline is lost.
  */
 const outputGraceMs = 1_000
 

@@ -78,12 +78,12 @@ const plays: Record<TroubleKind, Play> = {
 }
 
 /** How long a moment of the recovery is waited for. Other trouble may keep it from coming: then this one strikes without it. */
-const patienceMs = 40_000
+const waitLimitMs = 40_000
 
 /** Waits for the trouble's moment, strikes, and takes it back when its time is over. Gives what it did. */
 export async function strike(stage: ChaosStage, trouble: Trouble): Promise<string> {
   const { begin, end } = plays[trouble.kind]
-  const limit = Date.now() + patienceMs
+  const limit = Date.now() + waitLimitMs
   while (!stage.reached(trouble.at) && Date.now() < limit) await pauseMs(100)
   await pauseMs(trouble.afterMs)
   const at = new Date().toISOString()

@@ -8,7 +8,7 @@ import {
   defaultReturnRules,
   leastHealthyPolls,
   returnStates,
-  traitPatienceMs,
+  traitGraceMs,
   type EvacuationLeft,
   type HostMark,
   type ReturnDecision,
@@ -252,19 +252,19 @@ const table: [
   [
     'enabled, Placement cannot be read for long',
     'back TRAIT_UNREAD end',
-    { trait: null, enabledAt: now - traitPatienceMs },
+    { trait: null, enabledAt: now - traitGraceMs },
     done,
   ],
   [
     'enabled, Placement still avoids it',
     'enabling TRAIT_LEFT -',
-    { trait: 'set', enabledAt: now - traitPatienceMs + 1 },
+    { trait: 'set', enabledAt: now - traitGraceMs + 1 },
     done,
   ],
   [
     'enabled, Placement avoids it for long',
     'back TRAIT_LEFT end',
-    { trait: 'set', enabledAt: now - traitPatienceMs },
+    { trait: 'set', enabledAt: now - traitGraceMs },
     done,
   ],
   [
@@ -394,10 +394,10 @@ describe('what is said', () => {
 
   test('reports a trait that stays as a leftover, only at the end', () => {
     expect(decided({ trait: 'set' }, done)?.leftovers).toEqual([])
-    expect(decided({ trait: 'set', enabledAt: now - traitPatienceMs }, done)?.leftovers).toMatchObject([
+    expect(decided({ trait: 'set', enabledAt: now - traitGraceMs }, done)?.leftovers).toMatchObject([
       { code: 'TRAIT_LEFT', instance: null },
     ])
-    expect(decided({ trait: null, enabledAt: now - traitPatienceMs }, done)?.leftovers).toMatchObject([
+    expect(decided({ trait: null, enabledAt: now - traitGraceMs }, done)?.leftovers).toMatchObject([
       { code: 'TRAIT_UNREAD', instance: null },
     ])
   })
@@ -428,7 +428,7 @@ const anyFacts: fc.Arbitrary<ReturnFacts> = fc.record({
   healthy: fc.constantFrom(null, longHealthy, { since: now, polls: 1 }),
   evacuations: fc.constantFrom(null, settled, settled, flying, unsettled, both),
   cleared: fc.boolean(),
-  enabledAt: fc.constantFrom(null, now, now - traitPatienceMs),
+  enabledAt: fc.constantFrom(null, now, now - traitGraceMs),
   trait: fc.constantFrom(null, 'set' as const, 'gone' as const),
   failures: fc.array(fc.constant(now), { maxLength: 5 }),
   order: fc.constantFrom(null, ann, { ...ann, keepOut: true }),

@@ -28,19 +28,19 @@ const groups = {
     tests('executor/decisions', 'gate gate-proof slots step-runner step-interrupted'),
   ],
   proof: [
-    files('executor', 'proof-keeper proof-renewal sign-of-life seen-dead back-off removal'),
-    tests('executor', 'decisions/proof-keeper decisions/proof-silence decisions/proof-renewal seen-dead removal'),
+    files('executor', 'proof-keeper proof-renewal service-liveness host-recheck back-off removal'),
+    tests('executor', 'decisions/proof-keeper decisions/proof-silence decisions/proof-renewal host-recheck removal'),
   ],
   evacuate: [
-    files('executor', 'steps/evacuate steps/look-before power-order host-watch'),
+    files('executor', 'steps/evacuate steps/recheck power-order host-watch'),
     tests(
       'executor/decisions',
-      'evacuate evacuate-followed look-before power-order host-watch step-runner step-interrupted',
+      'evacuate evacuate-followed recheck power-order host-watch step-runner step-interrupted',
     ),
   ],
   steps: [
-    files('executor', 'patience steps/confirm-resize steps/power steps/marks'),
-    tests('executor/decisions', 'small-steps patience'),
+    files('executor', 'retry steps/confirm-resize steps/power steps/marks'),
+    tests('executor/decisions', 'small-steps retry'),
   ],
   verdicts: [
     files('monitor', 'verdict-rules freezer control-plane clock-skew heartbeat suspicion witnesses probe-round'),

@@ -13,7 +13,7 @@ export default defineConfig({
       'test/engine/**/*.test.ts',
       'test/monitor/**/*.test.ts',
       'test/executor/decisions/**/*.test.ts',
-      'test/executor/seen-dead.test.ts',
+      'test/executor/host-recheck.test.ts',
       'test/domain/{host-return,return-record}.test.ts',
       'test/control/brake-watch.test.ts',
       'test/orders/order-holds.test.ts',

@@ -5,7 +5,7 @@ export type Asked = ReturnType<Simulator['requests']>[number]
 
 /** Three polls, and the time that they may take; the scripts poll every five seconds. */
 const verdictGoodForMs = 20_000
-/** As old as an instance's record may be before its evacuation (executor/steps/look-before.ts), and a slow answer. */
+/** As old as an instance's record may be before its evacuation (executor/steps/recheck.ts), and a slow answer. */
 const recordGoodForMs = 8_000
 
 const isGood = ({ method, status, fault }: Asked): boolean =>

@@ -7,7 +7,7 @@ import { prints } from '../described.ts'
 import { CliFailure } from '../exit-codes.ts'
 import { jsonText, record, renderList, type Column } from '../output/formats.ts'
 import { printable } from '../output/width.ts'
-import { Patience } from '../patience.ts'
+import { InterruptibleWait } from '../interruptible-wait.ts'
 import type { Session } from '../session.ts'
 import { passing } from '../watch.ts'
 import { clockTime } from '../wording.ts'
@@ -152,7 +152,7 @@ async function follow(session: Session, options: ListOptions): Promise<void> {
     throw new CliFailure('usage', `--follow cannot be told as ${shape.format}`, [
       'formats with --follow: table, value, json (one entry per line)',
     ])
-  const patience = new Patience(session)
+  const waiting = new InterruptibleWait(session)
   const say = (entries: ReadEntry[]): void => {
     if (shape.format === 'value') terminal.stdout(renderList(entries, entryColumns, shape))
     else if (shape.format === 'json')
@@ -168,7 +168,7 @@ async function follow(session: Session, options: ListOptions): Promise<void> {
     say(found.entries)
     let after = Math.max(found.newest, found.entries.at(-1)?.seq ?? 0)
     let lost = false
-    while (await patience.pause(followEveryMs)) {
+    while (await waiting.pause(followEveryMs)) {
       try {
         const fresh = session.withJournal((open) =>
           open
@@ -185,7 +185,7 @@ async function follow(session: Session, options: ListOptions): Promise<void> {
       }
     }
   } finally {
-    patience.close()
+    waiting.close()
   }
 }
 

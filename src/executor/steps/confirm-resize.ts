@@ -4,7 +4,7 @@
  */
 import { LifeboatError } from '../../domain/errors.ts'
 import type { Instance, Migration } from '../../domain/instance.ts'
-import { patiently, pause } from '../patience.ts'
+import { retryRead, pause } from '../retry.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
 
 export const confirmResize: StepDriver = {
@@ -67,11 +67,11 @@ async function readBoth({
   plan,
   signal,
 }: StepScene): Promise<{ instance: Instance; resize: Migration | null; records: Migration[] }> {
-  const records = await patiently(run.clock, signal, () =>
+  const records = await retryRead(run.clock, signal, () =>
     run.cloud.listMigrations({ instanceId: plan.instanceId }, { signal }),
   )
   const resize = records.find((record) => record.uuid === plan.original.resize?.migrationUuid) ?? null
-  return { instance: await patiently(run.clock, signal, () => watch.read(plan.instanceId)), resize, records }
+  return { instance: await retryRead(run.clock, signal, () => watch.read(plan.instanceId)), resize, records }
 }
 
 /**

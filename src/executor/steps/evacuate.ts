@@ -9,7 +9,7 @@ import { cloudTimeMs } from '../../domain/cloud-time.ts'
 import { LifeboatError } from '../../domain/errors.ts'
 import { isOver, type InstanceAction, type Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
-import { patiently, pause } from '../patience.ts'
+import { retryRead, pause } from '../retry.ts'
 import { powerOrderIn, powerOrderOf, type PowerOrder } from '../power-order.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
 import { destinationOf, whereItStands } from './destination.ts'
@@ -24,7 +24,7 @@ import {
   waitingOf,
   type Before,
 } from './evacuation-records.ts'
-import { attempts, listEvacuations, lookAgain, lookBefore } from './look-before.ts'
+import { attempts, listEvacuations, lookAgain, recheck } from './recheck.ts'
 
 /** Nova stamps actions in whole seconds, by the API's clock. Too large would take an older evacuation for this one. */
 const clockMarginMs = 5_000
@@ -58,7 +58,7 @@ export const evacuate: StepDriver = {
         certainty: 'unknown',
       })
     }
-    const seen = isFirst ? await lookBefore(scene, spent) : await lookAgain(scene)
+    const seen = isFirst ? await recheck(scene, spent) : await lookAgain(scene)
     if (seen.vmState === 'deleted')
       throw new LifeboatError('INSTANCE_GONE', 'the instance was deleted before its turn came')
     // From ERROR a guest lands running whatever was asked for (docs/nova.md fact 2): its state is reset first.
@@ -146,7 +146,7 @@ function landingOf({ step, recovery }: StepScene, ordered: PowerOrder | null): L
 /** The evacuate action that this attempt made: the newest that no other attempt made and that began after it was intended. */
 async function findAction({ run, plan, signal }: StepScene, record: StepRecord): Promise<InstanceAction | undefined> {
   const { knownRequests, cloudTime } = beforeOf(record)
-  const actions = await patiently(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
+  const actions = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
   const newest = actions.find((action) => action.action === 'evacuate')
   if (newest === undefined || knownRequests.includes(newest.requestId)) return undefined
   return cloudTimeMs(newest.startedAt) < Date.parse(cloudTime) - clockMarginMs ? undefined : newest
@@ -172,7 +172,7 @@ function oldGuestLives({ run, plan }: StepScene, { destHost }: Migration, detail
 /** Why the evacuation failed, and whether its guest may be running on the destination (docs/nova.md fact 5). */
 async function explainFailure(scene: StepScene, record: StepRecord, migration: Migration): Promise<LifeboatError> {
   const { run, plan, signal } = scene
-  const instance = await patiently(run.clock, signal, () => scene.watch.read(plan.instanceId))
+  const instance = await retryRead(run.clock, signal, () => scene.watch.read(plan.instanceId))
   const noReason = 'Nova gives no reason'
   const spare = spareOf(scene.watch.evacuations(plan.instanceId), beforeOf(record), migration)
   const details = { migration: migration.uuid, destination: migration.destHost, fault: instance.fault, ...spare }
@@ -188,7 +188,7 @@ async function explainFailure(scene: StepScene, record: StepRecord, migration: M
   const events =
     requestId === null
       ? null
-      : (await patiently(run.clock, signal, () => run.cloud.getAction(plan.instanceId, requestId, { signal }))).events
+      : (await retryRead(run.clock, signal, () => run.cloud.getAction(plan.instanceId, requestId, { signal }))).events
   // A claim that is refused leaves the instance as it was, without a fault: only the event knows why, and where.
   const broken = events?.find((event) => event.event === 'compute_rebuild_instance' && event.result === 'Error')
   const reason = instance.fault ?? broken?.details ?? noReason

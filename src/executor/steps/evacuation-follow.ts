@@ -6,7 +6,7 @@ import { LifeboatError } from '../../domain/errors.ts'
 import { isOver, type Instance, type Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
 import type { Look } from '../host-watch.ts'
-import { patiently } from '../patience.ts'
+import { retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
 import {
   askPlacementAfterMs,
@@ -16,7 +16,7 @@ import {
   whereItStands,
 } from './destination.ts'
 import { beforeOf, hasMetAnother, ours, recordInForce, spareOf } from './evacuation-records.ts'
-import { listEvacuations } from './look-before.ts'
+import { listEvacuations } from './recheck.ts'
 
 /**
  * How long Nova may take to show a migration for an evacuate that it answered with 200. The API writes it before it
@@ -54,7 +54,7 @@ export async function followed(scene: StepScene, record: StepRecord): Promise<En
     if (typeof seenNow === 'object' && 'migration' in seenNow) return seenNow
     if (seenNow === 'unmoved') {
       // Only a reading of its own says that it has not moved: a listing of changes may have missed it, by its clock or ours.
-      const fresh = await patiently(run.clock, signal, () => watch.read(plan.instanceId))
+      const fresh = await retryRead(run.clock, signal, () => watch.read(plan.instanceId))
       if (fresh.host !== run.host) continue
       throw notMoved(scene, seen.done?.migration ?? null)
     }
@@ -66,7 +66,7 @@ export async function followed(scene: StepScene, record: StepRecord): Promise<En
     }
     seen.acceptedAt = run.clock.now()
     // Of a cell that it cannot reach Nova lists no migration either: then the instance cannot be read, and is waited for.
-    await patiently(run.clock, signal, () => watch.read(plan.instanceId))
+    await retryRead(run.clock, signal, () => watch.read(plan.instanceId))
     // Still `accepted`: with a dead conductor it stays so, and runs when the conductor returns (docs/nova.md fact 11).
     if (ours(await listEvacuations(scene), beforeOf(record)).length > 0) continue
     throw new LifeboatError('EVACUATION_LOST', 'Nova accepted the evacuation but shows no migration for it', {

@@ -4,9 +4,9 @@
  */
 import { LifeboatError } from '../../domain/errors.ts'
 import type { Instance } from '../../domain/instance.ts'
-import { patiently } from '../patience.ts'
+import { retryRead } from '../retry.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
-import { attempts, lookBefore } from './look-before.ts'
+import { attempts, recheck } from './recheck.ts'
 
 /** How our locks are told from everybody else's (law L6): the reason that an owner sees. */
 const lockMark = 'lifeboat: instance is being recovered'
@@ -32,7 +32,7 @@ export const resetState: StepDriver = mark({
   passesOver: async (scene, seen) => {
     // On a living host there is nothing to be reset for. Whether ours arrived there is seen before the next evacuation.
     if (seen.host !== scene.run.host) return true
-    if (attempts(scene.recovery).length === 0) await lookBefore(scene, scene.plan.original.knownEvacuations)
+    if (attempts(scene.recovery).length === 0) await recheck(scene, scene.plan.original.knownEvacuations)
     return false
   },
 })
@@ -64,7 +64,7 @@ function mark(kind: {
 }
 
 function read({ run, watch, plan, signal }: StepScene): Promise<Instance> {
-  return patiently(run.clock, signal, () => watch.read(plan.instanceId))
+  return retryRead(run.clock, signal, () => watch.read(plan.instanceId))
 }
 
 function state(instance: Instance): {

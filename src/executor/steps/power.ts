@@ -4,7 +4,7 @@ import { powerState, type Instance } from '../../domain/instance.ts'
 import { lastOrder } from '../../domain/power-history.ts'
 import type { Run } from '../context.ts'
 import type { Look } from '../host-watch.ts'
-import { patiently, pause } from '../patience.ts'
+import { retryRead, pause } from '../retry.ts'
 import { powerOrderOf } from '../power-order.ts'
 import type { StepDriver } from '../step-driver.ts'
 
@@ -29,11 +29,11 @@ export const start: StepDriver = powerStep({
 export const startWhereItIs: StepDriver = {
   ...start,
   before: async ({ watch, plan, run, signal }) => {
-    const seen = await patiently(run.clock, signal, () => watch.read(plan.instanceId))
+    const seen = await retryRead(run.clock, signal, () => watch.read(plan.instanceId))
     if (seen.host !== run.host)
       throw new LifeboatError('STATE_MISMATCH', `it is on ${seen.host ?? 'no host'}, and no longer on ${run.host}`)
     if (isRunning(seen)) return { nothingToDo: state(seen) }
-    const actions = await patiently(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
+    const actions = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
     if (lastOrder(actions) === 'stop') throw new LifeboatError('CANCELLED', 'its owner stopped it')
     if (seen.taskState !== null)
       throw new LifeboatError('INSTANCE_BUSY', `Nova is at work on it (${seen.taskState})`, { retry: 'backoff' })
@@ -63,7 +63,7 @@ function powerStep(wanted: Power): StepDriver {
       // What was refused before is read anew: its owner may have done meanwhile what we were refused for.
       const refused = [...recovery.steps.values()].some(({ kind, status }) => kind === step.do && status === 'failed')
       const known = refused ? undefined : watch.instance(plan.instanceId)
-      const seen = known ?? (await patiently(run.clock, signal, () => watch.read(plan.instanceId)))
+      const seen = known ?? (await retryRead(run.clock, signal, () => watch.read(plan.instanceId)))
       // A write that must reach a host is never sent to the dead one: it would wait in its queue (docs/nova.md §1.4).
       if (seen.host === run.host) throw new LifeboatError('STATE_MISMATCH', `it is still on ${run.host}`)
       requireLivingHost(run, seen)
@@ -82,7 +82,7 @@ function powerStep(wanted: Power): StepDriver {
     settle: async ({ run, watch, plan, signal }, _record, quietMs) => {
       let quietFrom: number | null = null
       for (;;) {
-        if (taken(await patiently(run.clock, signal, () => watch.read(plan.instanceId))))
+        if (taken(await retryRead(run.clock, signal, () => watch.read(plan.instanceId))))
           return { applied: true, requestId: null }
         quietFrom ??= run.clock.now()
         if (run.clock.now() - quietFrom >= quietMs) return { applied: false, requestId: null }

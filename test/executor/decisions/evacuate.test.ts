@@ -23,7 +23,7 @@ const lost = (uuid: string): Partial<StepRecord> => ({
 const before = (changes: object): unknown => ({ ...(record().before as object), ...changes })
 
 describe('before an evacuation is sent', () => {
-  /** Read a moment ago, where the test says nothing else: the last look (look-before.test.ts) then asks nothing. */
+  /** Read a moment ago, where the test says nothing else: the recheck (recheck.test.ts) then asks nothing. */
   const prepared = (stage: Stage, step = {}) => {
     stage.watch.surveyed(stage.watch.instance('i-1') === undefined ? [stage.nova] : [], [], stage.clock.now())
     return stage.ending(evacuate.before(stage.scene(step)))

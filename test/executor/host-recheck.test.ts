@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Verdict, VerdictKind } from '../../src/domain/verdict.ts'
 import { pauseAfter } from '../../src/executor/back-off.ts'
-import { judgeLook, type LookFacts } from '../../src/executor/seen-dead.ts'
-import { asKnown, knownRow, movementSince, type KnownRow, type Movement } from '../../src/executor/sign-of-life.ts'
+import { judgeRecheck, type RecheckFacts } from '../../src/executor/host-recheck.ts'
+import { asKnown, knownRow, movementSince, type KnownRow, type Movement } from '../../src/executor/service-liveness.ts'
 import type { StepRecord } from '../../src/domain/incident.ts'
 import type { ServiceRecord } from '../../src/domain/service.ts'
 
@@ -32,8 +32,8 @@ function verdict(kind: VerdictKind, evidence: Partial<Verdict['evidence']> = {})
 }
 const alive = { probes: [{ probe: 'ping', kind: 'ping', answer: 'alive', detail: '', at: '' } as const] }
 const unsure = { probes: [{ probe: 'ping', kind: 'ping', answer: 'unknown', detail: '', at: '' } as const] }
-const look = (change: Partial<LookFacts> & Pick<LookFacts, 'verdict'>) =>
-  judgeLook({
+const look = (change: Partial<RecheckFacts> & Pick<RecheckFacts, 'verdict'>) =>
+  judgeRecheck({
     ...{ frozen: null, phase: 'confirming', recordedStamp: null, stated: false },
     ...{ recoversDeclared: true, fencesIsolated: false },
     ...change,
@@ -92,7 +92,7 @@ describe('a look', () => {
     expect(look({ verdict: verdict('maintenance', alive), stated: true })).toEqual(held)
   })
 
-  it.each<[string, Partial<LookFacts>, Partial<Verdict['evidence']>, boolean]>([
+  it.each<[string, Partial<RecheckFacts>, Partial<Verdict['evidence']>, boolean]>([
     ['the recorded stamp, unmoved', { recordedStamp: stamp }, {}, true],
     ['the recorded stamp, moved', { recordedStamp: '2026-01-01T00:00:00.000000' }, {}, false],
     [

@@ -10,7 +10,7 @@ import type { Incident } from '../domain/incident.ts'
 import type { Verdict } from '../domain/verdict.ts'
 
 /** The sentence for people, or null when nothing speaks against it. */
-export function lifeAgainst(
+export function livenessObjection(
   incident: Pick<Incident, 'host' | 'proof' | 'restated'>,
   verdict: Verdict | undefined,
 ): string | null {

@@ -6,7 +6,7 @@ import type { HoldCode, IncidentPhase } from '../domain/incident-phases.ts'
 import { isUnread, type Verdict, type VerdictKind } from '../domain/verdict.ts'
 import { serviceGone } from './survey.ts'
 
-export interface LookFacts {
+export interface RecheckFacts {
   verdict: Verdict
   /** Why verdicts are frozen, or null. */
   frozen: string | null
@@ -38,7 +38,7 @@ const dead = new Set<VerdictKind>(['host-down', 'declared-down', 'recovering'])
  * verdict, unmoved, says it. A person's statement weighs no more than a stamp that moved after it: the host may have been
  * repaired while the daemon was down.
  */
-export function judgeLook(facts: LookFacts): Seen {
+export function judgeRecheck(facts: RecheckFacts): Seen {
   const { verdict, frozen } = facts
   if (frozen !== null) return { seen: 'unclear', hold: 'FROZEN', message: frozen }
   // What is known of it is what was read before: it may live by now, and no stamp would show it.

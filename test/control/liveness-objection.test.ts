@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ProofRecord } from '../../src/domain/fencing.ts'
 import type { Verdict, VerdictKind } from '../../src/domain/verdict.ts'
-import { lifeAgainst } from '../../src/control/life-check.ts'
+import { livenessObjection } from '../../src/control/liveness-objection.ts'
 
 const proof: ProofRecord = {
   host: 'h1',
@@ -13,7 +13,7 @@ const proof: ProofRecord = {
 }
 const storage: ProofRecord = { ...proof, method: 'ceph', strength: 'command-verified', proves: 'storage' }
 const against = (kind: VerdictKind, of: ProofRecord | null, restated = false): string | null =>
-  lifeAgainst({ host: 'h1', proof: of, restated }, { kind, message: `it is ${kind}` } as Verdict)
+  livenessObjection({ host: 'h1', proof: of, restated }, { kind, message: `it is ${kind}` } as Verdict)
 
 describe('what the monitor sees against an incident', () => {
   it('a forced-down host that beats always', () => {
@@ -48,6 +48,6 @@ describe('what the monitor sees against an incident', () => {
   })
 
   it('nothing of a host that was never seen', () => {
-    expect(lifeAgainst({ host: 'h1', proof, restated: false }, undefined)).toBeNull()
+    expect(livenessObjection({ host: 'h1', proof, restated: false }, undefined)).toBeNull()
   })
 })

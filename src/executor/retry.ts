@@ -19,7 +19,7 @@ const longestPauseMs = 5_000
  * Reads until it succeeds or fails for good. Throws SHUTDOWN when `signal` aborts, and every error that reading again
  * cannot cure. Only for reads.
  */
-export async function patiently<T>(clock: Clock, signal: AbortSignal, read: () => Promise<T>): Promise<T> {
+export async function retryRead<T>(clock: Clock, signal: AbortSignal, read: () => Promise<T>): Promise<T> {
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     if (isAborted(signal)) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping', { certainty: 'unknown' })
     try {

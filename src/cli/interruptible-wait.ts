@@ -2,7 +2,7 @@
 import { sleep } from '../domain/clock.ts'
 import type { Session } from './session.ts'
 
-export class Patience {
+export class InterruptibleWait {
   readonly #clock: Session['commands']['clock']
   readonly #over = new AbortController()
   readonly #offInterrupt: () => void

@@ -1,5 +1,5 @@
 /**
- * The last look at an instance before its first evacuation. It may have waited for hours since the survey, for room or at the
+ * The recheck of an instance right before its first evacuation. It may have waited for hours since the survey, for room or at the
  * gate, and people act meanwhile: what someone evacuates by hand must not be evacuated a second time (law L5). Reads only.
  */
 import { cloudTimeMs } from '../../domain/cloud-time.ts'
@@ -7,7 +7,7 @@ import { ensureError, LifeboatError } from '../../domain/errors.ts'
 import type { InstanceRecovery, StepRecord } from '../../domain/incident.ts'
 import type { Instance, Migration } from '../../domain/instance.ts'
 import { isCloudTrouble } from '../cloud-trouble.ts'
-import { patiently } from '../patience.ts'
+import { retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
 
 /**
@@ -25,7 +25,7 @@ const longestGoodForMs = 5_000
 /** All evacuations of the instance from the dead host, oldest first. */
 export async function listEvacuations({ run, plan, signal }: StepScene): Promise<Migration[]> {
   const filter = { sourceHost: run.host, type: 'evacuation', instanceId: plan.instanceId } as const
-  const records = await patiently(run.clock, signal, () => run.cloud.listMigrations(filter, { signal }))
+  const records = await retryRead(run.clock, signal, () => run.cloud.listMigrations(filter, { signal }))
   return records.toSorted((a, b) => a.id - b.id)
 }
 
@@ -41,7 +41,7 @@ export function attempts({ steps }: InstanceRecovery): StepRecord[] {
  * @throws LifeboatError INSTANCE_GONE; EVACUATION_STALLED where someone else evacuates it; STATE_MISMATCH where it was moved;
  *   API_UNAVAILABLE where it may not be looked at: nothing was done, and the step is tried again
  */
-export async function lookBefore(scene: StepScene, known: readonly string[]): Promise<Instance> {
+export async function recheck(scene: StepScene, known: readonly string[]): Promise<Instance> {
   const { run, plan } = scene
   const { seen, records } = await look(scene)
   if (seen.vmState === 'deleted')
@@ -68,7 +68,7 @@ export async function lookBefore(scene: StepScene, known: readonly string[]): Pr
 export async function lookAgain({ run, watch, plan, signal }: StepScene): Promise<Instance> {
   const known = watch.instance(plan.instanceId)
   if (known !== undefined && run.clock.now() - watch.knownAt(plan.instanceId) <= goodForMs(watch)) return known
-  return patiently(run.clock, signal, () => watch.read(plan.instanceId))
+  return retryRead(run.clock, signal, () => watch.read(plan.instanceId))
 }
 
 /**
@@ -85,11 +85,11 @@ async function look(scene: StepScene): Promise<{ seen: Instance; records: Migrat
   try {
     const known = knownNow(scene)
     if (known !== null) return known
-    await patiently(run.clock, signal, () => watch.list(goodForMs(watch)))
+    await retryRead(run.clock, signal, () => watch.list(goodForMs(watch)))
     const listed = knownNow(scene)
     if (listed !== null) return listed
     // The instance first: who evacuates it sets its task, then writes the record, and moves it last.
-    const seen = await patiently(run.clock, signal, () => watch.read(plan.instanceId))
+    const seen = await retryRead(run.clock, signal, () => watch.read(plan.instanceId))
     return { seen, records: await listEvacuations(scene) }
   } catch (thrown) {
     const error = ensureError(thrown)

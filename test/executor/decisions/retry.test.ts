@@ -1,7 +1,7 @@
 /** Reading on while Nova does not answer (law L7). */
 import { describe, expect, it } from 'vitest'
 import { errorCodes, type ErrorCode } from '../../../src/domain/errors.ts'
-import { patiently, pause } from '../../../src/executor/patience.ts'
+import { retryRead, pause } from '../../../src/executor/retry.ts'
 import { failed, Stage } from './stage.ts'
 
 const passing = ['API_UNAVAILABLE', 'API_FAULT', 'API_TIMEOUT', 'API_THROTTLED', 'CONNECTION_LOST', 'API_MALFORMED']
@@ -14,7 +14,7 @@ function flaky(stage: Stage, code: ErrorCode, failures: number) {
     if (at.length <= failures) throw failed(code)
     return at.length
   }
-  return { at, result: patiently(stage.clock, stage.stop.signal, read) }
+  return { at, result: retryRead(stage.clock, stage.stop.signal, read) }
 }
 
 describe('a read', () => {
@@ -45,7 +45,7 @@ describe('a read', () => {
     const read = async (): Promise<never> => {
       throw new Error('a bug')
     }
-    expect(await stage.ending(patiently(stage.clock, stage.stop.signal, read))).toBe('INVARIANT')
+    expect(await stage.ending(retryRead(stage.clock, stage.stop.signal, read))).toBe('INVARIANT')
   })
 })
 
@@ -74,7 +74,7 @@ describe('a daemon that stops', () => {
       stage.stop.abort()
       throw failed('CANCELLED')
     }
-    expect(await stage.ending(patiently(stage.clock, stage.stop.signal, read))).toBe('SHUTDOWN')
+    expect(await stage.ending(retryRead(stage.clock, stage.stop.signal, read))).toBe('SHUTDOWN')
   })
 })
 
