@@ -36,7 +36,7 @@ module.exports = {
       ['domain', 'system'],
       'Tells people; no recovery waits for it, and it decides nothing about one.',
     ),
-    sealed('telemetry', ['domain'], 'What people watch; it decides nothing.'),
+    sealed('telemetry', ['domain', 'system'], 'What people watch; it decides nothing.'),
     sealed(
       'simulator',
       ['domain'],
@@ -89,7 +89,7 @@ module.exports = {
     ),
     sealed(
       'reference',
-      ['api', 'cli', 'config', 'domain', 'engine', 'formats', 'openstack', 'telemetry'],
+      ['api', 'cli', 'config', 'domain', 'engine', 'formats', 'openstack', 'system', 'telemetry'],
       'Documents made from source.',
     ),
     sealed(
@@ -102,7 +102,7 @@ module.exports = {
     ),
     sealed(
       'cli',
-      ['adapters', 'config', 'domain', 'formats', 'masakari', 'preflight', 'rehearsal', 'review'],
+      ['adapters', 'config', 'domain', 'formats', 'masakari', 'preflight', 'rehearsal', 'review', 'system'],
       'Arguments and what is printed. What a verb does is behind the port of composition.ts.',
     ),
     {

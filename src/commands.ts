@@ -2,13 +2,13 @@
  * What the command line asks for, composed of the real parts. Each is loaded when its verb runs: the daemon, its pages and the
  * simulator take most of a second to load, and a shell that completes a word waits for it.
  */
-import { fileURLToPath } from 'node:url'
 import { readFileSync } from 'node:fs'
 import type { Commands } from './cli/composition.ts'
 import { openJournalAccess } from './review/journal-access.ts'
+import { installed } from './system/installed.ts'
 import { systemClock as clock } from './system/system-clock.ts'
 
-const packageFile = fileURLToPath(new URL('../package.json', import.meta.url))
+const packageFile = installed('package.json')
 
 export function createCommands(): Commands {
   const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }

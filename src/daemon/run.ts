@@ -4,7 +4,6 @@
  * way leaves nothing behind.
  */
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { listenForOperators, listenForPeople, listenPublicly, type WebListener } from '../api/index.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
@@ -22,6 +21,7 @@ import { LogLevelInForce } from '../operations/log-level.ts'
 import { ownResources } from './own-resources.ts'
 import type { Mode } from '../control/rules.ts'
 import { startSchedules } from './schedules.ts'
+import { installed } from '../system/installed.ts'
 import { systemClock as clock } from '../system/system-clock.ts'
 import { Teardown } from './teardown.ts'
 import { loadHostFailure } from '../preflight/workflow-files.ts'
@@ -32,8 +32,8 @@ import { loadHostFailure } from '../preflight/workflow-files.ts'
  */
 const stopLimitMs = 75_000
 
-/** Where the build puts the pages, beside this program. */
-const builtPages = fileURLToPath(new URL('../web', import.meta.url))
+/** Where the build puts the pages. */
+const builtPages = installed('dist/web')
 
 /**
  * Runs until SIGTERM or SIGINT; SIGHUP reads the configuration again. Rejects when it cannot start; then nothing is left

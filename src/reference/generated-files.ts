@@ -1,18 +1,16 @@
 /** The files of the project that are made from its source: `npm run generate` writes them, a test keeps them current. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { openApi } from '../api/index.ts'
 import { errorCodes } from '../domain/errors.ts'
 import { accessRules } from '../openstack/access-rules.ts'
 import { callTable } from '../openstack/call-table.ts'
 import { policyFiles } from '../openstack/policy-snippets.ts'
+import { installed } from '../system/installed.ts'
 import { metricsPage } from '../telemetry/metrics-page.ts'
 import { configJsonSchema, configSchemaText, optionsPage } from '../config/index.ts'
 import { cliPage } from './cli-reference.ts'
 import { manualPages } from './manual/index.ts'
 import { reasonsPage } from './reasons-page.ts'
-
-const projectUrl = new URL('../../', import.meta.url)
 
 /** Path in the project -> text. */
 export async function generatedFiles(): Promise<Map<string, string>> {
@@ -22,14 +20,11 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     ['docs/reference/configuration.md', optionsPage()],
     ['docs/reference/metrics.md', metricsPage()],
     ['docs/reference/errors.md', errorsPage()],
-    [
-      'docs/reference/reasons.md',
-      reasonsPage(readFileSync(new URL('recovery-workflows/host-failure.yaml', projectUrl), 'utf8')),
-    ],
+    ['docs/reference/reasons.md', reasonsPage(readFileSync(installed('recovery-workflows/host-failure.yaml'), 'utf8'))],
     ['docs/reference/openstack-calls.md', callsPage()],
     ['config/openstack/access-rules.json', `${JSON.stringify(accessRules(), null, 2)}\n`],
     ...policyFiles().map(([name, text]): [string, string] => [`config/openstack/${name}`, text]),
-    ...manualPages(configJsonSchema(), readFileSync(new URL('recovery-workflows/README.md', projectUrl), 'utf8')),
+    ...manualPages(configJsonSchema(), readFileSync(installed('recovery-workflows/README.md'), 'utf8')),
     ['docs/reference/openapi.json', openapi],
     ['docs/reference/cli.md', cliPage()],
   ])
@@ -38,7 +33,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
 /** Writes them; gives their paths. */
 export async function writeGeneratedFiles(): Promise<string[]> {
   return [...(await generatedFiles())].map(([path, text]) => {
-    writeFileSync(fileURLToPath(new URL(path, projectUrl)), text)
+    writeFileSync(installed(path), text)
     return path
   })
 }

@@ -5,7 +5,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { sleep } from '../domain/clock.ts'
 import type { Entry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
@@ -18,6 +17,7 @@ import { Daemon } from '../daemon/daemon.ts'
 import { keepingDemo, keepJournal } from './demo-journal.ts'
 import { demoLine } from './demo-lines.ts'
 import { simulatedParts } from './simulated-parts.ts'
+import { installed } from '../system/installed.ts'
 import { systemClock as clock } from '../system/system-clock.ts'
 
 export interface DemoOptions {
@@ -36,7 +36,7 @@ const watchedBeats = 3
 /** Longest time the demo may take; beyond it something is broken, and saying so beats waiting. */
 const limitMs = 55_000
 
-const workflowFile = fileURLToPath(new URL('../../recovery-workflows/host-failure.yaml', import.meta.url))
+const workflowFile = installed('recovery-workflows/host-failure.yaml')
 
 /** One of each kind; the rest of the host is filled with running instances. */
 const kinds: NewInstance[] = [

@@ -1,12 +1,12 @@
 /** A scenario shown to a person: its README, then what happens as it happens, then how it ended. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { sleep, type Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Entry } from '../domain/entry.ts'
 import { nearNames } from '../domain/near-names.ts'
 import { sentenceOf } from '../review/report-sentences.ts'
+import { installed } from '../system/installed.ts'
 import { rehearse } from './rehearse.ts'
 import { loadScenario } from './scenario.ts'
 
@@ -37,7 +37,7 @@ export interface RehearsalLine {
   text: string | null
 }
 
-const shipped = fileURLToPath(new URL('../../test/scenarios', import.meta.url))
+const shipped = installed('test/scenarios')
 
 /** Real time that passes for as much of the scenario's, at most: hours of waiting are no show. */
 const longestPauseMs = 60

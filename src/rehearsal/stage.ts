@@ -5,7 +5,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import type { Entry, IncidentId } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
@@ -18,6 +17,7 @@ import { openJournal, type JournalWriter } from '../journal/journal.ts'
 import { startSimulator, VirtualClock, type NewInstance, type Simulator } from '../simulator/index.ts'
 import { parseConfiguration, type Config, type LoadedConfig } from '../config/index.ts'
 import { configurationSource } from '../daemon/configuration-source.ts'
+import { installed } from '../system/installed.ts'
 import { Daemon } from '../daemon/daemon.ts'
 import { daemonParts } from '../daemon/daemon-parts.ts'
 import type { Memory } from '../control/memory-watch.ts'
@@ -28,7 +28,7 @@ import { Receivers } from './receivers.ts'
 import type { Setting } from './setting.ts'
 import { Witnesses } from './witnesses.ts'
 
-const workflowFile = fileURLToPath(new URL('../../recovery-workflows/host-failure.yaml', import.meta.url))
+const workflowFile = installed('recovery-workflows/host-failure.yaml')
 
 /** The shipped workflow by what owners may wish. Reading it anew for each daemon would be a tenth of a rehearsal. */
 const shipped = new Map<string, Workflow>()
