@@ -13,7 +13,6 @@ import { readRoutes } from './routes/reads.ts'
 import type { Identify, RestServer, RestSources } from './rest.ts'
 import * as answers from './schemas/answers.ts'
 import { createServer } from './server.ts'
-import { describe } from './openapi.ts'
 import { EventStreams } from './event-stream.ts'
 import { eventRoutes } from './routes/events.ts'
 import { sessionRoutes } from './routes/session.ts'
@@ -92,6 +91,8 @@ export function openApi(): Promise<Record<string, unknown>> {
 }
 
 async function describeRoutes(): Promise<Record<string, unknown>> {
+  // Seldom asked for, and what makes it is larger than all that answers otherwise.
+  const { describe } = await import('./openapi.ts')
   const server = createServer()
   const nobody = (): never => {
     throw new LifeboatError('INVARIANT', 'this server only describes its routes')

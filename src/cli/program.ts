@@ -50,9 +50,10 @@ export function commandTree(commands: Commands, terminal: Terminal): { program: 
 /** Runs one command line (without node and script) and returns the exit code. Never throws, never exits. */
 export async function runCli(argv: string[], terminal: Terminal, commands: Commands): Promise<number> {
   const { program, session } = commandTree(commands, terminal)
-  program.hook('preAction', (_program, action) => {
+  program.hook('preAction', async (_program, action) => {
     // Before anything is asked of a cloud or a daemon. Export has formats of its own.
     if (action.name() !== 'export') session.shape()
+    await session.prepare()
   })
   tame(program, terminal)
   try {

@@ -1,7 +1,7 @@
 /** One call of the command line: where it writes, which configuration and format it was given, and who gave it. */
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/index.ts'
-import { loadConfiguration, socketOf, type LoadedConfig } from '../config/index.ts'
+import type * as Configuration from '../config/index.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Commands } from './composition.ts'
 import type { JournalAccess } from '../review/journal-access.ts'
@@ -25,12 +25,22 @@ export class Session {
   readonly terminal: Terminal
   readonly #options: () => GlobalOptions
   #exit: ExitName = 'ok'
+  /** What reads the configuration. */
+  #reading: typeof Configuration | null = null
 
   /** @param options read late: the command line is parsed after the session is made */
   constructor(commands: Commands, terminal: Terminal, options: () => GlobalOptions) {
     this.commands = commands
     this.terminal = terminal
     this.#options = options
+  }
+
+  /**
+   * Before a command runs. What reads the configuration takes longer to load than all else here, and whoever asks for the
+   * version, for help or for the words of a shell's completion waits for none of it.
+   */
+  async prepare(): Promise<void> {
+    this.#reading ??= await import('../config/index.ts')
   }
 
   get exitCode(): number {
@@ -60,13 +70,18 @@ export class Session {
   }
 
   /** As config, with where everything is from. */
-  load(options: { withSecrets: boolean }): LoadedConfig {
-    return loadConfiguration(this.configPath(), this.terminal.env, options)
+  load(options: { withSecrets: boolean }): Configuration.LoadedConfig {
+    return this.#read.loadConfiguration(this.configPath(), this.terminal.env, options)
   }
 
   /** @param limitMs how long an answer may take; default: long enough for a busy daemon */
   daemon(limitMs?: number): DaemonClient {
     return daemonClient(this.#socket(), this.commands.clock, limitMs)
+  }
+
+  get #read(): typeof Configuration {
+    if (this.#reading === null) throw new LifeboatError('INVARIANT', 'a command reads the configuration unprepared')
+    return this.#reading
   }
 
   /** A daemon that runs can be asked also when somebody broke its configuration since. */
@@ -76,7 +91,7 @@ export class Session {
     } catch (thrown) {
       if (!(thrown instanceof LifeboatError) || thrown.code !== 'CONFIG_INVALID') throw thrown
       const path = this.configPath()
-      const socket = path === null ? null : socketOf(path, this.terminal.env)
+      const socket = path === null ? null : this.#read.socketOf(path, this.terminal.env)
       if (socket === null || !existsSync(socket)) throw thrown
       this.terminal.stderr(`lifeboat: ${printable(thrown.message)}; the daemon on ${socket} runs with an earlier one\n`)
       return socket

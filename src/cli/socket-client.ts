@@ -1,6 +1,5 @@
 /** Speaks to the daemon through its Unix socket. Only the command line uses it; it never falls back to acting itself. */
 import { request } from 'node:http'
-import { z } from 'zod'
 import type { Clock } from '../domain/clock.ts'
 import { errorCodes, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 import type {
@@ -24,8 +23,6 @@ const answerLimitMs = 15_000
 
 /** A reload reads every file and may try new credentials (10 s). Shorter, and its answer is lost while it goes on. */
 const reloadLimitMs = 60_000
-
-const errorShape = z.object({ error: z.object({ code: z.string(), message: z.string(), details: z.unknown() }) })
 
 export interface DaemonClient {
   status(): Promise<DaemonStatus>
@@ -91,11 +88,18 @@ async function ask(socketPath: string, clock: Clock, question: Question): Promis
   const { status, text } = await exchange(socketPath, clock, question)
   const answer = text === '' ? undefined : jsonOf(text)
   if (status < 300) return answer
-  const refusal = errorShape.safeParse(answer)
-  if (!refusal.success) throw new CliFailure('failed', `the daemon answered ${status} with something unreadable`)
-  const { code, message, details } = refusal.data.error
+  const refusal = refusalOf(answer)
+  if (refusal === null) throw new CliFailure('failed', `the daemon answered ${status} with something unreadable`)
+  const { code, message, details } = refusal
   if (!(code in errorCodes)) throw new CliFailure('failed', `${message} [${code}]`)
   throw new LifeboatError(code as ErrorCode, message, { details: (details ?? {}) as Record<string, unknown> })
+}
+
+/** What every refusal of the API says of itself; null: this is none of them. */
+function refusalOf(answer: unknown): { code: string; message: string; details: unknown } | null {
+  const { error } = (answer ?? {}) as { error?: Record<string, unknown> | null }
+  const { code, message, details } = error ?? {}
+  return typeof code === 'string' && typeof message === 'string' ? { code, message, details } : null
 }
 
 function exchange(

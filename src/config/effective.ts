@@ -8,19 +8,7 @@ import { configJsonSchema, reloadMark, type JsonSchema, type ReloadMark } from '
 import type { MergedSource } from './merged-source.ts'
 import { chosenSchema, isSecret, pathText } from './problems.ts'
 import type { Path } from '../formats/yaml-source.ts'
-
-export interface EffectiveOption {
-  /** monitor.poll_interval, segments[ceph].storage */
-  name: string
-  /** As in the file. A secret is as it is: mask it with `shownValue`. */
-  value: unknown
-  /** file:line, `default`, or the environment variable. */
-  origin: string
-  secret: boolean
-  reload: ReloadMark
-  /** The named thing that it belongs to (probes.ssh, segments[ceph]), or null. */
-  item: string | null
-}
+import type { EffectiveOption } from './shown-options.ts'
 
 /** What the environment decides when the file is silent: name -> value and where it is from. */
 export type Surroundings = Readonly<Record<string, { value: unknown; origin: string }>>
@@ -71,44 +59,6 @@ export function effectiveOptions(source: MergedSource, surroundings: Surrounding
   const value = { ...data, defaults: laidOver(builtInDefaults, data['defaults'] ?? {}) }
   walk({ schema: configJsonSchema(), value, path: [], name: '', reload: 'restart', item: null })
   return options
-}
-
-/** The value as it may be shown. */
-export function shownValue({ secret, value }: EffectiveOption): unknown {
-  return secret ? '***' : value
-}
-
-/** The options as one document in the form of the file, secrets masked. */
-export function effectiveDocument(options: readonly EffectiveOption[]): Record<string, unknown> {
-  const document: Record<string, unknown> = {}
-  for (const option of options) place(document, stepsOf(option), shownValue(option))
-  return document
-}
-
-/** [section, key, ...]; a step with `list` is the named member of a list. */
-function stepsOf({ name }: EffectiveOption): { key: string; list: boolean }[] {
-  return [...name.matchAll(/\[([^\]]*)\]|[^.[\]]+/g)].map((match) => ({
-    key: match[1] ?? match[0],
-    list: match[1] !== undefined,
-  }))
-}
-
-function place(root: Record<string, unknown>, steps: { key: string; list: boolean }[], value: unknown): void {
-  let at: Record<string, unknown> = root
-  for (const [index, { key }] of steps.entries()) {
-    const next = steps[index + 1]
-    const after = steps[index + 2]
-    if (steps[index]?.list === true) continue
-    if (next === undefined) {
-      at[key] = value
-    } else if (next.list) {
-      const members = (at[key] ??= []) as Record<string, unknown>[]
-      let member = members.find(({ name }) => name === next.key)
-      if (member === undefined) members.push((member = { name: next.key }))
-      if (after === undefined) return
-      at = member
-    } else at = (at[key] ??= {}) as Record<string, unknown>
-  }
 }
 
 /** What two configurations say differently, by name: `live` takes effect at once, `restart` at the next start. */
@@ -208,9 +158,4 @@ function isMap(value: unknown): value is Record<string, unknown> {
 
 function isNamed(value: unknown): value is { name: string } {
   return isMap(value) && typeof value['name'] === 'string'
-}
-
-/** Whether no file says anything. */
-export function setsNothing(options: readonly EffectiveOption[]): boolean {
-  return options.every(({ origin }) => origin === 'default' || origin.startsWith('$'))
 }

@@ -3,11 +3,10 @@
  * on the environment. Must not start anything and must not touch what it names, except to read secrets.
  */
 import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { LifeboatError } from '../domain/errors.ts'
 import { builtInSettings } from '../domain/segment.ts'
 import type { Config, FencingConfig, ProbeConfig, RedfishConfig } from './config.ts'
-import { effectiveOptions, type EffectiveOption, type Surroundings } from './effective.ts'
+import { effectiveOptions, type Surroundings } from './effective.ts'
 import { checkTargets } from './fence-targets.ts'
 import { directoryOf, readConfigTexts, type ConfigText } from './files.ts'
 import { mergeTexts } from './merged-source.ts'
@@ -17,16 +16,18 @@ import { attemptLimit, checkReferences } from './references.ts'
 import { configSchema, type ConfigFile } from './schema.ts'
 import { Secrets, type Environment, type Report } from './secrets.ts'
 import { resolveSegment, resolveSettings } from './segments.ts'
+import type { EffectiveOption } from './shown-options.ts'
 import { warningsOf, type ConfigWarning } from './warnings.ts'
 import { webConfig, webRules } from './web.ts'
 import { resolveWindow } from './windows.ts'
 import { ipmiConfig, prometheusConfig } from './witnesses.ts'
 import type { Path, Problem } from '../formats/yaml-source.ts'
+import { installed } from '../system/installed.ts'
 
 /** sun_path has 108 bytes with its end; a longer path would be cut off silently by some callers. */
 const longestSocketPath = 107
 
-const shippedWorkflows = fileURLToPath(new URL('../../recovery-workflows', import.meta.url))
+const shippedWorkflows = installed('recovery-workflows')
 
 export interface LoadOptions {
   /**
@@ -41,11 +42,11 @@ export interface LoadedConfig {
   config: Config
   /** In the order in which they are laid over each other; none when all is at its default. */
   files: string[]
-  options: EffectiveOption[]
+  readonly options: EffectiveOption[]
   /** What secret files and variables held, by option; a reload compares them. Never to be shown. */
   secrets: ReadonlyMap<string, string>
   /** What is dangerous and allowed all the same. */
-  warnings: ConfigWarning[]
+  readonly warnings: ConfigWarning[]
 }
 
 /**
@@ -120,13 +121,20 @@ function loadTexts(
   const config = resolveConfig(parsed.data, secrets, baseDir, path, env, report)
   checkTargets(config, report)
   if (problems.length > 0) throw invalid(name, files, problems)
-  const effective = effectiveOptions(source, surroundings(config, env))
+  // Made when they are asked for: a command that only looks for the daemon's socket needs neither.
+  let known: EffectiveOption[] | null = null
+  const effective = (): EffectiveOption[] => (known ??= effectiveOptions(source, surroundings(config, env)))
+  let dangers: ConfigWarning[] | null = null
   return {
     config,
     files: path === null ? [] : files,
-    options: effective,
+    get options() {
+      return effective()
+    },
     secrets: secrets.contents,
-    warnings: path === null ? [] : warningsOf(config, source, effective, files, env),
+    get warnings() {
+      return (dangers ??= path === null ? [] : warningsOf(config, source, effective(), files, env))
+    },
   }
 }
 

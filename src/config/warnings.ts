@@ -1,7 +1,7 @@
 /** What is valid in a configuration and dangerous all the same, said to people by the checks, each reload and the log. */
 import { resolve } from 'node:path'
 import type { Config } from './config.ts'
-import type { EffectiveOption } from './effective.ts'
+import type { EffectiveOption } from './shown-options.ts'
 import { unfenceableAdvice, unfenceableHosts, unfenceableText } from './fence-coverage.ts'
 import { readableByOthers } from './files.ts'
 import type { MergedSource } from './merged-source.ts'

@@ -7,10 +7,11 @@
  * `append` returned; it may keep an append that threw, which is harmless: an `intended` step is settled by reading the cloud.
  */
 import { dirname, join } from 'node:path'
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
 import type { Clock } from '../domain/clock.ts'
 import type { Entry, NewEntry } from '../domain/entry.ts'
 import type { Journal } from '../domain/journal.ts'
+import { openDatabase } from './database.ts'
 import { backUp, backUpNow } from './backup.ts'
 import { canonicalJson, wellFormed } from './canonical.ts'
 import { entryHash, type EntryRow } from './chain.ts'
@@ -71,7 +72,7 @@ export function openJournal(path: string, options: JournalOptions): JournalWrite
     refuseLoneLog(file)
     const kept = readKeptHead(file)
     refuseLostEnd(file, kept, options.busyTimeoutMs ?? defaultBusyTimeoutMs)
-    db = new Database(file, { timeout: options.busyTimeoutMs ?? defaultBusyTimeoutMs })
+    db = openDatabase(file, { timeout: options.busyTimeoutMs ?? defaultBusyTimeoutMs })
     prepareConnection(db)
     backUpOutdated(db, file)
     migrate(db, at)

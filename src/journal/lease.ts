@@ -9,8 +9,9 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import process from 'node:process'
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
 import { LifeboatError } from '../domain/errors.ts'
+import { openDatabase } from './database.ts'
 import { failureCode, journalFailure } from './failure.ts'
 import { createPrivately } from './place.ts'
 
@@ -51,7 +52,7 @@ function lockExclusively(lockPath: string, ownerPath: string): Database.Database
   try {
     createPrivately(lockPath)
     // No waiting: a running daemon does not end because we wait, and a killed one holds no lock.
-    lock = new Database(lockPath, { timeout: 0 })
+    lock = openDatabase(lockPath, { timeout: 0 })
     lock.pragma('journal_mode = MEMORY')
     lock.exec('BEGIN EXCLUSIVE')
     return lock

@@ -3,10 +3,11 @@
  * sees the last committed entries while the daemon goes on appending.
  */
 import { existsSync, realpathSync } from 'node:fs'
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
 import type { Entry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { EntryFilter, JournalReader, VerifiedChain } from '../domain/journal.ts'
+import { openDatabase } from './database.ts'
 import type { ChainState } from './chain.ts'
 import { entryQueries } from './entries.ts'
 import { journalFailure } from './failure.ts'
@@ -32,7 +33,7 @@ export function openJournalReader(path: string, options: { busyTimeoutMs?: numbe
   if (!existsSync(path)) throw new LifeboatError('JOURNAL_UNAVAILABLE', `There is no journal at ${path}`)
   let db: Database.Database | null = null
   try {
-    db = new Database(path, {
+    db = openDatabase(path, {
       readonly: true,
       fileMustExist: true,
       timeout: options.busyTimeoutMs ?? readerBusyTimeoutMs,

@@ -3,8 +3,9 @@
  * leaves the files as they were found. The whole chain is for `verify`, which the calendar runs.
  */
 import { statSync } from 'node:fs'
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
 import { LifeboatError } from '../domain/errors.ts'
+import { openDatabase } from './database.ts'
 import { brokenTail, type EntryRow } from './chain.ts'
 import { entryQueries } from './entries.ts'
 import { wayOn, wayOnWithout } from './failure.ts'
@@ -55,7 +56,7 @@ export function refuseLoneLog(file: string): void {
  */
 export function refuseLostEnd(file: string, kept: KeptHead, timeout: number): void {
   if (kept.state !== 'kept') return
-  const db = new Database(file, { readonly: true, timeout })
+  const db = openDatabase(file, { readonly: true, timeout })
   try {
     const empty = db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined
     if (!empty) checkSchema(db)

@@ -6,14 +6,13 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import {
   changesBetween,
-  effectiveDocument,
   loadConfiguration,
   parseConfig,
   parseConfiguration,
-  shownValue,
   socketOf,
   type LoadedConfig,
 } from '../../src/config/index.ts'
+import { effectiveDocument, shownValue } from '../../src/config/shown-options.ts'
 import { problemsOf } from './configurations.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'lifeboat-merge-'))

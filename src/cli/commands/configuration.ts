@@ -1,6 +1,6 @@
 /** The configuration: what holds and why, whether it is valid, and putting it in force in the running daemon. */
 import { Argument, type Command } from 'commander'
-import { effectiveDocument, setsNothing, shownValue, type EffectiveOption } from '../../config/index.ts'
+import { effectiveDocument, setsNothing, shownValue, type EffectiveOption } from '../../config/shown-options.ts'
 import type { LogLevel, LogLevelState, ReloadReport } from '../../domain/operations.ts'
 import { jsonText, listColumn, yamlText, type Column } from '../output/formats.ts'
 import { printable } from '../output/width.ts'

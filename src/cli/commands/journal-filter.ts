@@ -1,6 +1,6 @@
 /** How `journal list` is told which times and kinds of entries are wanted. */
 import { InvalidArgumentError } from 'commander'
-import { parseDuration } from '../../config/index.ts'
+import { parseDuration } from '../../formats/duration.ts'
 import type { EntryKind } from '../../domain/entry.ts'
 import type { Session } from '../session.ts'
 

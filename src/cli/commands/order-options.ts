@@ -1,6 +1,6 @@
 /** What the commands about pauses and maintenance have in common: scope, reason, length, and how they are said. */
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { parseDuration } from '../../config/index.ts'
+import { parseDuration } from '../../formats/duration.ts'
 import { wholeCloud, type Scope, type StandingOrder } from '../../domain/standing-order.ts'
 import { CliFailure } from '../exit-codes.ts'
 import type { Session } from '../session.ts'
