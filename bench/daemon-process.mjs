@@ -1,19 +1,17 @@
 /** The daemon as a process of its own, started as an administrator would, and read through its journal only. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { foldIncidents } from '../dist/domain/incident.js'
 import { openJournalReader } from '../dist/journal/reader.js'
+import { shipped } from './builds.mjs'
 import { memoryMiB, until } from './figures.mjs'
-
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
 export class DaemonProcess {
   #options
   #child = null
   #output = ''
 
-  /** @param options { config, stateDir, port, env, program? }: `program` replaces `dist/main.js run` */
+  /** @param options { config, stateDir, port, env, program? }: `program` replaces `dist/bundle/main.js run` */
   constructor(options) {
     this.#options = options
   }
@@ -24,7 +22,7 @@ export class DaemonProcess {
 
   /** Starts it and waits until it has polled. Gives the wall time of the start, and how long readiness took. */
   async start() {
-    const { config, stateDir, port, env, program = [main, 'run'] } = this.#options
+    const { config, stateDir, port, env, program = [shipped, 'run'] } = this.#options
     const startedAt = Date.now()
     const child = spawn(process.execPath, [...program, '--config', config], {
       env: { ...process.env, ...env, LIFEBOAT_STATE_DIR: stateDir },

@@ -1,5 +1,5 @@
 // Debian's copyright file: ours, and every module of others that is inside, with its holders and the text of its licence.
-import { bundledModules, licenceOf, runtimeModules } from './modules.mjs'
+import { licenceOf, modulesBeside, modulesOfPages, modulesOfProgram } from './modules.mjs'
 
 /** Debian's names for what npm calls it. A module under a licence that is not here stops the build: a person must read it. */
 const debianNames = {
@@ -20,23 +20,29 @@ THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLI
 /** Machine-readable (DEP 5). Throws for a module whose licence is not known here. */
 export function copyrightText(project) {
   const texts = new Texts()
-  const stanzas = runtimeModules(project).map((path) => {
+  const stanzas = modulesBeside(project).map((path) => {
     const module = termsOf(project, path, texts)
     return stanza(`usr/lib/lifeboat/${path}/*`, module.holders, module.label, module.title)
   })
-  const bundled = bundledModules(project).map((path) => termsOf(project, path, texts))
-  if (bundled.length > 0)
+  const whole = [
+    { folder: 'bundle', what: 'The program', modules: modulesOfProgram(project) },
+    { folder: 'web', what: 'The pages', modules: modulesOfPages(project) },
+  ]
+  for (const { folder, what, modules } of whole) {
+    const inside = modules.map((path) => termsOf(project, path, texts))
+    if (inside.length === 0) continue
     stanzas.push(
       stanza(
-        'usr/lib/lifeboat/dist/web/*',
-        ['the Lifeboat authors', ...bundled.flatMap((module) => module.holders)],
-        [...new Set(['Apache-2.0', ...bundled.map(({ label }) => label)])].join(' and '),
-        `The pages, with ${bundled.map(({ title }) => title).join(', ')} compiled in.`,
+        `usr/lib/lifeboat/dist/${folder}/*`,
+        [...new Set(['the Lifeboat authors', ...inside.flatMap((module) => module.holders)])],
+        [...new Set(['Apache-2.0', ...inside.map(({ label }) => label)])].join(' and '),
+        `${what}, with ${inside.map(({ title }) => title).join(', ')} compiled in.`,
       ),
     )
+  }
   return `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: lifeboat
-Comment: The modules below are copied unchanged, or compiled into the pages, as package-lock.json names them.
+Comment: The modules below are copied unchanged, or compiled into the program or the pages, as package-lock.json names them.
  better-sqlite3 contains SQLite, which its authors gave to the public domain.
 
 Files: *

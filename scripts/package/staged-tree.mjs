@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
-import { copyModule, runtimeModules } from './modules.mjs'
+import { copyModule, modulesBeside } from './modules.mjs'
 
 const home = 'usr/lib/lifeboat'
 const shared = 'usr/share/lifeboat'
@@ -58,12 +58,12 @@ export class StagedTree {
   }
 
   #program() {
-    const development = new Set(['.map', '.ts', '.tsbuildinfo'])
-    this.#copy('dist', `${home}/dist`, (file) => !development.has(extname(file)))
+    this.#copy('dist/bundle', `${home}/dist/bundle`)
+    this.#copy('dist/web', `${home}/dist/web`)
     this.#copy('recovery-workflows', `${home}/recovery-workflows`, (file) => !file.includes('/tests'))
     // Without what only the tests compare with.
     this.#copy('test/scenarios', `${home}/test/scenarios`, (file) => !/(\.ts|\/journal\.txt)$/.test(file))
-    for (const path of runtimeModules(this.#project)) copyModule(this.#project, path, join(this.#root, home))
+    for (const path of modulesBeside(this.#project)) copyModule(this.#project, path, join(this.#root, home))
     const { name, version, type, license } = JSON.parse(this.#read('package.json'))
     this.write(`${home}/package.json`, `${JSON.stringify({ name, version, type, license }, null, 2)}\n`)
     execFileSync('strip', [
@@ -72,10 +72,10 @@ export class StagedTree {
       join(this.#root, home, 'node_modules/better-sqlite3/build/Release/better_sqlite3.node'),
     ])
     // Debian's Node.js and NodeSource's are both there; a search in PATH would let a user's own run the daemon.
-    const main = this.#read('dist/main.js').replace(/^#!.*/, '#!/usr/bin/node')
-    this.write(`${home}/dist/main.js`, main, 0o755)
+    const main = this.#read('dist/bundle/main.js').replace(/^#!.*/, '#!/usr/bin/node')
+    this.write(`${home}/dist/bundle/main.js`, main, 0o755)
     mkdirSync(join(this.#root, 'usr/bin'), { recursive: true })
-    symlinkSync('../lib/lifeboat/dist/main.js', join(this.#root, 'usr/bin/lifeboat'))
+    symlinkSync('../lib/lifeboat/dist/bundle/main.js', join(this.#root, 'usr/bin/lifeboat'))
   }
 
   #configuration() {
@@ -114,7 +114,7 @@ export class StagedTree {
 
   /** Of a release without that command: none. */
   #completions() {
-    const main = join(this.#project, 'dist/main.js')
+    const main = join(this.#project, 'dist/bundle/main.js')
     const help = execFileSync(process.execPath, [main, '--help'], { encoding: 'utf8' })
     if (!/^ +completion\b/m.test(help)) return
     for (const [shell, path] of Object.entries(completions))

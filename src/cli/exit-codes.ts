@@ -1,5 +1,6 @@
 /** Exit codes of the command line, and which failure has which. Scripts and systemd depend on them: they never change. */
 import { LifeboatError, type ErrorCode } from '../domain/errors.ts'
+import { sourceStack } from '../system/stacks.ts'
 
 export const exitCodes = {
   ok: { code: 0, means: 'done' },
@@ -50,7 +51,9 @@ export function reportOf(thrown: unknown): Report {
     return { exit: exitCodes[thrown.exit].code, line: thrown.message, details: thrown.hints }
   if (!(thrown instanceof LifeboatError)) {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown))
-    const stack = error.stack?.split('\n').slice(1, 8) ?? []
+    const stack = sourceStack(error.stack ?? '')
+      .split('\n')
+      .slice(1, 8)
     return {
       exit: exitCodes.failed.code,
       line: `a bug in Lifeboat: ${error.message}`,

@@ -10,6 +10,7 @@ import process from 'node:process'
 import pino, { type DestinationStream, type Logger as PinoLogger } from 'pino'
 import type { Clock } from '../domain/clock.ts'
 import { errorRecord } from '../domain/errors.ts'
+import { sourceStack } from '../system/stacks.ts'
 import { osloLine } from './oslo-line.ts'
 
 export type Level = 'debug' | 'info' | 'warn' | 'error'
@@ -82,7 +83,8 @@ function errorFields(error: unknown): Record<string, unknown> {
 /** Of what was thrown first. */
 function stackOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
-  return error.cause instanceof Error ? stackOf(error.cause) : error.stack
+  if (error.cause instanceof Error) return stackOf(error.cause)
+  return error.stack === undefined ? undefined : sourceStack(error.stack)
 }
 
 const secretName =

@@ -8,7 +8,7 @@ import { openJournal } from '../../src/journal/journal.ts'
 import { configFile, standingClock } from './fake-commands.ts'
 
 /** What is tested is built: `npm run build`, as `npm test` does. */
-const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const program = fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.url))
 
 it('what is followed ends with its reader, although there is no news that it could fail to write', () => {
   const config = configFile('')

@@ -12,7 +12,7 @@ import { openJournalReader } from '../../src/journal/reader.ts'
 import { startSimulator, type Simulator } from '../../src/simulator/index.ts'
 
 /** What is tested is built: `npm run build`, as `npm test` does. */
-const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const program = fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.url))
 
 const directory = mkdtempSync(join(tmpdir(), 'lifeboat-processes-'))
 const children: ChildProcess[] = []

@@ -13,7 +13,7 @@ import { catalogue } from '../../src/telemetry/metrics.ts'
 import { promtool, withoutPromtool } from '../telemetry/promtool.ts'
 
 /** What is tested is built: `npm run build`, as `npm test` does. */
-const program = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const program = fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.url))
 const directory = mkdtempSync(join(tmpdir(), 'lifeboat-scrape-'))
 let simulator: Simulator
 let daemon: ChildProcess

@@ -40,7 +40,7 @@ export class DaemonProcess {
 
   /** Starts the daemon and waits for nothing: its cloud may be in trouble. */
   launch(): ChildProcess {
-    const child = spawn(process.execPath, ['dist/main.js', 'run', '--config', this.config], {
+    const child = spawn(process.execPath, ['dist/bundle/main.js', 'run', '--config', this.config], {
       env: this.env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -148,7 +148,9 @@ export class DaemonProcess {
   /** Runs a command of the CLI beside the daemon. */
   command(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
     return new Promise((resolve) => {
-      const child = spawn(process.execPath, ['dist/main.js', ...args, '--config', this.config], { env: this.env })
+      const child = spawn(process.execPath, ['dist/bundle/main.js', ...args, '--config', this.config], {
+        env: this.env,
+      })
       let stdout = ''
       let stderr = ''
       child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))

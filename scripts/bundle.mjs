@@ -1,0 +1,45 @@
+// Makes dist/bundle, the program as it is shipped: src/main.ts with every module that it needs, in some thirty files instead of two
+// thousand. What a verb loads when it runs (src/commands.ts) stays a file of its own. Beside it stays only what is compiled for
+// one machine. modules.json says which modules of others are in it, for their licences.
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { rolldown } from 'rolldown'
+
+const folder = 'dist/bundle'
+
+/** Found in node_modules by the program when it runs. */
+const beside = ['better-sqlite3']
+
+rmSync(folder, { recursive: true, force: true })
+const program = await rolldown({
+  input: { main: 'src/main.ts' },
+  platform: 'node',
+  external: beside,
+  // Names of files below node_modules, wherever that is a link to.
+  resolve: { symlinks: false },
+  logLevel: 'warn',
+})
+const { output } = await program.write({
+  dir: folder,
+  format: 'esm',
+  sourcemap: true,
+  entryFileNames: '[name].js',
+  chunkFileNames: '[name]-[hash].js',
+})
+await program.close()
+
+// A map says where a line comes from. What stands there is in the source, which whoever reads a stack trace has.
+for (const file of readdirSync(folder).filter((name) => name.endsWith('.map'))) {
+  const map = JSON.parse(readFileSync(join(folder, file), 'utf8'))
+  delete map.sourcesContent
+  writeFileSync(join(folder, file), JSON.stringify(map))
+}
+writeFileSync(join(folder, 'modules.json'), `${JSON.stringify({ compiledIn: compiledIn(output), beside }, null, 2)}\n`)
+chmodSync(join(folder, 'main.js'), 0o755)
+
+/** Folders of the modules of others: node_modules/NAME, or one nested in another's. */
+function compiledIn(parts) {
+  const files = parts.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []))
+  const folder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/
+  return [...new Set(files.flatMap((file) => folder.exec(relative('.', file))?.[0] ?? []))].sort()
+}
