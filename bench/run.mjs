@@ -5,11 +5,14 @@
  *   --lab       also rows 1 to 4 on the lab's Nova (test/lab; it must be up, and nothing else may use it meanwhile)
  *   --only N    only these rows, e.g. --only 1 or --only 5,6 or --only detection or --only notices
  *   --quick     fewer repetitions
+ *   --beside F  rows cli, memory and 7 also of an earlier build, in turn: F is its dist/main.js or dist/bundle/main.js
  *   --json      the figures as JSON
  */
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { detectionRows } from './detection.mjs'
 import { machine } from './figures.mjs'
+import { cliRows } from './rows/cli.mjs'
 import { detectionRow } from './rows/detection.mjs'
 import { fleetRows } from './rows/fleet.mjs'
 import { journalRows } from './rows/journal.mjs'
@@ -29,9 +32,11 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
+    beside: { type: 'string' },
   },
 })
 const { quick } = options
+const beside = options.beside === undefined ? undefined : resolve(options.beside)
 const only = options.only?.split(',')
 
 const measurements = [
@@ -45,6 +50,7 @@ const measurements = [
   },
   { rows: ['7'], name: 'kill and restart', run: () => restartRow({ runs: quick ? 1 : 3 }) },
   { rows: ['8'], name: 'journal of 100,000', run: async () => journalRows({ appends: quick ? 200 : 1_000 }) },
+  { rows: ['cli'], name: 'calls of the command line', run: () => cliRows({ runs: quick ? 5 : 15, beside }) },
   { rows: ['pages'], name: 'what pages ask for', run: () => pageRows({ repeats: quick ? 20 : 100 }) },
   { rows: ['detection'], name: '1,000 host-days of heartbeats', run: () => detectionRows({ quick }) },
   { rows: ['notices'], name: 'notices to owners', run: () => noticeRows({ runs: quick ? 1 : 5 }) },
