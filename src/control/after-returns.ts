@@ -5,7 +5,7 @@
  *
  * Owns when to look and whether to start. What an instance was is engine/after-return.ts's, how one is started executor/start-again.ts's.
  */
-import { isAborted, sleep } from '../domain/clock.ts'
+import { isAborted, onOurClock, sleep } from '../domain/clock.ts'
 import {
   offAfterReturn,
   pauseBeforeLook,
@@ -156,7 +156,7 @@ export class AfterReturns {
     const { clock } = this.#parts.context
     const watch: Watch = {
       incident,
-      backAt: clock.now() - Math.max(0, clock.wall() - Date.parse(backAt)),
+      backAt: onOurClock(clock, backAt),
       nextLookAt: clock.now(),
       ...{ busy: null, starts: null, started: 0, cleared: new Map() },
     }

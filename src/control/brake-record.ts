@@ -3,7 +3,7 @@
  * of each host last began. A restarted daemon knows exactly this.
  */
 import type { ScopeId } from '../domain/brake.ts'
-import type { Clock } from '../domain/clock.ts'
+import { onOurClock, type Clock } from '../domain/clock.ts'
 import type { Entry } from '../domain/entry.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { HostName } from '../domain/service.ts'
@@ -38,14 +38,9 @@ export class BrakeRecord {
 
   #follow(entry: Entry): void {
     this.#entries += 1
-    if (entry.kind === 'brake.tripped') this.#tripped.set(entry.data.scope, this.#monotonic(entry))
+    if (entry.kind === 'brake.tripped') this.#tripped.set(entry.data.scope, onOurClock(this.#clock, entry.at))
     else if (entry.kind === 'brake.released') this.#tripped.delete(entry.data.scope)
     else if (entry.kind === 'proof.recorded' && entry.host !== null)
-      this.#recoveries.set(entry.host, this.#monotonic(entry))
-  }
-
-  /** A stamp from the future (somebody set the clock back) is taken for now: it counts longer, not shorter. */
-  #monotonic({ at }: Entry): number {
-    return this.#clock.now() - Math.max(0, this.#clock.wall() - Date.parse(at))
+      this.#recoveries.set(entry.host, onOurClock(this.#clock, entry.at))
   }
 }

@@ -2,7 +2,7 @@
  * The freeze that the run before left behind, as the journal tells it. A restart in the middle of a control-plane fault, or in
  * the quiet time after it, must not make its verdicts move sooner.
  */
-import type { Clock } from '../domain/clock.ts'
+import { onOurClock, type Clock } from '../domain/clock.ts'
 import { seenBefore } from '../domain/freeze-sentence.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Frozen } from '../monitor/report.ts'
@@ -13,6 +13,5 @@ export function freezeBefore(journal: Pick<Journal, 'read'>, clock: Clock): Froz
   if (last?.kind !== 'monitor.frozen') return null
   const { reason } = last.data
   const message = seenBefore(last)
-  // A stamp from the future (somebody set the clock back) is taken for now.
-  return { reason, message, since: clock.now() - Math.max(0, clock.wall() - Date.parse(last.at)) }
+  return { reason, message, since: onOurClock(clock, last.at) }
 }

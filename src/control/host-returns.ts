@@ -3,7 +3,7 @@
  * (domain/host-return.ts), journal what changed, and do the one act that is due. One look at a time for each host; nobody
  * waits for it.
  */
-import { sleep } from '../domain/clock.ts'
+import { Moments, sleep } from '../domain/clock.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import {
@@ -49,9 +49,11 @@ interface Watch {
 export class HostReturns {
   readonly #parts: AftermathParts
   readonly #watches = new Map<HostName, Watch>()
+  readonly #moments: Moments
 
   constructor(parts: AftermathParts) {
     this.#parts = parts
+    this.#moments = new Moments(parts.clock)
   }
 
   /** Takes in a poll. Never throws: a return that cannot go on is told to the observer and looked at in the next poll. */
@@ -65,7 +67,10 @@ export class HostReturns {
       const verdict = verdicts.get(record.host)
       this.#followHealth(watch, verdict, report)
       // A poll that began before the last write may show the service without it, the incident's force-down as well.
-      const writtenAt = Math.max(watch.wroteAt, record.forcedAt === null ? -Infinity : this.#monotonic(record.forcedAt))
+      const writtenAt = Math.max(
+        watch.wroteAt,
+        record.forcedAt === null ? -Infinity : this.#moments.of(record.forcedAt),
+      )
       if (watch.look !== null || signal.aborted || beganAt <= writtenAt) continue
       watch.look = this.#look(record, watch, verdict)
         .catch((thrown: unknown) => {
@@ -166,17 +171,17 @@ export class HostReturns {
     return {
       state,
       mark,
-      unansweredUntil: orderedAt === null ? -Infinity : this.#monotonic(orderedAt) + settings.settleQuietMs,
+      unansweredUntil: orderedAt === null ? -Infinity : this.#moments.of(orderedAt) + settings.settleQuietMs,
       service,
       pulse,
       healthy: watch.healthy,
       evacuations: watch.evacuations?.value ?? null,
       cleared: confirmed['clear-forced-down'] !== undefined,
-      enabledAt: confirmed.enable === undefined ? null : this.#monotonic(confirmed.enable),
+      enabledAt: confirmed.enable === undefined ? null : this.#moments.of(confirmed.enable),
       trait: watch.trait?.value ?? null,
-      failures: failures.map((at) => this.#monotonic(at)),
+      failures: failures.map((at) => this.#moments.of(at)),
       order,
-      failed: failed === null ? null : { ...failed, at: this.#monotonic(failed.at) },
+      failed: failed === null ? null : { ...failed, at: this.#moments.of(failed.at) },
       blocked: this.#blocked(host),
     }
   }
@@ -282,11 +287,6 @@ export class HostReturns {
 
   #record(host: HostName): ReturnRecord {
     return this.#parts.store.returnOf(host)
-  }
-
-  #monotonic(iso: string): number {
-    const { clock } = this.#parts
-    return clock.now() - (clock.wall() - Date.parse(iso))
   }
 
   #count(): void {

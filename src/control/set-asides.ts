@@ -6,7 +6,7 @@
  * Never more hosts than the brake would let through as dead, and none while the recovery itself may not act: in a fault of the control
  * plane every host is silent, and lives.
  */
-import { sleep, type Clock } from '../domain/clock.ts'
+import { Moments, sleep, type Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Incident } from '../domain/incident.ts'
@@ -65,6 +65,7 @@ interface Watch {
 export class SetAsides {
   readonly #parts: SetAsidesParts
   readonly #startedAt: number
+  readonly #moments: Moments
   readonly #watches = new Map<HostName, Watch>()
   readonly #writes = new Set<Promise<void>>()
   #acting: Promise<void> | null = null
@@ -72,6 +73,7 @@ export class SetAsides {
   constructor(parts: SetAsidesParts) {
     this.#parts = parts
     this.#startedAt = parts.clock.now()
+    this.#moments = new Moments(parts.clock)
   }
 
   /** Takes in a poll. Never throws: what cannot be done now is looked at again in the next one. */
@@ -260,7 +262,7 @@ export class SetAsides {
     const { settleQuietMs, longestRequestMs } = settings
     const showsWithinMs = state === 'setting' ? Math.max(settleQuietMs, longestRequestMs) : settleQuietMs
     // An order of the run before was cut off when that one ended, whatever the wall clock says.
-    const orderedAt = clock.now() - Math.max(0, clock.wall() - Date.parse(at))
+    const orderedAt = this.#moments.of(at)
     const lastAt = Math.max(orderedAt, this.#startedAt, wroteAt)
     return unanswered > 0 || clock.now() - lastAt < showsWithinMs
   }

@@ -13,6 +13,43 @@ export interface Clock {
   after(delayMs: number, fire: () => void): () => void
 }
 
+/**
+ * The moment of a wall-clock stamp (a journal entry's `at`) on the monotonic clock, so that its age can be compared with time limits.
+ * A stamp from the future, which a clock that was set back leaves behind, counts as now: what it began lasts longer, never shorter.
+ *
+ * @param at ISO time
+ */
+export function onOurClock(clock: Clock, at: string): number {
+  return clock.now() - Math.max(0, clock.wall() - Date.parse(at))
+}
+
+/** So many stamps are remembered: many times those of all hosts that return at once. The oldest is forgotten, and converted again. */
+const momentsKept = 1_000
+
+/**
+ * `onOurClock` for stamps that are looked at again and again: each is converted once. Without that, a stamp that a clock set back
+ * left in the future would count as now at every look, and whatever waits for its age would wait until the wall clock catches up.
+ */
+export class Moments {
+  readonly #clock: Clock
+  readonly #known = new Map<string, number>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** @param at ISO time */
+  of(at: string): number {
+    const known = this.#known.get(at)
+    if (known !== undefined) return known
+    const moment = onOurClock(this.#clock, at)
+    this.#known.set(at, moment)
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > momentsKept && oldest !== undefined) this.#known.delete(oldest)
+    return moment
+  }
+}
+
 /** Resolves after `delayMs`, or at once when `signal` aborts (never rejects: the caller looks at its signal). */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

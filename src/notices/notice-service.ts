@@ -3,7 +3,7 @@
  * and hands it to the dispatcher. Nothing waits for it: it reads entries after everyone else is through with them.
  */
 import { setMaxListeners } from 'node:events'
-import type { Clock } from '../domain/clock.ts'
+import { onOurClock, type Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import type { Entry, EntryKind } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
@@ -103,7 +103,7 @@ export class NoticeService {
     const causes = new Set(missed.map(({ seq }) => seq))
     const toldOf = new Map<number, Extract<Entry, { kind: 'notice.queued' }>[]>()
     for (const entry of past.toSorted((a, b) => a.seq - b.seq)) {
-      this.#dispatcher.queue.apply(entry, this.#monotonic(entry.at))
+      this.#dispatcher.queue.apply(entry, onOurClock(this.#parts.clock, entry.at))
       if (entry.kind === 'notice.queued') {
         const { id, cause } = entry.data
         known.add(id)
@@ -127,7 +127,7 @@ export class NoticeService {
   /** What an earlier run told. */
   #recall(entry: Extract<Entry, { kind: 'notice.queued' }>): void {
     this.#owners.follow(entry)
-    this.#news.told(entry.data, this.#monotonic(entry.at))
+    this.#news.told(entry.data, onOurClock(this.#parts.clock, entry.at))
   }
 
   /** What is on record is sent at the next start; what is under way gets a moment to end. */
@@ -207,7 +207,7 @@ export class NoticeService {
     const freeze = { told: told.has(noticeId(entry.hash, 'control-plane-frozen', null)), cancel: (): void => undefined }
     this.#freeze = freeze
     if (freeze.told) return
-    const lastedMs = clock.now() - this.#monotonic(entry.at)
+    const lastedMs = clock.now() - onOurClock(this.#parts.clock, entry.at)
     freeze.cancel = clock.after(Math.max(0, this.#rules.freezeDelayMs - lastedMs), () => {
       freeze.told = true
       this.#tellFreeze(entry, told)
@@ -224,7 +224,7 @@ export class NoticeService {
       const receivers = receiversOf(draft, this.#rules.receivers)
       const id = noticeId(entry.hash, draft.topic, draft.project)
       if (receivers.length === 0 || (!told.has(id) && this.#news.isOld(draft, this.#parts.clock.now()))) return []
-      this.#news.told(draft, this.#monotonic(entry.at))
+      this.#news.told(draft, onOurClock(this.#parts.clock, entry.at))
       return told.has(id) ? [] : [{ ...draft, id, receivers }]
     })
     if (notices.length > 0) this.#tell(notices)
@@ -278,12 +278,6 @@ export class NoticeService {
     const last = journal.read({ kinds: [...watched], newestFirst: true, limit: causesRead })
     const until = last.findIndex(({ at }) => Date.parse(at) < since)
     return last.slice(0, until < 0 ? last.length : until).toReversed()
-  }
-
-  /** When an entry was written, on our own clock. One that seems to be from the future is taken for new. */
-  #monotonic(at: string): number {
-    const { clock } = this.#parts
-    return clock.now() - Math.max(0, clock.wall() - Date.parse(at))
   }
 }
 

@@ -9,7 +9,7 @@
  * nobody can tell from time that passed, ends it early. The calendar's orders besides last as long as the wall clock says that
  * their window is open (order-scheduler.ts): neither clock alone ends them.
  */
-import type { Clock } from '../domain/clock.ts'
+import { onOurClock, type Clock } from '../domain/clock.ts'
 import type { Entry } from '../domain/entry.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { HostName } from '../domain/service.ts'
@@ -106,7 +106,7 @@ export class StandingOrders {
         break
       case 'alarm.raised': {
         const kept = entry.data.code === forgottenCode ? this.#kept.get(entry.data.order ?? '') : undefined
-        if (kept !== undefined) kept.remindedAt = this.#monotonic(entry.at)
+        if (kept !== undefined) kept.remindedAt = onOurClock(this.#clock, entry.at)
         break
       }
       default:
@@ -121,7 +121,7 @@ export class StandingOrders {
     since: string,
   ): void {
     const key = keyOf(kind, scope, source)
-    const at = this.#monotonic(since)
+    const at = onOurClock(this.#clock, since)
     this.#kept.set(key, {
       order: { kind, scope, by, reason, since, until, source },
       startedAt: at,
@@ -140,11 +140,6 @@ export class StandingOrders {
       this.#kept.delete(key)
       if (order.source !== null) this.#endedEarly.set(key, order.until)
     }
-  }
-
-  /** When an entry was written, on our own clock. One that seems to be from the future is taken for new. */
-  #monotonic(at: string): number {
-    return this.#clock.now() - Math.max(0, this.#clock.wall() - Date.parse(at))
   }
 }
 
