@@ -24,8 +24,12 @@ export function destinationOf({ destinations }: Pick<Run, 'destinations'>, migra
   return migration.destHost ?? (learnt !== undefined && 'host' in learnt ? learnt.host : null)
 }
 
-/** Asks Placement where the order went, and keeps what it said. Throws SHUTDOWN alone. */
-export async function learnDestination(scene: StepScene, migration: Migration): Promise<void> {
+/**
+ * Asks Placement where the order went, and keeps what it said. Throws SHUTDOWN alone.
+ *
+ * @returns whether Placement was read and holds room for the instance nowhere but where it was
+ */
+export async function learnDestination(scene: StepScene, migration: Migration): Promise<boolean> {
   const { run, plan, recovery, signal } = scene
   try {
     const hosts = await run.cloud.allocatedHosts(plan.instanceId, { signal })
@@ -33,12 +37,14 @@ export async function learnDestination(scene: StepScene, migration: Migration): 
     const [chosen, ...more] = hosts.filter((host) => !left.includes(host))
     // A resize that was cut off leaves an allocation too: of several nobody can tell which is meant.
     if (chosen !== undefined && more.length === 0) run.destinations.set(migration.uuid, { host: chosen })
+    return chosen === undefined
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code === 'SHUTDOWN') throw error
     const fields = { incident: run.id, host: run.host, instance: plan.instanceId }
     run.observer.log?.('warn', 'evacuation.destination_unread', fields, error)
     run.destinations.set(migration.uuid, { unread: error.message })
+    return false
   }
 }
 

@@ -60,8 +60,9 @@ export async function followed(scene: StepScene, record: StepRecord): Promise<En
     }
     if (seenNow !== 'unseen') {
       seen.askedAt = run.clock.now()
-      if ('unclaimed' in seenNow) await learnDestination(scene, seenNow.unclaimed)
-      else sayStill(scene, seenNow.still, seen)
+      if ('unclaimed' in seenNow) {
+        if (await learnDestination(scene, seenNow.unclaimed)) await throwIfGivenUp(scene, record, seenNow.unclaimed)
+      } else sayStill(scene, seenNow.still, seen)
       continue
     }
     seen.acceptedAt = run.clock.now()
@@ -74,6 +75,27 @@ export async function followed(scene: StepScene, record: StepRecord): Promise<En
       retry: 'backoff',
     })
   }
+}
+
+/**
+ * Throws when Nova's conductor ended the order with an error before it chose a destination. It resets nothing then, so record and task
+ * stay as they are for ever (docs/nova.md §2.2). The choice and the message to the destination are the last things it does: an
+ * order that failed and holds room nowhere can start no guest.
+ */
+async function throwIfGivenUp({ run, plan, signal }: StepScene, record: StepRecord, order: Migration): Promise<void> {
+  const { requestId } = record
+  if (requestId === null || order.destHost !== null) return
+  const { events } = await retryRead(run.clock, signal, () =>
+    run.cloud.getAction(plan.instanceId, requestId, { signal }),
+  )
+  const failed = events.find(({ event, result }) => event === 'rebuild_server' && result === 'Error')
+  if (failed === undefined) return
+  throw new LifeboatError('EVACUATION_LOST', `Nova's conductor gave it up: ${failed.details ?? 'it gives no reason'}`, {
+    certainty: 'applied',
+    retry: 'backoff',
+    // The next order moves this record (docs/nova.md §2.7).
+    details: { spare: [order.uuid] },
+  })
 }
 
 /** Once for each time that it stands still: people are told long before the step's time is over. */
