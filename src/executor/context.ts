@@ -13,6 +13,7 @@ import type { InstancePlan, StepKind, Workflow } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
 import type { HostName, ServiceRecord } from '../domain/service.ts'
 import type { Verdict } from '../domain/verdict.ts'
+import type { OrdersTaken } from './orders-taken.ts'
 import type { Earlier } from './recall.ts'
 
 export interface ExecutorSettings {
@@ -127,6 +128,7 @@ export interface Run extends ExecutorContext {
   lapsed: LifeboatError | null
   /** Where Placement says that evacuations went which no destination has taken yet, by the uuid of their records. */
   destinations: Map<string, { host: HostName } | { unread: string }>
+  ordersTaken: OrdersTaken
   /** Whether what was planned is still to be begun. */
   plans: PlansInForce
 }

@@ -37,6 +37,7 @@ const cloudActs = {
   partition: act(hosts, ({ simulator }, names) => simulator.partition(...names)),
   start: act(hosts, ({ simulator }, names) => simulator.start(...names)),
   kill: act(parts, ({ simulator }, names) => simulator.kill(...names)),
+  lose_orders: act(z.number().int().positive(), ({ simulator }, count) => simulator.loseOrders(count)),
   revive: act(parts, ({ simulator }, names) => simulator.revive(...names)),
   bmc: act(
     section({

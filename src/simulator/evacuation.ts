@@ -89,6 +89,10 @@ export class Evacuations {
       projectId: caller.projectId,
     })
     if (world.down.has('rabbitmq')) return new Promise(() => undefined)
+    if (world.ordersToLose > 0) {
+      world.ordersToLose -= 1
+      return
+    }
     const conduct = (): void => void this.conduct(order, action)
     if (world.down.has('conductor')) world.conductorQueue.push(conduct)
     else conduct()

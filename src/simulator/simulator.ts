@@ -220,6 +220,11 @@ export class Simulator {
     this.world.refreshHeartbeats()
   }
 
+  /** The message bus loses the next evacuations between Nova's API and its conductor. */
+  loseOrders(count: number): void {
+    this.world.ordersToLose = count
+  }
+
   /** They are back; what waited for the conductor runs now (docs/nova.md fact 11). */
   revive(...parts: ControlPlanePart[]): void {
     for (const part of parts) this.world.down.delete(part)

@@ -87,6 +87,8 @@ export class World {
   readonly deletedServices = new Set<string>()
   /** Work that waits for the conductor to come back (docs/nova.md fact 11). */
   readonly conductorQueue: (() => void)[] = []
+  /** So many orders the message bus still loses on their way to the conductor (docs/nova.md §2.2). */
+  ordersToLose = 0
   /** The broker is back but the computes have not found it again yet (docs/nova.md §4.1). */
   reconnecting = false
   /** The API node's clock against everybody else's. */

@@ -11,7 +11,7 @@ import { ChaosStage } from './stage.ts'
 import { strike } from './troubles.ts'
 
 /** From the end of the last trouble until every incident must be over. Too short: a freeze of Nova's silence fails a round. */
-const recoveryLimitMs = 120_000
+const recoveryLimitMs = 180_000
 /** After the hosts are back: what Nova had sent them, and what their own start does to guests, has happened by then. */
 const aftermathMs = 6_000
 

@@ -31,9 +31,15 @@ export class ChaosStage {
     this.script = script
     this.#tenants = new Tenants(cloud)
     const own = mkdtempSync(join(directory, `seed-${script.seed}-`))
-    const config = parse(readFileSync('config/lab.yaml', 'utf8')) as { segments: object[]; web?: object }
+    const config = parse(readFileSync('config/lab.yaml', 'utf8')) as {
+      segments: object[]
+      web?: object
+      executor?: object
+    }
     config.segments = config.segments.map((one) => ({ ...one, ...segment }))
     config.web = { listen: false }
+    // No trouble here keeps a request or a message for longer, and a round cannot wait ten minutes for what was lost.
+    config.executor = { ...config.executor, longest_request: '1m' }
     const file = join(own, 'lifeboat.yaml')
     writeFileSync(file, stringify(config))
     this.daemon = new DaemonProcess({ cloudsFile, config: file, stateDir: own })

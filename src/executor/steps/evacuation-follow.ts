@@ -16,6 +16,7 @@ import {
   whereItStands,
 } from './destination.ts'
 import { beforeOf, hasMetAnother, ours, recordInForce, spareOf } from './evacuation-records.ts'
+import { throwIfLost } from './lost-order.ts'
 import { listEvacuations } from './recheck.ts'
 
 /**
@@ -61,7 +62,8 @@ export async function followed(scene: StepScene, record: StepRecord): Promise<En
     if (seenNow !== 'unseen') {
       seen.askedAt = run.clock.now()
       if ('unclaimed' in seenNow) {
-        if (await learnDestination(scene, seenNow.unclaimed)) await throwIfGivenUp(scene, record, seenNow.unclaimed)
+        const isNowhere = await learnDestination(scene, seenNow.unclaimed)
+        if (isNowhere) await throwIfLost(scene, record, seenNow.unclaimed, began)
       } else sayStill(scene, seenNow.still, seen)
       continue
     }
@@ -75,27 +77,6 @@ export async function followed(scene: StepScene, record: StepRecord): Promise<En
       retry: 'backoff',
     })
   }
-}
-
-/**
- * Throws when Nova's conductor ended the order with an error before it chose a destination. It resets nothing then, so record and task
- * stay as they are for ever (docs/nova.md §2.2). The choice and the message to the destination are the last things it does: an
- * order that failed and holds room nowhere can start no guest.
- */
-async function throwIfGivenUp({ run, plan, signal }: StepScene, record: StepRecord, order: Migration): Promise<void> {
-  const { requestId } = record
-  if (requestId === null || order.destHost !== null) return
-  const { events } = await retryRead(run.clock, signal, () =>
-    run.cloud.getAction(plan.instanceId, requestId, { signal }),
-  )
-  const failed = events.find(({ event, result }) => event === 'rebuild_server' && result === 'Error')
-  if (failed === undefined) return
-  throw new LifeboatError('EVACUATION_LOST', `Nova's conductor gave it up: ${failed.details ?? 'it gives no reason'}`, {
-    certainty: 'applied',
-    retry: 'backoff',
-    // The next order moves this record (docs/nova.md §2.7).
-    details: { spare: [order.uuid] },
-  })
 }
 
 /** Once for each time that it stands still: people are told long before the step's time is over. */
@@ -153,6 +134,7 @@ function look(scene: StepScene, record: StepRecord, seen: Seen): Look<Found> {
       return { found: 'unseen' }
     return { wait: run.clock.now() - acceptedAt > mustShowWithinMs / 10 ? 'instances' : 'migrations' }
   }
+  if (migration.status !== 'accepted') run.ordersTaken.taken(plan.instanceId)
   if (isOver(migration) && hasMetAnother(records, beforeOf(record))) {
     seen.done ??= { at: run.clock.now(), migration }
     // The line says where it is: both orders come to their end first, as far as one can see.

@@ -1,0 +1,58 @@
+/**
+ * Orders that Nova accepted and nobody carries out: record at `accepted` and task `rebuilding`, for ever. Only what proves that no guest
+ * can start ends one; an order that waits for a dead conductor looks the same and is carried out when the conductor returns
+ * (docs/nova.md fact 11).
+ */
+import { ensureError, LifeboatError } from '../../domain/errors.ts'
+import type { InstanceActionEvent, Migration } from '../../domain/instance.ts'
+import type { StepRecord } from '../../domain/incident.ts'
+import { retryRead } from '../retry.ts'
+import type { StepScene } from '../step-driver.ts'
+
+/**
+ * Throws EVACUATION_LOST when an order that holds room nowhere (Placement was asked) will never be carried out:
+ *
+ * - The conductor ended it with an error. It resets nothing then (docs/nova.md §2.2), and choosing a destination and telling it
+ *   come last, so nothing was started.
+ * - The conductor never began it, took orders that were sent later, and the time is over in which anything may still be served
+ *   late (decision 20). RabbitMQ drops what reaches it before the conductor has declared its queue again (docs/nova.md §2.2).
+ *
+ * @param answeredAt when Nova's answer to it was known, by the monotonic clock
+ */
+export async function throwIfLost(
+  scene: StepScene,
+  { requestId }: StepRecord,
+  order: Migration,
+  answeredAt: number,
+): Promise<void> {
+  const { run } = scene
+  if (requestId === null || order.destHost !== null) return
+  const events = await eventsOf(scene, requestId)
+  if (events === null) return
+  const conducted = events.find(({ event }) => event === 'rebuild_server')
+  if (conducted?.result === 'Error')
+    throw lost(order, `Nova's conductor gave it up: ${conducted.details ?? 'it gives no reason'}`)
+  const mayBeServed = run.clock.now() - answeredAt < run.settings.longestRequestMs
+  if (conducted === undefined && !mayBeServed && run.ordersTaken.isLaterThan(answeredAt))
+    throw lost(order, "Nova's conductor never got it, and has taken later ones: the message bus lost it")
+}
+
+/** Null: Nova has no such action (any more). */
+async function eventsOf({ run, plan, signal }: StepScene, requestId: string): Promise<InstanceActionEvent[] | null> {
+  try {
+    return (await retryRead(run.clock, signal, () => run.cloud.getAction(plan.instanceId, requestId, { signal })))
+      .events
+  } catch (thrown) {
+    if (ensureError(thrown).code === 'NOT_FOUND') return null
+    throw thrown
+  }
+}
+
+function lost({ uuid }: Migration, message: string): LifeboatError {
+  // The next order moves this record (docs/nova.md §2.7).
+  return new LifeboatError('EVACUATION_LOST', message, {
+    certainty: 'applied',
+    retry: 'backoff',
+    details: { spare: [uuid] },
+  })
+}
