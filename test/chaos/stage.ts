@@ -5,6 +5,7 @@ import { parse, stringify } from 'yaml'
 import { nova, type CloudUnderTest } from '../contract/cloud-under-test.ts'
 import { DaemonProcess, until } from '../nova/daemon-process.ts'
 import { bringBack, lab } from '../nova/lab.ts'
+import { pauseMs } from '../nova/stage.ts'
 import { Tenants } from '../nova/tenants.ts'
 import { judge, type Judgement, type Shown, type Truth } from './judge.ts'
 import { wantedOf, type LivingGuest } from './owners.ts'
@@ -15,6 +16,9 @@ const segment = {
   return: { mode: 'automatic', healthy: '4s', max_returns: 50, within: '30m' },
   on_service_down: 'fence',
 }
+
+/** How long a guest may be shown as `deleting`. Too short judges a deletion that goes well; longer delays only rounds that fail. */
+const deleteSeconds = 20
 
 export class ChaosStage {
   readonly cloud: CloudUnderTest
@@ -91,7 +95,8 @@ export class ChaosStage {
   /** Whether every incident that there is has ended, and every host that is gone has had one or beats again. */
   async over(): Promise<boolean> {
     const incidents = this.daemon.incidents()
-    if (incidents.some(({ closed }) => closed === null)) return false
+    // A host that shows life while it is not up is waited for: it comes back at the end of the round.
+    if (incidents.some(({ closed, held }) => closed === null && held?.code !== 'HOST_ALIVE')) return false
     const unheard = [...this.gone].filter((host) => !incidents.some((incident) => incident.host === host))
     if (unheard.length === 0) return true
     const services = await this.services()
@@ -106,10 +111,19 @@ export class ChaosStage {
 
   async judgement(): Promise<Judgement> {
     const servers = new Map<string, Shown | null>()
-    for (const { id } of this.guests) servers.set(id, await this.#shown(id))
+    for (const { id } of this.guests) servers.set(id, await this.#shownOnceDeleted(id))
     const truth = JSON.parse(await lab('truth')) as Truth
     const { guests, began, gone: died } = this
     return judge({ guests, servers, truth, incidents: this.daemon.incidents(), died, began })
+  }
+
+  /** A host that runs takes some seconds to delete a guest. */
+  async #shownOnceDeleted(id: string): Promise<Shown | null> {
+    for (let tries = 1; ; tries += 1) {
+      const shown = await this.#shown(id)
+      if (shown?.task !== 'deleting' || this.gone.has(shown.host ?? '') || tries === deleteSeconds) return shown
+      await pauseMs(1_000)
+    }
   }
 
   async #shown(id: string): Promise<Shown | null> {

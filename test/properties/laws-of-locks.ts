@@ -21,6 +21,7 @@ export function lockedOut(entries: Entry[], { simulator }: { simulator: Pick<Sim
     if (unlocked !== undefined && Date.parse(unlocked.at) <= until) return []
     // Who orders that nothing is written keeps the lock too.
     if (observes(entries, at, until)) return []
+    if (isKeptFromAStart(entries, instance, until)) return []
     const meanwhile = requests.filter((request) => request.at >= at && request.at <= until)
     return isCalm(meanwhile, at, until)
       ? [`entry ${seq}: ${instance} has landed, and is still locked a minute later`]
@@ -49,6 +50,24 @@ function landedUnderOurLock(entries: Entry[]): Landed[] {
     if (locked.has(instance) && evacuated.has(instance)) last.set(instance, { instance, seq, at: Date.parse(at) })
   }
   return [...last.values()]
+}
+
+/**
+ * Whether it is still to be started while its old host shows life: an owner who could start it might run it beside the old guest,
+ * so the lock stays until the host is proven dead again or a person decides.
+ */
+function isKeptFromAStart(entries: readonly Entry[], instance: string, until: number): boolean {
+  const plan = entries.findLast((entry) => entry.kind === 'plan.made' && entry.instance === instance)
+  if (plan?.kind !== 'plan.made' || plan.data.expected !== 'running') return false
+  if (entries.some((entry) => entry.instance === instance && entry.kind === 'step.confirmed' && ends(entry, 'start')))
+    return false
+  const held = entries.findLast(
+    ({ kind, incident, at }) =>
+      incident === plan.incident &&
+      (kind === 'incident.held' || kind === 'incident.continued') &&
+      Date.parse(at) <= until,
+  )
+  return held?.kind === 'incident.held' && held.data.code === 'HOST_ALIVE'
 }
 
 /** Whether the daemon only observed for some of the time. */
