@@ -109,10 +109,10 @@ export class WatchLoop {
     const entries: NewEntry[] = []
     if (report.froze !== undefined)
       entries.push({ kind: 'monitor.frozen', data: { reason: report.froze.reason, message: report.froze.message } })
-    if (report.thawed !== undefined)
+    if (report.unfroze !== undefined)
       entries.push({
         kind: 'monitor.thawed',
-        data: { reason: report.thawed.reason, frozenForMs: report.thawed.frozenForMs },
+        data: { reason: report.unfroze.reason, frozenForMs: report.unfroze.frozenForMs },
       })
     if (report.silence !== undefined) entries.push({ kind: 'silence.noted', data: report.silence })
     for (const verdict of report.changed) entries.push({ kind: 'verdict.changed', host: verdict.host, data: verdict })

@@ -41,6 +41,7 @@ export interface EntryData {
   'workflow.pinned': { name: string; revision: number; digest: string; source: string }
 
   'monitor.frozen': { reason: string; message: string }
+  /** The verdicts are unfrozen; `thawed` is the stored name. */
   'monitor.thawed': { reason: string; frozenForMs: number }
   /** A daemon that is started again and again: what the next run must know of hosts that are silent now. */
   'silence.noted': SilenceOnRecord

@@ -19,7 +19,7 @@ interface TopicRule {
   severity: NoticeSeverity
   means: string
   /**
-   * The same again (topic, incident or host, code) within this time is no news. Shorter: a host that flickers fills a pager;
+   * The same again (topic, incident or host, code) within this time is a duplicate and is not told. Shorter: a host that flickers fills a pager;
    * longer: a second failure is not told. Infinity: once for each incident.
    */
   quietMs: number

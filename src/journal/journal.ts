@@ -117,10 +117,10 @@ function journalWriter(
     `INSERT INTO entries VALUES (@seq, @at, @actor, @incident, @host, @instance, @step, @kind, @data, @prev_hash, @hash)`,
   )
 
-  const appendAll = db.transaction((news: PreparedEntry[]): Entry[] => {
+  const appendAll = db.transaction((added: PreparedEntry[]): Entry[] => {
     const at = new Date(options.clock.wall()).toISOString()
     let previous = view.head()
-    return news.map((entry) => {
+    return added.map((entry) => {
       const row = { seq: previous.seq + 1, at, ...entry, prev_hash: previous.hash }
       const complete: EntryRow = { ...row, hash: entryHash(row) }
       insert.run(complete)

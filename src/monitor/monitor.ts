@@ -63,7 +63,7 @@ export class Monitor {
   #verdicts: Verdict[] | null = null
   /** Null: this start stands alone, so nothing is kept for a next one. */
   readonly #kept: KeptSilence | null
-  #pending: Pick<PollReport, 'changed' | 'alarms' | 'froze' | 'thawed' | 'silence'> = { changed: [], alarms: [] }
+  #pending: Pick<PollReport, 'changed' | 'alarms' | 'froze' | 'unfroze' | 'silence'> = { changed: [], alarms: [] }
   /** Readings are taken in one after another: an older answer after a newer one would look like a beat. */
   #queue: Promise<unknown> = Promise.resolve()
 
@@ -365,7 +365,7 @@ export class Monitor {
     this.#freeze = change.freeze
     const frozen = this.frozen()
     if (change.began && frozen) this.#pending.froze = frozen
-    if (change.ended) this.#pending.thawed = change.ended
+    if (change.ended) this.#pending.unfroze = change.ended
     if (change.faultEnded) this.#restartSilence(now)
     this.#verdicts = null
     if (reading === null) return

@@ -63,7 +63,7 @@ export interface PollReport {
   frozen: Frozen | null
   /** The freeze began since the last report. */
   froze?: Frozen
-  thawed?: { reason: string; frozenForMs: number }
+  unfroze?: { reason: string; frozenForMs: number }
   changed: (Verdict & { from: VerdictKind })[]
   verdicts: Verdict[]
   alarms: Alarm[]

@@ -14,7 +14,7 @@ import type { Observer } from '../domain/observer.ts'
 import { aboutOf, Dispatcher } from './dispatcher.ts'
 import type { Deliver } from './delivery.ts'
 import { noticeId } from './identity.ts'
-import { News } from './news.ts'
+import { Deduplication } from './deduplication.ts'
 import { freezeDraft, isBeginning, operatorDraft, tellingKinds, type Known } from './operators.ts'
 import { Owners } from './owners.ts'
 import { receiversOf, type Draft, type NoticeRules } from './rules.ts'
@@ -64,7 +64,7 @@ export class NoticeService {
   #inbox: Entry[] = []
   #owed: Notice[] = []
   #wake: (() => void) | null = null
-  readonly #news = new News()
+  readonly #deduplication = new Deduplication()
   /** The newest entry that this run found. */
   #foundSeq = 0
   #freeze: { told: boolean; cancel: () => void } | null = null
@@ -108,7 +108,7 @@ export class NoticeService {
         const { id, cause } = entry.data
         known.add(id)
         // What is looked at again is known from the moment on at which it happened: that the host was well before its death is
-        // no news to whoever was told of the death.
+        // nothing new to those who were told of the death.
         if (causes.has(cause)) toldOf.set(cause, [...(toldOf.get(cause) ?? []), entry])
         else this.#recall(entry)
       } else this.#owners.follow(entry)
@@ -127,7 +127,7 @@ export class NoticeService {
   /** What an earlier run told. */
   #recall(entry: Extract<Entry, { kind: 'notice.queued' }>): void {
     this.#owners.follow(entry)
-    this.#news.told(entry.data, onOurClock(this.#parts.clock, entry.at))
+    this.#deduplication.told(entry.data, onOurClock(this.#parts.clock, entry.at))
   }
 
   /** What is on record is sent at the next start; what is under way gets a moment to end. */
@@ -171,7 +171,7 @@ export class NoticeService {
   #consider(entry: Entry, told: ReadonlySet<string> = new Set()): void {
     const known = this.#known(entry)
     this.#followFreeze(entry, told)
-    this.#news.follow(entry)
+    this.#deduplication.follow(entry)
     const draft = operatorDraft(entry, known)
     this.#send(entry, [...(draft === null ? [] : [draft]), ...this.#owners.ended(entry)], told)
     if (this.#owners.asks(entry)) void this.#tellOwners(entry, told)
@@ -188,20 +188,20 @@ export class NoticeService {
 
   #known(entry: Entry): Known {
     const { mode } = this.#parts
-    const troubleTold = this.#news.isTroubled(entry.host)
+    const troubleTold = this.#deduplication.isTroubled(entry.host)
     return { mode: mode(), incident: this.#incident(entry), troubleTold, ofRunBefore: entry.seq <= this.#foundSeq }
   }
 
   /** A freeze is told once it lasted; its end only when its beginning was told, in an earlier run too. */
   #followFreeze(entry: Entry, told: ReadonlySet<string>): void {
-    if (entry.kind === 'monitor.frozen') this.#awaitThaw(entry, told)
+    if (entry.kind === 'monitor.frozen') this.#awaitUnfreeze(entry, told)
     if (entry.kind !== 'monitor.thawed' || this.#freeze === null) return
     this.#freeze.cancel()
     if (this.#freeze.told) this.#tellFreeze(entry, told)
     this.#freeze = null
   }
 
-  #awaitThaw(entry: Entry, told: ReadonlySet<string>): void {
+  #awaitUnfreeze(entry: Entry, told: ReadonlySet<string>): void {
     const { clock } = this.#parts
     this.#freeze?.cancel()
     const freeze = { told: told.has(noticeId(entry.hash, 'control-plane-frozen', null)), cancel: (): void => undefined }
@@ -223,8 +223,8 @@ export class NoticeService {
     const notices = drafts.flatMap((draft): Notice[] => {
       const receivers = receiversOf(draft, this.#rules.receivers)
       const id = noticeId(entry.hash, draft.topic, draft.project)
-      if (receivers.length === 0 || (!told.has(id) && this.#news.isOld(draft, this.#parts.clock.now()))) return []
-      this.#news.told(draft, onOurClock(this.#parts.clock, entry.at))
+      if (receivers.length === 0 || (!told.has(id) && this.#deduplication.isOld(draft, this.#parts.clock.now()))) return []
+      this.#deduplication.told(draft, onOurClock(this.#parts.clock, entry.at))
       return told.has(id) ? [] : [{ ...draft, id, receivers }]
     })
     if (notices.length > 0) this.#tell(notices)
@@ -265,7 +265,7 @@ export class NoticeService {
         .read({ kinds: ['verdict.changed'], host, after, ...upTo(first) })
         .some(({ kind, data }) => kind === 'verdict.changed' && data.kind === 'healthy')
     for (const { host, since } of this.#owners.failing()) if (wasWell(host, since)) this.#owners.forget(host)
-    for (const { host, since } of this.#news.troubled()) if (wasWell(host, since)) this.#news.well(host)
+    for (const { host, since } of this.#deduplication.troubled()) if (wasWell(host, since)) this.#deduplication.well(host)
   }
 
   /** The last entries of the run before, when it may have ended before they were told. */

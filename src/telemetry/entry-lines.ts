@@ -60,7 +60,7 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
     case 'monitor.frozen':
       return { message: `Verdicts frozen: ${entry.data.message}`, reason: entry.data.reason }
     case 'monitor.thawed':
-      return { message: 'Verdicts thawed', reason: entry.data.reason, frozenForMs: entry.data.frozenForMs }
+      return { message: 'Verdicts unfrozen', reason: entry.data.reason, frozenForMs: entry.data.frozenForMs }
     case 'silence.noted':
       return { message: silenceSentence(entry.data), hosts: entry.data.hosts.length }
     case 'brake.tripped': {

@@ -1,4 +1,4 @@
-/** What a start makes of the freeze that the journal ends in: one of the run before, or one of weeks ago that nobody thawed. */
+/** What a start makes of the freeze that the journal ends in: one of the run before, or one of weeks ago that nobody unfroze. */
 import { expect, it } from 'vitest'
 import type { Entry } from '../../src/domain/entry.ts'
 import { freezeBefore } from '../../src/control/freeze-record.ts'
@@ -24,7 +24,7 @@ it('is taken for begun now when its stamp is from the future', () => {
   expect(begun({ ...frozen, at: '2026-03-01T13:00:00.000Z' })?.since).toBe(5_000)
 })
 
-it('is none where the last one thawed, or none ever was', () => {
+it('is none where the last one was unfrozen, or none ever was', () => {
   const thawed = { kind: 'monitor.thawed', data: { reason: 'MASS_SILENCE', frozenForMs: 1 } } as const
   expect(begun({ ...thawed, at: '2026-02-01T12:00:00.000Z' })).toBeNull()
   expect(begun(null)).toBeNull()

@@ -192,7 +192,7 @@ describe('the control plane first', () => {
     await fleet.run(30_000, dead('b'))
     expect(fleet.kind('b')).toBe('host-down')
     expect(fleet.reports.filter((report) => report.froze).map((report) => report.froze?.reason)).toEqual(['API_FAILED'])
-    expect(fleet.reports.filter((report) => report.thawed).length).toBe(1)
+    expect(fleet.reports.filter((report) => report.unfroze).length).toBe(1)
   })
 
   it('what the run before left frozen stays so until Nova answers, and a quiet time longer; only its end is reported', async () => {
@@ -207,8 +207,8 @@ describe('the control plane first', () => {
     expect(fleet.monitor.frozen()).toEqual({ ...frozenBefore, reason: 'API_FAILED', message })
     await fleet.run(5_000)
     expect(fleet.reason('b')).toBe('WAITING_FOR_THAW')
-    const thawed = await fleet.run(60_000, (report) => report.frozen === null)
-    expect(thawed.thawed).toEqual({ reason: 'API_FAILED', frozenForMs: 60_000 + 10_000 + 20_000 })
+    const unfroze = await fleet.run(60_000, (report) => report.frozen === null)
+    expect(unfroze.unfroze).toEqual({ reason: 'API_FAILED', frozenForMs: 60_000 + 10_000 + 20_000 })
     expect(fleet.reports.filter(({ froze }) => froze)).toEqual([])
     expect(fleet.reports.slice(0, -1).flatMap(({ changed }) => changed.filter(({ host }) => host === 'b'))).toEqual([])
     await fleet.run(30_000, dead('b'))

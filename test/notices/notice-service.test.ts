@@ -202,7 +202,7 @@ describe('the journal', () => {
   )
 })
 
-describe('news', () => {
+describe('deduplication', () => {
   it(
     'that is the same again within ten minutes is not told, unless the host lived in between',
     Rig.run({}, async (rig) => {
@@ -296,7 +296,7 @@ describe('news', () => {
   )
 
   it(
-    'of a thaw that a kill kept from being told is told by the next run; of one whose freeze nobody heard of is not',
+    'of an unfreeze that a kill kept from being told is told by the next run; of one whose freeze nobody heard of is not',
     Rig.run({}, async (rig) => {
       await rig.append(frozen)
       await rig.pass(31_000)

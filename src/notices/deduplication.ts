@@ -1,6 +1,6 @@
 /**
- * What is news: the same again within its topic's quiet time is not, unless the contrary happened in between. Else a host that
- * dies again, or a brake that trips again, would be known to nobody. Times are given in, monotonic ms.
+ * Which notices are told already: the same one within its topic's quiet time is a duplicate, unless the contrary happened in
+ * between. Without that a host that dies again, or a brake that trips again, would go unnoticed. Times come in as monotonic ms.
  */
 import type { Entry } from '../domain/entry.ts'
 import { noticeTopics, type Notice, type NoticeTopic } from '../domain/notice.ts'
@@ -9,7 +9,7 @@ import type { HostName } from '../domain/service.ts'
 /** A day: longer than any quiet time but "once for each incident", whose incident is over by then or stands still. */
 const forgetAfterMs = 86_400_000
 
-/** What is news again once the first has happened. */
+/** What may be told again once the first has happened. */
 const contraries: Partial<Record<NoticeTopic, readonly NoticeTopic[]>> = {
   ...{ 'host-down': ['host-well'], 'host-trouble': ['host-well'], contradiction: ['host-well'] },
   'host-well': ['host-down', 'host-trouble', 'contradiction'],
@@ -21,7 +21,7 @@ const troubles: ReadonlySet<NoticeTopic> = new Set<NoticeTopic>(['host-down', 'h
 
 type About = Pick<Notice, 'topic' | 'incident' | 'host' | 'code' | 'cause'>
 
-export class News {
+export class Deduplication {
   readonly #told = new Map<string, { topic: NoticeTopic; subject: string; at: number }>()
   /** Hosts whose trouble was told and that were not well since, however long ago; with what was told last. */
   readonly #troubled = new Map<HostName, About>()
