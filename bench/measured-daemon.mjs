@@ -30,7 +30,7 @@ const daemon = new Daemon({
   observer: telemetry.observer,
   mode: config.mode,
   workflow: measuredWorkflow(loadHostFailure(config)),
-  parsePinned: (source) => parseWorkflow(source, 'journal', { wishes: config.wishes }),
+  parsePinned: (source) => parseWorkflow(source, 'journal', { ownerPolicy: config.ownerPolicy }),
   monitorSettings: config.monitor,
   cloudBrake: config.brake,
   executorSettings: { ...config.executor, fenceRetryMs: config.fenceRetryMs },

@@ -121,7 +121,7 @@ function instances({ instanceList, mode }: IncidentDetail, maxWidth: number | nu
   if (instanceList.length === 0) return ''
   const rows = mostUrgentFirst(instanceList).map((it) => [
     `${it.name}\n${it.id}`,
-    originalText(it),
+    initialStateText(it),
     decisionText(it),
     outcomeText(it, mode),
   ])
@@ -136,7 +136,7 @@ function mostUrgentFirst(list: readonly InstanceSummary[]): InstanceSummary[] {
   return list.toSorted((a, b) => place(a) - place(b))
 }
 
-function originalText({ original }: InstanceSummary): string {
+function initialStateText({ original }: InstanceSummary): string {
   const power =
     Object.entries(powerState).find(([, number]) => number === original.powerState)?.[0] ?? String(original.powerState)
   const marks = [

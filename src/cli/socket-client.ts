@@ -15,7 +15,7 @@ import type {
   ReloadReport,
 } from '../domain/operations.ts'
 import type { ReviewNote, SegmentStatus } from '../domain/review.ts'
-import type { Scope, StandingOrder } from '../domain/standing-order.ts'
+import type { Scope, Order } from '../domain/order.ts'
 import { CliFailure } from './exit-codes.ts'
 
 /** The daemon answers from memory and the journal. Longer than any disk needs; shorter, and a busy daemon seems dead. */
@@ -32,7 +32,7 @@ export interface DaemonClient {
   recover(order: RecoverOrder): Promise<{ incident: string; held?: string | null }>
   pause(order: { by: string; reason: string; until: string | null; scope?: Scope }): Promise<PauseState>
   resume(order: { by: string; reason: string; scope?: Scope }): Promise<void>
-  startMaintenance(order: { by: string; reason: string; until: string | null; scope: Scope }): Promise<StandingOrder>
+  startMaintenance(order: { by: string; reason: string; until: string | null; scope: Scope }): Promise<Order>
   endMaintenance(order: { by: string; reason: string; scope: Scope }): Promise<void>
   reload(order: { by: string; reason: string }): Promise<ReloadReport>
   logLevel(): Promise<LogLevelState>
@@ -60,7 +60,7 @@ export function daemonClient(socketPath: string, clock: Clock, usualLimitMs = an
     recover: (order) => call('POST', '/v1/recover', order) as Promise<{ incident: string }>,
     pause: (order) => call('POST', '/v1/pause', order) as Promise<PauseState>,
     resume: (order) => call('POST', '/v1/resume', order) as Promise<void>,
-    startMaintenance: (order) => call('POST', '/v1/maintenance', order) as Promise<StandingOrder>,
+    startMaintenance: (order) => call('POST', '/v1/maintenance', order) as Promise<Order>,
     endMaintenance: (order) => call('POST', '/v1/maintenance/end', order) as Promise<void>,
     reload: (order) => call('POST', '/v1/reload', order, reloadLimitMs) as Promise<ReloadReport>,
     logLevel: () => call('GET', '/v1/log-level') as Promise<LogLevelState>,

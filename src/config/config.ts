@@ -118,10 +118,10 @@ export interface Config {
   }
   /** Cloud-wide; each segment has its own beside it. */
   brake: CloudBrake
-  executor: { maxParallel: number; tickMs: number; settleQuietMs: number; longestRequestMs: number }
+  executor: { maxParallel: number; tickMs: number; reconcileQuietMs: number; longestRequestMs: number }
   fenceRetryMs: number
   fenceRetryMaxMs: number
-  wishes: { key: string; priorityKey: string; masakariKey: string | null; ownerPriorityLimit: number }
+  ownerPolicy: { key: string; priorityKey: string; masakariKey: string | null; ownerPriorityLimit: number }
   hosts: Record<string, Record<string, string>>
   probes: Record<string, ProbeConfig>
   fencing: Record<string, FencingConfig>

@@ -1,6 +1,6 @@
 /** Maintenance windows of the configuration: what the schema alone cannot check, and their form in the program. */
 import { validateDetailed } from 'node-cron'
-import type { Scope } from '../domain/standing-order.ts'
+import type { Scope } from '../domain/order.ts'
 import { isTimezone, startsWithin, type MaintenanceWindow } from '../orders/maintenance-window.ts'
 import { formatDuration } from '../formats/duration.ts'
 import type { ConfigFile, MaintenanceWindowRule } from './schema.ts'

@@ -32,7 +32,7 @@ import type { IncidentStore } from './incident-store.ts'
 import { known } from '../orders/order-acts.ts'
 import { orderHolds } from '../orders/order-holds.ts'
 import { lookAtReturned } from './returned-instances.ts'
-import type { StandingOrders } from '../orders/standing-orders.ts'
+import type { Orders } from '../orders/orders.ts'
 
 /** Hosts whose lists are read at once. More: when a whole site returns, Nova is asked for every list when it is busiest. */
 const looksAtOnce = 4
@@ -45,7 +45,7 @@ export interface AfterReturnsParts {
   queue: SharedQueue
   monitor: Pick<Monitor, 'verdict' | 'segment' | 'frozen'>
   store: IncidentStore
-  orders: StandingOrders
+  orders: Orders
   mode: () => 'observe' | 'armed'
   signal: AbortSignal
 }
@@ -260,8 +260,8 @@ export class AfterReturns {
       host,
       signal,
       proof: null,
-      lapsed: null,
-      plans: { stands: () => true, settle: () => Promise.resolve() },
+      proofExpired: null,
+      plans: { stands: () => true, refresh: () => Promise.resolve() },
       destinations: new Map(),
       ordersTaken: new OrdersTaken(),
     }

@@ -6,7 +6,7 @@ import type { Observer } from '../domain/observer.ts'
 import type { ExecutorSettings } from '../executor/context.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { IncidentStore } from './incident-store.ts'
-import type { StandingOrders } from '../orders/standing-orders.ts'
+import type { Orders } from '../orders/orders.ts'
 
 export interface AftermathParts {
   clock: Clock
@@ -15,8 +15,8 @@ export interface AftermathParts {
   observer: Observer
   monitor: Monitor
   store: IncidentStore
-  orders: StandingOrders
+  orders: Orders
   mode: () => 'observe' | 'armed'
-  settings: Pick<ExecutorSettings, 'settleQuietMs' | 'tickMs'>
+  settings: Pick<ExecutorSettings, 'reconcileQuietMs' | 'tickMs'>
   signal: AbortSignal
 }

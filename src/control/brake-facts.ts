@@ -18,7 +18,7 @@ export interface BrakeSources {
   /** When this daemon began, on the same clock. */
   startedAt?: number
   /** Whether what an incident of ours set on the host still stands. */
-  isMarked?: (host: HostName) => boolean
+  hasOurFlags?: (host: HostName) => boolean
   /** Whether it is disabled only because we keep it out of scheduling while it is silent: nobody meant it to be down. */
   isSetAside?: (host: HostName) => boolean
   domains: (host: HostName) => readonly string[]
@@ -34,7 +34,7 @@ export function brakeFacts({
   openIncidents,
   recoveries,
   startedAt = -Infinity,
-  isMarked = () => false,
+  hasOurFlags = () => false,
   isSetAside = () => false,
   domains,
   confirmAfterBeats,
@@ -66,7 +66,7 @@ export function brakeFacts({
       if (verdict === undefined) return []
       // Of a run before this one only the wall clock tells how long ago it began, and that may have been set, or be wrong since the
       // machine booted. A host that is still away counts as if its recovery had begun with this run.
-      const away = isMarked(host) && !beats(verdict)
+      const away = hasOurFlags(host) && !beats(verdict)
       const since = away ? Math.max(beganAt, startedAt) : beganAt
       return [{ ...place(verdict), beganAt: since, alive: verdict.kind === 'healthy' }]
     }),

@@ -27,7 +27,7 @@ import type { IncidentStore } from './incident-store.ts'
 export interface BrakeWatchParts {
   clock: Clock
   journal: Journal
-  store: Pick<IncidentStore, 'open' | 'isMarked' | 'returnOf'>
+  store: Pick<IncidentStore, 'open' | 'hasOurFlags' | 'returnOf'>
   monitor: Pick<Monitor, 'verdicts' | 'segments' | 'domains' | 'frozen' | 'lastPoll'>
   segmentOfIncident: (incident: Incident) => Segment
   /** The verdicts as the brake counts them: a host that is silent by plan is no sign of a mass failure. Default: as they are. */
@@ -49,7 +49,7 @@ export class BrakeWatch {
     this.#record = new BrakeRecord(parts.journal, parts.clock)
     const now = parts.clock.now()
     this.#startedAt = now
-    // Nobody watched since the last run: settling begins anew.
+    // Nobody watched since the last run: the time that it needs to open begins again.
     this.#trips = new Map(
       [...this.#record.tripped].map(([scope, since]) => [scope, { since, changedAt: now, hosts: [], waiting: 0 }]),
     )
@@ -57,7 +57,7 @@ export class BrakeWatch {
 
   /**
    * Judges what is known now, and journals what tripped or opened. Throws JOURNAL_UNAVAILABLE when it cannot: then nothing
-   * opened. While the control plane is not believed nothing trips, and nothing settles.
+   * opened. While the control plane is not believed nothing trips, and nothing opens.
    */
   look(): BrakeReading {
     const { monitor, journal, clock } = this.#parts
@@ -119,7 +119,7 @@ export class BrakeWatch {
       openIncidents: store.open(),
       recoveries: this.#record.recoveries,
       startedAt: this.#startedAt,
-      isMarked: (host) => store.isMarked(host),
+      hasOurFlags: (host) => store.hasOurFlags(host),
       isSetAside: (host) => store.returnOf(host).setAside !== null,
       domains: (host) => this.#domains(host),
       confirmAfterBeats: confirmAfterBeats(),

@@ -25,9 +25,9 @@ export async function readEndedIncident(
       if (entry.instance === null) continue
       const known = instances.get(entry.instance)
       if (entry.kind === 'plan.made')
-        instances.set(entry.instance, { plan: { name: entry.data.name }, outcome: null, debts: [] })
+        instances.set(entry.instance, { plan: { name: entry.data.name }, outcome: null, leftovers: [] })
       else if (known !== undefined && entry.kind === 'outcome.recorded') known.outcome = entry.data
-      else if (known !== undefined && entry.kind === 'debt.recorded') known.debts.push(entry.data)
+      else if (known !== undefined && entry.kind === 'debt.recorded') known.leftovers.push(entry.data)
     }
     const last = piece.at(-1)
     if (last === undefined || piece.length < pieceSize) return { instances }

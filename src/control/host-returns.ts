@@ -1,5 +1,5 @@
 /**
- * The returns of hosts, driven by the polls: for each host that carries our mark and has no open incident, look, decide
+ * The returns of hosts, driven by the polls: for each host that carries our flags and has no open incident, look, decide
  * (domain/host-return.ts), journal what changed, and do the one act that is due. One look at a time for each host; nobody
  * waits for it.
  */
@@ -17,7 +17,7 @@ import {
 import { incidentOf, type ReturnRecord } from '../domain/return-record.ts'
 import type { HostName, ServiceChange, ServiceRecord } from '../domain/service.ts'
 import { awayAfterIncident, isBeating, type Verdict, type VerdictKind } from '../domain/verdict.ts'
-import { settleOpen, takeBack, type ReturnRun } from '../executor/return-steps.ts'
+import { reconcileOpen, takeBack, type ReturnRun } from '../executor/return-steps.ts'
 import { readEvacuations, readLeftovers, readTrait, type EndedIncident } from '../executor/return-survey.ts'
 import type { PollReport } from '../monitor/report.ts'
 import { readEndedIncident } from './ended-incidents.ts'
@@ -123,11 +123,11 @@ export class HostReturns {
     const { clock, monitor } = this.#parts
     const { host } = known
     const record = (): ReturnRecord => this.#record(host)
-    if (known.open !== null) return this.#writing(watch, settleOpen(this.#run(host)))
+    if (known.open !== null) return this.#writing(watch, reconcileOpen(this.#run(host)))
     const pulse = verdict === undefined ? 'unsure' : pulseOf(verdict)
     const service = monitor.service(host) ?? null
     if (pulse === 'beating') await this.#read(record(), watch, service)
-    // Reading took time: an incident may have been opened meanwhile, or a person may have ended the mark.
+    // Reading took time: an incident may have been opened meanwhile, or a person may have taken our flags off.
     const facts = this.#facts(host, watch, pulse, service)
     if (facts === null) return
     const decision = decideReturn(facts, monitor.segment(host).return, clock.now())
@@ -150,7 +150,7 @@ export class HostReturns {
 
   async #read(record: ReturnRecord, watch: Watch, service: ServiceRecord | null): Promise<void> {
     const { clock, cloud, observer, signal } = this.#parts
-    const { host, mark } = record
+    const { host, ourFlags } = record
     const due = (reading: { at: number } | null): boolean =>
       reading === null || clock.now() - reading.at >= readingGoodForMs
     if (service?.forcedDown === true && due(watch.evacuations)) {
@@ -158,7 +158,7 @@ export class HostReturns {
       const nameOf = (id: string): string => plans.get(id)?.plan.name ?? id
       watch.evacuations = { at: clock.now(), value: await readEvacuations(cloud, host, nameOf, { signal }) }
     }
-    if (mark !== null && record.confirmed.enable !== undefined && due(watch.trait)) {
+    if (ourFlags !== null && record.confirmed.enable !== undefined && due(watch.trait)) {
       const onError = (error: unknown): void => observer.log?.('warn', 'return.traits_unread', { host }, error)
       watch.trait = { at: clock.now(), value: await readTrait(cloud, host, onError, { signal }) }
     }
@@ -166,12 +166,12 @@ export class HostReturns {
 
   #facts(host: HostName, watch: Watch, pulse: ReturnFacts['pulse'], service: ServiceRecord | null): ReturnFacts | null {
     const { store, settings } = this.#parts
-    const { mark, orderedAt, state, confirmed, failures, order, failed } = this.#record(host)
-    if (mark === null || store.openOn(host) !== undefined) return null
+    const { ourFlags, orderedAt, state, confirmed, failures, order, failed } = this.#record(host)
+    if (ourFlags === null || store.openOn(host) !== undefined) return null
     return {
       state,
-      mark,
-      unansweredUntil: orderedAt === null ? -Infinity : this.#moments.of(orderedAt) + settings.settleQuietMs,
+      ourFlags,
+      unansweredUntil: orderedAt === null ? -Infinity : this.#moments.of(orderedAt) + settings.reconcileQuietMs,
       service,
       pulse,
       healthy: watch.healthy,
@@ -204,11 +204,11 @@ export class HostReturns {
     this.#parts.journal.append([this.#changed(record, decision, [...decision.leftovers, ...leftovers])])
   }
 
-  /** Nothing of ours is left on the service: what stays behind is said by name, and the mark ends. */
+  /** Nothing of ours is left on the service: what stays behind is said by name, and our flags count as gone. */
   async #end(record: ReturnRecord, watch: Watch, decision: ReturnDecision): Promise<void> {
     const { journal, monitor } = this.#parts
-    const { host, mark, confirmed } = record
-    if (mark === null) return
+    const { host, ourFlags, confirmed } = record
+    if (ourFlags === null) return
     const leftovers = [...decision.leftovers, ...(await this.#leftovers(record, watch))]
     const change: ServiceChange = {
       ...(confirmed['clear-forced-down'] !== undefined && { forcedDown: false }),
@@ -219,7 +219,7 @@ export class HostReturns {
     const base = { ...(incident !== undefined && { incident }), host }
     const entries: NewEntry[] = [
       this.#changed(record, decision, leftovers),
-      { kind: 'service.restored', ...base, data: { serviceId: mark.serviceId, change, updatedAt } },
+      { kind: 'service.restored', ...base, data: { serviceId: ourFlags.serviceId, change, updatedAt } },
     ]
     if (decision.leftovers.length > 0)
       entries.push({
@@ -258,9 +258,9 @@ export class HostReturns {
   }
 
   /** The incidents that took the host out since it was last back. */
-  async #incidents({ mark }: ReturnRecord, watch: Watch): Promise<EndedIncident[]> {
+  async #incidents({ ourFlags }: ReturnRecord, watch: Watch): Promise<EndedIncident[]> {
     const { journal, clock } = this.#parts
-    const ids = mark?.incidents ?? []
+    const ids = ourFlags?.incidents ?? []
     // One of a host without instances can begin and end between two looks.
     if (watch.incidents?.length === ids.length) return watch.incidents
     const found: EndedIncident[] = []
@@ -280,7 +280,7 @@ export class HostReturns {
       mayWrite: () => this.#blocked(host) === null && store.openOn(host) === undefined,
       noteOurWrite: (service) => monitor.noteOurWrite(service.host, service.updatedAt),
       signal,
-      settleQuietMs: settings.settleQuietMs,
+      reconcileQuietMs: settings.reconcileQuietMs,
       tickMs: settings.tickMs,
     }
   }

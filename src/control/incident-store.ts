@@ -50,13 +50,13 @@ export class IncidentStore {
   }
 
   /** Whether the flags on the host's service are ours, set by an incident that is open or over. */
-  isMarked(host: string): boolean {
-    return this.returnOf(host).mark !== null
+  hasOurFlags(host: string): boolean {
+    return this.returnOf(host).ourFlags !== null
   }
 
   /** Whether what we set on the host still stands while no incident of it is open: it is away, or on its way back. */
   isReturning(host: string): boolean {
-    return this.isMarked(host) && this.openOn(host) === undefined
+    return this.hasOurFlags(host) && this.openOn(host) === undefined
   }
 
   /** What is known of the host's return; of one that we never touched: nothing. */
@@ -64,10 +64,10 @@ export class IncidentStore {
     return this.#returns.get(host) ?? nothingKnown(host)
   }
 
-  /** Every host that carries our mark and has no open incident. */
+  /** Every host that carries our flags and has no open incident. */
   returning(): ReturnRecord[] {
     const open = new Set(this.open().map(({ host }) => host))
-    return [...this.#returns.values()].filter(({ host, mark }) => mark !== null && !open.has(host))
+    return [...this.#returns.values()].filter(({ host, ourFlags }) => ourFlags !== null && !open.has(host))
   }
 
   /** Every host that is kept out of scheduling because it was silent (domain/set-aside.ts). */
@@ -76,8 +76,8 @@ export class IncidentStore {
   }
 
   /** The incident that set our flags on the host's service, open or over, or undefined. */
-  markedBy(host: string): IncidentId | undefined {
-    return this.returnOf(host).mark?.incidents.at(-1)
+  flaggedBy(host: string): IncidentId | undefined {
+    return this.returnOf(host).ourFlags?.incidents.at(-1)
   }
 
   /** Throws INVARIANT for an id that was never opened. */
@@ -100,7 +100,7 @@ export class IncidentStore {
     return end?.kind === 'incident.closed' ? end.data.outcome : null
   }
 
-  /** Whether its host was proven dead and nothing voided that. */
+  /** Whether its host was proven dead and nothing revoked that. */
   isProven(id: IncidentId): boolean {
     const known = this.inMemory(id)
     if (known !== undefined) return known.proof !== null
@@ -146,11 +146,11 @@ export class IncidentStore {
   }
 }
 
-/** Steps are read only for the hosts that still carry a mark: the journal may hold years of others. */
+/** Steps are read only for the hosts that still carry our flags: the journal may hold years of others. */
 function readReturns(journal: Journal): Map<string, ReturnRecord> {
   const entries = journal.read({ kinds: [...returnEntryKinds] })
-  const marks = [...folded(entries).values()].flatMap(({ mark }) => mark ?? [])
-  const incidents = marks.flatMap((mark) => mark.incidents)
+  const marks = [...folded(entries).values()].flatMap(({ ourFlags }) => ourFlags ?? [])
+  const incidents = marks.flatMap((ourFlags) => ourFlags.incidents)
   const steps = incidents.flatMap((incident) => journal.read({ incident, kinds: [...returnStepEntryKinds] }))
   return steps.length === 0 ? folded(entries) : folded([...entries, ...steps].sort((a, b) => a.seq - b.seq))
 }

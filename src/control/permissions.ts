@@ -17,7 +17,7 @@ import { disabledHere, forcedDownHere, isOnlyWaiting, orderHolds } from '../orde
 import { staleness } from '../monitor/freshness.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { PinnedWorkflows } from './pinned-workflows.ts'
-import type { StandingOrders } from '../orders/standing-orders.ts'
+import type { Orders } from '../orders/orders.ts'
 import type { Standstill } from './standstill.ts'
 
 /** A poll that ended this recently is the fresh look itself. Longer would act on what was true before. */
@@ -29,7 +29,7 @@ const isolated: ReadonlySet<IncidentPhase> = new Set(['surveying', 'recovering',
 export function createPermissions(parts: {
   clock: Clock
   store: IncidentStore
-  orders: StandingOrders
+  orders: Orders
   monitor: Monitor
   mode: () => 'observe' | 'armed'
   /** How often Nova is read, and how long a poll waits for its witnesses. */
@@ -89,15 +89,15 @@ export function createPermissions(parts: {
 
   /**
    * Also after its own incident is over, which with nothing on the host takes a second: as long as our flags stand there and
-   * it does not beat. A mark alone is too little: after a restart it may be of a host that has long come back.
+   * it does not beat. Flags alone are too little: after a restart they may be of a host that has long come back.
    */
   function isFenced(host: string): boolean {
     const incident = store.openOn(host)
-    // Where somebody else had set both flags before, there is no mark of ours: the phase says that they stand.
+    // Where somebody else had set both flags before, none of them is ours: the phase says that they stand.
     if (incident !== undefined)
-      return incident.proof !== null && (incident.marked !== null || isolated.has(incident.phase))
+      return incident.proof !== null && (incident.ourFlags !== null || isolated.has(incident.phase))
     const verdict = monitor.verdict(host)
-    const id = store.markedBy(host)
+    const id = store.flaggedBy(host)
     if (id === undefined || verdict?.evidence.forcedDown !== true || isBeating(verdict)) return false
     const known = proven.get(id) ?? store.isProven(id)
     proven.set(id, known)
@@ -144,7 +144,7 @@ export function createPermissions(parts: {
   }
 }
 
-function aliveMessage({ id, marked }: Incident, message: string): string {
-  if (marked === null) return message
+function aliveMessage({ id, ourFlags }: Incident, message: string): string {
+  if (ourFlags === null) return message
   return `${message}. Nothing more is evacuated before it is silent and fenced again. To leave the rest where it is and let the host return: lifeboat incident cancel ${id}`
 }

@@ -1,6 +1,6 @@
 /**
  * Proofs of death that life has overtaken: a host that beats, or that a probe found alive, after it was proven dead. Its proof is
- * voided on record, whatever the host does next: once it is silent again, nobody knows that it is off, and going on with the old
+ * revoked on record, whatever the host does next: once it is silent again, nobody knows that it is off, and going on with the old
  * proof would start guests that it may be running (law L1).
  */
 import { cloudTimeMs } from '../domain/cloud-time.ts'
@@ -10,7 +10,7 @@ import type { Verdict } from '../domain/verdict.ts'
 import type { IncidentStore } from './incident-store.ts'
 
 /** The entries that void proofs, for the verdicts of one poll. */
-export function voidedProofs(verdicts: readonly Verdict[], store: Pick<IncidentStore, 'open'>): NewEntry[] {
+export function revokedProofs(verdicts: readonly Verdict[], store: Pick<IncidentStore, 'open'>): NewEntry[] {
   const proven = new Map(store.open().flatMap((open) => (open.proof === null ? [] : [[open.host, open] as const])))
   if (proven.size === 0) return []
   return verdicts.flatMap((verdict) => {
@@ -28,7 +28,7 @@ function livedSince({ kind, evidence }: Verdict, incident: Incident): boolean {
   // A host that was seen alive when it was fenced, and one that lives on without its storage: the gate asks a person about
   // their witnesses, and nothing that was proven is less true for them.
   const explained =
-    incident.verdict?.kind === 'service-down' || incident.proof?.proves === 'storage' || incident.restated
+    incident.verdict?.kind === 'service-down' || incident.proof?.proves === 'storage' || incident.attestedSince
   if (kind !== 'service-down' || explained) return false
   // A reading from before the power was cut says nothing about what came after.
   const provenAt = Date.parse(incident.proof?.provenAt ?? '')

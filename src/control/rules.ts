@@ -90,7 +90,7 @@ function fencerNow(now: () => Fencer): Fencer {
     fence: (host, methods, onAttempt, limits) => now().fence(host, methods, onAttempt, limits),
     restore: (record, signal) => now().restore(record, signal),
     renewEveryMs: (method) => now().renewEveryMs(method),
-    statement: (host, by, text) => now().statement(host, by, text),
+    attest: (host, by, text) => now().attest(host, by, text),
     verify: (proof, host) => now().verify(proof, host),
   }
 }
@@ -103,8 +103,8 @@ function executorSettingsNow(now: () => ExecutorSettings): ExecutorSettings {
     get tickMs() {
       return now().tickMs
     },
-    get settleQuietMs() {
-      return now().settleQuietMs
+    get reconcileQuietMs() {
+      return now().reconcileQuietMs
     },
     get longestRequestMs() {
       return now().longestRequestMs

@@ -22,7 +22,7 @@ import type { PollReport } from '../monitor/report.ts'
 import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentStore } from './incident-store.ts'
 import { orderHolds } from '../orders/order-holds.ts'
-import type { StandingOrders } from '../orders/standing-orders.ts'
+import type { Orders } from '../orders/orders.ts'
 
 /**
  * How long evacuations wait until Nova shows the disable. Longer delays a recovery when Nova is slow; shorter sends some of them before
@@ -42,13 +42,13 @@ export interface SetAsidesParts {
   journal: Journal
   observer: Observer
   monitor: Pick<Monitor, 'verdict' | 'verdicts' | 'service' | 'segment' | 'frozen' | 'inDoubt' | 'noteOurWrite'>
-  store: Pick<IncidentStore, 'open' | 'openOn' | 'isMarked' | 'returnOf' | 'setAside'>
-  orders: StandingOrders
+  store: Pick<IncidentStore, 'open' | 'openOn' | 'hasOurFlags' | 'returnOf' | 'setAside'>
+  orders: Orders
   brake: Pick<BrakeWatch, 'roomFor'>
   permission: Permissions['of']
   mode: () => 'observe' | 'armed'
   confirmAfterBeats: () => number
-  settings: Pick<ExecutorSettings, 'settleQuietMs' | 'longestRequestMs'>
+  settings: Pick<ExecutorSettings, 'reconcileQuietMs' | 'longestRequestMs'>
   signal: AbortSignal
 }
 
@@ -169,7 +169,7 @@ export class SetAsides {
     const { monitor, store, confirmAfterBeats } = this.#parts
     const verdict = monitor.verdict(host)
     const row = monitor.service(host)
-    if (verdict === undefined || row === undefined || store.isMarked(host) || this.#isHeld(host)) return null
+    if (verdict === undefined || row === undefined || store.hasOurFlags(host) || this.#isHeld(host)) return null
     return whySetAside(verdict, row, store.openOn(host), confirmAfterBeats())
   }
 
@@ -259,8 +259,8 @@ export class SetAsides {
   #isUnanswered(host: HostName, { state, at }: SetAside): boolean {
     const { clock, settings } = this.#parts
     const { unanswered, wroteAt } = this.#watchOf(host)
-    const { settleQuietMs, longestRequestMs } = settings
-    const showsWithinMs = state === 'setting' ? Math.max(settleQuietMs, longestRequestMs) : settleQuietMs
+    const { reconcileQuietMs, longestRequestMs } = settings
+    const showsWithinMs = state === 'setting' ? Math.max(reconcileQuietMs, longestRequestMs) : reconcileQuietMs
     // An order of the run before was cut off when that one ended, whatever the wall clock says.
     const orderedAt = this.#moments.of(at)
     const lastAt = Math.max(orderedAt, this.#startedAt, wroteAt)

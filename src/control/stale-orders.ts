@@ -11,7 +11,7 @@ import type { HostName } from '../domain/service.ts'
 import { applyToStaleOrders, staleOrderKinds } from '../domain/stale-order-record.ts'
 import { decideStaleOrder, staleOrderCode, type StaleOrder, type StaleOrderDecision } from '../domain/stale-order.ts'
 import { isBeating } from '../domain/verdict.ts'
-import { repair, repairSteps, settleRepairs, type RepairRun } from '../executor/stale-order-steps.ts'
+import { repair, repairSteps, reconcileRepairs, type RepairRun } from '../executor/stale-order-steps.ts'
 import type { PollReport } from '../monitor/report.ts'
 import type { AftermathParts } from './aftermath.ts'
 import { orderHolds } from '../orders/order-holds.ts'
@@ -107,7 +107,7 @@ export class StaleOrders {
     const { cloud, signal } = this.#parts
     const recovery = this.#recovery(order)
     const open = repairSteps(recovery?.steps.values() ?? [])
-    await settleRepairs(this.#run(order, null), open)
+    await reconcileRepairs(this.#run(order, null), open)
     const instance = await this.#read(order)
     const filter = { instanceId: order.instance, type: 'evacuation' } as const
     const records = instance === null ? [] : await cloud.listMigrations(filter, { signal })
@@ -126,7 +126,7 @@ export class StaleOrders {
       beatingForMs: watch.beatingSince === null ? 0 : this.#parts.clock.now() - watch.beatingSince,
       blocked: this.#blocked(instance?.host ?? null),
     })
-    if (decision.do === 'settle') this.#settle(order, decision, now)
+    if (decision.do === 'close') this.#close(order, decision, now)
     else if (decision.do !== 'wait' && instance !== null) {
       await repair(this.#run(order, instance), decision.do, instance, done)
       // The second half follows at once, and what was reached is said.
@@ -135,9 +135,9 @@ export class StaleOrders {
     }
   }
 
-  #settle(
+  #close(
     order: StaleOrder,
-    { end, message }: Extract<StaleOrderDecision, { do: 'settle' }>,
+    { end, message }: Extract<StaleOrderDecision, { do: 'close' }>,
     known: InstanceRecovery | null,
   ): void {
     const { incident, instance, source: host, migration } = order

@@ -14,7 +14,7 @@ import type { PollReport } from '../monitor/report.ts'
 import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentStore } from './incident-store.ts'
 import { segmentChanges } from './incident-segments.ts'
-import { voidedProofs } from './proof-watch.ts'
+import { revokedProofs } from './proof-watch.ts'
 
 /** Verdicts that a host was dead or alive for sure; only life ends an episode. */
 const alive = new Set<VerdictKind>(['healthy', 'contradiction'])
@@ -127,7 +127,7 @@ export class WatchLoop {
     // Before anything is opened: what trips the brake is on record before what it holds.
     this.#parts.brake.look()
     // Before anything runs: a proof that life has overtaken while no daemon watched must not be acted on.
-    this.#append(voidedProofs(report.verdicts, this.#parts.store))
+    this.#append(revokedProofs(report.verdicts, this.#parts.store))
     if (report.ok) for (const id of this.#unfinished.splice(0)) this.#parts.run(id)
     for (const verdict of report.verdicts) this.#noteLife(verdict)
     if (report.frozen === null) {
@@ -189,12 +189,12 @@ export class WatchLoop {
     if (verdict.kind === 'host-down') return true
     const { onDeclaredDown, onServiceDown } = this.#parts.segmentFor(verdict.host)
     if (verdict.kind === 'declared-down') return onDeclaredDown === 'recover'
-    // A host that somebody else forced down needs both wishes: to act on their word, and to fence what lives.
+    // A host that somebody else forced down needs both settings: to act on their word, and to fence what lives.
     const declared = verdict.evidence.forcedDown
     return verdict.kind === 'service-down' && onServiceDown === 'fence' && (!declared || onDeclaredDown === 'recover')
   }
 
-  /** Opens an incident, with `before` rows (a person's statement, say) in the same transaction, and starts it. */
+  /** Opens an incident, with `before` rows (a person's attestation, say) in the same transaction, and starts it. */
   open(
     host: string,
     verdict: Verdict | null,

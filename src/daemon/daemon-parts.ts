@@ -39,7 +39,7 @@ export function rulesOf(config: Config, adapters: Adapters, workflow: Workflow):
   return {
     ...{ cloud, fencer, probes, segmentOf, workflow },
     mode: config.mode,
-    parsePinned: (source) => parseWorkflow(source, 'journal', { wishes: config.wishes }),
+    parsePinned: (source) => parseWorkflow(source, 'journal', { ownerPolicy: config.ownerPolicy }),
     monitorSettings: config.monitor,
     cloudBrake: config.brake,
     executorSettings: {

@@ -37,11 +37,11 @@ import { Reloads, type ConfigurationSource } from '../operations/reloads.ts'
 import type { ReviewedJournal } from '../review/incident-listing.ts'
 import { IncidentRecords } from '../review/incident-records.ts'
 import { createReview } from '../review/review.ts'
-import { UnsettledIncidents } from '../review/unsettled.ts'
+import { UnreviewedIncidents } from '../review/unreviewed.ts'
 import { RulesInForce, type Mode, type Rules } from '../control/rules.ts'
 import { SetAsides } from '../control/set-asides.ts'
 import { StaleOrders } from '../control/stale-orders.ts'
-import { StandingOrders } from '../orders/standing-orders.ts'
+import { Orders } from '../orders/orders.ts'
 import { Standstill } from '../control/standstill.ts'
 import { loopAlarm, restartLoop, silenceBefore, startsBefore, type Starts } from '../control/starts-record.ts'
 import { againFacts, tryAgainOf } from '../operations/try-again.ts'
@@ -69,7 +69,7 @@ const closedKeptMs = 500
 
 export class Daemon {
   readonly store: IncidentStore
-  readonly orders: StandingOrders
+  readonly orders: Orders
   readonly monitor: Monitor
   readonly operations: Operations
   readonly review: Review
@@ -107,7 +107,7 @@ export class Daemon {
     this.#parts = { ...parts, journal }
     // Every step under way listens for the stop: thousands are no leak.
     setMaxListeners(0, signal)
-    this.orders = new StandingOrders(journal, clock)
+    this.orders = new Orders(journal, clock)
     this.store = new IncidentStore(journal)
     journal.onAppend((entry) => {
       observer.entry?.(entry)
@@ -121,8 +121,8 @@ export class Daemon {
       probes: parts.probes,
       settings: parts.monitorSettings,
       // One that only waits has set nothing: what is forced down then, someone else forced down.
-      ours: (host) => this.store.isMarked(host) || (this.store.openOn(host)?.proof ?? null) !== null,
-      marked: (host) => this.store.isMarked(host),
+      ours: (host) => this.store.hasOurFlags(host) || (this.store.openOn(host)?.proof ?? null) !== null,
+      hasOurFlags: (host) => this.store.hasOurFlags(host),
       setAside: (host) => this.store.returnOf(host).setAside !== null,
       planned: (host, segment) => maintenanceOf(this.orders, host, segment),
       incidentOver: (host) => this.store.isReturning(host),
@@ -267,7 +267,7 @@ export class Daemon {
       journalPath: parts.journalPath,
       store: this.store,
       records,
-      unsettled: new UnsettledIncidents(journal),
+      unreviewed: new UnreviewedIncidents(journal),
       orders: this.orders,
       monitor: this.monitor,
       brake,

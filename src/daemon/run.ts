@@ -28,7 +28,7 @@ import { loadHostFailure } from '../preflight/workflow-files.ts'
 
 /**
  * Longest time for an orderly stop. A write in flight may take its whole time limit to be answered; shorter would leave it
- * to be settled at the next start. The unit's TimeoutStopSec must be longer.
+ * to be reconciled at the next start. The unit's TimeoutStopSec must be longer.
  */
 const stopLimitMs = 75_000
 

@@ -66,7 +66,7 @@ export function pauseBeforeLook(backForMs: number): number {
 }
 
 /** Codes of instances that are nobody's task any more, or someone else's. */
-const settledCodes: ReadonlySet<string> = new Set([
+const finalCodes: ReadonlySet<string> = new Set([
   'STOPPED_BY_OWNER',
   'MOVED_BY_OTHERS',
   'HOST_FAILED_AGAIN',
@@ -77,7 +77,7 @@ const settledCodes: ReadonlySet<string> = new Set([
 export function offAfterReturn({ instances }: Pick<Incident, 'instances'>): InstanceRecovery[] {
   return [...instances.values()].filter(
     ({ plan, outcome }) =>
-      plan.rule === afterReturnRule && outcome?.outcome !== 'recovered' && !settledCodes.has(outcome?.code ?? ''),
+      plan.rule === afterReturnRule && outcome?.outcome !== 'recovered' && !finalCodes.has(outcome?.code ?? ''),
   )
 }
 

@@ -24,7 +24,7 @@ export interface CloudBrake extends BrakeLimits {
    * How long the down hosts of a tripped scope must be the same before it opens. Too short: hosts that are still booting
    * after a power loss are fenced. Too long: those that stay away wait for nothing.
    */
-  settleMs: number
+  steadyMs: number
   /** More than this share of the cloud's hosts (and two at least) is the loss of a site, whatever the limits allow. */
   siteLossShare: number
 }

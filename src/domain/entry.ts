@@ -15,7 +15,7 @@ import type { HostName, ServiceChange } from './service.ts'
 import type { SetAsideState } from './set-aside.ts'
 import type { SilenceOnRecord } from './silence.ts'
 import type { StaleOrderEnd, WaitsAt } from './stale-order.ts'
-import type { Scope } from './standing-order.ts'
+import type { Scope } from './order.ts'
 import type { Evidence, Verdict, VerdictKind } from './verdict.ts'
 
 export type IncidentId = string
@@ -63,7 +63,7 @@ export interface EntryData {
     trippedForMs: number
   }
   'verdict.changed': Verdict & { from: VerdictKind }
-  /** `order`: key of the standing order that it is about. */
+  /** `order`: key of the order (pause, maintenance) that it is about. */
   'alarm.raised': { code: string; message: string; evidence?: Evidence; order?: string }
 
   'incident.opened': {
@@ -115,11 +115,13 @@ export interface EntryData {
     globalRequestId?: string
   }
 
-  /** The host showed life after it was proven dead: neither the proof nor a statement made before counts any more. */
+  /** The host showed life after it was proven dead: neither the proof nor an attestation made before counts any more:
+   * the proof is revoked. `proof.voided` is the stored name.
+   */
   'proof.voided': { code: string; message: string; updatedAt: string | null }
   /** How far a host is on its way back, after its incident. */
   'return.changed': { from: ReturnState; to: ReturnState; code: string; message: string; leftovers?: Leftover[] }
-  /** What we had set on the service is taken back, or gone: `change` is what we wrote ourselves. Ends our mark. */
+  /** What we had set on the service is taken back, or gone: `change` is what we wrote ourselves. Nothing on it is ours any more. */
   'service.restored': { serviceId: string; change: ServiceChange; updatedAt: string | null }
 
   'plan.made': InstancePlan

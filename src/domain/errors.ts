@@ -2,7 +2,7 @@
  * The error taxonomy. Every failure that crosses a module boundary is a LifeboatError.
  *
  * The property that matters for a recovery is `certainty`: after a failed call, did the cloud act or not? `unknown` is
- * settled by reading the cloud back, never by sending again (docs/nova.md fact 11).
+ * reconciled by reading the cloud back, never by sending again (docs/nova.md fact 11).
  */
 
 /** not-applied: the cloud did nothing. applied: it acted, and the result is bad. unknown: only reading back can tell. */

@@ -8,6 +8,7 @@ import type { HostName } from './service.ts'
 declare const proofBrand: unique symbol
 
 /** How a host is known to be dead, strongest first. */
+/** `statement` is the stored name of an attestation: a named person's word. */
 export type ProofStrength = 'power-off' | 'agent-verified' | 'command-verified' | 'statement'
 
 /** What the journal keeps of a proof. */
@@ -18,7 +19,7 @@ export interface ProofRecord {
   strength: ProofStrength
   /** ISO time at which the host was seen dead for the last time. */
   provenAt: string
-  /** For a statement: who states it. */
+  /** For an attestation: who gives it. */
   statedBy: string | null
   /** What was read, in the order it was read; for people. */
   evidence: string[]
@@ -49,16 +50,16 @@ export interface Fencer {
   ): Promise<FencingProof>
   /**
    * A proof from the journal after a restart. A method that can read the host's state reads it once more; throws
-   * HOST_ALIVE when the host is on again, FENCE_UNVERIFIED when it cannot be read. A statement stays valid.
+   * HOST_ALIVE when the host is on again, FENCE_UNVERIFIED when it cannot be read. An attestation stays valid.
    */
   restore(record: ProofRecord, signal?: AbortSignal): Promise<FencingProof>
   /**
-   * How often the proof of this method lapses by itself and must be made anew (ms), or null: a power that is off stays
+   * How often the proof of this method expires by itself and must be renewed (ms), or null: a power that is off stays
    * off, an entry in a blocklist does not.
    */
   renewEveryMs(method: string): number | null
-  /** A person states that the host is dead. Throws PROOF_INVALID on an empty statement or name. */
-  statement(host: HostName, statedBy: string, statement: string): FencingProof
+  /** A person attests that the host is dead. Throws PROOF_INVALID on an empty text or name. */
+  attest(host: HostName, attestedBy: string, text: string): FencingProof
   /** Throws PROOF_INVALID unless this very object was made here for this host. */
   verify(proof: FencingProof, host: HostName): void
 }

@@ -14,11 +14,11 @@ export const returnStates = {
     next: ['settling', 'waiting-confirmation', 'clearing', 'proving', 'enabling', 'kept-out', 'back'],
   },
   settling: {
-    means: 'Its nova-compute beats again, and evacuations from it are not settled yet',
+    means: 'Its nova-compute beats again, and evacuations from it are not complete yet',
     next: ['away', 'waiting-confirmation', 'clearing', 'proving', 'enabling', 'kept-out', 'back'],
   },
   'waiting-confirmation': {
-    means: 'Everything is settled; a person lets it back',
+    means: 'Everything is complete; a person lets it back',
     next: ['away', 'settling', 'clearing', 'proving', 'enabling', 'kept-out', 'back'],
   },
   clearing: {
@@ -85,7 +85,7 @@ export const returnStepKinds = {
 export type ReturnStepKind = keyof typeof returnStepKinds
 
 /** What we set on a service and have not taken back. */
-export interface HostMark {
+export interface OurFlags {
   /** The incidents that set it, the newest last: a host may fail again before its return is over. */
   incidents: readonly string[]
   serviceId: string
@@ -122,16 +122,16 @@ type Service = Pick<ServiceRecord, 'id' | 'status' | 'state' | 'forcedDown' | 'd
 /** Times are milliseconds on the clock of `now`. */
 export interface ReturnFacts {
   state: ReturnState
-  mark: HostMark
-  /** Until then an order of ours whose answer is missing may still set what the mark says. -Infinity: all were answered. */
+  ourFlags: OurFlags
+  /** Until then an order of ours whose answer is missing may still set our flags. -Infinity: all were answered. */
   unansweredUntil: number
   /** The service as read last, or null when Nova does not list it. */
   service: Service | null
-  /** unsure: not watched long enough, or below the mark of a silent host. */
+  /** unsure: not watched long enough, or below the threshold of a silent host. */
   pulse: 'beating' | 'silent' | 'unsure'
   /** Since when it was seen up, beating and not forced down without a break, and in how many polls. Null: it is not. */
   healthy: { since: number; polls: number } | null
-  /** Evacuations from this host that are not settled. Null: not read. */
+  /** Evacuations from this host that are not complete. Null: not read. */
   evacuations: { inFlight: readonly EvacuationLeft[]; done: readonly EvacuationLeft[] } | null
   /** We took our forced_down back in this return. */
   cleared: boolean
@@ -172,7 +172,7 @@ export const afterRefusalMs = 60_000
  */
 export const traitGraceMs = 180_000
 
-/** What is to be done about a host that carries our mark and has no open incident. Null: nothing new can be said now. */
+/** What is to be done about a host that carries our flags and has no open incident. Null: nothing new can be said now. */
 export function decideReturn(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDecision | null {
   const decision = decide(facts, rules, now)
   const { blocked } = facts
@@ -182,15 +182,15 @@ export function decideReturn(facts: ReturnFacts, rules: ReturnRules, now: number
 }
 
 function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDecision | null {
-  const { mark, service, order } = facts
+  const { ourFlags, service, order } = facts
   if (service === null) return say('away', 'NOT_LISTED', 'Nova lists no nova-compute there')
   // The cell's database does not answer: nobody knows what is set there now.
   if (service.id === null) return null
-  if (service.id !== mark.serviceId)
+  if (service.id !== ourFlags.serviceId)
     return end('SERVICE_REPLACED', 'Its service was deleted and made anew: what we had set is gone with the old one')
-  const forcedByUs = mark.forcedDown && !facts.cleared && service.forcedDown
+  const forcedByUs = ourFlags.forcedDown && !facts.cleared && service.forcedDown
   const disabledByUs =
-    mark.disabled && service.status === 'disabled' && mark.reasons.includes(service.disabledReason ?? '')
+    ourFlags.disabled && service.status === 'disabled' && ourFlags.reasons.includes(service.disabledReason ?? '')
   const nothingLeft = !forcedByUs && !disabledByUs && !facts.cleared && facts.enabledAt === null
   // Ended now, a flag that shows up late would be nobody's, and stay for ever.
   if (nothingLeft && now < facts.unansweredUntil) return null
@@ -201,8 +201,8 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
   if (facts.pulse === 'unsure') return null
   const recent = facts.failures.filter((at) => now - at <= rules.withinMs).length
   if (recent > rules.maxReturns && order === null) return keptOut(rules)
-  const unsettled = forcedByUs ? settling(facts) : null
-  if (unsettled !== null) return unsettled
+  const incomplete = forcedByUs ? settling(facts) : null
+  if (incomplete !== null) return incomplete
   if (!forcedByUs && service.forcedDown) {
     const message = 'It is forced down, not by us: whoever did it takes it back'
     return disabledByUs ? say('settling', 'FORCED_DOWN_BY_OTHERS', message) : end('LEFT_FORCED_DOWN', message)
@@ -217,7 +217,7 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
 
 function settling({ evacuations }: ReturnFacts): ReturnDecision | null {
   if (evacuations === null)
-    return say('settling', 'READING', 'It beats again; whether its evacuations are settled is being read')
+    return say('settling', 'READING', 'It beats again; whether its evacuations are complete is being read')
   const [flying] = evacuations.inFlight
   if (flying !== undefined) {
     const message = `Evacuations from it have not ended: ${list(evacuations.inFlight)}. If their destination is dead, another start of its nova-compute ends them, one record of each instance at a time`
@@ -225,7 +225,7 @@ function settling({ evacuations }: ReturnFacts): ReturnDecision | null {
   }
   const [done] = evacuations.done
   if (done === undefined) return null
-  const message = `Its nova-compute needs another start, under our forced_down, to settle ${list(evacuations.done)}: one record of each instance is settled at a start`
+  const message = `Its nova-compute needs another start, under our forced_down, to complete ${list(evacuations.done)}: one record of each instance is completed at a start`
   return say('settling', 'NEEDS_ANOTHER_START', message, evacuations.done.map(needsStart))
 }
 
@@ -236,7 +236,7 @@ function proving(
   disabledByUs: boolean,
   now: number,
 ): ReturnDecision {
-  const { healthy, state, mark } = facts
+  const { healthy, state, ourFlags } = facts
   const proven =
     healthy !== null &&
     service.state === 'up' &&
@@ -248,7 +248,7 @@ function proving(
   }
   if (disabledByUs) return write(facts, 'enabling', 'enable', now)
   if (service.status === 'enabled') return end('BACK', 'It is up and enabled; what we had set is taken back')
-  const why = mark.disabled ? 'its reason is no longer ours' : 'somebody else had disabled it before'
+  const why = ourFlags.disabled ? 'its reason is no longer ours' : 'somebody else had disabled it before'
   return end('LEFT_DISABLED', `It is up, and stays disabled: ${why} (${service.disabledReason ?? 'no reason given'})`)
 }
 

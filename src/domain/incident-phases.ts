@@ -7,7 +7,7 @@ export const incidentPhases = {
   fencing: { means: 'Making sure that the host is dead', next: ['isolating', 'closed'] },
   isolating: { means: 'Telling Nova: service forced down, scheduler kept off', next: ['surveying', 'closed'] },
   surveying: {
-    means: 'Recording the original state of every instance and deciding for each',
+    means: 'Recording the initial state of every instance and deciding for each',
     next: ['recovering', 'closed'],
   },
   recovering: { means: 'Running the plan of each instance', next: ['sweeping', 'closed'] },

@@ -41,12 +41,12 @@ export interface InstanceRecovery {
   round: number
   steps: Map<string, StepRecord>
   outcome: Outcome | null
-  /** Those that are not settled. */
-  debts: EntryData['debt.recorded'][]
+  /** What is left for a person to clean up and is still there; stored as `debt.recorded`, until `debt.settled`. */
+  leftovers: EntryData['debt.recorded'][]
 }
 
 /** A proof of death, after which the host showed life. Times are ISO text. */
-export interface VoidedProof extends Pick<ProofRecord, 'method' | 'strength' | 'provenAt'> {
+export interface RevokedProof extends Pick<ProofRecord, 'method' | 'strength' | 'provenAt'> {
   /** What was seen of it: a verdict's reason, POWER_ON, or DISK_IN_USE. */
   code: string
   message: string
@@ -69,17 +69,17 @@ export interface Incident {
   held: { code: HoldCode; message: string; since: string } | null
   proof: ProofRecord | null
   /** The proof that stood before, and why it does not any more. What was evacuated under it stays evacuated. */
-  voided: VoidedProof | null
-  /** A person's statement that the host is dead. */
-  statement: { by: string; statement: string; unixUser?: string } | null
-  /** The statement was made since the last hold or proof: it answers what the hold asked. */
-  restated: boolean
+  revoked: RevokedProof | null
+  /** A person's attestation that the host is dead; stored as `operator.statement`. */
+  attestation: { by: string; statement: string; unixUser?: string } | null
+  /** The attestation was given since the last hold or proof: it answers what the hold asked. */
+  attestedSince: boolean
   /** Null before the first attempt. */
   fencing: FenceProgress | null
   /** A person let this one past the brake. */
   override: { by: string; reason: string } | null
   cancelled: { by: string; reason: string } | null
-  marked: EntryData['service.marked'] | null
+  ourFlags: EntryData['service.marked'] | null
   /** Its host came back by itself: what is known of its instances since. Null: it did not, or nobody looked (older releases). */
   watched: WatchedInstances | null
   /** What we had set on its host is taken back. `here`: who was left there then; null: that could not be read. */
@@ -136,16 +136,16 @@ function openIncident(id: IncidentId, host: string, data: EntryData['incident.op
     phase: 'confirming',
     held: null,
     proof: null,
-    voided: null,
+    revoked: null,
     watched: null,
     hostBack: null,
     startOrder: null,
-    statement: null,
-    restated: false,
+    attestation: null,
+    attestedSince: false,
     fencing: null,
     override: null,
     cancelled: null,
-    marked: null,
+    ourFlags: null,
     hostSteps: new Map(),
     instances: new Map(),
     closed: null,
@@ -163,7 +163,7 @@ function applyToHost(incident: Incident, entry: Entry): void {
       break
     case 'incident.held':
       incident.held = { code: entry.data.code, message: entry.data.message, since: entry.at }
-      incident.restated = false
+      incident.attestedSince = false
       break
     case 'incident.continued':
       incident.held = null
@@ -176,7 +176,7 @@ function applyToHost(incident: Incident, entry: Entry): void {
       break
     case 'proof.recorded':
       incident.proof = entry.data.proof
-      incident.restated = false
+      incident.attestedSince = false
       break
     case 'fence.attempt':
       incident.fencing = fenceProgress(incident.fencing, entry.data)
@@ -185,20 +185,20 @@ function applyToHost(incident: Incident, entry: Entry): void {
       if (incident.proof !== null) {
         const { method, strength, provenAt } = incident.proof
         const { code, message } = entry.data
-        incident.voided = { method, strength, provenAt, code, message, at: entry.at }
+        incident.revoked = { method, strength, provenAt, code, message, at: entry.at }
       }
       incident.proof = null
-      incident.statement = null
+      incident.attestation = null
       // What a person said of the first death says nothing about the next one.
-      incident.restated = false
+      incident.attestedSince = false
       incident.override = null
       break
     case 'service.marked':
-      incident.marked = entry.data
+      incident.ourFlags = entry.data
       break
     case 'operator.statement':
-      incident.statement = entry.data
-      incident.restated = true
+      incident.attestation = entry.data
+      incident.attestedSince = true
       break
     case 'operator.override':
       incident.override = entry.data
@@ -259,11 +259,11 @@ function applyToInstance(instances: Incident['instances'], instanceId: InstanceI
       recovery.outcome = entry.data
       break
     case 'debt.recorded':
-      recovery.debts.push(entry.data)
+      recovery.leftovers.push(entry.data)
       break
     case 'debt.settled': {
       const { migration } = entry.data
-      recovery.debts = recovery.debts.filter(({ waitsAt }) => waitsAt?.migration !== migration)
+      recovery.leftovers = recovery.leftovers.filter(({ waitsAt }) => waitsAt?.migration !== migration)
       break
     }
     default:
@@ -272,7 +272,7 @@ function applyToInstance(instances: Incident['instances'], instanceId: InstanceI
 }
 
 function planned(plan: InstancePlan): InstanceRecovery {
-  return { plan, recipe: plan.recipe, round: 0, steps: new Map(), outcome: null, debts: [] }
+  return { plan, recipe: plan.recipe, round: 0, steps: new Map(), outcome: null, leftovers: [] }
 }
 
 function applyToSteps(steps: Map<string, StepRecord>, entry: Entry): void {

@@ -1,4 +1,4 @@
-/** Instances and what hangs on them, in our words. Filled by openstack/; the originals in the journal have this shape. */
+/** Instances and what hangs on them, in our words. Filled by openstack/; the initial states in the journal have this shape. */
 import type { HostName } from './service.ts'
 
 export type InstanceId = string

@@ -3,7 +3,7 @@ import type { BrakeScope } from './brake.ts'
 import type { Entry } from './entry.ts'
 import type { ReturnState } from './host-return.ts'
 import type { Incident } from './incident.ts'
-import type { StandingOrder } from './standing-order.ts'
+import type { Order } from './order.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface RequestSeen {
@@ -45,10 +45,10 @@ export interface Observer {
   /** Told after each entry that changed an open incident. */
   incidents?(open: Incident[]): void
   /** Told at the start and whenever an order begins or ends: all that are in force. */
-  standingOrders?(inForce: StandingOrder[]): void
+  orders?(inForce: Order[]): void
   /** Told after each poll: every scope of the brake. */
   brake?(scopes: BrakeScope[]): void
-  /** Told after each poll: how many hosts that carry our mark have which return state. */
+  /** Told after each poll: how many hosts that carry our flags have which return state. */
   returns?(hosts: Partial<Record<ReturnState, number>>): void
   /** Told at the start and after each reload: whether what was read is in force. */
   configuration?(seen: { ok: boolean }): void

@@ -7,12 +7,12 @@ import type { BrakeScope } from './brake.ts'
 import type { IncidentId, Via } from './entry.ts'
 import type { ErrorCode } from './errors.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
-import type { HostMark, Leftover, ReturnRules, ReturnState } from './host-return.ts'
-import type { Incident, VoidedProof, WatchedInstances } from './incident.ts'
+import type { OurFlags, Leftover, ReturnRules, ReturnState } from './host-return.ts'
+import type { Incident, RevokedProof, WatchedInstances } from './incident.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome, OutcomeKind } from './outcome.ts'
 import type { InstancePlan, StepKind } from './plan.ts'
-import type { Scope, StandingOrder } from './standing-order.ts'
+import type { Scope, Order } from './order.ts'
 import type { StepStatus } from './step-states.ts'
 import type { ProbeReading, Verdict, VerdictKind } from './verdict.ts'
 
@@ -60,8 +60,8 @@ export interface LogLevelState {
   until: string | null
 }
 
-/** Incidents that are over, in which instances did not come back, and that nobody has signed off. */
-export interface Unsettled {
+/** Unreviewed incidents: over, with instances that did not come back, and signed off by nobody. The API calls them `unsettled`. */
+export interface UnreviewedCounts {
   incidents: number
   /** Instances of theirs that were left where they died. */
   left: number
@@ -85,12 +85,13 @@ export interface DaemonStatus {
   /** The pause of the whole cloud. */
   paused: PauseState | null
   /** Every pause and maintenance in force, oldest first. */
-  standingOrders: StandingOrder[]
+  /** The orders in force; the field keeps the name that it was released with. */
+  standingOrders: Order[]
   /** The scopes of the brake that hold recoveries, each with its numbers. */
   brake: BrakeScope[]
   /** How many hosts have each verdict; verdicts without hosts may be missing. */
   hosts: Partial<Record<VerdictKind, number>>
-  incidents: { open: number; held: number; unsettled: Unsettled }
+  incidents: { open: number; held: number; unsettled: UnreviewedCounts }
   journal: { path: string; entries: number; head: string }
   workflow: { name: string; revision: number; digest: string }
   configuration: ConfigurationState
@@ -117,7 +118,8 @@ export interface HostStatus {
   /** The open incident of this host. */
   incident: IncidentId | null
   /** Pauses and maintenance that take it in. */
-  standingOrders: StandingOrder[]
+  /** The orders in force; the field keeps the name that it was released with. */
+  standingOrders: Order[]
   /** How far it is on its way back, when it carries what a closed incident of ours set. */
   returning: ReturnState | null
   /** Our disable that keeps it out of scheduling while it is silent: for which incident's evacuations, and why. */
@@ -140,7 +142,7 @@ export interface HostDetail extends HostStatus {
   updatedAt: string | null
   disabledReason: string | null
   /** What we set on its service and have not taken back. */
-  mark: HostMark | null
+  mark: OurFlags | null
   /** Null when nothing of ours was ever set there. */
   return: HostReturnDetail | null
   returnRules: ReturnRules
@@ -157,7 +159,7 @@ export interface IncidentSummary extends Pick<
   /** How it ended, or null while it is open. */
   ended: { outcome: 'done' | 'returned' | 'cancelled' | 'observed'; message: string; at: string } | null
   instances: number
-  /** How many instances ended how; `open` are those without a line yet. */
+  /** How many instances ended how; `open` are those without an outcome yet. */
   outcomes: Partial<Record<OutcomeKind | 'open', number>>
   /** Only in lists: who has read it and answers for it; null: nobody yet. */
   signedOff?: { by: string; at: string } | null
@@ -211,7 +213,7 @@ export interface IncidentDetail extends IncidentSummary {
   verdict: Verdict | null
   proof: ProofRecord | null
   /** A proof that holds no longer: the host showed life after it, and what was evacuated by then stays evacuated. */
-  voided: VoidedProof | null
+  voided: RevokedProof | null
   /** Weaker than a proof that a machine read: shown wherever the incident is shown. */
   statement: { by: string; statement: string; unixUser?: string } | null
   override: { by: string; reason: string } | null
@@ -307,13 +309,7 @@ export interface Operations {
     via?: Via
   }): Promise<PauseState>
   resume(order: { by: string; reason: string; scope?: Scope | undefined; via?: Via }): Promise<void>
-  startMaintenance(order: {
-    by: string
-    reason: string
-    until: string | null
-    scope: Scope
-    via?: Via
-  }): Promise<StandingOrder>
+  startMaintenance(order: { by: string; reason: string; until: string | null; scope: Scope; via?: Via }): Promise<Order>
   /** Ends every maintenance of exactly this scope, a calendar window's present opening too. */
   endMaintenance(order: { by: string; reason: string; scope: Scope; via?: Via }): Promise<void>
   /**
@@ -334,6 +330,6 @@ export interface Operations {
    * that failed are tried again. USAGE where there is none, or it was ordered before.
    */
   startInstances(id: IncidentId, order: { by: string; reason: string; via?: Via }): Promise<void>
-  /** Ends an incident after the writes in flight are settled. */
+  /** Ends an incident after the writes in flight are reconciled. */
   cancel(id: IncidentId, order: { by: string; reason: string; via?: Via }): Promise<void>
 }

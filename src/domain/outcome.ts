@@ -1,4 +1,4 @@
-/** How an instance's recovery ended (law L9: every instance of a failed host ends with a line). */
+/** How an instance's recovery ended (law L9: every instance of a failed host ends with an outcome). */
 export const outcomes = {
   recovered: 'It is on another host in the state that was asked for, read back from Nova',
   left: 'It was left where it is, for the reason given',

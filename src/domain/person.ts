@@ -1,4 +1,4 @@
-/** Who may answer for a statement. Pure. */
+/** Who may answer for an attestation. Pure. */
 
 /** Accounts that many people, or none, stand behind. */
 const accounts = new Set(['root', 'admin', 'administrator', 'operator', 'daemon', 'nobody', 'lifeboat', 'system'])

@@ -3,7 +3,7 @@ import type { Landing } from './cloud.ts'
 import type { ErrorCode } from './errors.ts'
 import type { InstanceId } from './instance.ts'
 import type { Segment } from './segment.ts'
-import type { Original, Survey } from './survey.ts'
+import type { InitialState, Survey } from './survey.ts'
 
 /** The step kinds of an instance's recipe, each with what it does. */
 export const stepKinds = {
@@ -18,7 +18,7 @@ export const stepKinds = {
 
 export type StepKind = keyof typeof stepKinds
 
-/** Codes of lines that come from no rule and no error: what others did while the incident was open. */
+/** Codes of outcomes that come from no rule and no error: what others did while the incident was open. */
 export const foreignReasons = {
   EVACUATED_BY_OTHERS: 'Someone else evacuated it before its turn, and it arrived; nothing of it was touched',
   INCOMING_MOVE: 'A move of it into the dead host had not ended; look on the host that it came from',
@@ -75,7 +75,8 @@ export interface InstancePlan {
   /** Stable code, e.g. RUNNING, STOPPED, RESIZED_LOCAL_DISK. */
   reason: string
   message: string
-  original: Original
+  /** The initial state; stored, and in workflows, as `original`. */
+  original: InitialState
   /** Null unless decision is recover. */
   recipe: string | null
   /** Every recipe that can be reached from `recipe` through onError, by name, with landing `original` resolved. */
@@ -88,7 +89,7 @@ export interface InstancePlan {
   priority: number
   /** Instances with the same key go one after another (anti-affinity groups). */
   exclusive: string | null
-  /** Debts this plan will leave behind, said before they are made. */
+  /** What this plan will leave behind for a person to clean up, said before it is done. Stored, and in workflows, as `debts`. */
   debts: { code: string; message: string }[]
   /** Things a person should be told when it is over, e.g. that memory was lost. */
   notes: string[]

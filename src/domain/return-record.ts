@@ -5,7 +5,7 @@
 import type { Entry, EntryData, IncidentId } from './entry.ts'
 import {
   returnStepKinds,
-  type HostMark,
+  type OurFlags,
   type Leftover,
   type ReturnOrder,
   type ReturnState,
@@ -23,8 +23,8 @@ export interface OpenReturnStep {
 
 export interface ReturnRecord {
   host: string
-  mark: HostMark | null
-  /** It was kept out of scheduling while it was silent, and no mark has taken that over. */
+  ourFlags: OurFlags | null
+  /** It was kept out of scheduling while it was silent, and no incident has taken that over. */
   setAside: SetAside | null
   /** When our last order to force it down was begun or given up; null once Nova answered it. ISO. */
   orderedAt: string | null
@@ -41,7 +41,7 @@ export interface ReturnRecord {
   confirmed: Partial<Record<ReturnStepKind, string>>
   open: OpenReturnStep | null
   failed: { kind: ReturnStepKind; at: string; message: string } | null
-  /** Writes tried since the mark, of both kinds: part of their keys, so that none is used twice. */
+  /** Writes tried since our flags were set, of both kinds: part of their keys, so that none is used twice. */
   attempts: number
 }
 
@@ -57,8 +57,8 @@ export function returnStepKey({ attempts }: ReturnRecord, kind: ReturnStepKind):
 }
 
 /** The incident that a return's entries belong to: the newest that set something. */
-export function incidentOf({ mark }: ReturnRecord): IncidentId | undefined {
-  return mark?.incidents.at(-1)
+export function incidentOf({ ourFlags }: ReturnRecord): IncidentId | undefined {
+  return ourFlags?.incidents.at(-1)
 }
 
 /** The kinds that say how far a host's return is. */
@@ -71,7 +71,7 @@ export const returnEntryKinds = [
   'operator.return',
 ] as const satisfies readonly Entry['kind'][]
 
-/** The rows of its writes, among those of the incident that set the mark. */
+/** The rows of its writes, among those of the incident that set our flags. */
 export const returnStepEntryKinds = [
   'step.intended',
   'step.issued',
@@ -96,13 +96,13 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
       return { ...begun(record), failures, order: record.order?.keepOut === true ? record.order : null }
     }
     case 'service.marked':
-      return { ...begun(record), mark: markAfter(record, entry.incident ?? '', entry.data), setAside: null }
+      return { ...begun(record), ourFlags: flagsAfter(record, entry.incident ?? '', entry.data), setAside: null }
     case 'service.set-aside':
       return { ...record, setAside: setAsideAfter(record.setAside, entry) }
     case 'service.restored':
       return {
         ...begun(record),
-        mark: null,
+        ourFlags: null,
         orderedAt: null,
         state: 'back',
         said: record.said,
@@ -147,11 +147,11 @@ function afterOrder(record: ReturnRecord, { kind, at }: Entry): ReturnRecord {
  * otherwise than at first: a person did that, for its own write was not taken. A disable that set the host aside becomes part of it,
  * also one that Nova shows only later.
  */
-function markAfter(
-  { mark: earlier, setAside }: ReturnRecord,
+function flagsAfter(
+  { ourFlags: earlier, setAside }: ReturnRecord,
   incident: string,
   data: EntryData['service.marked'],
-): HostMark {
+): OurFlags {
   const { serviceId, before, reason } = data
   const still = earlier?.serviceId === serviceId ? earlier : null
   const again = still?.incidents.at(-1) === incident
@@ -175,7 +175,7 @@ function begun(record: ReturnRecord): ReturnRecord {
 export function nothingKnown(host: string): ReturnRecord {
   return {
     host,
-    mark: null,
+    ourFlags: null,
     setAside: null,
     orderedAt: null,
     forcedAt: null,

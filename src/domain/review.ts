@@ -22,7 +22,7 @@ export const roles = {
   operator:
     'Gives the orders of daily work: notes, sign-off, pause, maintenance, return of a host, start of its instances, cancel',
   admin:
-    'Gives the orders that lift a safeguard: override of the brake, recovery on a statement, a second try, reload, log level',
+    'Gives the orders that lift a safeguard: override of the brake, recovery on an attestation, a second try, reload, log level',
 } as const
 
 export type Role = keyof typeof roles
@@ -215,7 +215,7 @@ export interface RecoveryLine {
   /** ISO time at which the host was proven dead. */
   provenAt: string | null
   finishedAt: string | null
-  /** Proof to the last line, ms. */
+  /** Proof to the last outcome, ms. */
   tookMs: number | null
 }
 
@@ -236,7 +236,7 @@ export interface Review {
   report(incident: IncidentId, format: 'markdown' | 'json'): AsyncIterable<string>
   startPlan(host: HostName): PlanRun
   /** The plan when it is made or failed, or as far as it is after `withinMs`. */
-  settledPlan(id: string, withinMs: number): Promise<PlanRun>
+  finishedPlan(id: string, withinMs: number): Promise<PlanRun>
   plan(id: string): PlanRun
   note(incident: IncidentId, order: { by: string; text: string; via?: Via }): ReviewNote
   /** Of a closed incident: somebody has read it and answers for that. USAGE while it is open, and once somebody does. */

@@ -10,7 +10,7 @@ export interface InstancePolicy {
   errorBefore: 'leave' | 'evacuate'
   /** Paused, suspended and rescued instances lose their memory: leave them stopped, or start them. */
   memoryLost: 'stopped' | 'start'
-  /** Instances without any wish of their owner's. */
+  /** Instances whose owners set no policy. */
   unasked: 'recover' | 'leave'
 }
 
@@ -18,7 +18,7 @@ export interface Segment {
   name: string
   /** Where disks that are not volumes live. `local` is the safe default: evacuation would rebuild them from the image. */
   storage: 'shared' | 'local'
-  /** Names of fencing methods, tried in this order. Empty: only a person's statement. */
+  /** Names of fencing methods, tried in this order. Empty: only a person's attestation. */
   fencing: string[]
   /** Names of probes. */
   probes: string[]

@@ -6,7 +6,7 @@ import { powerState, type Instance, type InstanceAction, type InstanceId, type M
 import type { Outcome } from './outcome.ts'
 import type { HostName } from './service.ts'
 
-/** Code of the debt that such an order is. */
+/** Code of the leftover that such an order is. */
 export const staleOrderCode = 'STALE_ORDER'
 
 /** In whose queue an order waits, and by which record and request Nova knows it. */
@@ -65,7 +65,7 @@ export interface StaleOrderFacts {
 export type StaleOrderDecision =
   | { do: 'wait'; because: string }
   | { do: RepairKind }
-  | { do: 'settle'; end: StaleOrderEnd; message: string }
+  | { do: 'close'; end: StaleOrderEnd; message: string }
 
 /**
  * How long a host's nova-compute must have run until what waited for it is believed to be taken. Too short: an order that a busy
@@ -76,25 +76,25 @@ export const watchedForMs = 300_000
 export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
   const { order, instance, records, outcome, isReset, beatingForMs } = facts
   if (instance === null || instance.status === 'DELETED' || instance.vmState === 'deleted')
-    return settle('gone', 'the instance was deleted')
+    return close('gone', 'the instance was deleted')
   const carried = [order.migration, ...(order.older ?? [])]
   const struck = records.some(
     ({ uuid, status, destHost }) => carried.includes(uuid) && status === 'failed' && destHost === order.host,
   )
   if (!struck) {
     if (beatingForMs < watchedForMs) return { do: 'wait', because: 'not taken yet' }
-    return settle('harmless', `nova-compute on ${order.host} runs again, and the order did nothing`)
+    return close('harmless', `nova-compute on ${order.host} runs again, and the order did nothing`)
   }
   // Its recovery is still at work on it, and reads the same records.
   if (outcome === null) return { do: 'wait', because: 'its recovery goes on' }
   const broken = instance.vmState === 'error' && instance.taskState === 'rebuilding'
   if (!broken && !isReset)
-    return settle('harmless', `the order was taken on ${order.host}, and the instance is ${instance.vmState}`)
+    return close('harmless', `the order was taken on ${order.host}, and the instance is ${instance.vmState}`)
   const foreign = whyNotOurs(facts, instance)
-  if (foreign !== null) return settle('not-ours', foreign)
+  if (foreign !== null) return close('not-ours', foreign)
   const wasStopped = outcome.after?.vmState === 'stopped'
   if (isReset && instance.vmState === (wasStopped ? 'stopped' : 'active') && instance.taskState === null)
-    return settle('repaired', repairedAs(wasStopped, instance))
+    return close('repaired', repairedAs(wasStopped, instance))
   if (facts.blocked !== null) return { do: 'wait', because: facts.blocked }
   if (!facts.hostIsWell) return { do: 'wait', because: `${instance.host ?? 'its host'} is not seen well` }
   if (broken) return { do: 'reset-state' }
@@ -119,6 +119,6 @@ function repairedAs(stopped: boolean, { host, powerState: power }: Instance): st
   return `put right on ${host ?? 'its host'}: active again, its guest was not touched${known}`
 }
 
-function settle(end: StaleOrderEnd, message: string): StaleOrderDecision {
-  return { do: 'settle', end, message }
+function close(end: StaleOrderEnd, message: string): StaleOrderDecision {
+  return { do: 'close', end, message }
 }

@@ -20,12 +20,12 @@ export interface Survey {
   serverGroups: ServerGroup[]
   aggregates: Aggregate[]
   volumes: Record<string, Volume>
-  /** Only for instances whose original state needs the history: stopped and resized ones. Newest first. */
+  /** Only for instances whose initial state needs the history: stopped and resized ones. Newest first. */
   actions: Record<InstanceId, InstanceAction[]>
   /** Projects with encrypted volumes here -> may we act in their name. */
   mayActFor: Record<string, boolean>
-  /** Originals that are on record already: they are taken once (law L4). */
-  recorded?: Record<InstanceId, Original>
+  /** Initial states that are on record already: they are taken once (law L4). */
+  recorded?: Record<InstanceId, InitialState>
   /** Of instances that an earlier incident touched: their histories are in `actions` too. */
   earlier?: Record<InstanceId, SeenEarlier>
   /** Parts that could not be read, by name, with why. The engine decides cautiously where it needs them. */
@@ -39,7 +39,7 @@ export interface Bound {
 }
 
 /** An instance's state before we touched it: taken once, before the first write, never derived again (law L4). */
-export interface Original {
+export interface InitialState {
   instance: Instance
   /** Whether its owner had it running. */
   wanted: 'running' | 'stopped' | 'unknown'
@@ -60,7 +60,7 @@ export interface Original {
 /** What an incident before this one did with an instance, and how that ended. */
 export interface EarlierRecovery {
   incident: string
-  original: Original
+  original: InitialState
   outcome: Outcome | null
   /** Its steps, in the order in which they were begun. None: it was planned, and nothing was done. */
   steps: { kind: string; status: StepStatus; requestId: string | null; error: ErrorRecord | null }[]

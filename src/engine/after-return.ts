@@ -8,7 +8,7 @@ import type { Instance, InstanceAction } from '../domain/instance.ts'
 import type { InstancePlan, Recipe } from '../domain/plan.ts'
 import { byPowerSync, newestFirst } from '../domain/power-history.ts'
 import type { InstancePolicy } from '../domain/segment.ts'
-import { hostShutdownMs, stoppedBy } from './original.ts'
+import { hostShutdownMs, stoppedBy } from './initial-state.ts'
 
 /** What is asked about one instance. */
 export interface ReturnedInstance {

@@ -1,11 +1,11 @@
 /**
- * Instances that are not on the host and that a move binds to it all the same. Nothing is ever done to them; each gets a line, for
+ * Instances that are not on the host and that a move binds to it all the same. Nothing is ever done to them; each gets an outcome, for
  * nobody else tells of them. No rule of a workflow is asked: rules speak of instances of the host. Pure.
  */
 import type { Migration } from '../domain/instance.ts'
 import type { foreignReasons, InstancePlan } from '../domain/plan.ts'
 import type { Bound, Survey } from '../domain/survey.ts'
-import { originalOf } from './original.ts'
+import { initialStateOf } from './initial-state.ts'
 
 type Reason = keyof typeof foreignReasons
 
@@ -29,7 +29,7 @@ export function planBound({ instance, migration }: Bound, survey: Survey): Insta
     message: isIncoming
       ? lookOnSource(migration)
       : `Someone else evacuated it to ${migration.destHost ?? 'another host'} while the incident was open`,
-    original: originalOf(instance, survey),
+    original: initialStateOf(instance, survey),
     recipe: null,
     recipes: {},
     expected: null,

@@ -20,7 +20,7 @@ export interface CompiledRule {
   when: Condition
   because: Sentence
   notes: CompiledNote[]
-  debts: (CompiledNote & { code: string })[]
+  leftovers: (CompiledNote & { code: string })[]
 }
 
 export interface CompiledNote {
@@ -87,7 +87,7 @@ export function compile(document: WorkflowDocument, report: Report): CompiledWor
         when: condition(rule.when, [...path, 'when']),
         because: sentence(rule.because, [...path, 'because'], report),
         notes: (rule.notes ?? []).map((note, at) => noteOf(note, [...path, 'notes', at])),
-        debts: (rule.debts ?? []).map((debt, at) => ({ ...noteOf(debt, [...path, 'debts', at]), code: debt.code })),
+        leftovers: (rule.debts ?? []).map((one, at) => ({ ...noteOf(one, [...path, 'debts', at]), code: one.code })),
       }
     }),
     notes: (instances.notes ?? []).map((note, index) => noteOf(note, ['instances', 'notes', index])),

@@ -6,10 +6,10 @@
  */
 import type { Instance, Migration } from '../domain/instance.ts'
 import type { Segment } from '../domain/segment.ts'
-import type { Original, Survey } from '../domain/survey.ts'
+import type { InitialState, Survey } from '../domain/survey.ts'
 import type { Declarations } from './conditions.ts'
-import { finishedResizes, hostUp } from './original.ts'
-import type { Wish } from './wishes.ts'
+import { finishedResizes, hostUp } from './initial-state.ts'
+import type { OwnerPolicy } from './owner-policy.ts'
 
 /** Group -> fact -> CEL type. recovery-workflows/README.md says what each means; a test compares the two. */
 export const declarations = {
@@ -58,6 +58,7 @@ export const declarations = {
     leftover_accepted: 'bool',
   },
   evacuation: { under_way: 'bool', destination: 'string' },
+  /** The owner policy, by the name that workflows were written with. */
   wish: { value: 'string', from: 'string', priority: 'int' },
   policy: { stopped: 'string', error_before: 'string', memory_lost: 'string', unasked: 'string' },
   segment: { name: 'string', storage: 'string' },
@@ -82,7 +83,13 @@ export type Facts = {
 const liveUnderWay = new Set(['accepted', 'queued', 'preparing', 'running', 'running (post-copy)', 'post-migrating'])
 
 /** The facts of one instance. */
-export function factsOf(instance: Instance, original: Original, wish: Wish, survey: Survey, segment: Segment): Facts {
+export function factsOf(
+  instance: Instance,
+  original: InitialState,
+  ownerPolicy: OwnerPolicy,
+  survey: Survey,
+  segment: Segment,
+): Facts {
   const { policy } = segment
   return {
     instance: instanceFacts(instance, survey, segment),
@@ -94,7 +101,7 @@ export function factsOf(instance: Instance, original: Original, wish: Wish, surv
     },
     resize: resizeFacts(instance, original, survey),
     ...migrationFacts(instance, survey),
-    wish: { value: wish.value, from: wish.from, priority: wish.priority },
+    wish: { value: ownerPolicy.value, from: ownerPolicy.from, priority: ownerPolicy.priority },
     policy: {
       stopped: policy.stopped,
       error_before: policy.errorBefore,
@@ -159,7 +166,7 @@ function isRebuilding({ taskState }: Instance): boolean {
   return taskState === 'rebuilding' || taskState?.startsWith('rebuild_') === true
 }
 
-function resizeFacts(instance: Instance, original: Original, survey: Survey): Facts['resize'] {
+function resizeFacts(instance: Instance, original: InitialState, survey: Survey): Facts['resize'] {
   const { resize } = original
   const record = survey.migrations.find(({ uuid }) => uuid === resize?.migrationUuid)
   const waiting = finishedResizes(instance, survey).length

@@ -5,14 +5,14 @@
 import type { Instance } from '../domain/instance.ts'
 import type { HostPlan, InstancePlan } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
-import type { Original, Survey } from '../domain/survey.ts'
+import type { InitialState, Survey } from '../domain/survey.ts'
 import type { CompiledNote, CompiledRule, CompiledWorkflow } from './compiled.ts'
 import { planBound } from './bound.ts'
 import { factsOf, type Facts } from './facts.ts'
-import { originalOf } from './original.ts'
+import { initialStateOf } from './initial-state.ts'
 import { doubted, recalled } from './recall.ts'
 import { recipesFor } from './recipes.ts'
-import { wishOf, type Wish, type WishSettings } from './wishes.ts'
+import { ownerPolicyOf, type OwnerPolicy, type OwnerPolicySettings } from './owner-policy.ts'
 
 /** Reasons that come from no rule: then a person decides. */
 export const planReasons = {
@@ -29,20 +29,20 @@ type PlanReason = keyof typeof planReasons
 export function planHost(
   workflow: CompiledWorkflow,
   digest: string,
-  wishes: WishSettings,
+  settings: OwnerPolicySettings,
   survey: Survey,
   segment: Segment,
 ): HostPlan {
   const { name, revision } = workflow.document.metadata
   const aggregates = survey.aggregates.filter(({ hosts }) => hosts.includes(survey.host))
   const planned = survey.instances.map((listed) => {
-    const original = survey.recorded?.[listed.id] ?? recalled(listed, survey) ?? originalOf(listed, survey)
+    const original = survey.recorded?.[listed.id] ?? recalled(listed, survey) ?? initialStateOf(listed, survey)
     // What its owner asks for is what Nova shows now, whatever else an earlier incident knows better.
     const { metadata, tags } = listed
     const instance = original.earlier === undefined ? listed : { ...original.instance, metadata, tags }
-    const wish = wishOf(instance, aggregates, wishes)
-    const facts = factsOf(instance, original, wish, survey, segment)
-    return { facts, plan: planInstance(workflow, survey, instance, original, wish, facts) }
+    const ownerPolicy = ownerPolicyOf(instance, aggregates, settings)
+    const facts = factsOf(instance, original, ownerPolicy, survey, segment)
+    return { facts, plan: planInstance(workflow, survey, instance, original, ownerPolicy, facts) }
   })
   return {
     host: survey.host,
@@ -58,8 +58,8 @@ function planInstance(
   workflow: CompiledWorkflow,
   survey: Survey,
   instance: Instance,
-  original: Original,
-  wish: Wish,
+  original: InitialState,
+  ownerPolicy: OwnerPolicy,
   facts: Facts,
 ): InstancePlan {
   const blank: InstancePlan = {
@@ -75,7 +75,7 @@ function planInstance(
     recipes: {},
     expected: null,
     asProject: null,
-    priority: wish.priority,
+    priority: ownerPolicy.priority,
     exclusive: null,
     debts: [],
     notes: [],
@@ -84,7 +84,7 @@ function planInstance(
   if (doubt !== null) return { ...blank, reason: 'EARLIER_UNSETTLED' satisfies PlanReason, message: doubt }
   for (const rule of workflow.rules) {
     try {
-      if (rule.when(facts)) return decided(blank, rule, workflow, survey, wish, facts)
+      if (rule.when(facts)) return decided(blank, rule, workflow, survey, ownerPolicy, facts)
     } catch (error) {
       // Only when the plan itself cannot be made, e.g. a condition asks for a metadata key that the instance lacks.
       const said = (error instanceof Error ? error.message : String(error)).replace(/\n.*/s, '')
@@ -100,14 +100,14 @@ function decided(
   compiled: CompiledRule,
   workflow: CompiledWorkflow,
   survey: Survey,
-  wish: Wish,
+  ownerPolicy: OwnerPolicy,
   facts: Facts,
 ): InstancePlan {
   const { rule } = compiled
   const message = compiled.because(facts)
-  const priority = Math.max(-1_000, Math.min(1_000, wish.priority + (rule.priority ?? 0)))
+  const priority = Math.max(-1_000, Math.min(1_000, ownerPolicy.priority + (rule.priority ?? 0)))
   const base = { ...blank, rule: rule.id, reason: rule.reason, message, priority }
-  const spoken = [...wish.notes, ...said(compiled.notes, facts)]
+  const spoken = [...ownerPolicy.notes, ...said(compiled.notes, facts)]
   if (rule.recover === undefined) {
     return { ...base, decision: rule.leave === true ? 'leave' : 'hold', notes: spoken }
   }
@@ -121,7 +121,7 @@ function decided(
     expected,
     asProject: facts.instance.encrypted && facts.instance.encrypted_key_available ? facts.instance.project : null,
     exclusive: exclusiveOf(facts.instance.id, survey),
-    debts: compiled.debts.filter(({ when }) => when(facts)).map(({ code, say }) => ({ code, message: say(facts) })),
+    debts: compiled.leftovers.filter(({ when }) => when(facts)).map(({ code, say }) => ({ code, message: say(facts) })),
     notes: [...spoken, ...earlierNote(base.original), ...said(workflow.notes, facts), ...missingNotes(survey)],
   }
 }
@@ -133,7 +133,7 @@ function afterFailure(recipe: string, recipes: InstancePlan['recipes']): string 
   return next !== undefined && Object.hasOwn(recipes, next) ? next : recipe
 }
 
-function earlierNote({ earlier }: Original): string[] {
+function earlierNote({ earlier }: InitialState): string[] {
   return earlier === undefined ? [] : [`incident ${earlier.incident} had tried it before`]
 }
 
@@ -141,7 +141,7 @@ function said(notes: CompiledNote[], facts: Facts): string[] {
   return notes.filter(({ when }) => when(facts)).map(({ say }) => say(facts))
 }
 
-/** The owner's wish for `stopped` counts. Unknown stays off: a guest that nobody knows to be wanted must not be started, and can be started by its owner. */
+/** The owner's policy `stopped` counts. Unknown stays off: a guest that nobody knows to be wanted must not be started, and can be started by its owner. */
 function expectedOf(expect: CompiledRule['rule']['expect'], facts: Facts): InstancePlan['expected'] {
   if (expect !== 'original') return expect ?? null
   return facts.original.wanted === 'running' && facts.wish.value !== 'stopped' ? 'running' : 'stopped'

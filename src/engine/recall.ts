@@ -1,18 +1,18 @@
 /**
  * What is known of an instance that an earlier incident tried to bring back. Nova shows what that incident did to it: ERROR by its
- * failed evacuation, `active` by its reset. The journal has the original. Pure.
+ * failed evacuation, `active` by its reset. The journal has the initial state. Pure.
  */
 import { changingOrders, ordersSince } from '../domain/earlier-recovery.ts'
 import type { ErrorRecord } from '../domain/errors.ts'
 import type { Instance, InstanceAction, Migration } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
-import type { EarlierRecovery, Original, SeenEarlier, Survey } from '../domain/survey.ts'
-import { originalOf } from './original.ts'
+import type { EarlierRecovery, InitialState, SeenEarlier, Survey } from '../domain/survey.ts'
+import { initialStateOf } from './initial-state.ts'
 
-/** The original that an earlier incident recorded; null where there was none, or Nova has the truth. */
-export function recalled(instance: Instance, survey: Survey): Original | null {
+/** The initial state that an earlier incident recorded; null where there was none, or Nova has the truth. */
+export function recalled(instance: Instance, survey: Survey): InitialState | null {
   const known = survey.earlier?.[instance.id]
-  return known === undefined ? null : recalledOriginal(known.before, seenNow(instance, survey, known))
+  return known === undefined ? null : recalledInitialState(known.before, seenNow(instance, survey, known))
 }
 
 /** Why nobody knows whether the guest of an instance runs elsewhere, in words, or null. */
@@ -24,7 +24,7 @@ export function doubted(instance: Instance, survey: Survey): string | null {
 function seenNow(instance: Instance, survey: Survey, { evacuations, actedOnGuest }: SeenEarlier): SeenNow {
   return {
     instance,
-    original: originalOf(instance, survey),
+    original: initialStateOf(instance, survey),
     actions: survey.actions[instance.id] ?? null,
     evacuations,
     actedOnGuest,
@@ -36,7 +36,7 @@ function seenNow(instance: Instance, survey: Survey, { evacuations, actedOnGuest
 export interface SeenNow {
   instance: Instance
   /** As Nova alone tells it. */
-  original: Original
+  original: InitialState
   /** Newest first; null: they could not be read. */
   actions: InstanceAction[] | null
   /** All evacuations of the instance. */
@@ -53,8 +53,8 @@ export interface SeenNow {
  */
 const lostRequestMs = 10 * 60_000
 
-/** The original as the earlier incident recorded it, with what its user ordered since; null where Nova has the truth. */
-export function recalledOriginal(earlier: EarlierRecovery, seen: SeenNow): Original | null {
+/** The initial state as the earlier incident recorded it, with what its user ordered since; null where Nova has the truth. */
+export function recalledInitialState(earlier: EarlierRecovery, seen: SeenNow): InitialState | null {
   const { original: before, outcome } = earlier
   if (outcome?.outcome === 'recovered') return null
   const since = ordersSince(earlier, seen.actions ?? [])
@@ -111,13 +111,13 @@ export function unknownEvacuation({ outcome, steps }: Pick<EarlierRecovery, 'out
 }
 
 /** A resize that waited was confirmed or reset by us: it is over, and its power state is what is wanted. */
-function vmStateOf(before: string, now: string, wanted: Original['wanted']): string {
+function vmStateOf(before: string, now: string, wanted: InitialState['wanted']): string {
   if (before !== 'resized' || now === 'resized') return before
   return wanted === 'running' ? 'active' : 'stopped'
 }
 
 /** Our own lock may still be there (law L6). */
-function lockedByOthers(before: Original, { locked, lockedReason }: Instance): boolean {
+function lockedByOthers(before: InitialState, { locked, lockedReason }: Instance): boolean {
   if (!locked) return false
   return before.locked || (lockedReason !== null && !lockedReason.startsWith('lifeboat: '))
 }

@@ -12,7 +12,7 @@ import { compile, type CompiledWorkflow } from './compiled.ts'
 import { documentSchema } from './document.ts'
 import { planHost } from './planner.ts'
 import { Positions, type Path } from './positions.ts'
-import type { WishSettings } from './wishes.ts'
+import type { OwnerPolicySettings } from './owner-policy.ts'
 
 export interface WorkflowProblem {
   file: string
@@ -26,7 +26,11 @@ export interface WorkflowProblem {
  * Reads a workflow. Throws WORKFLOW_INVALID with every problem as `file:line:col: message`, one a line, and as
  * `details.problems`.
  */
-export function parseWorkflow(source: string, fileName: string, options: { wishes: WishSettings }): Workflow {
+export function parseWorkflow(
+  source: string,
+  fileName: string,
+  options: { ownerPolicy: OwnerPolicySettings },
+): Workflow {
   const { problems, workflow } = read(source, fileName)
   if (workflow === null) {
     const lines = problems.map(({ file, line, col, message }) => `${file}:${line}:${col}: ${message}`)
@@ -44,7 +48,7 @@ export function parseWorkflow(source: string, fileName: string, options: { wishe
       'force-down': host['force-down'].deadline,
       survey: host.survey.deadline,
     },
-    plan: (survey, segment) => planHost(workflow, digest, options.wishes, survey, segment),
+    plan: (survey, segment) => planHost(workflow, digest, options.ownerPolicy, survey, segment),
   }
 }
 

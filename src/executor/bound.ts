@@ -7,7 +7,7 @@ import type { HostName } from '../domain/service.ts'
 import type { Bound } from '../domain/survey.ts'
 
 /** A move in one of these is over, or waits on its destination, where the instance is listed. */
-const settled = new Set(['done', 'completed', 'failed', 'error', 'cancelled', 'finished', 'confirmed', 'reverted'])
+const over = new Set(['done', 'completed', 'failed', 'error', 'cancelled', 'finished', 'confirmed', 'reverted'])
 
 export interface BoundRules {
   /** ISO: evacuations from the host that began after this are told of. Null: none. */
@@ -31,7 +31,7 @@ export async function findBound(
   for (const record of records.toSorted((a, b) => a.id - b.id))
     if (!listed.has(record.instanceId) && !isPlanned(record.instanceId)) newest.set(record.instanceId, record)
   const isIncoming = ({ type, status, sourceHost, destHost }: Migration): boolean =>
-    destHost === host && !settled.has(status) && !(type === 'evacuation' && isFenced(sourceHost ?? ''))
+    destHost === host && !over.has(status) && !(type === 'evacuation' && isFenced(sourceHost ?? ''))
   const hasLeft = ({ type, sourceHost, createdAt }: Migration): boolean =>
     type === 'evacuation' && sourceHost === host && since !== null && cloudTimeMs(createdAt) > cloudTimeMs(since)
   const bound: Bound[] = []

@@ -25,7 +25,7 @@ export interface ExecutorSettings {
    * How long a write whose answer was lost may still show up in Nova. Too short: it is sent twice, and two evacuations
    * of one instance destroy each other (docs/nova.md fact 1).
    */
-  settleQuietMs: number
+  reconcileQuietMs: number
   /**
    * How long a request may live in a front end whose client has gone: a busy worker still serves what waits in its queue. Too short: an
    * evacuation is sent again and served twice, and its guest runs on two hosts. Too long: one whose answer was lost waits for as long;
@@ -114,7 +114,7 @@ export interface PlansInForce {
   /** To be asked in the moment of the write. */
   stands(attempt: Attempt): boolean
   /** Resolves when the plan is what the rules in force decide; throws where it is another one, or must not be begun. */
-  settle(attempt: Attempt): Promise<void>
+  refresh(attempt: Attempt): Promise<void>
 }
 
 /** One incident being run. */
@@ -124,8 +124,8 @@ export interface Run extends ExecutorContext {
   /** Aborts when the daemon stops. Reads end at once; a write that was sent is always waited for. */
   signal: AbortSignal
   proof: FencingProof | null
-  /** Why the proof could not be made anew when it lapsed; null while it holds. No write passes the gate meanwhile. */
-  lapsed: LifeboatError | null
+  /** Why the proof could not be renewed when it expired; null while it holds. No write passes the gate meanwhile. */
+  proofExpired: LifeboatError | null
   /** Where Placement says that evacuations went which no destination has taken yet, by the uuid of their records. */
   destinations: Map<string, { host: HostName } | { unread: string }>
   ordersTaken: OrdersTaken

@@ -1,6 +1,6 @@
 /**
  * An evacuation from the dead host that someone else ordered: nothing of ours is sent, and it is followed to its end, so that the
- * line of the instance says what came of it. Reads only.
+ * outcome of the instance says what came of it. Reads only.
  */
 import { isAborted } from '../domain/clock.ts'
 import { ensureError } from '../domain/errors.ts'
@@ -20,7 +20,7 @@ import { mustMoveWithinMs } from './steps/evacuation-follow.ts'
 const followedForMs = 15 * 60_000
 
 /**
- * The line of an instance that someone else evacuates.
+ * The outcome of an instance that someone else evacuates.
  *
  * @param foreign the records that are not ours, by uuid
  * @param why what is told where it did not arrive
@@ -55,7 +55,7 @@ export async function followForeign(
 
 /**
  * Reads the instance once its record is over: what was listed a second ago still shows it where it was. A record that is `done`
- * is waited for, since Nova moves it before the instance. What cannot be read is told with the line.
+ * is waited for, since Nova moves it before the instance. What cannot be read is told with the outcome.
  */
 async function arrival(run: Run, watch: HostWatch, id: InstanceId, { status, destHost }: Migration): Promise<void> {
   const until = run.clock.now() + mustMoveWithinMs

@@ -44,7 +44,7 @@ export class Gate {
 
   /**
    * @param renewProof resolves when the host is known to be dead still; waits as long as it is not.
-   * @param proveAnew tries once to prove the host dead anew after its proof was voided; says on record why it cannot
+   * @param proveAnew tries once to prove the host dead again after its proof was revoked; says on record why it cannot
    */
   constructor(run: Run, renewProof: () => Promise<void>, proveAnew: () => Promise<boolean>) {
     this.#proveAnew = proveAnew
@@ -124,13 +124,13 @@ export class Gate {
 
   /** Why what was begun may not go on now, or null. */
   #against(act: Exclude<Act, 'begins'>): string | null {
-    const { permissions, id, lapsed } = this.#run
+    const { permissions, id, proofExpired } = this.#run
     const permission = permissions.of(permissions.incident(id), act)
     if (!permission.allowed) return 'cancelled' in permission ? permission.cancelled : permission.message
     if (act === 'closes') return null
     if (this.#pickingUp) return 'the proof of death was not looked at again yet'
     if (this.#lacksProof()) return 'the host showed life after it was proven dead'
-    return lapsed === null ? null : `the proof of death lapsed and could not be made anew: ${lapsed.message}`
+    return proofExpired === null ? null : `the proof of death expired and could not be renewed: ${proofExpired.message}`
   }
 
   /** The host showed life after it was proven dead. */
@@ -178,11 +178,11 @@ export class Gate {
   }
 
   #permission(): Permission {
-    const { permissions, id, lapsed } = this.#run
-    // Voided is more than lapsed: the host is proven dead anew from the beginning.
-    if (lapsed === null || this.#lacksProof()) return permissions.of(permissions.incident(id))
-    const message = `the proof of death lapsed and could not be made anew: ${lapsed.message}`
-    return { allowed: false, hold: 'FENCE_FAILED', message, error: errorRecord(lapsed) }
+    const { permissions, id, proofExpired } = this.#run
+    // Revoked is more than expired: the host is proven dead again from the beginning.
+    if (proofExpired === null || this.#lacksProof()) return permissions.of(permissions.incident(id))
+    const message = `the proof of death expired and could not be renewed: ${proofExpired.message}`
+    return { allowed: false, hold: 'FENCE_FAILED', message, error: errorRecord(proofExpired) }
   }
 
   #stopIfEnded(): void {

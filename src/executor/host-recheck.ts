@@ -35,7 +35,7 @@ const dead = new Set<VerdictKind>(['host-down', 'declared-down', 'recovering'])
 
 /**
  * After a restart the monitor has not watched long enough to say "dead" itself: then the heartbeat stamp of the recorded
- * verdict, unmoved, says it. A person's statement weighs no more than a stamp that moved after it: the host may have been
+ * verdict, unmoved, says it. A person's attestation weighs no more than a stamp that moved after it: the host may have been
  * repaired while the daemon was down.
  */
 export function judgeRecheck(facts: RecheckFacts): Seen {

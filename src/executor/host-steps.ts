@@ -1,6 +1,6 @@
 /**
  * The steps on the host itself: fence it, tell Nova, survey it. Each leaves the same rows as an instance's steps. Fencing
- * and forcing down may be repeated, so after a crash they are settled by reading and, where needed, done once more.
+ * and forcing down may be repeated, so after a crash they are reconciled by reading and, where needed, done once more.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { EntryData } from '../domain/entry.ts'
@@ -17,14 +17,14 @@ import { retryRead } from './retry.ts'
 import { stepRequestId } from './step-request-id.ts'
 
 /**
- * Fences the host by its segment's methods, or takes a person's statement where it counts, and records the proof. Throws
+ * Fences the host by its segment's methods, or takes a person's attestation where it counts, and records the proof. Throws
  * FENCING_MISSING, FENCE_FAILED, FENCE_UNVERIFIED: then nothing is proven and the incident must wait. Throws FENCE_STOPPED
  * when the host showed life meanwhile or acting was forbidden: the gate knows why.
  *
- * @param statementCounts false while a witness finds the host alive: then only a method proves anything
+ * @param attestationCounts false while a witness finds the host alive: then only a method proves anything
  * @param seen the look right before, when it is not the verdict that opened the incident
  */
-export async function fenceHost(run: Run, statementCounts: boolean, seen?: Verdict): Promise<FencingProof> {
+export async function fenceHost(run: Run, attestationCounts: boolean, seen?: Verdict): Promise<FencingProof> {
   const incident = run.permissions.incident(run.id)
   const { permissions, fencer, host } = run
   const { fencing: methods, fencingLimitMs } = permissions.segment(incident)
@@ -37,13 +37,13 @@ export async function fenceHost(run: Run, statementCounts: boolean, seen?: Verdi
     ...(seen !== undefined && { updatedAt: seen.evidence.updatedAt }),
   }
   return hostStep(run, 'fence', before, { methods, limitMs }, async () => {
-    const { statement } = incident
+    const { attestation } = incident
     const proof =
-      statement === null || !statementCounts
-        ? await watched(new FenceWatch(run, methods, !statementCounts), (watch) =>
+      attestation === null || !attestationCounts
+        ? await watched(new FenceWatch(run, methods, !attestationCounts), (watch) =>
             fencer.fence(host, methods, tell, { signal: watch.signal, mayGoOn: watch.mayGoOn, limitMs }),
           )
-        : fencer.statement(host, statement.by, statement.statement)
+        : fencer.attest(host, attestation.by, attestation.statement)
     recordProof(run, proof)
     return { value: proof, result: { method: proof.method, strength: proof.strength } }
   })
@@ -94,8 +94,8 @@ export async function forceDown(run: Run, gate: HostGate): Promise<void> {
   }
 }
 
-function isForcedDown({ forcedDown, status }: ServiceRecord, { marked }: Incident): boolean {
-  return forcedDown && (status === 'disabled' || marked !== null)
+function isForcedDown({ forcedDown, status }: ServiceRecord, { ourFlags }: Incident): boolean {
+  return forcedDown && (status === 'disabled' || ourFlags !== null)
 }
 
 /** Enabled, or disabled by us while it was only silent: from now on the text names the host's own incident. */
@@ -116,11 +116,11 @@ async function orderForceDown(run: Run, gate: HostGate, found: ServiceRecord): P
   }
   let mayLeave = gate.lastMoment()
   await hostStep(run, 'force-down', before, change, async (as) => {
-    // Before the mark too: what is not sent leaves nothing of ours to be taken back.
+    // Before the flags are on record too: what is not sent leaves nothing of ours to be taken back.
     mayLeave()
     // Once for what was found: a refusal that lasts for days must not repeat it.
-    const { marked } = run.permissions.incident(run.id)
-    if (marked === null || !isDeepStrictEqual(marked.before, before)) {
+    const { ourFlags } = run.permissions.incident(run.id)
+    if (ourFlags === null || !isDeepStrictEqual(ourFlags.before, before)) {
       const data = { serviceId: id, before, reason, updatedAt }
       run.journal.append([{ kind: 'service.marked', incident: run.id, host: run.host, data }])
     }

@@ -30,7 +30,7 @@ const changesMarginMs = 60_000
 
 /**
  * Listing instances costs Nova much more than listing migrations, so while some are still under way the arrived ones are
- * looked at only this often; the last ones at once. Longer delays their lines, shorter slows the evacuations.
+ * looked at only this often; the last ones at once. Longer delays their outcomes, shorter slows the evacuations.
  */
 const instancesEveryMs = 2_000
 

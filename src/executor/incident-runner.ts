@@ -107,7 +107,7 @@ class IncidentRunner {
       host,
       signal,
       proof: null,
-      lapsed: null,
+      proofExpired: null,
       destinations: new Map(),
       ordersTaken: new OrdersTaken(),
       plans: this.#plans,
@@ -212,7 +212,7 @@ class IncidentRunner {
         frozen,
         phase: incident.phase,
         recordedStamp: incident.verdict?.evidence.updatedAt ?? null,
-        stated: incident.statement !== null,
+        stated: incident.attestation !== null,
         recoversDeclared: permissions.segment(incident).onDeclaredDown === 'recover',
         fencesIsolated: permissions.segment(incident).onServiceDown === 'fence',
       })
@@ -255,7 +255,7 @@ class IncidentRunner {
       if (!this.#gate.isOpen()) continue
       if (seen === 'isolated') this.#ahead = null
       else this.#ahead ??= this.#readAhead()
-      const stated = this.#incident.statement
+      const stated = this.#incident.attestation
       const rules = this.#run.rulesInForce?.()
       try {
         this.#run.proof = await fenceHost(this.#run, seen === 'dead')
@@ -300,8 +300,8 @@ class IncidentRunner {
     for (let looks = 1; ; looks++) {
       await this.#holding.wait(pauseAfter(looks, lookAgainMs, rarestLookMs))
       const { verdict, frozen } = await retryRead(clock, signal, () => permissions.lookAgain(host, signal))
-      const { proof, restated, held } = this.#incident
-      if (proof === null || proof.proves === 'storage' || restated) return
+      const { proof, attestedSince, held } = this.#incident
+      if (proof === null || proof.proves === 'storage' || attestedSince) return
       const witness = verdict.evidence.probes.some(({ answer }) => answer === 'alive')
       if (frozen === null && !witness && verdict.kind !== 'healthy' && verdict.kind !== 'contradiction') {
         if (held?.code === 'HOST_ALIVE' || held?.code === 'FROZEN')
@@ -317,10 +317,10 @@ class IncidentRunner {
    * Ever longer with each failure that is on record: a board that is dead for a week must not fill the journal. Whoever states
    * that the host is dead or has other rules read ends the wait: they mended what failed.
    */
-  async #waitForFenceRetry(stated: Incident['statement'], rules: object | undefined): Promise<void> {
+  async #waitForFenceRetry(stated: Incident['attestation'], rules: object | undefined): Promise<void> {
     const { fenceRetryMs, fenceRetryMaxMs } = this.#run.settings
     const pauseMs = pauseAfter(failedAttempts(this.#incident, 'fence'), fenceRetryMs, fenceRetryMaxMs)
-    const answered = (): boolean => this.#incident.statement !== stated || this.#run.rulesInForce?.() !== rules
+    const answered = (): boolean => this.#incident.attestation !== stated || this.#run.rulesInForce?.() !== rules
     await this.#holding.wait(pauseMs, answered)
   }
 
@@ -331,7 +331,7 @@ class IncidentRunner {
   }
 
   /**
-   * Originals and decisions go into the journal, all of them, before the first instance is touched (laws L2, L4). The instances and
+   * Initial states and decisions go into the journal, all of them, before the first instance is touched (laws L2, L4). The instances and
    * their evacuations are listed now, after Nova took the host for down: from that moment others may evacuate what is here, too.
    */
   async #survey(): Promise<void> {
@@ -348,7 +348,7 @@ class IncidentRunner {
     for (let from = 0; from < added.length; from += plansAtOnce) {
       const some = added.slice(from, from + plansAtOnce)
       this.#run.journal.append(some.map((data) => ({ kind: 'plan.made', ...base, instance: data.instanceId, data })))
-      // A crash in between is harmless: nothing was touched yet, and what is planned already keeps its original.
+      // A crash in between is harmless: nothing was touched yet, and what is planned already keeps its initial state.
       await this.#holding.wait(0)
     }
     // What a run before this one planned was perhaps planned by other rules.
@@ -375,7 +375,7 @@ class IncidentRunner {
     this.#to('sweeping')
   }
 
-  /** Instances that were not in the survey: scheduled or finished in its very moment. Each needs its line too (law L9). */
+  /** Instances that were not in the survey: scheduled or finished in its very moment. Each needs its outcome too (law L9). */
   async #sweep(): Promise<void> {
     if (this.#incident.cancelled !== null)
       return this.#close('cancelled', `cancelled by ${this.#incident.cancelled.by}: ${this.#incident.cancelled.reason}`)

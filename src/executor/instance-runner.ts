@@ -22,7 +22,7 @@ import { afterOf, shownNow } from './shown.ts'
 import type { Slots } from './slots.ts'
 import { startLanded } from './start-landed.ts'
 import { runStep } from './step-runner.ts'
-import { staleOrders } from './stale-order-debts.ts'
+import { staleOrders } from './stale-order-leftovers.ts'
 import { drivers } from './steps/drivers.ts'
 
 /** Bounds a workflow that routes in circles; at the pause below that is some hours of trying. */
@@ -44,9 +44,9 @@ export async function runInstance(
   if (recovery.outcome !== null) return
   const outcome = await recoverByPlan(run, watch, recovery, gate, slots, trouble)
   const base = { incident: run.id, host: run.host, instance: recovery.plan.instanceId }
-  const debts = outcome.outcome === 'recovered' || wasChanged(recovery) ? recovery.plan.debts : []
+  const leftovers = outcome.outcome === 'recovered' || wasChanged(recovery) ? recovery.plan.debts : []
   run.journal.append([
-    ...debts.map((data) => ({ kind: 'debt.recorded' as const, ...base, data })),
+    ...leftovers.map((data) => ({ kind: 'debt.recorded' as const, ...base, data })),
     ...staleOrders(run, recovery),
     { kind: 'outcome.recorded', ...base, data: outcome },
   ])
@@ -111,7 +111,7 @@ async function left(run: Run, watch: HostWatch, { plan }: InstanceRecovery): Pro
   return { outcome: 'left', code, message: `${message}; ${words}`, after: instance === null ? null : afterOf(instance) }
 }
 
-/** Nothing of ours is done for it. What someone else does is followed first: then the line says what came of it. */
+/** Nothing of ours is done for it. What someone else does is followed first: then the outcome says what came of it. */
 async function held(run: Run, watch: HostWatch, { plan }: InstanceRecovery): Promise<Outcome> {
   const { instanceId, original, reason: code, message } = plan
   return code === 'EVACUATION_UNDER_WAY'

@@ -6,7 +6,7 @@
  * The same goes for what an owner asks for by metadata and tags: it is read again before the first evacuation of an instance whose plan
  * was made a while ago. After that evacuation nothing is asked any more: the instance is not as its owner left it.
  *
- * An instance that was not touched yet is planned again, from its recorded original (law L4). One that was touched keeps its recipe
+ * An instance that was not touched yet is planned again, from its recorded initial state (law L4). One that was touched keeps its recipe
  * as long as the present rules would recover it at all; else nothing more of it is begun.
  */
 import { isDeepStrictEqual } from 'node:util'
@@ -15,7 +15,7 @@ import type { Incident, InstanceRecovery, StepRecord } from '../domain/incident.
 import type { Instance, InstanceId } from '../domain/instance.ts'
 import type { InstancePlan, StepKind } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
-import type { Original, Survey } from '../domain/survey.ts'
+import type { InitialState, Survey } from '../domain/survey.ts'
 import type { Attempt, PlansInForce, Run } from './context.ts'
 import { attempts } from './steps/recheck.ts'
 
@@ -72,7 +72,7 @@ export class PlanCheck implements PlansInForce {
    * Resolves when the plan is what the rules in force decide. Throws PlanReplaced; RULES_CHANGED for a touched instance that they would
    * not recover; SHUTDOWN and CANCELLED while Nova cannot be read.
    */
-  async settle(attempt: Attempt): Promise<void> {
+  async refresh(attempt: Attempt): Promise<void> {
     const { plan, recovery, step, act } = attempt
     if (act !== 'begins' || !begins.has(step.do)) return
     await this.#readWords(attempt)
@@ -159,11 +159,11 @@ function ordersOf({ decision, rule, recipe, recipes, expected, asProject }: Inst
 }
 
 /**
- * The survey as it would have been before anything was touched: each instance by its recorded original, and without the
+ * The survey as it would have been before anything was touched: each instance by its initial state on record, and without the
  * evacuations that came since. Before its first evacuation its owner's words are those of now.
  */
 function asPlannedBefore(survey: Survey, { instances }: Incident): Survey {
-  const recorded: Record<InstanceId, Original> = {}
+  const recorded: Record<InstanceId, InitialState> = {}
   const listed: Instance[] = []
   for (const { id, metadata, tags } of survey.instances) {
     const recovery = instances.get(id)

@@ -3,7 +3,7 @@
  * the task tells of it until the evacuation overwrites that (docs/nova.md §1.4): so it is kept in the request of the
  * evacuation's row. Pure.
  *
- * The original stays what it was (law L4); this is a later word, and a stop is obeyed: a guest that its owner wants off must
+ * The initial state stays what it was (law L4); this is a later word, and a stop is obeyed: a guest that its owner wants off must
  * not run. A start is only told: the recipe has no step for it, and whoever gave it can give it again.
  */
 import type { InstanceRecovery } from '../domain/incident.ts'
@@ -36,7 +36,7 @@ export function expectedOf(recovery: Pick<InstanceRecovery, 'steps' | 'plan'>): 
   return powerOrderOf(recovery) === 'stop' ? 'stopped' : recovery.plan.expected
 }
 
-/** For the line of the instance. */
+/** For the outcome of the instance. */
 export function powerOrderNote(recovery: Pick<InstanceRecovery, 'steps'>): string[] {
   switch (powerOrderOf(recovery)) {
     case 'stop':

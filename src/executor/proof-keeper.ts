@@ -1,6 +1,6 @@
 /**
  * Keeps the proof of death true for as long as the incident needs it: reads it once more after a restart, makes anew what
- * lapses by itself, and looks for signs of life before the first write of a run that it did not see begin (law L1).
+ * expires by itself, and looks for signs of life before the first write of a run that it did not see begin (law L1).
  */
 import { isAborted, sleep } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
@@ -49,7 +49,7 @@ export class ProofKeeper {
       if (record === null) return
       try {
         run.proof = await this.#restoreOnce(record)
-        run.lapsed = null
+        run.proofExpired = null
         this.#goOnAfter(record)
         return
       } catch (thrown) {
@@ -59,18 +59,19 @@ export class ProofKeeper {
         const message = `the proof of death could not be renewed: ${error.message}. ${sayIt(run.host)}`
         this.#holding.hold(code, message, error)
         const { fenceRetryMs, fenceRetryMaxMs } = run.settings
-        const restated = (): boolean => this.#holding.incident.restated
-        if (!restated()) await this.#holding.wait(pauseAfter(failures, fenceRetryMs, fenceRetryMaxMs), restated)
-        if (!restated()) continue
-        run.proof = this.#byStatement()
+        const attestedSince = (): boolean => this.#holding.incident.attestedSince
+        if (!attestedSince())
+          await this.#holding.wait(pauseAfter(failures, fenceRetryMs, fenceRetryMaxMs), attestedSince)
+        if (!attestedSince()) continue
+        run.proof = this.#byAttestation()
         return
       }
     }
   }
 
-  /** Makes the proof anew again and again while the run lasts, when its method says that it lapses; else reads it. Never rejects. */
+  /** Renews the proof again and again while the run lasts, when its method says that it expires; else reads it. Never rejects. */
   keep(): void {
-    const everyMs = this.#lapseMs()
+    const everyMs = this.#expiryMs()
     if (everyMs === null) return this.#reading.begin()
     if (this.#keeping) return
     this.#keeping = true
@@ -88,7 +89,7 @@ export class ProofKeeper {
     let known: KnownRow | null = knownRow(this.#holding.incident)
     let still: { since: number; forMs: number } | null = null
     for (;;) {
-      // Voided meanwhile: the gate proves it anew, and looks for life itself.
+      // Revoked meanwhile: the gate proves it again, and looks for life itself.
       if (this.#holding.incident.proof === null) return
       const row = await this.#holding.persist(0, () => readService(this.#run))
       const now = this.#run.clock.now()
@@ -110,7 +111,7 @@ export class ProofKeeper {
       this.#holding.goOn('a person stated it again, and the heartbeat stands still')
   }
 
-  /** Ends only the holds that a proof can answer; what a statement was held for is looked at next. */
+  /** Ends only the holds that a proof can answer; what an attestation was held for is looked at next. */
   #goOnAfter({ strength }: ProofRecord): void {
     const code = this.#holding.incident.held?.code
     if (code === 'FENCE_FAILED' || (code === 'HOST_ALIVE' && strength !== 'statement'))
@@ -123,20 +124,23 @@ export class ProofKeeper {
     const error = new LifeboatError('HOST_ALIVE', message)
     if (anew) this.#holding.holdAnew('HOST_ALIVE', message, error)
     else this.#holding.hold('HOST_ALIVE', message, error)
-    await this.#holding.wait(Infinity, () => this.#holding.incident.restated || this.#holding.incident.proof === null)
+    await this.#holding.wait(
+      Infinity,
+      () => this.#holding.incident.attestedSince || this.#holding.incident.proof === null,
+    )
   }
 
-  #lapseMs(): number | null {
+  #expiryMs(): number | null {
     const { proof, fencer } = this.#run
     return proof === null ? null : fencer.renewEveryMs(proof.method)
   }
 
-  #byStatement(): FencingProof {
-    const { statement } = this.#holding.incident
-    if (statement === null) throw new LifeboatError('INVARIANT', 'restated without a statement')
-    const proof = this.#run.fencer.statement(this.#run.host, statement.by, statement.statement)
+  #byAttestation(): FencingProof {
+    const { attestation } = this.#holding.incident
+    if (attestation === null) throw new LifeboatError('INVARIANT', 'attested again without an attestation')
+    const proof = this.#run.fencer.attest(this.#run.host, attestation.by, attestation.statement)
     recordProof(this.#run, proof)
-    this.#holding.goOn(`${statement.by} stated that the host is dead`)
+    this.#holding.goOn(`${attestation.by} stated that the host is dead`)
     return proof
   }
 
@@ -164,13 +168,13 @@ export class ProofKeeper {
     journal.append([{ kind: 'fence.attempt', incident: id, host, data }])
   }
 
-  /** Until the next try, or a person's word that stands in for what lapsed. */
+  /** Until the next try, or a person's word that stands in for what expired. */
   async #rest(pauseMs: number): Promise<void> {
     const { clock } = this.#run
     const endsAt = clock.now() + pauseMs
     while (clock.now() < endsAt && !isAborted(this.#over.signal)) {
-      if (this.#run.lapsed !== null && this.#holding.incident.restated) return
-      const stepMs = this.#run.lapsed === null ? pauseMs : lookAgainMs
+      if (this.#run.proofExpired !== null && this.#holding.incident.attestedSince) return
+      const stepMs = this.#run.proofExpired === null ? pauseMs : lookAgainMs
       await sleep(clock, Math.min(stepMs, endsAt - clock.now()), this.#over.signal)
     }
   }
@@ -183,28 +187,28 @@ export class ProofKeeper {
       await this.#rest(pauseMs)
       if (isAborted(this.#over.signal)) return
       try {
-        if (run.lapsed !== null && this.#holding.incident.restated) {
-          run.proof = this.#byStatement()
-          run.lapsed = null
+        if (run.proofExpired !== null && this.#holding.incident.attestedSince) {
+          run.proof = this.#byAttestation()
+          run.proofExpired = null
           return
         }
         const record = this.#holding.incident.proof
-        // A person's word took its place meanwhile: it does not lapse.
+        // A person's word took its place meanwhile: it does not expire.
         if (record === null || run.fencer.renewEveryMs(record.method) === null) {
-          run.lapsed = null
+          run.proofExpired = null
           return
         }
         run.proof = await this.#restoreOnce(record)
-        run.lapsed = null
+        run.proofExpired = null
         failures = 0
       } catch (thrown) {
         const error = ensureError(thrown)
         if (isAborted(this.#over.signal)) return
         // The gate holds every further write until it is renewed: what the old proof rested on may be gone.
-        run.lapsed = error
+        run.proofExpired = error
         failures += 1
         // A word that the journal could not take is not waited for: without a pause this would spin.
-        if (this.#holding.incident.restated) await sleep(run.clock, lookAgainMs, this.#over.signal)
+        if (this.#holding.incident.attestedSince) await sleep(run.clock, lookAgainMs, this.#over.signal)
       }
     }
   }

@@ -1,6 +1,6 @@
 /**
  * Reads a proof of death again while the recovery that rests on it goes on: a host may be powered on at any time, and its guests
- * with it. Reads only; what it finds voids the proof, or lets no further write through.
+ * with it. Reads only; what it finds revokes the proof, or lets no further write through.
  */
 import { isAborted, sleep } from '../domain/clock.ts'
 import { ensureError } from '../domain/errors.ts'
@@ -50,12 +50,12 @@ export class ProofReading {
     }
   }
 
-  /** What lapses is made anew by its keeper, and a person's word cannot be read. After a hold the gate reads it itself. */
+  /** What expires is renewed by its keeper, and a person's word cannot be read. After a hold the gate reads it itself. */
   #due(): ProofRecord | null {
-    const { permissions, fencer, id, lapsed } = this.#run
+    const { permissions, fencer, id, proofExpired } = this.#run
     const { proof, phase, held } = permissions.incident(id)
     if (proof === null || proof.strength === 'statement' || fencer.renewEveryMs(proof.method) !== null) return null
-    return restsOnIt.has(phase) && (held === null || lapsed !== null) ? proof : null
+    return restsOnIt.has(phase) && (held === null || proofExpired !== null) ? proof : null
   }
 
   async #readOnce(record: ProofRecord): Promise<void> {
@@ -64,17 +64,17 @@ export class ProofReading {
       const proof = await run.fencer.restore(record, this.#over)
       if (!this.#stands(record)) return
       run.proof = proof
-      run.lapsed = null
+      run.proofExpired = null
       this.#readAt = run.clock.now()
     } catch (thrown) {
       const error = ensureError(thrown)
       if (!this.#stands(record)) return
       if (error.code === 'HOST_ALIVE') this.#void(error.message)
-      else if (run.clock.now() - this.#readAt > unreadGoodForMs) run.lapsed = error
+      else if (run.clock.now() - this.#readAt > unreadGoodForMs) run.proofExpired = error
     }
   }
 
-  /** It may have been voided, or another one taken its place, while it was read. */
+  /** It may have been revoked, or another one taken its place, while it was read. */
   #stands(record: ProofRecord): boolean {
     return !isAborted(this.#over) && this.#run.permissions.incident(this.#run.id).proof === record
   }

@@ -48,7 +48,7 @@ export class ProofRenewal {
     const { permissions, clock, host, id, settings, signal } = this.#run
     this.#run.proof = null
     if (clock.now() < this.#lookAgainAt) return false
-    if (permissions.incident(id).statement === null && clock.now() < this.#tryAgainAt) return false
+    if (permissions.incident(id).attestation === null && clock.now() < this.#tryAgainAt) return false
     const { verdict, frozen } = await retryRead(clock, signal, () => permissions.lookAgain(host, signal))
     const isDead = frozen === null && isDeadAgain(verdict)
     this.#looks = isDead ? 0 : this.#looks + 1
@@ -67,7 +67,7 @@ export class ProofRenewal {
     try {
       // No witness finds it alive any more: a person's word counts.
       this.#run.proof = await fenceHost(this.#run, true, verdict)
-      this.#run.lapsed = null
+      this.#run.proofExpired = null
       this.#keeper.keep()
       return await this.#isolateAnew()
     } catch (thrown) {
@@ -87,9 +87,9 @@ export class ProofRenewal {
 
   /** A person's word says that it is off again. A wall clock that was set back makes the wait no longer than it is. */
   #isBooting(): boolean {
-    const { voided, statement } = this.#holding.incident
-    if (voided?.code !== 'POWER_ON' || statement !== null) return false
-    const since = this.#run.clock.wall() - Date.parse(voided.at)
+    const { revoked, attestation } = this.#holding.incident
+    if (revoked?.code !== 'POWER_ON' || attestation !== null) return false
+    const since = this.#run.clock.wall() - Date.parse(revoked.at)
     return since >= 0 && since < bootMs
   }
 

@@ -1,6 +1,6 @@
 /**
  * The writes that take back what we set on a returning host: each with its rows around it, as every write has, and confirmed
- * only by reading the service back. An answer that was lost is settled by reading; nothing is sent again in the same call.
+ * only by reading the service back. A write whose answer was lost is reconciled by reading; nothing is sent again in the same call.
  *
  * Never decides whether: domain/host-return.ts does, and control/ asks it before every call.
  */
@@ -8,7 +8,7 @@ import { sleep, type Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
-import type { HostMark, ReturnStepKind } from '../domain/host-return.ts'
+import type { OurFlags, ReturnStepKind } from '../domain/host-return.ts'
 import type { Journal } from '../domain/journal.ts'
 import { lastMoment } from './last-moment.ts'
 import { stepRequestId } from './step-request-id.ts'
@@ -28,7 +28,7 @@ export interface ReturnRun {
   /** Aborts when the daemon stops. A write that was sent is always waited for. */
   signal: AbortSignal
   /** How long a write whose answer was lost may still show up in Nova. Too short: it is called lost and tried again. */
-  settleQuietMs: number
+  reconcileQuietMs: number
   /** Pause between two readings meanwhile. */
   tickMs: number
 }
@@ -44,21 +44,21 @@ const reached: Record<ReturnStepKind, (service: ServiceRecord) => boolean> = {
 }
 
 /** Whether what would be taken back is there, and ours, by a fresh row: a person may have acted since the decision. */
-const ours: Record<ReturnStepKind, (service: ServiceRecord, mark: HostMark) => boolean> = {
-  'clear-forced-down': (service, mark) => service.forcedDown && mark.forcedDown,
+const ours: Record<ReturnStepKind, (service: ServiceRecord, ourFlags: OurFlags) => boolean> = {
+  'clear-forced-down': (service, ourFlags) => service.forcedDown && ourFlags.forcedDown,
   // Only a host that Nova sees up: the PUT asks its nova-compute to take the trait in Placement back as well.
-  enable: (service, mark) =>
+  enable: (service, ourFlags) =>
     service.status === 'disabled' &&
     service.state === 'up' &&
-    mark.disabled &&
-    mark.reasons.includes(service.disabledReason ?? ''),
+    ourFlags.disabled &&
+    ourFlags.reasons.includes(service.disabledReason ?? ''),
 }
 
 /** Sends one write and follows it to its end. Throws what reading the cloud throws; the rows then stay open. */
 export async function takeBack(run: ReturnRun, kind: ReturnStepKind): Promise<void> {
-  const { mark } = run.record()
+  const { ourFlags } = run.record()
   const service = await readService(run)
-  if (mark === null || service?.id !== mark.serviceId || !ours[kind](service, mark)) return
+  if (ourFlags === null || service?.id !== ourFlags.serviceId || !ours[kind](service, ourFlags)) return
   if (run.signal.aborted || !run.mayWrite()) return
   const { forcedDown, status, state, disabledReason, updatedAt } = service
   const key = returnStepKey(run.record(), kind)
@@ -74,7 +74,7 @@ export async function takeBack(run: ReturnRun, kind: ReturnStepKind): Promise<vo
   append(run, { kind: 'step.intended', step: key, data })
   try {
     mayLeave()
-    run.noteOurWrite(await run.cloud.updateService(mark.serviceId, changes[kind], { ...as, mayLeave }))
+    run.noteOurWrite(await run.cloud.updateService(ourFlags.serviceId, changes[kind], { ...as, mayLeave }))
     append(run, { kind: 'step.issued', step: key, data: { requestId: null, ...as } })
   } catch (thrown) {
     const error = ensureError(thrown)
@@ -82,11 +82,11 @@ export async function takeBack(run: ReturnRun, kind: ReturnStepKind): Promise<vo
     // A refusal is an answer: Nova says what is missing, and asking again at once changes nothing.
     if (error.certainty !== 'unknown') return fail(run, key, error)
   }
-  await settleOpen(run)
+  await reconcileOpen(run)
 }
 
 /** Finds out what became of a write that has rows but no end: after a lost answer, or after a restart. */
-export async function settleOpen(run: ReturnRun): Promise<void> {
+export async function reconcileOpen(run: ReturnRun): Promise<void> {
   const { open } = run.record()
   if (open === null) return
   const askedAt = run.clock.now()
@@ -95,7 +95,7 @@ export async function settleOpen(run: ReturnRun): Promise<void> {
     if (service !== undefined && reached[open.kind](service)) return confirm(run, open, service)
     // It was accepted: what shows now is no late effect but somebody's next write, or a refusal in disguise.
     if (open.issued) return fail(run, open.key, notReached())
-    if (run.clock.now() - askedAt >= run.settleQuietMs) return fail(run, open.key, neverTaken())
+    if (run.clock.now() - askedAt >= run.reconcileQuietMs) return fail(run, open.key, neverTaken())
     await sleep(run.clock, run.tickMs, run.signal)
     if (run.signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping', { certainty: 'unknown' })
   }

@@ -1,5 +1,5 @@
 /**
- * What is read of the cloud for a returning host: evacuations that are not settled, Placement's trait, and what stays behind.
+ * What is read of the cloud for a returning host: evacuations that are not complete, Placement's trait, and what stays behind.
  * Reads only.
  */
 import type { CallOptions, Cloud } from '../domain/cloud.ts'
@@ -11,7 +11,7 @@ import type { HostName } from '../domain/service.ts'
 
 type Evacuations = NonNullable<ReturnFacts['evacuations']>
 /** What is needed of an instance of an incident that is over; of the incident, its instances alone. */
-export type EndedInstance = Pick<InstanceRecovery, 'outcome' | 'debts'> & { plan: { name: string } }
+export type EndedInstance = Pick<InstanceRecovery, 'outcome' | 'leftovers'> & { plan: { name: string } }
 export type EndedIncident = { instances: ReadonlyMap<InstanceId, EndedInstance> }
 
 type NameOf = (id: InstanceId) => string
@@ -23,7 +23,7 @@ const disabledTrait = 'COMPUTE_STATUS_DISABLED'
 const flying = ['accepted', 'pre-migrating']
 
 /**
- * The evacuations from a host that Nova has not settled. One that never ended is left out when a later one of the same
+ * The evacuations from a host that Nova has not completed. One that never ended is left out when a later one of the same
  * instance was done: its destination died, and it moves no more (docs/nova.md §2.5).
  */
 export async function readEvacuations(
@@ -68,7 +68,7 @@ export async function readTrait(
 }
 
 /**
- * What stays behind when a host returns: debts of its incidents, resizes that nobody can confirm any more, and instances that
+ * What stays behind when a host returns: leftovers of its incidents, resizes that nobody can confirm any more, and instances that
  * were not recovered and are still there.
  */
 export async function readLeftovers(
@@ -78,15 +78,15 @@ export async function readLeftovers(
   options?: CallOptions,
 ): Promise<Leftover[]> {
   return [
-    ...incidents.flatMap(debtsOf),
+    ...incidents.flatMap(leftoversOf),
     ...(await lostResizes(cloud, host, options)),
     ...stillThere(await cloud.listInstances(host, options), incidents),
   ]
 }
 
-function debtsOf({ instances }: EndedIncident): Leftover[] {
-  return [...instances].flatMap(([instance, { debts, plan }]) =>
-    debts.map(({ code, message }) => ({ code, message: `${plan.name}: ${message}`, instance })),
+function leftoversOf({ instances }: EndedIncident): Leftover[] {
+  return [...instances].flatMap(([instance, { leftovers, plan }]) =>
+    leftovers.map(({ code, message }) => ({ code, message: `${plan.name}: ${message}`, instance })),
   )
 }
 

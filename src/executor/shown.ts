@@ -1,4 +1,4 @@
-/** What Nova shows of an instance as its line is written. Reads only; what cannot be read is said with its time. */
+/** What Nova shows of an instance as its outcome is written. Reads only; what cannot be read is said with its time. */
 import { ensureError, errorRecord } from '../domain/errors.ts'
 import type { Instance, InstanceId } from '../domain/instance.ts'
 import type { Outcome } from '../domain/outcome.ts'
@@ -6,19 +6,19 @@ import type { Run } from './context.ts'
 import type { HostWatch } from './host-watch.ts'
 
 /**
- * How old a reading may be that a line quotes. Longer tells people what Nova has contradicted since; shorter reads each of hundreds
+ * How old a reading may be that an outcome quotes. Longer tells people what Nova has contradicted since; shorter reads each of hundreds
  * of instances that a cancel leaves by itself.
  */
 const toldGoodForMs = 2_000
 
 export interface Shown {
-  /** Null where it could not be read now: the line then has no state that may be long over. */
+  /** Null where it could not be read now: the outcome then has no state that may be long over. */
   instance: Instance | null
   /** For the end of a message, e.g. "Nova shows it active on cmp02". */
   words: string
 }
 
-/** Reads it once where what is known is older than a moment. Never throws: a line is written whatever Nova does. */
+/** Reads it once where what is known is older than a moment. Never throws: an outcome is written whatever Nova does. */
 export async function shownNow(run: Run, watch: HostWatch, id: InstanceId): Promise<Shown> {
   const isRecent = (): boolean => run.clock.now() - watch.knownAt(id) <= toldGoodForMs
   try {

@@ -1,7 +1,7 @@
 /**
  * The writes that put right what an order of ours broke that was given up long before: a reset of the state, and a stop of what was
  * stopped. Each with its rows among the steps of its instance, and confirmed only by reading the instance back. Both may be repeated;
- * an answer that was lost is settled by reading all the same.
+ * a write whose answer was lost is reconciled by reading all the same.
  *
  * Never decides whether: domain/stale-order.ts does, and control/ asks it before every call.
  */
@@ -27,7 +27,7 @@ export interface RepairRun {
   /** Pause between two readings. */
   tickMs: number
   /** How long a write whose answer was lost may still show up in Nova. Too short: it is sent again, which changes nothing. */
-  settleQuietMs: number
+  reconcileQuietMs: number
 }
 
 const prefix = 'repair.'
@@ -80,11 +80,11 @@ export async function repair(
 }
 
 /** Finds out what became of writes that have rows but no end: after a restart. */
-export async function settleRepairs(run: RepairRun, steps: readonly StepRecord[]): Promise<void> {
+export async function reconcileRepairs(run: RepairRun, steps: readonly StepRecord[]): Promise<void> {
   for (const { key, kind, status } of steps) {
     if (kind !== 'reset-state' && kind !== 'stop') continue
     if (status === 'issued') await follow(run, kind, key, shownWithinMs)
-    else if (status === 'intended') await follow(run, kind, key, run.settleQuietMs)
+    else if (status === 'intended') await follow(run, kind, key, run.reconcileQuietMs)
   }
 }
 

@@ -48,7 +48,7 @@ export async function startAgain(
   }
 }
 
-/** The line of an instance that runs where it was. */
+/** The outcome of an instance that runs where it was. */
 export function runningAgain(seen: Instance, code: 'STARTED_AFTER_RETURN' | 'STARTED_BY_OTHERS'): Outcome {
   const who = code === 'STARTED_BY_OTHERS' ? 'someone else started it' : 'started after its host had come back'
   return { outcome: 'recovered', code, message: `on ${seen.host}, ${seen.vmState}; ${who}`, after: afterOf(seen) }
@@ -62,7 +62,7 @@ function shown({ vmState, host }: Instance): string {
   return `Nova shows it ${vmState} on ${host ?? 'no host'}`
 }
 
-/** What Nova shows, as lines keep it. */
+/** What Nova shows, as outcomes keep it. */
 export function afterOf({ host, vmState, taskState, powerState, locked }: Instance): NonNullable<Outcome['after']> {
   return { host, vmState, taskState, powerState, locked }
 }

@@ -2,7 +2,7 @@
  * An instance that is to run and landed stopped. Its host lived again for a while before it was fenced anew, and nova-compute
  * stopped what it found off (docs/nova.md §8): the evacuation then lands it as Nova shows it. It is started, as the plan says.
  *
- * What its owner stopped meanwhile is not: then the line says how it is.
+ * What its owner stopped meanwhile is not: then the outcome says how it is.
  */
 import { ensureError, type LifeboatError } from '../domain/errors.ts'
 import { lastOrder } from '../domain/power-history.ts'
@@ -33,7 +33,7 @@ export async function startLanded(
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
-    // Nothing was begun: the reading for its line says what this means.
+    // Nothing was begun: the reading for its outcome says what this means.
     return null
   }
   try {

@@ -50,5 +50,9 @@ export interface StepDriver {
    * Nova's answering.
    * Gives the request id when one was found.
    */
-  settle(scene: StepScene, record: StepRecord, quietMs: number): Promise<{ applied: boolean; requestId: string | null }>
+  reconcile(
+    scene: StepScene,
+    record: StepRecord,
+    quietMs: number,
+  ): Promise<{ applied: boolean; requestId: string | null }>
 }

@@ -37,7 +37,7 @@ const lookForLateMs = 10_000
 
 /**
  * Runs a step to its end. Throws the LifeboatError of the last attempt; SHUTDOWN when the daemon stops in the middle
- * (the rows stay open and are settled at the next start).
+ * (the rows stay open and are reconciled at the next start).
  */
 export async function runStep(driver: StepDriver, scene: StepScene, gate: Passage, slots: Slots): Promise<unknown> {
   let troubles = 0
@@ -103,7 +103,7 @@ async function tryInSlot(
       if (scene.act === 'finishes' && !gate.isOpen(scene.act) && (await isDoneAlready(driver, scene, key, attempt)))
         return null
       await gate.pass(scene.act)
-      await scene.run.plans.settle(scene)
+      await scene.run.plans.refresh(scene)
     }
     // The late check on the destination is the evacuation's (docs/nova.md §1.7): a member whose gate is shut holds nobody up.
     const tryIt = (): ReturnType<typeof tryOnce> => tryOnce(driver, scene, gate, key, attempt, mayBeServedUntil)
@@ -203,13 +203,13 @@ async function tryOnce(
       if (error.certainty !== 'unknown' && !mayHideAnAct.has(error.code)) return fail(error)
       if (error.code === 'JOURNAL_UNAVAILABLE') throw error
       try {
-        const quietMs = error.certainty === 'unknown' ? run.settings.settleQuietMs : 2 * run.settings.tickMs
-        if (!(await settleInto(driver, scene, now, base, quietMs))) {
+        const quietMs = error.certainty === 'unknown' ? run.settings.reconcileQuietMs : 2 * run.settings.tickMs
+        if (!(await reconcileInto(driver, scene, now, base, quietMs))) {
           if (error.certainty === 'unknown' && error.details['served'] !== true && mayBeServed()) return 'late'
-          return fail(error.certainty === 'unknown' ? settledAsNotApplied(error) : error)
+          return fail(error.certainty === 'unknown' ? reconciledAsNotApplied(error) : error)
         }
-      } catch (unsettled) {
-        return fail(unsettledError(scene, unsettled, error))
+      } catch (unread) {
+        return fail(unreconciledError(scene, unread, error))
       }
     }
     return null
@@ -223,7 +223,7 @@ async function tryOnce(
     } catch (thrown) {
       const error = ensureError(thrown)
       if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
-      // Nothing was intended yet: the rows say what could not be prepared. Both at once: nothing must settle the first.
+      // Nothing was intended yet: the rows say what could not be prepared. Both at once: nothing must reconcile the first.
       const record = errorRecord(error)
       run.journal.append([intended(null, null), { kind: 'step.failed', ...base, data: { error: record } }])
       return record
@@ -246,10 +246,10 @@ async function tryOnce(
   } else if (now().status === 'intended') {
     try {
       const waited = mayBeServedUntil.at !== null
-      const quietMs = waited && mayBeServed() ? 0 : run.settings.settleQuietMs
-      if (!(await settleInto(driver, scene, now, base, quietMs))) return mayBeServed() ? 'late' : fail(neverTaken())
+      const quietMs = waited && mayBeServed() ? 0 : run.settings.reconcileQuietMs
+      if (!(await reconcileInto(driver, scene, now, base, quietMs))) return mayBeServed() ? 'late' : fail(neverTaken())
     } catch (thrown) {
-      return fail(unsettledError(scene, thrown))
+      return fail(unreconciledError(scene, thrown))
     }
   }
 
@@ -274,7 +274,7 @@ async function followed(driver: StepDriver, scene: StepScene, record: StepRecord
     try {
       return await Promise.race([trouble.reading(inTime, read, (ms) => (waitedMs += ms)), aborted(limit.signal)])
     } catch (thrown) {
-      if (!limit.expired()) throw unsettledError(scene, thrown)
+      if (!limit.expired()) throw unreconciledError(scene, thrown)
       leftMs = waitedMs + watch.blindMs - blindBefore
       if (leftMs > 0) continue
       const overdue = driver.overdue?.(scene, record)
@@ -287,10 +287,10 @@ async function followed(driver: StepDriver, scene: StepScene, record: StepRecord
 }
 
 /**
- * A read that fails for good while a write is settled or followed says nothing about the write: nobody knows whether it was
+ * A read that fails for good while a write is reconciled or followed says nothing about the write: nobody knows whether it was
  * taken, whatever the read's own certainty is (law L3). What the read learnt for sure stays as it is.
  */
-function unsettledError({ step }: StepScene, thrown: unknown, write?: LifeboatError): LifeboatError {
+function unreconciledError({ step }: StepScene, thrown: unknown, write?: LifeboatError): LifeboatError {
   const error = ensureError(thrown)
   const learnt = error.certainty !== 'not-applied' || error.code === 'INSTANCE_GONE'
   if (learnt || error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') return error
@@ -319,20 +319,20 @@ function tooLate({ step }: StepScene, overdue?: Overdue): LifeboatError {
   })
 }
 
-/** Settles an intended step; writes the issued row when the write turns out to have been taken. */
-async function settleInto(
+/** Reconciles an intended step with what Nova shows; writes the issued row when the write turns out to have been taken. */
+async function reconcileInto(
   driver: StepDriver,
   scene: StepScene,
   now: () => StepRecord,
   base: { incident: string; host: string; instance: string; step: string },
   quietMs: number,
 ): Promise<boolean> {
-  const settled = await scene.trouble.reading(scene, () => driver.settle(scene, now(), quietMs))
-  if (settled.applied)
+  const found = await scene.trouble.reading(scene, () => driver.reconcile(scene, now(), quietMs))
+  if (found.applied)
     scene.run.journal.append([
-      { kind: 'step.issued', ...base, data: { requestId: settled.requestId, ...requestIdOf(now()) } },
+      { kind: 'step.issued', ...base, data: { requestId: found.requestId, ...requestIdOf(now()) } },
     ])
-  return settled.applied
+  return found.applied
 }
 
 /**
@@ -364,7 +364,7 @@ async function sendOnce(
   }
 }
 
-function settledAsNotApplied(error: LifeboatError): LifeboatError {
+function reconciledAsNotApplied(error: LifeboatError): LifeboatError {
   return new LifeboatError('API_UNAVAILABLE', `no answer, and Nova shows no trace of the request (${error.message})`, {
     retry: 'backoff',
     cause: error,

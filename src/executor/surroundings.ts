@@ -118,7 +118,7 @@ function encryptedProjects(instances: Instance[], volumes: Record<string, Volume
   return new Set(encrypted.map(({ projectId }) => projectId))
 }
 
-/** Whether the owner's wish can only be told from the history: who stopped it, and what it was before a resize. */
+/** Whether what the owner wants can only be told from the history: who stopped it, and what it was before a resize. */
 function needsHistory(instance: Instance): boolean {
   return instance.vmState !== 'active' || instance.taskState !== null
 }

@@ -67,7 +67,7 @@ export async function takeSurvey(
 
 /**
  * Of a cell that it cannot reach Nova lists nothing, without a word (docs/nova.md §1.3): an instance that is missing there for
- * this reason would end without a line (law L9).
+ * this reason would end without an outcome (law L9).
  *
  * @throws LifeboatError API_UNAVAILABLE while the host's cell cannot be reached; NOT_FOUND where its nova-compute is not listed,
  *   which older Novas do with such a cell

@@ -11,7 +11,7 @@ import { defaultLimits, runChain, type MethodLimits } from './chain.ts'
 import type { FencingMethod, PowerReading } from './method.ts'
 import { makeProof, verifyProof } from './proof.ts'
 
-/** The method's name in the proof of a person's statement. */
+/** The method's name in the proof of a person's attestation. */
 const operatorMethod = 'operator'
 
 /** Begins the lines of evidence that a renewal of the proof replaces. */
@@ -53,7 +53,7 @@ export function createFencer(options: {
       const message = `The proof of ${record.host} was made by ${record.method}, which is no longer configured for it`
       throw new LifeboatError('FENCE_UNVERIFIED', message, { details: { host: record.host } })
     }
-    // What lapses by itself is made anew first: the reading alone would prove it until it lapses, and not a second more.
+    // What expires by itself is renewed first: the reading alone would prove it until it expires, and not a second more.
     const renewed = method.renew === undefined ? [] : await method.renew(record.host, signal)
     const reading = await look(method, record.host, signal)
     const details = { host: record.host, method: method.name, reading: reading.detail }
@@ -88,9 +88,9 @@ export function createFencer(options: {
     }
   }
 
-  function statement(host: HostName, statedBy: string, text: string): FencingProof {
+  function attest(host: HostName, statedBy: string, text: string): FencingProof {
     if (statedBy.trim() === '' || text.trim() === '') {
-      throw new LifeboatError('PROOF_INVALID', `A statement that ${host} is dead needs a name and a text`)
+      throw new LifeboatError('PROOF_INVALID', `An attestation that ${host} is dead needs a name and a text`)
     }
     const at = iso()
     const evidence = [`${at} ${statedBy}: ${text}`]
@@ -100,7 +100,7 @@ export function createFencer(options: {
   return {
     fence,
     restore,
-    statement,
+    attest,
     renewEveryMs: (name) => methods.get(name)?.renewEveryMs ?? null,
     verify: verifyProof,
   }

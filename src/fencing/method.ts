@@ -13,9 +13,9 @@ export interface FencingMethod {
   strength: ProofStrength
   /** What it takes away. Absent: power. */
   proves?: ProofSubject
-  /** How often what it did lapses and must be done again, ms. Absent: it stays. */
+  /** How often what it did expires and must be done again, ms. Absent: it stays. */
   renewEveryMs?: number
-  /** Does again what lapses, on a host that was fenced. Gives what was said. Throws FENCE_FAILED. */
+  /** Does again what expires, on a host that was fenced. Gives what was said. Throws FENCE_FAILED. */
   renew?(host: HostName, signal?: AbortSignal): Promise<string[]>
   /** Whether this method is configured for the host. */
   covers(host: HostName): boolean

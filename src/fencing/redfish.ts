@@ -42,7 +42,7 @@ export function redfishMethod(
   }
 }
 
-/** Sends ForceOff. A refusal still counts when the host is off; a lost answer is settled by reading, never by resending. */
+/** Sends ForceOff. A refusal still counts when the host is off; a lost answer is reconciled by reading, never by resending. */
 async function order(
   bmc: RedfishClient,
   url: string,

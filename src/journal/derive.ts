@@ -71,8 +71,10 @@ function instanceRules(db: Database.Database): Rules {
   const enter = db.prepare(
     'UPDATE instances SET recipe = ?, round = round + 1, last_seq = ? WHERE incident = ? AND instance = ?',
   )
-  const debt = db.prepare('UPDATE instances SET debts = debts + 1, last_seq = ? WHERE incident = ? AND instance = ?')
-  const settledDebt = db.prepare(
+  const leftover = db.prepare(
+    'UPDATE instances SET debts = debts + 1, last_seq = ? WHERE incident = ? AND instance = ?',
+  )
+  const clearedLeftover = db.prepare(
     'UPDATE instances SET debts = max(0, debts - 1), last_seq = ? WHERE incident = ? AND instance = ?',
   )
   const end = db.prepare(
@@ -87,8 +89,8 @@ function instanceRules(db: Database.Database): Rules {
       plan.run(incident, instance, name, projectId, rule, decision, reason, expected, recipe, seq)
     },
     'recipe.entered': ({ incident, instance, data, seq }) => enter.run(data.recipe, seq, incident, instance),
-    'debt.recorded': ({ incident, instance, seq }) => debt.run(seq, incident, instance),
-    'debt.settled': ({ incident, instance, seq }) => settledDebt.run(seq, incident, instance),
+    'debt.recorded': ({ incident, instance, seq }) => leftover.run(seq, incident, instance),
+    'debt.settled': ({ incident, instance, seq }) => clearedLeftover.run(seq, incident, instance),
     'outcome.recorded': ({ incident, instance, data, seq }) =>
       end.run(data.outcome, data.code, data.message, data.after?.host ?? null, seq, incident, instance),
   }

@@ -4,7 +4,7 @@
  *
  * WAL with synchronous=FULL: each commit is one fsync of the write-ahead log, and then the head beside the journal is written
  * (kept-head.ts). A crash of the machine loses nothing that
- * `append` returned; it may keep an append that threw, which is harmless: an `intended` step is settled by reading the cloud.
+ * `append` returned; it may keep an append that threw, which is harmless: an `intended` step is reconciled by reading the cloud.
  */
 import { dirname, join } from 'node:path'
 import type Database from 'better-sqlite3'

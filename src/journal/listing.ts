@@ -22,7 +22,7 @@ export interface IncidentLine {
   message: string | null
   /** When the last of its instances got a line, or was last heard of; null without instances. */
   lastLineAt: string | null
-  /** Instances by how they ended; `open` are those that have no line yet. */
+  /** Instances by how they ended; `open` are those that have no outcome yet. */
   instances: Record<OutcomeKind | 'open', number>
 }
 
@@ -30,7 +30,7 @@ export interface IncidentQuery {
   host?: string
   openOnly?: boolean
   /** Only those that are over, armed, with instances that did not come back, and that nobody has signed off. */
-  unsettled?: boolean
+  unreviewed?: boolean
   /** Default 100. */
   limit?: number
 }
@@ -45,7 +45,7 @@ SELECT id, host, segment, mode, phase, opened_at AS openedAt, opened_by AS opene
   proof_method AS proofMethod, proof_strength AS proofStrength, closed_at AS closedAt, outcome, message,
   last_seq AS lastSeq
 FROM incidents
-WHERE (@host IS NULL OR host = @host) AND (@openOnly = 0 OR phase <> 'closed') AND (@unsettled = 0 OR (
+WHERE (@host IS NULL OR host = @host) AND (@openOnly = 0 OR phase <> 'closed') AND (@unreviewed = 0 OR (
   phase = 'closed' AND mode = 'armed'
   AND id NOT IN (SELECT incident FROM entries WHERE kind = 'review.signed-off' AND incident IS NOT NULL)
   AND EXISTS (SELECT 1 FROM instances WHERE incident = incidents.id AND outcome IN ('left', 'failed', 'stuck'))))
@@ -82,12 +82,12 @@ export function incidentListing(db: Database.Database): (query?: IncidentQuery) 
     if (known.size > countsKept) known.delete(known.keys().next().value ?? '')
     return counts
   }
-  return ({ host, openOnly, unsettled, limit } = {}) =>
+  return ({ host, openOnly, unreviewed, limit } = {}) =>
     lines
       .all({
         host: host ?? null,
         openOnly: Number(openOnly ?? false),
-        unsettled: Number(unsettled ?? false),
+        unreviewed: Number(unreviewed ?? false),
         limit: limit ?? 100,
       })
       .map(({ lastSeq, ...line }) => ({ ...line, ...copied(countsOf(line.id, lastSeq)) }))

@@ -3,7 +3,7 @@
  * plain words what has no counterpart. Pure; whatever is not known to be safe is left at our careful defaults.
  */
 import { parse } from 'yaml'
-import type { Scope } from '../domain/standing-order.ts'
+import type { Scope } from '../domain/order.ts'
 import type { MasakariHost, MasakariInventory, MasakariSegment } from '../openstack/masakari.ts'
 
 /** What an import from Masakari gives. */

@@ -10,13 +10,13 @@ export function openSentence(count: ScopeCount): string {
 export function heldSentence(count: ScopeCount, rules: BrakeRules): string {
   const looks = looksLike(count, rules)
   if (count.over) return looks === null ? numbers(count) : `${numbers(count)}: ${looks}`
-  return `${numbers(count)}; more were, and hosts may still be coming back: it opens once nothing has changed for ${seconds(rules.settleMs)}`
+  return `${numbers(count)}; more were, and hosts may still be coming back: it opens once nothing has changed for ${seconds(rules.steadyMs)}`
 }
 
 /** Of a scope that has just opened again. */
 export function openedSentence(count: ScopeCount, rules: BrakeRules): string {
   const why = count.over ? 'no recovery waits any more' : 'within the limit'
-  return `${numbers(count)}: ${why}, and nothing has changed for ${seconds(rules.settleMs)}`
+  return `${numbers(count)}: ${why}, and nothing has changed for ${seconds(rules.steadyMs)}`
 }
 
 function numbers({ title, fleet, hosts, cooling, allowed }: ScopeCount): string {

@@ -2,7 +2,7 @@
  * When a scope of the brake trips and when it opens again. Pure: the trips so far, the facts, now -> the trips from now on.
  *
  * A scope trips when it is over its limit and a recovery would begin in it. It opens only when it is within its limits again
- * AND the same hosts have been down for the settling time: after a power loss hosts come back one by one, and one that is
+ * AND the same hosts have been down for the steady time: after a power loss hosts come back one by one, and one that is
  * still booting must not be fenced because enough of the others are back already. A person's override lets one host through
  * and opens nothing.
  */
@@ -45,7 +45,7 @@ export function readBrake(previous: Trips, facts: BrakeFacts, rules: BrakeRules,
   const released: BrakeReading['released'] = []
   for (const count of countScopes(facts, rules, since, now).values()) {
     const before = previous.get(count.scope) ?? null
-    const trip = facts.blind ? stale(before, now) : nextTrip(before, count, rules.settleMs, now)
+    const trip = facts.blind ? stale(before, now) : nextTrip(before, count, rules.steadyMs, now)
     const message = trip !== null || count.over ? heldSentence(count, rules) : openSentence(count)
     const reading = { ...count, trip, message }
     scopes.set(count.scope, reading)
@@ -61,7 +61,7 @@ export function readBrake(previous: Trips, facts: BrakeFacts, rules: BrakeRules,
 function nextTrip(
   before: Trip | null,
   { over, waiting, hosts }: ScopeCount,
-  settleMs: number,
+  steadyMs: number,
   now: number,
 ): Trip | null {
   if (before === null) return over && waiting > 0 ? { since: now, changedAt: now, hosts, waiting } : null
@@ -69,10 +69,10 @@ function nextTrip(
   const trip = same ? before : { ...before, changedAt: now, hosts, waiting }
   // Over its limit it stays shut as long as it holds anybody; with nobody to hold there is nothing to open for.
   const mayOpen = !over || waiting === 0
-  return mayOpen && now - trip.changedAt >= settleMs ? null : trip
+  return mayOpen && now - trip.changedAt >= steadyMs ? null : trip
 }
 
-/** Settling begins anew: what came and went while nobody could look is not known. */
+/** The steady time begins again: what came and went while nobody could look is not known. */
 function stale(trip: Trip | null, now: number): Trip | null {
   return trip === null ? null : { ...trip, changedAt: now }
 }

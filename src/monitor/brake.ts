@@ -17,7 +17,7 @@ export interface BrakeHost {
 }
 
 export interface BrakeFacts {
-  /** The control plane is not believed, or was not read yet: nothing trips, and nothing settles. */
+  /** The control plane is not believed, or was not read yet: nothing trips, and nothing opens. */
   blind: boolean
   /** Every host that Nova lists. */
   fleet: readonly BrakeHost[]

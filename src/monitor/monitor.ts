@@ -44,7 +44,7 @@ export class Monitor {
   readonly #ours: (host: HostName) => boolean
   readonly #incidentOver: (host: HostName) => boolean
   readonly #observer: Observer
-  readonly #marked: (host: HostName) => boolean
+  readonly #hasOurFlags: (host: HostName) => boolean
   readonly #setAside: (host: HostName) => boolean
   readonly #planned: (host: HostName, segment: string) => string | null
   readonly #aggregates: Aggregates
@@ -76,7 +76,7 @@ export class Monitor {
     this.#ours = options.ours
     this.#incidentOver = options.incidentOver ?? (() => false)
     this.#observer = options.observer
-    this.#marked = options.marked ?? (() => false)
+    this.#hasOurFlags = options.hasOurFlags ?? (() => false)
     this.#setAside = options.setAside ?? (() => false)
     this.#planned = options.planned ?? (() => null)
     this.#freeze = options.frozenBefore ? { ...options.frozenBefore, quietSince: null, inherited: true } : null
@@ -242,7 +242,7 @@ export class Monitor {
       this.#tookMs = tookMs
     }
     this.#takeProbes(readings, askedAt, only)
-    this.#settle(failed ? reading.message : null, failed ? null : reading, askedAt, now)
+    this.#applyReading(failed ? reading.message : null, failed ? null : reading, askedAt, now)
     if (only === null) this.#keepSilence(askedAt)
     return !failed && reading.services.length > 0
   }
@@ -358,7 +358,7 @@ export class Monitor {
   }
 
   /** Control plane first, then host by host. `at` dates the silence: what a slow answer hides is not silence. */
-  #settle(apiError: string | null, reading: ServicesReading | null, at: number, now: number): void {
+  #applyReading(apiError: string | null, reading: ServicesReading | null, at: number, now: number): void {
     const { freeze: fault, doubt } = this.#assess(apiError, reading, at)
     this.#inDoubt = doubt !== null
     const change = nextFreeze(this.#freeze, fault, now, this.#settings.quietAfterFreezeMs)
@@ -439,7 +439,7 @@ export class Monitor {
           pulse,
           state: track.row.state,
           ours: this.#ours(track.host),
-          marked: this.#marked(track.host),
+          hasOurFlags: this.#hasOurFlags(track.host),
           incidentOver: this.#incidentOver(track.host),
           segment: track.segment,
           silentMs,

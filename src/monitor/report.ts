@@ -46,7 +46,7 @@ export interface MonitorParts extends MonitorRules {
   incidentOver?: (host: HostName) => boolean
   observer: Observer
   /** Whether its forced_down is ours. Default: never. */
-  marked?: (host: HostName) => boolean
+  hasOurFlags?: (host: HostName) => boolean
   /** Whether it is disabled only because we keep it out of scheduling while it is silent. Default: never. */
   setAside?: (host: HostName) => boolean
   /** Why silence of the host is expected, in words, or null. Default: never. */

@@ -13,7 +13,7 @@ export interface HostFacts {
   /** An open incident of ours has proven it dead, or what one of ours set still stands there. */
   ours: boolean
   /** Its forced_down is ours. */
-  marked: boolean
+  hasOurFlags: boolean
   /** What an incident of ours set on this host still stands, and no incident of it is open. */
   incidentOver?: boolean
   segment: Pick<Segment, 'onDisabledDown'>
@@ -95,7 +95,7 @@ function forcedDown(facts: HostFacts, confirmed: boolean, silent: string): Concl
     const reason = facts.ours ? 'OURS_FORCED_DOWN_BUT_BEATING' : 'FORCED_DOWN_BUT_BEATING'
     return say('contradiction', reason, `Forced down by ${who}, yet its nova-compute is beating: it is alive`)
   }
-  if (pulse.disabledBeforeForced && !facts.marked && facts.segment.onDisabledDown === 'hold') {
+  if (pulse.disabledBeforeForced && !facts.hasOurFlags && facts.segment.onDisabledDown === 'hold') {
     return say(
       'maintenance',
       'DISABLED_AND_FORCED_DOWN',

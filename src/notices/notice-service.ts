@@ -223,7 +223,8 @@ export class NoticeService {
     const notices = drafts.flatMap((draft): Notice[] => {
       const receivers = receiversOf(draft, this.#rules.receivers)
       const id = noticeId(entry.hash, draft.topic, draft.project)
-      if (receivers.length === 0 || (!told.has(id) && this.#deduplication.isOld(draft, this.#parts.clock.now()))) return []
+      if (receivers.length === 0 || (!told.has(id) && this.#deduplication.isOld(draft, this.#parts.clock.now())))
+        return []
       this.#deduplication.told(draft, onOurClock(this.#parts.clock, entry.at))
       return told.has(id) ? [] : [{ ...draft, id, receivers }]
     })
@@ -265,7 +266,8 @@ export class NoticeService {
         .read({ kinds: ['verdict.changed'], host, after, ...upTo(first) })
         .some(({ kind, data }) => kind === 'verdict.changed' && data.kind === 'healthy')
     for (const { host, since } of this.#owners.failing()) if (wasWell(host, since)) this.#owners.forget(host)
-    for (const { host, since } of this.#deduplication.troubled()) if (wasWell(host, since)) this.#deduplication.well(host)
+    for (const { host, since } of this.#deduplication.troubled())
+      if (wasWell(host, since)) this.#deduplication.well(host)
   }
 
   /** The last entries of the run before, when it may have ended before they were told. */

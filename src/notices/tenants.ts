@@ -139,7 +139,7 @@ function noticedEnd({ plan, outcome }: InstanceRecovery, closing: Closing): Noti
 
 type Closing = EntryData['incident.closed']['outcome']
 
-/** Of an instance without a line of its own. */
+/** Of an instance without an outcome of its own. */
 function unplanned(closing: Closing): NoticedState {
   return closing === 'returned' ? 'returned' : 'untouched'
 }

@@ -20,7 +20,7 @@ const prefixes: Record<ServiceKind | OptionalService, string[]> = {
 const interfaceNames = ['public', 'internal', 'admin']
 
 /** @throws LifeboatError CONFIG_INVALID */
-export function settle(raw: RawCloud, choice: CloudChoice): CloudConfig {
+export function settingsOf(raw: RawCloud, choice: CloudChoice): CloudConfig {
   const read = SettingsReader.of(raw)
   const region = chooseRegion(read, choice.region)
   const settings = region.values === null ? read : read.with(region.values)

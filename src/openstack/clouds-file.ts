@@ -7,7 +7,7 @@
 import { join } from 'node:path'
 import { LifeboatError } from '../domain/errors.ts'
 import type { CloudConfig } from './cloud-config.ts'
-import { settle } from './cloud-settings.ts'
+import { settingsOf } from './cloud-settings.ts'
 import { isTable } from './raw-cloud.ts'
 import type { CloudChoice, Environment, RawCloud, Table } from './raw-cloud.ts'
 import { isHidden, parseLocated, readIfThere } from './located-yaml.ts'
@@ -32,7 +32,7 @@ const foreign = ['OS_TEST', 'OS_STD', 'OS_LOG']
  * @throws LifeboatError CONFIG_INVALID naming the place and what is allowed; never a secret.
  */
 export function loadCloudConfig(choice: CloudChoice): CloudConfig {
-  return settle(findCloud(choice), choice)
+  return settingsOf(findCloud(choice), choice)
 }
 
 /** The chosen cloud's merged raw values, before they are understood. */

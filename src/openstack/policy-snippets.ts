@@ -14,7 +14,7 @@ const beside: Partial<Record<string, string[]>> = {
     'os_compute_api:servers:detail',
     // By host, and those that changed lately.
     'os_compute_api:servers:allow_all_filters',
-    // Their hosts, and their flavors' wishes.
+    // Their hosts, and what their flavors ask for.
     'os_compute_api:os-extended-server-attributes',
     'os_compute_api:servers:show:flavor-extra-specs',
   ],

@@ -49,7 +49,7 @@ export class Transport {
     const tls = tlsOptions(options.tls)
     const pool = { keepAlive: true, maxSockets: readSockets, maxFreeSockets: 8 }
     // A write takes a fresh connection: on a kept one, a server that just closed it for idleness looks exactly like a
-    // server that died while it acted, and every such race would have to be settled by reading back.
+    // server that died while it acted, and every such race would have to be reconciled by reading back.
     const fresh = { keepAlive: false }
     this.#agents = {
       read: { http: new http.Agent(pool), https: new https.Agent({ ...pool, ...tls }) },
@@ -74,7 +74,7 @@ export class Transport {
     for (let tries = 0; ; tries += 1) {
       const pauseMs = ask.call.write ? undefined : pausesMs[tries]
       const outcome = await this.#attempt(ask, globalRequestId)
-      if (pauseMs === undefined || isOver(ask.guard)) return settled(outcome)
+      if (pauseMs === undefined || isOver(ask.guard)) return unwrapped(outcome)
       if (outcome instanceof LifeboatError) {
         if (outcome.code !== 'API_UNAVAILABLE' && outcome.code !== 'CONNECTION_LOST') throw outcome
       } else if (!passing.has(outcome.status)) {
@@ -82,13 +82,13 @@ export class Transport {
       }
       const asked = outcome instanceof LifeboatError ? null : outcome.retryAfterMs
       // The answer of a service that asks for a longer pause is passed on: the caller knows better what can wait.
-      if (asked !== null && asked > longestPauseMs) return settled(outcome)
+      if (asked !== null && asked > longestPauseMs) return unwrapped(outcome)
       await sleep(
         this.#options.clock,
         Math.max(asked ?? 0, pauseMs * (0.75 + (this.#options.random ?? Math.random)() / 2)),
         ask.guard.signal,
       )
-      if (isOver(ask.guard)) return settled(cancelledOr(outcome, ask))
+      if (isOver(ask.guard)) return unwrapped(cancelledOr(outcome, ask))
     }
   }
 
@@ -160,7 +160,7 @@ function cancelledOr(outcome: HttpAnswer | LifeboatError, ask: HttpAsk): HttpAns
   return brokenConnection(outcome, { call: ask.call, sent: true, guard: ask.guard, target: originOf(ask.url) })
 }
 
-function settled(outcome: HttpAnswer | LifeboatError): HttpAnswer {
+function unwrapped(outcome: HttpAnswer | LifeboatError): HttpAnswer {
   if (outcome instanceof LifeboatError) throw outcome
   return outcome
 }

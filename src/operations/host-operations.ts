@@ -7,7 +7,7 @@ import type { Monitor } from '../monitor/monitor.ts'
 import { hostStatus, returnDetail } from '../review/host-views.ts'
 import type { IncidentStore } from '../control/incident-store.ts'
 import { known } from '../orders/order-acts.ts'
-import type { StandingOrders } from '../orders/standing-orders.ts'
+import type { Orders } from '../orders/orders.ts'
 import { incidentSummaries, type ReviewedJournal } from '../review/incident-listing.ts'
 
 /** Incidents shown with a host; `incident list --host` shows more. */
@@ -17,7 +17,7 @@ interface HostParts {
   clock: Clock
   journal: ReviewedJournal
   store: IncidentStore
-  orders: StandingOrders
+  orders: Orders
   monitor: Monitor
 }
 
@@ -31,7 +31,7 @@ export function hostDetail(host: string, { monitor, store, orders, journal }: Ho
     ...hostStatus(verdict, monitor.zone(host), { store, orders }),
     updatedAt: verdict.evidence.updatedAt,
     disabledReason: monitor.service(host)?.disabledReason ?? null,
-    mark: record.mark,
+    mark: record.ourFlags,
     return: returnDetail(record),
     returnRules: monitor.segment(host).return,
     incidents,
@@ -47,7 +47,7 @@ export function orderReturn(
   { monitor, store, journal }: HostParts,
 ): HostReturnDetail {
   const open = store.openOn(host)
-  if (!store.isMarked(host)) {
+  if (!store.hasOurFlags(host)) {
     if (monitor.verdict(host) === undefined)
       throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
     throw new LifeboatError('USAGE', `Nothing of ours is set on ${host}: there is nothing to take back`)

@@ -20,9 +20,9 @@ import { hostStatus } from '../review/host-views.ts'
 import { incidentDetail } from '../review/incident-views.ts'
 import { incidentSummaries, type ReviewedJournal } from '../review/incident-listing.ts'
 import type { IncidentRecords } from '../review/incident-records.ts'
-import type { UnsettledIncidents } from '../review/unsettled.ts'
+import type { UnreviewedIncidents } from '../review/unreviewed.ts'
 import { cloudPause, known, orderActs } from '../orders/order-acts.ts'
-import type { StandingOrders } from '../orders/standing-orders.ts'
+import type { Orders } from '../orders/orders.ts'
 import { orderTryAgain, type TryAgainParts } from './try-again-order.ts'
 import type { WatchLoop } from '../control/watch-loop.ts'
 
@@ -32,8 +32,8 @@ export interface OperationsParts {
   journalPath: string
   store: IncidentStore
   records: Pick<IncidentRecords, 'get'>
-  unsettled: Pick<UnsettledIncidents, 'counts' | 'list'>
-  orders: StandingOrders
+  unreviewed: Pick<UnreviewedIncidents, 'counts' | 'list'>
+  orders: Orders
   monitor: Monitor
   brake: Pick<BrakeWatch, 'holds' | 'scopes'>
   watch: WatchLoop
@@ -60,7 +60,7 @@ export function createOperations(parts: OperationsParts): Operations {
     host: (name) => hostDetail(name, parts),
     returnHost: (order) => Promise.resolve(orderReturn(order, parts)),
     incidents: (filter) =>
-      filter.unsettled === true ? parts.unsettled.list(filter) : incidentSummaries(journal, store, filter),
+      filter.unsettled === true ? parts.unreviewed.list(filter) : incidentSummaries(journal, store, filter),
     incident: (id) => incidentDetail(records.get(id)),
     recover: (order) => Promise.resolve(recover(order)),
     tryAgain: (id, order) => Promise.resolve(orderTryAgain(id, order, parts)),
@@ -104,7 +104,7 @@ export function createOperations(parts: OperationsParts): Operations {
     if (isBeating(verdict)) {
       throw new LifeboatError('HOST_ALIVE', `${host} is beating (${verdict.message}); a living host is never evacuated`)
     }
-    const statement: NewEntry = {
+    const attestation: NewEntry = {
       kind: 'operator.statement',
       actor: `operator:${by}`,
       host,
@@ -112,8 +112,8 @@ export function createOperations(parts: OperationsParts): Operations {
     }
     const open = store.openOn(host)
     const answer = (id: IncidentId): RecoverAnswer => ({ incident: id, held: brake.holds(store.get(id)) })
-    if (open === undefined) return answer(watch.open(host, verdict, by, (id) => [{ ...statement, incident: id }]))
-    journal.append([{ ...statement, incident: notCancelled(open).id }])
+    if (open === undefined) return answer(watch.open(host, verdict, by, (id) => [{ ...attestation, incident: id }]))
+    journal.append([{ ...attestation, incident: notCancelled(open).id }])
     return answer(open.id)
   }
 }
@@ -173,7 +173,7 @@ function statusOf(parts: OperationsParts): DaemonStatus {
     incidents: {
       open: open.length,
       held: open.filter((incident) => incident.held !== null).length,
-      unsettled: parts.unsettled.counts(),
+      unsettled: parts.unreviewed.counts(),
     },
     journal: { path: journalPath, entries: newest?.seq ?? 0, head: newest?.hash ?? '' },
     configuration: reloads.state(),

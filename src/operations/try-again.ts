@@ -20,7 +20,7 @@ export interface AgainFacts {
   newest: { id: IncidentId; isOpen: boolean } | null
   verdict: Verdict | undefined
   /** What Lifeboat set on the host still stands. */
-  isMarked: boolean
+  hasOurFlags: boolean
   /** Methods by which the host's segment fences. */
   fencing: readonly string[]
   mode: 'observe' | 'armed'
@@ -30,7 +30,7 @@ export interface AgainFacts {
 
 export interface AgainParts {
   journal: Pick<ReviewedJournal, 'incidents'>
-  store: Pick<IncidentStore, 'isMarked'>
+  store: Pick<IncidentStore, 'hasOurFlags'>
   monitor: Pick<Monitor, 'verdict' | 'segment'>
   mode: () => 'observe' | 'armed'
   earlier: (instance: string, except: IncidentId | null) => EarlierRecovery | null
@@ -42,7 +42,7 @@ export function againFacts(host: string, { journal, store, monitor, mode, earlie
   return {
     newest: newest === undefined ? null : { id: newest.id, isOpen: newest.closedAt === null },
     verdict: monitor.verdict(host),
-    isMarked: store.isMarked(host),
+    hasOurFlags: store.hasOurFlags(host),
     fencing: monitor.segment(host).fencing,
     mode: mode(),
     earlier: (instance) => earlier(instance, null),
@@ -78,7 +78,7 @@ export function tryAgainOf(incident: Incident, facts: AgainFacts): TryAgain | nu
   }
 }
 
-const unsettledEarlier: keyof typeof planReasons = 'EARLIER_UNSETTLED'
+const inDoubtEarlier: keyof typeof planReasons = 'EARLIER_UNSETTLED'
 
 function endOf(incident: Incident, recovery: InstanceRecovery, { earlier }: AgainFacts): 'again' | 'unsure' | null {
   const { plan, outcome } = recovery
@@ -87,15 +87,15 @@ function endOf(incident: Incident, recovery: InstanceRecovery, { earlier }: Agai
   const host = outcome.after?.host ?? incident.host
   if (host !== incident.host) return null
   const mayRun = unknownEvacuation({ outcome, steps: [...recovery.steps.values()] }) !== null
-  const isHeldFor = plan.reason === unsettledEarlier
-  if (mayRun || isHeldFor) return isSettled(incident, earlier(plan.instanceId)) ? 'again' : 'unsure'
+  const isHeldFor = plan.reason === inDoubtEarlier
+  if (mayRun || isHeldFor) return isKnown(incident, earlier(plan.instanceId)) ? 'again' : 'unsure'
   // By its rule it is left or held: it would be again.
   if (plan.decision !== 'recover') return null
   return outcome.outcome !== 'left' || outcome.code === 'CANCELLED' ? 'again' : null
 }
 
 /** The host to which it may have gone is the one that is dead, or was proven dead since. Nova may know more. */
-function isSettled({ host }: Incident, earlier: EarlierRecovery | null): boolean {
+function isKnown({ host }: Incident, earlier: EarlierRecovery | null): boolean {
   if (earlier === null || earlier.endedAt === null) return false
   const error = unknownEvacuation(earlier)
   if (error === null) return true
@@ -104,8 +104,8 @@ function isSettled({ host }: Incident, earlier: EarlierRecovery | null): boolean
 }
 
 /** What a machine proved, a machine can prove again, as long as what was set then still stands. A person's word is of its time. */
-function needsStatement({ proof }: Incident, { isMarked, fencing }: AgainFacts): boolean {
-  return proof === null || proof.strength === 'statement' || !isMarked || fencing.length === 0
+function needsStatement({ proof }: Incident, { hasOurFlags, fencing }: AgainFacts): boolean {
+  return proof === null || proof.strength === 'statement' || !hasOurFlags || fencing.length === 0
 }
 
 function refusalOf({ id, host }: Incident, { newest, verdict, mode }: AgainFacts): TryAgain['refused'] {

@@ -8,11 +8,11 @@
  * time instead. A window lasts its real length, whatever the clocks do meanwhile.
  */
 import { createTask, parse } from 'node-cron'
-import type { Scope, StandingOrderKind } from '../domain/standing-order.ts'
+import type { Scope, OrderKind } from '../domain/order.ts'
 
 export interface MaintenanceWindow {
   name: string
-  kind: StandingOrderKind
+  kind: OrderKind
   /** Five cron fields, or a name such as @daily. Day of month and day of week must both fit. */
   schedule: string
   durationMs: number

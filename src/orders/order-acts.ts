@@ -1,5 +1,5 @@
 /**
- * What people do with standing orders: pause, resume, maintenance and its end. Each is one journal entry; what follows from
+ * What people do with orders: pause, resume, maintenance and its end. Each is one journal entry; what follows from
  * it is decided where it matters (permissions, watch loop), from the entry.
  */
 import type { Clock } from '../domain/clock.ts'
@@ -7,20 +7,14 @@ import type { NewEntry, Via } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Operations, PauseState } from '../domain/operations.ts'
-import {
-  scopeText,
-  wholeCloud,
-  type Scope,
-  type StandingOrder,
-  type StandingOrderKind,
-} from '../domain/standing-order.ts'
+import { scopeText, wholeCloud, type Scope, type Order, type OrderKind } from '../domain/order.ts'
 import type { Monitor } from '../monitor/monitor.ts'
-import type { StandingOrders } from './standing-orders.ts'
+import type { Orders } from './orders.ts'
 
 export interface OrderActsParts {
   clock: Clock
   journal: Journal
-  orders: StandingOrders
+  orders: Orders
   monitor: Pick<Monitor, 'verdict' | 'verdicts' | 'segments'>
 }
 
@@ -56,7 +50,7 @@ export function orderActs({ clock, journal, orders, monitor }: OrderActsParts): 
 }
 
 /** The pause of the whole cloud, a person's before the calendar's; null when there is none. */
-export function cloudPause(orders: StandingOrders): PauseState | null {
+export function cloudPause(orders: Orders): PauseState | null {
   const pauses = orders.of('pause', wholeCloud)
   const pause = pauses.find(({ source }) => source === null) ?? pauses[0]
   if (pause === undefined) return null
@@ -77,9 +71,9 @@ function mustExist({ kind, name }: Scope, monitor: OrderActsParts['monitor']): v
     throw new LifeboatError('NOT_FOUND', `There is no segment ${name} with hosts (there are: ${segments.join(', ')})`)
 }
 
-function mustBeInForce(kind: StandingOrderKind, scope: Scope, orders: StandingOrders): void {
+function mustBeInForce(kind: OrderKind, scope: Scope, orders: Orders): void {
   if (orders.of(kind, scope).length > 0) return
-  const others = orders.inForce().filter((order: StandingOrder) => order.kind === kind)
+  const others = orders.inForce().filter((order: Order) => order.kind === kind)
   const which = others.length === 0 ? 'none is' : `in force: ${others.map((one) => scopeText(one.scope)).join(', ')}`
   throw new LifeboatError('USAGE', `No ${kind} of ${scopeText(scope)} is in force (${which})`)
 }

@@ -1,23 +1,23 @@
 /**
- * What standing orders mean for an incident and for a host: whether they hold it, and how that is said. Pure.
+ * What orders mean for an incident and for a host: whether they hold it, and how that is said. Pure.
  */
 import type { HoldCode } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
-import { orderText, type StandingOrder } from '../domain/standing-order.ts'
+import { orderText, type Order } from '../domain/order.ts'
 import type { Verdict, VerdictKind } from '../domain/verdict.ts'
-import type { StandingOrders } from './standing-orders.ts'
+import type { Orders } from './orders.ts'
 
-type Orders = Pick<StandingOrders, 'covering'>
+type CoveringOrders = Pick<Orders, 'covering'>
 
 /**
- * Why standing orders hold what would be done to a host, all of them named; null when none does. A pause is said before maintenance.
+ * Why orders hold what would be done to a host, all of them named; null when none does. A pause is said before maintenance.
  *
  * @param segments of the host, whose orders hold it too; for an incident also the one that it was opened in: a person who paused that
  *   one meant this incident as well
  */
 export function orderHolds(
   host: string,
-  orders: Orders,
+  orders: CoveringOrders,
   segments: readonly string[],
 ): { hold: HoldCode; message: string } | null {
   const known = [...new Set(segments)]
@@ -28,31 +28,31 @@ export function orderHolds(
 }
 
 /** The maintenance that a host is in, in words for its verdict; null when it is in none. */
-export function maintenanceOf(orders: Orders, host: string, segment: string): string | null {
+export function maintenanceOf(orders: CoveringOrders, host: string, segment: string): string | null {
   const maintenance = orders.covering('maintenance', host, [segment])
   return maintenance.length > 0 ? said(maintenance) : null
 }
 
 /** Why an incident waits whose host a person disabled meanwhile. Without numbers: the verdict has them, and they move. */
 export const disabledHere =
-  'a person disabled its nova-compute while the incident waited; it goes on when the service is enabled, or on a statement'
+  'a person disabled its nova-compute while the incident waited; it goes on when the service is enabled, or on an attestation'
 
 /** Why an incident waits whose host a person forced down meanwhile, where the segment leaves such hosts to people. */
 export const forcedDownHere =
-  'a person forced the host down while the incident waited; it goes on when that is taken back, or on a statement'
+  'a person forced the host down while the incident waited; it goes on when that is taken back, or on an attestation'
 
 /**
  * Whether nothing was done to the host yet and nobody stated its death: a person who disables it now means to keep it out
  * of recovery. Once it is proven dead its instances are brought back whatever its flags say: left half way they are lost.
  */
-export function isOnlyWaiting({ proof, statement }: Pick<Incident, 'proof' | 'statement'>): boolean {
-  return proof === null && statement === null
+export function isOnlyWaiting({ proof, attestation }: Pick<Incident, 'proof' | 'attestation'>): boolean {
+  return proof === null && attestation === null
 }
 
 const silent: ReadonlySet<VerdictKind> = new Set(['suspect', 'host-down'])
 
 /** For the brake: a host that is silent because of maintenance is no sign of a mass failure. It still belongs to the fleet. */
-export function withoutPlanned(verdicts: readonly Verdict[], orders: Orders): Verdict[] {
+export function withoutPlanned(verdicts: readonly Verdict[], orders: CoveringOrders): Verdict[] {
   return verdicts.map((verdict) =>
     silent.has(verdict.kind) && maintenanceOf(orders, verdict.host, verdict.segment) !== null
       ? { ...verdict, kind: 'maintenance' }
@@ -60,6 +60,6 @@ export function withoutPlanned(verdicts: readonly Verdict[], orders: Orders): Ve
   )
 }
 
-function said(orders: readonly StandingOrder[]): string {
+function said(orders: readonly Order[]): string {
   return orders.map(orderText).join('; ')
 }

@@ -1,5 +1,5 @@
 /**
- * Schedules the standing orders: writes the end of those whose time is over, opens the calendar's windows, and reminds people of
+ * Schedules the orders: writes the end of those whose time is over, opens the calendar's windows, and reminds people of
  * orders without an end. Decides nothing about recoveries; what it writes is all that changes.
  *
  * A window is opened once for each of its openings. It is closed when its length has passed on the monotonic clock and the
@@ -11,9 +11,9 @@ import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
-import { scopeText, type StandingOrder } from '../domain/standing-order.ts'
+import { scopeText, type Order } from '../domain/order.ts'
 import { openingAt, type MaintenanceWindow, type Opening } from './maintenance-window.ts'
-import { forgottenCode, type StandingOrders } from './standing-orders.ts'
+import { forgottenCode, type Orders } from './orders.ts'
 
 /** Between two looks at the calendar. Longer: a window opens later, and a host that is shut down at once is recovered. */
 const lookEveryMs = 5_000
@@ -28,7 +28,7 @@ export interface OrderSchedulerParts {
   clock: Clock
   journal: Journal
   observer: Observer
-  orders: StandingOrders
+  orders: Orders
   /** Those that the configuration has now. */
   windows: () => readonly MaintenanceWindow[]
 }
@@ -42,7 +42,7 @@ export class OrderScheduler {
     this.#parts = parts
     parts.journal.onAppend(({ kind }) => {
       if (!isOrder(kind)) return
-      parts.observer.standingOrders?.(parts.orders.inForce())
+      parts.observer.orders?.(parts.orders.inForce())
       this.#wake.abort()
     })
   }
@@ -71,7 +71,7 @@ export class OrderScheduler {
   /** Looks until `signal` aborts. The first look is done when this returns: nothing is decided on orders that are over. */
   run(signal: AbortSignal): Promise<void> {
     const { observer, orders } = this.#parts
-    observer.standingOrders?.(orders.inForce())
+    observer.orders?.(orders.inForce())
     return this.#loop(signal)
   }
 
@@ -100,7 +100,7 @@ function isOrder(kind: string): boolean {
   return kind.startsWith('operator.maintenance') || kind === 'operator.paused' || kind === 'operator.resumed'
 }
 
-function endOf(order: StandingOrder, reason: string): NewEntry {
+function endOf(order: Order, reason: string): NewEntry {
   const { kind, scope, source } = order
   const by = source ?? 'daemon'
   const data = { scope, by, reason, source }
@@ -110,18 +110,18 @@ function endOf(order: StandingOrder, reason: string): NewEntry {
 }
 
 /** Orders of windows that the configuration no longer has, or has for other hosts. */
-function removed(inForce: readonly StandingOrder[], windows: readonly MaintenanceWindow[]): StandingOrder[] {
+function removed(inForce: readonly Order[], windows: readonly MaintenanceWindow[]): Order[] {
   return inForce.filter((order) => order.source !== null && windowOf(order, windows) === undefined)
 }
 
 /** By the wall clock, in the very opening that the order was made for. */
-function isStillOpen(order: StandingOrder, windows: readonly MaintenanceWindow[], wallMs: number): boolean {
+function isStillOpen(order: Order, windows: readonly MaintenanceWindow[], wallMs: number): boolean {
   const window = windowOf(order, windows)
   return window !== undefined && untilOf(openingAt(window, wallMs)) === order.until
 }
 
 function windowOf(
-  { kind, scope, source }: StandingOrder,
+  { kind, scope, source }: Order,
   windows: readonly MaintenanceWindow[],
 ): MaintenanceWindow | undefined {
   return windows.find(
@@ -137,7 +137,7 @@ function untilOf(opening: Opening | null): string | undefined {
 }
 
 /** The orders of a window that is open and whose opening is not on record. */
-function openings(window: MaintenanceWindow, orders: StandingOrders, wallMs: number): NewEntry[] {
+function openings(window: MaintenanceWindow, orders: Orders, wallMs: number): NewEntry[] {
   const until = untilOf(openingAt(window, wallMs))
   if (until === undefined) return []
   const source = sourceOf(window)
@@ -152,7 +152,7 @@ function openings(window: MaintenanceWindow, orders: StandingOrders, wallMs: num
     })
 }
 
-function reminder(order: StandingOrder, key: string, ageMs: number): NewEntry {
+function reminder(order: Order, key: string, ageMs: number): NewEntry {
   const { kind, scope, by, since, reason } = order
   const what = kind === 'pause' ? 'The pause' : 'The maintenance'
   const days = Math.floor(ageMs / 86_400_000)
@@ -165,6 +165,6 @@ function sourceOf({ name }: MaintenanceWindow): string {
 }
 
 /** So that `journal list --host` shows what was ordered for it. */
-function hostOf({ scope: { kind, name } }: Pick<StandingOrder, 'scope'>): { host?: string } {
+function hostOf({ scope: { kind, name } }: Pick<Order, 'scope'>): { host?: string } {
   return kind === 'host' && name !== null ? { host: name } : {}
 }

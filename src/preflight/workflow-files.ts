@@ -35,7 +35,7 @@ export function workflowFiles(directory: string): string[] {
 /** The workflow for host failures. Throws WORKFLOW_INVALID with every problem of every document. */
 export function loadHostFailure(config: Config): Workflow {
   const parsed = workflowFiles(config.workflows).map((file) =>
-    parseWorkflow(readText(file), file, { wishes: config.wishes }),
+    parseWorkflow(readText(file), file, { ownerPolicy: config.ownerPolicy }),
   )
   const found = parsed.find((workflow) => workflow.name === 'host-failure')
   if (found === undefined)
@@ -54,7 +54,7 @@ export function checkWorkflowFiles(config: Config, files: string[]): WorkflowChe
     }
     const problems = checkWorkflow(source, file).map(({ line, col, message }) => `${file}:${line}:${col}: ${message}`)
     if (problems.length > 0) return { file, name: null, revision: null, digest: null, problems }
-    const { name, revision, digest } = parseWorkflow(source, file, { wishes: config.wishes })
+    const { name, revision, digest } = parseWorkflow(source, file, { ownerPolicy: config.ownerPolicy })
     return { file, name, revision, digest, problems }
   })
 }

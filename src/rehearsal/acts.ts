@@ -107,7 +107,7 @@ const cloudActs = {
     simulator.world.apiSkewMs = signedDuration(by)
   }),
   /** One more instance, on a host that may be dead already: its order was under way. */
-  instance: act(instance, (stage, wish) => stage.add(wish)),
+  instance: act(instance, (stage, wanted) => stage.add(wanted)),
   /** nova-compute's power sync on a host. */
   power_sync: act(text(), ({ simulator }, host) => simulator.syncPower(host)),
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { sleep } from '../domain/clock.ts'
 import type { Entry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import { defaultWishes } from '../engine/wishes.ts'
+import { defaultOwnerPolicy } from '../engine/owner-policy.ts'
 import { parseWorkflow } from '../engine/workflow.ts'
 import { openJournal } from '../journal/journal.ts'
 import { incidentReport } from '../review/report.ts'
@@ -79,7 +79,7 @@ export async function runDemo(
     timings,
   })
   const journal = openJournal(join(directory, 'journal.db'), { clock })
-  const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), workflowFile, { wishes: defaultWishes })
+  const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), workflowFile, { ownerPolicy: defaultOwnerPolicy })
   const daemon = new Daemon({
     ...simulatedParts(simulator, { clock, journal, workflow, beatMs }),
     journalPath: join(directory, 'journal.db'),

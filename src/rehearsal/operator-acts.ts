@@ -1,7 +1,7 @@
 /** What people order the daemon to do in a scenario: the acts of the command line, refusals included. */
 import { z } from 'zod'
 import type { Operations } from '../domain/operations.ts'
-import { scopeText, wholeCloud, type Scope } from '../domain/standing-order.ts'
+import { scopeText, wholeCloud, type Scope } from '../domain/order.ts'
 import { duration, section, text } from '../config/pieces.ts'
 import { act } from './act.ts'
 import type { Stage } from './stage.ts'

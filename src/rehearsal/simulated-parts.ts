@@ -6,7 +6,7 @@ import type { Observer } from '../domain/observer.ts'
 import type { Workflow } from '../domain/plan.ts'
 import { builtInSettings, type Segment } from '../domain/segment.ts'
 import type { Wire } from '../domain/wire.ts'
-import { defaultWishes } from '../engine/wishes.ts'
+import { defaultOwnerPolicy } from '../engine/owner-policy.ts'
 import { parseWorkflow } from '../engine/workflow.ts'
 import { createFencer } from '../fencing/fencer.ts'
 import { redfishMethod } from '../fencing/redfish.ts'
@@ -75,7 +75,7 @@ export function simulatedParts(simulator: Simulator, options: SimulatedOptions):
     segmentOf: () => segment,
     mode: options.mode ?? 'armed',
     workflow,
-    parsePinned: (source) => parseWorkflow(source, 'journal', { wishes: defaultWishes }),
+    parsePinned: (source) => parseWorkflow(source, 'journal', { ownerPolicy: defaultOwnerPolicy }),
     // The BMC of a crashed host reads On, which says nothing: one kind of probe is all that a simulated host has.
     monitorSettings: {
       ...defaultMonitorSettings,
@@ -89,14 +89,14 @@ export function simulatedParts(simulator: Simulator, options: SimulatedOptions):
       ...segment.brake,
       failureDomain: null,
       coolDownMs: 60 * beatMs,
-      settleMs: 30 * beatMs,
+      steadyMs: 30 * beatMs,
       siteLossShare: 0.5,
       ...options.brake,
     },
     executorSettings: {
       maxParallel: 32,
       tickMs: 100,
-      settleQuietMs: 500,
+      reconcileQuietMs: 500,
       longestRequestMs: 5_000,
       fenceRetryMs: 2_000,
       fenceRetryMaxMs: 16_000,

@@ -30,13 +30,13 @@ import { Witnesses } from './witnesses.ts'
 
 const workflowFile = installed('recovery-workflows/host-failure.yaml')
 
-/** The shipped workflow by what owners may wish. Reading it anew for each daemon would be a tenth of a rehearsal. */
+/** The shipped workflow by the settings of the owner policy. Reading it anew for each daemon would be a tenth of a rehearsal. */
 const shipped = new Map<string, Workflow>()
 
-function shippedWorkflow(wishes: Config['wishes']): Workflow {
-  const key = JSON.stringify(wishes)
+function shippedWorkflow(ownerPolicy: Config['ownerPolicy']): Workflow {
+  const key = JSON.stringify(ownerPolicy)
   const workflow =
-    shipped.get(key) ?? parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { wishes })
+    shipped.get(key) ?? parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { ownerPolicy })
   shipped.set(key, workflow)
   return workflow
 }
@@ -150,8 +150,8 @@ export class Stage {
   }
 
   /** Adds an instance, or as many as it says. */
-  add({ name, count, age, ...wish }: Setting['instances'][number]): void {
-    const known = omitUndefined(wish)
+  add({ name, count, age, ...wanted }: Setting['instances'][number]): void {
+    const known = omitUndefined(wanted)
     for (let n = 1; n <= (count ?? 1); n++) {
       const own = count === undefined ? name : `${name}-${n}`
       const { uuid } = this.simulator.addInstance({
@@ -286,7 +286,7 @@ export class Stage {
           sendmail: this.receivers.sendmail,
         },
       },
-      loadWorkflow: ({ wishes }) => shippedWorkflow(wishes),
+      loadWorkflow: ({ ownerPolicy }) => shippedWorkflow(ownerPolicy),
     })
     const journal = openJournal(this.journalPath, { clock: life })
     journal.onAppend((entry) => {
@@ -358,7 +358,7 @@ export class Stage {
     const { cloud, instances } = this.#setting
     for (const { name, hosts, metadata, zone } of cloud.aggregates)
       this.simulator.addAggregate(name, hosts, metadata, zone ?? null)
-    for (const wish of instances) this.add(wish)
+    for (const wanted of instances) this.add(wanted)
     for (const { policy, members } of cloud.groups)
       this.simulator.addServerGroup(
         policy,

@@ -22,7 +22,7 @@ export function testWorkflowFiles(config: Config, files: string[]): WorkflowTest
   return (files.length > 0 ? files : testFiles(join(config.workflows, 'tests'))).flatMap((file) => {
     const source = readText(file)
     const workflowFile = workflowOf(file, source, config)
-    const workflow = parseWorkflow(readText(workflowFile), workflowFile, { wishes: config.wishes })
+    const workflow = parseWorkflow(readText(workflowFile), workflowFile, { ownerPolicy: config.ownerPolicy })
     return checkExpectations(source, file, workflow).map((result) => ({ file, ...result }))
   })
 }

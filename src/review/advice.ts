@@ -2,7 +2,7 @@
  * What a person must do about an incident, most urgent first, each with the exact command where one does it. Pure: what the
  * journal tells of the incident, and how far its host is on its way back.
  */
-import type { Incident, InstanceRecovery, VoidedProof } from '../domain/incident.ts'
+import type { Incident, InstanceRecovery, RevokedProof } from '../domain/incident.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
 import type { HostReturnDetail } from '../domain/operations.ts'
 import type { OutcomeKind } from '../domain/outcome.ts'
@@ -17,7 +17,7 @@ import { formatDuration } from '../formats/duration.ts'
 export type FenceRetry = Pick<ExecutorSettings, 'fenceRetryMs' | 'fenceRetryMaxMs'>
 
 /**
- * @param hostReturn how the host stands after the incident, when this incident is the one that marked it
+ * @param hostReturn how the host stands after the incident, when this incident is the one that set our flags on it
  * @param signedOff somebody answers for it already
  */
 export function adviceFor(
@@ -36,7 +36,7 @@ export function adviceFor(
     ...aboutHeldInstances(incident),
     ...aboutInstances(incident, 'left'),
     ...aboutStopped(incident),
-    ...aboutDebts(incident),
+    ...aboutLeftovers(incident),
     ...aboutReturn(incident, hostReturn),
     ...(signedOff ? [] : aboutSignOff(incident)),
   ]
@@ -48,8 +48,8 @@ type EndsHold = (incident: Incident, retry: FenceRetry) => { text: string; comma
 
 /** What ends each hold. Null: it ends by itself, and what it waits for is said. */
 const endsHold: Record<HoldCode, EndsHold> = {
-  BRAKE: ({ id, host, statement }) => ({
-    text: `${statement === null ? '' : `${statement.by} stated that it is dead, and the brake still holds it. `}The brake holds ${host}. Find out whether these hosts are really dead or the control plane is to blame; if this one may be recovered all the same, let it past`,
+  BRAKE: ({ id, host, attestation }) => ({
+    text: `${attestation === null ? '' : `${attestation.by} stated that it is dead, and the brake still holds it. `}The brake holds ${host}. Find out whether these hosts are really dead or the control plane is to blame; if this one may be recovered all the same, let it past`,
     command: `lifeboat incident override ${id} ${reason}`,
   }),
   FROZEN: () => ({
@@ -136,10 +136,10 @@ function aboutHold(incident: Incident, retry: FenceRetry): Advice[] {
 }
 
 function aboutProof(incident: Incident): Advice[] {
-  const { id, host, proof, voided, statement, closed, held, verdict } = incident
-  if (closed !== null && proof === null && voided !== null) return aboutVoided(incident, voided)
+  const { id, host, proof, revoked, attestation, closed, held, verdict } = incident
+  if (closed !== null && proof === null && revoked !== null) return aboutRevoked(incident, revoked)
   if (closed === null || proof?.strength !== 'statement') return []
-  const who = proof.statedBy ?? statement?.by ?? 'somebody'
+  const who = proof.statedBy ?? attestation?.by ?? 'somebody'
   const text = `That ${host} was dead rests on the word of ${who} alone${verdict === null ? '' : `, beside ${verdict.reason}`}. Before it is powered on again, make sure that it holds none of these instances still running`
   return held === null
     ? [{ code: 'PROVEN_BY_STATEMENT', text, command: `lifeboat incident show ${id}`, instances: [] }]
@@ -147,7 +147,7 @@ function aboutProof(incident: Incident): Advice[] {
 }
 
 /** Nova ends the guests that were evacuated once nova-compute starts on the host; until then nobody knows. */
-function aboutVoided({ id, host, instances }: Incident, { method }: VoidedProof): Advice[] {
+function aboutRevoked({ id, host, instances }: Incident, { method }: RevokedProof): Advice[] {
   const moved = [...instances]
     .filter(([, { outcome }]) => outcome?.outcome === 'recovered')
     .map(([instance]) => instance)
@@ -259,7 +259,7 @@ function aboutObserved({ closed, host, instances }: Incident): Advice[] {
   return [{ code: 'OBSERVED', text, command: 'lifeboat reload', instances: [] }]
 }
 
-/** A plan that says hold waits for a person; it has no line yet while the incident is open. */
+/** A plan that says hold waits for a person; it has no outcome yet while the incident is open. */
 function aboutHeldInstances({ instances }: Incident): Advice[] {
   const waiting = (recovery: InstanceRecovery): boolean =>
     recovery.plan.decision === 'hold' && recovery.outcome === null
@@ -279,11 +279,11 @@ function aboutStopped({ instances }: Incident): Advice[] {
   return [{ code: 'INSTANCES_BACK_STOPPED', text, command: `openstack server start ${ids[0]}`, instances: ids }]
 }
 
-/** Each kind of debt once, in its own words. */
-function aboutDebts({ instances }: Incident): Advice[] {
+/** Each kind of leftover once, in its own words. */
+function aboutLeftovers({ instances }: Incident): Advice[] {
   const byCode = new Map<string, { message: string; ids: string[] }>()
-  for (const [id, { debts }] of instances) {
-    for (const { code, message } of debts) {
+  for (const [id, { leftovers }] of instances) {
+    for (const { code, message } of leftovers) {
       const known = byCode.get(code) ?? { message, ids: [] }
       known.ids.push(id)
       byCode.set(code, known)

@@ -30,15 +30,15 @@ function whatDied({ host, verdict, openedBy, mode }: Incident): string {
   return `${host} was found ${verdictWord(verdict)}${observed}: ${trimmed(verdict.message)}.`
 }
 
-function howWeKnow({ proof, voided, statement, fencing, closed, held }: Incident): string {
+function howWeKnow({ proof, revoked, attestation, fencing, closed, held }: Incident): string {
   if (proof !== null) {
     if (proof.strength === 'statement') return `${proof.statedBy ?? 'Somebody'} stated that it is dead.`
     const what = proof.proves === 'storage' ? 'cut off from the storage' : 'dead'
     return `It was proven ${what} by ${proof.method} (${proof.strength}).`
   }
-  if (voided !== null)
-    return `It was proven dead by ${voided.method} (${voided.strength}), and then showed life: ${trimmed(voided.message)}.`
-  if (statement !== null) return `${statement.by} stated that it is dead; that is not a proof yet.`
+  if (revoked !== null)
+    return `It was proven dead by ${revoked.method} (${revoked.strength}), and then showed life: ${trimmed(revoked.message)}.`
+  if (attestation !== null) return `${attestation.by} stated that it is dead; that is not a proof yet.`
   if (closed !== null) return 'It was never proven dead.'
   // The hold says why in its own words.
   return fencing === null || held !== null

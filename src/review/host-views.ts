@@ -4,15 +4,15 @@ import type { HostReturnDetail, HostStatus } from '../domain/operations.ts'
 import type { ReturnRecord } from '../domain/return-record.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import type { IncidentStore } from '../control/incident-store.ts'
-import type { StandingOrders } from '../orders/standing-orders.ts'
+import type { Orders } from '../orders/orders.ts'
 
 interface HostViewParts {
   store: IncidentStore
-  orders: StandingOrders
+  orders: Orders
 }
 
 /** Null for a host on which nothing of ours was ever set. */
-export function returnDetail({ mark, state, said, leftovers, order }: ReturnRecord): HostReturnDetail | null {
+export function returnDetail({ ourFlags: mark, state, said, leftovers, order }: ReturnRecord): HostReturnDetail | null {
   if (mark === null && said === null && order === null) return null
   return {
     state,

@@ -51,12 +51,13 @@ export function incidentDetail(record: OnRecord): IncidentDetail {
 
 /** What is known of the host and was ordered for it, on its page as in its detail. */
 export function incidentFacts(incident: Incident): Omit<IncidentDetail, 'fenceAttempts' | 'instanceList'> {
-  const { verdict, proof, voided, statement, override, cancelled, watched } = incident
-  return { ...incidentSummary(incident), verdict, proof, voided, statement, override, cancelled, watched }
+  const { verdict, proof, revoked, attestation, override, cancelled, watched } = incident
+  const kept = { verdict, proof, voided: revoked, statement: attestation, override, cancelled, watched }
+  return { ...incidentSummary(incident), ...kept }
 }
 
 function instanceSummary(
-  { plan, recipe, steps, outcome, debts }: InstanceRecovery,
+  { plan, recipe, steps, outcome, leftovers }: InstanceRecovery,
   endedAt: string | null,
 ): InstanceSummary {
   const { original, notes } = plan
@@ -70,7 +71,7 @@ function instanceSummary(
     outcome,
     endedAt: outcome === null ? null : endedAt,
     notes,
-    debts,
+    debts: leftovers,
   }
 }
 

@@ -1,23 +1,23 @@
-/** One instance of an incident on one line: original, landing, outcome and reason. Pure. */
+/** One instance of an incident on one line: initial state, landing, outcome and reason. Pure. */
 import type { Landing } from '../domain/cloud.ts'
 import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
-import { originalText } from '../domain/original-text.ts'
+import { initialStateText } from '../domain/initial-state-text.ts'
 import type { StepKind } from '../domain/plan.ts'
 import type { InstanceLine } from '../domain/review.ts'
 import { decided } from './incident-views.ts'
 
-/** When the recovery of an instance began (its first step) and ended (its line). */
+/** When the recovery of an instance began (its first step) and ended (its outcome). */
 export interface Span {
   startedAt: string | null
   endedAt: string | null
 }
 
 export function instanceLine(recovery: InstanceRecovery, { startedAt, endedAt }: Span): InstanceLine {
-  const { plan, outcome, debts } = recovery
+  const { plan, outcome, leftovers } = recovery
   const { notes, original, expected } = plan
   return {
     ...decided(plan),
-    original: originalText(original),
+    original: initialStateText(original),
     wanted: original.wanted,
     flagged: original.flagged,
     expected,
@@ -30,7 +30,7 @@ export function instanceLine(recovery: InstanceRecovery, { startedAt, endedAt }:
     startedAt,
     endedAt,
     current: outcome === null ? current([...recovery.steps.values()].at(-1)) : null,
-    debts,
+    debts: leftovers,
     notes,
   }
 }

@@ -74,7 +74,7 @@ export function openJournalAccess(path: string, retry: FenceRetry): JournalAcces
         ...(host !== undefined && { host }),
         ...(limit !== undefined && { limit }),
         openOnly: open === true,
-        unsettled: unsettled === true,
+        unreviewed: unsettled === true,
       })
       const signed = signOffs(reader, lines.at(-1)?.openedAt)
       return lines.map((line) => ({
@@ -101,7 +101,7 @@ export function openJournalAccess(path: string, retry: FenceRetry): JournalAcces
   }
 }
 
-/** How the host stands after the incident; null when its mark is another incident's, or there is none. */
+/** How the host stands after the incident; null when another incident set our flags on it, or none did. */
 function returnAfter(journal: Pick<JournalReader, 'read'>, { id, host }: Incident): HostReturnDetail | null {
   const records = new Map<string, ReturnRecord>()
   for (const entry of journal.read({ host, kinds: [...returnEntryKinds] })) applyToReturns(records, entry)

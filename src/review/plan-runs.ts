@@ -68,7 +68,7 @@ export class PlanRuns {
   }
 
   /** As `find`, when it is over or `withinMs` have passed. */
-  async settled(id: string, withinMs: number): Promise<PlanRun> {
+  async finished(id: string, withinMs: number): Promise<PlanRun> {
     const end = this.#ends.get(id)
     if (end !== undefined) {
       const over = new AbortController()

@@ -1,4 +1,4 @@
-/** The report's part on instances: for each, original -> landing -> outcome and reason, and every step that was tried. */
+/** The report's part on instances: for each, initial state -> landing -> outcome and reason, and every step that was tried. */
 import type { Incident, InstanceRecovery, StepRecord } from '../domain/incident.ts'
 import { powerState } from '../domain/instance.ts'
 import { outcomes, type OutcomeKind } from '../domain/outcome.ts'
@@ -7,7 +7,7 @@ import { bullets, duration, oneLine, table, time } from './markdown.ts'
 /** What needs a person comes first. */
 const order: (OutcomeKind | 'open')[] = ['stuck', 'failed', 'open', 'left', 'recovered']
 
-const headings: Record<OutcomeKind | 'open', string> = { ...outcomes, open: 'No line yet' }
+const headings: Record<OutcomeKind | 'open', string> = { ...outcomes, open: 'No outcome yet' }
 
 export function instancesPart(incident: Incident): string {
   if (incident.instances.size === 0) return '## Instances\n\nNo instance was planned for.'
@@ -15,12 +15,12 @@ export function instancesPart(incident: Incident): string {
   const rows = all.map(([id, recovery]) => [
     recovery.plan.name,
     id,
-    originally(recovery),
+    initially(recovery),
     landing(recovery),
     recovery.outcome === null ? 'open' : `**${recovery.outcome.outcome}**`,
     recovery.outcome?.code ?? recovery.plan.reason,
   ])
-  const overview = table(['Instance', 'Id', 'Original', 'Landing', 'Outcome', 'Reason'], rows)
+  const overview = table(['Instance', 'Id', 'Initial state', 'Landing', 'Outcome', 'Reason'], rows)
   return `## Instances\n\n${overview}\n\n${all.map(([id, recovery]) => instanceDetail(id, recovery)).join('\n\n')}`
 }
 
@@ -32,7 +32,7 @@ function instanceDetail(id: string, recovery: InstanceRecovery): string {
   const { plan, outcome } = recovery
   const { original } = plan
   const lines = [
-    `Original: ${originally(recovery)}; ${oneLine(original.wantedBecause)}${original.flagged ? ' — **the sources disagreed**' : ''}.`,
+    `Initial state: ${initially(recovery)}; ${oneLine(original.wantedBecause)}${original.flagged ? ' — **the sources disagreed**' : ''}.`,
     `Decision: **${plan.decision}** by rule ${oneLine(plan.rule)} (${plan.reason}): ${oneLine(plan.message)}.`,
   ]
   if (original.locked)
@@ -53,7 +53,7 @@ function instanceDetail(id: string, recovery: InstanceRecovery): string {
     )
   if (outcome !== null && outcome.after !== null) lines.push(`Nova showed at the end: ${afterwards(outcome.after)}.`)
   for (const note of plan.notes) lines.push(`Note: ${oneLine(note)}.`)
-  for (const debt of recovery.debts) lines.push(`Debt ${debt.code}: ${oneLine(debt.message)}.`)
+  for (const { code, message } of recovery.leftovers) lines.push(`Leftover ${code}: ${oneLine(message)}.`)
   const steps = recovery.steps.size === 0 ? '' : `\n\n${stepTable(recovery.steps)}`
   return `### ${oneLine(plan.name)} (${id})\n\n${bullets(lines)}${steps}`
 }
@@ -73,7 +73,7 @@ function stepTable(steps: Map<string, StepRecord>): string {
   return table(['Step', 'Attempt', 'Status', 'Nova request id', 'Began', 'Took', 'Error'], rows)
 }
 
-function originally({ plan }: InstanceRecovery): string {
+function initially({ plan }: InstanceRecovery): string {
   const { instance, wanted } = plan.original
   const task = instance.taskState === null ? '' : `, task ${instance.taskState}`
   return `${instance.vmState}${task}, power ${powerName(instance.powerState)}, wanted ${wanted}`

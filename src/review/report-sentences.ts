@@ -6,7 +6,7 @@ import { outcomes } from '../domain/outcome.ts'
 import { hostStepKinds, stepKinds } from '../domain/plan.ts'
 import { setAsideSentence } from '../domain/set-aside.ts'
 import { silenceSentence } from '../domain/silence.ts'
-import { scopeText, wholeCloud } from '../domain/standing-order.ts'
+import { scopeText, wholeCloud } from '../domain/order.ts'
 
 const means: Record<string, string> = { ...stepKinds, ...hostStepKinds, ...returnStepKinds }
 
@@ -33,7 +33,7 @@ export function sentenceOf(entry: Entry): string | null {
     case 'proof.recorded':
       return `Proof of death recorded: ${entry.data.proof.strength} by ${entry.data.proof.method}`
     case 'service.marked':
-      return `Service ${entry.data.serviceId} marked: ${entry.data.reason}`
+      return `Our flags are set on service ${entry.data.serviceId}: ${entry.data.reason}`
     case 'service.set-aside':
       return setAsideSentence(entry.host ?? '', entry.data)
     case 'proof.voided':
@@ -61,9 +61,9 @@ export function sentenceOf(entry: Entry): string | null {
     case 'outcome.recorded':
       return `${who}${entry.data.outcome} (${entry.data.code}): ${entry.data.message}`
     case 'debt.recorded':
-      return `${who}debt ${entry.data.code}: ${entry.data.message}`
+      return `${who}leftover ${entry.data.code}: ${entry.data.message}`
     case 'debt.settled':
-      return `${who}debt ${entry.data.code} settled (${entry.data.end}): ${entry.data.message}`
+      return `${who}leftover ${entry.data.code} cleared (${entry.data.end}): ${entry.data.message}`
     case 'operator.statement':
       return `${entry.data.by} stated: ${entry.data.statement}`
     case 'operator.override':

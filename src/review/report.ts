@@ -25,7 +25,7 @@ export function* incidentReportParts(id: IncidentId, entries: Entry[]): Generato
     () => fencingPart(incident, entries),
     () => holdsPart(entries),
     () => instancesPart(incident),
-    () => debtsPart(incident),
+    () => leftoversPart(incident),
     () => timelinePart(entries),
     () => recordPart(entries),
   ]
@@ -65,7 +65,7 @@ function summaryPart(incident: Incident, entries: Entry[]): string {
 function countLine(incident: Incident): string {
   const counts = new Map<string, number>()
   for (const recovery of incident.instances.values()) {
-    const end = recovery.outcome?.outcome ?? 'no line yet'
+    const end = recovery.outcome?.outcome ?? 'no outcome yet'
     counts.set(end, (counts.get(end) ?? 0) + 1)
   }
   const parts = [...counts].map(([end, count]) => `${count} ${end}`)
@@ -107,24 +107,24 @@ function fencingPart(incident: Incident, entries: Entry[]): string {
     entry.kind === 'fence.attempt' ? [[time(entry.at), entry.data.method, entry.data.phase, entry.data.message]] : [],
   )
   const lines: string[] = []
-  const { proof, voided, statement, marked } = incident
-  if (voided !== null)
+  const { proof, revoked, attestation, ourFlags } = incident
+  if (revoked !== null)
     lines.push(
-      `Proof: **${voided.strength}** by ${oneLine(voided.method)}, at ${time(voided.provenAt)}. **It no longer holds** since ${time(voided.at)}: ${oneLine(voided.message)}. What was evacuated by then stays evacuated.`,
+      `Proof: **${revoked.strength}** by ${oneLine(revoked.method)}, at ${time(revoked.provenAt)}. **It no longer holds** since ${time(revoked.at)}: ${oneLine(revoked.message)}. What was evacuated by then stays evacuated.`,
     )
-  if (proof === null && voided === null)
+  if (proof === null && revoked === null)
     lines.push('**No proof of death is on record**: nothing may have been evacuated.')
   if (proof !== null) {
     const stated = proof.statedBy === null ? '' : `, stated by ${oneLine(proof.statedBy)}`
     lines.push(`Proof: **${proof.strength}** by ${oneLine(proof.method)}${stated}, at ${time(proof.provenAt)}.`)
     for (const reading of proof.evidence) lines.push(`Read: ${oneLine(reading)}`)
   }
-  if (statement !== null) lines.push(`${oneLine(statement.by)} stated: ${oneLine(statement.statement)}`)
-  if (marked !== null) {
-    const { forcedDown, status, disabledReason } = marked.before
+  if (attestation !== null) lines.push(`${oneLine(attestation.by)} stated: ${oneLine(attestation.statement)}`)
+  if (ourFlags !== null) {
+    const { forcedDown, status, disabledReason } = ourFlags.before
     const reason = disabledReason === null ? '' : ` (${oneLine(disabledReason)})`
     lines.push(
-      `Its service was found ${status}${reason}, ${forcedDown ? 'forced down' : 'not forced down'}, and marked by us: ${oneLine(marked.reason)}.`,
+      `Its service was found ${status}${reason}, ${forcedDown ? 'forced down' : 'not forced down'}, and flagged by us: ${oneLine(ourFlags.reason)}.`,
     )
   }
   const tried = attempts.length === 0 ? '' : `\n\n${table(['At', 'Method', 'Phase', 'Message'], attempts)}`
@@ -151,13 +151,13 @@ function holdsPart(entries: Entry[]): string {
   return `## Held\n\n${table(['From', 'For', 'Code', 'Why', 'Went on because'], rows)}`
 }
 
-function debtsPart(incident: Incident): string {
+function leftoversPart(incident: Incident): string {
   const rows: string[][] = []
   for (const [id, recovery] of incident.instances) {
-    for (const debt of recovery.debts) rows.push([recovery.plan.name, id, debt.code, debt.message])
+    for (const { code, message } of recovery.leftovers) rows.push([recovery.plan.name, id, code, message])
   }
   if (rows.length === 0) return ''
-  return `## Debts: what is left for a person to clean up\n\n${table(['Instance', 'Id', 'Code', 'What'], rows)}`
+  return `## Leftovers: what a person has to clean up\n\n${table(['Instance', 'Id', 'Code', 'What'], rows)}`
 }
 
 function timelinePart(entries: Entry[]): string {

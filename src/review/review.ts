@@ -78,7 +78,7 @@ export function createReview(parts: ReviewParts): Review {
         throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
       return plans.start(host)
     },
-    settledPlan: (id, withinMs) => plans.settled(id, withinMs),
+    finishedPlan: (id, withinMs) => plans.finished(id, withinMs),
     plan: (id) => plans.find(id),
     ...noteActs(journal),
     follow: (seq, listen) => followers.follow(seq, listen),
@@ -159,8 +159,8 @@ function reviewOf(record: IncidentRecord, { journal, store, settings, again }: R
     evidence: evidenceSeries(record.verdicts.read(journal, incident, record), incident.verdict),
     hostSteps: [...incident.hostSteps.values()].map(stepReview),
     lines: [...incident.instances.keys()].flatMap((id) => record.line(id) ?? []),
-    debts: instances.flatMap(({ plan, debts }) =>
-      debts.map((debt) => ({ ...debt, instance: plan.instanceId, name: plan.name })),
+    debts: instances.flatMap(({ plan, leftovers }) =>
+      leftovers.map((one) => ({ ...one, instance: plan.instanceId, name: plan.name })),
     ),
     advice: adviceFor(incident, hostReturn, record.signOff !== null, settings),
     hostReturn,
@@ -171,7 +171,7 @@ function reviewOf(record: IncidentRecord, { journal, store, settings, again }: R
   }
 }
 
-/** Null when the host's mark is another incident's, or there is none. */
+/** Null when another incident set our flags on the host, or none did. */
 function hostReturnOf(store: IncidentStore, { id, host }: Incident): HostReturnDetail | null {
   const record = store.returnOf(host)
   return incidentOf(record) === id ? returnDetail(record) : null

@@ -126,51 +126,51 @@ const neverLaunched: StartState[] = ['error-never-launched', 'building']
 export const imageId = '00000000-0000-0000-0000-0000000000a1'
 
 /** Adds an instance to the world and gives its record. */
-export function addInstance(world: World, wish: NewInstance): SimInstance {
-  const state = wish.state ?? 'active'
+export function addInstance(world: World, wanted: NewInstance): SimInstance {
+  const state = wanted.state ?? 'active'
   const look = looks[state]
   const now = world.wall()
-  const created = now - (wish.ageMs ?? 3_600_000)
-  const projectId = wish.project ?? 'project-tenant'
-  const userId = wish.user ?? 'user-tenant'
-  const flavor = flavors.find((at) => at.name === (wish.flavor ?? 'm1.tiny')) ?? flavors[0]
+  const created = now - (wanted.ageMs ?? 3_600_000)
+  const projectId = wanted.project ?? 'project-tenant'
+  const userId = wanted.user ?? 'user-tenant'
+  const flavor = flavors.find((at) => at.name === (wanted.flavor ?? 'm1.tiny')) ?? flavors[0]
   if (flavor === undefined) throw new Error('no flavors')
-  const extraSpecs = { ...flavor.extraSpecs, ...wish.extraSpecs }
+  const extraSpecs = { ...flavor.extraSpecs, ...wanted.extraSpecs }
   const index = world.nextId()
   const instance: SimInstance = {
-    uuid: wish.uuid ?? world.options.ids(),
+    uuid: wanted.uuid ?? world.options.ids(),
     index,
-    name: wish.name ?? `vm-${index}`,
+    name: wanted.name ?? `vm-${index}`,
     projectId,
     userId,
-    host: state === 'shelved-offloaded' ? null : wish.host,
+    host: state === 'shelved-offloaded' ? null : wanted.host,
     vmState: look.vm,
     taskState: look.task ?? null,
     powerState: look.power,
-    locked: wish.locked === true || wish.lockedReason !== undefined,
-    lockedReason: wish.lockedReason ?? null,
+    locked: wanted.locked === true || wanted.lockedReason !== undefined,
+    lockedReason: wanted.lockedReason ?? null,
     launchedAt: neverLaunched.includes(state) ? null : created + 1_000,
     createdAt: created,
     updatedAt: created + 1_000,
     deletedAt: null,
-    metadata: { ...wish.metadata },
-    tags: [...(wish.tags ?? [])],
+    metadata: { ...wanted.metadata },
+    tags: [...(wanted.tags ?? [])],
     flavor: { ...flavor, extraSpecs },
     oldFlavor: null,
-    imageId: wish.volumeBacked === true || wish.encrypted === true ? null : imageId,
+    imageId: wanted.volumeBacked === true || wanted.encrypted === true ? null : imageId,
     volumeIds: [],
     fault: look.vm === 'error' ? { message: 'Build of instance failed', code: 500, created } : null,
     oldVmState: null,
-    vtpm: wish.vtpm ?? false,
+    vtpm: wanted.vtpm ?? false,
   }
   world.instances.set(instance.uuid, instance)
-  if (instance.imageId === null) attachVolume(world, instance, wish.encrypted === true)
+  if (instance.imageId === null) attachVolume(world, instance, wanted.encrypted === true)
   if (instance.host !== null) {
     world.allocate(instance.uuid, instance.host)
     if (!neverLaunched.includes(state)) world.hypervisors.set(instance.host, instance.uuid, look.running, 'spawn')
   }
   writeHistory(world, instance, look, created)
-  writeMigration(world, instance, state, wish, created)
+  writeMigration(world, instance, state, wanted, created)
   return instance
 }
 
@@ -212,10 +212,10 @@ function writeMigration(
   world: World,
   instance: SimInstance,
   state: StartState,
-  wish: NewInstance,
+  wanted: NewInstance,
   created: number,
 ): void {
-  const other = wish.otherHost ?? [...world.hosts.keys()].find((name) => name !== wish.host) ?? wish.host
+  const other = wanted.otherHost ?? [...world.hosts.keys()].find((name) => name !== wanted.host) ?? wanted.host
   const at = created + 120_000
   const who = { userId: instance.userId, projectId: instance.projectId, createdAt: at }
   const small = Number(instance.flavor.id)
@@ -225,17 +225,17 @@ function writeMigration(
       ...base,
       type: 'live-migration',
       status: state === 'live-migrating' ? 'running' : 'preparing',
-      source: wish.host,
+      source: wanted.host,
       dest: other,
     })
     migration.updatedAt = at + 1_000
-    world.allocate(migration.uuid, wish.host)
+    world.allocate(migration.uuid, wanted.host)
   } else if (state === 'resize-prep' || state === 'resize-migrating' || state === 'resize-finishing') {
     const [status, source, dest] = (
       {
-        'resize-prep': ['pre-migrating', wish.host, other],
-        'resize-migrating': ['migrating', wish.host, other],
-        'resize-finishing': ['post-migrating', other, wish.host],
+        'resize-prep': ['pre-migrating', wanted.host, other],
+        'resize-migrating': ['migrating', wanted.host, other],
+        'resize-finishing': ['post-migrating', other, wanted.host],
       } as const
     )[state]
     const migration = world.addMigration({ ...base, type: 'resize', status, source, dest })
@@ -243,7 +243,7 @@ function writeMigration(
     if (state === 'resize-finishing') world.allocate(migration.uuid, other)
   } else if (instance.vmState === 'resized') {
     const type = state === 'migrated-running' ? 'migration' : 'resize'
-    const migration = world.addMigration({ ...base, type, status: 'finished', source: other, dest: wish.host })
+    const migration = world.addMigration({ ...base, type, status: 'finished', source: other, dest: wanted.host })
     migration.updatedAt = at + 1_000
     migration.oldFlavorId = type === 'resize' ? 1 : small
     migration.newFlavorId = type === 'resize' ? 2 : small

@@ -91,19 +91,19 @@ export function showServer(
 
 /** POST /servers on a named host (2.74): the only form that tests need. */
 export function createServer(world: World, clock: Clock, exchange: Exchange, caller: Caller): unknown {
-  const wish = asRecord(asRecord(exchange.body)?.server)
-  const host = wish?.host
-  if (wish === null || typeof host !== 'string' || !world.hosts.has(host)) {
+  const wanted = asRecord(asRecord(exchange.body)?.server)
+  const host = wanted?.host
+  if (wanted === null || typeof host !== 'string' || !world.hosts.has(host)) {
     throw badRequest(`Host ${String(host)} is not found`)
   }
-  const flavor = flavors.find((at) => at.id === wish.flavorRef) ?? flavors[0]
+  const flavor = flavors.find((at) => at.id === wanted.flavorRef) ?? flavors[0]
   const instance = addInstance(world, {
     host,
-    name: String(wish.name),
+    name: String(wanted.name),
     state: 'building',
     project: caller.projectId,
     user: caller.userId,
-    metadata: (asRecord(wish.metadata) ?? {}) as Record<string, string>,
+    metadata: (asRecord(wanted.metadata) ?? {}) as Record<string, string>,
     flavor: flavor?.name ?? 'm1.tiny',
     ageMs: 0,
   })

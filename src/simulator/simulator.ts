@@ -143,8 +143,8 @@ export class Simulator {
     return simulatedProbes(this.world, this.clock)
   }
 
-  addInstance(wish: NewInstance): SimInstance {
-    return addInstance(this.world, wish)
+  addInstance(wanted: NewInstance): SimInstance {
+    return addInstance(this.world, wanted)
   }
 
   /** The record of an instance. Throws when there is none. */

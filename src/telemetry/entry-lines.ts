@@ -3,7 +3,7 @@ import type { Entry, EntryKind } from '../domain/entry.ts'
 import { noticeSentence } from '../domain/notice-sentences.ts'
 import { setAsideSentence } from '../domain/set-aside.ts'
 import { silenceSentence } from '../domain/silence.ts'
-import { scopeText, wholeCloud } from '../domain/standing-order.ts'
+import { scopeText, wholeCloud } from '../domain/order.ts'
 import type { Level } from './logger.ts'
 
 export interface Line {
@@ -104,7 +104,7 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
       return { message: 'Proof of death recorded', method, strength }
     }
     case 'service.marked':
-      return { message: 'Service marked as ours', reason: entry.data.reason }
+      return { message: 'Our flags are set on the service', reason: entry.data.reason }
     case 'service.set-aside': {
       const { to: setAside, certainty } = entry.data
       return { message: setAsideSentence(entry.host ?? '', entry.data), setAside, certainty }
@@ -145,13 +145,13 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
       return { message: `Instance ${outcome}: ${message}`, outcome, reason }
     }
     case 'debt.recorded':
-      return { message: `Debt left: ${entry.data.message}`, reason: entry.data.code }
+      return { message: `Left over: ${entry.data.message}`, reason: entry.data.code }
     case 'debt.settled': {
       const { code: reason, end, message } = entry.data
-      return { message: `Debt settled: ${message}`, reason, end }
+      return { message: `Leftover cleared: ${message}`, reason, end }
     }
     case 'operator.statement':
-      return { message: 'A person stated that the host is dead', by: entry.data.by, reason: entry.data.statement }
+      return { message: 'A person attested that the host is dead', by: entry.data.by, reason: entry.data.statement }
     case 'operator.override':
       return { message: 'A person let the incident past the brake', by: entry.data.by, reason: entry.data.reason }
     case 'operator.cancelled':

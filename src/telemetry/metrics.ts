@@ -205,7 +205,7 @@ export const catalogue = {
   recovery: {
     name: 'lifeboat_recovery_duration_seconds',
     type: 'histogram',
-    help: 'From opening an incident to the last line of its instances',
+    help: 'From opening an incident to the last outcome of its instances',
     labels: ['segment'],
     buckets: recoverySeconds,
   },
@@ -215,7 +215,7 @@ export const catalogue = {
     help: 'Of the recoveries under way (not held), the one that stood still longest: when its last entry was written',
     labels: ['segment'],
   },
-  debts: {
+  leftovers: {
     name: 'lifeboat_debts_total',
     type: 'counter',
     help: 'Things left behind that a person has to clean up',

@@ -81,7 +81,7 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
         if (entry.data.phase !== 'trying') observeFence(metrics, entry.data)
         break
       case 'debt.recorded':
-        metrics.debts.inc({ code: entry.data.code })
+        metrics.leftovers.inc({ code: entry.data.code })
         break
       case 'return.changed':
         if (entry.data.to === 'back') metrics.returns.inc({ code: entry.data.code })

@@ -9,7 +9,7 @@ import type { Clock } from '../domain/clock.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { CloudSeen, Observer, PollSeen, RequestSeen } from '../domain/observer.ts'
 import { returnStates } from '../domain/host-return.ts'
-import { scopeKinds, type StandingOrderKind } from '../domain/standing-order.ts'
+import { scopeKinds, type OrderKind } from '../domain/order.ts'
 import { verdictKinds } from '../domain/verdict.ts'
 import { lineOf } from './entry-lines.ts'
 import { defaultHealthLimits, live, ready, type Health, type HealthLimits, type Progress } from './health.ts'
@@ -120,10 +120,10 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
         for (const { phase, held } of open) metrics.incidents.inc({ phase, held: held?.code ?? 'none' })
         observeProgress(metrics, open, progressOf)
       },
-      standingOrders: (inForce) => {
+      orders: (inForce) => {
         // Zeros are said too: an alert on "> 0" must see it end.
         for (const scope of scopeKinds) {
-          const count = (kind: StandingOrderKind): number =>
+          const count = (kind: OrderKind): number =>
             inForce.filter((order) => order.kind === kind && order.scope.kind === scope).length
           metrics.pauses.set({ scope }, count('pause'))
           metrics.maintenance.set({ scope }, count('maintenance'))

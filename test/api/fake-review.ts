@@ -24,7 +24,7 @@ export function fakeReview(asked: unknown[][] = [], replace: Partial<Review> = {
     verify: async () => ({ entries: 0, head: '', broken: null, tookMs: 0 }),
     report: missing('incident'),
     startPlan: missing('host'),
-    settledPlan: missing('plan'),
+    finishedPlan: missing('plan'),
     plan: missing('plan'),
     note: (id, order) => {
       asked.push(['note', id, order])

@@ -11,7 +11,7 @@ import { bareTree, fieldContract, leaves } from '../../src/reference/cli-referen
 import { anEntry, anIncident, fakeJournal, run, standingClock } from './fake-commands.ts'
 import { listenForOperators } from '../../src/api/index.ts'
 import type { Entry } from '../../src/domain/entry.ts'
-import type { StandingOrder } from '../../src/domain/standing-order.ts'
+import type { Order } from '../../src/domain/order.ts'
 import { aHost, aStatus, fakeOperations } from '../api/fake-operations.ts'
 import { fakeReview } from '../api/fake-review.ts'
 import { aSegmentStatus } from './segments.ts'
@@ -158,7 +158,7 @@ const told = [
   } as unknown as Entry,
 ]
 
-const order: StandingOrder = {
+const order: Order = {
   kind: 'maintenance',
   scope: { kind: 'host', name: 'cmp01' },
   by: 'ann',

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listenForOperators } from '../../src/api/index.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { HostDetail, HostStatus, IncidentSummary, Operations } from '../../src/domain/operations.ts'
-import type { StandingOrder } from '../../src/domain/standing-order.ts'
+import type { Order } from '../../src/domain/order.ts'
 import { awayAfterIncident } from '../../src/domain/verdict.ts'
 import type { Review } from '../../src/domain/review.ts'
 import { aSegmentStatus } from './segments.ts'
@@ -237,7 +237,7 @@ describe('beside a running daemon', () => {
   })
 
   it('status, host list and maintenance list say what is in force, by whom and until when', async () => {
-    const standingOrders: StandingOrder[] = [
+    const standingOrders: Order[] = [
       {
         kind: 'maintenance',
         scope: { kind: 'host', name: 'cmp01' },

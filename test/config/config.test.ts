@@ -47,7 +47,7 @@ describe('the brake', () => {
       maxShare: 0.25,
       failureDomain: null,
       coolDownMs: 600_000,
-      settleMs: 300_000,
+      steadyMs: 300_000,
       siteLossShare: 0.5,
     })
   })

@@ -37,8 +37,20 @@ describe('config/lifeboat.example.yaml', () => {
   })
 
   it('shows the true defaults', () => {
-    const { api, monitor, brake, executor, fenceRetryMs, wishes, defaults, http, logLevel, logFormat, mode, notices } =
-      parse('')
+    const {
+      api,
+      monitor,
+      brake,
+      executor,
+      fenceRetryMs,
+      ownerPolicy,
+      defaults,
+      http,
+      logLevel,
+      logFormat,
+      mode,
+      notices,
+    } = parse('')
     const { freezeDelayMs, giveUpAfterMs, queueLimit, maxInstances } = notices
     const sameMonitor = { ...monitor, probeLimitMs: config.monitor.probeLimitMs }
     expect(config).toMatchObject({
@@ -47,7 +59,7 @@ describe('config/lifeboat.example.yaml', () => {
       brake: { ...brake, failureDomain: config.brake.failureDomain },
       executor,
       fenceRetryMs,
-      wishes,
+      ownerPolicy,
       defaults,
       http,
       logLevel,

@@ -63,7 +63,7 @@ export class Scene {
       maxShare: 1,
       failureDomain: null,
       coolDownMs: 600_000,
-      settleMs: 300_000,
+      steadyMs: 300_000,
       siteLossShare: 1,
       ...rules,
     }

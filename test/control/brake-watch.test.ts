@@ -86,7 +86,7 @@ describe('a scope that trips', () => {
 })
 
 describe('while nothing can be believed', () => {
-  it.each(['frozen', 'not polled'] as const)('%s: nothing trips and nothing settles, and what is over holds', (why) => {
+  it.each(['frozen', 'not polled'] as const)('%s: nothing trips and nothing opens, and what is over holds', (why) => {
     const scene = new Scene().open('h0', 'h1', 'h2')
     const set = (blind: boolean): void => {
       if (why === 'frozen') scene.frozen = blind

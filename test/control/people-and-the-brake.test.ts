@@ -5,8 +5,8 @@ import { LogLevelInForce } from '../../src/operations/log-level.ts'
 import type { Reloads } from '../../src/operations/reloads.ts'
 import { createOperations } from '../../src/operations/operations.ts'
 import { IncidentRecords } from '../../src/review/incident-records.ts'
-import { UnsettledIncidents } from '../../src/review/unsettled.ts'
-import { StandingOrders } from '../../src/orders/standing-orders.ts'
+import { UnreviewedIncidents } from '../../src/review/unreviewed.ts'
+import { Orders } from '../../src/orders/orders.ts'
 import { WatchLoop, type WatchLoopParts } from '../../src/control/watch-loop.ts'
 import { simulatedSegment } from '../../src/rehearsal/simulated-parts.ts'
 import type { Operations } from '../../src/domain/operations.ts'
@@ -28,8 +28,8 @@ function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> 
     journalPath: scene.path,
     store: scene.store,
     records: new IncidentRecords(scene.journal, () => Promise.resolve()),
-    unsettled: new UnsettledIncidents(scene.journal),
-    orders: new StandingOrders(scene.journal, scene.clock),
+    unreviewed: new UnreviewedIncidents(scene.journal),
+    orders: new Orders(scene.journal, scene.clock),
     monitor,
     brake,
     watch: null as unknown as WatchLoop,

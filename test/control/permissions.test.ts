@@ -5,8 +5,8 @@ import type { Incident } from '../../src/domain/incident.ts'
 import type { IncidentPhase } from '../../src/domain/incident-phases.ts'
 
 /** Of a host whose open incident is in that phase, with or without a proof and a mark of ours. */
-function isFenced(phase: IncidentPhase, proof: object | null, marked: object | null): boolean {
-  const incident = { phase, proof, marked } as Incident
+function isFenced(phase: IncidentPhase, proof: object | null, ourFlags: object | null): boolean {
+  const incident = { phase, proof, ourFlags } as Incident
   const store = { openOn: () => incident }
   return createPermissions({ store } as unknown as Parameters<typeof createPermissions>[0]).isFenced('cmp02')
 }
@@ -16,7 +16,7 @@ describe('a host whose incident is over', () => {
     ['AWAY_AFTER_INCIDENT', true],
     ['BEATING_UNDER_OUR_FLAGS', false],
   ])('is fenced while it stands under our flags as %s: %s', (reason, fenced) => {
-    const store = { openOn: () => undefined, markedBy: () => 'inc-1', isProven: () => true }
+    const store = { openOn: () => undefined, flaggedBy: () => 'inc-1', isProven: () => true }
     const monitor = { verdict: () => ({ kind: 'returning', reason, evidence: { forcedDown: true } }) }
     const permissions = createPermissions({ store, monitor } as unknown as Parameters<typeof createPermissions>[0])
     expect(permissions.isFenced('cmp02')).toBe(fenced)

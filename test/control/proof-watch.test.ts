@@ -1,6 +1,6 @@
 /** When life overtakes a proof of death: each sign, and what is no sign. */
 import { describe, expect, test } from 'vitest'
-import { voidedProofs } from '../../src/control/proof-watch.ts'
+import { revokedProofs } from '../../src/control/proof-watch.ts'
 import type { Incident, StepRecord } from '../../src/domain/incident.ts'
 import type { ProbeReading, Verdict, VerdictKind } from '../../src/domain/verdict.ts'
 
@@ -27,12 +27,12 @@ function alive(at: string): ProbeReading[] {
   return [{ probe: 'ping', kind: 'ping', answer: 'alive', detail: '', at }]
 }
 
-const voided = (seen: Verdict, open: Incident[] = [incident()]): number =>
-  voidedProofs([seen], { open: () => open }).length
+const revoked = (seen: Verdict, open: Incident[] = [incident()]): number =>
+  revokedProofs([seen], { open: () => open }).length
 
 describe('a proof is voided', () => {
   test.each(['contradiction', 'healthy'] as const)('by the verdict %s, with the sign on record', (kind) => {
-    expect(voidedProofs([verdict(kind, '2026-01-01T00:03:00.000000')], { open: () => [incident()] })).toEqual([
+    expect(revokedProofs([verdict(kind, '2026-01-01T00:03:00.000000')], { open: () => [incident()] })).toEqual([
       {
         kind: 'proof.voided',
         incident: 'i-1',
@@ -43,20 +43,20 @@ describe('a proof is voided', () => {
   })
 
   test.each(['contradiction', 'healthy'] as const)('not by a beat from before the power was cut (%s)', (kind) => {
-    expect(voided(verdict(kind, '2026-01-01T00:01:59.000000'))).toBe(0)
-    expect(voided(verdict(kind, '2026-01-01T00:02:00.000000'))).toBe(1)
+    expect(revoked(verdict(kind, '2026-01-01T00:01:59.000000'))).toBe(0)
+    expect(revoked(verdict(kind, '2026-01-01T00:02:00.000000'))).toBe(1)
   })
 
   test('by a probe that found the host alive after its power was cut', () => {
-    expect(voided(verdict('service-down', null, alive('2026-01-01T00:02:00.501Z')))).toBe(1)
-    expect(voided(verdict('service-down', null, alive(provenAt)))).toBe(0)
-    expect(voided(verdict('service-down', null))).toBe(0)
+    expect(revoked(verdict('service-down', null, alive('2026-01-01T00:02:00.501Z')))).toBe(1)
+    expect(revoked(verdict('service-down', null, alive(provenAt)))).toBe(0)
+    expect(revoked(verdict('service-down', null))).toBe(0)
   })
 
   test('by a stamp that moved while nobody watched, in whole seconds', () => {
-    expect(voided(verdict('recovering', '2026-01-01T00:02:02.000000'))).toBe(1)
-    expect(voided(verdict('recovering', '2026-01-01T00:02:01.000000'))).toBe(0)
-    expect(voided(verdict('recovering', null))).toBe(0)
+    expect(revoked(verdict('recovering', '2026-01-01T00:02:02.000000'))).toBe(1)
+    expect(revoked(verdict('recovering', '2026-01-01T00:02:01.000000'))).toBe(0)
+    expect(revoked(verdict('recovering', null))).toBe(0)
   })
 
   test('but not again by what was seen before the host was fenced anew', () => {
@@ -66,24 +66,24 @@ describe('a proof is voided', () => {
       before: { updatedAt: '2026-01-01T00:05:00.000000' },
     }
     const open = [incident({}, [forcedDown, again])]
-    expect(voided(verdict('recovering', '2026-01-01T00:05:00.000000'), open)).toBe(0)
-    expect(voided(verdict('recovering', '2026-01-01T00:05:01.000000'), open)).toBe(1)
+    expect(revoked(verdict('recovering', '2026-01-01T00:05:00.000000'), open)).toBe(0)
+    expect(revoked(verdict('recovering', '2026-01-01T00:05:01.000000'), open)).toBe(1)
     const failed = [incident({}, [forcedDown, { ...again, status: 'failed' }])]
-    expect(voided(verdict('recovering', '2026-01-01T00:05:00.000000'), failed)).toBe(1)
+    expect(revoked(verdict('recovering', '2026-01-01T00:05:00.000000'), failed)).toBe(1)
   })
 
   test('and not by a stamp while our own forced_down is not confirmed: that PUT may have moved it', () => {
-    expect(voided(verdict('recovering', '2026-01-01T00:05:00.000000'), [incident({}, [])])).toBe(0)
+    expect(revoked(verdict('recovering', '2026-01-01T00:05:00.000000'), [incident({}, [])])).toBe(0)
     expect(
-      voided(verdict('recovering', '2026-01-01T00:05:00.000000'), [incident({}, [{ ...forcedDown, result: {} }])]),
+      revoked(verdict('recovering', '2026-01-01T00:05:00.000000'), [incident({}, [{ ...forcedDown, result: {} }])]),
     ).toBe(0)
   })
 
   test('only of the host that lives, and only when there is one', () => {
     const other = { ...verdict('healthy', null), host: 'cmp02' }
-    expect(voided(other)).toBe(0)
-    expect(voided(verdict('healthy', null), [incident({ proof: null })])).toBe(0)
-    expect(voided(verdict('host-down', '2026-01-01T00:05:00.000000'))).toBe(0)
-    expect(voidedProofs([verdict('healthy', null)], { open: () => [] })).toEqual([])
+    expect(revoked(other)).toBe(0)
+    expect(revoked(verdict('healthy', null), [incident({ proof: null })])).toBe(0)
+    expect(revoked(verdict('host-down', '2026-01-01T00:05:00.000000'))).toBe(0)
+    expect(revokedProofs([verdict('healthy', null)], { open: () => [] })).toEqual([])
   })
 })

@@ -231,7 +231,7 @@ describe('memory', () => {
     let rss = 100
     const parts = {
       memory: { rssBytes: () => rss, limitBytes: 1_000 },
-      cloudBrake: { maxHosts: 9, maxShare: 1, failureDomain: null, coolDownMs: 0, settleMs: 0, siteLossShare: 1 },
+      cloudBrake: { maxHosts: 9, maxShare: 1, failureDomain: null, coolDownMs: 0, steadyMs: 0, siteLossShare: 1 },
     }
     await SmallWorld.run({ hosts: 6, parts }, async (world) => {
       const { clock, simulator } = world

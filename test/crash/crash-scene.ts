@@ -9,7 +9,7 @@ import { simulatedParts } from '../../src/rehearsal/simulated-parts.ts'
 import { systemClock as clock } from '../../src/system/system-clock.ts'
 import { sleep } from '../../src/domain/clock.ts'
 import { foldIncidents } from '../../src/domain/incident.ts'
-import { defaultWishes } from '../../src/engine/wishes.ts'
+import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
 import { openJournal } from '../../src/journal/journal.ts'
 import { startSimulator, type Simulator } from '../../src/simulator/index.ts'
@@ -18,14 +18,14 @@ import { seedJournal } from './seed.ts'
 
 const victimFile = fileURLToPath(new URL('./victim.mjs', import.meta.url))
 const workflowFile = fileURLToPath(new URL('../../recovery-workflows/host-failure.yaml', import.meta.url))
-const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), workflowFile, { wishes: defaultWishes })
+const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), workflowFile, { ownerPolicy: defaultOwnerPolicy })
 const dead = 'cmp01'
 const incident = 'crash-1'
 
 /** Polls are rare: the monitor has no part in these tests. */
 const beatMs = 10_000
 /** What a killed daemon's last request may take to show up in the simulated cloud is milliseconds. */
-const executor = { tickMs: 20, settleQuietMs: 400 }
+const executor = { tickMs: 20, reconcileQuietMs: 400 }
 
 /** What is on the host, and how it must end. */
 const expected: [StartState, string, boolean][] = [

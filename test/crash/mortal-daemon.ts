@@ -82,7 +82,7 @@ export class MortalDaemon {
         executorSettings: {
           maxParallel: 32,
           tickMs: 200,
-          settleQuietMs: 1_000,
+          reconcileQuietMs: 1_000,
           longestRequestMs: 0,
           fenceRetryMs: 2_000,
           fenceRetryMaxMs: 8_000,

@@ -9,7 +9,7 @@ import { LifeboatError, type ErrorCode } from '../../src/domain/errors.ts'
 import type { InstanceRecovery } from '../../src/domain/incident.ts'
 import type { Workflow } from '../../src/domain/plan.ts'
 import { documentSchema, type WorkflowDocument } from '../../src/engine/document.ts'
-import { defaultWishes } from '../../src/engine/wishes.ts'
+import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
 import type { StartState } from '../../src/simulator/index.ts'
 import type { Intercept, Sending } from './mortal-daemon.ts'
@@ -31,7 +31,7 @@ export function shippedWorkflows(): Shipped[] {
       const source = readFileSync(new URL(file, directory), 'utf8')
       return {
         file,
-        workflow: parseWorkflow(source, file, { wishes: defaultWishes }),
+        workflow: parseWorkflow(source, file, { ownerPolicy: defaultOwnerPolicy }),
         document: documentSchema.parse(parse(source, { maxAliasCount: 1_000 })),
       }
     })

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs'
 import { Daemon } from '../../dist/daemon/daemon.js'
 import { simulatedParts } from '../../dist/rehearsal/simulated-parts.js'
 import { systemClock as clock } from '../../dist/system/system-clock.js'
-import { defaultWishes } from '../../dist/engine/wishes.js'
+import { defaultOwnerPolicy } from '../../dist/engine/owner-policy.js'
 import { parseWorkflow } from '../../dist/engine/workflow.js'
 import { openJournal } from '../../dist/journal/journal.js'
 
@@ -27,7 +27,9 @@ const journal = {
     return written
   },
 }
-const workflow = parseWorkflow(readFileSync(order.workflow, 'utf8'), order.workflow, { wishes: defaultWishes })
+const workflow = parseWorkflow(readFileSync(order.workflow, 'utf8'), order.workflow, {
+  ownerPolicy: defaultOwnerPolicy,
+})
 const cloud = {
   cloud: () => order.access,
   bmcUrl: (host) => `${order.url}/redfish/v1/Systems/${host}`,

@@ -1,4 +1,4 @@
-/** The whole daemon, from heartbeats to the last line of an incident. */
+/** The whole daemon, from heartbeats to the last outcome of an incident. */
 import { describe, expect, test } from 'vitest'
 import { systemClock as clock } from '../../src/system/system-clock.ts'
 import { openJournal } from '../../src/journal/journal.ts'

@@ -8,13 +8,15 @@ import { systemClock as clock } from '../../src/system/system-clock.ts'
 import { sleep } from '../../src/domain/clock.ts'
 import type { IncidentDetail } from '../../src/domain/operations.ts'
 import type { VerdictKind } from '../../src/domain/verdict.ts'
-import { defaultWishes } from '../../src/engine/wishes.ts'
+import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
 import { openJournal, type JournalWriter } from '../../src/journal/journal.ts'
 import { startSimulator, type Simulator } from '../../src/simulator/index.ts'
 
 const workflowFile = new URL('../../recovery-workflows/host-failure.yaml', import.meta.url)
-const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { wishes: defaultWishes })
+const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', {
+  ownerPolicy: defaultOwnerPolicy,
+})
 
 /** Nova's stamps have whole seconds: quicker heartbeats could not be told apart. */
 export const beatMs = 1_000

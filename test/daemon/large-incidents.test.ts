@@ -64,7 +64,7 @@ it(
     lengths = []
     simulator.start('cmp01')
     await clock.advance(15_000)
-    await world.until(() => !daemon.store.isMarked('cmp01'))
+    await world.until(() => !daemon.store.hasOurFlags('cmp01'))
     expect(daemon.store.returnOf('cmp01').leftovers).toMatchObject([{ code: 'INSTANCE_LEFT' }])
     expect(Math.max(...lengths)).toBeLessThanOrEqual(250)
   }),
@@ -90,6 +90,6 @@ it('is read for that in pieces, with a turn for others between them, and by what
   const { instances } = await readEndedIncident({ read }, 'i', () => Promise.resolve(void turns.push(0)))
   expect(turns).toEqual([250, 0, 250, 0, 102])
   expect(instances.size).toBe(600)
-  expect(instances.get('id-0')).toEqual({ plan: { name: 'web-0' }, outcome: left, debts: [] })
-  expect(instances.get('id-1')).toEqual({ plan: { name: 'web-1' }, outcome: null, debts: [debt] })
+  expect(instances.get('id-0')).toEqual({ plan: { name: 'web-0' }, outcome: left, leftovers: [] })
+  expect(instances.get('id-1')).toEqual({ plan: { name: 'web-1' }, outcome: null, leftovers: [debt] })
 })

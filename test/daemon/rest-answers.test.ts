@@ -41,7 +41,7 @@ it(
     fits('sign-off', answers.reviewNote, await send('POST', `/v1/incidents/${id}/sign-off`, { by, text: 'all well' }))
     fits('pause', answers.pauseState, await send('POST', '/v1/pause', { by, reason: 'work' }))
     const scope = { kind: 'host', name: 'cmp02' }
-    fits('maintenance', answers.standingOrder, await send('POST', '/v1/maintenance', { by, reason: 'work', scope }))
+    fits('maintenance', answers.order, await send('POST', '/v1/maintenance', { by, reason: 'work', scope }))
     const instance = [...(world.incident(host)?.instances.keys() ?? [])][0]
     const reads: [string, z.ZodType][] = [
       ['/v1/me', answers.welcome],

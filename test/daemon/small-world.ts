@@ -7,14 +7,16 @@ import { Daemon, type DaemonParts } from '../../src/daemon/daemon.ts'
 import { simulatedParts } from '../../src/rehearsal/simulated-parts.ts'
 import type { Clock } from '../../src/domain/clock.ts'
 import type { Incident } from '../../src/domain/incident.ts'
-import { defaultWishes } from '../../src/engine/wishes.ts'
+import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
 import { openJournal, type JournalWriter } from '../../src/journal/journal.ts'
 import { startSimulator, VirtualClock, type Simulator } from '../../src/simulator/index.ts'
 import { createTelemetry, type Telemetry } from '../../src/telemetry/telemetry.ts'
 
 const workflowFile = new URL('../../recovery-workflows/host-failure.yaml', import.meta.url)
-const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { wishes: defaultWishes })
+const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', {
+  ownerPolicy: defaultOwnerPolicy,
+})
 
 export const beatMs = 10_000
 
@@ -100,7 +102,7 @@ export class SmallWorld {
     const { observer } = telemetry
     const parts = simulatedParts(simulator, { clock, journal, workflow, beatMs, observer, wire: simulator.wire() })
     this.#closeCloud = () => (parts.cloud as unknown as { close(): void }).close()
-    const settings = { ...parts.executorSettings, tickMs: 2_000, settleQuietMs: 5_000 }
+    const settings = { ...parts.executorSettings, tickMs: 2_000, reconcileQuietMs: 5_000 }
     this.daemon = new Daemon({
       ...parts,
       executorSettings: settings,

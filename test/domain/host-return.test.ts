@@ -10,7 +10,7 @@ import {
   returnStates,
   traitGraceMs,
   type EvacuationLeft,
-  type HostMark,
+  type OurFlags,
   type ReturnDecision,
   type ReturnFacts,
   type ReturnRules,
@@ -23,7 +23,7 @@ const rules: ReturnRules = {
   ...{ mode: 'automatic', healthyMs: 300_000, maxReturns: 3, withinMs: 1_800_000, startStopped: 'ask' },
 }
 const confirm: ReturnRules = { ...rules, mode: 'confirm' }
-const mark: HostMark = { incidents: ['i-1'], serviceId: 's-1', forcedDown: true, disabled: true, reasons: [ours] }
+const ourFlags: OurFlags = { incidents: ['i-1'], serviceId: 's-1', forcedDown: true, disabled: true, reasons: [ours] }
 const forced = { id: 's-1', status: 'disabled', state: 'down', forcedDown: true, disabledReason: ours } as const
 const up = { ...forced, forcedDown: false, state: 'up' } as const
 const enabled = { ...up, status: 'enabled', disabledReason: null } as const
@@ -34,7 +34,7 @@ const ann = { by: 'ann', reason: 'repaired', keepOut: false }
 /** Forced down by us, beating again, everything settled. */
 const ready: ReturnFacts = {
   state: 'settling',
-  mark,
+  ourFlags,
   unansweredUntil: -Infinity,
   service: forced,
   pulse: 'beating',
@@ -106,18 +106,18 @@ const table: [
   [
     'forced down by somebody else before us, and enabled since',
     'back TAKEN_BACK_BY_OTHERS end',
-    { mark: { ...mark, forcedDown: false }, service: { ...forced, status: 'enabled', disabledReason: null } },
+    { ourFlags: { ...ourFlags, forcedDown: false }, service: { ...forced, status: 'enabled', disabledReason: null } },
   ],
   [
     'enabled, with our words left behind: nothing is disabled',
     'back TAKEN_BACK_BY_OTHERS end',
-    { mark: { ...mark, forcedDown: false }, service: { ...enabled, disabledReason: ours } },
+    { ourFlags: { ...ourFlags, forcedDown: false }, service: { ...enabled, disabledReason: ours } },
   ],
   [
     'what we enabled was not taken back by others, though only our disable stood there',
     'enabling TRAIT_UNREAD -',
     {
-      mark: { ...mark, forcedDown: false },
+      ourFlags: { ...ourFlags, forcedDown: false },
       service: enabled,
       state: 'enabling',
       healthy: longHealthy,
@@ -137,7 +137,7 @@ const table: [
   [
     'forced down by somebody else before us: they take it back first',
     'settling FORCED_DOWN_BY_OTHERS -',
-    { mark: { ...mark, forcedDown: false } },
+    { ourFlags: { ...ourFlags, forcedDown: false } },
   ],
   ['forced down again by somebody else after we cleared it', 'settling FORCED_DOWN_BY_OTHERS -', { cleared: true }],
   [
@@ -226,7 +226,7 @@ const table: [
     { failed: { kind: 'enable', at: now - 1, message: '500' } },
     proven,
   ],
-  ['a person had disabled it before', 'back LEFT_DISABLED end', { mark: { ...mark, disabled: false } }, proven],
+  ['a person had disabled it before', 'back LEFT_DISABLED end', { ourFlags: { ...ourFlags, disabled: false } }, proven],
   [
     'a person changed the reason since',
     'back LEFT_DISABLED end',
@@ -237,13 +237,13 @@ const table: [
   [
     'a text of an earlier incident of ours is ours',
     'enabling ENABLING enable',
-    { mark: { ...mark, reasons: ['lifeboat: incident 0', ours] } },
+    { ourFlags: { ...ourFlags, reasons: ['lifeboat: incident 0', ours] } },
     proven,
   ],
   [
     'the disable of others is said only when it is proven healthy',
     'proving PROVING -',
-    { mark: { ...mark, disabled: false }, healthy: null },
+    { ourFlags: { ...ourFlags, disabled: false }, healthy: null },
     proven,
   ],
   ['somebody enabled it while it proved itself', 'back BACK end', { service: enabled }, proven],
@@ -365,7 +365,7 @@ describe('what is said', () => {
   test('lists names with a comma', () => {
     const records = [left('web', 'done'), left('db', 'done')]
     expect(decided({ evacuations: { inFlight: [], done: records } })?.message).toContain(
-      'settle web (m-web, done), db (m-db, done): one record',
+      'complete web (m-web, done), db (m-db, done): one record',
     )
   })
 
@@ -388,7 +388,8 @@ describe('what is said', () => {
       'no longer ours (theirs)',
     )
     expect(
-      decided({ mark: { ...mark, disabled: false }, service: { ...up, disabledReason: null } }, proven)?.message,
+      decided({ ourFlags: { ...ourFlags, disabled: false }, service: { ...up, disabledReason: null } }, proven)
+        ?.message,
     ).toContain('somebody else had disabled it before (no reason given)')
   })
 
@@ -406,7 +407,7 @@ describe('what is said', () => {
 const states = Object.keys(returnStates).filter((state) => state !== 'back') as ReturnState[]
 const anyFacts: fc.Arbitrary<ReturnFacts> = fc.record({
   state: fc.constantFrom(...states),
-  mark: fc.record({
+  ourFlags: fc.record({
     incidents: fc.constant(['i-1']),
     serviceId: fc.constant('s-1'),
     forcedDown: fc.boolean(),
@@ -450,7 +451,7 @@ describe('whatever the facts are', () => {
     holds(({ state }, decision) => expect(() => changeReturn(state, decision.state)).not.toThrow()))
 
   test('nothing is written that is not ours, of a host that does not beat, while something forbids it, or against a person', () =>
-    holds(({ mark: its, service, pulse, order, blocked }, { act }, under) => {
+    holds(({ ourFlags: its, service, pulse, order, blocked }, { act }, under) => {
       if (act === null || act === 'end') return
       expect({ pulse, blocked, id: service?.id }).toEqual({ pulse: 'beating', blocked: null, id: its.serviceId })
       expect(order?.keepOut).not.toBe(true)

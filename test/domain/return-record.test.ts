@@ -87,7 +87,7 @@ class Told {
 
 describe('a mark', () => {
   test('is what we set: both flags of a host that was enabled and up', () => {
-    expect(new Told().opened('1').marked('1').record.mark).toEqual({
+    expect(new Told().opened('1').marked('1').record.ourFlags).toEqual({
       incidents: ['1'],
       serviceId: 's-1',
       forcedDown: true,
@@ -98,8 +98,8 @@ describe('a mark', () => {
 
   test('is not what others had set before', () => {
     const { record } = new Told().marked('1', { status: 'disabled', disabledReason: 'theirs' })
-    expect(record.mark).toMatchObject({ forcedDown: true, disabled: false })
-    expect(new Told().marked('1', { forcedDown: true }).record.mark).toMatchObject({
+    expect(record.ourFlags).toMatchObject({ forcedDown: true, disabled: false })
+    expect(new Told().marked('1', { forcedDown: true }).record.ourFlags).toMatchObject({
       forcedDown: false,
       disabled: true,
     })
@@ -110,7 +110,7 @@ describe('a mark', () => {
       .marked('1')
       .opened('2')
       .marked('2', { status: 'disabled', disabledReason: text('1') })
-    expect(record.mark).toEqual({
+    expect(record.ourFlags).toEqual({
       incidents: ['1', '2'],
       serviceId: 's-1',
       forcedDown: true,
@@ -120,7 +120,7 @@ describe('a mark', () => {
     const still = new Told()
       .marked('1')
       .marked('2', { forcedDown: true, status: 'disabled', disabledReason: text('1') })
-    expect(still.record.mark).toMatchObject({ forcedDown: true, disabled: true })
+    expect(still.record.ourFlags).toMatchObject({ forcedDown: true, disabled: true })
   })
 
   test('takes over the disable by which the host was set aside while it was silent', () => {
@@ -128,32 +128,32 @@ describe('a mark', () => {
     expect(aside.record.setAside).toMatchObject({ incident: '1', state: 'setting' })
     // Nova showed it, or shows it only after the mark: it is ours in either case.
     for (const before of [{ status: 'disabled', disabledReason: asideText }, {}]) {
-      const { mark, setAside } = new Told().setAside('setting').opened('2').marked('2', before).record
-      expect(mark).toMatchObject({ incidents: ['2'], disabled: true, reasons: [asideText, text('2')] })
+      const { ourFlags, setAside } = new Told().setAside('setting').opened('2').marked('2', before).record
+      expect(ourFlags).toMatchObject({ incidents: ['2'], disabled: true, reasons: [asideText, text('2')] })
       expect(setAside).toBeNull()
     }
   })
 
   test('takes nothing over from a disable that is over, or of a service that was made anew, or where others disabled it', () => {
     const ours = { status: 'disabled', disabledReason: asideText }
-    expect(new Told().setAside('setting').setAside('over').marked('2', ours).record.mark?.disabled).toBe(false)
-    expect(new Told().setAside('setting').marked('2', ours, 's-2').record.mark?.disabled).toBe(false)
+    expect(new Told().setAside('setting').setAside('over').marked('2', ours).record.ourFlags?.disabled).toBe(false)
+    expect(new Told().setAside('setting').marked('2', ours, 's-2').record.ourFlags?.disabled).toBe(false)
     const theirs = { status: 'disabled', disabledReason: 'theirs' }
-    expect(new Told().setAside('set').marked('2', theirs).record.mark?.disabled).toBe(false)
+    expect(new Told().setAside('set').marked('2', theirs).record.ourFlags?.disabled).toBe(false)
   })
 
   test('does not take a reason of others for ours because we had marked it once', () => {
     const { record } = new Told().marked('1').marked('2', { status: 'disabled', disabledReason: 'theirs' })
-    expect(record.mark).toMatchObject({ forcedDown: true, disabled: false })
+    expect(record.ourFlags).toMatchObject({ forcedDown: true, disabled: false })
     const theirs = new Told().marked('1', { status: 'disabled', disabledReason: 'theirs' })
-    expect(theirs.marked('2', { status: 'disabled', disabledReason: text('1') }).record.mark?.disabled).toBe(false)
+    expect(theirs.marked('2', { status: 'disabled', disabledReason: text('1') }).record.ourFlags?.disabled).toBe(false)
   })
 
   test('of a service that was made anew begins anew', () => {
     const { record } = new Told()
       .marked('1')
       .marked('2', { forcedDown: true, status: 'disabled', disabledReason: text('1') }, 's-2')
-    expect(record.mark).toEqual({
+    expect(record.ourFlags).toEqual({
       incidents: ['2'],
       serviceId: 's-2',
       forcedDown: false,
@@ -167,13 +167,13 @@ describe('a mark', () => {
     told.tell({ kind: 'return.changed', data: { from: 'away', to: 'back', code: 'BACK', message: 'it is back' } })
     told.tell({ kind: 'service.restored', data: { serviceId: 's-1', change: {}, updatedAt: null } })
     expect(told.record).toMatchObject({
-      mark: null,
+      ourFlags: null,
       state: 'back',
       said: { code: 'BACK' },
       failures: ['2026-01-01T00:00:01.000Z'],
     })
     expect(told.marked('2', { status: 'disabled', disabledReason: text('1') }).record).toMatchObject({
-      mark: { incidents: ['2'], disabled: false },
+      ourFlags: { incidents: ['2'], disabled: false },
       state: 'away',
       said: null,
     })
@@ -212,7 +212,7 @@ describe('a return', () => {
     told.opened('2')
     expect(told.record).toMatchObject({ state: 'away', said: null, leftovers: [], order: null, confirmed: {} })
     expect(told.record.failures).toEqual(['2026-01-01T00:00:01.000Z', '2026-01-01T00:00:08.000Z'])
-    expect(told.record.mark?.incidents).toEqual(['1'])
+    expect(told.record.ourFlags?.incidents).toEqual(['1'])
   })
 
   test('stays forbidden over failures when a person keeps the host out, until it is back', () => {
@@ -299,7 +299,7 @@ describe('our order to force the host down', () => {
 test('a host that no entry speaks of is away, with nothing of ours on it', () => {
   expect(nothingKnown(host)).toEqual({
     host,
-    mark: null,
+    ourFlags: null,
     orderedAt: null,
     setAside: null,
     forcedAt: null,

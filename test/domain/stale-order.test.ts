@@ -31,7 +31,7 @@ function facts(changes: Partial<StaleOrderFacts> = {}): StaleOrderFacts {
 }
 const what = (changes: Partial<StaleOrderFacts> = {}): string => {
   const decision = decideStaleOrder(facts(changes))
-  return decision.do === 'settle' ? decision.end : decision.do
+  return decision.do === 'close' ? decision.end : decision.do
 }
 const active = { ...broken, vmState: 'active', taskState: null }
 const stopped = { outcome: 'recovered' as const, after: { ...after, vmState: 'stopped' } }

@@ -5,7 +5,7 @@ import type { InstancePlan, Workflow } from '../../src/domain/plan.ts'
 import { builtInSettings, type Segment } from '../../src/domain/segment.ts'
 import type { Survey } from '../../src/domain/survey.ts'
 import { checkExpectations } from '../../src/engine/expectations.ts'
-import { originalOf } from '../../src/engine/original.ts'
+import { initialStateOf } from '../../src/engine/initial-state.ts'
 import { instance, survey } from './surveys.ts'
 
 const head = 'apiVersion: lifeboat/v1\nkind: WorkflowTest\nworkflow: w\ncases:\n'
@@ -19,7 +19,7 @@ const planned: InstancePlan = {
   decision: 'recover',
   reason: 'RUNNING',
   message: 'It was running',
-  original: originalOf(plain, survey([plain])),
+  original: initialStateOf(plain, survey([plain])),
   recipe: 'go',
   recipes: {
     go: {

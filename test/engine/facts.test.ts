@@ -5,7 +5,7 @@ import type { Segment } from '../../src/domain/segment.ts'
 import type { ServiceRecord } from '../../src/domain/service.ts'
 import type { Survey } from '../../src/domain/survey.ts'
 import { factsOf, type Facts } from '../../src/engine/facts.ts'
-import { originalOf } from '../../src/engine/original.ts'
+import { initialStateOf } from '../../src/engine/initial-state.ts'
 import { instance, segment, survey } from './surveys.ts'
 
 const up: ServiceRecord = {
@@ -24,7 +24,7 @@ function facts(changes: Partial<Instance> = {}, rest: Partial<Survey> = {}, rule
   const one = instance(changes)
   const found = survey([one], { services: [up], ...rest })
   const wish = { value: 'stopped', from: 'somewhere', priority: 7, notes: [] } as const
-  return factsOf(one, originalOf(one, found), { ...wish, notes: [] }, found, segment(rules))
+  return factsOf(one, initialStateOf(one, found), { ...wish, notes: [] }, found, segment(rules))
 }
 
 const flavor = (changes: Partial<Flavor>): Partial<Instance> => ({ flavor: { ...instance().flavor, ...changes } })

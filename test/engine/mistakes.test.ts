@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { LifeboatError } from '../../src/domain/errors.ts'
-import { defaultWishes } from '../../src/engine/wishes.ts'
+import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { checkWorkflow, parseWorkflow } from '../../src/engine/workflow.ts'
 
 const good = readFileSync(new URL('good.yaml', import.meta.url), 'utf8')
@@ -424,7 +424,7 @@ describe('a bad document', () => {
     const source = readFileSync(new URL('two-mistakes.yaml', bad), 'utf8')
     let thrown: unknown
     try {
-      parseWorkflow(source, 'two.yaml', { wishes: defaultWishes })
+      parseWorkflow(source, 'two.yaml', { ownerPolicy: defaultOwnerPolicy })
     } catch (error) {
       thrown = error
     }

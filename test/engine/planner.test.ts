@@ -5,7 +5,7 @@ import type { InstancePlan } from '../../src/domain/plan.ts'
 import type { Survey } from '../../src/domain/survey.ts'
 import type { CompiledWorkflow } from '../../src/engine/compiled.ts'
 import { planHost } from '../../src/engine/planner.ts'
-import { defaultWishes } from '../../src/engine/wishes.ts'
+import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
 import { instance, segment, survey } from './surveys.ts'
 
@@ -37,7 +37,7 @@ recipes:
 ${listed(parts.steps ?? ['{ id: go, do: evacuate, landing: original, deadline: 1m }'], '      ')}
 `,
     'example.yaml',
-    { wishes: defaultWishes },
+    { ownerPolicy: defaultOwnerPolicy },
   )
 }
 
@@ -62,7 +62,7 @@ it('a decision not to recover holds nothing that could be run', () => {
 it('an instance that no rule takes is held, and says so', () => {
   const document = { metadata: { name: 'w', revision: 1 } } as unknown as CompiledWorkflow['document']
   const empty: CompiledWorkflow = { document, order: [], rules: [], notes: [], recipes: new Map() }
-  const { instances } = planHost(empty, 'd', defaultWishes, survey([instance()]), segment())
+  const { instances } = planHost(empty, 'd', defaultOwnerPolicy, survey([instance()]), segment())
   expect(instances).toMatchObject([
     {
       decision: 'hold',

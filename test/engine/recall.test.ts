@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { ErrorRecord } from '../../src/domain/errors.ts'
 import type { Instance, InstanceAction, Migration } from '../../src/domain/instance.ts'
 import type { Outcome } from '../../src/domain/outcome.ts'
-import type { EarlierRecovery, Original } from '../../src/domain/survey.ts'
-import { doubtAbout, recalledOriginal, type SeenNow } from '../../src/engine/recall.ts'
+import type { EarlierRecovery, InitialState } from '../../src/domain/survey.ts'
+import { doubtAbout, recalledInitialState, type SeenNow } from '../../src/engine/recall.ts'
 
 const instance = {
   id: 'i',
@@ -24,11 +24,11 @@ const original = {
   lockedReason: null,
   knownEvacuations: ['m1'],
   resize: null,
-} as Original
+} as InitialState
 
 interface Told {
   before?: Partial<Instance>
-  wanted?: Original['wanted']
+  wanted?: InitialState['wanted']
   outcome?: Partial<Outcome>
   error?: Partial<ErrorRecord>
   proven?: string[]
@@ -74,7 +74,7 @@ function seen(change: Partial<SeenNow> = {}): SeenNow {
 
 describe('the original of an instance that an earlier incident touched', () => {
   it('is what that incident recorded, where all that came since in Nova is ours', () =>
-    expect(recalledOriginal(earlier(), seen())).toMatchObject({
+    expect(recalledInitialState(earlier(), seen())).toMatchObject({
       instance: { vmState: 'active', fault: 'No valid host' },
       wanted: 'running',
       flagged: true,
@@ -88,30 +88,30 @@ describe('the original of an instance that an earlier incident touched', () => {
     ['one before our attempt does not', [ours, order('stop', 'o', '00:00')], 'running'],
     ["nova-compute's power sync does not", [order('stop', 'o', '00:02', null), ours], 'running'],
     ['one of ours, whose answer was lost, does not', [order('stop', 'lost', '00:02', 'us'), ours], 'running'],
-  ])('%s', (_rule, actions, wanted) => expect(recalledOriginal(earlier(), seen({ actions }))?.wanted).toBe(wanted))
+  ])('%s', (_rule, actions, wanted) => expect(recalledInitialState(earlier(), seen({ actions }))?.wanted).toBe(wanted))
 
   it.each([
     ['it was brought back', earlier({ outcome: { outcome: 'recovered' } }), [ours]],
     ['its owner rebuilt it since', earlier(), [order('rebuild', 'o', '00:02'), ours]],
   ])('is what Nova shows where %s', (_why, before, actions) =>
-    expect(recalledOriginal(before, seen({ actions }))).toBeNull(),
+    expect(recalledInitialState(before, seen({ actions }))).toBeNull(),
   )
 
   it('is in ERROR only where it was before we touched it', () =>
-    expect(recalledOriginal(earlier({ before: { vmState: 'error' } }), seen())?.instance.vmState).toBe('error'))
+    expect(recalledInitialState(earlier({ before: { vmState: 'error' } }), seen())?.instance.vmState).toBe('error'))
 
   it('no longer waits for a resize that we confirmed or reset', () =>
     expect(
-      recalledOriginal(earlier({ before: { vmState: 'resized' }, wanted: 'stopped' }), seen())?.instance.vmState,
+      recalledInitialState(earlier({ before: { vmState: 'resized' }, wanted: 'stopped' }), seen())?.instance.vmState,
     ).toBe('stopped'))
 
   it.each([
     ['our own lock that is left', 'lifeboat: instance is being recovered (first)', false],
     ["a lock of its owner's since", 'mine', true],
   ])('%s', (_what, lockedReason, locked) =>
-    expect(recalledOriginal(earlier(), seen({ instance: { ...instance, locked: true, lockedReason } }))?.locked).toBe(
-      locked,
-    ),
+    expect(
+      recalledInitialState(earlier(), seen({ instance: { ...instance, locked: true, lockedReason } }))?.locked,
+    ).toBe(locked),
   )
 })
 

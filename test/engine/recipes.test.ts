@@ -1,6 +1,6 @@
 /** Which recipes a plan carries: the one it begins with and those that errors can lead to, and no others. */
 import { expect, it } from 'vitest'
-import { defaultWishes } from '../../src/engine/wishes.ts'
+import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
 import { instance, segment, survey } from './surveys.ts'
 
@@ -29,7 +29,7 @@ recipes:
 `
 
 function recipesOf(vmState: string) {
-  const workflow = parseWorkflow(source, 'example.yaml', { wishes: defaultWishes })
+  const workflow = parseWorkflow(source, 'example.yaml', { ownerPolicy: defaultOwnerPolicy })
   return workflow.plan(survey([instance({ vmState })]), segment()).instances[0]!.recipes
 }
 

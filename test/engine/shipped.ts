@@ -1,6 +1,6 @@
 /** The shipped workflow. */
 import { readFileSync } from 'node:fs'
-import { defaultWishes } from '../../src/engine/wishes.ts'
+import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
 
 const directory = new URL('../../recovery-workflows/', import.meta.url)
@@ -10,4 +10,4 @@ export function readShipped(name: string): string {
 }
 
 export const shippedSource = readShipped('host-failure.yaml')
-export const shipped = parseWorkflow(shippedSource, 'host-failure.yaml', { wishes: defaultWishes })
+export const shipped = parseWorkflow(shippedSource, 'host-failure.yaml', { ownerPolicy: defaultOwnerPolicy })

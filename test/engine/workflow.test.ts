@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { defaultWishes } from '../../src/engine/wishes.ts'
+import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { checkWorkflow, parseWorkflow } from '../../src/engine/workflow.ts'
 import { shipped, shippedSource } from './shipped.ts'
 import { instance, segment, survey } from './surveys.ts'
 
 describe('a good document', () => {
   const source = readFileSync(new URL('good.yaml', import.meta.url), 'utf8')
-  const workflow = parseWorkflow(source, 'good.yaml', { wishes: defaultWishes })
+  const workflow = parseWorkflow(source, 'good.yaml', { ownerPolicy: defaultOwnerPolicy })
 
   it('has no problems, and neither has the shipped one', () => {
     expect(checkWorkflow(source, 'good.yaml')).toEqual([])
@@ -19,7 +19,7 @@ describe('a good document', () => {
   it('is pinned by the digest of its very text', () => {
     expect(workflow.digest).toBe(createHash('sha256').update(source).digest('hex'))
     expect(workflow.source).toBe(source)
-    expect(parseWorkflow(`${source}# changed\n`, 'good.yaml', { wishes: defaultWishes }).digest).not.toBe(
+    expect(parseWorkflow(`${source}# changed\n`, 'good.yaml', { ownerPolicy: defaultOwnerPolicy }).digest).not.toBe(
       workflow.digest,
     )
   })
@@ -36,7 +36,7 @@ describe('a good document', () => {
     const needsKey = parseWorkflow(
       source.replace('instance.vm_state == "active"', 'instance.metadata["tier"] == "gold"'),
       'needs-key.yaml',
-      { wishes: defaultWishes },
+      { ownerPolicy: defaultOwnerPolicy },
     )
     const plans = needsKey.plan(
       survey([instance({ id: 'a', name: 'a' }), instance({ id: 'b', name: 'b', metadata: { tier: 'gold' } })]),

@@ -45,7 +45,7 @@ describe.concurrent('no evacuation without proof of death (L1)', () => {
     'a proof for another host sends nothing',
     withRig({}, async (rig) => {
       const { uuid } = rig.simulator.addInstance({ host: dead })
-      rig.wrapFencer = (fencer) => ({ ...fencer, fence: async () => fencer.statement('cmp02', 'ann', 'it is off') })
+      rig.wrapFencer = (fencer) => ({ ...fencer, fence: async () => fencer.attest('cmp02', 'ann', 'it is off') })
       rig.hostDies()
       await rig.run()
       expect(rig.outcome(uuid)).toMatchObject({ outcome: 'failed', code: 'PROOF_INVALID' })

@@ -29,9 +29,9 @@ describe('an order whose answer is missing', () => {
 
   it('has its mark on record before it is sent', async () => {
     const stage = untouched()
-    stage.onWrite = () => expect(stage.incident.marked).not.toBeNull()
+    stage.onWrite = () => expect(stage.incident.ourFlags).not.toBeNull()
     await stage.clock.run(forceDown(stage.run, stage.gate))
-    expect(stage.incident.marked).toMatchObject({ before: { forcedDown: false, status: 'enabled' } })
+    expect(stage.incident.ourFlags).toMatchObject({ before: { forcedDown: false, status: 'enabled' } })
   })
 
   it('is unknown when a person cancels meanwhile: Nova may have set the flags all the same', async () => {
@@ -40,14 +40,14 @@ describe('an order whose answer is missing', () => {
     stage.onWrite = () => stage.cancel()
     expect(await stage.ending(forceDown(stage.run, stage.gate))).toBe('CANCELLED')
     expect(step(stage)?.error).toMatchObject({ code: 'CANCELLED', certainty: 'unknown', chain: [lost.message] })
-    expect(stage.incident.marked).not.toBeNull()
+    expect(stage.incident.ourFlags).not.toBeNull()
   })
 
   it('leaves nothing on record when a person had cancelled before it', async () => {
     const stage = untouched()
     stage.cancel()
     expect(await stage.ending(forceDown(stage.run, stage.gate))).toBe('CANCELLED')
-    expect([step(stage), stage.incident.marked]).toEqual([undefined, null])
+    expect([step(stage), stage.incident.ourFlags]).toEqual([undefined, null])
   })
 })
 
@@ -60,7 +60,7 @@ describe('our own disable of a host that was only silent', () => {
     stage.run.permissions.setAsideReason = () => text
     await stage.clock.run(forceDown(stage.run, stage.gate))
     expect(stage.service).toMatchObject({ forcedDown: true, disabledReason: ourDisabledReason(stage.run.id) })
-    expect(stage.incident.marked?.before.disabledReason).toBe(text)
+    expect(stage.incident.ourFlags?.before.disabledReason).toBe(text)
   })
 
   it('is none of ours where somebody wrote another text over it', async () => {
@@ -89,7 +89,7 @@ describe('what others set meanwhile', () => {
       ['forcedDown'],
     ])
     expect(stage.service).toMatchObject({ forcedDown: true, ...theirs })
-    expect(stage.incident.marked?.before).toEqual({ forcedDown: false, ...theirs })
+    expect(stage.incident.ourFlags?.before).toEqual({ forcedDown: false, ...theirs })
     expect([...stage.incident.hostSteps.values()].map(({ status, error }) => [status, error?.code])).toEqual([
       ['failed', 'HELD_BACK'],
       ['confirmed', undefined],
@@ -148,13 +148,13 @@ describe('a host that others forced down while our order was refused', () => {
   }
 
   it('is theirs to take back, and so is what they disabled', () => {
-    expect(marks(before)?.mark).toMatchObject({ forcedDown: true, disabled: true })
+    expect(marks(before)?.ourFlags).toMatchObject({ forcedDown: true, disabled: true })
     const theirs = { forcedDown: true, status: 'disabled', disabledReason: 'bob' } as const
-    expect(marks(before, theirs)?.mark).toMatchObject({ forcedDown: false, disabled: false, incidents: ['inc-1'] })
+    expect(marks(before, theirs)?.ourFlags).toMatchObject({ forcedDown: false, disabled: false, incidents: ['inc-1'] })
   })
 
   it('that they only disabled is ours to take the forced_down back from', () => {
     const theirs = { forcedDown: false, status: 'disabled', disabledReason: 'bob' } as const
-    expect(marks(before, theirs)?.mark).toMatchObject({ forcedDown: true, disabled: false })
+    expect(marks(before, theirs)?.ourFlags).toMatchObject({ forcedDown: true, disabled: false })
   })
 })

@@ -32,7 +32,7 @@ async function passed(permission: (at: number) => Permission, proof: object | nu
     clock,
     journal: { append },
     permissions,
-    lapsed: null,
+    proofExpired: null,
     signal: new AbortController().signal,
   }
   const renew = (): Promise<void> => Promise.resolve(void seen.push(`renewed at ${clock.now()}`))

@@ -74,7 +74,7 @@ describe.concurrent('the other writes', () => {
     ['unlock', /unlock/],
   ] as const) {
     test(
-      `${name}: an answer lost after Nova acted is settled by reading`,
+      `${name}: an answer lost after Nova acted is reconciled by reading`,
       withRig(quick, async (rig) => {
         const { uuid } = rig.simulator.addInstance({ host: dead, state: 'paused' })
         rig.simulator.apiFault({ kind: 'drop-after', path: action, body, times: 1 })
@@ -102,7 +102,7 @@ describe.concurrent('the other writes', () => {
   )
 
   test(
-    'confirm-resize: an answer lost after Nova acted is settled by reading',
+    'confirm-resize: an answer lost after Nova acted is reconciled by reading',
     withRig(quick, async (rig) => {
       const { uuid } = rig.simulator.addInstance({ host: dead, state: 'resized-stopped', otherHost: 'cmp02' })
       rig.simulator.apiFault({ kind: 'drop-after', path: action, body: /confirmResize/, times: 1 })
@@ -115,7 +115,7 @@ describe.concurrent('the other writes', () => {
   )
 
   test(
-    'start: an answer lost after Nova acted is settled by reading',
+    'start: an answer lost after Nova acted is reconciled by reading',
     withRig(
       {
         ...quick,
@@ -134,7 +134,7 @@ describe.concurrent('the other writes', () => {
   )
 
   test(
-    'stop: an answer lost after Nova acted is settled by reading, on a Nova that cannot land stopped',
+    'stop: an answer lost after Nova acted is reconciled by reading, on a Nova that cannot land stopped',
     withRig({ ...quick, simulator: { maxMicroversion: '2.93' } }, async (rig) => {
       const { uuid } = rig.simulator.addInstance({ host: dead, state: 'paused' })
       rig.simulator.apiFault({ kind: 'drop-after', path: action, body: /os-stop/, times: 1 })
@@ -155,7 +155,7 @@ describe.concurrent('the other writes', () => {
       await rig.run()
       await recoveredOnce(rig, uuid)
       expect(rig.simulator.world.host(dead).service).toMatchObject({ forcedDown: true, status: 'disabled' })
-      expect(rig.incident.marked?.before).toMatchObject({ forcedDown: false, status: 'enabled' })
+      expect(rig.incident.ourFlags?.before).toMatchObject({ forcedDown: false, status: 'enabled' })
     }),
   )
 })

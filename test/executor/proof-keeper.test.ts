@@ -22,7 +22,7 @@ test(
     rig.hostDies()
     const run = rig.run()
     await rig.until(() => rig.incident.held?.code === 'FENCE_FAILED', 'held')
-    expect(rig.incident.held?.message).toContain('lapsed and could not be made anew: no quorum')
+    expect(rig.incident.held?.message).toContain('expired and could not be renewed: no quorum')
     const sent = rig.sent('evacuate')
     expect(sent).toBeLessThan(4)
     const rows = (): number =>

@@ -49,7 +49,7 @@ describe.concurrent('the original state is restored', () => {
 
       expect(rig.outcome(uuid)).toMatchObject({ outcome: 'recovered', code: 'RESIZED_SOURCE_DOWN' })
       expect(rig.simulator.instance(uuid)).toMatchObject({ vmState: 'active', powerState: 1, locked: false })
-      expect(rig.recovery(uuid).debts.map((debt) => debt.code)).toEqual(['RESIZE_LEFTOVER'])
+      expect(rig.recovery(uuid).leftovers.map((debt) => debt.code)).toEqual(['RESIZE_LEFTOVER'])
       expect(rig.sent('confirmResize')).toBe(0)
     }),
   )

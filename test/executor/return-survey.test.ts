@@ -103,7 +103,7 @@ describe('what stays behind', () => {
     const instances = names.map((name) => {
       const outcome = outcomes[name] === undefined ? null : { outcome: outcomes[name], code: 'WHY', message: 'because' }
       const owed = debts[name] === undefined ? [] : [{ code: 'DEBT', message: debts[name] }]
-      return [name, { plan: { name }, outcome, debts: owed }] as const
+      return [name, { plan: { name }, outcome, leftovers: owed }] as const
     })
     return { instances: new Map(instances) } as unknown as Incident
   }

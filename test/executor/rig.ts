@@ -3,7 +3,7 @@
  * decides the permissions: it can pause, and say which hosts are fenced.
  *
  * Every rig watches the laws by itself: `finish` fails on a write without a row (L2), on two evacuations in flight (L5), on a
- * guest that ran twice, on an instance without exactly one line (L9), and on a journal that does not verify.
+ * guest that ran twice, on an instance without exactly one outcome (L9), and on a journal that does not verify.
  */
 import { setMaxListeners } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -22,7 +22,7 @@ import type { Outcome } from '../../src/domain/outcome.ts'
 import type { StepKind, Workflow } from '../../src/domain/plan.ts'
 import { builtInSettings, type Segment } from '../../src/domain/segment.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
-import { defaultWishes } from '../../src/engine/wishes.ts'
+import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
 import type { Permissions, ExecutorContext, Permission } from '../../src/executor/context.ts'
 import { runIncident } from '../../src/executor/incident-runner.ts'
@@ -44,14 +44,14 @@ export const workflow: Workflow = parseWorkflow(
     'first: 100ms',
   ),
   'host-failure.yaml',
-  { wishes: defaultWishes },
+  { ownerPolicy: defaultOwnerPolicy },
 )
 
 export interface RigOptions {
   hosts?: number | string[]
   segment?: Partial<Segment>
   simulator?: Partial<SimulatorOptions>
-  settleQuietMs?: number
+  reconcileQuietMs?: number
   writeTimeoutMs?: number
   readTimeoutMs?: number
 }
@@ -172,7 +172,7 @@ export class Rig {
       settings: {
         maxParallel: 32,
         tickMs: 15,
-        settleQuietMs: this.#options.settleQuietMs ?? 300,
+        reconcileQuietMs: this.#options.reconcileQuietMs ?? 300,
         longestRequestMs: 0,
         fenceRetryMs: 200,
         fenceRetryMaxMs: 800,
@@ -231,7 +231,7 @@ export class Rig {
     expect(this.journal.verify().broken).toBeNull()
     if (this.incident.closed === null) return
     for (const [instance, { outcome, steps }] of this.incident.instances) {
-      expect(outcome, `line of ${instance}`).not.toBeNull()
+      expect(outcome, `outcome of ${instance}`).not.toBeNull()
       expect(this.entries(['outcome.recorded'], instance), `lines of ${instance}`).toHaveLength(1)
       const open = [...steps.values()].filter((step) => step.status === 'intended' || step.status === 'issued')
       expect(open, `open steps of ${instance}`).toEqual([])

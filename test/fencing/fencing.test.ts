@@ -81,7 +81,7 @@ describe('redfish', () => {
     expect(await failure(fenceBy(redfish()))).toMatchObject({ code: 'FENCE_FAILED' })
   })
 
-  it('a lost answer is settled by reading, never by sending again', async () => {
+  it('a lost answer is reconciled by reading, never by sending again', async () => {
     bmc.dropReset = true
     await fenceBy(redfish())
     expect(bmc.seen.filter((line) => line.startsWith('POST')).length).toBe(1)
@@ -355,9 +355,9 @@ describe('proofs', () => {
 
   it('by a person need a name and a text, and stay valid', async () => {
     const fencer = fencerOf()
-    expect(() => fencer.statement('h1', ' ', 'I pulled the plug')).toThrow('needs a name')
-    expect(() => fencer.statement('h1', 'kim', '\n')).toThrow('needs a name')
-    const proof = fencer.statement('h1', 'kim', 'I pulled the plug')
+    expect(() => fencer.attest('h1', ' ', 'I pulled the plug')).toThrow('needs a name')
+    expect(() => fencer.attest('h1', 'kim', '\n')).toThrow('needs a name')
+    const proof = fencer.attest('h1', 'kim', 'I pulled the plug')
     expect(proof).toMatchObject({ strength: 'statement', statedBy: 'kim', method: 'operator' })
     fencer.verify(await fencer.restore({ ...proof }), 'h1')
   })

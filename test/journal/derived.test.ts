@@ -83,7 +83,7 @@ test('the tables say what folding the entries says, after any history', () => {
               instance: id,
               recipe: r.recipe,
               round: r.round,
-              debts: r.debts.length,
+              debts: r.leftovers.length,
               outcome: r.outcome?.outcome ?? null,
             })),
           )
@@ -163,7 +163,7 @@ test('the report tells the whole incident', () => {
     '| vm-b | b | active, power running, wanted running | not sent | **left** | LOCAL\\_DISK |',
     '| evacuate | 2 | confirmed | req-a2 |',
     'NO\\_VALID\\_HOST (applied): No valid host was found &lt; HTTP 400',
-    '## Debts',
+    '## Leftovers',
     'Migration 17 holds an allocation',
     'Note: Its memory was lost.',
     'Recipe: after-failure (planned: evacuate-running).',

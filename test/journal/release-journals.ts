@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import type { NewEntry } from '../../src/domain/entry.ts'
 import type { Workflow } from '../../src/domain/plan.ts'
-import { defaultWishes } from '../../src/engine/wishes.ts'
+import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
 import { openJournal } from '../../src/journal/journal.ts'
 import { startSimulator, VirtualClock, type Simulator } from '../../src/simulator/index.ts'
@@ -86,7 +86,7 @@ const moments: Record<string, Moment> = {
 const workflowFile = new URL('../../recovery-workflows/host-failure.yaml', import.meta.url)
 
 function workflowNow(): Workflow {
-  return parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { wishes: defaultWishes })
+  return parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { ownerPolicy: defaultOwnerPolicy })
 }
 
 /** The fixtures of a release: [release, moment]. */

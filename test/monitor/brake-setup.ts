@@ -14,7 +14,7 @@ export function rules(change: Partial<BrakeRules> = {}): BrakeRules {
     maxShare: 1,
     failureDomain: null,
     coolDownMs: 0,
-    settleMs: 0,
+    steadyMs: 0,
     siteLossShare: 1,
     segments: new Map([
       ['s', limits(3, 0.2)],

@@ -19,7 +19,7 @@ describe('a tripped scope', () => {
   })
 
   it('stays shut within its limits until the same hosts have been down for the settling time, to the millisecond', () => {
-    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+    const brake = new Brake({ steadyMs: 1_000 }).down('s1', 's2', 's3')
     brake.now = 500
     brake.look()
     brake.now = 10_000
@@ -39,8 +39,8 @@ describe('a tripped scope', () => {
     expect(brake.held('s1')).toEqual([])
   })
 
-  it('begins to settle anew when another host comes back, or fails', () => {
-    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+  it('begins to count the steady time again when another host comes back, or fails', () => {
+    const brake = new Brake({ steadyMs: 1_000 }).down('s1', 's2', 's3')
     brake.look()
     brake.now = 10_000
     brake.back('s3')
@@ -57,8 +57,8 @@ describe('a tripped scope', () => {
     expect(brake.held('s1')).toEqual([])
   })
 
-  it('begins to settle anew when one more is down, also one that waits for nothing', () => {
-    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+  it('begins to count the steady time again when one more is down, also one that waits for nothing', () => {
+    const brake = new Brake({ steadyMs: 1_000 }).down('s1', 's2', 's3')
     brake.look()
     brake.now = 10_000
     brake.back('s3')
@@ -78,8 +78,8 @@ describe('a tripped scope', () => {
     expect(brake.look().tripped).toMatchObject([{ hosts: ['s1', 's2', 's3'] }])
   })
 
-  it('begins to settle anew when one comes back as another fails', () => {
-    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+  it('begins to count the steady time again when one comes back as another fails', () => {
+    const brake = new Brake({ steadyMs: 1_000 }).down('s1', 's2', 's3')
     brake.look()
     brake.back('s3')
     brake.now = 10_000
@@ -92,14 +92,14 @@ describe('a tripped scope', () => {
   })
 
   it('over its limits stays shut for ever while anybody waits', () => {
-    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+    const brake = new Brake({ steadyMs: 1_000 }).down('s1', 's2', 's3')
     brake.look()
     brake.now = 1e9
     expect(brake.look().released).toEqual([])
   })
 
-  it('with nobody to hold any more is over once it has settled', () => {
-    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+  it('with nobody to hold any more is over once it was steady', () => {
+    const brake = new Brake({ steadyMs: 1_000 }).down('s1', 's2', 's3')
     brake.look()
     brake.facts.down = brake.facts.down.map((host) => ({ ...host, waits: false }))
     brake.now = 5_000
@@ -114,13 +114,13 @@ describe('a tripped scope', () => {
   })
 
   it('opens at once with a settling time of 0 when it is within its limits', () => {
-    const brake = new Brake({ settleMs: 0 }).down('s1', 's2', 's3')
+    const brake = new Brake({ steadyMs: 0 }).down('s1', 's2', 's3')
     brake.look()
     expect(brake.back('s3').held('s1')).toEqual([])
   })
 
   it('is known by its journal alone after a restart, whatever its hosts are', () => {
-    const brake = new Brake({ settleMs: 1_000 })
+    const brake = new Brake({ steadyMs: 1_000 })
     brake.trips = new Map([['segment:s', { since: -500, changedAt: 0, hosts: [], waiting: 0 }]])
     brake.down('s1')
     expect(brake.held('s1')).toEqual(['segment:s'])
@@ -129,14 +129,14 @@ describe('a tripped scope', () => {
   })
 
   it('of a scope that is gone opens once it has settled', () => {
-    const brake = new Brake({ settleMs: 1_000 })
+    const brake = new Brake({ steadyMs: 1_000 })
     brake.trips = new Map([['domain:r1', { since: 0, changedAt: 0, hosts: [], waiting: 0 }]])
     brake.now = 1_000
     expect(brake.look().released).toMatchObject([{ scope: 'domain:r1', hosts: [], fleet: 0, title: 'domain r1' }])
   })
 
-  it('neither trips nor settles while the control plane is not believed; what is over holds all the same', () => {
-    const brake = new Brake({ settleMs: 1_000 }).down('s1', 's2', 's3')
+  it('neither trips nor opens while the control plane is not believed; what is over holds all the same', () => {
+    const brake = new Brake({ steadyMs: 1_000 }).down('s1', 's2', 's3')
     brake.facts.blind = true
     expect(brake.look().tripped).toEqual([])
     expect(brake.held('s1')).toEqual(['segment:s'])
@@ -165,7 +165,7 @@ describe('room for silent hosts', () => {
   })
 
   it('is none in a scope that is tripped, and none while the control plane is not believed', () => {
-    const brake = new Brake({ settleMs: 1_000 })
+    const brake = new Brake({ steadyMs: 1_000 })
     brake.trips = new Map([['segment:s', { since: 0, changedAt: 0, hosts: [], waiting: 1 }]])
     expect(brake.roomFor('s1', 't1')).toEqual(['t1'])
     brake.facts.blind = true

@@ -89,7 +89,7 @@ describe('for any fleet', () => {
         const lastChange = new Map<string, { hosts: string; at: number }>()
         for (const { waiting, proven, afterMs } of moments) {
           now += afterMs
-          const reading = readBrake(trips, factsOf(waiting, proven), { ...given, settleMs: 100 }, now)
+          const reading = readBrake(trips, factsOf(waiting, proven), { ...given, steadyMs: 100 }, now)
           for (const [scope, { hosts: down }] of reading.scopes) {
             const known = lastChange.get(scope)
             if (known?.hosts !== down.join()) lastChange.set(scope, { hosts: down.join(), at: now })

@@ -203,7 +203,7 @@ describe('the cool-down', () => {
   })
 
   it('does not end by time alone in a scope that is tripped', () => {
-    const brake = new Brake({ coolDownMs: 1_000, settleMs: 100 }).recovered('s1', 0).recovered('s2', 0).down('s3')
+    const brake = new Brake({ coolDownMs: 1_000, steadyMs: 100 }).recovered('s1', 0).recovered('s2', 0).down('s3')
     brake.now = 999
     expect(brake.look().tripped).toHaveLength(1)
     brake.now = 1_000_000
@@ -212,7 +212,7 @@ describe('the cool-down', () => {
   })
 
   it('ends in a tripped scope for a host that beats again, which then opens once it has settled', () => {
-    const brake = new Brake({ coolDownMs: 1_000, settleMs: 100 }).recovered('s1', 0).recovered('s2', 0).down('s3')
+    const brake = new Brake({ coolDownMs: 1_000, steadyMs: 100 }).recovered('s1', 0).recovered('s2', 0).down('s3')
     brake.look()
     brake.now = 2_000
     brake.recovered('s1', 0, true)
@@ -223,7 +223,7 @@ describe('the cool-down', () => {
 
   it('keeps a host that was let through after the trip counted, so that it makes no room for another', () => {
     for (const coolDownMs of [0, 50]) {
-      const brake = new Brake({ coolDownMs, settleMs: 100 }).down('s1', 's2', 's3')
+      const brake = new Brake({ coolDownMs, steadyMs: 100 }).down('s1', 's2', 's3')
       brake.look()
       brake.facts.down = brake.facts.down.filter(({ host }) => host !== 's1')
       brake.recovered('s1', 0)
@@ -235,7 +235,7 @@ describe('the cool-down', () => {
   })
 
   it('does not call back a host whose cool-down was over when the scope tripped', () => {
-    const brake = new Brake({ coolDownMs: 1_000, settleMs: 100 }).recovered('s9', -1_000).down('s1', 's2', 's3')
+    const brake = new Brake({ coolDownMs: 1_000, steadyMs: 100 }).recovered('s9', -1_000).down('s1', 's2', 's3')
     expect(brake.look().scopes.get('segment:s')?.hosts).toEqual(['s1', 's2', 's3'])
     brake.now = 10
     expect(brake.look().scopes.get('segment:s')?.hosts).toEqual(['s1', 's2', 's3'])

@@ -23,7 +23,7 @@ export function hostFacts({ pulse, probes, ...rest }: FactsChange): HostFacts {
     pulse: { ...firstSight(row('h'), 0), everBeat: true, ...pulse },
     state: 'up',
     ours: false,
-    marked: false,
+    hasOurFlags: false,
     segment: { onDisabledDown: 'hold' },
     silentMs: 0,
     intervalMs: 2_000,

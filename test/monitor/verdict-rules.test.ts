@@ -208,7 +208,13 @@ const table: [name: string, change: FactsChange, kind: string, reason: string][]
   ],
   [
     'disabled by a person, then forced down by us on a person’s word',
-    { silentMs: silent, state: 'down', ours: true, marked: true, pulse: { ...forced, disabledBeforeForced: true } },
+    {
+      silentMs: silent,
+      state: 'down',
+      ours: true,
+      hasOurFlags: true,
+      pulse: { ...forced, disabledBeforeForced: true },
+    },
     'recovering',
     'OUR_INCIDENT',
   ],

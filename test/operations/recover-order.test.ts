@@ -46,7 +46,7 @@ it.each(['root', 'Lifeboat', '', '42'])('%j is no person, and is told what to ty
   expect(written).toEqual([])
 })
 
-it('an incident that is being cancelled takes neither a statement, an override nor a second cancel', async () => {
+it('an incident that is being cancelled takes neither an attestation, an override nor a second cancel', async () => {
   const { written, it: asking } = operations({ cancelled: { by: 'bob', reason: 'false alarm' } })
   const refused = { code: 'USAGE', message: expect.stringContaining('is being cancelled (by bob: false alarm)') }
   await expect(asked(() => asking.recover(order))).rejects.toMatchObject(refused)
@@ -55,7 +55,7 @@ it('an incident that is being cancelled takes neither a statement, an override n
   expect(written).toEqual([])
 })
 
-it('a statement that the brake holds up says so: the word is kept, and nothing is done on it yet', async () => {
+it('an attestation that the brake holds up says so: the word is kept, and nothing is done on it yet', async () => {
   const { written, it: asking } = operations({}, 'held: 3 of 8 hosts of the cloud are down, 2 may be')
   expect(await asking.recover(order)).toEqual({
     incident: 'i-1',

@@ -10,7 +10,7 @@ import type { BuiltRules } from '../../src/operations/reloads.ts'
 import type { Rules } from '../../src/control/rules.ts'
 import type { Entry } from '../../src/domain/entry.ts'
 import type { ReloadReport } from '../../src/domain/operations.ts'
-import { defaultWishes } from '../../src/engine/wishes.ts'
+import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
 import { startSimulator, VirtualClock } from '../../src/simulator/index.ts'
 import { beatMs, SmallWorld } from '../daemon/small-world.ts'
@@ -192,9 +192,9 @@ function changing(
 }
 
 const workflowText = readFileSync(new URL('../../recovery-workflows/host-failure.yaml', import.meta.url), 'utf8')
-const workflow = parseWorkflow(workflowText, 'host-failure.yaml', { wishes: defaultWishes })
+const workflow = parseWorkflow(workflowText, 'host-failure.yaml', { ownerPolicy: defaultOwnerPolicy })
 const revised = parseWorkflow(workflowText.replace(/^ {2}revision: 1$/m, '  revision: 2'), 'w.yaml', {
-  wishes: defaultWishes,
+  ownerPolicy: defaultOwnerPolicy,
 })
 
 describe('what is under way', () => {

@@ -43,7 +43,7 @@ const away = { kind: 'returning', reason: 'AWAY_AFTER_INCIDENT' } as Verdict
 const facts: AgainFacts = {
   newest: { id: 'i-1', isOpen: false },
   verdict: away,
-  isMarked: true,
+  hasOurFlags: true,
   fencing: ['bmc'],
   mode: 'armed',
   earlier: () => null,
@@ -100,7 +100,7 @@ describe('a statement is needed', () => {
       {},
       true,
     ],
-    ['where what was set does not stand any more', failed, { isMarked: false }, true],
+    ['where what was set does not stand any more', failed, { hasOurFlags: false }, true],
     ['where no method is configured', failed, { fencing: [] }, true],
   ] as const)('%s', (_name, it_, changes: Partial<AgainFacts>, needed) => {
     expect(tryAgainOf(it_, { ...facts, ...changes })?.needsStatement).toBe(needed)
@@ -127,7 +127,7 @@ describe('it is refused', () => {
     ]
     const parts = {
       journal: { incidents: () => lines },
-      store: { isMarked: () => true },
+      store: { hasOurFlags: () => true },
       monitor: { verdict: () => away, segment: () => ({ fencing: [] }) },
       mode: () => 'armed',
       earlier: () => null,
@@ -171,7 +171,7 @@ describe('the order', () => {
     expect(opened).toEqual(['cmp01', 'ann', { kind: 'operator.again', ...about, data }])
   })
 
-  it('keeps a person’s word as the statement that it is', () => {
+  it('keeps a person’s word as the attestation that it is', () => {
     const { opened, made } = parts({ again: { ...again, needsStatement: true } })
     orderTryAgain('i-1', { ...order, reason: '', proof: 'it is off' }, made)
     expect(opened.slice(2)).toMatchObject([

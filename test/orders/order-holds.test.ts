@@ -1,12 +1,12 @@
-/** What standing orders mean for incidents, hosts and the brake, and whose names are refused. */
+/** What orders mean for incidents, hosts and the brake, and whose names are refused. */
 import { describe, expect, it, test } from 'vitest'
 import { orderActs } from '../../src/orders/order-acts.ts'
 import { isOnlyWaiting, maintenanceOf, orderHolds, withoutPlanned } from '../../src/orders/order-holds.ts'
-import { covers, type StandingOrder } from '../../src/domain/standing-order.ts'
+import { covers, type Order } from '../../src/domain/order.ts'
 import type { Verdict, VerdictKind } from '../../src/domain/verdict.ts'
 import { cloud, host, OrdersRig, segment } from './orders-rig.ts'
 
-const order: StandingOrder = {
+const order: Order = {
   kind: 'maintenance',
   scope: host('a'),
   by: 'ann',
@@ -15,10 +15,10 @@ const order: StandingOrder = {
   until: null,
   source: null,
 }
-const pause: StandingOrder = { ...order, kind: 'pause', by: 'bob', until: '2026-01-01T02:00:00.000Z' }
+const pause: Order = { ...order, kind: 'pause', by: 'bob', until: '2026-01-01T02:00:00.000Z' }
 
-function ordersOf(...inForce: StandingOrder[]) {
-  const covering = (kind: StandingOrder['kind'], name: string, segments: readonly string[]): StandingOrder[] =>
+function ordersOf(...inForce: Order[]) {
+  const covering = (kind: Order['kind'], name: string, segments: readonly string[]): Order[] =>
     inForce.filter((one) => one.kind === kind && covers(one.scope, name, segments))
   return { covering }
 }
@@ -49,9 +49,9 @@ describe('an incident', () => {
 
   const proof = { host: 'a', method: 'bmc', strength: 'power-off' as const, provenAt: '', statedBy: null, evidence: [] }
   it.each([
-    ['nothing was done', { proof: null, statement: null }, true],
-    ['a person stated its death', { proof: null, statement: { by: 'ann', statement: 'dead' } }, false],
-    ['the host is proven dead', { proof, statement: null }, false],
+    ['nothing was done', { proof: null, attestation: null }, true],
+    ['a person stated its death', { proof: null, attestation: { by: 'ann', statement: 'dead' } }, false],
+    ['the host is proven dead', { proof, attestation: null }, false],
   ])('when %s only waits: %s', (_name, state, waits) => expect(isOnlyWaiting(state)).toBe(waits))
 })
 

@@ -1,13 +1,13 @@
-/** Standing orders over a real journal, with a clock whose two times are moved by hand, apart from each other. */
+/** Orders over a real journal, with a clock whose two times are moved by hand, apart from each other. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { MaintenanceWindow } from '../../src/orders/maintenance-window.ts'
 import { OrderScheduler } from '../../src/orders/order-scheduler.ts'
 import { orderActs, type OrderActs } from '../../src/orders/order-acts.ts'
-import { StandingOrders } from '../../src/orders/standing-orders.ts'
+import { Orders } from '../../src/orders/orders.ts'
 import type { Clock } from '../../src/domain/clock.ts'
-import { orderText, type Scope } from '../../src/domain/standing-order.ts'
+import { orderText, type Scope } from '../../src/domain/order.ts'
 import { openJournal, type JournalWriter } from '../../src/journal/journal.ts'
 
 export const minute = 60_000
@@ -35,7 +35,7 @@ export class OrdersRig {
   readonly clock: TwoClocks
   readonly windows: MaintenanceWindow[] = []
   journal: JournalWriter
-  orders: StandingOrders
+  orders: Orders
   scheduler: OrderScheduler
   acts: OrderActs
   readonly told: string[][] = []
@@ -92,11 +92,11 @@ export class OrdersRig {
       .map(({ kind, actor, at }) => `${at.slice(5, 16)} ${actor} ${kind}`)
   }
 
-  #begin(): { journal: JournalWriter; orders: StandingOrders; scheduler: OrderScheduler; acts: OrderActs } {
+  #begin(): { journal: JournalWriter; orders: Orders; scheduler: OrderScheduler; acts: OrderActs } {
     const { clock, windows } = this
     const journal = openJournal(join(this.#directory, 'journal.db'), { clock })
-    const orders = new StandingOrders(journal, clock)
-    const observer = { standingOrders: (): void => void this.told.push(orders.inForce().map(orderText)) }
+    const orders = new Orders(journal, clock)
+    const observer = { orders: (): void => void this.told.push(orders.inForce().map(orderText)) }
     const monitor = { verdicts: () => [], verdict: () => undefined, segments: () => [] }
     const acts = orderActs({ clock, journal, orders, monitor })
     return {

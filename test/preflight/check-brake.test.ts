@@ -3,7 +3,7 @@ import { brakeLines } from '../../src/preflight/check-brake.ts'
 
 const cloud = {
   ...{ maxHosts: 4, maxShare: 0.25, failureDomain: null, coolDownMs: 600_000 },
-  ...{ settleMs: 300_000, siteLossShare: 0.5 },
+  ...{ steadyMs: 300_000, siteLossShare: 0.5 },
 }
 const limits = { maxHosts: 2, maxShare: 0.25 }
 const of = (segment: string, hosts: number) => Array.from({ length: hosts }, () => ({ segment, limits }))

@@ -1,7 +1,7 @@
 /** Laws on what people order: nothing is fenced that they hold, and what is told as recovered runs once. */
 import type { Entry } from '../../src/domain/entry.ts'
 import type { Incident } from '../../src/domain/incident.ts'
-import { scopeText, wholeCloud, type Scope } from '../../src/domain/standing-order.ts'
+import { scopeText, wholeCloud, type Scope } from '../../src/domain/order.ts'
 import type { VerdictKind } from '../../src/domain/verdict.ts'
 import type { Stage } from '../../src/rehearsal/stage.ts'
 

@@ -20,7 +20,7 @@ function runs(tookMs: number, failure: LifeboatError | null = null) {
   const asked = async (withinMs: number) => {
     const began = clock.now()
     const { id } = own.start('cmp01')
-    const { state } = await clock.run(own.settled(id, withinMs))
+    const { state } = await clock.run(own.finished(id, withinMs))
     return { state, afterMs: clock.now() - began }
   }
   return { own, asked }
@@ -44,5 +44,5 @@ it('without a wait the answer comes at once', async () => {
 })
 
 it('a plan that nobody knows is said so, not waited for', async () => {
-  await expect(runs(300).own.settled('other', 10_000)).rejects.toThrow('There is no plan other')
+  await expect(runs(300).own.finished('other', 10_000)).rejects.toThrow('There is no plan other')
 })

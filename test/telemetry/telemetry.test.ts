@@ -437,7 +437,7 @@ describe('metrics', () => {
     expect(await sample(`lifeboat_build_info{version="0.1.0",node="${process.version}"}`)).toBe(1)
   })
 
-  test('standing orders are counted by what they take in; only a pause of the whole cloud pauses the cloud', async () => {
+  test('orders are counted by what they take in; only a pause of the whole cloud pauses the cloud', async () => {
     const { observer, sample } = captured()
     const order = { by: 'ada', reason: 'x', since: '2026-01-01T00:00:00.000Z', until: null, source: null }
     const pause = { ...order, kind: 'pause' as const }
@@ -448,14 +448,14 @@ describe('metrics', () => {
       await sample('lifeboat_maintenance{scope="cloud"}'),
       await sample('lifeboat_maintenance{scope="host"}'),
     ]
-    observer.standingOrders([
+    observer.orders([
       { ...pause, scope: { kind: 'segment', name: 'a' } },
       { ...pause, scope: { kind: 'segment', name: 'b' } },
       { ...order, kind: 'maintenance', scope: { kind: 'cloud', name: null } },
       { ...order, kind: 'maintenance', scope: { kind: 'host', name: 'cmp01' } },
     ])
     expect(await counts()).toEqual([0, 0, 2, 1, 1])
-    observer.standingOrders([{ ...pause, scope: { kind: 'cloud', name: null } }])
+    observer.orders([{ ...pause, scope: { kind: 'cloud', name: null } }])
     expect(await counts()).toEqual([1, 1, 0, 0, 0])
   })
 })

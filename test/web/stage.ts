@@ -15,7 +15,7 @@ import type { CloudBrake } from '../../src/domain/brake.ts'
 import type { IncidentSummary } from '../../src/domain/operations.ts'
 import { requestHeader, type Role } from '../../src/domain/review.ts'
 import type { Segment } from '../../src/domain/segment.ts'
-import { defaultWishes } from '../../src/engine/wishes.ts'
+import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
 import { openJournal, type JournalWriter } from '../../src/journal/journal.ts'
 import type { OpenStackCloud } from '../../src/openstack/cloud-client.ts'
@@ -23,7 +23,9 @@ import { startSimulator, VirtualClock, type NewInstance, type Simulator } from '
 import { openBrowser, type Browser } from './browser.ts'
 
 const workflowFile = new URL('../../recovery-workflows/host-failure.yaml', import.meta.url)
-const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { wishes: defaultWishes })
+const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', {
+  ownerPolicy: defaultOwnerPolicy,
+})
 
 export const beatMs = 10_000
 
@@ -119,7 +121,7 @@ export class Stage {
       ...parts,
       ...(this.#options.segmentOf !== undefined && { segmentOf: this.#options.segmentOf }),
       ...(this.#options.mode !== undefined && { mode: this.#options.mode }),
-      executorSettings: { ...parts.executorSettings, tickMs: 1_000, settleQuietMs: 5_000 },
+      executorSettings: { ...parts.executorSettings, tickMs: 1_000, reconcileQuietMs: 5_000 },
       journalPath: path,
       cloudName: 'simulated',
     })

@@ -55,7 +55,7 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
     '/v1/maintenance',
     {
       schema: {
-        response: { 200: answers.standingOrder },
+        response: { 200: answers.order },
         tags: ['acts'],
         summary: 'Begins maintenance',
         body: requests.maintaining,
@@ -113,7 +113,7 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
     async (request, reply) => {
       const { host, waitSeconds } = request.body
       const { id } = review.startPlan(host)
-      const run = await review.settledPlan(id, waitSeconds * 1_000)
+      const run = await review.finishedPlan(id, waitSeconds * 1_000)
       return reply.code(202).header('location', `/v1/plans/${id}`).send(run)
     },
   )
@@ -140,7 +140,7 @@ function incidentActs(server: RestServer, { operations, review }: Pick<RestSourc
   )
   for (const [path, act, summary] of [
     ['override', 'override', 'Lets one incident past the brake that holds it'],
-    ['cancel', 'cancel', 'Ends an incident after the writes in flight are settled'],
+    ['cancel', 'cancel', 'Ends an incident after the writes in flight are reconciled'],
     ['start', 'startInstances', 'Starts the instances that are off since their host came back by itself'],
   ] as const) {
     server.post(

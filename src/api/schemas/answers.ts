@@ -49,7 +49,7 @@ export {
 } from './cloud.ts'
 export { incidentDetail, incidentSummary } from './incidents.ts'
 export { planRun } from './plans.ts'
-export { failure, standingOrder } from './shared.ts'
+export { failure, order } from './shared.ts'
 
 const seq = count.describe('The journal entry')
 // Newer releases add kinds: a reader takes each for what its sentence says.

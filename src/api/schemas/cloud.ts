@@ -1,7 +1,7 @@
 /** Answers about the daemon, hosts and segments. */
 import { z } from 'zod'
 import type { BrakeScope } from '../../domain/brake.ts'
-import { returnStates, type HostMark, type Leftover, type ReturnRules } from '../../domain/host-return.ts'
+import { returnStates, type OurFlags, type Leftover, type ReturnRules } from '../../domain/host-return.ts'
 import type {
   ConfigurationState,
   DaemonStatus,
@@ -16,7 +16,7 @@ import { roles, type Caller, type SegmentStatus, type Welcome } from '../../doma
 import type { Segment } from '../../domain/segment.ts'
 import { verdictKinds, type VerdictKind } from '../../domain/verdict.ts'
 import { incidentSummary } from './incidents.ts'
-import { count, counts, mode, namesOf, probeReading, standingOrder, time, verdictKind } from './shared.ts'
+import { count, counts, mode, namesOf, probeReading, order, time, verdictKind } from './shared.ts'
 
 const byVerdict = counts(Object.keys(verdictKinds) as VerdictKind[])
 
@@ -98,7 +98,7 @@ export const daemonStatus: z.ZodType<DaemonStatus> = z
       .nullable()
       .describe('The runs before this one died again and again; null once this one has lasted'),
     paused: pauseState.nullable().describe('The pause of the whole cloud'),
-    standingOrders: z.array(standingOrder),
+    standingOrders: z.array(order),
     brake: z.array(brakeScope).describe('The scopes that hold recoveries'),
     hosts: byVerdict,
     incidents: z.object({
@@ -136,7 +136,7 @@ const hostShape = {
   missedBeats: z.number(),
   probes: z.array(probeReading),
   incident: z.string().nullable().describe('Its open incident'),
-  standingOrders: z.array(standingOrder),
+  standingOrders: z.array(order),
   returning: returnState.nullable(),
   setAside: z
     .object({ incident: z.string(), because: z.string(), since: time })
@@ -146,7 +146,7 @@ const hostShape = {
 }
 export const hostStatus = z.object(hostShape).meta({ id: 'HostStatus' })
 
-const mark: z.ZodType<HostMark> = z.object({
+const mark: z.ZodType<OurFlags> = z.object({
   incidents: z.array(z.string()),
   serviceId: z.string(),
   forcedDown: z.boolean(),

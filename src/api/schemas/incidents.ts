@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { FenceAttempt, ProofRecord } from '../../domain/fencing.ts'
 import { holdCodes, incidentPhases } from '../../domain/incident-phases.ts'
-import type { VoidedProof, WatchedInstances } from '../../domain/incident.ts'
+import type { RevokedProof, WatchedInstances } from '../../domain/incident.ts'
 import type { IncidentDetail, IncidentSummary, InstanceSummary } from '../../domain/operations.ts'
 import { outcomes, type Outcome, type OutcomeKind } from '../../domain/outcome.ts'
 import { stepKinds } from '../../domain/plan.ts'
@@ -49,7 +49,7 @@ const proof: z.ZodType<ProofRecord> = z.object({
   proves: z.enum(['power', 'storage']).exactOptional(),
 })
 
-const voided: z.ZodType<VoidedProof> = z
+const voided: z.ZodType<RevokedProof> = z
   .object({
     method: z.string(),
     strength: z.enum(['power-off', 'agent-verified', 'command-verified', 'statement']),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Instance } from '../../domain/instance.ts'
 import { stepKinds, type HostPlan, type InstancePlan, type Recipe, type RecipeStep } from '../../domain/plan.ts'
 import type { PlanRun } from '../../domain/review.ts'
-import type { Original } from '../../domain/survey.ts'
+import type { InitialState } from '../../domain/survey.ts'
 import { decision } from './incidents.ts'
 import { codeAndMessage, errorRecord, namesOf, time } from './shared.ts'
 
@@ -41,7 +41,7 @@ const instance: z.ZodType<Instance> = z
   })
   .meta({ id: 'Instance', description: 'As Nova showed it before anything was done' })
 
-const original: z.ZodType<Original> = z.object({
+const original: z.ZodType<InitialState> = z.object({
   instance,
   wanted: z.enum(['running', 'stopped', 'unknown']).describe('How its owner had it'),
   wantedBecause: z.string(),

@@ -1,7 +1,7 @@
 /** Pieces that several answers share. Answers may grow: readers must take no offence at fields that they do not know. */
 import { z } from 'zod'
 import { errorCodes, type ErrorCode, type ErrorRecord } from '../../domain/errors.ts'
-import { scopeKinds, standingOrderKinds, type StandingOrder } from '../../domain/standing-order.ts'
+import { scopeKinds, orderKinds, type Order } from '../../domain/order.ts'
 import { stepStatuses, type StepStatus } from '../../domain/step-states.ts'
 import { verdictKinds, type Evidence, type ProbeReading, type Verdict, type VerdictKind } from '../../domain/verdict.ts'
 
@@ -80,9 +80,9 @@ export const verdictShape = {
 export const verdict: z.ZodType<Verdict> = z.object(verdictShape).meta({ id: 'Verdict' })
 
 export const scope = z.object({ kind: z.enum(scopeKinds), name: z.string().nullable() })
-export const standingOrder: z.ZodType<StandingOrder> = z
+export const order: z.ZodType<Order> = z
   .object({
-    kind: namesOf(standingOrderKinds),
+    kind: namesOf(orderKinds),
     scope,
     by: z.string(),
     reason: z.string(),
@@ -90,4 +90,4 @@ export const standingOrder: z.ZodType<StandingOrder> = z
     until: z.string().nullable(),
     source: z.string().nullable().describe('calendar:NAME of a configured window, or null: a person'),
   })
-  .meta({ id: 'StandingOrder', description: 'A pause or maintenance that is in force' })
+  .meta({ id: 'Order', description: 'A pause or maintenance that is in force' })

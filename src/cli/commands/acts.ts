@@ -1,6 +1,6 @@
 /** What a person orders the running daemon to do. Each act needs a reason: it ends in the journal under the person's name. */
 import type { Command } from 'commander'
-import { scopeText } from '../../domain/standing-order.ts'
+import { scopeText } from '../../domain/order.ts'
 import { ends } from '../described.ts'
 import { follow, followExits } from '../follow.ts'
 import type { Session } from '../session.ts'

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { ensureError } from '../../domain/errors.ts'
-import { scopeText, type Scope } from '../../domain/standing-order.ts'
+import { scopeText, type Scope } from '../../domain/order.ts'
 import type { MasakariImport } from '../../masakari/masakari-import.ts'
 import { prints } from '../described.ts'
 import { CliFailure } from '../exit-codes.ts'

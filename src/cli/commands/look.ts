@@ -1,7 +1,7 @@
 /** Live data from the running daemon: status, host list. */
 import type { Command } from 'commander'
-import type { ConfigurationState, DaemonStatus, HostStatus, Unsettled } from '../../domain/operations.ts'
-import { scopeText } from '../../domain/standing-order.ts'
+import type { ConfigurationState, DaemonStatus, HostStatus, UnreviewedCounts } from '../../domain/operations.ts'
+import { scopeText } from '../../domain/order.ts'
 import { verdictWord } from '../../domain/verdict.ts'
 import { prints } from '../described.ts'
 import { listFrame, oneFrame } from '../frame.ts'
@@ -98,7 +98,7 @@ const statusColumns: Column<DaemonStatus>[] = [
       'How many are `open`, how many of those are `held`, and what is `unsettled`: over, not all back, and signed off by nobody',
     value: (it) => it.incidents,
     text: ({ incidents }) =>
-      [`${incidents.open} open, ${incidents.held} of them held`, ...unsettledLines(incidents.unsettled)].join('\n'),
+      [`${incidents.open} open, ${incidents.held} of them held`, ...unreviewedLines(incidents.unsettled)].join('\n'),
   },
   {
     title: 'Workflow',
@@ -238,7 +238,7 @@ export function addLookCommands(program: Command, session: Session): void {
 }
 
 /** What is over and not done with, and where it is shown: nothing is open then, and nobody must take that for all being well. */
-function unsettledLines({ incidents, left, lost }: Unsettled): string[] {
+function unreviewedLines({ incidents, left, lost }: UnreviewedCounts): string[] {
   if (incidents === 0) return []
   const what = tally({ 'failed or stuck': lost, left })
   return [`${incidents} over and not signed off (${what}): lifeboat incident list --unsettled`]

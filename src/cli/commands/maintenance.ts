@@ -1,6 +1,6 @@
 /** `maintenance start | end | list`, and `host maintenance` as the short way for one host. */
 import type { Command } from 'commander'
-import { scopeText, type Scope, type StandingOrder } from '../../domain/standing-order.ts'
+import { scopeText, type Scope, type Order } from '../../domain/order.ts'
 import type { Column } from '../output/formats.ts'
 import { prints } from '../described.ts'
 import { listFrame } from '../frame.ts'
@@ -10,7 +10,7 @@ import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { clockTime } from '../wording.ts'
 import { endOf, orderLength, requiredScope, text, untilText, withScope, type ScopeOptions } from './order-options.ts'
 
-const columns: Column<StandingOrder>[] = [
+const columns: Column<Order>[] = [
   { title: 'Kind', type: 'string', means: '`maintenance` or `pause`', value: (it) => it.kind },
   {
     title: 'Scope',
@@ -83,7 +83,7 @@ async function end(session: Session, scope: Scope, reason: string): Promise<void
 }
 
 /** No scope has two orders of one kind by one source. */
-function orderName({ kind, scope, source }: StandingOrder): string {
+function orderName({ kind, scope, source }: Order): string {
   return `${kind} of ${scopeText(scope)}${source === null ? '' : ` (${source})`}`
 }
 

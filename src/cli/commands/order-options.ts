@@ -1,7 +1,7 @@
 /** What the commands about pauses and maintenance have in common: scope, reason, length, and how they are said. */
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { parseDuration } from '../../formats/duration.ts'
-import { wholeCloud, type Scope, type StandingOrder } from '../../domain/standing-order.ts'
+import { wholeCloud, type Scope, type Order } from '../../domain/order.ts'
 import { CliFailure } from '../exit-codes.ts'
 import type { Session } from '../session.ts'
 import { clockTime } from '../wording.ts'
@@ -60,6 +60,6 @@ export function untilText(until: string | null): string {
 }
 
 /** pause by ann until …: reason */
-export function orderLine({ kind, by, until, reason }: StandingOrder): string {
+export function orderLine({ kind, by, until, reason }: Order): string {
   return `${kind} by ${by} ${untilText(until)}: ${reason}`
 }

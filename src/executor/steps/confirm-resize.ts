@@ -48,7 +48,7 @@ export const confirmResize: StepDriver = {
     }
   },
 
-  settle: async (scene, _record, quietMs) => {
+  reconcile: async (scene, _record, quietMs) => {
     let quietFrom: number | null = null
     for (;;) {
       const { instance, resize } = await readBoth(scene)

@@ -48,7 +48,7 @@ export async function learnDestination(scene: StepScene, migration: Migration): 
   }
 }
 
-/** What stands still, where, and what to look at: for the alarm and for the line of an instance that was given up. */
+/** What stands still, where, and what to look at: for the alarm and for the outcome of an instance that was given up. */
 export function whereItStands({ permissions, destinations }: Run, migration: Migration): string {
   const learnt = destinations.get(migration.uuid)
   const destination = destinationOf({ destinations }, migration)

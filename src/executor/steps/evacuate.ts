@@ -121,7 +121,7 @@ export const evacuate: StepDriver = {
     throw await explainFailure(scene, record, end.migration)
   },
 
-  settle: async (scene, record, quietMs) => {
+  reconcile: async (scene, record, quietMs) => {
     const { run } = scene
     let quietFrom: number | null = null
     for (;;) {
@@ -159,7 +159,7 @@ async function findAction({ run, plan, signal }: StepScene, record: StepRecord):
  * so the order is repeated (docs/nova.md §2.5).
  */
 function oldGuestLives({ run, plan }: StepScene, { destHost }: Migration, details: object): LifeboatError {
-  const message = `${destHost ?? 'a destination'} was refused the write lock of ${plan.name}'s disk: its guest on ${run.host} still runs, or the lock of a dead one has not lapsed yet`
+  const message = `${destHost ?? 'a destination'} was refused the write lock of ${plan.name}'s disk: its guest on ${run.host} still runs, or the lock of a dead one has not expired yet`
   const data = { code: 'DISK_IN_USE', message, updatedAt: null }
   if (run.permissions.incident(run.id).proof !== null)
     run.journal.append([{ kind: 'proof.voided', incident: run.id, host: run.host, data }])

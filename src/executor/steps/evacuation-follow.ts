@@ -137,7 +137,7 @@ function look(scene: StepScene, record: StepRecord, seen: Seen): Look<Found> {
   if (migration.status !== 'accepted') run.ordersTaken.taken(plan.instanceId)
   if (isOver(migration) && hasMetAnother(records, beforeOf(record))) {
     seen.done ??= { at: run.clock.now(), migration }
-    // The line says where it is: both orders come to their end first, as far as one can see.
+    // The outcome says where it is: both orders come to their end first, as far as one can see.
     const shown = watch.instance(plan.instanceId)
     const isThere = shown !== undefined && shown.host !== run.host && shown.taskState === null
     if (!isThere && run.clock.now() - seen.done.at <= mustMoveWithinMs) return { wait: 'instances' }

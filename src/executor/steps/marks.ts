@@ -1,6 +1,6 @@
 /**
  * Writes on the instance's record alone: lock, unlock, reset-state. They reach no host and may be repeated, so a lost
- * answer is settled by one look.
+ * answer is reconciled by one look.
  */
 import { LifeboatError } from '../../domain/errors.ts'
 import type { Instance } from '../../domain/instance.ts'
@@ -59,7 +59,7 @@ function mark(kind: {
         retry: 'backoff',
       })
     },
-    settle: async (scene) => ({ applied: kind.reached(await read(scene)), requestId: null }),
+    reconcile: async (scene) => ({ applied: kind.reached(await read(scene)), requestId: null }),
   }
 }
 

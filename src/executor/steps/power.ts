@@ -75,11 +75,11 @@ function powerStep(wanted: Power): StepDriver {
       const instance = await watch.until<Instance>(plan.instanceId, signal, () => {
         const seen = watch.instance(plan.instanceId)
         if (seen !== undefined) requireLivingHost(run, seen)
-        return settled(seen, reached, wanted.vmState)
+        return arrived(seen, reached, wanted.vmState)
       })
       return state(instance)
     },
-    settle: async ({ run, watch, plan, signal }, _record, quietMs) => {
+    reconcile: async ({ run, watch, plan, signal }, _record, quietMs) => {
       let quietFrom: number | null = null
       for (;;) {
         if (taken(await retryRead(run.clock, signal, () => watch.read(plan.instanceId))))
@@ -99,7 +99,7 @@ function requireLivingHost({ permissions }: Pick<Run, 'permissions'>, { host }: 
   throw new LifeboatError('DESTINATION_DIED', message, { certainty: 'applied' })
 }
 
-function settled(
+function arrived(
   instance: Instance | undefined,
   reached: (instance: Instance) => boolean,
   vmState: string,

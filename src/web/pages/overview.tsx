@@ -2,7 +2,7 @@
 import { useCallback } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
 import type { DaemonStatus, HostStatus, IncidentSummary } from '../../domain/operations.ts'
-import { scopeText } from '../../domain/standing-order.ts'
+import { scopeText } from '../../domain/order.ts'
 import type { VerdictKind } from '../../domain/verdict.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'

@@ -1,6 +1,6 @@
 /** What if: what would happen if a living host died now, for each of its instances, with the reason. Nothing is sent. */
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
-import { originalText } from '../../domain/original-text.ts'
+import { initialStateText } from '../../domain/initial-state-text.ts'
 import type { InstancePlan } from '../../domain/plan.ts'
 import type { PlanRun } from '../../domain/review.ts'
 import { after } from '../browser-clock.ts'
@@ -186,7 +186,7 @@ const columns: Column<InstancePlan>[] = [
     title: 'Is',
     cell: ({ original }) => (
       <>
-        <span class="primary-text">{originalText(original)}</span>
+        <span class="primary-text">{initialStateText(original)}</span>
         <span class="under" title={original.wantedBecause}>
           {original.flagged ? 'sources differ' : original.wantedBecause}
         </span>

@@ -1,8 +1,8 @@
 /** A pause or a maintenance in force: what, by whom, why, and until when. */
-import { scopeText, type StandingOrder } from '../../domain/standing-order.ts'
+import { scopeText, type Order } from '../../domain/order.ts'
 import { Time } from './text.tsx'
 
-export function OrderNotice({ order }: { order: StandingOrder }) {
+export function OrderNotice({ order }: { order: Order }) {
   const { kind, scope, by, reason, since, until, source } = order
   return (
     <div class="notice plain">

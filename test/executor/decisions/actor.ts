@@ -53,7 +53,7 @@ export class Actor implements StepDriver {
 
   readonly overdue = (): Overdue => this.late ?? { goesOn: false, where: null, details: {} }
 
-  readonly settle: StepDriver['settle'] = async (_scene, _record, quietMs) => {
+  readonly reconcile: StepDriver['reconcile'] = async (_scene, _record, quietMs) => {
     this.quiet.push(quietMs)
     const next = take(this.settles)
     if (next instanceof Error) throw next

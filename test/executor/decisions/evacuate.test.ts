@@ -170,7 +170,7 @@ describe('whether an evacuation was taken whose answer was lost', () => {
   const settled = async (stage: Stage, changes: Partial<StepRecord> = {}) => {
     await stage.clock.advance(5_000)
     return stage.ending(
-      evacuate.settle(stage.scene(), record({ status: 'intended', requestId: null, ...changes }), 1_000),
+      evacuate.reconcile(stage.scene(), record({ status: 'intended', requestId: null, ...changes }), 1_000),
     )
   }
 

@@ -67,25 +67,25 @@ describe('a proof that life voided', () => {
 describe('a proof that lapsed', () => {
   it('holds every write, with why it could not be made anew, and no longer than that', async () => {
     const stage = staged('recovering', proof)
-    stage.run.lapsed = new LifeboatError('FENCE_UNVERIFIED', 'the cluster is silent')
+    stage.run.proofExpired = new LifeboatError('FENCE_UNVERIFIED', 'the cluster is silent')
     expect(stage.gate.isOpen()).toBe(false)
     expect(await passes(stage, 1_000)).toBe(false)
     expect(stage.entries.at(-1)!.data).toMatchObject({
       code: 'FENCE_FAILED',
-      message: 'the proof of death lapsed and could not be made anew: the cluster is silent',
+      message: 'the proof of death expired and could not be renewed: the cluster is silent',
       error: { code: 'FENCE_UNVERIFIED' },
     })
-    stage.run.lapsed = null
+    stage.run.proofExpired = null
     await stage.clock.advance(500)
     expect(stage.gate.isOpen()).toBe(true)
   })
 
   it('and was voided is proven from the beginning', async () => {
     const stage = staged('recovering', null)
-    stage.run.lapsed = new LifeboatError('FENCE_UNVERIFIED', 'the cluster is silent')
+    stage.run.proofExpired = new LifeboatError('FENCE_UNVERIFIED', 'the cluster is silent')
     stage.onProveAnew = () => {
       stage.incident.proof = proof
-      stage.run.lapsed = null
+      stage.run.proofExpired = null
       return true
     }
     expect(await passes(stage, 0)).toBe(true)

@@ -166,7 +166,7 @@ describe('what was begun', () => {
 
   it.each<[string, (stage: Stage) => void]>([
     ['the host shows life', (stage) => (stage.begun = { finishes: alive })],
-    ['its proof of death lapsed', (stage) => (stage.run.lapsed = failed('FENCE_FAILED'))],
+    ['its proof of death lapsed', (stage) => (stage.run.proofExpired = failed('FENCE_FAILED'))],
     ['an earlier run left it and its proof was not looked at yet', (stage) => stage.gate.after(new Promise(() => 0))],
   ])('is closed, and not started, while %s', async (_what, happens) => {
     const stage = new Stage()

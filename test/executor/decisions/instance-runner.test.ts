@@ -91,6 +91,6 @@ describe('a person cancels', () => {
   ] as const)('%s: its line says whether it is as it was', async (_when, kinds, outcome) => {
     const stage = await cancelledAfter(...kinds)
     expect(stage.recovery.outcome).toMatchObject({ outcome, code: 'CANCELLED' })
-    expect(stage.recovery.debts).toEqual(outcome === 'stuck' && kinds.length > 1 ? debts : [])
+    expect(stage.recovery.leftovers).toEqual(outcome === 'stuck' && kinds.length > 1 ? debts : [])
   })
 })

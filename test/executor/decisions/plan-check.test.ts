@@ -106,19 +106,19 @@ it.each([
 ])('one that is %s and is to be left is planned again', async (_name, steps) => {
   const { check, attempt, at, written } = scene(steps)
   at(minute + 1, asked)
-  await expect(check.settle(attempt('evacuate'))).rejects.toThrow(PlanReplaced)
+  await expect(check.refresh(attempt('evacuate'))).rejects.toThrow(PlanReplaced)
   expect(written).toMatchObject([{ kind: 'plan.made', instance: 'a', data: { reason: 'WISH_LEAVE' } }])
 })
 
 it('before the first evacuation nothing is listed, for it looks by itself; before another first step the host is', async () => {
   const old = scene()
   old.at(minute + 1, before, false)
-  await old.check.settle(old.attempt('evacuate'))
+  await old.check.refresh(old.attempt('evacuate'))
   expect(old.listings()).toBe(0)
-  await old.check.settle(old.attempt('lock'))
+  await old.check.refresh(old.attempt('lock'))
   expect(old.listings()).toBe(1)
   const young = scene()
   young.at(minute, before, false)
-  await young.check.settle(young.attempt('lock'))
+  await young.check.refresh(young.attempt('lock'))
   expect(young.listings()).toBe(0)
 })

@@ -52,7 +52,7 @@ describe('an order on record', () => {
     expect(expectedOf(recovery({}))).toBe('running')
   })
 
-  it('is said in the line of the instance', () => {
+  it('is said in the outcome of the instance', () => {
     expect(powerOrderNote(recovery({ ordered: 'stop' }))).toEqual([expect.stringContaining('stopped')])
     expect(powerOrderNote(recovery({ ordered: 'start' }))).toEqual([expect.stringContaining('start it again')])
     expect(powerOrderNote(recovery({}))).toEqual([])

@@ -15,10 +15,10 @@ describe('a recorded proof after a restart', () => {
     const stage = new ProofStage().proven()
     const recorded = stage.run.proof
     stage.run.proof = null
-    stage.run.lapsed = failed('FENCE_UNVERIFIED')
+    stage.run.proofExpired = failed('FENCE_UNVERIFIED')
     await stage.keeper.restore()
     expect(stage.run.proof).toEqual(recorded)
-    expect(stage.run.lapsed).toBeNull()
+    expect(stage.run.proofExpired).toBeNull()
     expect(stage.rows()).toEqual(['proof.recorded'])
   })
 
@@ -30,7 +30,7 @@ describe('a recorded proof after a restart', () => {
 
   it('that lapses has its rows before and after: renewing is an act', async () => {
     const stage = new ProofStage().proven()
-    stage.lapseMs = 60_000
+    stage.expiryMs = 60_000
     let rowsMeanwhile = 0
     stage.onRestore = async () => {
       rowsMeanwhile = stage.data('fence.attempt').length
@@ -47,7 +47,7 @@ describe('a recorded proof after a restart', () => {
 
   it('says at least that it was renewed', async () => {
     const stage = new ProofStage().proven({ evidence: [] })
-    stage.lapseMs = 60_000
+    stage.expiryMs = 60_000
     await stage.keeper.restore()
     expect(stage.data('fence.attempt').at(-1)).toMatchObject({ message: 'renewed' })
   })
@@ -71,7 +71,7 @@ describe('a recorded proof after a restart', () => {
 
   it('that failed to be renewed says so in its own row, with whether the host may be fenced all the same', async () => {
     const stage = new ProofStage().proven()
-    stage.lapseMs = 60_000
+    stage.expiryMs = 60_000
     stage.onRestore = () => {
       if (stage.restores.length === 1) throw failed('FENCE_UNVERIFIED', { certainty: 'unknown' })
     }
@@ -185,7 +185,7 @@ describe("a person's word in place of a proof that is gone", () => {
 describe('a proof that lapses by itself', () => {
   const lapsing = (): ProofStage => {
     const stage = new ProofStage().proven()
-    stage.lapseMs = 60_000
+    stage.expiryMs = 60_000
     return stage
   }
 
@@ -236,11 +236,11 @@ describe('a proof that lapses by itself', () => {
     await stage.clock.advance(59_999)
     expect(stage.gate.isOpen()).toBe(true)
     await stage.clock.advance(1)
-    expect(stage.run.lapsed).toMatchObject({ code: 'FENCE_UNVERIFIED' })
+    expect(stage.run.proofExpired).toMatchObject({ code: 'FENCE_UNVERIFIED' })
     expect(stage.gate.isOpen()).toBe(false)
     await stage.clock.advance(7_000)
     expect(stage.restores).toEqual([60_000, 61_000, 63_000, 67_000])
-    expect(stage.run.lapsed).toBeNull()
+    expect(stage.run.proofExpired).toBeNull()
     expect(stage.gate.isOpen()).toBe(true)
     stage.onRestore = () => {
       throw failed('FENCE_UNVERIFIED')
@@ -261,7 +261,7 @@ describe('a proof that lapses by itself', () => {
     stage.tell({ kind: 'incident.held', data: { code: 'FENCE_FAILED', message: '' } })
     stage.states()
     await stage.clock.advance(500)
-    expect(stage.run.lapsed).toBeNull()
+    expect(stage.run.proofExpired).toBeNull()
     expect(stage.run.proof).toMatchObject(statement)
     expect(stage.incident).toMatchObject({ proof: statement, held: null })
     await stage.clock.advance(3_600_000)
@@ -290,11 +290,11 @@ describe('a proof that lapses by itself', () => {
       },
     ])
     await stage.clock.advance(2_000)
-    expect(stage.run.lapsed).toMatchObject({ code: 'JOURNAL_UNAVAILABLE' })
+    expect(stage.run.proofExpired).toMatchObject({ code: 'JOURNAL_UNAVAILABLE' })
     expect(refused).toBeLessThanOrEqual(5)
     stage.run.journal.append = append
     await stage.clock.advance(1_000)
-    expect(stage.run.lapsed).toBeNull()
+    expect(stage.run.proofExpired).toBeNull()
     expect(stage.incident.proof).toMatchObject(statement)
   })
 
@@ -317,11 +317,11 @@ describe('a proof that lapses by itself', () => {
     }
     stage.keeper.keep()
     await stage.clock.advance(60_500)
-    expect(stage.run.lapsed).not.toBeNull()
+    expect(stage.run.proofExpired).not.toBeNull()
     change(stage)
     await stage.clock.advance(3_600_000)
     expect(stage.restores).toEqual([60_000])
-    expect(stage.run.lapsed).toBeNull()
+    expect(stage.run.proofExpired).toBeNull()
   })
 
   it('can be kept again after one that ended', async () => {
@@ -356,7 +356,7 @@ describe('a proof that lapses by itself', () => {
     stage.keeper.keep()
     await stage.clock.advance(3_600_000)
     expect(stage.restores).toEqual([60_000])
-    expect(stage.run.lapsed).toBeNull()
+    expect(stage.run.proofExpired).toBeNull()
   })
 })
 
@@ -390,7 +390,7 @@ describe('a proof that stays true is read again while the recovery goes on', () 
       throw failed('HOST_ALIVE')
     }
     await stage.clock.advance(20_000)
-    expect(stage.incident).toMatchObject({ proof: null, voided: { code: 'POWER_ON' } })
+    expect(stage.incident).toMatchObject({ proof: null, revoked: { code: 'POWER_ON' } })
   })
 
   it('what cannot be read holds for five minutes, then lets nothing through until it can', async () => {
@@ -399,12 +399,12 @@ describe('a proof that stays true is read again while the recovery goes on', () 
       throw failed('FENCE_UNVERIFIED')
     }
     await stage.clock.advance(300_000)
-    expect(stage.run.lapsed).toBeNull()
+    expect(stage.run.proofExpired).toBeNull()
     await stage.clock.advance(20_000)
-    expect(stage.run.lapsed).toMatchObject({ code: 'FENCE_UNVERIFIED' })
+    expect(stage.run.proofExpired).toMatchObject({ code: 'FENCE_UNVERIFIED' })
     stage.onRestore = () => undefined
     await stage.clock.advance(20_000)
-    expect(stage.run.lapsed).toBeNull()
+    expect(stage.run.proofExpired).toBeNull()
   })
 
   it("but not a person's word, nor while the incident is held: the gate reads it before it goes on", async () => {

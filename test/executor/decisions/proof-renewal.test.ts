@@ -24,11 +24,11 @@ describe('a host that lived once more', () => {
   it.each(['host-down', 'declared-down', 'recovering'] as const)('and is %s is fenced anew', async (kind) => {
     const stage = voided()
     stage.verdict = verdictOf(kind)
-    stage.run.lapsed = failed('FENCE_UNVERIFIED')
+    stage.run.proofExpired = failed('FENCE_UNVERIFIED')
     stage.onLook = () => expect(stage.run.proof).toBeNull()
     expect(await stage.renewal.attempt()).toBe(true)
     expect(stage.fencings).toEqual([{ methods: ['bmc', 'pdu'], limitMs: 120_000, at: 0 }])
-    expect(stage.run).toMatchObject({ proof: { method: 'bmc' }, lapsed: null })
+    expect(stage.run).toMatchObject({ proof: { method: 'bmc' }, proofExpired: null })
     expect(stage.incident.proof).toMatchObject({ method: 'bmc' })
     // The stamp of the look: whatever is later than it is a sign of life after this fencing.
     expect(stage.incident.hostSteps.get('host.fence.1')?.before).toEqual({ verdict: kind, updatedAt: stamp })
@@ -164,7 +164,7 @@ describe('a host that lived once more', () => {
 
   it('has a proof that is kept from then on', async () => {
     const stage = voided()
-    stage.lapseMs = 60_000
+    stage.expiryMs = 60_000
     await stage.renewal.attempt()
     await stage.clock.advance(60_000)
     expect(stage.restores).toEqual([60_000])

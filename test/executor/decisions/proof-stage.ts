@@ -28,7 +28,7 @@ export class ProofStage extends Stage {
     disabledReason: 'lifeboat: incident inc-1',
   }
   /** How often a proof of any method lapses. */
-  lapseMs: number | null = null
+  expiryMs: number | null = null
   /** When a recorded proof was to be made true again. */
   readonly restores: number[] = []
   /** What making it true again does; what it throws keeps it from being true. */
@@ -56,7 +56,7 @@ export class ProofStage extends Stage {
       noteOurWrite: ({ updatedAt }: ServiceRecord) => this.noted.push(updatedAt),
     })
     Object.assign(this.run.fencer, {
-      renewEveryMs: (method: string) => (method === 'operator' ? null : this.lapseMs),
+      renewEveryMs: (method: string) => (method === 'operator' ? null : this.expiryMs),
       restore: async (record: ProofRecord) => {
         this.restores.push(this.clock.now())
         await this.onRestore()
@@ -67,7 +67,7 @@ export class ProofStage extends Stage {
         await this.onFence(limits)
         return made(proofOf())
       },
-      statement: (_host: string, by: string, said: string) =>
+      attest: (_host: string, by: string, said: string) =>
         made(proofOf({ method: 'operator', strength: 'statement', statedBy: by, evidence: [said] })),
     })
     Object.assign(this.run.cloud, {

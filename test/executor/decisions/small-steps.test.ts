@@ -28,7 +28,7 @@ const followed = (driver: StepDriver, stage: Stage) => driver.follow(stage.scene
 /** Settled with a quiet time of a second, by a daemon that has run for a while; `took` is what it took. */
 async function settled(driver: StepDriver, stage: Stage): Promise<{ answer: unknown; took: number }> {
   await stage.clock.advance(5_000)
-  const answer = await stage.ending(driver.settle(stage.scene(), record(), 1_000))
+  const answer = await stage.ending(driver.reconcile(stage.scene(), record(), 1_000))
   return { answer, took: stage.clock.now() - 5_000 }
 }
 

@@ -51,7 +51,7 @@ describe('a step that a crash left behind', () => {
     expect(stage.rows().at(-1)).toBe('step.failed INSTANCE_GONE')
   })
 
-  it('is settled whatever holds: its write is out', async () => {
+  it('is reconciled whatever holds: its write is out', async () => {
     const stage = new Stage()
     const actor = new Actor()
     actor.settles = [{ applied: true }]

@@ -160,7 +160,7 @@ describe('a step that was refused', () => {
 describe('a step whose answer was lost (law L3)', () => {
   const unknown = failed('API_TIMEOUT', { certainty: 'unknown' })
 
-  it('is settled by reading: taken, so it is followed and never sent again', async () => {
+  it('is reconciled by reading: taken, so it is followed and never sent again', async () => {
     const stage = new Stage()
     const actor = new Actor()
     actor.sends = [unknown]
@@ -170,7 +170,7 @@ describe('a step whose answer was lost (law L3)', () => {
     expect(stage.rows()).toEqual(['step.intended', 'step.issued', 'step.confirmed'])
   })
 
-  it('is settled by reading: not taken, so it may be sent again', async () => {
+  it('is reconciled by reading: not taken, so it may be sent again', async () => {
     const stage = new Stage()
     const actor = new Actor()
     actor.sends = [unknown, 'well']
@@ -242,7 +242,7 @@ describe('a step whose answer was lost (law L3)', () => {
     expect(stage.recovery.steps.get('0.go.go.1')?.error).toMatchObject({ code, certainty, message: `it was ${code}` })
   })
 
-  it('stays open when the journal goes while it is settled', async () => {
+  it('stays open when the journal goes while it is reconciled', async () => {
     const stage = new Stage()
     const actor = new Actor()
     actor.sends = [unknown]
@@ -251,7 +251,7 @@ describe('a step whose answer was lost (law L3)', () => {
     expect(stage.rows()).toEqual(['step.intended'])
   })
 
-  it('stays open when the daemon stops before it is settled', async () => {
+  it('stays open when the daemon stops before it is reconciled', async () => {
     const stage = new Stage()
     const actor = new Actor()
     actor.sends = [unknown]
@@ -260,7 +260,7 @@ describe('a step whose answer was lost (law L3)', () => {
     expect(stage.rows()).toEqual(['step.intended'])
   })
 
-  it('with the journal gone nothing is settled and nothing is done', async () => {
+  it('with the journal gone nothing is reconciled and nothing is done', async () => {
     const stage = new Stage()
     const actor = new Actor()
     actor.sends = [failed('JOURNAL_UNAVAILABLE', { certainty: 'unknown' })]

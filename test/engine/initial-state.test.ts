@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Instance, InstanceAction, Migration } from '../../src/domain/instance.ts'
 import type { ServiceRecord } from '../../src/domain/service.ts'
 import type { Survey } from '../../src/domain/survey.ts'
-import { finishedResizes, hostUp, originalOf } from '../../src/engine/original.ts'
+import { finishedResizes, hostUp, initialStateOf } from '../../src/engine/initial-state.ts'
 import { instance, survey } from './surveys.ts'
 
 const minute = 60_000
@@ -58,7 +58,7 @@ function service(host: string, changes: Partial<ServiceRecord> = {}): ServiceRec
 /** The original of one instance with this history. */
 function original(changes: Partial<Instance>, history: InstanceAction[] | null, rest: Partial<Survey> = {}) {
   const one = instance(changes)
-  return originalOf(one, survey([one], { ...(history !== null && { actions: { [one.id]: history } }), ...rest }))
+  return initialStateOf(one, survey([one], { ...(history !== null && { actions: { [one.id]: history } }), ...rest }))
 }
 
 describe('a stopped instance', () => {
@@ -82,7 +82,7 @@ describe('a stopped instance', () => {
 
   it('a history of another instance is none', () => {
     expect(stopped(null, { actions: { 'i-2': [action('stop', 5)] } }).flagged).toBe(true)
-    expect(originalOf(instance({ id: 'toString', vmState: 'stopped' }), survey([])).flagged).toBe(true)
+    expect(initialStateOf(instance({ id: 'toString', vmState: 'stopped' }), survey([])).flagged).toBe(true)
   })
 
   it("Nova's power sync up to fifteen minutes before the last sign of the host is the host's own shutdown", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Aggregate } from '../../src/domain/instance.ts'
-import { defaultWishes, wishOf } from '../../src/engine/wishes.ts'
+import { defaultOwnerPolicy, ownerPolicyOf } from '../../src/engine/owner-policy.ts'
 import { instance } from './surveys.ts'
 
 const flavor = (extraSpecs: Record<string, string>) => ({ ...instance().flavor, extraSpecs })
@@ -11,9 +11,14 @@ const aggregate = (metadata: Record<string, string>): Aggregate => ({
   metadata,
 })
 
-describe('the wish for an instance', () => {
+describe('the owner policy of an instance', () => {
   it('is none when nobody says anything', () => {
-    expect(wishOf(instance(), [], defaultWishes)).toEqual({ value: 'none', from: '', priority: 0, notes: [] })
+    expect(ownerPolicyOf(instance(), [], defaultOwnerPolicy)).toEqual({
+      value: 'none',
+      from: '',
+      priority: 0,
+      notes: [],
+    })
   })
 
   it('the nearest to the instance decides: metadata, tag, flavor, aggregate', () => {
@@ -22,7 +27,8 @@ describe('the wish for an instance', () => {
       tags: ['lifeboat:stopped'],
       flavor: flavor({ 'lifeboat:wish': 'recover' }),
     }
-    const word = (changes: object) => wishOf(instance(changes), [aggregate({ lifeboat: 'stopped' })], defaultWishes)
+    const word = (changes: object) =>
+      ownerPolicyOf(instance(changes), [aggregate({ lifeboat: 'stopped' })], defaultOwnerPolicy)
     expect(word(all)).toMatchObject({ value: 'leave', from: 'instance metadata lifeboat' })
     expect(word({ ...all, metadata: {} })).toMatchObject({ value: 'stopped', from: 'instance tag lifeboat:' })
     expect(word({ flavor: all.flavor })).toMatchObject({ value: 'recover', from: 'flavor extra spec' })
@@ -31,72 +37,80 @@ describe('the wish for an instance', () => {
 
   it('our own key counts before that of Masakari', () => {
     const both = instance({ metadata: { lifeboat: 'stopped', HA_Enabled: 'false' } })
-    expect(wishOf(both, [], defaultWishes).value).toBe('stopped')
+    expect(ownerPolicyOf(both, [], defaultOwnerPolicy).value).toBe('stopped')
   })
 
   it.each(['True', 'true', ' TRUE ', 't', '1', 'yes', 'y', 'on'])('HA_Enabled %s asks to be recovered', (value) => {
-    expect(wishOf(instance({ metadata: { HA_Enabled: value } }), [], defaultWishes).value).toBe('recover')
+    expect(ownerPolicyOf(instance({ metadata: { HA_Enabled: value } }), [], defaultOwnerPolicy).value).toBe('recover')
   })
 
   it.each(['False', 'f', '0', 'no', 'n', 'off'])('HA_Enabled %s asks to be left', (value) => {
-    expect(wishOf(instance({ metadata: { HA_Enabled: value } }), [], defaultWishes).value).toBe('leave')
+    expect(ownerPolicyOf(instance({ metadata: { HA_Enabled: value } }), [], defaultOwnerPolicy).value).toBe('leave')
   })
 
   it('takes no notice of HA_Enabled when the operator says so', () => {
     expect(
-      wishOf(instance({ metadata: { HA_Enabled: 'false' } }), [], { ...defaultWishes, masakariKey: null }).value,
+      ownerPolicyOf(instance({ metadata: { HA_Enabled: 'false' } }), [], { ...defaultOwnerPolicy, masakariKey: null })
+        .value,
     ).toBe('none')
   })
 
   it('a key that is also that of Masakari is read in our words alone, and once', () => {
-    const wish = (value: string) =>
-      wishOf(instance({ metadata: { HA_Enabled: value } }), [], { ...defaultWishes, key: 'HA_Enabled' })
-    expect(wish('leave').value).toBe('leave')
-    expect(wish('true')).toMatchObject({ value: 'none', notes: [expect.stringContaining('leave, stopped, recover')] })
+    const policy = (value: string) =>
+      ownerPolicyOf(instance({ metadata: { HA_Enabled: value } }), [], { ...defaultOwnerPolicy, key: 'HA_Enabled' })
+    expect(policy('leave').value).toBe('leave')
+    expect(policy('true')).toMatchObject({ value: 'none', notes: [expect.stringContaining('leave, stopped, recover')] })
   })
 
   it('takes no notice of a key named null when there is no key of Masakari', () => {
     const odd = instance({ metadata: { null: 'false' } })
-    expect(wishOf(odd, [], { ...defaultWishes, masakariKey: null })).toMatchObject({ value: 'none', notes: [] })
+    expect(ownerPolicyOf(odd, [], { ...defaultOwnerPolicy, masakariKey: null })).toMatchObject({
+      value: 'none',
+      notes: [],
+    })
   })
 
   it('a word that Masakari would not understand is said, with those it would', () => {
-    const wish = wishOf(instance({ metadata: { HA_Enabled: 'leave' } }), [], defaultWishes)
-    expect(wish).toMatchObject({ value: 'none', notes: [expect.stringContaining('none of true, false')] })
+    const policy = ownerPolicyOf(instance({ metadata: { HA_Enabled: 'leave' } }), [], defaultOwnerPolicy)
+    expect(policy).toMatchObject({ value: 'none', notes: [expect.stringContaining('none of true, false')] })
   })
 
   it.each(['Leave', ' leave ', 'LEAVE'])('the value "%s" asks to be left', (value) => {
-    expect(wishOf(instance({ metadata: { lifeboat: value } }), [], defaultWishes).value).toBe('leave')
+    expect(ownerPolicyOf(instance({ metadata: { lifeboat: value } }), [], defaultOwnerPolicy).value).toBe('leave')
   })
 
   it.each(['not_lifeboat', 'lifeboats', 'LIFEBOAT', 'not_evacuable', '__proto__', 'constructor'])(
-    'the key %s is no wish',
+    'the key %s is no policy',
     (key) => {
       const other = instance({ metadata: Object.fromEntries([[key, 'recover']]), tags: [`${key}:recover`] })
-      expect(wishOf(other, [], defaultWishes)).toMatchObject({ value: 'none', notes: [] })
+      expect(ownerPolicyOf(other, [], defaultOwnerPolicy)).toMatchObject({ value: 'none', notes: [] })
     },
   )
 
   it.each(['', 'yes', 'evacuate', 'leave it'])('the value "%s" decides nothing, and is said', (value) => {
-    const wish = wishOf(instance({ metadata: { lifeboat: value } }), [], defaultWishes)
-    expect(wish.value).toBe('none')
-    expect(wish.notes).toHaveLength(1)
+    const policy = ownerPolicyOf(instance({ metadata: { lifeboat: value } }), [], defaultOwnerPolicy)
+    expect(policy.value).toBe('none')
+    expect(policy.notes).toHaveLength(1)
   })
 
   it('a bad value does not hide a good one farther off', () => {
-    const wish = wishOf(instance({ metadata: { lifeboat: 'x' }, tags: ['lifeboat:leave'] }), [], defaultWishes)
-    expect(wish).toMatchObject({ value: 'leave', notes: [expect.stringContaining('"x"')] })
+    const policy = ownerPolicyOf(
+      instance({ metadata: { lifeboat: 'x' }, tags: ['lifeboat:leave'] }),
+      [],
+      defaultOwnerPolicy,
+    )
+    expect(policy).toMatchObject({ value: 'leave', notes: [expect.stringContaining('"x"')] })
   })
 
   it('two that contradict each other in one place decide nothing, and that is said', () => {
-    const wish = wishOf(instance({ tags: ['lifeboat:leave', 'lifeboat:recover'] }), [], defaultWishes)
-    expect(wish).toMatchObject({ value: 'none', notes: [expect.stringContaining('leave and recover')] })
+    const policy = ownerPolicyOf(instance({ tags: ['lifeboat:leave', 'lifeboat:recover'] }), [], defaultOwnerPolicy)
+    expect(policy).toMatchObject({ value: 'none', notes: [expect.stringContaining('leave and recover')] })
   })
 })
 
 describe('the priority of an instance', () => {
   const priority = (changes: object, aggregates: Aggregate[] = []) =>
-    wishOf(instance(changes), aggregates, defaultWishes)
+    ownerPolicyOf(instance(changes), aggregates, defaultOwnerPolicy)
 
   it("the operator's word stands before the owner's", () => {
     const owner = { metadata: { lifeboat_priority: '50' } }

@@ -1,5 +1,5 @@
 /**
- * The standing orders in force, folded from the journal. An order ends when its end is on record, never silently: what
+ * The orders in force, folded from the journal. An order ends when its end is on record, never silently: what
  * holds while the end cannot be written is the order. Owns how long an order lasts; order-scheduler.ts writes the ends.
  *
  * Time. An order's length is counted on the monotonic clock, and wall time is believed in one place only: at a start, for
@@ -13,7 +13,7 @@ import { onOurClock, type Clock } from '../domain/clock.ts'
 import type { Entry } from '../domain/entry.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { HostName } from '../domain/service.ts'
-import { covers, wholeCloud, type Scope, type StandingOrder, type StandingOrderKind } from '../domain/standing-order.ts'
+import { covers, wholeCloud, type Scope, type Order, type OrderKind } from '../domain/order.ts'
 
 /** The alarm about an order without an end that nobody seems to remember. */
 export const forgottenCode = 'PAUSE_FORGOTTEN'
@@ -30,14 +30,14 @@ const kinds = [
 ] as const
 
 interface Kept {
-  order: StandingOrder
+  order: Order
   /** Monotonic ms; of an order from before this start as far back as the wall clock says. */
   startedAt: number
   /** Monotonic ms of its last reminder, or of its start. */
   remindedAt: number
 }
 
-export class StandingOrders {
+export class Orders {
   readonly #clock: Clock
   readonly #kept = new Map<string, Kept>()
   /** Of calendar orders that a person ended, by key, when that opening would have ended: it is not opened again. */
@@ -50,28 +50,28 @@ export class StandingOrders {
     journal.onAppend((entry) => this.#follow(entry))
   }
 
-  inForce(): StandingOrder[] {
+  inForce(): Order[] {
     return [...this.#kept.values()].map(({ order }) => order)
   }
 
   /** The orders of a kind that take in a host, oldest first. */
-  covering(kind: StandingOrderKind, host: HostName, segments: readonly string[]): StandingOrder[] {
+  covering(kind: OrderKind, host: HostName, segments: readonly string[]): Order[] {
     return this.inForce().filter((order) => order.kind === kind && covers(order.scope, host, segments))
   }
 
   /** Orders of exactly this kind and scope: a person's, the calendar's, or both. */
-  of(kind: StandingOrderKind, scope: Scope): StandingOrder[] {
+  of(kind: OrderKind, scope: Scope): Order[] {
     return this.inForce().filter((order) => order.kind === kind && sameScope(order.scope, scope))
   }
 
   /** Orders whose time is over and whose end is not on record yet. */
-  over(): StandingOrder[] {
+  over(): Order[] {
     const now = this.#clock.now()
     return [...this.#kept.values()].filter((kept) => endsAt(kept) <= now).map(({ order }) => order)
   }
 
   /** Orders without an end that are a day old, and of which nobody was reminded for a day. */
-  forgotten(): { order: StandingOrder; key: string; ageMs: number }[] {
+  forgotten(): { order: Order; key: string; ageMs: number }[] {
     const now = this.#clock.now()
     return [...this.#kept].flatMap(([key, { order, startedAt, remindedAt }]) =>
       order.until === null && now - remindedAt >= remindEveryMs ? [{ order, key, ageMs: now - startedAt }] : [],
@@ -85,7 +85,7 @@ export class StandingOrders {
   }
 
   /** Whether this opening of a calendar window is in force, or was ended by a person before its time. */
-  knowsOpening(kind: StandingOrderKind, scope: Scope, source: string, until: string): boolean {
+  knowsOpening(kind: OrderKind, scope: Scope, source: string, until: string): boolean {
     const key = keyOf(kind, scope, source)
     return this.#kept.get(key)?.order.until === until || this.#endedEarly.get(key) === until
   }
@@ -115,7 +115,7 @@ export class StandingOrders {
   }
 
   #begin(
-    kind: StandingOrderKind,
+    kind: OrderKind,
     scope: Scope,
     { by, reason, until, source = null }: { by: string; reason: string; until: string | null; source?: string | null },
     since: string,
@@ -130,7 +130,7 @@ export class StandingOrders {
   }
 
   /** @param source whose order ends; undefined: everybody's of this scope */
-  #end(kind: StandingOrderKind, scope: Scope, source: string | null | undefined): void {
+  #end(kind: OrderKind, scope: Scope, source: string | null | undefined): void {
     if (source !== undefined) {
       this.#kept.delete(keyOf(kind, scope, source))
       return
@@ -152,6 +152,6 @@ function sameScope(a: Scope, b: Scope): boolean {
 }
 
 /** One order per kind, scope and source; a second one replaces the first. */
-function keyOf(kind: StandingOrderKind, { kind: scope, name }: Scope, source: string | null): string {
+function keyOf(kind: OrderKind, { kind: scope, name }: Scope, source: string | null): string {
   return JSON.stringify([kind, scope, name, source])
 }

@@ -1,4 +1,4 @@
-/** Orders that an instance's recovery gave up and that still wait in a dead host's queue, as debts for the journal. */
+/** Orders that an instance's recovery gave up and that still wait in a dead host's queue, as leftovers for the journal. */
 import type { NewEntry } from '../domain/entry.ts'
 import type { InstanceRecovery } from '../domain/incident.ts'
 import { staleOrderCode } from '../domain/stale-order.ts'
@@ -6,10 +6,10 @@ import type { Run } from './context.ts'
 import { beforeOf, waitsAt } from './steps/evacuation-records.ts'
 
 /** Those that are not on record yet: before anything else is sent for the instance (law L2). */
-export function staleOrders(run: Pick<Run, 'id' | 'host'>, { plan, steps, debts }: InstanceRecovery): NewEntry[] {
+export function staleOrders(run: Pick<Run, 'id' | 'host'>, { plan, steps, leftovers }: InstanceRecovery): NewEntry[] {
   return [...steps.values()].flatMap((step): NewEntry[] => {
     const waits = waitsAt(step)
-    if (waits === null || debts.some((debt) => debt.waitsAt?.migration === waits.migration)) return []
+    if (waits === null || leftovers.some((one) => one.waitsAt?.migration === waits.migration)) return []
     const { destination: host, migration } = waits
     const message = `Its first evacuation order waits for nova-compute on ${host} and breaks it when that starts; purge the queue compute.${host} before. Until nova-compute on ${run.host} has started, a record of it stays accepted`
     const older = (beforeOf(step).waitingEvacuations ?? []).map((record) => record.migration)

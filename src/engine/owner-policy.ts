@@ -1,5 +1,5 @@
 /**
- * Wishes: what an instance's owner, or the operator, asked for it. Pure.
+ * Owner policy: what an instance's owner, or the operator, asked for it. Configured as `wishes`. Pure.
  *
  * Where they are looked for, the nearest to the instance first; the first place that says something valid decides:
  *   1. instance metadata `lifeboat: leave|stopped|recover`, then Masakari's `HA_Enabled: true|false`
@@ -7,13 +7,13 @@
  *   3. the flavor's extra spec `lifeboat:wish` (or `lifeboat`), the operator's
  *   4. metadata `lifeboat` of an aggregate of the host, the operator's
  *
- * Keys are compared whole: `not_lifeboat` or `lifeboat_x` is no wish. A value that nobody understands is said in a note
+ * Keys are compared whole: `not_lifeboat` or `lifeboat_x` is no policy. A value that nobody understands is said in a note
  * and decides nothing, neither for nor against. Priorities are the other way round: the operator's word stands before
  * the owner's, and the owner's is bounded, because otherwise any tenant could put itself before all others.
  */
 import type { Aggregate, Instance } from '../domain/instance.ts'
 
-export interface WishSettings {
+export interface OwnerPolicySettings {
   /** Metadata, tag, extra spec and aggregate key. */
   key: string
   /** The key of the priority, a whole number; higher goes first. */
@@ -25,7 +25,7 @@ export interface WishSettings {
 }
 
 /** The defaults that the configuration's documentation shows. */
-export const defaultWishes: WishSettings = {
+export const defaultOwnerPolicy: OwnerPolicySettings = {
   key: 'lifeboat',
   priorityKey: 'lifeboat_priority',
   masakariKey: 'HA_Enabled',
@@ -34,11 +34,11 @@ export const defaultWishes: WishSettings = {
 /** An operator's priority counts between minus this and this. */
 const operatorPriorityLimit = 1_000
 
-const wishValues = ['leave', 'stopped', 'recover'] as const
-export type WishValue = (typeof wishValues)[number] | 'none'
+const policyValues = ['leave', 'stopped', 'recover'] as const
+export type OwnerPolicyValue = (typeof policyValues)[number] | 'none'
 
-export interface Wish {
-  value: WishValue
+export interface OwnerPolicy {
+  value: OwnerPolicyValue
   /** Where it was found, in words; empty for none. */
   from: string
   priority: number
@@ -55,11 +55,11 @@ interface Place {
 interface Language {
   allowed: string
   /** Of a word in lower case. */
-  meaning: (word: string) => WishValue | null
+  meaning: (word: string) => OwnerPolicyValue | null
 }
 
-/** What is wished for the instance on a host that is in these aggregates. */
-export function wishOf(instance: Instance, aggregates: Aggregate[], settings: WishSettings): Wish {
+/** What is asked for the instance on a host that is in these aggregates. */
+export function ownerPolicyOf(instance: Instance, aggregates: Aggregate[], settings: OwnerPolicySettings): OwnerPolicy {
   const notes: string[] = []
   const found = valueFrom(instance, aggregates, settings, notes)
   const priority = priorityFrom(instance, aggregates, settings, notes)
@@ -69,9 +69,9 @@ export function wishOf(instance: Instance, aggregates: Aggregate[], settings: Wi
 function valueFrom(
   instance: Instance,
   aggregates: Aggregate[],
-  settings: WishSettings,
+  settings: OwnerPolicySettings,
   notes: string[],
-): { value: WishValue; from: string } | null {
+): { value: OwnerPolicyValue; from: string } | null {
   const { key, masakariKey } = settings
   const masakari = masakariKey === null || masakariKey === key ? [] : [masakariKey]
   const places: [Place, Language][] = [
@@ -101,8 +101,8 @@ function valueFrom(
 }
 
 /** What the place says, if it says one thing only. */
-function agreed({ from, texts }: Place, { allowed, meaning }: Language, notes: string[]): WishValue | null {
-  const understood = new Set<WishValue>()
+function agreed({ from, texts }: Place, { allowed, meaning }: Language, notes: string[]): OwnerPolicyValue | null {
+  const understood = new Set<OwnerPolicyValue>()
   for (const text of texts) {
     const value = meaning(text.trim().toLowerCase())
     if (value === null) notes.push(`${from} says "${text}", which is none of ${allowed}: taken as nothing said`)
@@ -114,8 +114,8 @@ function agreed({ from, texts }: Place, { allowed, meaning }: Language, notes: s
 }
 
 const plain: Language = {
-  allowed: wishValues.join(', '),
-  meaning: (word) => wishValues.find((known) => known === word) ?? null,
+  allowed: policyValues.join(', '),
+  meaning: (word) => policyValues.find((known) => known === word) ?? null,
 }
 
 /** Masakari reads its key as oslo does a boolean. */
@@ -127,7 +127,12 @@ const oslo: Language = {
   },
 }
 
-function priorityFrom(instance: Instance, aggregates: Aggregate[], settings: WishSettings, notes: string[]): number {
+function priorityFrom(
+  instance: Instance,
+  aggregates: Aggregate[],
+  settings: OwnerPolicySettings,
+  notes: string[],
+): number {
   const { key, priorityKey, ownerPriorityLimit = 100 } = settings
   const specs = instance.flavor.extraSpecs
   const flavor = place('flavor extra spec', [...own(specs, `${key}:priority`), ...own(specs, priorityKey)])

@@ -3,14 +3,14 @@
  * kept until an entry changes it. Owns that; what an incident looks like in a list is incident-listing.ts's.
  */
 import type { Entry } from '../domain/entry.ts'
-import type { IncidentFilter, IncidentSummary, Unsettled } from '../domain/operations.ts'
+import type { IncidentFilter, IncidentSummary, UnreviewedCounts } from '../domain/operations.ts'
 import type { IncidentLine } from '../journal/listing.ts'
 import { defaultLimit, summaryOfLine, type ReviewedJournal } from './incident-listing.ts'
 
 /** More than any cloud has: none of them may be left out. */
 const all = 1_000_000
 
-export class UnsettledIncidents {
+export class UnreviewedIncidents {
   readonly #journal: Pick<ReviewedJournal, 'incidents'>
   /** The newest first, some kB each; null: to be read. */
   #lines: readonly IncidentLine[] | null = null
@@ -22,7 +22,7 @@ export class UnsettledIncidents {
     })
   }
 
-  counts(): Unsettled {
+  counts(): UnreviewedCounts {
     const counts = { incidents: 0, left: 0, lost: 0 }
     for (const { instances } of this.#read()) {
       counts.incidents += 1
@@ -42,7 +42,7 @@ export class UnsettledIncidents {
   }
 
   #read(): readonly IncidentLine[] {
-    this.#lines ??= this.#journal.incidents({ unsettled: true, limit: all })
+    this.#lines ??= this.#journal.incidents({ unreviewed: true, limit: all })
     return this.#lines
   }
 

@@ -1,6 +1,6 @@
 /** Incidents that are over and not done with: none is missed for its age, and asking costs nothing. */
 import { expect, it } from 'vitest'
-import { UnsettledIncidents } from '../../src/review/unsettled.ts'
+import { UnreviewedIncidents } from '../../src/review/unreviewed.ts'
 import type { NewEntry } from '../../src/domain/entry.ts'
 import type { OutcomeKind } from '../../src/domain/outcome.ts'
 import { newJournal, plan } from '../journal/fixtures.ts'
@@ -37,7 +37,7 @@ const signed = (host: string): NewEntry => ({
 
 it('are those of any age that are over, armed, not all back, and signed off by nobody', () => {
   const journal = newJournal()
-  const unsettled = new UnsettledIncidents(journal)
+  const unreviewed = new UnreviewedIncidents(journal)
   journal.append(life('old', { ends: ['recovered', 'left', 'failed'] }))
   for (let nth = 0; nth < 150; nth++) journal.append(life(`well-${nth}`, { ends: ['recovered'] }))
   journal.append([
@@ -48,31 +48,31 @@ it('are those of any age that are over, armed, not all back, and signed off by n
     ...life('done', { ends: ['left'] }),
     signed('done'),
   ])
-  expect(unsettled.list({}).map(({ host }) => host)).toEqual(['stuck', 'old'])
-  expect(unsettled.list({})[1]).toMatchObject({
+  expect(unreviewed.list({}).map(({ host }) => host)).toEqual(['stuck', 'old'])
+  expect(unreviewed.list({})[1]).toMatchObject({
     id: 'i-old',
     ended: { outcome: 'done' },
     outcomes: { recovered: 1, left: 1, failed: 1 },
     signedOff: null,
   })
-  expect(unsettled.counts()).toEqual({ incidents: 2, left: 2, lost: 2 })
-  expect(unsettled.list({ limit: 1 }).map(({ host }) => host)).toEqual(['stuck'])
-  expect(unsettled.list({ host: 'old' }).map(({ host }) => host)).toEqual(['old'])
-  expect(unsettled.list({ open: true })).toEqual([])
+  expect(unreviewed.counts()).toEqual({ incidents: 2, left: 2, lost: 2 })
+  expect(unreviewed.list({ limit: 1 }).map(({ host }) => host)).toEqual(['stuck'])
+  expect(unreviewed.list({ host: 'old' }).map(({ host }) => host)).toEqual(['old'])
+  expect(unreviewed.list({ open: true })).toEqual([])
 
   journal.append([signed('old')])
-  expect(unsettled.counts()).toEqual({ incidents: 1, left: 1, lost: 1 })
+  expect(unreviewed.counts()).toEqual({ incidents: 1, left: 1, lost: 1 })
   journal.append(life('open', { over: false }).slice(1))
   journal.append([
     { kind: 'incident.closed', incident: 'i-open', host: 'open', data: life('x').at(-1)?.data } as NewEntry,
   ])
-  expect(unsettled.list({}).map(({ host }) => host)).toEqual(['stuck', 'open'])
+  expect(unreviewed.list({}).map(({ host }) => host)).toEqual(['stuck', 'open'])
 })
 
 it('are read from the journal only when something was written that changes them', () => {
   const journal = newJournal()
   let read = 0
-  const unsettled = new UnsettledIncidents({
+  const unreviewed = new UnreviewedIncidents({
     ...journal,
     incidents: (query) => {
       read += 1
@@ -80,9 +80,9 @@ it('are read from the journal only when something was written that changes them'
     },
   })
   journal.append(life('c1', { ends: ['left'] }))
-  for (let nth = 0; nth < 3; nth++) expect(unsettled.counts().incidents).toBe(1)
+  for (let nth = 0; nth < 3; nth++) expect(unreviewed.counts().incidents).toBe(1)
   journal.append(life('c2', { ends: ['recovered'], over: false }))
-  expect([unsettled.counts().incidents, unsettled.list({}).length, read]).toEqual([1, 1, 1])
+  expect([unreviewed.counts().incidents, unreviewed.list({}).length, read]).toEqual([1, 1, 1])
   journal.append([signed('c1')])
-  expect([unsettled.counts().incidents, read]).toEqual([0, 2])
+  expect([unreviewed.counts().incidents, read]).toEqual([0, 2])
 })

@@ -1,16 +1,16 @@
 /**
- * Standing orders: what a person (or the calendar in their name) has laid down for a host, a segment or the whole cloud.
+ * Orders: what a person (or the calendar in their name) has laid down for a host, a segment or the whole cloud.
  * A pause forbids acting; maintenance says besides that silence there is expected. Several may be in force at once.
  */
 import type { HostName } from './service.ts'
 
 /** Each kind with what it means. */
-export const standingOrderKinds = {
+export const orderKinds = {
   pause: 'No recovery is begun, and those that run stop before their next write',
   maintenance: 'Silence is expected: no incident is opened, and an open one is held',
 } as const
 
-export type StandingOrderKind = keyof typeof standingOrderKinds
+export type OrderKind = keyof typeof orderKinds
 
 export const scopeKinds = ['cloud', 'segment', 'host'] as const
 
@@ -22,8 +22,8 @@ export interface Scope {
 
 export const wholeCloud: Scope = { kind: 'cloud', name: null }
 
-export interface StandingOrder {
-  kind: StandingOrderKind
+export interface Order {
+  kind: OrderKind
   scope: Scope
   by: string
   reason: string
@@ -53,7 +53,7 @@ export function scopeText({ kind, name }: Scope): string {
 }
 
 /** paused by ann until 2026-01-02T03:04:05.000Z (host cmp01): new memory */
-export function orderText({ kind, scope, by, reason, until }: StandingOrder): string {
+export function orderText({ kind, scope, by, reason, until }: Order): string {
   const what = kind === 'pause' ? 'paused' : 'in maintenance'
   return `${what} by ${by} ${until === null ? 'until ended' : `until ${until}`} (${scopeText(scope)}): ${reason}`
 }

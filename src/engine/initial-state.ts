@@ -1,5 +1,5 @@
 /**
- * The original of an instance: what it was before we touched it, and whether its owner had it running. Pure.
+ * The initial state of an instance: what it was before we touched it, and whether its owner had it running. Pure.
  *
  * Must be taken once, before the first write (law L4): a failed evacuation overwrites vm_state and power_state, and
  * nothing in the API can rebuild them (docs/nova.md fact 3).
@@ -8,10 +8,10 @@ import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { Instance, InstanceAction, Migration } from '../domain/instance.ts'
 import { powerState } from '../domain/instance.ts'
 import { byPowerSync, newestFirst, powerActions } from '../domain/power-history.ts'
-import type { Original, Survey } from '../domain/survey.ts'
+import type { InitialState, Survey } from '../domain/survey.ts'
 
 export interface Wanted {
-  wanted: Original['wanted']
+  wanted: InitialState['wanted']
   because: string
   flagged: boolean
 }
@@ -32,8 +32,8 @@ const wantedByTask = new Map<string | null, 'running' | 'stopped'>([
   ['shelving_image_uploading', 'stopped'],
 ])
 
-/** The original of one instance of the survey. */
-export function originalOf(instance: Instance, survey: Survey): Original {
+/** The initial state of one instance of the survey. */
+export function initialStateOf(instance: Instance, survey: Survey): InitialState {
   const resize = resizeOf(instance, survey)
   const { wanted, because, flagged } = wantedOf(instance, survey, resize)
   return {
@@ -68,7 +68,7 @@ export function hostUp(survey: Survey, host: string | null): boolean {
   )
 }
 
-function resizeOf(instance: Instance, survey: Survey): Original['resize'] {
+function resizeOf(instance: Instance, survey: Survey): InitialState['resize'] {
   if (instance.vmState !== 'resized') return null
   const newest = finishedResizes(instance, survey).find(({ destHost }) => destHost === survey.host)
   if (newest === undefined || newest.sourceHost === null) return null
@@ -76,7 +76,7 @@ function resizeOf(instance: Instance, survey: Survey): Original['resize'] {
   return { migrationUuid: newest.uuid, sourceHost: newest.sourceHost, destHost: survey.host, sourceUp }
 }
 
-function wantedOf(instance: Instance, survey: Survey, resize: Original['resize']): Wanted {
+function wantedOf(instance: Instance, survey: Survey, resize: InitialState['resize']): Wanted {
   const byTask = wantedByTask.get(instance.taskState)
   const actions = Object.hasOwn(survey.actions, instance.id) ? (survey.actions[instance.id] ?? null) : null
   switch (instance.vmState) {
@@ -132,7 +132,7 @@ function lastSignOf(survey: Survey): number {
 function beforeResize(
   instance: Instance,
   actions: InstanceAction[] | null,
-  resize: Original['resize'],
+  resize: InitialState['resize'],
   survey: Survey,
 ): Wanted {
   const byPower = wantedByPower(instance.powerState)
@@ -179,7 +179,7 @@ function beforeError(instance: Instance, actions: InstanceAction[] | null): Want
   return { wanted: byPower, because, flagged: true }
 }
 
-function wantedByPower(power: number): Original['wanted'] {
+function wantedByPower(power: number): InitialState['wanted'] {
   if (power === powerState.running) return 'running'
   return power === powerState.shutdown ? 'stopped' : 'unknown'
 }
