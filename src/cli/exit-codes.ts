@@ -4,13 +4,13 @@ import { sourceStack } from '../system/stacks.ts'
 
 export const exitCodes = {
   ok: { code: 0, means: 'done' },
-  failed: { code: 1, means: 'not done, or something that was checked is not in order' },
+  failed: { code: 1, means: 'it failed, or a check found a problem' },
   usage: { code: 2, means: 'the command line is wrong' },
   daemonDown: { code: 69, means: 'no daemon answers' },
   journal: { code: 74, means: 'the journal cannot be read' },
   noPermission: { code: 77, means: 'not permitted' },
   config: { code: 78, means: 'the configuration or a workflow is not valid (systemd does not restart on it)' },
-  interrupted: { code: 130, means: 'interrupted (ctrl-C) before what was followed had ended' },
+  interrupted: { code: 130, means: 'interrupted (ctrl-C) before the incident ended' },
 } as const
 
 export type ExitName = keyof typeof exitCodes
@@ -56,7 +56,7 @@ export function reportOf(thrown: unknown): Report {
       .slice(1, 8)
     return {
       exit: exitCodes.failed.code,
-      line: `a bug in Lifeboat: ${error.message}`,
+      line: `internal error (please report): ${error.message}`,
       details: stack.map((line) => line.trim()),
     }
   }

@@ -20,7 +20,7 @@ const barWidth = { least: 10, most: 50 }
 
 /** For the reference page. */
 export const followExits = {
-  0: 'with --follow: it ended, and nothing that was to be recovered was left behind',
+  0: 'with --follow: it ended, and every instance to be recovered is back',
   1: 'with --follow: it was cancelled, or instances failed or are stuck',
   130: 'with --follow: interrupted before it ended',
 }
@@ -49,7 +49,9 @@ export async function follow(session: Session, id: string): Promise<void> {
     teller.end()
   }
   if (incident.ended === null) {
-    terminal.stderr(`lifeboat: no longer followed; it goes on: lifeboat incident show ${printable(id)} --follow\n`)
+    terminal.stderr(
+      `lifeboat: stopped following; the incident goes on: lifeboat incident show ${printable(id)} --follow\n`,
+    )
     session.endsAs('interrupted')
   } else if (!endedWell(incident)) session.endsAs('failed')
 }
@@ -159,7 +161,7 @@ function stepLine({ name, outcome, steps }: InstanceSummary, now: string): strin
   if (outcome !== null || step === undefined) return []
   const again = step.attempt > 1 ? `, try ${step.attempt}` : ''
   const until = step.waitsUntil ?? null
-  const waits = until === null ? '' : `, may still be served until ${clockTime(until)}`
+  const waits = until === null ? '' : `, Nova may still carry it out until ${clockTime(until)}`
   return [`  ${name}  ${step.kind} ${step.status}${again}  ${between(step.intendedAt, now)}${waits}`]
 }
 

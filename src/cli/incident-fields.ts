@@ -30,9 +30,9 @@ export function reviewedIncident(journal: JournalAccess, id: string): ReviewedIn
 }
 
 const summaryColumns: Column<IncidentSummary>[] = [
-  { title: 'ID', type: 'string', means: 'What `incident show` takes', value: (it) => it.id },
+  { title: 'ID', type: 'string', means: 'The argument of `incident show`', value: (it) => it.id },
   { title: 'Host', type: 'string', means: 'The host that failed', value: (it) => it.host },
-  { title: 'Segment', type: 'string', means: 'Whose rules it is under', value: (it) => it.segment },
+  { title: 'Segment', type: 'string', means: 'The segment whose rules apply to it', value: (it) => it.segment },
   { title: 'Mode', type: 'string', means: '`armed`, or `observe`: nothing was sent', value: (it) => it.mode },
   {
     title: 'Opened',
@@ -65,7 +65,7 @@ export const listColumns: Column<IncidentSummary>[] = [
     title: 'Needs',
     type: 'string?',
     means:
-      '`person`: it is held until somebody acts; `sign-off`: it is over, not all are back, and nobody answers for it; null: nobody',
+      '`person`: held until someone acts; `sign-off`: closed with instances not back, and not signed off; null: neither',
     value: needOf,
     // The state says it in words, and the table is as wide as a screen already.
     whenNamed: true,
@@ -94,9 +94,9 @@ function needOf({ ended, held, mode, outcomes, signedOff }: IncidentSummary): 'p
 
 /** Every field of the JSON and YAML of `incident show`; the type checker finds a missing one. */
 const documentFields: Record<keyof ReviewedIncident, { type: FieldType; means: string }> = {
-  id: { type: 'string', means: 'What `incident show` takes' },
+  id: { type: 'string', means: 'The argument of `incident show`' },
   host: { type: 'string', means: 'The host that failed' },
-  segment: { type: 'string', means: 'Whose rules it is under' },
+  segment: { type: 'string', means: 'The segment whose rules apply to it' },
   mode: { type: 'string', means: '`armed`, or `observe`: nothing was sent' },
   openedAt: { type: 'time', means: 'When it was opened' },
   openedBy: { type: 'string', means: '`daemon`, or the person' },
@@ -105,33 +105,33 @@ const documentFields: Record<keyof ReviewedIncident, { type: FieldType; means: s
   fencing: { type: 'string?', means: 'How far fencing has come, in words' },
   ended: { type: 'object?', means: 'How it ended: `outcome`, `message`, `at`; null while it is open' },
   instances: { type: 'integer', means: 'How many instances it is about' },
-  outcomes: { type: 'object', means: 'How many ended how; `open` are those without an end' },
+  outcomes: { type: 'object', means: 'How many have each outcome; `open`: no outcome yet' },
   verdict: { type: 'object?', means: 'What the monitor concluded, with its evidence' },
   proof: { type: 'object?', means: 'How the host was proven dead: `method`, `strength`, `provenAt`, `evidence`' },
   voided: {
     type: 'object?',
     means:
-      'A proof that holds no longer, as the host showed life after it: `method`, `strength`, `provenAt`, `code`, `message`, `at`',
+      'A revoked proof, because the host showed life after it: `method`, `strength`, `provenAt`, `code`, `message`, `at`',
   },
-  statement: { type: 'object?', means: "A person's word that it is dead: `by`, `statement`" },
-  override: { type: 'object?', means: 'Who let it past the brake, and why' },
+  statement: { type: 'object?', means: "A person's attestation that the host is dead: `by`, `statement`" },
+  override: { type: 'object?', means: 'Who overrode the brake for it, and why' },
   cancelled: { type: 'object?', means: 'Who cancelled it, and why' },
   watched: {
     type: 'object?',
-    means:
-      'Of a host that came back by itself: `to` (`watching`, `known`), how many instances are `off`, `message`, `at`',
+    means: 'If the host came back by itself: `to` (`watching`, `known`), how many instances are `off`, `message`, `at`',
   },
   fenceAttempts: { type: 'list of objects', means: 'Each try of each fencing method' },
   instanceList: {
     type: 'list of objects',
-    means: 'Each instance: original, decision, steps with request ids, outcome and when it had it, debts',
+    means:
+      'Each instance: initial state (`original`), decision, steps with request ids, outcome and its time, leftovers (`debts`)',
   },
   advice: {
     type: 'list of objects',
     means: 'What a person must do, most urgent first: `code`, `text`, `command`, `instances`; empty: nothing',
   },
   notes: { type: 'list of objects', means: 'What reviewers noted: `at`, `by`, `text`' },
-  signOff: { type: 'object?', means: 'Who answers for it: `at`, `by`, `text`' },
+  signOff: { type: 'object?', means: 'Who signed it off: `at`, `by`, `text`' },
 }
 
 export const incidentDocument: Field[] = Object.entries(documentFields).map(([title, it]) => ({ title, ...it }))

@@ -41,7 +41,7 @@ function head(incident: IncidentDetail, maxWidth: number | null): string {
   if (held !== null) rows.push(['Held', `${held.code} since ${clockTime(held.since)}: ${held.message}`])
   if (incident.fencing !== null) rows.push(['Fencing', incident.fencing])
   if (incident.override !== null)
-    rows.push(['Override', `${incident.override.by} let it past the brake: ${incident.override.reason}`])
+    rows.push(['Override', `${incident.override.by} overrode the brake: ${incident.override.reason}`])
   if (incident.cancelled !== null) rows.push(['Cancelled', `by ${incident.cancelled.by}: ${incident.cancelled.reason}`])
   if (incident.watched !== null)
     rows.push(['Since then', `${incident.watched.message} (${clockTime(incident.watched.at)})`])
@@ -52,7 +52,7 @@ function head(incident: IncidentDetail, maxWidth: number | null): string {
 
 /** The same words and commands as on the page of the incident. */
 function todo({ advice, ended, instanceList }: ReviewedIncident): string {
-  const title = 'What must I do\n'
+  const title = 'What to do\n'
   if (advice.length === 0)
     return `${title}${line(ended === null ? 'Nothing: it goes on by itself' : 'Nothing is left to do')}`
   const names = new Map(instanceList.map(({ id, name }) => [id, name]))
@@ -80,7 +80,7 @@ function evidence({ verdict, openedBy, statement }: IncidentDetail): string {
     `Nova said ${status}, ${state ?? 'no state'}${forcedDown ? ', forced down' : ''}; its last heartbeat was at ${updatedAt ?? 'an unknown time'} (cloud time)`,
     `Silent for ${span(silentMs)}: ${missedBeats.toFixed(1)} heartbeats of ${(intervalMs / 1000).toFixed(1)} s missed`,
     ...probes.map((reading) => `Probe ${reading.probe} (${reading.kind}) says ${reading.answer}: ${reading.detail}`),
-    ...(probes.length === 0 ? ['No probe was asked: Nova alone says so'] : []),
+    ...(probes.length === 0 ? ['No probe was asked: only Nova says so'] : []),
   ]
   return `How we know\n${lines.map(line).join('')}${said}`
 }
@@ -88,13 +88,13 @@ function evidence({ verdict, openedBy, statement }: IncidentDetail): string {
 function fencing({ proof, voided, fenceAttempts, ended }: IncidentDetail): string {
   const lines = fenceAttempts.slice(-attemptsShown).map(attemptText)
   const left = fenceAttempts.length - lines.length
-  if (left > 0) lines.unshift(`${left} earlier lines: lifeboat journal list --incident shows them all`)
+  if (left > 0) lines.unshift(`${left} earlier attempts: lifeboat journal list --incident shows them all`)
   if (voided !== null)
     lines.push(
       `Proven dead at ${clockTime(voided.provenAt)} by ${voided.method} (${voided.strength}), and found alive at ${clockTime(voided.at)}: ${voided.message}`,
     )
   if (proof === null && voided !== null)
-    lines.push('Nothing was begun since, and nothing is before it is silent and fenced again')
+    lines.push('Lifeboat has begun nothing since; first the host must fall silent and be fenced again')
   else if (proof === null)
     lines.push(
       ended === null ? 'No proof of death yet: nothing is evacuated' : 'No proof of death: nothing was evacuated',
@@ -113,7 +113,7 @@ const attemptsShown = 20
 function attemptText(it: IncidentDetail['fenceAttempts'][number]): string {
   const place =
     it.of === undefined ? '' : ` (${it.position} of ${it.of}${(it.attempts ?? 1) > 1 ? `, try ${it.attempt}` : ''})`
-  const doubt = it.phase === 'failed' && it.certainty === 'unknown' ? '; nobody knows what it did' : ''
+  const doubt = it.phase === 'failed' && it.certainty === 'unknown' ? '; nobody knows whether it took effect' : ''
   return `${clockTime(it.at)} ${it.method}${place} ${it.phase}: ${it.message}${doubt}`
 }
 
@@ -125,7 +125,7 @@ function instances({ instanceList, mode }: IncidentDetail, maxWidth: number | nu
     decisionText(it),
     outcomeText(it, mode),
   ])
-  return `Instances\n${grid(['Instance', 'Original', 'Decision', 'Outcome'], rows, maxWidth)}`
+  return `Instances\n${grid(['Instance', 'Initial state', 'Decision', 'Outcome'], rows, maxWidth)}`
 }
 
 /** Whom a person must help comes first, who is well comes last. */
@@ -174,7 +174,7 @@ function outcomeText({ outcome, steps, endedAt }: InstanceSummary, mode: Inciden
 
 /** Only evacuations wait so. */
 function lateSentence({ intendedAt }: StepSummary, until: string): string {
-  return `waiting: its answer was lost, and Nova may still serve the evacuation sent at ${clockTime(intendedAt)}, until ${clockTime(until)} at most`
+  return `waiting: the answer was lost, and Nova may still carry out the evacuation sent at ${clockTime(intendedAt)}, until ${clockTime(until)} at the latest`
 }
 
 /** What a person still has to do or know, with the requests to look for in Nova's logs. */
@@ -192,7 +192,7 @@ function closing({ instanceList, mode }: IncidentDetail): string {
     const found = requests.length === 0 ? tried : `look in Nova's logs for ${requests.join(', ')}`
     lines.push(`${name} (${id}) is ${outcome.outcome}. ${outcomes[outcome.outcome]}; ${found}`)
   }
-  const title = mode === 'observe' ? 'What would be to know afterwards (nothing was sent)' : 'For you to know'
+  const title = mode === 'observe' ? 'What you would need to know (nothing was sent)' : 'What you need to know'
   return lines.length === 0 ? '' : `${title}\n${lines.map(line).join('')}`
 }
 

@@ -59,7 +59,7 @@ export class Session {
     // Not the defaults: they would look for a daemon where none has ever been.
     if (mayNotRead(installedConfig))
       throw new CliFailure('noPermission', `you may not read ${installedConfig}`, [
-        'join the group that it belongs to, use sudo, or name a configuration of your own with --config',
+        'join its group, use sudo, or pass a configuration of your own with --config',
       ])
     return existsSync(installedConfig) ? installedConfig : null
   }
@@ -93,7 +93,9 @@ export class Session {
       const path = this.configPath()
       const socket = path === null ? null : this.#read.socketOf(path, this.terminal.env)
       if (socket === null || !existsSync(socket)) throw thrown
-      this.terminal.stderr(`lifeboat: ${printable(thrown.message)}; the daemon on ${socket} runs with an earlier one\n`)
+      this.terminal.stderr(
+        `lifeboat: ${printable(thrown.message)}; the daemon on ${socket} still runs with an earlier one\n`,
+      )
       return socket
     }
   }
@@ -119,8 +121,8 @@ export class Session {
     } catch (thrown) {
       if (existsSync(config.journal)) throw thrown
       const hints = [
-        'the daemon makes it when it first runs: start it with `lifeboat run` or `systemctl start lifeboat`',
-        `state_dir is ${config.stateDir} (${this.#whyThere()}); another configuration is named with --config`,
+        'the daemon creates it when it first runs: start it with `lifeboat run` or `systemctl start lifeboat`',
+        `state_dir is ${config.stateDir} (${this.#whyThere()}); pass another configuration with --config`,
       ]
       throw new CliFailure('journal', `there is no journal yet at ${config.journal}`, hints, { cause: thrown })
     }
@@ -137,7 +139,7 @@ export class Session {
     const { SUDO_USER, USER, LOGNAME } = this.terminal.env
     const name = SUDO_USER || USER || LOGNAME
     if (name !== undefined && name !== '') return name
-    throw new CliFailure('usage', 'nobody knows who you are', ['set USER: the journal keeps the name of whoever acts'])
+    throw new CliFailure('usage', 'your account has no name', ['set USER: the journal records who acts'])
   }
 
   /** Throws CliFailure for a format that there is not. */

@@ -89,7 +89,7 @@ async function ask(socketPath: string, clock: Clock, question: Question): Promis
   const answer = text === '' ? undefined : jsonOf(text)
   if (status < 300) return answer
   const refusal = refusalOf(answer)
-  if (refusal === null) throw new CliFailure('failed', `the daemon answered ${status} with something unreadable`)
+  if (refusal === null) throw new CliFailure('failed', `the daemon answered ${status}, and the answer cannot be read`)
   const { code, message, details } = refusal
   if (!(code in errorCodes)) throw new CliFailure('failed', `${message} [${code}]`)
   throw new LifeboatError(code as ErrorCode, message, { details: (details ?? {}) as Record<string, unknown> })
@@ -140,13 +140,13 @@ function unreachable(socketPath: string, error: NodeJS.ErrnoException, method: s
   if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') {
     return new CliFailure('daemonDown', `no daemon answers on ${socketPath}`, [
       'start it with `lifeboat run` or `systemctl start lifeboat`',
-      'if it runs with another configuration, name that with --config',
+      'if it runs with another configuration, pass that with --config',
     ])
   }
   const hint =
     method === 'GET'
       ? []
-      : ['nobody knows whether the daemon took the order: look with `lifeboat status` and `lifeboat journal list`']
+      : ['the daemon may have taken the order: check with `lifeboat status` and `lifeboat journal list`']
   return new CliFailure('daemonDown', `the connection to the daemon failed: ${error.message}`, hint)
 }
 

@@ -21,11 +21,7 @@ export interface WatchOptions {
 }
 
 export function withWatch(command: Command): Command {
-  return command.option(
-    '--watch [seconds]',
-    `look again and again, every ${usualSeconds} s or as often as given`,
-    pause,
-  )
+  return command.option('--watch [seconds]', `repeat every ${usualSeconds} s, or as often as given`, pause)
 }
 
 type Look = () => Promise<Frame> | Frame
@@ -68,8 +64,8 @@ async function drawn(session: Session, { everyMs, first, look }: Watched): Promi
     const size = screen.size()
     const head =
       lost === null
-        ? `${seen}  every ${everyMs / 1000} s, ctrl-C ends`
-        : `${lost.line}, since ${lost.since}; below: as it was at ${seen}`
+        ? `${seen}  every ${everyMs / 1000} s, ctrl-C to quit`
+        : `${lost.line}, since ${lost.since}; shown as of ${seen}`
     const page = frame.page(Math.min(named ?? size.columns, size.columns))
     terminal.stdout(pictureOf([printable(head), '', ...page.replace(/\n$/, '').split('\n')], size))
   }
@@ -122,7 +118,7 @@ async function told(session: Session, { everyMs, first, look }: Watched): Promis
     while (await waiting.pause(everyMs)) {
       try {
         const next = await look()
-        if (lost) terminal.stderr(`${now()} there again\n`)
+        if (lost) terminal.stderr(`${now()} answers again\n`)
         lost = false
         tell(frame, next)
         frame = next

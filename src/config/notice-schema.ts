@@ -13,13 +13,13 @@ const filters = {
       'operator: everything about the cloud. tenant: one notice for each project, about its own instances only',
     ),
   topics: z.array(z.enum(topics)).min(1).optional().describe('Only these kinds of event. Default: all of its audience'),
-  least: z.enum(noticeSeverities).default('info').describe('The least severity that it is told of'),
+  least: z.enum(noticeSeverities).default('info').describe('The lowest severity that it gets'),
   segments: names()
     .min(1)
     .optional()
-    .describe('Only hosts of these segments; what concerns the whole cloud comes too. Default: all'),
+    .describe('Only hosts of these segments, and what concerns the whole cloud. Default: all'),
   projects: names().min(1).optional().describe('Only of these projects (ids), for audience tenant. Default: all'),
-  texts: text().optional().describe('File with words of your own, in any language (docs/notices.md). Default: English'),
+  texts: text().optional().describe('File with your own words, in any language (docs/notices.md). Default: English'),
   show_hosts: z
     .boolean()
     .default(false)
@@ -37,7 +37,7 @@ const target = {
   url_file: text().optional().describe('File with the address, where it is a secret; a bare name as in password_file'),
   url_env: text().optional().describe('Environment variable with the address'),
   ca_file: text().optional().describe("Certificates that sign the receiver's"),
-  verify: z.boolean().default(true).describe('false: anybody in the network can pose as the receiver and read notices'),
+  verify: z.boolean().default(true).describe('false: anyone in the network can pose as the receiver and read notices'),
   timeout,
 }
 
@@ -57,7 +57,7 @@ const receiver = z.discriminatedUnion('kind', [
     secret: text().optional().describe('Shared secret of the signature. Better: secret_file or secret_env'),
     secret_file: text().optional().describe('File with the secret; a bare name as in password_file'),
     secret_env: text().optional().describe('Environment variable with the secret'),
-    sign: z.boolean().default(true).describe('false: whoever reaches the receiver can pose as Lifeboat'),
+    sign: z.boolean().default(true).describe('false: anyone who reaches the receiver can pose as Lifeboat'),
     ...filters,
   }),
   section({ kind: z.literal('chat'), ...target, ...filters }),
@@ -84,7 +84,7 @@ export const notices = optionalSection({
   freeze_delay: duration('0s', '1h')
     .prefault('30s')
     .describe(
-      'A freeze of the verdicts is told once it lasts this long. Shorter: every restart of an API wakes somebody; longer: a real one is told late',
+      'People are told of a freeze once it has lasted this long. Shorter: every restart of an API wakes someone; longer: they hear of a real one late',
     ),
   give_up_after: duration('1m', '7d')
     .prefault('6h')

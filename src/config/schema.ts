@@ -35,7 +35,7 @@ const failureDomain = section({
 const hostReturn = {
   mode: z
     .enum(['automatic', 'confirm'])
-    .describe('Whether a host that was taken out returns by itself, or only after lifeboat host return'),
+    .describe('Whether a fenced host returns to service by itself, or only after lifeboat host return'),
   healthy: duration('0s', '1d').describe(
     'How long it must be up and beating before it is enabled again. Too short: a host that dies again under load gets new instances first; too long: its capacity is missing',
   ),
@@ -70,14 +70,14 @@ const segmentSettings = {
     ),
   fencing: names()
     .optional()
-    .describe('Fencing methods, tried in this order. Empty: a person must state that the host is dead'),
+    .describe('Fencing methods, tried in this order. Empty: a person must attest that the host is dead'),
   probes: names()
     .optional()
-    .describe('Witnesses beside Nova. Without any, a host counts as dead only when Nova says down'),
+    .describe('What to ask besides Nova. Without probes, a host counts as dead only when Nova says down'),
   on_declared_down: z
     .enum(['recover', 'hold', 'ignore'])
     .optional()
-    .describe('A host that someone else forced down while we watched; fencing is still needed'),
+    .describe('A host that someone else forced down while Lifeboat watched; fencing is still needed'),
   on_disabled_down: z
     .enum(['hold', 'recover'])
     .optional()
@@ -117,13 +117,13 @@ const match = section({
 })
 
 const segment = section({
-  name: text().describe('What people, metrics and the journal call it'),
+  name: text().describe('Its name for people, metrics and the journal'),
   match: match.describe('A host belongs when it fits every list given here; the first segment that fits wins'),
   ...segmentSettings,
 })
 
 const maintenanceWindow = section({
-  name: text().describe('What people and the journal call it: its actor is calendar:NAME'),
+  name: text().describe('Its name; the actor in the journal is calendar:NAME'),
   kind: z
     .enum(['maintenance', 'pause'])
     .default('maintenance')
@@ -139,8 +139,8 @@ const maintenanceWindow = section({
     hosts: names().min(1).optional().describe('Exact names of hosts'),
     segments: names().min(1).optional().describe('Names of segments'),
     cloud: z.literal(true).optional().describe('true: everything'),
-  }).describe('What it takes in: hosts, segments, or the whole cloud'),
-  reason: text().describe('Why, for whoever reads the journal'),
+  }).describe('Its scope: hosts, segments, or the whole cloud'),
+  reason: text().describe('Why; the journal keeps it'),
 })
 
 const listen = z.union([z.literal(false), z.string().regex(/^(\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/)], {
@@ -163,14 +163,14 @@ export const configSchema = section({
   http: optionalSection({
     listen: listen
       .default('127.0.0.1:9393')
-      .describe('Metrics and health, read-only and without login; false switches it off'),
+      .describe('Metrics and health, read-only and without login; false: no listener'),
   }),
   web: webSection(listen.default('127.0.0.1:9394')),
   log: optionalSection({
     level: z
       .enum(['debug', 'info', 'warn', 'error'])
       .default('info')
-      .describe('The least level that is logged')
+      .describe('The lowest level that is logged')
       .meta(live),
     format: z
       .enum(['json', 'oslo'])
@@ -319,7 +319,7 @@ export const configSchema = section({
     )
     .meta(live),
   wishes: optionalSection({
-    key: text().default('lifeboat').describe('Metadata key by which owners and operators ask: recover, leave, stopped'),
+    key: text().default('lifeboat').describe('Metadata key of the owner policy: recover, leave, stopped'),
     priority_key: text()
       .default('lifeboat_priority')
       .describe('Metadata key with a number: higher is recovered earlier'),
@@ -327,7 +327,7 @@ export const configSchema = section({
       .union([z.literal(false), text()], { error: 'must be a metadata key, or false to take no notice of it' })
       .default('HA_Enabled')
       .transform((key) => (key === false ? null : key))
-      .describe("Masakari's key, understood as it is; false takes no notice of it"),
+      .describe("Masakari's key, with its meaning there; false ignores it"),
     owner_priority_limit: z
       .number()
       .int()
@@ -346,16 +346,20 @@ export const configSchema = section({
     .default({})
     .describe('Variables of each host, usable in templates as {name}; {host} is always there')
     .meta(live),
-  probes: z.record(text(), probe).default({}).describe('Witnesses of life, by name').meta(live),
+  probes: z.record(text(), probe).default({}).describe('Probes, by name').meta(live),
   fencing: z.record(text(), fencingMethod).default({}).describe('Fencing methods, by name').meta(live),
-  defaults: optionalSection(segmentSettings).describe('What segments do not say, and hosts of no segment').meta(live),
+  defaults: optionalSection(segmentSettings).describe('Defaults for segments, and for hosts in no segment').meta(live),
   maintenance_windows: z
     .array(maintenanceWindow)
     .default([])
-    .describe('Maintenance or pauses that the calendar begins and ends by itself')
+    .describe('Maintenance or pauses that begin and end by the calendar')
     .meta(live),
   notices: notices.describe('Who is told when something happens, and how').meta(live),
-  segments: z.array(segment).default([]).describe('Hosts under one set of rules; the first that fits wins').meta(live),
+  segments: z
+    .array(segment)
+    .default([])
+    .describe('Hosts under one set of rules; the first segment that fits wins')
+    .meta(live),
 })
 
 export type ConfigFile = z.output<typeof configSchema>

@@ -12,13 +12,13 @@ export function webSection<L extends z.ZodType>(listen: L) {
     }),
   )
   return optionalSection({
-    listen: listen.describe('REST API and pages, behind a login; false switches them off'),
+    listen: listen.describe('REST API and pages, with login; false: no listener'),
     tls: section({
       certificate: text().describe('PEM file with the chain; read again when it changes'),
       key: text().describe('PEM file'),
     })
       .optional()
-      .describe('Without it only addresses of this machine may be listened on'),
+      .describe('Without it the daemon may listen only on addresses of its own machine'),
     insecure_plaintext: z
       .boolean()
       .default(false)
@@ -44,7 +44,7 @@ export function webSection<L extends z.ZodType>(listen: L) {
       .meta(live),
     session: duration('1m', '7d')
       .prefault('8h')
-      .describe('The longest a login in the pages lasts. Too long: whoever finds the browser open acts in that name')
+      .describe('The longest a login in the pages lasts. Too long: anyone who finds the browser open acts in that name')
       .meta(live),
     requests_per_minute: count()
       .max(1_000_000)

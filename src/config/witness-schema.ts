@@ -17,7 +17,7 @@ const redfish = {
   username: text(),
   ...password,
   ca_file: text().optional().describe("Certificates that sign the BMC's"),
-  verify: z.boolean().default(true).describe('false: anybody in the network can pose as the BMC and say "off"'),
+  verify: z.boolean().default(true).describe('false: anyone in the network can pose as the BMC and say "off"'),
   request_timeout: duration('100ms', '5m')
     .prefault('10s')
     .describe('Time limit of one request. BMCs are slow: too short and a living BMC counts as silent'),
@@ -63,7 +63,7 @@ const prometheus = {
   token_file: text().optional().describe('File with the bearer token, as password_file'),
   token_env: text().optional().describe('Environment variable with the bearer token'),
   ca_file: text().optional().describe('Certificates that sign that of Prometheus'),
-  verify: z.boolean().default(true).describe('false: anybody in the network can pose as Prometheus and say "dead"'),
+  verify: z.boolean().default(true).describe('false: anyone in the network can pose as Prometheus and say "dead"'),
   timeout: duration('100ms', '1m').prefault('2s').describe('A Prometheus that takes longer says unknown'),
 }
 
@@ -135,7 +135,7 @@ export const fencingMethod = z.discriminatedUnion('kind', [
   section({
     kind: z.literal('command'),
     fence: argv().describe('Powers the host off, or cuts it off its storage; exit code 0 accepted'),
-    verify: argv().describe('Exit code 0: the host is off. 1: it is not. Anything else: nobody knows'),
+    verify: argv().describe('Exit code 0: the host is off. 1: it is not. Anything else: unknown'),
     timeout: duration('1s', '10m').prefault('60s').describe('Time limit of each of the two'),
     proves: z
       .enum(['power', 'storage'])

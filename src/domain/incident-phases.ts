@@ -3,16 +3,19 @@
  * function that changes a phase; everything else writes the entry it returns.
  */
 export const incidentPhases = {
-  confirming: { means: 'Looking once more before anything is done', next: ['fencing', 'surveying', 'closed'] },
+  confirming: { means: 'Checking the host again before acting', next: ['fencing', 'surveying', 'closed'] },
   fencing: { means: 'Making sure that the host is dead', next: ['isolating', 'closed'] },
-  isolating: { means: 'Telling Nova: service forced down, scheduler kept off', next: ['surveying', 'closed'] },
+  isolating: {
+    means: 'Forcing the service down in Nova, and keeping the scheduler away',
+    next: ['surveying', 'closed'],
+  },
   surveying: {
-    means: 'Recording the initial state of every instance and deciding for each',
+    means: 'Recording the initial state of every instance and planning for each',
     next: ['recovering', 'closed'],
   },
-  recovering: { means: 'Running the plan of each instance', next: ['sweeping', 'closed'] },
-  sweeping: { means: 'Looking for instances that turned up on the host since', next: ['surveying', 'closed'] },
-  closed: { means: 'Over: how each instance ended is on record', next: [] },
+  recovering: { means: 'Carrying out the plan of each instance', next: ['sweeping', 'closed'] },
+  sweeping: { means: 'Looking for instances that appeared on the host since', next: ['surveying', 'closed'] },
+  closed: { means: 'Ended: the outcome of each instance is on record', next: [] },
 } as const satisfies Record<string, { means: string; next: readonly string[] }>
 
 export type IncidentPhase = keyof typeof incidentPhases
@@ -20,19 +23,20 @@ export type IncidentPhase = keyof typeof incidentPhases
 /** Why an incident waits. A held incident keeps its phase; it goes on from there. */
 export const holdCodes = {
   BRAKE: 'Too many hosts failed at once',
-  FROZEN: 'The control plane cannot be trusted at the moment',
+  FROZEN: 'The control plane cannot be trusted',
   PAUSED: 'A person paused recoveries',
-  MAINTENANCE: 'A person has the host in maintenance, or disabled it',
-  OBSERVING: 'The daemon observes only: nothing is sent until it is armed again',
+  MAINTENANCE: 'The host is in maintenance, or someone disabled it',
+  OBSERVING: 'The daemon is in observe mode: it sends nothing until it is armed',
   FENCE_FAILED: 'No fencing method could prove the host dead',
-  FENCING_MISSING: 'No fencing method is configured: a person must state that the host is dead',
-  HOST_ALIVE: 'The host showed life when it was looked at again',
-  CLOUD_UNAVAILABLE: 'Nova does not answer: nothing can be read or done safely',
-  NOVA_REFUSED: 'Nova refuses what the recovery needs: a person must correct it (policy, credentials, the service)',
+  FENCING_MISSING: 'No fencing method is configured: a person must attest that the host is dead',
+  HOST_ALIVE: 'The host showed life when Lifeboat checked again',
+  CLOUD_UNAVAILABLE: 'Nova does not answer, so Lifeboat can do nothing safely',
+  NOVA_REFUSED:
+    'Nova refuses what the recovery needs: a person must correct the policy, the credentials or the service',
   JOURNAL_UNAVAILABLE: 'The journal cannot be written',
   OTHER_INCIDENT: 'Another incident still works on instances of this host',
-  WORKFLOW_UNREADABLE: 'The workflow that it began with cannot be read any more: a person must decide how it ends',
-  INTERNAL_ERROR: 'A bug in Lifeboat stops its recovery; it is tried again, ever more rarely',
+  WORKFLOW_UNREADABLE: 'Lifeboat can no longer read the workflow that the incident began with: a person must decide',
+  INTERNAL_ERROR: 'A bug in Lifeboat stops the recovery; Lifeboat tries again, less and less often',
   MEMORY: 'The daemon is short of memory and finishes other recoveries first',
 } as const
 

@@ -29,12 +29,12 @@ const flicker = 600_000
 
 /** Each kind of event that notices tell of. */
 export const noticeTopics = {
-  'host-down': { audience: 'operator', severity: 'critical', quietMs: flicker, means: 'A host is taken for dead' },
+  'host-down': { audience: 'operator', severity: 'critical', quietMs: flicker, means: 'A host is considered dead' },
   'host-trouble': {
     audience: 'operator',
     severity: 'warning',
     quietMs: flicker,
-    means: 'nova-compute is silent on a host that lives, or somebody else forced the host down',
+    means: 'nova-compute is silent on a host that lives, or someone else forced the host down',
   },
   'host-well': {
     audience: 'operator',
@@ -46,19 +46,19 @@ export const noticeTopics = {
     audience: 'operator',
     severity: 'critical',
     quietMs: flicker,
-    means: 'A host is forced down, yet its nova-compute beats: a living host',
+    means: 'A host is forced down, but its nova-compute beats: the host lives',
   },
   'incident-opened': {
     audience: 'operator',
     severity: 'critical',
     quietMs: Infinity,
-    means: 'A recovery begins; of one that is held before it began, once it does',
+    means: 'A recovery begins; if it was held first, once it begins',
   },
   'incident-held': {
     audience: 'operator',
     severity: 'warning',
     quietMs: flicker,
-    means: 'A recovery waits, and why; critical when only a person can end that',
+    means: 'A recovery waits, and why; critical if only a person can end the wait',
   },
   'fencing-failed': {
     audience: 'operator',
@@ -76,7 +76,7 @@ export const noticeTopics = {
     audience: 'operator',
     severity: 'info',
     quietMs: 0,
-    means: 'A recovery is over, with what became of its instances; warning or critical when some did not come back',
+    means: 'A recovery ended, with the outcome of its instances; warning or critical if some did not come back',
   },
   'brake-tripped': {
     audience: 'operator',
@@ -89,34 +89,39 @@ export const noticeTopics = {
     audience: 'operator',
     severity: 'critical',
     quietMs: 0,
-    means: 'The control plane cannot be trusted for longer than freeze_delay: all verdicts stand still',
+    means: 'The control plane could not be trusted for longer than freeze_delay: all verdicts are frozen',
   },
-  'control-plane-thawed': { audience: 'operator', severity: 'info', quietMs: 0, means: 'It can be trusted again' },
+  'control-plane-thawed': {
+    audience: 'operator',
+    severity: 'info',
+    quietMs: 0,
+    means: 'The control plane can be trusted again',
+  },
   alarm: {
     audience: 'operator',
     severity: 'critical',
     quietMs: flicker,
-    means: 'What a person has to look at: a pause that nobody remembers, a journal that does not verify, …',
+    means: 'Something needs a person: a forgotten pause, a journal that does not verify, …',
   },
   'return-waits': {
     audience: 'operator',
     severity: 'warning',
     quietMs: flicker,
-    means: 'A host is fit to return and waits for a person to let it back',
+    means: 'A host is ready to return and waits for a person to confirm',
   },
   'return-refused': {
     audience: 'operator',
     severity: 'warning',
     quietMs: flicker,
-    means: 'A host stays out until a person lets it back',
+    means: 'A host stays out until a person returns it to service',
   },
   'instances-off': {
     audience: 'operator',
     severity: 'critical',
     quietMs: 0,
-    means: 'A host came back by itself, and instances that ran on it before are off; info once they run again',
+    means: 'A host came back by itself, and instances that ran on it are off; info once they run again',
   },
-  'host-returned': { audience: 'operator', severity: 'info', quietMs: 0, means: 'A host takes instances again' },
+  'host-returned': { audience: 'operator', severity: 'info', quietMs: 0, means: 'A host is back in service' },
   'instances-affected': {
     audience: 'tenant',
     severity: 'critical',
@@ -127,7 +132,7 @@ export const noticeTopics = {
     audience: 'tenant',
     severity: 'info',
     quietMs: 0,
-    means: "What became of each of a project's instances; warning or critical when some did not come back",
+    means: "The outcome of each of a project's instances; warning or critical if some did not come back",
   },
   test: { audience: 'operator', severity: 'info', quietMs: 0, means: 'Sent by hand: lifeboat notice test' },
 } as const satisfies Record<string, TopicRule>
@@ -212,10 +217,10 @@ export interface NoticeFailed {
 
 /** Why a notice was given up. */
 export const deadLetterCodes = {
-  REFUSED: 'The receiver refused this very notice: sending it again would not help',
-  TOO_OLD: 'It could not be delivered in the time that was given',
-  QUEUE_FULL: 'Too many notices waited for the receiver: the oldest had to go',
-  NO_RECEIVER: 'The configuration has no such receiver any more',
+  REFUSED: 'The receiver refused this notice: sending it again would not help',
+  TOO_OLD: 'It could not be delivered within give_up_after',
+  QUEUE_FULL: 'Too many notices waited for the receiver: the oldest was dropped',
+  NO_RECEIVER: 'The configuration no longer has this receiver',
 } as const
 export type DeadLetterCode = keyof typeof deadLetterCodes
 

@@ -1,9 +1,9 @@
 /** How an instance's recovery ended (law L9: every instance of a failed host ends with an outcome). */
 export const outcomes = {
-  recovered: 'It is on another host in the state that was asked for, read back from Nova',
+  recovered: 'It is on another host, in the state that its owner wants, as Nova confirms',
   left: 'It was left where it is, for the reason given',
-  failed: 'It could not be recovered; nothing more is tried by itself',
-  stuck: 'Nobody knows enough to go on safely: a person must look',
+  failed: 'It could not be recovered, and Lifeboat will not try again by itself',
+  stuck: 'Nobody can tell whether it runs: a person must look',
 } as const
 
 export type OutcomeKind = keyof typeof outcomes

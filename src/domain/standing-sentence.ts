@@ -19,7 +19,7 @@ export interface Standing {
 }
 
 const endings = {
-  done: 'Over',
+  done: 'Ended',
   returned: 'The host returned',
   cancelled: 'Cancelled',
   observed: 'Observed',
@@ -29,7 +29,7 @@ export function standingSentence(standing: Standing): string {
   const { ended, held, phase, instances, watched } = standing
   if (ended !== null && watched !== null) return `${trimmed(watched.message)}.`
   // Of releases that did not look at what was on it.
-  if (ended?.outcome === 'returned' && instances === 0) return `${endings.returned}: nobody looked at its instances.`
+  if (ended?.outcome === 'returned' && instances === 0) return `${endings.returned}: its instances were not checked.`
   if (ended !== null) return `${endings[ended.outcome]}: ${countsOf(standing)}.`
   if (held !== null) return `Held: ${heldBecause(held.message)}.`
   return instances === 0 ? `${incidentPhases[phase].means}.` : `${incidentPhases[phase].means}: ${countsOf(standing)}.`

@@ -3,17 +3,17 @@ import type { HostName } from './service.ts'
 
 /** Each verdict with the sentence that says what it means. */
 export const verdictKinds = {
-  unknown: 'Not seen long enough to say anything',
+  unknown: 'Not watched for long enough to say anything',
   healthy: 'The heartbeat is beating',
-  suspect: 'Heartbeats are missing, not enough of them to act',
+  suspect: 'Heartbeats are missing, but too few to act on',
   'host-down': 'The host is dead: heartbeats are silent and every probe that could tell says dead',
   'service-down': 'nova-compute is silent but the host lives: no evacuation',
-  maintenance: 'The service was disabled by a person and is silent: hold',
-  'declared-down': 'Somebody else forced the host down while we watched, and it is silent',
-  'forced-down-before': 'The host was forced down before we started watching: a person decides',
-  contradiction: 'The host is forced down, yet its nova-compute is beating: a live host, never evacuate',
-  recovering: 'The host is under an incident of ours',
-  returning: 'The host carries what we set in an incident that is over: it is away, or on its way back',
+  maintenance: 'Someone disabled the service and it is silent: Lifeboat waits',
+  'declared-down': 'Someone else forced the host down while Lifeboat watched, and it is silent',
+  'forced-down-before': 'The host was forced down before Lifeboat started: a person must decide',
+  contradiction: 'The host is forced down, but its nova-compute is beating: it lives, and Lifeboat never evacuates it',
+  recovering: 'Lifeboat is recovering the host',
+  returning: 'An incident ended, and its flags are still on the host: it is away, or returning to service',
 } as const
 
 export type VerdictKind = keyof typeof verdictKinds

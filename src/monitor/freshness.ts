@@ -19,7 +19,7 @@ export function staleness(
   now: number,
   { pollIntervalMs, probeLimitMs }: { pollIntervalMs: number; probeLimitMs: number },
 ): string | null {
-  if (reading === null) return 'Nova was not read yet'
+  if (reading === null) return 'Nova has not been read yet'
   if (standstill !== null && reading.askedAt < standstill.endedAt)
     return `this process stood still for ${seconds(standstill.ms)}, and Nova was not read since`
   const ageMs = now - reading.askedAt

@@ -61,7 +61,7 @@ export const calls = {
     '/auth/tokens',
     'none',
     'identity:validate_token',
-    'Whose token it is that somebody shows to the REST API or the pages',
+    'Whose token a caller of the REST API or the pages has',
   ),
   applicationCredential: read(
     'identity',

@@ -45,20 +45,20 @@ const intro = `# The command line
 
 \`lifeboat COMMAND --help\` says the same as this page, which is made from the commands themselves.
 
-Titles are a contract: they are the columns of the table, the keys of JSON and YAML and the heading of CSV, and what \`-c\` and
-\`--sort-column\` take. Fields are added, never renamed, removed or given another type. A field that has nothing to say is
-null. Times are UTC, ISO 8601. Tables say the same in words for people, and those words change.
+Titles are a contract. They are the columns of the table, the keys of JSON and YAML, the heading of CSV, and the arguments of \`-c\` and
+\`--sort-column\`. Later releases add fields, and never rename or remove one or change its type. An empty field is null. Times are UTC,
+ISO 8601. Tables put the same in words for people; those words may change.
 
-Commands that change something name who did it: the account, through sudo the one behind it. Shell completion:
+Commands that change something record who did it: your account, also through sudo. Shell completion:
 \`source <(lifeboat completion bash)\`, \`lifeboat completion zsh > "\${fpath[1]}/_lifeboat"\`,
 \`lifeboat completion fish > ~/.config/fish/completions/lifeboat.fish\`.
 
 ## Watching and following
 
-\`--watch [seconds]\` looks again and again. On a terminal the table is drawn in place and folded to its width; ctrl-C gives the
-screen back. In a pipe each change is a line with its time, with \`-f json\` one document per line, with \`-f yaml\` one document per
-change. While no daemon answers that is said, with what was known last, and it goes on once it does. In a pipe both end with
-whoever reads it, also while there is nothing to say.
+\`--watch [seconds]\` repeats a command. On a terminal it draws the table in place, folded to the width; ctrl-C restores the
+screen. In a pipe it prints a line with the time for each change, with \`-f json\` one document per line, with \`-f yaml\` one
+document per change. While no daemon answers it says so, with what it knew last, and goes on once one does. In a pipe both end when
+the reader does, even if there is nothing to print.
 
 \`--follow\` follows one incident to its end: a bar with the steps under way on a terminal, a line per event in a pipe. Colours
 only on a terminal, and none when \`NO_COLOR\` is set.

@@ -41,7 +41,7 @@ export async function writeGeneratedFiles(): Promise<string[]> {
 function errorsPage(): string {
   const rows = Object.entries(errorCodes).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`)
   const intro =
-    'Every error carries one of these codes, the certainty of its effect (not-applied, applied, unknown) and whether trying again can help.'
+    'Every error has one of these codes. It also says whether the cloud acted (not-applied, applied, unknown) and whether a retry can help.'
   return `# Error codes\n\n${intro}\n\n| Code | Meaning |\n| --- | --- |\n${rows.join('\n')}\n`
 }
 
@@ -51,6 +51,6 @@ function callsPage(): string {
       `| ${method} | \`${route}\` | ${microversion} | ${policy === null ? 'any token' : `\`${policy}\``} | ${why} |`,
   )
   const intro =
-    'Everything that Lifeboat asks of OpenStack: what its role, or the access rules of its application credential, must allow.'
+    'Every call that Lifeboat sends to OpenStack. Its role, or the access rules of its application credential, must allow them.'
   return `# Calls to OpenStack\n\n${intro}\n\n| Method | Path | Microversion | Policy | Why |\n| --- | --- | --- | --- | --- |\n${rows.join('\n')}\n`
 }

@@ -41,9 +41,9 @@ export function reasonsPage(workflow: string): string {
   ]
   return `# Reason codes of instances
 
-Why an instance is recovered, left or held: the \`code\` of its line, of its plan and in notices. These are of the shipped workflow
-(recovery-workflows/host-failure.yaml), in the order in which its rules are asked, of the planner, and of instances whose host came
-back by itself; a workflow of your own has its own. \`…\` stands for what is so of that instance. An instance that could not be recovered has an error's code instead:
+Why an instance is recovered, left or held: the \`code\` of its outcome, of its plan and in notices. They come from the shipped workflow
+(recovery-workflows/host-failure.yaml, in the order of its rules), from the planner, and from instances whose host came back by itself.
+A workflow of your own has its own codes. \`…\` stands for the facts of the instance. An instance that could not be recovered has an error code instead:
 [errors.md](errors.md).
 
 | Code | It is to be | Because |

@@ -15,19 +15,19 @@ export function aboutReturned(incident: Incident): Advice[] {
   if (waiting.length > 0 && startOrder === null)
     advice.push({
       code: 'INSTANCES_OFF',
-      text: `${counted(waiting)} off since ${host} went down, and ran before. Start ${all(waiting)} with one command, once you trust the host`,
+      text: `${counted(waiting)} off since ${host} went down. Once you trust the host, start ${all(waiting)} with one command`,
       ...{ command, instances: ids(waiting) },
     })
   if (waiting.length > 0 && startOrder !== null)
     advice.push({
       code: 'INSTANCES_BEING_STARTED',
-      text: `${counted(waiting)} to be started, as ${startOrder.by} ordered. Should nothing happen, a pause or the host itself holds it up`,
+      text: `${counted(waiting)} to be started, as ${startOrder.by} ordered. If nothing happens, a pause or the host holds that up`,
       ...{ command: 'lifeboat status', instances: ids(waiting) },
     })
   if (notStarted.length > 0)
     advice.push({
       code: 'INSTANCES_NOT_STARTED',
-      text: `${counted(notStarted)} off, and could not be started (${codes(notStarted)}). Remove the cause, then order it again`,
+      text: `${counted(notStarted)} off, and Lifeboat could not start ${all(notStarted)} (${codes(notStarted)}). Remove the cause, then order it again`,
       ...{ command, instances: ids(notStarted) },
     })
   if (owners.length > 0)
@@ -39,7 +39,7 @@ export function aboutReturned(incident: Incident): Advice[] {
   if (watched.to === 'watching')
     advice.push({
       code: 'INSTANCES_WATCHED',
-      text: `Nova may show instances of ${host} as running that are off: it compares within a minute of the host's return, and again after ten. What is found is said here`,
+      text: `Nova may still show instances of ${host} as running that are off: it compares within a minute of the host's return, and again after ten. Lifeboat lists here what it finds`,
       ...{ command: null, instances: [] },
     })
   return advice

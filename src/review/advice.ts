@@ -49,65 +49,68 @@ type EndsHold = (incident: Incident, retry: FenceRetry) => { text: string; comma
 /** What ends each hold. Null: it ends by itself, and what it waits for is said. */
 const endsHold: Record<HoldCode, EndsHold> = {
   BRAKE: ({ id, host, attestation }) => ({
-    text: `${attestation === null ? '' : `${attestation.by} stated that it is dead, and the brake still holds it. `}The brake holds ${host}. Find out whether these hosts are really dead or the control plane is to blame; if this one may be recovered all the same, let it past`,
+    text: `${attestation === null ? '' : `${attestation.by} stated that it is dead, and the brake still holds it. `}The brake holds ${host}. Find out whether these hosts are really dead, or the control plane is at fault. To recover this one anyway, override the brake`,
     command: `lifeboat incident override ${id} ${reason}`,
   }),
   FROZEN: () => ({
-    text: 'The control plane cannot be trusted at the moment. Mend it: the incident goes on by itself when it is well again',
+    text: 'The control plane cannot be trusted. Repair it: the incident then goes on by itself',
     command: 'lifeboat status',
   }),
   PAUSED: () => ({
-    text: 'Recoveries are paused. It goes on when the pause ends',
+    text: 'Recoveries are paused. The incident goes on when the pause ends',
     command: `lifeboat resume ${reason}`,
   }),
   MAINTENANCE: ({ host }) => ({
-    text: `${host} is in maintenance, or a person disabled it. If it is meant to be recovered, end the maintenance or enable it in Nova`,
+    text: `${host} is in maintenance, or someone disabled it. To have it recovered, end the maintenance or enable it in Nova`,
     command: `lifeboat maintenance end --host ${quoted(host)} ${reason}`,
   }),
   OBSERVING: () => ({
-    text: 'The daemon observes only. It goes on once `mode: armed` is in the configuration and was read again',
+    text: 'The daemon is in observe mode. Set `mode: armed`, then run `lifeboat reload`',
     command: 'lifeboat reload',
   }),
   FENCE_FAILED: (incident, retry) =>
     stateIt(
-      `No fencing method could prove it dead. Mend the method: ${triedAgain(incident, retry)}. Do that`,
+      `No fencing method could prove the host dead. Repair the method: ${triedAgain(incident, retry)}. Do that`,
       incident,
     ),
-  FENCING_MISSING: (incident) => stateIt('No fencing method is configured for it: give it one and reload', incident),
+  FENCING_MISSING: (incident) => stateIt('The host has no fencing method. Configure one and reload', incident),
   HOST_ALIVE: ({ id, host }) => ({
-    text: `${host} showed life when it was looked at again, and a living host is never evacuated. If it is well, end the incident`,
+    text: `${host} showed life when Lifeboat checked again, and Lifeboat never evacuates a living host. If it is well, cancel the incident`,
     command: `lifeboat incident cancel ${id} ${reason}`,
   }),
   CLOUD_UNAVAILABLE: () => ({
-    text: 'Nova does not answer. Mend it: the incident goes on by itself',
+    text: 'Nova does not answer. Repair it: the incident then goes on by itself',
     command: 'lifeboat check',
   }),
   NOVA_REFUSED: () => ({
-    text: 'Nova refuses what the recovery needs. Correct policy or credentials, then reload: it is tried again at once, and without a reload within five minutes',
+    text: 'Nova refuses what the recovery needs. Correct the policy or the credentials, then reload: Lifeboat tries again at once (without a reload, within five minutes)',
     command: 'lifeboat reload',
   }),
   JOURNAL_UNAVAILABLE: () => ({
-    text: 'The journal cannot be written, and nothing is done without a record. Free its disk: it goes on by itself',
+    text: 'The journal cannot be written. Free disk space; recovery then resumes on its own',
     command: null,
   }),
   OTHER_INCIDENT: () => ({
-    text: 'Another incident still works on instances that are on this host now. It goes on when that one is done with them; see what that one waits for',
+    text: 'Another incident still works on instances that are on this host now. This one goes on when that is done: see what the other one waits for',
     command: 'lifeboat incident list --open',
   }),
   WORKFLOW_UNREADABLE: ({ id, host }) => ({
-    text: `This release cannot read the workflow that the incident began with. Run the release that opened it until it is over; or end it, make sure that ${host} is off, and recover it by the present workflow: lifeboat recover ${quoted(host)} --by NAME --proof "how you know that it is dead"`,
+    text: `This release cannot read the workflow that the incident began with. Run the release that opened it until it ends. Or cancel it, make sure that ${host} is off, and recover the host with the current workflow: lifeboat recover ${quoted(host)} --by NAME --proof "how you know that it is dead"`,
     command: `lifeboat incident cancel ${id} ${reason}`,
   }),
   INTERNAL_ERROR: ({ id }) => ({
-    text: 'A bug in Lifeboat stops this recovery. It is tried again by itself, ever more rarely, and after a restart. Bring urgent instances back by hand, and report the error with the record of the incident',
+    text: 'A bug in Lifeboat stops this recovery. Lifeboat tries again, less and less often, and after a restart. Bring urgent instances back by hand, and report the error with the record of the incident',
     command: `lifeboat incident show ${id}`,
   }),
-  MEMORY: () => ({ text: 'The daemon is short of memory. It goes on when other recoveries are over', command: null }),
+  MEMORY: () => ({
+    text: 'The daemon is short of memory. The incident goes on when other recoveries end',
+    command: null,
+  }),
 }
 
 function stateIt(why: string, { host }: Incident): { text: string; command: string } {
   return {
-    text: `${why}, or see to it that ${host} is off and state that`,
+    text: `${why}, or make sure that ${host} is off and attest it`,
     command: `lifeboat recover ${quoted(host)} --by NAME --proof "how you know that it is dead"`,
   }
 }
@@ -119,13 +122,13 @@ function triedAgain(incident: Incident, { fenceRetryMs, fenceRetryMaxMs }: Fence
     fenceRetryMs === fenceRetryMaxMs
       ? `every ${first}`
       : `after ${first}, doubling with each failure to ${formatDuration(fenceRetryMaxMs)}`
-  if (incident.phase !== 'fencing') return `it is tried again by itself, ${rule}`
+  if (incident.phase !== 'fencing') return `Lifeboat tries it again ${rule}`
   const last = [...incident.hostSteps.values()].findLast(({ kind }) => kind === 'fence')
   if (last?.status !== 'failed' || last.endedAt === null)
-    return `it is being tried now (${rule}), and after a reload at once`
+    return `Lifeboat is trying it now (${rule}), and again at once after a reload`
   const pauseMs = pauseAfter(failedAttempts(incident, 'fence'), fenceRetryMs, fenceRetryMaxMs)
   const next = new Date(Date.parse(last.endedAt) + pauseMs).toISOString()
-  return `it is tried again by itself at ${next} (${rule}), and after a reload at once`
+  return `Lifeboat tries it again at ${next} (${rule}), and at once after a reload`
 }
 
 function aboutHold(incident: Incident, retry: FenceRetry): Advice[] {
@@ -139,8 +142,8 @@ function aboutProof(incident: Incident): Advice[] {
   const { id, host, proof, revoked, attestation, closed, held, verdict } = incident
   if (closed !== null && proof === null && revoked !== null) return aboutRevoked(incident, revoked)
   if (closed === null || proof?.strength !== 'statement') return []
-  const who = proof.statedBy ?? attestation?.by ?? 'somebody'
-  const text = `That ${host} was dead rests on the word of ${who} alone${verdict === null ? '' : `, beside ${verdict.reason}`}. Before it is powered on again, make sure that it holds none of these instances still running`
+  const who = proof.statedBy ?? attestation?.by ?? 'someone'
+  const text = `Only the word of ${who}${verdict === null ? '' : `, beside ${verdict.reason},`} proves that ${host} was dead. Before you power it on, make sure that none of these instances still runs there`
   return held === null
     ? [{ code: 'PROVEN_BY_STATEMENT', text, command: `lifeboat incident show ${id}`, instances: [] }]
     : []
@@ -152,7 +155,7 @@ function aboutRevoked({ id, host, instances }: Incident, { method }: RevokedProo
     .filter(([, { outcome }]) => outcome?.outcome === 'recovered')
     .map(([instance]) => instance)
   if (moved.length === 0) return []
-  const text = `${host} showed life after it was proven dead by ${method}, and by then ${moved.length === 1 ? 'an instance was' : `${moved.length} instances were`} brought elsewhere. Make sure that none of them still runs on ${host} too`
+  const text = `${host} showed life after it was proven dead by ${method}, and by then ${moved.length === 1 ? 'an instance was' : `${moved.length} instances were`} evacuated. Make sure that none of them still runs on ${host} too`
   return [{ code: 'PROOF_VOIDED', text, command: `lifeboat incident show ${id}`, instances: moved }]
 }
 
@@ -163,11 +166,11 @@ const aboutOutcome: Record<
   (count: string, codes: string, one: boolean) => string
 > = {
   stuck: (count, codes) =>
-    `${count} stuck (${codes}): nobody knows enough to go on safely. Look at each in Nova, on its old host and its destination, before doing anything to it`,
+    `${count} stuck (${codes}): nobody can tell what runs where. Look at each in Nova, on its old host and on its destination, before you do anything to it`,
   failed: (count, codes) =>
-    `${count} not recovered (${codes}), and nothing more is tried by itself. Remove the cause, then try again on the incident's page, or evacuate by hand: ${landing}`,
+    `${count} not recovered (${codes}), and Lifeboat will not try again by itself. Remove the cause, then try again on the incident's page, or evacuate by hand: ${landing}`,
   left: (count, codes, one) =>
-    `${count} left where ${one ? 'it was' : 'they were'} (${codes}). The host must return, or somebody decides otherwise`,
+    `${count} left where ${one ? 'it was' : 'they were'} (${codes}). The host must return, or someone must decide otherwise`,
 }
 
 /** One line for each outcome: two thousand instances without room are one task, not two thousand. */
@@ -206,7 +209,7 @@ function onReturnedHost(
   if (first === undefined) return []
   const codes = [...new Set(there.map(([, recovery]) => recovery.outcome?.code ?? ''))].join(', ')
   const one = there.length === 1
-  const text = `${counted(there.length)} still on ${host} (${codes}), which is back since ${at}. Look whether ${one ? 'it runs' : 'they run'}, and start there what is off`
+  const text = `${counted(there.length)} still on ${host} (${codes}), which has been back since ${at}. Check whether ${one ? 'it runs' : 'they run'}, and start what is off`
   const ids = there.map(([id]) => id)
   return [
     {
@@ -229,7 +232,7 @@ function aboutRefused(
   const which = others === 0 ? (all === 1 ? 'it' : 'them') : `${refused} of them`
   const says = `${refused === 1 ? 'it says' : 'of the first it says'}: ${refusalOf(first) ?? ''}`
   const stay = refused === 1 ? 'it is still on it' : 'they are still on it'
-  return `${counted(all)} not recovered (${codes}). Nova refuses to evacuate ${which}, by hand too (${says}). Repair ${host}: ${stay}. ${others === 0 ? 'Only once the cause is gone' : 'The others: remove the cause, then'} evacuate by hand: ${landing}`
+  return `${counted(all)} not recovered (${codes}). Nova refuses to evacuate ${which}, by hand too (${says}). Repair ${host}: ${stay}. ${others === 0 ? 'Once the cause is gone,' : 'The others: remove the cause, then'} evacuate by hand: ${landing}`
 }
 
 /** What Nova said when it refused to evacuate for good, and nothing was sent again; null otherwise. */
@@ -255,7 +258,7 @@ function aboutObserved({ closed, host, instances }: Incident): Advice[] {
     instances.size === 0
       ? 'recover it'
       : `recover its ${instances.size === 1 ? 'instance' : `${instances.size} instances`}`
-  const text = `Nothing was sent: Lifeboat only observes. If ${host} is still down, ${what} by hand; or put \`mode: armed\` into the configuration, and Lifeboat does it`
+  const text = `Nothing was sent: Lifeboat only observes. If ${host} is still down, ${what} by hand; or set \`mode: armed\` and reload, and Lifeboat does it`
   return [{ code: 'OBSERVED', text, command: 'lifeboat reload', instances: [] }]
 }
 
@@ -265,7 +268,7 @@ function aboutHeldInstances({ instances }: Incident): Advice[] {
     recovery.plan.decision === 'hold' && recovery.outcome === null
   const ids = [...instances].filter(([, recovery]) => waiting(recovery)).map(([id]) => id)
   if (ids.length === 0) return []
-  const text = `${counted(ids.length)} held: what they were doing when their host died could lose data. A person decides`
+  const text = `${counted(ids.length)} held: going on with what they did when their host died could lose data. You must decide`
   return [{ code: 'INSTANCES_HELD', text, command: `openstack server show ${ids[0]}`, instances: ids }]
 }
 
@@ -275,7 +278,7 @@ function aboutStopped({ instances }: Incident): Advice[] {
     outcome?.outcome === 'recovered' && plan.expected === 'stopped' && plan.original.wanted === 'running' ? [id] : [],
   )
   if (ids.length === 0) return []
-  const text = `${counted(ids.length)} back and stopped, though not stopped before (each says why). The owner starts ${ids.length === 1 ? 'it' : 'them'}: tell them`
+  const text = `${counted(ids.length)} back but stopped, unlike before (each says why). Only the owner can start ${ids.length === 1 ? 'it' : 'them'}: tell them`
   return [{ code: 'INSTANCES_BACK_STOPPED', text, command: `openstack server start ${ids[0]}`, instances: ids }]
 }
 
@@ -303,14 +306,14 @@ function aboutReturn({ host, closed }: Incident, hostReturn: HostReturnDetail | 
   if (state === 'waiting-confirmation')
     advice.push({
       code: 'RETURN_WAITS',
-      text: `${host} is ready to return: let it back`,
+      text: `${host} is ready to return: confirm it`,
       command: letBack,
       instances: [],
     })
   else if (state === 'kept-out')
     advice.push({ code: 'RETURN_KEPT_OUT', text: `${host} stays out. ${message}`, command: letBack, instances: [] })
   else if (state === 'away') {
-    const text = `${host} is still away. Repair it and start its nova-compute: its return then goes on by itself`
+    const text = `${host} is still down. Repair it and start its nova-compute: it then returns to service by itself`
     advice.push({ code: 'HOST_AWAY', text, command: `lifeboat host show ${quoted(host)}`, instances: [] })
   }
   for (const { code, message: what, instance } of leftovers)
@@ -327,7 +330,7 @@ function aboutReturn({ host, closed }: Incident, hostReturn: HostReturnDetail | 
 function aboutSignOff({ id, closed, mode, instances }: Incident): Advice[] {
   if (closed === null || mode === 'observe') return []
   const left = [...instances.values()].some(({ outcome }) => outcome !== null && outcome.outcome !== 'recovered')
-  const text = 'Once that is dealt with, sign this incident off: until then the overview names it'
+  const text = 'When that is done, sign this incident off: until then the overview lists it'
   const command = `lifeboat incident sign-off ${id} --reason "what you conclude"`
   return left ? [{ code: 'SIGN_OFF', text, command, instances: [] }] : []
 }

@@ -185,7 +185,10 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
     case 'mode.changed': {
       const { from, to, by } = entry.data
       return {
-        message: to === 'armed' ? 'Armed: recoveries act from now on' : 'Observing: nothing is sent any more',
+        message:
+          to === 'armed'
+            ? 'Armed: from now on Lifeboat recovers hosts'
+            : 'Observing: from now on Lifeboat sends nothing',
         by,
         from,
         to,

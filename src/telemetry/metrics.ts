@@ -36,13 +36,13 @@ export const catalogue = {
   deaths: {
     name: 'lifeboat_runs_died',
     type: 'gauge',
-    help: 'Runs of the daemon that died, without an orderly stop, in the ten minutes before this one started',
+    help: 'Runs of the daemon that died without an orderly stop in the ten minutes before this one started',
     labels: [],
   },
   configReloadOk: {
     name: 'lifeboat_config_last_reload_successful',
     type: 'gauge',
-    help: '1 when the configuration that was read last is in force, 0 when it was refused and an earlier one holds on',
+    help: '1 if the last reload succeeded, 0 if it was rejected and the previous configuration is still active',
     labels: [],
   },
   configReloadTimestamp: {
@@ -60,7 +60,7 @@ export const catalogue = {
   memoryLimit: {
     name: 'lifeboat_memory_soft_limit_bytes',
     type: 'gauge',
-    help: 'Above this much resident memory recoveries begin one after another',
+    help: 'Above this resident memory, recoveries begin one at a time',
     labels: [],
   },
   armed: { name: 'lifeboat_armed', type: 'gauge', help: '1 when the daemon acts, 0 when it only observes', labels: [] },
@@ -73,19 +73,19 @@ export const catalogue = {
   pauses: {
     name: 'lifeboat_pauses',
     type: 'gauge',
-    help: 'Pauses in force, by what they take in: cloud, segment or host',
+    help: 'Pauses in force, by scope',
     labels: ['scope'],
   },
   maintenance: {
     name: 'lifeboat_maintenance',
     type: 'gauge',
-    help: 'Maintenance in force, by what it takes in: cloud, segment or host. Silent hosts in it are not recovered',
+    help: 'Maintenance in force, by scope. Silent hosts in it are not recovered',
     labels: ['scope'],
   },
   pollTimestamp: {
     name: 'lifeboat_poll_timestamp_seconds',
     type: 'gauge',
-    help: 'When the last poll ended that Nova answered. Alert on its age: everything else stands still with it',
+    help: 'When the last poll that Nova answered ended. Alert on its age: without polls nothing is recovered',
     labels: [],
   },
   polls: { name: 'lifeboat_polls_total', type: 'counter', help: 'Polls of the compute services', labels: ['result'] },
@@ -99,7 +99,7 @@ export const catalogue = {
   hosts: {
     name: 'lifeboat_hosts',
     type: 'gauge',
-    help: 'Hosts by what the monitor concludes about them',
+    help: 'Hosts by verdict',
     labels: ['segment', 'verdict'],
   },
   frozen: {
@@ -117,13 +117,13 @@ export const catalogue = {
   brakeHosts: {
     name: 'lifeboat_brake_hosts',
     type: 'gauge',
-    help: 'Hosts that count as down in this scope of the brake (count is down), and how many may be (count is allowed)',
+    help: 'Hosts that are down in this scope of the brake (count is down), and how many may be down (count is allowed)',
     labels: ['scope', 'count'],
   },
   incidents: {
     name: 'lifeboat_incidents',
     type: 'gauge',
-    help: 'Open incidents by phase; held is the hold code, or none',
+    help: 'Open incidents by phase; held is why they wait (hold code), or none',
     labels: ['phase', 'held'],
   },
   incidentsOpened: {
@@ -135,57 +135,57 @@ export const catalogue = {
   incidentsClosed: {
     name: 'lifeboat_incidents_closed_total',
     type: 'counter',
-    help: 'Incidents closed, by how',
+    help: 'Incidents closed, by outcome',
     labels: ['segment', 'outcome'],
   },
   evacuations: {
     name: 'lifeboat_evacuations_total',
     type: 'counter',
-    help: 'Evacuations that were tried, by how the attempt ended',
+    help: 'Evacuation attempts, by result',
     labels: ['segment', 'outcome'],
   },
   instances: {
     name: 'lifeboat_instances_total',
     type: 'counter',
-    help: 'Instances by how their recovery ended; code is the reason or the error code',
+    help: 'Instances by outcome; code is the reason or the error code',
     labels: ['outcome', 'code'],
   },
   steps: {
     name: 'lifeboat_step_duration_seconds',
     type: 'histogram',
-    help: 'From intending a step to reading its end back from the cloud',
+    help: 'Time from the record of a step to reading its result back from the cloud',
     labels: ['kind', 'result'],
     buckets: stepSeconds,
   },
   requests: {
     name: 'lifeboat_api_request_duration_seconds',
     type: 'histogram',
-    help: 'Requests to OpenStack and BMCs; status is the class of the answer, or none',
+    help: 'Duration of requests to OpenStack and BMCs; status is the class of the answer, or none',
     labels: ['service', 'method', 'status'],
     buckets: apiSeconds,
   },
   cloudInfo: {
     name: 'lifeboat_cloud_info',
     type: 'gauge',
-    help: 'Always 1; the label says the highest compute microversion of the cloud',
+    help: 'Always 1; the label is the highest compute microversion of the cloud',
     labels: ['max_microversion'],
   },
   landsStopped: {
     name: 'lifeboat_cloud_lands_stopped',
     type: 'gauge',
-    help: '1 when Nova can land an evacuated instance stopped (microversion 2.95), 0 when it cannot',
+    help: '1 if Nova can land an evacuated instance stopped (microversion 2.95), else 0',
     labels: [],
   },
   credentialExpiry: {
     name: 'lifeboat_credential_expiry_timestamp_seconds',
     type: 'gauge',
-    help: 'When the credential that the daemon logs in with ends. Missing when it has no end or Keystone does not tell',
+    help: 'When the credential of the daemon expires. Missing if it never does, or Keystone does not say',
     labels: ['kind'],
   },
   fenceAttempts: {
     name: 'lifeboat_fence_attempts_total',
     type: 'counter',
-    help: 'Fencing attempts that ended: succeeded, failed, or unknown where the host may have been fenced all the same',
+    help: 'Fencing attempts by result; unknown: the host may or may not have been fenced',
     labels: ['method', 'result'],
   },
   fenceDuration: {
@@ -198,52 +198,52 @@ export const catalogue = {
   detection: {
     name: 'lifeboat_detection_latency_seconds',
     type: 'histogram',
-    help: 'From the last heartbeat seen of a host to its verdict host-down. Freezes count; a host never seen beating does not',
+    help: 'Time from the last heartbeat of a host to its verdict host-down. Includes freezes; excludes hosts never seen beating',
     labels: ['segment'],
     buckets: detectionSeconds,
   },
   recovery: {
     name: 'lifeboat_recovery_duration_seconds',
     type: 'histogram',
-    help: 'From opening an incident to the last outcome of its instances',
+    help: 'Time from opening an incident to the outcome of its last instance',
     labels: ['segment'],
     buckets: recoverySeconds,
   },
   recoveryProgress: {
     name: 'lifeboat_recovery_progress_timestamp_seconds',
     type: 'gauge',
-    help: 'Of the recoveries under way (not held), the one that stood still longest: when its last entry was written',
+    help: 'When the last entry was written of the recovery that has stood still longest, of those under way and not held',
     labels: ['segment'],
   },
   leftovers: {
     name: 'lifeboat_debts_total',
     type: 'counter',
-    help: 'Things left behind that a person has to clean up',
+    help: 'Leftovers of recoveries that a person must clean up',
     labels: ['code'],
   },
   returningHosts: {
     name: 'lifeboat_returning_hosts',
     type: 'gauge',
-    help: 'Hosts that carry what a closed incident of ours set, by how far they are on their way back',
+    help: 'Hosts that still carry the flags of a closed incident, by how far their return to service is',
     labels: ['state'],
   },
   returns: {
     name: 'lifeboat_returns_total',
     type: 'counter',
-    help: 'Returns of hosts that ended; code says how, e.g. BACK, TRAIT_LEFT, TAKEN_BACK_BY_OTHERS',
+    help: 'Returns of hosts that ended; code is the result, e.g. BACK, TRAIT_LEFT, TAKEN_BACK_BY_OTHERS',
     labels: ['code'],
   },
   alarms: { name: 'lifeboat_alarms_total', type: 'counter', help: 'Alarms raised', labels: ['code'] },
   notices: {
     name: 'lifeboat_notices_total',
     type: 'counter',
-    help: 'Notices by receiver: sent, failed (a try; it is tried again) or dead-lettered (given up)',
+    help: 'Notices by receiver: sent, failed (an attempt; it is retried) or dead-lettered (given up)',
     labels: ['receiver', 'result'],
   },
   noticeQueue: {
     name: 'lifeboat_notice_queue',
     type: 'gauge',
-    help: 'Notices that wait for a receiver, those under way included',
+    help: 'Notices waiting for a receiver, including those being sent',
     labels: ['receiver'],
   },
   journalEntries: {
@@ -267,19 +267,19 @@ export const catalogue = {
   journalWritable: {
     name: 'lifeboat_journal_writable',
     type: 'gauge',
-    help: '1 while the journal takes entries, 0 since the last try failed; nothing is done meanwhile',
+    help: '1 if the journal can be written, 0 if the last write failed. While it is 0, Lifeboat sends nothing',
     labels: [],
   },
   journalVerifyOk: {
     name: 'lifeboat_journal_last_verify_successful',
     type: 'gauge',
-    help: '1 when the last walk over the whole hash chain found it whole, 0 when not. Missing until the first walk of this daemon',
+    help: '1 if the last check of the whole hash chain found it intact, else 0. Missing until the first check of this daemon',
     labels: [],
   },
   journalVerifyTimestamp: {
     name: 'lifeboat_journal_last_verify_success_timestamp_seconds',
     type: 'gauge',
-    help: 'When the whole hash chain was last found whole. Missing until the first walk of this daemon',
+    help: 'When a check last found the whole hash chain intact. Missing until the first check of this daemon',
     labels: [],
   },
   journalSize: {
@@ -291,7 +291,7 @@ export const catalogue = {
   journalFree: {
     name: 'lifeboat_journal_free_bytes',
     type: 'gauge',
-    help: 'Space left to the daemon where the journal lies',
+    help: 'Free space for the daemon on the disk of the journal',
     labels: [],
   },
   journalAppend: {

@@ -192,7 +192,7 @@ function isHere(to: string, path: string): boolean {
   return path.startsWith(to) || (to === '/segments' && (path.startsWith('/hosts') || path.startsWith('/plan')))
 }
 
-const linkWords = { live: 'live', joining: 'connecting', lost: 'not live: asking now and then' } as const
+const linkWords = { live: 'live', joining: 'connecting', lost: 'not live: reconnecting' } as const
 
 function LiveMark() {
   const state = useLink()

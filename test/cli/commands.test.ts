@@ -35,7 +35,7 @@ describe('usage errors end with 2, say one line, and print nothing on stdout', (
     [
       'a time that ends before it begins',
       ['journal', 'list', '--since', '2h', '--until', '3h'],
-      /^lifeboat: --until \(\S+\) is before --since \(\S+\): nothing lies between\n {2}see `lifeboat journal list --help`\n$/,
+      /^lifeboat: --until \(\S+\) is before --since \(\S+\)\n {2}see `lifeboat journal list --help`\n$/,
     ],
     ['where the help is', ['incident', 'note', 'i-1'], /'text'\n {2}see `lifeboat incident note --help`\n$/],
     ['one host for a demo', ['demo', '--hosts', '1'], /from 2 to/],
@@ -52,10 +52,7 @@ describe('usage errors end with 2, say one line, and print nothing on stdout', (
 
   it('nobody acts without a name', async () => {
     const { exit, err } = await run(['resume', '--reason', 'x'], {}, { env: { USER: '' } })
-    expect([exit, err]).toEqual([
-      2,
-      'lifeboat: nobody knows who you are\n  set USER: the journal keeps the name of whoever acts\n',
-    ])
+    expect([exit, err]).toEqual([2, 'lifeboat: your account has no name\n  set USER: the journal records who acts\n'])
   })
 })
 
@@ -93,7 +90,7 @@ describe('exit codes', () => {
   it('a bug says that it is one', async () => {
     const { exit, err } = await run(['run'], { runDaemon: () => Promise.reject(new TypeError('x is undefined')) })
     expect(exit).toBe(1)
-    expect(err).toMatch(/^lifeboat: a bug in Lifeboat: x is undefined\n/)
+    expect(err).toMatch(/^lifeboat: internal error \(please report\): x is undefined\n/)
   })
 })
 
@@ -265,7 +262,7 @@ describe('incident', () => {
     const { out } = await run(['incident', 'show', 'i-1'], { openReader: () => fakeJournal({ advice }) })
     const order = [
       '| Instances ',
-      'What must I do',
+      'What to do',
       '  1. The brake holds\n     lifeboat incident override i-1\n  2. Some are left\n     web, b, c and 1 more\n',
       'How we know',
       '\nInstances\n',
@@ -276,7 +273,7 @@ describe('incident', () => {
     ].map((said) => out.indexOf(said))
     expect(order).not.toContain(-1)
     expect(order).toEqual(order.toSorted((a, b) => a - b))
-    expect((await run(['incident', 'show', 'i-1'])).out).toContain('What must I do\n  Nothing is left to do\n')
+    expect((await run(['incident', 'show', 'i-1'])).out).toContain('What to do\n  Nothing is left to do\n')
   })
 
   it.each([
@@ -351,7 +348,7 @@ describe('before the daemon ever ran', () => {
     const { exit, out, err } = await run(argv, { openReader }, { env: { LIFEBOAT_CONFIG: file } })
     expect([exit, out]).toEqual([74, ''])
     expect(err).toBe(
-      `lifeboat: there is no journal yet at ${dirname(file)}/journal.db\n  the daemon makes it when it first runs: start it with \`lifeboat run\` or \`systemctl start lifeboat\`\n  state_dir is ${dirname(file)} (from ${file}:1); another configuration is named with --config\n`,
+      `lifeboat: there is no journal yet at ${dirname(file)}/journal.db\n  the daemon creates it when it first runs: start it with \`lifeboat run\` or \`systemctl start lifeboat\`\n  state_dir is ${dirname(file)} (from ${file}:1); pass another configuration with --config\n`,
     )
   })
 })

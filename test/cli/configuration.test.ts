@@ -65,9 +65,9 @@ describe('config check', () => {
     const { exit, out } = await run(['config', 'check', '--config', empty])
     expect([exit, out]).toEqual([
       0,
-      `valid: ${empty}; it sets nothing, so all is at its default: no host is fenced, no probe is asked; mode observe, 0 workflows\n`,
+      `valid: ${empty}; it sets nothing, so every option has its default: no host is fenced, no probe is asked; mode observe, 0 workflows\n`,
     ])
-    expect((await run(['check', '--config', empty])).out).toContain('warn  configuration: its file sets nothing')
+    expect((await run(['check', '--config', empty])).out).toContain('warn  configuration: the file sets nothing')
   })
 
   it('counts one workflow as one', async () => {
@@ -134,9 +134,9 @@ describe('beside a running daemon', () => {
     const { exit, out } = await lifeboat(['reload'])
     expect(exit).toBe(0)
     expect(out.split('\n')).toEqual([
-      'Armed: recoveries act from now on',
+      'Armed: from now on Lifeboat recovers hosts',
       'In force: mode, brake.max_hosts',
-      'Only after a restart: http.listen',
+      'Takes effect at the next restart: http.listen',
       'warning: c.yaml: everybody may read it',
       '',
     ])

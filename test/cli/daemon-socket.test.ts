@@ -104,7 +104,7 @@ describe('beside a running daemon', () => {
     expect((await lifeboat(['host', 'return', 'cmp01'])).exit).toBe(0)
     expect((await lifeboat(['host', 'return', 'cmp01', '--keep-out'])).exit).toBe(2)
     const kept = await lifeboat(['host', 'return', 'cmp01', '--keep-out', '--reason', 'bad memory'])
-    expect(kept.out).toContain('cmp01 is kept out until somebody lets it back')
+    expect(kept.out).toContain('cmp01 is kept out until someone returns it to service')
     const order = { host: 'cmp01', by: 'alice', reason: '', keepOut: false }
     expect(asked).toEqual([
       ['returnHost', { ...order, host: 'cmp01.example', reason: 'new memory' }],
@@ -186,7 +186,7 @@ describe('beside a running daemon', () => {
       ['pause', { by: 'alice', reason: 'switch upgrade', until: null, scope: { kind: 'segment', name: 'ceph' } }],
       ['resume', { by: 'alice', reason: 'done', scope: { kind: 'host', name: 'cmp01' } }],
     ])
-    expect(out).toBe('Paused until somebody resumes: nothing of segment ceph is recovered meanwhile\n')
+    expect(out).toBe('Paused until someone resumes: nothing of segment ceph is recovered meanwhile\n')
   })
 
   it('maintenance of one host, the short way, and its end', async () => {
@@ -263,7 +263,7 @@ describe('beside a running daemon', () => {
     })
     const lines = [
       'maintenance by ann until 2026-01-02 07:00:00Z: firmware',
-      'pause by bob until somebody ends it: move',
+      'pause by bob until someone ends it: move',
     ]
     const status = (await lifeboat(['status'])).out
     const hosts = (await lifeboat(['host', 'list'])).out
@@ -277,7 +277,7 @@ describe('beside a running daemon', () => {
       expect.stringMatching(/^"?pause"?,.*cloud/),
     ])
     expect((await lifeboat(['maintenance', 'list'])).out).toMatch(
-      /pause +\| the whole cloud +\| bob .*\| ended by hand/,
+      /pause +\| the whole cloud +\| bob .*\| until someone ends it/,
     )
   })
 

@@ -115,7 +115,10 @@ describe('the exit code says how it ended', () => {
     const { done, end } = await following([running(), running()])
     end()
     const { exit, err } = await done
-    expect([exit, err]).toEqual([130, expect.stringContaining('it goes on: lifeboat incident show i-1 --follow')])
+    expect([exit, err]).toEqual([
+      130,
+      expect.stringContaining('the incident goes on: lifeboat incident show i-1 --follow'),
+    ])
   })
 
   it('an incident that does not exist fails at once', async () => {

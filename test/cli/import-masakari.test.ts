@@ -62,7 +62,7 @@ describe('what it prints', () => {
     expect(readFileSync(file, 'utf8')).toBe('segments: []\n')
     writeFileSync(file, 'mine')
     const again = await lifeboat('--output', file)
-    expect([again.exit, again.err]).toEqual([1, `lifeboat: ${file} is there already; it is not overwritten\n`])
+    expect([again.exit, again.err]).toEqual([1, `lifeboat: ${file} exists already; it is not overwritten\n`])
     expect(readFileSync(file, 'utf8')).toBe('mine')
     const nowhere = join(directory, 'no', 'such')
     expect((await lifeboat('--output', nowhere)).exit).toBe(1)

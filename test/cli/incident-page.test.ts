@@ -19,5 +19,6 @@ it('an evacuation that may still be served says what is waited for, and until wh
   const instanceList = [{ ...known, outcome: null, endedAt: null, steps: [step] }]
   const page = incidentPage({ ...anIncident, instanceList, advice: [], notes: [], signOff: null }, null)
   // Cells are wrapped, with other columns in between.
-  for (const part of ['serve the evacuation sent', '03:00:26', '03:10:36', 'at most']) expect(page).toContain(part)
+  for (const part of ['carry out the evacuation sent', '03:00:26', '03:10:36', 'at the latest'])
+    expect(page).toContain(part)
 })

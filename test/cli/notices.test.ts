@@ -53,14 +53,14 @@ describe('notice test', () => {
         return Promise.resolve({ ok: true, detail: 'HTTP 204' })
       },
     })
-    expect({ exit, out }).toEqual({ exit: 0, out: 'pager took the test: HTTP 204\n' })
+    expect({ exit, out }).toEqual({ exit: 0, out: 'pager accepted the test: HTTP 204\n' })
     expect(asked).toEqual([{ receiver: 'pager', by: 'alice', project: null }])
   })
 
   it('that is not taken fails', async () => {
     const testNotice = () => Promise.resolve({ ok: false, detail: 'HTTP 503' })
     expect(await run(['notice', 'test', 'pager'], { testNotice })).toMatchObject({
-      ...{ exit: 1, err: 'lifeboat: pager did not take the test: HTTP 503\n' },
+      ...{ exit: 1, err: 'lifeboat: pager refused the test: HTTP 503\n' },
     })
   })
 })

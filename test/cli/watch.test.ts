@@ -57,7 +57,7 @@ describe('on a terminal', () => {
     const { clock, state, done } = watching({ screen })
     await settled()
     expect([screen.alternate, screen.cursor]).toEqual([true, false])
-    expect(screen.text).toMatch(/^2026-01-02 03:04:05Z {2}every 2 s, ctrl-C ends\n\n\+-/)
+    expect(screen.text).toMatch(/^2026-01-02 03:04:05Z {2}every 2 s, ctrl-C to quit\n\n\+-/)
     state.rows = [{ ...healthy('cmp01'), verdict: 'host-down' }]
     await clock.pass(2000)
     expect(screen.text).toContain('| cmp01 | host-down | 0      |')
@@ -96,7 +96,7 @@ describe('on a terminal', () => {
     state.rows = gone
     await clock.pass(2000)
     await clock.pass(2000)
-    expect(screen.text).toMatch(/^no daemon answers on \/x, since 2026-01-02 03:04:07Z; below: as it was at/)
+    expect(screen.text).toMatch(/^no daemon answers on \/x, since 2026-01-02 03:04:07Z; shown as of/)
     expect(screen.text).toContain('| cmp01 | healthy')
     state.rows = [healthy('cmp02')]
     await clock.pass(2000)
@@ -201,7 +201,7 @@ describe('in a pipe', () => {
     await clock.pass(2000)
     end()
     await done
-    expect(said.err).toBe('2026-01-02T03:04:07.000Z no daemon answers on /x\n2026-01-02T03:04:11.000Z there again\n')
+    expect(said.err).toBe('2026-01-02T03:04:07.000Z no daemon answers on /x\n2026-01-02T03:04:11.000Z answers again\n')
     expect(said.out.split('\n')).toHaveLength(2)
   })
 

@@ -81,6 +81,6 @@ it(
     expect(failed()).not.toContain('INSTANCES_FAILED')
     const advice = daemon.review.incident(id).advice.find(({ code }) => code.startsWith('INSTANCES_ON_RETURNED_HOST'))
     expect(advice?.instances).toEqual([there.uuid])
-    expect(advice?.text).toContain('still on cmp01 (API_REFUSED), which is back since')
+    expect(advice?.text).toContain('still on cmp01 (API_REFUSED), which has been back since')
   }),
 )

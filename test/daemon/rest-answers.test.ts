@@ -64,7 +64,7 @@ it(
 
     const review = daemon.review.incident(id)
     expect(review.headline).toMatch(
-      /^cmp01 was found host-down: .* It was proven dead by .* Over: \d of 3 instances recovered/,
+      /^cmp01 was found host-down: .* It was proven dead by .* Ended: \d of 3 instances recovered/,
     )
     expect(review.lines.map(({ name, original }) => [name, original])).toContainEqual(['batch', 'stopped'])
     expect(review.signOff).toMatchObject({ by, text: 'all well' })

@@ -9,15 +9,19 @@ const running: Standing = {
 const returned: Standing = { ...running, phase: 'closed', ended: { outcome: 'returned' }, instances: 0, outcomes: {} }
 
 it.each<[string, Standing, string]>([
-  ['under way', running, 'Running the plan of each instance: 64 of 90 instances recovered, 26 open.'],
-  ['over', { ...running, phase: 'closed', ended: { outcome: 'done' } }, 'Over: 64 of 90 instances recovered, 26 open.'],
+  ['under way', running, 'Carrying out the plan of each instance: 64 of 90 instances recovered, 26 open.'],
+  [
+    'over',
+    { ...running, phase: 'closed', ended: { outcome: 'done' } },
+    'Ended: 64 of 90 instances recovered, 26 open.',
+  ],
   ['held', { ...running, held: { message: 'held: 5 of 20 hosts are down. Decide' } }, 'Held: 5 of 20 hosts are down.'],
   [
     'back by itself, and watched',
     { ...returned, watched: { message: 'cmp01 is back, and 2 instances are off' } },
     'cmp01 is back, and 2 instances are off.',
   ],
-  ['back by itself, and nobody looked', returned, 'The host returned: nobody looked at its instances.'],
+  ['back by itself, and nobody looked', returned, 'The host returned: its instances were not checked.'],
 ])('an incident that is %s', (_how, standing, sentence) => {
   expect(standingSentence(standing)).toBe(sentence)
 })

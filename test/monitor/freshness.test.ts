@@ -28,6 +28,6 @@ describe('what was read of Nova', () => {
   })
 
   it('is nothing before the first answer', () => {
-    expect(staleness(null, null, 0, { pollIntervalMs: 2_000, probeLimitMs: 0 })).toBe('Nova was not read yet')
+    expect(staleness(null, null, 0, { pollIntervalMs: 2_000, probeLimitMs: 0 })).toBe('Nova has not been read yet')
   })
 })

@@ -21,7 +21,7 @@ it.each([
     expect(failed?.command).toBe(`openstack --os-compute-api-version ${version} server evacuate ${uuid}`)
     // Nova has just refused this very command: what brings the instance back is said first.
     expect(failed?.text).toBe(
-      `One instance is not recovered (API_REFUSED). Nova refuses to evacuate it, by hand too (it says: Evacuating instance ${uuid} with vTPM is not supported.). Repair cmp01: it is still on it. Only once the cause is gone evacuate by hand: at 2.95 an instance lands stopped, below it as it was`,
+      `One instance is not recovered (API_REFUSED). Nova refuses to evacuate it, by hand too (it says: Evacuating instance ${uuid} with vTPM is not supported.). Repair cmp01: it is still on it. Once the cause is gone, evacuate by hand: at 2.95 an instance lands stopped, below it as it was`,
     )
   })(),
 )
@@ -177,7 +177,7 @@ it(
     const { advice } = daemon.review.incident(world.incident('cmp01')?.id ?? '')
     expect(advice[0]?.command).toMatch(/^lifeboat recover cmp01 --by NAME --proof "/)
     expect(advice[0]?.text).toMatch(
-      /Mend the method: it is tried again by itself at 20\S+Z \(after 2s, doubling with each failure to 16s\), and after a reload at once\. Do that, or see/,
+      /Repair the method: Lifeboat tries it again at 20\S+Z \(after 2s, doubling with each failure to 16s\), and at once after a reload\. Do that, or make/,
     )
     // The command line reads the same of the journal.
     const access = openJournalAccess(world.path, { fenceRetryMs: 2_000, fenceRetryMaxMs: 16_000 })

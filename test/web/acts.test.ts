@@ -45,7 +45,7 @@ describe('a dialog', () => {
   it('sends nothing without a reason, keeps the focus inside, and closes without doing anything', async () => {
     await openIncident('cmp02')
     const head = stage.journal.head().seq
-    const button = page.getByRole('button', { name: 'Let past the brake' })
+    const button = page.getByRole('button', { name: 'Override the brake' })
     await button.click()
     const dialog = page.locator('dialog')
     await dialog.locator('button[type=submit]').click()
@@ -65,7 +65,7 @@ describe('a dialog', () => {
     expect(await violationsOf(page)).toEqual([])
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Let past the brake')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Override the brake')
     expect(stage.journal.head().seq).toBe(head)
   })
 
@@ -132,7 +132,7 @@ describe('acts on an incident', () => {
   it('override lets this one past the brake, and the page says who', async () => {
     await openIncident('cmp02')
     expect(await textOf(page, '.todo')).toMatch(/The brake holds cmp02/)
-    await order('Let past the brake', 'both are in rack 7, its power is gone', /cmp02 alone past it/)
+    await order('Override the brake', 'both are in rack 7, its power is gone', /fences cmp02/)
     const entry = last('operator.override')
     expect(entry?.data).toMatchObject({ reason: 'both are in rack 7, its power is gone' })
     expect(entry?.incident).toBe(stage.incident('cmp02')?.id)
@@ -142,13 +142,13 @@ describe('acts on an incident', () => {
   })
 
   it('a note is kept with its author, also on paper', async () => {
-    await order('Add a note', 'The <b>rack</b> is being repaired', /change nothing/)
+    await order('Add a note', 'The <b>rack</b> is being repaired', /changes nothing else/)
     expect(last('review.noted')?.data.text).toBe('The <b>rack</b> is being repaired')
     await expect.poll(() => textOf(page, '.notes')).toContain('The <b>rack</b> is being repaired')
   })
 
   it('sign-off names who answers for it', async () => {
-    await order('Sign off', 'Read whole. Nothing was lost', /answer for that/)
+    await order('Sign off', 'Read whole. Nothing was lost', /Confirms that you have read/)
     const { by, text } = last('review.signed-off')?.data ?? { by: '', text: '' }
     expect(text).toBe('Read whole. Nothing was lost')
     await expect.poll(() => textOf(page, 'section:has(#review)')).toContain(`Signed off by ${by}`)
@@ -162,7 +162,7 @@ describe('acts on an incident', () => {
     expect(last('operator.return')?.data).toMatchObject({ keepOut: true, reason: 'memory errors' })
     await stage.clock.advance(beatMs)
     await expect.poll(() => textOf(page, '.todo'), { timeout: 10_000 }).toMatch(/stays out/)
-    await order('Let the host back', 'memory replaced', /taken back/)
+    await order('Return the host to service', 'memory replaced', /clears its flags/)
     expect(last('operator.return')?.data).toMatchObject({ keepOut: false, reason: 'memory replaced' })
   })
 
@@ -170,7 +170,7 @@ describe('acts on an incident', () => {
     await openIncident('cmp03')
     // The word alone does nothing while the brake holds: the dialog says so before, and the advice afterwards.
     const says = /the brake still holds cmp03[^]*destroy their data/
-    await order('State that it is dead', 'I pulled both cords at 03:20', says)
+    await order('Attest that it is dead', 'I pulled both cords at 03:20', says)
     await expect.poll(() => textOf(page, '.todo')).toContain('stated that it is dead, and the brake still holds it')
     expect(last('operator.statement')?.data.statement).toBe('I pulled both cords at 03:20')
   })
@@ -189,7 +189,7 @@ describe('acts on an incident', () => {
 describe('acts on hosts and the cloud', () => {
   it('maintenance of a host begins with an end, and ends', async () => {
     await open('/hosts/cmp05', '.acts')
-    await order('Begin maintenance', 'firmware', /no incident is opened/)
+    await order('Begin maintenance', 'firmware', /Opens no incident/)
     expect(last('operator.maintenance')?.data).toMatchObject({
       reason: 'firmware',
       scope: { kind: 'host', name: 'cmp05' },
@@ -202,7 +202,7 @@ describe('acts on hosts and the cloud', () => {
 
   it('all recoveries are paused and resumed from the overview', async () => {
     await open('/', '.fleet')
-    await order('Pause all recoveries', 'network works', /No recovery is begun anywhere/)
+    await order('Pause all recoveries', 'network works', /No recovery begins/)
     expect(last('operator.paused')?.data).toMatchObject({ reason: 'network works' })
     await expect.poll(() => textOf(page, '.holds')).toMatch(/Paused: the whole cloud network works/)
     await order('Resume recoveries', 'done', /go on at once/)
@@ -218,7 +218,7 @@ describe('a reader', () => {
 
   it.each([
     ['/', '.fleet', ['Pause all recoveries']],
-    ['/hosts/cmp05', '.acts', ['Begin maintenance', 'Let it back', 'Keep it out', 'State that it is dead']],
+    ['/hosts/cmp05', '.acts', ['Begin maintenance', 'Return it to service', 'Keep it out', 'Attest that it is dead']],
   ])('sees the acts of %s and why they are not for them', async (path, ready, titles) => {
     await reader.goto(stage.url + path)
     await reader.waitForSelector(ready)

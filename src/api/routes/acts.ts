@@ -15,7 +15,7 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
       schema: {
         response: { 202: answers.opened },
         tags: ['acts'],
-        summary: 'Recovers a host on a person’s word that it is dead',
+        summary: 'Recovers a host on a person’s attestation that it is dead',
         body: requests.recovering,
       },
     },
@@ -88,7 +88,7 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
       schema: {
         response: { 202: answers.hostReturn },
         tags: ['acts'],
-        summary: 'Lets a host back, or keeps it out',
+        summary: 'Returns a host to service, or keeps it out',
         params: requests.hostPath,
         body: requests.returning,
       },
@@ -106,7 +106,7 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
       schema: {
         response: { 202: answers.planRun },
         tags: ['plans'],
-        summary: 'Begins to plan for a live host: what would happen if it died now',
+        summary: 'Starts a plan for a live host: what would happen if it died now',
         body: requests.planning,
       },
     },
@@ -126,7 +126,7 @@ function incidentActs(server: RestServer, { operations, review }: Pick<RestSourc
       schema: {
         response: { 202: answers.openedAgain },
         tags: ['acts'],
-        summary: 'Opens a new incident for what one that is over did not bring back',
+        summary: 'Opens a new incident for what a closed one did not bring back',
         params: requests.incidentPath,
         body: requests.tryingAgain,
       },
@@ -139,9 +139,9 @@ function incidentActs(server: RestServer, { operations, review }: Pick<RestSourc
     },
   )
   for (const [path, act, summary] of [
-    ['override', 'override', 'Lets one incident past the brake that holds it'],
-    ['cancel', 'cancel', 'Ends an incident after the writes in flight are reconciled'],
-    ['start', 'startInstances', 'Starts the instances that are off since their host came back by itself'],
+    ['override', 'override', 'Overrides the brake for one incident'],
+    ['cancel', 'cancel', 'Ends an incident once Nova has answered for the writes in flight'],
+    ['start', 'startInstances', 'Starts the instances that a host outage left off'],
   ] as const) {
     server.post(
       `/v1/incidents/:id/${path}`,
@@ -162,8 +162,8 @@ function incidentActs(server: RestServer, { operations, review }: Pick<RestSourc
     )
   }
   for (const [path, act, summary] of [
-    ['notes', 'note', 'Adds a reviewer’s words to an incident'],
-    ['sign-off', 'signOff', 'Says that a person has read an incident that is over and answers for that'],
+    ['notes', 'note', 'Adds a note to an incident'],
+    ['sign-off', 'signOff', 'Signs off a closed incident'],
   ] as const) {
     server.post(
       `/v1/incidents/:id/${path}`,

@@ -11,7 +11,7 @@ export function daemonRoutes(server: RestServer, { operations, clock }: RestSour
       schema: {
         response: { 200: answers.reloadReport },
         tags: ['acts'],
-        summary: 'Reads the configuration again; when anything is wrong, what holds stays',
+        summary: 'Reloads the configuration; on any error the current one stays in force',
         body: requests.reloading,
       },
     },

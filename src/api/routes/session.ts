@@ -21,7 +21,7 @@ export function sessionRoutes(server: RestServer, logins: Logins): void {
       config,
       schema: {
         tags: ['login'],
-        summary: 'Begins a session for the pages',
+        summary: 'Starts a session for the pages',
         body: requests.loggingIn,
         response: { 201: caller },
       },

@@ -78,7 +78,7 @@ const evidence: z.ZodType<EvidenceSeries> = z
     ),
     readings: z.array(probeReading),
   })
-  .meta({ id: 'EvidenceSeries', description: 'What was known of the host’s life before its incident, for plotting' })
+  .meta({ id: 'EvidenceSeries', description: 'Heartbeats and probes of the host before its incident, for plotting' })
 
 const stepReview: z.ZodType<StepReview> = z
   .object({
@@ -88,8 +88,8 @@ const stepReview: z.ZodType<StepReview> = z
     status: stepStatus,
     before: json.describe('What was found'),
     request: json.describe('What was sent'),
-    requestId: z.string().nullable().describe('Nova’s'),
-    globalRequestId: z.string().nullable().describe('Ours, as its writes carried it: Nova’s log has it too'),
+    requestId: z.string().nullable().describe('Nova’s own'),
+    globalRequestId: z.string().nullable().describe('Ours; Nova’s log has it too'),
     result: json.describe('What was read back'),
     error: errorRecord.nullable(),
     intendedAt: time,
@@ -104,13 +104,13 @@ const lineShape = {
   original: z.string().describe('The state its owner left it in'),
   wanted: z.string(),
   flagged: z.boolean(),
-  expected: z.enum(['running', 'stopped']).nullable().describe('The power state in which it is to end'),
+  expected: z.enum(['running', 'stopped']).nullable().describe('The power state that it is to end in'),
   landing: z.enum(['stopped', 'as-before']).nullable(),
   outcome: z.union([outcomeKind, z.literal('open')]),
   code: z.string().nullable(),
   outcomeMessage: z.string().nullable(),
   landedOn: z.string().nullable(),
-  endedAs: z.string().nullable().describe('The state there that was read back'),
+  endedAs: z.string().nullable().describe('The state there, read back from Nova'),
   startedAt: z.string().nullable(),
   endedAt: z.string().nullable(),
   current: z.object({ kind: namesOf(stepKinds), status: stepStatus, since: time, waitsUntil }).nullable(),
@@ -142,33 +142,33 @@ const advice: z.ZodType<Advice> = z
   .meta({ id: 'Advice', description: 'What a person must do about it' })
 
 const again: z.ZodType<TryAgain> = z.object({
-  instances: z.array(z.string()).describe('What a new incident would bring back, where it is still on the host'),
-  unsure: z.array(z.string()).describe('What may be running elsewhere: it is not touched before that is settled'),
-  needsStatement: z
-    .boolean()
-    .describe('The host cannot be fenced again as it was: a person must state that it is dead'),
+  instances: z.array(z.string()).describe('What a new incident would bring back, if it is still on the host'),
+  unsure: z.array(z.string()).describe('What may be running elsewhere: not touched until Nova shows where it runs'),
+  needsStatement: z.boolean().describe('No machine can prove the host dead again: a person must attest it'),
   later: z.string().nullable().describe('The incident of the host that came after this one'),
   refused: z
     .object({ code: namesOf(errorCodes), message: z.string() })
     .nullable()
-    .describe('Why it cannot be ordered now; null: it can'),
+    .describe('Why it cannot be ordered now; null: it can be'),
 })
 
 export const incidentReview: z.ZodType<IncidentReview> = z
   .object({
     ...incidentShape,
     headline: z.string(),
-    lead: z.string().describe('The headline without how it stands'),
+    lead: z.string().describe('The headline without the current state'),
     timeline: z.array(timelineEvent),
     evidence,
     hostSteps: z.array(stepReview),
     lines: z.array(instanceLine),
     debts: z.array(z.object({ code: z.string(), message: z.string(), instance: z.string(), name: z.string() })),
-    advice: z.array(advice).describe('The most urgent first; empty: nothing is to be done'),
+    advice: z.array(advice).describe('The most urgent first; empty: nothing to do'),
     hostReturn: hostReturn
       .nullable()
-      .describe('How far the host is on its way back; null: it carries nothing of this incident'),
-    again: again.nullable().describe('What could be tried again; null: it is open, or nothing is left to try'),
+      .describe('How far the return of the host is; null: it carries no flag of this incident'),
+    again: again
+      .nullable()
+      .describe('What could be tried again; null: the incident is open, or nothing is left to try'),
     notes: z.array(reviewNote),
     signOff: reviewNote.nullable(),
     lastSeq: seq,
@@ -240,10 +240,10 @@ export const opened = z.object({
   held: z
     .string()
     .nullable()
-    .describe('Why the brake holds it all the same; nothing is done before the brake opens or lets it past'),
+    .describe('Why the brake still holds it; nothing happens until the brake opens or someone overrides it'),
 })
 const namedInstance = z.object({ id: z.string(), name: z.string() })
 export const openedAgain = opened.extend({
-  instances: z.array(namedInstance).describe('What the new incident brings back, where it is still on the host'),
-  unsure: z.array(namedInstance).describe('What may be running elsewhere: it is not touched before that is settled'),
+  instances: z.array(namedInstance).describe('What the new incident brings back, if it is still on the host'),
+  unsure: z.array(namedInstance).describe('What may be running elsewhere: not touched until Nova shows where it runs'),
 })

@@ -23,13 +23,13 @@ const byVerdict = counts(Object.keys(verdictKinds) as VerdictKind[])
 const known = z.object({ name: z.string(), role: namesOf(roles), by: z.enum(['socket', 'token']) })
 export const caller: z.ZodType<Caller> = known.meta({
   id: 'Caller',
-  description: 'Who you are here, and what you may do',
+  description: 'Who you are, and what you may do',
 })
 export const welcome: z.ZodType<Welcome> = known
   .extend({
     lastSeq: count.describe('The newest journal entry now: follow the events from there'),
   })
-  .meta({ id: 'Welcome', description: 'Who you are here, what you may do, and where the journal ends' })
+  .meta({ id: 'Welcome', description: 'Who you are, what you may do, and where the journal ends' })
 
 export const pauseState: z.ZodType<PauseState> = z.object({
   by: z.string(),
@@ -55,11 +55,11 @@ const configurationState: z.ZodType<ConfigurationState> = z.object({
   files: z.array(z.string()),
   loadedAt: time,
   loadedBy: z.string(),
-  waiting: z.array(z.string()).describe('Options that changed on disk and wait for the next start'),
+  waiting: z.array(z.string()).describe('Options that changed on disk and take effect at the next start'),
   refused: z
     .object({ at: time, by: z.string(), code: z.string(), message: z.string(), problems: z.array(z.string()) })
     .nullable()
-    .describe('The last reload, when it was refused'),
+    .describe('The last reload, if it was rejected'),
 })
 
 const logLevel: z.ZodType<LogLevel> = z.enum(['debug', 'info', 'warn', 'error'])
@@ -67,14 +67,14 @@ export const logLevelState: z.ZodType<LogLevelState> = z
   .object({
     level: logLevel,
     configured: logLevel.describe('What the configuration says'),
-    until: z.string().nullable().describe('When it goes back to that by itself'),
+    until: z.string().nullable().describe('When it returns to that level'),
   })
   .meta({ id: 'LogLevelState' })
 
 export const reloadReport: z.ZodType<ReloadReport> = z
   .object({
-    changed: z.array(z.string()).describe('Options that hold from now on'),
-    waiting: z.array(z.string()).describe('Options that wait for the next start'),
+    changed: z.array(z.string()).describe('Options that changed and are in force'),
+    waiting: z.array(z.string()).describe('Options that take effect at the next start'),
     mode: z.object({ from: mode, to: mode }).nullable(),
     files: z.array(z.string()),
     warnings: z.array(z.string()),
@@ -92,14 +92,14 @@ export const daemonStatus: z.ZodType<DaemonStatus> = z
     frozen: z
       .object({ reason: z.string(), message: z.string(), since: time })
       .nullable()
-      .describe('Why no verdict moves'),
+      .describe('Why verdicts are frozen'),
     restartLoop: z
       .object({ died: count, message: z.string() })
       .nullable()
-      .describe('The runs before this one died again and again; null once this one has lasted'),
+      .describe('Set if earlier runs kept dying; null once this run has lasted'),
     paused: pauseState.nullable().describe('The pause of the whole cloud'),
     standingOrders: z.array(order),
-    brake: z.array(brakeScope).describe('The scopes that hold recoveries'),
+    brake: z.array(brakeScope).describe('The scopes where the brake holds recoveries'),
     hosts: byVerdict,
     incidents: z.object({
       open: count,
@@ -107,10 +107,10 @@ export const daemonStatus: z.ZodType<DaemonStatus> = z
       unsettled: z
         .object({
           incidents: count,
-          left: count.describe('Instances that were left where they died'),
-          lost: count.describe('Instances that were to come back: failed or stuck'),
+          left: count.describe('Instances that were left where they were'),
+          lost: count.describe('Instances that failed or are stuck'),
         })
-        .describe('Over, with instances that did not come back, and signed off by nobody'),
+        .describe('Closed incidents with instances not back that nobody has signed off'),
     }),
     journal: z.object({ path: z.string(), entries: count, head: z.string() }),
     workflow: z.object({ name: z.string(), revision: count, digest: z.string() }),
@@ -141,7 +141,7 @@ const hostShape = {
   setAside: z
     .object({ incident: z.string(), because: z.string(), since: time })
     .nullable()
-    .describe('Disabled by Lifeboat while it is silent, so that Nova sends it none of the guests of that incident'),
+    .describe('Disabled by Lifeboat while silent, so that Nova sends it no guest of that incident'),
   at: time,
 }
 export const hostStatus = z.object(hostShape).meta({ id: 'HostStatus' })
@@ -178,9 +178,9 @@ const returnRules: z.ZodType<ReturnRules> = z.object({
 export const hostDetail: z.ZodType<HostDetail> = z
   .object({
     ...hostShape,
-    updatedAt: z.string().nullable().describe('The heartbeat that was seen last, cloud time'),
+    updatedAt: z.string().nullable().describe('The last heartbeat seen, cloud time'),
     disabledReason: z.string().nullable(),
-    mark: mark.nullable().describe('What we set on its service and have not taken back'),
+    mark: mark.nullable().describe('The flags that Lifeboat set on its service and has not cleared'),
     return: hostReturn.nullable(),
     returnRules,
     incidents: z.array(incidentSummary),

@@ -20,7 +20,7 @@ const summaryShape = {
   openedBy: z.string(),
   phase: namesOf(incidentPhases),
   held: z.object({ code: namesOf(holdCodes), message: z.string(), since: time }).nullable(),
-  fencing: z.string().nullable().describe('How far fencing has come; null before and after'),
+  fencing: z.string().nullable().describe('How far fencing has come; null before and after it'),
   ended: z
     .object({ outcome: z.enum(['done', 'returned', 'cancelled', 'observed']), message: z.string(), at: time })
     .nullable()
@@ -35,7 +35,7 @@ export const incidentSummary: z.ZodType<IncidentSummary> = z
       .object({ by: z.string(), at: time })
       .nullable()
       .exactOptional()
-      .describe('Who answers for it; null: nobody yet; missing where it was not looked up'),
+      .describe('Who signed it off; null: nobody yet; missing if it was not looked up'),
   })
   .meta({ id: 'IncidentSummary' })
 
@@ -54,15 +54,15 @@ const voided: z.ZodType<RevokedProof> = z
     method: z.string(),
     strength: z.enum(['power-off', 'agent-verified', 'command-verified', 'statement']),
     provenAt: time,
-    code: z.string().describe("What was seen of the host: a verdict's reason, POWER_ON, or DISK_IN_USE"),
+    code: z.string().describe("The sign of life: a verdict's reason, POWER_ON, or DISK_IN_USE"),
     message: z.string(),
     at: time,
   })
-  .describe('A proof that holds no longer: the host showed life after it')
+  .describe('A revoked proof: the host showed life after it')
 
 const watched: z.ZodType<WatchedInstances> = z.object({
-  to: z.enum(['watching', 'known']).describe('watching: more of them may turn out to be off'),
-  off: count.describe('How many ran before and do not now'),
+  to: z.enum(['watching', 'known']).describe('watching: more may turn out to be off'),
+  off: count.describe('How many ran before and are off now'),
   message: z.string(),
   at: time,
 })
@@ -85,7 +85,7 @@ const fenceAttempt: z.ZodType<FenceAttempt & { at: string }> = z.object({
 export const via = z
   .object({ by: z.enum(['token', 'session']), userId: z.string(), scope: z.string() })
   .exactOptional()
-  .describe('How the cloud vouched for the person; missing: the operators’ socket')
+  .describe('Which Keystone user it was; missing: the operators’ socket')
 const ordered = z.object({ by: z.string(), reason: z.string(), via }).nullable()
 
 /** What the detail and the review of an incident have in common. */
@@ -97,10 +97,10 @@ export const incidentShape = {
   statement: z
     .object({ by: z.string(), statement: z.string(), unixUser: z.string().exactOptional(), via })
     .nullable()
-    .describe('A person’s word that the host is dead: weaker than a proof that a machine read'),
-  override: ordered.describe('Who let it past the brake'),
+    .describe('A person’s attestation that the host is dead: weaker than a machine’s proof'),
+  override: ordered.describe('Who overrode the brake'),
   cancelled: ordered,
-  watched: watched.nullable().describe('Its host came back by itself: what is known of its instances since'),
+  watched: watched.nullable().describe('Set if the host came back by itself: what is known of its instances since'),
   fenceAttempts: z.array(fenceAttempt),
 }
 

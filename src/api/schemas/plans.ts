@@ -43,7 +43,7 @@ const instance: z.ZodType<Instance> = z
 
 const original: z.ZodType<InitialState> = z.object({
   instance,
-  wanted: z.enum(['running', 'stopped', 'unknown']).describe('How its owner had it'),
+  wanted: z.enum(['running', 'stopped', 'unknown']).describe('What its owner had'),
   wantedBecause: z.string(),
   flagged: z.boolean().describe('The sources disagreed'),
   locked: z.boolean(),
@@ -63,7 +63,10 @@ const recipeStep = z.object({
   retry: z
     .object({ on: z.array(z.string()), attempts: z.number(), firstMs: z.number(), capMs: z.number() })
     .exactOptional(),
-  onError: z.record(z.string(), z.string()).exactOptional().describe('Error code or default: the recipe to go on with'),
+  onError: z
+    .record(z.string(), z.string())
+    .exactOptional()
+    .describe('Error code or default: the recipe to continue with'),
 }) as unknown as z.ZodType<RecipeStep>
 
 const recipe: z.ZodType<Recipe> = z

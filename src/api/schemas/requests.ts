@@ -9,7 +9,7 @@ const nothingToSee = 'there is nothing to see in it'
 const person = z.string().trim().min(1).max(255).refine(visible, nothingToSee).describe('Who orders it')
 const prose = z.string().trim().max(4_000)
 const sentence = prose.min(1).refine(visible, nothingToSee)
-const reason = sentence.describe('Why; it is kept in the journal')
+const reason = sentence.describe('Why; the journal keeps it')
 /** Nobody is held up for want of one here; but what is given must tell a reviewer something, as everywhere. */
 const optionalReason = prose.refine((text) => text === '' || visible(text), nothingToSee).default('')
 const name = z.string().trim().min(1).max(255)
@@ -26,7 +26,9 @@ const instant = stamp
   .refine((iso) => /^\d{4}-/.test(iso), 'must lie in the years 0 to 9999 (UTC)')
 
 /** On the operators' socket the body names the person; with a token or a session the token does. */
-const by = person.optional().describe('Needed on the operators’ socket; elsewhere it is the name of the token’s user')
+const by = person
+  .optional()
+  .describe('Required on the operators’ socket; elsewhere the name of the token’s user counts')
 
 export const nothing = z.strictObject({})
 export const hostPath = z.strictObject({ host: name })
@@ -36,16 +38,14 @@ export const instanceOfIncidentPath = z.strictObject({ id: identifier, instance:
 export const planPath = z.strictObject({ id: z.string().min(1).max(64) })
 
 export const incidentQuery = z.strictObject({
-  open: flag.optional().describe('true: only those that are not over'),
-  unsettled: flag
-    .optional()
-    .describe('true: only those that are over, with instances that did not come back, and that nobody has signed off'),
+  open: flag.optional().describe('true: only open ones'),
+  unsettled: flag.optional().describe('true: only closed ones with instances not back that nobody has signed off'),
   host: name.optional(),
   limit: count(10_000).optional().describe('The newest first; default 100'),
 })
 export const verdictQuery = z.strictObject({
   host: name.optional(),
-  after: seq.optional().describe('Go on below this sequence, not included'),
+  after: seq.optional().describe('Continue below this sequence, exclusive'),
   limit: count(1_000).optional(),
 })
 export const recoveryQuery = z.strictObject({
@@ -68,32 +68,32 @@ export const journalQuery = z.strictObject({
     .max(2_000)
     .transform((text) => text.split(',').filter((kind) => kind !== ''))
     .optional()
-    .describe('Kinds of entries, with commas between them'),
+    .describe('Comma-separated kinds of entries'),
   actor: z.string().min(1).max(300).optional().describe('daemon, calendar:NAME or operator:NAME'),
   since: instant.optional(),
   until: instant.optional(),
-  after: seq.optional().describe('Sequence to go on from, not included'),
+  after: seq.optional().describe('Continue after this sequence, exclusive'),
   newestFirst: flag.optional(),
   limit: count(1_000).optional().describe('Default 100'),
 })
 export const eventsQuery = z.strictObject({
   after: seq
     .optional()
-    .describe('Sequence to go on from, not included; Last-Event-ID goes before it. Default: what is new'),
+    .describe('Continue after this sequence, exclusive; Last-Event-ID beats it. Default: only new entries'),
 })
 
 const scope = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('cloud'), name: z.null() }),
   z.strictObject({ kind: z.enum(['segment', 'host']), name }),
 ])
-const until = stamp.nullable().default(null).describe('When it ends by itself; null: when somebody ends it')
+const until = stamp.nullable().default(null).describe('When it ends; null: when someone ends it')
 
 export const reasoned = z.strictObject({ by, reason })
 export const recovering = z.strictObject({
   host: name,
   by,
   proof: sentence.describe('How you know that the host is dead'),
-  unixUser: person.optional().describe('Only on the operators’ socket: who the operating system says it is'),
+  unixUser: person.optional().describe('Only on the operators’ socket: the account, as the operating system says'),
 })
 export const tryingAgain = z
   .strictObject({
@@ -102,7 +102,9 @@ export const tryingAgain = z
     proof: sentence
       .nullable()
       .default(null)
-      .describe('How you know that the host is dead; null: it is fenced again, where a machine proved it dead before'),
+      .describe(
+        'How you know that the host is dead; null: Lifeboat fences it again, if a machine proved it dead before',
+      ),
   })
   .refine(({ reason: why, proof }) => proof !== null || why !== '', { path: ['reason'], error: 'say why' })
 export const pausing = z.strictObject({ by, reason, until, scope: scope.optional() })
@@ -113,14 +115,14 @@ export const returning = z
   .strictObject({
     by,
     reason: optionalReason.describe('Why; needed with keepOut'),
-    keepOut: z.boolean().default(false).describe('It stays out until somebody lets it back'),
+    keepOut: z.boolean().default(false).describe('Keep it out until someone returns it to service'),
   })
   .refine(({ keepOut, reason: why }) => !keepOut || why !== '', { path: ['reason'], error: 'say why it stays out' })
 export const reloading = z.strictObject({ by, reason: optionalReason.describe('Why') })
 export const logging = z.strictObject({
   by,
   level: z.enum(['debug', 'info', 'warn', 'error']),
-  until: stamp.nullable().default(null).describe('When it goes back to the configured one; null: at the next reload'),
+  until: stamp.nullable().default(null).describe('When it returns to the configured level; null: at the next reload'),
 })
 export const noting = z.strictObject({ by, text: sentence })
 /** A plan of a small host takes some 50 ms. Longer waits would be for hosts of thousands: there its progress says more. */
@@ -132,7 +134,7 @@ export const planning = z.strictObject({
     .min(0)
     .max(longestPlanWaitSeconds)
     .default(0)
-    .describe('Answer when the plan is over, or after so long with how far it is'),
+    .describe('Answer when the plan is ready, or after this time with its progress'),
 })
 
 const named = z.strictObject({ name, domain: name.default('Default') })
@@ -146,6 +148,6 @@ export const loggingIn = z.union([
       .union([named, z.literal('system')])
       .nullable()
       .default(null)
-      .describe('Where your role is; null: the daemon’s own project'),
+      .describe('The project of your role; null: the daemon’s own project'),
   }),
 ])

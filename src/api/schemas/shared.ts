@@ -14,7 +14,7 @@ export const time = z.string().describe('ISO, our wall clock')
 export const waitsUntil = z
   .string()
   .nullable()
-  .describe('Its answer was lost: Nova may still serve it until then, and nothing is sent again before. null: not so')
+  .describe('Set if the answer was lost: Nova may still carry it out until then, and Lifeboat sends nothing before')
 export const count = z.number().int().min(0)
 export const mode = z.enum(['observe', 'armed'])
 export const codeAndMessage = z.object({ code: z.string(), message: z.string() })
@@ -52,19 +52,22 @@ export const probeReading: z.ZodType<ProbeReading> = z
     at: time,
     power: z.enum(['on', 'off', 'unknown']).exactOptional(),
   })
-  .meta({ id: 'ProbeReading', description: 'What a witness beside Nova said of a host' })
+  .meta({ id: 'ProbeReading', description: 'What a probe said about a host' })
 
 const evidence: z.ZodType<Evidence> = z.object({
   status: z.string(),
   state: z.string().nullable(),
   forcedDown: z.boolean(),
-  updatedAt: z.string().nullable().describe('The heartbeat that was seen last, cloud time'),
+  updatedAt: z.string().nullable().describe('The last heartbeat seen, cloud time'),
   silentMs: z.number(),
   intervalMs: z.number().describe('The learnt heartbeat interval'),
   missedBeats: z.number(),
-  suspicion: z.number().exactOptional().describe('0 to 15: 4 is one such silence of a living host in ten thousand'),
+  suspicion: z
+    .number()
+    .exactOptional()
+    .describe('0 to 15; 4: a living host is silent for this long once in ten thousand silences'),
   sinceBeatMs: z.number().exactOptional(),
-  gaps: z.array(z.number()).exactOptional().describe('Of a silent host: its latest times between two beats, ms'),
+  gaps: z.array(z.number()).exactOptional().describe('Of a silent host: its last intervals between heartbeats, ms'),
   probes: z.array(probeReading),
 })
 

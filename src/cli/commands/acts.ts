@@ -12,11 +12,11 @@ export function addActCommands(program: Command, session: Session): void {
   const say = (line: string): void => session.say(line)
   const recover = program
     .command('recover')
-    .description('recover the instances of a host on your word that it is dead')
+    .description('recover the instances of a host on your word that the host is dead')
     .argument('<host>')
     .requiredOption('--proof <text>', 'how you know that the host is dead, e.g. "I pulled its power cords"', text)
-    .option('--by <name>', 'your name, where the account is not yours alone (root)', text)
-    .option('--follow', 'show its progress until it is over', false)
+    .option('--by <name>', 'your name, if you share the account (root)', text)
+    .option('--follow', 'show its progress until it ends', false)
     .action(async (host: string, options: { proof: string; by?: string; follow: boolean }) => {
       const unixUser = session.by()
       const order = { host, by: options.by ?? unixUser, proof: options.proof, unixUser }
@@ -26,26 +26,26 @@ export function addActCommands(program: Command, session: Session): void {
       // A daemon of an older release does not say.
       if ((held ?? null) !== null)
         say(
-          `The brake still holds it (${(held ?? '').replace(/^held: /, '')}): nothing is done before it opens. To let it past: lifeboat incident override ${incident} --reason "why"`,
+          `The brake still holds it (${(held ?? '').replace(/^held: /, '')}): nothing happens until the brake opens. To override it: lifeboat incident override ${incident} --reason "why"`,
         )
       if (options.follow) await follow(session, incident)
     })
   ends(recover, followExits)
   withScope(program.command('pause'), { cloud: false })
-    .description('start no new recoveries; those that run stop before their next write')
+    .description('pause recoveries: none begins, and those under way stop before their next write')
     .requiredOption('--reason <text>', 'why', text)
-    .option('--for <duration>', 'resume by itself after this time, e.g. 2h (default: until resumed)', orderLength)
+    .option('--for <duration>', 'resume after this time, e.g. 2h (default: until someone resumes)', orderLength)
     .action(async (options: ScopeOptions & { reason: string; for?: number }) => {
       const scope = scopeOf(options)
       const order = { by: session.by(), reason: options.reason, until: endOf(session, options.for) }
       const pause = await session.daemon().pause({ ...order, ...(scope && { scope }) })
       const what = scope === undefined ? 'no host' : `nothing of ${scopeText(scope)}`
       say(
-        `Paused ${pause.until === null ? 'until somebody resumes' : `until ${clockTime(pause.until)}`}: ${what} is recovered meanwhile`,
+        `Paused ${pause.until === null ? 'until someone resumes' : `until ${clockTime(pause.until)}`}: ${what} is recovered meanwhile`,
       )
     })
   withScope(program.command('resume'), { cloud: false })
-    .description('end a pause: of the whole cloud, or of one host or segment')
+    .description('end the pause of the cloud, or of one host or segment')
     .requiredOption('--reason <text>', 'why', text)
     .action(async (options: ScopeOptions & { reason: string }) => {
       const scope = scopeOf(options)
@@ -57,16 +57,16 @@ export function addActCommands(program: Command, session: Session): void {
 /** `incident override`, `cancel`, `start`, `note` and `sign-off`, beside the reading commands. */
 export function addIncidentActs(incident: Command, session: Session): void {
   for (const [act, about, done] of [
-    ['override', 'let one held incident past the brake', 'Let past the brake'],
+    ['override', 'override the brake for one held incident', 'The brake no longer holds it'],
     [
       'cancel',
-      'end an incident; writes in flight are settled first',
-      'Cancelled: it ends when the writes in flight are settled',
+      'end an incident, once Nova has answered for the writes in flight',
+      'Cancelled: it ends once Nova has answered for the writes in flight',
     ],
     [
       'startInstances',
-      'start the instances that are off since their host came back by itself, but none that its owner stopped',
-      'Being started, and those too that turn out to be off later',
+      'start the instances that a host outage left off, except those that their owners stopped',
+      'Starting them, and any that turn out to be off later',
     ],
   ] as const) {
     incident
@@ -81,7 +81,7 @@ export function addIncidentActs(incident: Command, session: Session): void {
   }
   incident
     .command('note')
-    .description('add a note to an incident, for whoever reviews it; it changes nothing')
+    .description('add a note to an incident for its reviewers; it changes nothing else')
     .argument('<incident>', '', incidentId)
     .argument('<text>', 'what you found, did or want others to know', text)
     .action(async (id: string, words: string) => {
@@ -90,7 +90,7 @@ export function addIncidentActs(incident: Command, session: Session): void {
     })
   incident
     .command('sign-off')
-    .description('say that you have read what happened in a closed incident and answer for that')
+    .description('sign off a closed incident')
     .argument('<incident>', '', incidentId)
     .requiredOption('--reason <text>', 'what you conclude', text)
     .action(async (id: string, { reason }: { reason: string }) => {

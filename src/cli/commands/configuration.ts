@@ -14,7 +14,7 @@ const optionColumns: Column<EffectiveOption>[] = [
   {
     title: 'Value',
     type: 'any',
-    means: 'What holds; secrets are masked',
+    means: 'The value in force; secrets are masked',
     value: shownValue,
     text: (option) => valueText(shownValue(option)),
   },
@@ -25,38 +25,38 @@ const originColumns: Column<EffectiveOption>[] = [
   {
     title: 'Origin',
     type: 'string',
-    means: 'Where it is from: `file:line`, `default` or `$VARIABLE`',
+    means: 'Where it comes from: `file:line`, `default` or `$VARIABLE`',
     value: ({ origin }) => origin,
   },
   { title: 'Reload', type: 'string', means: 'Whether a reload changes it', value: ({ reload }) => reload },
 ]
 
 const reportColumns: Column<ReloadReport>[] = [
-  listColumn('Changed', 'Options that hold differently now', ({ changed }) => changed, 'nothing'),
+  listColumn('Changed', 'Options that changed and are in force', ({ changed }) => changed, 'nothing'),
   listColumn(
     'Waiting For Restart',
-    'Options that changed and hold only after a restart',
+    'Options that changed and take effect at the next restart',
     ({ waiting }) => waiting,
     'nothing',
   ),
   {
     title: 'Mode',
     type: 'object?',
-    means: '`from` and `to`; null: as before',
+    means: '`from` and `to`; null: unchanged',
     value: ({ mode }) => mode,
-    text: ({ mode }) => (mode === null ? 'as before' : `${mode.from} → ${mode.to}`),
+    text: ({ mode }) => (mode === null ? 'unchanged' : `${mode.from} → ${mode.to}`),
   },
-  listColumn('Files', 'What was read', ({ files }) => files, 'none, all defaults'),
-  listColumn('Warnings', 'What is valid and unwise', ({ warnings }) => warnings, 'none'),
+  listColumn('Files', 'The files that were read', ({ files }) => files, 'none, all defaults'),
+  listColumn('Warnings', 'Settings that are valid but risky', ({ warnings }) => warnings, 'none'),
 ]
 
 const levelColumns: Column<LogLevelState>[] = [
-  { title: 'Level', type: 'string', means: 'What is written now', value: ({ level }) => level },
-  { title: 'Configured', type: 'string', means: 'What the configuration says', value: ({ configured }) => configured },
+  { title: 'Level', type: 'string', means: 'The level in force', value: ({ level }) => level },
+  { title: 'Configured', type: 'string', means: 'The configured level', value: ({ configured }) => configured },
   {
     title: 'Until',
     type: 'time?',
-    means: 'When the configured one holds again; null: at the next reload',
+    means: 'When the configured level returns; null: at the next reload',
     value: ({ until }) => until,
     text: ({ until }) => (until === null ? '-' : clockTime(until)),
   },
@@ -69,10 +69,10 @@ export function addConfigurationCommands(program: Command, session: Session): vo
   const config = program.command('config').description('the configuration files')
   const show = config
     .command('show')
-    .description('every option as it holds, secrets masked; yaml and json give one document in the form of the file')
+    .description('show every option in force, secrets masked; yaml and json print one document like the file')
     .option(
       '--origins',
-      'also where each is from (file:line, default, $VARIABLE) and whether a reload changes it',
+      'also show where each comes from (file:line, default, $VARIABLE) and whether a reload changes it',
       false,
     )
     .action(({ origins }: { origins: boolean }) => {
@@ -84,13 +84,13 @@ export function addConfigurationCommands(program: Command, session: Session): vo
     })
   prints(show, 'list', originColumns, {
     documents: {
-      about: 'without `--origins` and `-c`: one document in the form of the configuration file',
+      about: 'without `--origins` and `-c`: one document like the configuration file',
       fields: [],
     },
   })
   const checked = config
     .command('check')
-    .description('whether the files, the secrets and the workflows are valid; reads no cloud (lifeboat check does)')
+    .description('check the files, the secrets and the workflows; asks no cloud (lifeboat check does)')
     .action(async () => {
       const { config: read, files, options, warnings } = session.load({ withSecrets: true })
       const workflows = await session.commands.checkWorkflows(read, [])
@@ -103,30 +103,30 @@ export function addConfigurationCommands(program: Command, session: Session): vo
       if (problems.length > 0) return session.endsAs('config')
       const what = files.length === 0 ? 'no file' : files.join(', ')
       const defaults = setsNothing(options)
-        ? '; it sets nothing, so all is at its default: no host is fenced, no probe is asked'
+        ? '; it sets nothing, so every option has its default: no host is fenced, no probe is asked'
         : ''
       say(`valid: ${what}${defaults}; mode ${read.mode}, ${counted(workflows.length, 'workflow')}`)
     })
   ends(checked, { 78: 'something is not valid' })
   const reload = program
     .command('reload')
-    .description('let the running daemon read its configuration again; when anything is wrong, what holds stays')
+    .description('reload the configuration; on any error the current one stays in force')
     .option('--reason <text>', 'why, for the journal', text)
-    .option('--by <name>', 'your name, where the account is not yours alone (root)', text)
+    .option('--by <name>', 'your name, if you share the account (root)', text)
     .action(async ({ reason = '', by }: { reason?: string; by?: string }) => {
       const report = await session.daemon().reload({ by: by ?? session.by(), reason })
       if (session.shape().format === 'table' && session.shape().columns.length === 0)
         for (const line of reportLines(report)) say(line)
       else session.one(report, reportColumns)
     })
-  prints(reload, 'one', reportColumns, { exits: { 78: 'refused; what held before holds on' } })
+  prints(reload, 'one', reportColumns, { exits: { 78: 'rejected; the current configuration stays in force' } })
   const level = program
     .command('log-level')
-    .description("the level of the running daemon's log; without an argument: what it is")
+    .description("set the level of the daemon's log; without an argument: show it")
     .addArgument(new Argument('[level]').choices(levels))
     .option(
       '--for <duration>',
-      'back to the configured one after this time, e.g. 10m (default: until the next reload)',
+      'return to the configured level after this time, e.g. 10m (default: at the next reload)',
       orderLength,
     )
     .action(async (wanted: LogLevel | undefined, options: { for?: number }) => {
@@ -145,9 +145,13 @@ export function reportLines({ changed, waiting, mode, warnings }: ReloadReport):
   return [
     ...(mode === null
       ? []
-      : [mode.to === 'armed' ? 'Armed: recoveries act from now on' : 'Observing: nothing is sent any more']),
+      : [
+          mode.to === 'armed'
+            ? 'Armed: from now on Lifeboat recovers hosts'
+            : 'Observing: from now on Lifeboat sends nothing',
+        ]),
     changed.length === 0 ? 'Nothing changed' : `In force: ${changed.join(', ')}`,
-    ...(waiting.length === 0 ? [] : [`Only after a restart: ${waiting.join(', ')}`]),
+    ...(waiting.length === 0 ? [] : [`Takes effect at the next restart: ${waiting.join(', ')}`]),
     ...warnings.map((warning) => `warning: ${warning}`),
   ]
 }

@@ -87,19 +87,19 @@ export function addDaemonCommands(program: Command, session: Session): void {
   const checking = program
     .command('check')
     .description(
-      'look at everything the daemon needs, without side effects: configuration, credentials, permissions, fencing',
+      'check everything the daemon needs, without side effects: configuration, credentials, permissions, fencing',
     )
     .action(() => check(session))
   prints(checking, 'list', checkColumns, { exits: { 1: 'a check failed; warnings alone do not count' } })
   const planning = program
     .command('plan')
-    .description('what would happen if this host died now; reads only')
+    .description('show what would happen if this host died now; changes nothing')
     .argument('<host>')
     .action(async (host: string) => {
       const plan = await commands.planHost(session.config({ withSecrets: true }), host)
       session.list(plan.instances, planColumns)
       if (session.shape().format !== 'table') return
-      if (plan.instances.length === 0) terminal.stdout(`There is no instance on ${printable(host)}\n`)
+      if (plan.instances.length === 0) terminal.stdout(`${printable(host)} has no instances\n`)
       for (const { name, notes, debts } of plan.instances) {
         for (const note of [...notes, ...debts.map(({ message }) => `will be left behind: ${message}`)])
           terminal.stdout(`${printable(name)}: ${printable(note)}\n`)
@@ -109,7 +109,7 @@ export function addDaemonCommands(program: Command, session: Session): void {
   const workflow = program.command('workflow').description('recovery workflows')
   const checked = workflow
     .command('check')
-    .description('whether workflows are valid; default: all of the configured directory')
+    .description('check that workflows are valid; default: all of the configured directory')
     .argument('[files...]')
     .action(async (files: string[]) => {
       const checks = await commands.checkWorkflows(session.config({ withSecrets: false }), files)
@@ -119,7 +119,9 @@ export function addDaemonCommands(program: Command, session: Session): void {
   prints(checked, 'list', workflowColumns, { exits: { 78: 'a workflow is not valid' } })
   const tested = workflow
     .command('test')
-    .description('whether workflows plan what is expected of them; default: the tests beside the configured directory')
+    .description(
+      'check that workflows make the plans that their tests expect; default: the tests beside the configured directory',
+    )
     .argument('[files...]')
     .action(async (files: string[]) => {
       const tests = await commands.testWorkflows(session.config({ withSecrets: false }), files)
@@ -134,14 +136,14 @@ export function addDaemonCommands(program: Command, session: Session): void {
   prints(tested, 'list', testColumns, { exits: { 1: 'a plan is not as expected', 78: 'a file is not valid' } })
   program
     .command('generate', { hidden: true })
-    .description('for developers: write the generated files of docs and config again')
+    .description('for developers: write the generated files of docs and config')
     .action(async () => {
       for (const path of await commands.generate()) terminal.stdout(`${path}\n`)
     })
   addRehearsal(program, session)
   program
     .command('demo')
-    .description('a simulated cloud, a dying host and its recovery, here and now; touches nothing real')
+    .description('watch a simulated host die and its instances come back; touches nothing real')
     .option('--hosts <number>', 'hosts of the simulated cloud', wholeNumber(leastHosts, mostOfAny), 4)
     .option('--instances <number>', 'instances of the dying host', wholeNumber(1, mostOfAny), 12)
     .option('--keep', 'keep its state directory, to look at the journal', false)
@@ -154,15 +156,15 @@ export function addDaemonCommands(program: Command, session: Session): void {
 const noFile: CheckLine = {
   result: 'warn',
   what: 'configuration',
-  message: 'no file: all is at its default',
+  message: 'no file: every option has its default',
   advice: 'Name yours with --config or $LIFEBOAT_CONFIG',
 }
 
 const emptyFile: CheckLine = {
   result: 'warn',
   what: 'configuration',
-  message: 'its file sets nothing: all is at its default',
-  advice: 'At the least say segments and how to fence their hosts: config/lifeboat.minimal.yaml',
+  message: 'the file sets nothing: every option has its default',
+  advice: 'Describe at least the segments and how to fence their hosts: config/lifeboat.minimal.yaml',
 }
 
 async function check(session: Session): Promise<void> {

@@ -13,7 +13,7 @@ import { text } from './order-options.ts'
 
 const columns: Column<HostDetail>[] = [
   { title: 'Host', type: 'string', means: "Nova's name of it", value: (it) => it.host },
-  { title: 'Segment', type: 'string', means: 'Whose rules it is under', value: (it) => it.segment },
+  { title: 'Segment', type: 'string', means: 'The segment whose rules apply to it', value: (it) => it.segment },
   { title: 'Zone', type: 'string?', means: 'Its availability zone', value: (it) => it.zone },
   { title: 'Verdict', type: 'string', means: 'What Lifeboat concludes about it', value: (it) => it.verdict },
   { title: 'Reason', type: 'string', means: 'The verdict as a code', value: (it) => it.reason },
@@ -32,7 +32,7 @@ const columns: Column<HostDetail>[] = [
   {
     title: 'Silent',
     type: 'integer',
-    means: 'Milliseconds since its heartbeat moved',
+    means: 'Milliseconds since its last heartbeat',
     moving: true,
     value: (it) => Math.round(it.silentMs),
     text: (it) => `${span(it.silentMs)} (${it.missedBeats.toFixed(1)} beats of ${span(it.intervalMs)})`,
@@ -47,11 +47,11 @@ const columns: Column<HostDetail>[] = [
   {
     title: 'Ours',
     type: 'object?',
-    means: 'What an incident set on its service and Lifeboat has not taken back',
+    means: 'The flags that an incident set on its service and that Lifeboat has not cleared yet',
     value: (it) => it.mark,
     text: ({ mark }) =>
       mark === null
-        ? 'no incident of it has set anything'
+        ? 'none'
         : `${[mark.forcedDown ? 'forced_down' : '', mark.disabled ? 'disabled' : ''].filter((at) => at !== '').join(' and ') || 'nothing'}, by incident ${mark.incidents.join(', ')}`,
   },
   {
@@ -68,7 +68,7 @@ const columns: Column<HostDetail>[] = [
   {
     title: 'Return',
     type: 'object?',
-    means: 'How far it is on its way back; null when nothing of ours was ever set there',
+    means: 'How far its return to service is; null: Lifeboat never set a flag there',
     value: (it) => it.return,
     text: (it) =>
       it.return === null
@@ -78,7 +78,7 @@ const columns: Column<HostDetail>[] = [
   {
     title: 'Order',
     type: 'object?',
-    means: "A person's word on its return: `by`, `reason`, `keepOut`, `at`",
+    means: 'The order about its return: `by`, `reason`, `keepOut`, `at`',
     value: (it) => it.return?.order ?? null,
     text: (it) => {
       const order = it.return?.order ?? null
@@ -90,7 +90,7 @@ const columns: Column<HostDetail>[] = [
   {
     title: 'Leftovers',
     type: 'list of objects',
-    means: 'What its evacuated instances left there, each with `code` and `message`',
+    means: 'What its evacuated instances left on it, each with `code` and `message`',
     value: (it) => it.return?.leftovers ?? [],
     text: (it) => (it.return?.leftovers ?? []).map(({ code, message }) => `${code}: ${message}`).join('\n'),
   },
@@ -117,7 +117,9 @@ const columns: Column<HostDetail>[] = [
 /** `host show` and `host return`, beside `host list`. */
 export function addHostCommands(host: Command, session: Session): void {
   const shown = withWatch(host.command('show'))
-    .description('one host: its verdict with the evidence, what we set there, its return, its last incidents')
+    .description(
+      'show one host: its verdict with the evidence, the flags that Lifeboat set, its return, its last incidents',
+    )
     .argument('<host>')
     .action((name: string, options: WatchOptions) =>
       show(session, options, async () => oneFrame(await session.daemon().host(name), columns, session.shape())),
@@ -125,17 +127,17 @@ export function addHostCommands(host: Command, session: Session): void {
   prints(shown, 'one', columns)
   host
     .command('return')
-    .description('let a host that was taken out back, or keep it out')
+    .description('return a fenced host to service, or keep it out')
     .argument('<host>')
     .option('--reason <text>', 'why (needed with --keep-out)', text)
-    .option('--keep-out', 'it stays out until somebody lets it back')
+    .option('--keep-out', 'keep the host out until someone returns it to service')
     .action(async (name: string, { reason, keepOut = false }: { reason?: string; keepOut?: boolean }) => {
       if (keepOut && reason === undefined)
-        throw new CliFailure('usage', '--keep-out needs a --reason: whoever finds the host out will ask')
+        throw new CliFailure('usage', '--keep-out needs a --reason: the next person who finds the host out will ask')
       const order = { host: name, by: session.by(), reason: reason ?? '', keepOut }
       const { state, message } = await session.daemon().returnHost(order)
       const done = keepOut
-        ? `${name} is kept out until somebody lets it back`
+        ? `${name} is kept out until someone returns it to service`
         : `${name} may return (${state}: ${message})`
       session.terminal.stdout(`${printable(done)}\n`)
     })

@@ -20,10 +20,15 @@ const columns: Column<MasakariImport>[] = [
   {
     title: 'Maintenance',
     type: 'list of objects',
-    means: 'What to order of the daemon: `scope` and `reason`',
+    means: 'Maintenance to order: `scope` and `reason`',
     value: (it) => it.maintenance,
   },
-  { title: 'Notes', type: 'list of strings', means: 'What has no counterpart or differs', value: (it) => it.notes },
+  {
+    title: 'Notes',
+    type: 'list of strings',
+    means: 'What differs or has no counterpart in Lifeboat',
+    value: (it) => it.notes,
+  },
 ]
 
 interface ImportOptions {
@@ -37,10 +42,10 @@ export function addImportCommand(program: Command, session: Session): void {
     .command('import-masakari')
     .description("read Masakari's segments, hosts and maintenance, and write them as a configuration; reads only")
     .option('--output <file>', 'write the fragment to this file, which must not exist (default: print it)')
-    .option('--apply-maintenance', 'order the maintenance of the running daemon too', false)
-    .option('--reason <text>', 'the reason of those orders (default: what Masakari says)', text)
+    .option('--apply-maintenance', 'also put these scopes in maintenance, in the running daemon', false)
+    .option('--reason <text>', 'the reason for the maintenance (default: what Masakari says)', text)
     .action((options: ImportOptions) => importMasakari(session, options))
-  prints(command, 'one', columns, { exits: { 1: 'not everything was done, e.g. an order was refused' } })
+  prints(command, 'one', columns, { exits: { 1: 'something was not done, e.g. the daemon refused an order' } })
 }
 
 async function importMasakari(session: Session, options: ImportOptions): Promise<void> {
@@ -65,10 +70,10 @@ function reportText({ from, segments, hosts, maintenance, notes }: MasakariImpor
       .join('')
   const to = options.output === undefined ? '' : `; the fragment is in ${options.output}`
   const lines = [`\nMasakari of ${printable(from)}: ${segments} segments, ${hosts} hosts${printable(to)}\n`]
-  lines.push('\nFor you to know\n', ...notes.map(paragraph))
+  lines.push('\nWhat you need to know\n', ...notes.map(paragraph))
   if (maintenance.length > 0 && !options.applyMaintenance)
     lines.push(
-      '\nMaintenance to order, once the daemon runs with these segments (or: --apply-maintenance)\n',
+      '\nMaintenance to order once the daemon runs with these segments (or pass --apply-maintenance)\n',
       ...maintenance.map(({ scope, reason }) => `  ${commandOf(scope, options.reason ?? reason)}\n`),
     )
   return lines.join('')
@@ -92,7 +97,7 @@ async function order(session: Session, { maintenance }: MasakariImport, reason?:
   for (const { scope, reason: said } of maintenance) {
     try {
       await daemon.startMaintenance({ by, reason: reason ?? said, until: null, scope })
-      session.say(`${scopeText(scope)} is in maintenance until somebody ends it`)
+      session.say(`${scopeText(scope)} is in maintenance until someone ends it`)
     } catch (thrown) {
       // Without a daemon none can be ordered; a single refusal must not keep the others out.
       if (thrown instanceof CliFailure) throw thrown
@@ -108,7 +113,7 @@ function writeNew(file: string, yaml: string): void {
     writeFileSync(file, yaml, { flag: 'wx' })
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'EEXIST')
-      throw new CliFailure('failed', `${file} is there already; it is not overwritten`, [], { cause: thrown })
+      throw new CliFailure('failed', `${file} exists already; it is not overwritten`, [], { cause: thrown })
     throw new CliFailure('failed', `${file} cannot be written: ${ensureError(thrown).message}`, [], { cause: thrown })
   }
 }

@@ -16,16 +16,15 @@ import { wholeNumber } from './whole-number.ts'
 export function addIncidentCommands(program: Command, session: Session): void {
   const incident = program.command('incident').description('incidents: one failure episode of one host each')
   const list = withWatch(incident.command('list'))
-    .description('the newest first, from the journal')
-    .option('--open', 'only those that are not over')
+    .description('list incidents, newest first, from the journal')
+    .option('--open', 'only open ones')
     .addOption(
-      new Option(
-        '--unsettled',
-        'only those that are over, not all of whose instances are back, and that nobody has signed off',
-      ).conflicts('open'),
+      new Option('--unsettled', 'only closed ones with instances not back that nobody has signed off').conflicts(
+        'open',
+      ),
     )
     .option('--host <host>', 'only of this host')
-    .option('--limit <number>', 'at most so many', wholeNumber(1), 100)
+    .option('--limit <number>', 'at most this many', wholeNumber(1), 100)
     .action(({ watch, ...filter }: IncidentFilter & WatchOptions) =>
       show(session, watch === undefined ? {} : { watch }, () =>
         listFrame(
@@ -37,9 +36,11 @@ export function addIncidentCommands(program: Command, session: Session): void {
     )
   prints(list, 'list', listColumns)
   const shown = withWatch(incident.command('show'))
-    .description('what must be done, what died, how we know, how it was fenced, and every instance with its end')
+    .description(
+      'show one incident: what to do, what died, how we know, how it was fenced, and the outcome of every instance',
+    )
     .argument('<incident>', '', incidentId)
-    .addOption(new Option('--follow', 'show its progress until it is over').conflicts('watch').default(false))
+    .addOption(new Option('--follow', 'show its progress until it ends').conflicts('watch').default(false))
     .action((id: string, options: WatchOptions & { follow: boolean }) =>
       options.follow ? follow(session, id) : show(session, options, () => incidentFrame(session, id)),
     )

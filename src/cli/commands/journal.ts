@@ -26,9 +26,9 @@ const entryColumns: Column<ReadEntry>[] = [
   { title: 'Seq', type: 'integer', means: 'Its number; the journal has no gaps', value: (it) => it.seq },
   { title: 'Time', type: 'time', means: 'When it was written', value: (it) => it.at, text: (it) => clockTime(it.at) },
   { title: 'Actor', type: 'string', means: '`daemon`, `operator:NAME` or `calendar:NAME`', value: (it) => it.actor },
-  { title: 'Host', type: 'string?', means: 'What host it is about', value: (it) => it.host },
-  { title: 'Incident', type: 'string?', means: 'What incident it is about', value: (it) => it.incident },
-  { title: 'Instance', type: 'string?', means: 'What instance it is about', value: (it) => it.instance },
+  { title: 'Host', type: 'string?', means: 'The host it is about', value: (it) => it.host },
+  { title: 'Incident', type: 'string?', means: 'The incident it is about', value: (it) => it.incident },
+  { title: 'Instance', type: 'string?', means: 'The instance it is about', value: (it) => it.instance },
   { title: 'Kind', type: 'string', means: 'What happened, as a code', value: (it) => it.kind },
   { title: 'Message', type: 'string', means: 'What happened, in words', value: (it) => it.sentence ?? it.kind },
 ]
@@ -40,13 +40,18 @@ const verifyColumns: Column<VerifiedChain>[] = [
     means: '`whole` or `broken`',
     value: (it) => (it.broken === null ? 'whole' : 'broken'),
   },
-  { title: 'Entries', type: 'integer', means: 'How many were walked', value: (it) => it.entries },
-  { title: 'Head', type: 'string', means: 'The hash of the newest: keep it elsewhere', value: (it) => it.head },
+  { title: 'Entries', type: 'integer', means: 'How many were checked', value: (it) => it.entries },
+  {
+    title: 'Head',
+    type: 'string',
+    means: 'The hash of the newest entry: keep a copy elsewhere',
+    value: (it) => it.head,
+  },
   {
     title: 'Kept Head',
     type: 'string?',
     means:
-      '`agrees` or `contradicts`: what `journal.db.head` says of the end; `missing` or `unreadable`: nothing shows that it is whole',
+      'What `journal.db.head` says about the end: `agrees` or `contradicts`; `missing` or `unreadable`: nothing can show that the end is there',
     value: (it) => it.keptHead ?? null,
   },
   {
@@ -73,10 +78,10 @@ interface ListOptions {
 }
 
 export function addJournalCommands(program: Command, session: Session): void {
-  const journal = program.command('journal').description('the record of everything that was decided and done')
+  const journal = program.command('journal').description('the record of everything that Lifeboat decided and did')
   const list = journal
     .command('list')
-    .description('entries, the newest last')
+    .description('list entries, newest last')
     .option('--incident <incident>', 'only of this incident')
     .option('--host <host>', 'only of this host')
     .option('--instance <instance>', 'only of this instance')
@@ -87,24 +92,24 @@ export function addJournalCommands(program: Command, session: Session): void {
     .option('--after <seq>', 'only those after this number', wholeNumber(0, mostEntries))
     .option(
       '--limit <number>',
-      'at most so many: the newest, or with --after the first',
+      'at most this many: the newest, or with --after the first',
       wholeNumber(0, mostEntries),
       50,
     )
     .addOption(
-      new Option('--follow', 'go on with what is written from now on').conflicts(['until', 'after']).default(false),
+      new Option('--follow', 'then print new entries as they are written').conflicts(['until', 'after']).default(false),
     )
     .action((options: ListOptions, command: Command) => {
       const { since, until } = options
       if (since !== undefined && until !== undefined && until < since)
-        command.error(`error: --until (${until}) is before --since (${since}): nothing lies between`)
+        command.error(`error: --until (${until}) is before --since (${since})`)
       return options.follow ? follow(session, options) : listed(session, options)
     })
   prints(list, 'list', entryColumns)
   const verify = journal
     .command('verify')
     .description(
-      'prove that no entry was changed, put in or taken out; cut-off newest ones show against the head kept beside it',
+      'prove that no entry was changed, inserted or removed; the head file beside the journal shows whether the newest are missing',
     )
     .action(() => {
       const verified = session.withJournal((open) => open.verify())
@@ -115,7 +120,7 @@ export function addJournalCommands(program: Command, session: Session): void {
   journal
     .command('export')
     .description(
-      'the whole journal or one incident: --format json (one entry a line, with hashes) or markdown (a report)',
+      'export the journal or one incident: --format json (one entry a line, with hashes) or markdown (a report)',
     )
     .argument('[incident]')
     .action((incident?: string) => {

@@ -50,14 +50,14 @@ const statusColumns: Column<DaemonStatus>[] = [
   {
     title: 'Restart Loop',
     type: 'object?',
-    means: 'That the daemon died again and again: `died` (how often), `message`; null when it did not',
+    means: 'Set if the daemon keeps dying: `died` (how often), `message`; else null',
     value: (it) => it.restartLoop,
     text: ({ restartLoop }) => restartLoop?.message ?? 'no',
   },
   {
     title: 'Brake',
     type: 'list of objects',
-    means: 'The scopes in which the brake holds recoveries, each with its numbers',
+    means: 'The scopes where the brake holds recoveries, each with its numbers',
     value: (it) => it.brake,
     text: ({ brake }) =>
       brake.length === 0
@@ -95,7 +95,7 @@ const statusColumns: Column<DaemonStatus>[] = [
     title: 'Incidents',
     type: 'object',
     means:
-      'How many are `open`, how many of those are `held`, and what is `unsettled`: over, not all back, and signed off by nobody',
+      'How many are `open` and how many of those `held`; `unsettled`: closed with instances not back, and not signed off',
     value: (it) => it.incidents,
     text: ({ incidents }) =>
       [`${incidents.open} open, ${incidents.held} of them held`, ...unreviewedLines(incidents.unsettled)].join('\n'),
@@ -111,7 +111,7 @@ const statusColumns: Column<DaemonStatus>[] = [
     title: 'Configuration',
     type: 'object',
     means:
-      'The configuration in force: `files`, `loadedAt`, `loadedBy`, what is `waiting` for a restart, what was `refused`',
+      'The configuration in force: `files`, `loadedAt`, `loadedBy`; `waiting`: takes effect at the next restart; `refused`: the last rejected reload',
     moving: true,
     value: (it) => it.configuration,
     text: ({ configuration }) => configurationText(configuration),
@@ -157,7 +157,7 @@ function configurationText({ loadedAt, loadedBy, waiting, refused }: Configurati
 
 const hostColumns: Column<HostStatus>[] = [
   { title: 'Host', type: 'string', means: "Nova's name of it", value: (it) => it.host },
-  { title: 'Segment', type: 'string', means: 'Whose rules it is under', value: (it) => it.segment },
+  { title: 'Segment', type: 'string', means: 'The segment whose rules apply to it', value: (it) => it.segment },
   { title: 'Zone', type: 'string?', means: 'Its availability zone', value: (it) => it.zone },
   {
     title: 'Verdict',
@@ -177,7 +177,7 @@ const hostColumns: Column<HostStatus>[] = [
   {
     title: 'Silent',
     type: 'integer',
-    means: 'Milliseconds since its heartbeat moved',
+    means: 'Milliseconds since its last heartbeat',
     moving: true,
     value: (it) => Math.round(it.silentMs),
     text: (it) => `${span(it.silentMs)} (${it.missedBeats.toFixed(1)} beats)`,
@@ -203,14 +203,14 @@ const hostColumns: Column<HostStatus>[] = [
 const returnColumn: Column<HostStatus> = {
   title: 'Return',
   type: 'string?',
-  means: 'How far it is on its way back after an incident; in tables only while there is such a host',
+  means: 'How far its return to service is, after an incident; in tables only while some host is returning',
   value: (it) => it.returning,
 }
 const allHostColumns = [...hostColumns, returnColumn]
 
 export function addLookCommands(program: Command, session: Session): void {
   const status = withWatch(program.command('status'))
-    .description('the running daemon: mode, pauses, maintenance, last poll, hosts, incidents')
+    .description('show the running daemon: mode, pauses, maintenance, last poll, hosts, incidents')
     .action((options: WatchOptions) =>
       show(session, options, async () => oneFrame(await session.daemon().status(), statusColumns, session.shape())),
     )
@@ -219,7 +219,7 @@ export function addLookCommands(program: Command, session: Session): void {
   addHostMaintenance(host, session)
   addHostCommands(host, session)
   const list = withWatch(host.command('list'))
-    .description('every host with its verdict and why')
+    .description('list every host with its verdict and why')
     .action((options: WatchOptions) =>
       show(session, options, async () => {
         const hosts = await session.daemon().hosts()

@@ -26,26 +26,26 @@ const columns: Column<Order>[] = [
     type: 'time?',
     means: 'When it ends by itself; null: by hand',
     value: (it) => it.until,
-    text: (it) => (it.until === null ? 'ended by hand' : clockTime(it.until)),
+    text: (it) => (it.until === null ? 'until someone ends it' : clockTime(it.until)),
   },
   { title: 'Reason', type: 'string', means: 'Why', value: (it) => it.reason },
 ]
 
 export function addMaintenanceCommands(program: Command, session: Session): void {
-  const maintenance = program.command('maintenance').description('hosts that may fall silent without being recovered')
+  const maintenance = program.command('maintenance').description('hosts whose silence opens no incident')
   withScope(maintenance.command('start'), { cloud: true })
-    .description('open no incident for silent hosts of this scope, and hold the open ones')
+    .description('open no incident for silent hosts in this scope, and hold the open ones')
     .requiredOption('--reason <text>', 'why', text)
-    .option('--for <duration>', 'end by itself after this time, e.g. 4h (default: until ended)', orderLength)
+    .option('--for <duration>', 'end after this time, e.g. 4h (default: until someone ends it)', orderLength)
     .action((options: ScopeOptions & { reason: string; for?: number }) =>
       start(session, requiredScope(options), options.reason, options.for),
     )
   withScope(maintenance.command('end'), { cloud: true })
-    .description('end it; hosts that are still down are then recovered like any other')
+    .description('end maintenance; hosts that are still down are then recovered')
     .requiredOption('--reason <text>', 'why', text)
     .action((options: ScopeOptions & { reason: string }) => end(session, requiredScope(options), options.reason))
   const list = withWatch(maintenance.command('list'))
-    .description('every maintenance and pause in force')
+    .description('list every maintenance and pause in force')
     .action((options: WatchOptions) =>
       show(session, options, async () =>
         listFrame((await session.daemon().status()).standingOrders, columns, session.shape(), orderName),
@@ -58,10 +58,10 @@ export function addMaintenanceCommands(program: Command, session: Session): void
 export function addHostMaintenance(host: Command, session: Session): void {
   host
     .command('maintenance')
-    .description('let one host fall silent without being recovered, or end that')
+    .description('put one host in maintenance: its silence opens no incident; --end ends it')
     .argument('<host>')
     .requiredOption('--reason <text>', 'why', text)
-    .option('--for <duration>', 'end by itself after this time, e.g. 4h (default: until ended)', orderLength)
+    .option('--for <duration>', 'end after this time, e.g. 4h (default: until someone ends it)', orderLength)
     .option('--end', 'end its maintenance', false)
     .action(async (name: string, options: { reason: string; for?: number; end: boolean }, command: Command) => {
       if (options.end && options.for !== undefined) command.error("error: option '--end' cannot be used with '--for'")

@@ -13,20 +13,20 @@ const columns: Column<NoticeRecord>[] = [
   {
     title: 'Time',
     type: 'time',
-    means: 'When it was put on record',
+    means: 'When Lifeboat queued it',
     value: (it) => it.queuedAt,
     text: (it) => clockTime(it.queuedAt),
   },
   { title: 'Receiver', type: 'string', means: 'Who is told', value: (it) => it.receiver },
   { title: 'State', type: 'string', means: '`waiting`, `retrying`, `sent` or `dead`', value: (it) => it.state },
-  { title: 'Tries', type: 'integer', means: 'How often it was tried', value: (it) => it.attempts },
+  { title: 'Tries', type: 'integer', means: 'How many times Lifeboat tried to send it', value: (it) => it.attempts },
   { title: 'Topic', type: 'string', means: 'What it is about', value: (it) => it.notice.topic },
   { title: 'Severity', type: 'string', means: '`info`, `warning` or `critical`', value: (it) => it.notice.severity },
-  { title: 'Host', type: 'string?', means: 'About which host', value: (it) => it.notice.host },
+  { title: 'Host', type: 'string?', means: 'The host it is about', value: (it) => it.notice.host },
   {
     title: 'Project',
     type: 'string?',
-    means: 'Whose instances, to a receiver for tenants',
+    means: 'The project whose instances it is about, for tenants',
     value: (it) => it.notice.project,
   },
   {
@@ -40,7 +40,7 @@ const columns: Column<NoticeRecord>[] = [
   {
     title: 'Reference',
     type: 'string?',
-    means: 'What a tenant can name in a question',
+    means: 'What a tenant can quote when asking',
     value: (it) => it.notice.reference,
   },
   { title: 'ID', type: 'string', means: 'Of the notice; the same at every try', value: (it) => it.notice.id },
@@ -59,35 +59,31 @@ interface ListOptions {
 }
 
 export function addNoticeCommands(program: Command, session: Session): void {
-  const notice = program.command('notice').description('what people outside are told')
+  const notice = program.command('notice').description('notices that Lifeboat sends to people')
   const listed = notice
     .command('list')
-    .description('notices by receiver, the newest last')
+    .description('list notices by receiver, newest last')
     .option('--receiver <name>', 'only to this receiver')
     .option('--incident <incident>', 'only of this incident')
     .option('--host <host>', 'only about this host')
     .addOption(new Option('--state <state>', 'only these').choices(Object.keys(noticeStates)))
     .addOption(new Option('--dead', 'only dead letters: --state dead').conflicts('state'))
-    .option('--limit <number>', 'at most so many, the newest', wholeNumber(1), 50)
+    .option('--limit <number>', 'at most this many, the newest', wholeNumber(1), 50)
     .action((options: ListOptions) => list(session, options))
   prints(listed, 'list', columns)
   const tested = notice
     .command('test')
-    .description('send a test to a receiver, straight from the configuration; the daemon need not run')
+    .description('send a test notice to a receiver; needs no daemon')
     .argument('<receiver>')
-    .option(
-      '--project <id>',
-      'of a receiver for tenants: whose notice it is; default: the first that is configured',
-      text,
-    )
+    .option('--project <id>', 'the project, if the receiver is for tenants; default: the first one configured', text)
     .action(async (receiver: string, { project }: { project?: string }) => {
       const config = session.config({ withSecrets: true })
       const by = session.by()
       const { ok, detail } = await session.commands.testNotice(config, { receiver, by, project: project ?? null })
-      if (!ok) throw new CliFailure('failed', `${receiver} did not take the test: ${detail}`)
-      session.terminal.stdout(`${receiver} took the test: ${detail}\n`)
+      if (!ok) throw new CliFailure('failed', `${receiver} refused the test: ${detail}`)
+      session.terminal.stdout(`${receiver} accepted the test: ${detail}\n`)
     })
-  ends(tested, { 1: 'the receiver did not take it' })
+  ends(tested, { 1: 'the receiver refused the test' })
 }
 
 function list(session: Session, { receiver, incident, host, state, dead, limit }: ListOptions): void {

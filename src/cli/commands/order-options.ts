@@ -33,12 +33,12 @@ export function scopeOf({ host, segment, cloud }: ScopeOptions): Scope | undefin
 /** Throws CliFailure: maintenance of everything must not be what somebody gets who forgot a name. */
 export function requiredScope(options: ScopeOptions): Scope {
   const scope = scopeOf(options)
-  if (scope === undefined) throw new CliFailure('usage', 'say of what: --host HOST, --segment SEGMENT or --cloud')
+  if (scope === undefined) throw new CliFailure('usage', 'name the scope: --host HOST, --segment SEGMENT or --cloud')
   return scope
 }
 
 export function text(given: string): string {
-  if (given.trim() === '') throw new InvalidArgumentError('It must not be empty: it is kept in the journal.')
+  if (given.trim() === '') throw new InvalidArgumentError('It must not be empty: the journal keeps it.')
   return given.trim()
 }
 
@@ -56,7 +56,7 @@ export function endOf(session: Session, forMs: number | undefined): string | nul
 
 /** until 2026-01-02 05:04:05Z; "until somebody ends it" and what follows from that. */
 export function untilText(until: string | null): string {
-  return until === null ? 'until somebody ends it' : `until ${clockTime(until)}`
+  return until === null ? 'until someone ends it' : `until ${clockTime(until)}`
 }
 
 /** pause by ann until …: reason */

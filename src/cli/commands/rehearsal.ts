@@ -8,7 +8,7 @@ import { printable } from '../output/width.ts'
 import type { Session } from '../session.ts'
 
 const scenarioColumns: Column<{ name: string; title: string }>[] = [
-  { title: 'Name', type: 'string', means: 'What `rehearse` takes', whole: true, value: ({ name }) => name },
+  { title: 'Name', type: 'string', means: 'The argument of `rehearse`', whole: true, value: ({ name }) => name },
   { title: 'Title', type: 'string', means: 'What happens in it', value: ({ title }) => title },
 ]
 
@@ -16,13 +16,13 @@ const lineColumns: Column<RehearsalLine>[] = [
   {
     title: 'Since',
     type: 'string?',
-    means: "The scenario's own time, since it began; null before and after",
+    means: 'Simulated time since the scenario began; null before and after',
     value: (it) => it.since,
   },
   { title: 'Seq', type: 'integer?', means: 'Of the journal entry; null where there is none', value: (it) => it.seq },
   { title: 'Actor', type: 'string?', means: 'As in `journal list`', value: (it) => it.actor },
-  { title: 'Host', type: 'string?', means: 'What host it is about', value: (it) => it.host },
-  { title: 'Instance', type: 'string?', means: 'What instance it is about, by name', value: (it) => it.instance },
+  { title: 'Host', type: 'string?', means: 'The host it is about', value: (it) => it.host },
+  { title: 'Instance', type: 'string?', means: 'The instance it is about, by name', value: (it) => it.instance },
   {
     title: 'Kind',
     type: 'string',
@@ -38,12 +38,10 @@ const usualWidth = 120
 export function addRehearsal(program: Command, session: Session): void {
   const rehearsal = program
     .command('rehearse')
-    .description(
-      'play a scenario on a simulated cloud: faults, acts and what Lifeboat makes of them; touches nothing real',
-    )
-    .argument('[scenario]', 'a name, or the path of a scenario.yaml; default: list those there are')
-    .option('--raw', 'every journal entry instead of sentences', false)
-    .option('--fast', 'as fast as it goes instead of live', false)
+    .description('play a scenario on a simulated cloud, and show what Lifeboat does; touches nothing real')
+    .argument('[scenario]', 'a name, or the path of a scenario.yaml; default: list all scenarios')
+    .option('--raw', 'print every journal entry instead of sentences', false)
+    .option('--fast', 'play as fast as possible instead of live', false)
     .action(async (scenario: string | undefined, { raw, fast }: { raw: boolean; fast: boolean }) => {
       if (scenario === undefined) await list(session)
       else await session.commands.rehearse(teller(session), { scenario, raw, live: !fast })

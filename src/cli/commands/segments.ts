@@ -48,9 +48,9 @@ const showColumns: Column<SegmentStatus>[] = [
   {
     title: 'Probes',
     type: 'list of strings',
-    means: 'Witnesses beside Nova',
+    means: 'What Lifeboat asks besides Nova',
     value: (it) => it.rules.probes,
-    text: (it) => it.rules.probes.join(', ') || 'none: Nova alone says that a host is dead',
+    text: (it) => it.rules.probes.join(', ') || 'none: only Nova says that a host is dead',
   },
   {
     title: 'Brake',
@@ -62,7 +62,7 @@ const showColumns: Column<SegmentStatus>[] = [
   {
     title: 'Policy',
     type: 'object',
-    means: 'What becomes of instances that did not simply run',
+    means: 'What happens to instances that were not simply running',
     value: (it) => it.rules.policy,
     text: ({ rules: { policy } }) =>
       `stopped: ${policy.stopped}, in error before: ${policy.errorBefore}, memory lost: ${policy.memoryLost}, unasked: ${policy.unasked}`,
@@ -70,7 +70,7 @@ const showColumns: Column<SegmentStatus>[] = [
   {
     title: 'On',
     type: 'object',
-    means: 'What is done when a host is declared down, disabled and down, or alive without its agent',
+    means: 'What Lifeboat does when a host is declared down, is disabled and down, or lives without nova-compute',
     value: ({ rules: { onDeclaredDown, onDisabledDown, onServiceDown } }) => ({
       declaredDown: onDeclaredDown,
       disabledDown: onDisabledDown,
@@ -99,13 +99,13 @@ const showColumns: Column<SegmentStatus>[] = [
 export function addSegmentCommands(program: Command, session: Session): void {
   const segment = program.command('segment').description('segments: hosts under one set of rules')
   const list = withWatch(segment.command('list'))
-    .description('every segment with its hosts and how they are')
+    .description('list every segment with its hosts and their verdicts')
     .action((options: WatchOptions) =>
       show(session, options, async () => listFrame(await session.daemon().segments(), listColumns, session.shape())),
     )
   prints(list, 'list', listColumns)
   const shown = withWatch(segment.command('show'))
-    .description('one segment: its hosts and every rule they are under')
+    .description('show one segment: its hosts and all its rules')
     .argument('<segment>')
     .action((name: string, options: WatchOptions) =>
       show(session, options, async () => {

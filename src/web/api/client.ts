@@ -100,14 +100,14 @@ function errorIn(text: string): { code?: string; message?: string } | null {
 }
 
 function noAnswer(method: string): ApiFailure {
-  const why = 'Lifeboat does not answer: it is stopped, restarting, or the network is gone'
+  const why = 'Lifeboat does not answer: it is stopped, restarting or unreachable'
   if (method === 'GET') return new ApiFailure(0, 'NO_ANSWER', why)
   const message =
-    'No answer came, and the order may have been taken. Look at the page or the journal before giving it again'
+    'No answer came, but the order may have been taken. Check the page or the journal before you repeat it'
   return new ApiFailure(0, 'NO_ANSWER', message, true)
 }
 
 function strangeAnswer(method: string): ApiFailure {
-  const message = 'What answered is not Lifeboat, perhaps a proxy or a login page between'
+  const message = 'The answer is not from Lifeboat, perhaps from a proxy or a login page'
   return new ApiFailure(0, 'NOT_LIFEBOAT', message, method !== 'GET')
 }

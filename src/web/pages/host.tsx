@@ -60,7 +60,7 @@ export function HostPage({ host }: { host: string }) {
           </div>
           <Section id="incidents" title="Incidents">
             {value.incidents.length === 0 ? (
-              <Empty>None: this host has not failed on record.</Empty>
+              <Empty>None on record.</Empty>
             ) : (
               <IncidentTable incidents={value.incidents} caption={`Incidents of ${host}`} />
             )}
@@ -116,17 +116,15 @@ function actsOf({ host, standingOrders, mark, verdict, incident }: HostDetail): 
   const scope = { kind: 'host', name: host }
   const own = standingOrders.filter((order) => order.scope.kind === 'host' && order.scope.name === host)
   const inMaintenance = own.some(({ kind }) => kind === 'maintenance')
-  const notOurs = mark === null ? 'Nothing of ours is set on it' : null
+  const notOurs = mark === null ? 'Lifeboat has set no flag on it' : null
   const maintenance: Act = inMaintenance
     ? {
         title: 'End maintenance',
         role: 'operator',
         path: paths.endMaintenance,
         body: { scope },
-        effect: (
-          <p>From now on the silence of {host} means what it does elsewhere: if it is down now, an incident opens.</p>
-        ),
-        done: `The maintenance of ${host} is over`,
+        effect: <p>The silence of {host} counts again: if it is down now, an incident opens.</p>,
+        done: `The maintenance of ${host} has ended`,
       }
     : {
         title: 'Begin maintenance',
@@ -134,21 +132,18 @@ function actsOf({ host, standingOrders, mark, verdict, incident }: HostDetail): 
         path: paths.maintenance,
         body: { scope },
         until: true,
-        effect: (
-          <p>
-            Silence of {host} is expected: no incident is opened for it. Its instances are not recovered if it dies.
-          </p>
-        ),
+        effect: <p>Opens no incident when {host} falls silent. Its instances are not recovered if it dies.</p>,
         done: `${host} is in maintenance`,
       }
   return [
     maintenance,
-    letBack({ host, title: 'Let it back', senseless: notOurs }),
+    letBack({ host, title: 'Return it to service', senseless: notOurs }),
     keepOut({ host, title: 'Keep it out', senseless: notOurs }),
     stateDead({
       host,
-      title: 'State that it is dead',
-      senseless: verdict === 'healthy' ? 'Its heartbeat beats' : incident === null ? null : 'See its open incident',
+      title: 'Attest that it is dead',
+      senseless:
+        verdict === 'healthy' ? 'It is alive: its heartbeat beats' : incident === null ? null : 'See its open incident',
       brakeHolds: false,
     }),
   ]
@@ -185,8 +180,8 @@ function Seen({ host }: { host: HostDetail }) {
       {probes.length === 0 ? (
         <p class="under">
           {missedBeats < 1.2
-            ? 'No probe was asked: that is done once heartbeats are missing.'
-            : `No probe is asked of a host that is ${verdictWord({ kind: verdict, reason })}.`}
+            ? 'No probe asked yet: Lifeboat asks once heartbeats are missing.'
+            : `Lifeboat asks no probe while a host is ${verdictWord({ kind: verdict, reason })}.`}
         </p>
       ) : (
         <ul class="plain">
@@ -208,8 +203,8 @@ function SetAside({ incident, because, since }: NonNullable<HostDetail['setAside
   return (
     <>
       <p>
-        <Tag tone="wait">set aside</Tag> Lifeboat has disabled it, so that Nova sends no guest there. It is enabled as
-        soon as it is seen to live; if it is dead, its own incident takes over.
+        <Tag tone="wait">set aside</Tag> Lifeboat disabled it, so that Nova sends no guest there, and enables it as soon
+        as it proves alive. If it is dead, its own incident takes over.
       </p>
       <Facts>
         <Fact name="Because">{because}</Fact>
@@ -232,7 +227,7 @@ function Return({ host }: { host: HostDetail }) {
     return (
       <p class="under">
         Nothing of ours is set on it. After a failure it returns{' '}
-        {returnRules.mode === 'automatic' ? 'by itself' : 'when a person says so'}, healthy for{' '}
+        {returnRules.mode === 'automatic' ? 'by itself' : 'when a person confirms'}, healthy for{' '}
         {span(returnRules.healthyMs)}.
       </p>
     )
@@ -273,7 +268,7 @@ function Return({ host }: { host: HostDetail }) {
 }
 
 function History({ lines }: { lines: readonly VerdictLine[] }) {
-  if (lines.length === 0) return <Empty>No verdict of this host is on record.</Empty>
+  if (lines.length === 0) return <Empty>No verdict on record.</Empty>
   const newest = [...lines].sort((a, b) => b.seq - a.seq)
   return (
     <ol class="timeline">

@@ -79,7 +79,7 @@ export function IncidentsPage() {
         {(value) => {
           const shown = value.filter((one) => fits(one, state, wanted))
           if (value.length === 0 && asked[state] === undefined)
-            return <Empty>No incident is on record: no host has died yet.</Empty>
+            return <Empty>No incidents: no host has died yet.</Empty>
           if (shown.length === 0) return <Empty>No incident matches.</Empty>
           return <IncidentTable incidents={shown} caption="Incidents, newest first" />
         }}

@@ -225,7 +225,7 @@ function Verify() {
     get<ChainProof>(paths.verify, { limitMs: verifyLimitMs }).then(
       (proof) => {
         setState(proof)
-        announce(proof.broken === null ? 'The chain holds' : `The chain is broken at entry ${proof.broken.seq}`)
+        announce(proof.broken === null ? 'The chain is intact' : `The chain is broken at entry ${proof.broken.seq}`)
       },
       (thrown: unknown) => setState(thrown as ApiFailure),
     )

@@ -78,11 +78,7 @@ export function OverviewPage() {
       <Section id="recent" title="Recent incidents" note={<a href="/incidents">All incidents</a>}>
         <Loaded of={incidents}>
           {() =>
-            over.length === 0 ? (
-              <Empty>None is on record yet.</Empty>
-            ) : (
-              <IncidentTable incidents={over} caption="Recent incidents" />
-            )
+            over.length === 0 ? <Empty>None yet.</Empty> : <IncidentTable incidents={over} caption="Recent incidents" />
           }
         </Loaded>
       </Section>
@@ -129,7 +125,7 @@ function Standing({ status, unsettled, onDone }: StandingProps) {
 /** The one sentence that says whether somebody must get up. All is well only when everything is known and nothing is left. */
 function sentence(status: DaemonStatus) {
   const { frozen, hosts, incidents, lastPoll, paused } = status
-  if (lastPoll === null) return { title: 'Nova was not read yet', tone: 'wait' } as const
+  if (lastPoll === null) return { title: 'Nova not read yet', tone: 'wait' } as const
   if (!lastPoll.ok) return { title: 'Nova does not answer', tone: 'bad' } as const
   if (frozen !== null) return { title: 'Verdicts are frozen', tone: 'wait' } as const
   if (incidents.held > 0)
@@ -185,7 +181,7 @@ function Unsettled({ named, count }: { named: readonly IncidentSummary[]; count:
         <p class="under">
           {named.length > 0 && 'and '}
           {counted(rest, named.length > 0 ? 'more incident' : 'incident')}:{' '}
-          <a href="/incidents?state=unsigned">all that nobody has signed off</a>
+          <a href="/incidents?state=unsigned">all that are not signed off</a>
         </p>
       )}
     </section>
@@ -203,13 +199,13 @@ function Holds({ status }: { status: DaemonStatus }) {
         <div class="notice wait">
           <strong>Frozen: {frozen.reason}</strong>
           <p>
-            {frozen.message}, since <Time at={frozen.since} />. No host's verdict moves until it is over.
+            {frozen.message}, since <Time at={frozen.since} />. No verdict changes until the freeze ends.
           </p>
         </div>
       )}
       {restartLoop !== null && (
         <div class="notice bad">
-          <strong>The daemon dies again and again</strong>
+          <strong>The daemon keeps dying</strong>
           <p>{restartLoop.message}.</p>
         </div>
       )}
@@ -232,10 +228,10 @@ function Holds({ status }: { status: DaemonStatus }) {
       ))}
       {refused !== null && (
         <div class="notice wait">
-          <strong>The configuration on disk was refused</strong>
+          <strong>The configuration on disk was rejected</strong>
           <p>
-            {refused.message}. What was read at <Time at={configuration.loadedAt} /> holds on; {refused.by} asked for
-            the new one at <Time at={refused.at} />.
+            {refused.message}. The one read at <Time at={configuration.loadedAt} /> stays in force; {refused.by} asked
+            for the new one at <Time at={refused.at} />.
           </p>
         </div>
       )}
@@ -289,7 +285,7 @@ const pauseAct = {
   role: 'operator',
   path: paths.pause,
   until: true,
-  effect: <p>No recovery is begun anywhere, and those that run stop before their next write. Hosts are watched on.</p>,
+  effect: <p>No recovery begins, and those under way stop before their next write. Hosts are still watched.</p>,
   done: 'All recoveries are paused',
 } as const
 
@@ -297,6 +293,6 @@ const resumeAct = {
   title: 'Resume recoveries',
   role: 'operator',
   path: paths.resume,
-  effect: <p>The pause of the whole cloud ends. Held incidents go on at once.</p>,
-  done: 'Recoveries go on',
+  effect: <p>Ends the pause of the whole cloud. Held incidents go on at once.</p>,
+  done: 'Recoveries are resumed',
 } as const

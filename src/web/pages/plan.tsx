@@ -32,7 +32,7 @@ export function PlanPage({ host }: { host: string }) {
     <>
       <PageHead title={<>What if {host} died now</>}>
         <span class="head-facts">
-          <a href={link.host(host)}>the host as it is</a>
+          <a href={link.host(host)}>the host now</a>
         </span>
         <span class="push">
           <button type="button" disabled={refusal !== null || busy} onClick={() => setAgain(again + 1)}>
@@ -68,7 +68,7 @@ function usePlan(host: string | null, again: number): { run: PlanRun | null; fai
       setState({ run, failure: null })
       if (run.state === 'running') {
         cancel = after(lookMs, () => void get<PlanRun>(paths.plan(run.id)).then(look, failed))
-      } else announce(run.state === 'done' ? `The plan of ${host} is made` : `There is no plan of ${host}`)
+      } else announce(run.state === 'done' ? `The plan of ${host} is ready` : `No plan of ${host}`)
     }
     setState({ run: null, failure: null })
     void post<PlanRun>(paths.plans, planOrder(host)).then(look, failed)
@@ -110,7 +110,7 @@ function Plan({ instances }: { instances: readonly InstancePlan[] }) {
     if (sorting.down) found.reverse()
     return found
   }, [instances, wanted, decision, sorting])
-  if (instances.length === 0) return <Empty>There is no instance on this host.</Empty>
+  if (instances.length === 0) return <Empty>This host has no instances.</Empty>
   return (
     <>
       <p class="headline">

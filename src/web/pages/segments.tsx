@@ -77,9 +77,9 @@ function Rules({ rules }: { rules: SegmentStatus['rules'] }) {
     rules
   const back = rules.return
   const facts: [string, string][] = [
-    ['Disks', storage === 'shared' ? 'on shared storage' : 'local: an instance without a volume is left'],
-    ['Fencing', fencing.length === 0 ? 'none: a person must state a death' : fencing.join(', then ')],
-    ['Probes', probes.length === 0 ? 'none: Nova alone says' : probes.join(', ')],
+    ['Disks', storage === 'shared' ? 'on shared storage' : 'local: instances without a volume are left'],
+    ['Fencing', fencing.length === 0 ? 'none: a person must attest each death' : fencing.join(', then ')],
+    ['Probes', probes.length === 0 ? 'none: only Nova is asked' : probes.join(', ')],
     ['Brake', `${brake.maxHosts} hosts, ${Math.round(brake.maxShare * 100)} % of the segment`],
     ['Silent but alive', onServiceDown],
     ['Declared down by others', onDeclaredDown],
@@ -87,7 +87,7 @@ function Rules({ rules }: { rules: SegmentStatus['rules'] }) {
     ['Stopped instances', policy.stopped],
     ['In error before', policy.errorBefore],
     ['Memory lost', policy.memoryLost === 'start' ? 'started' : 'left stopped'],
-    ['At once per host', String(maxParallelPerHost)],
+    ['Evacuations at once per host', String(maxParallelPerHost)],
     ['Return', `${back.mode}, after ${span(back.healthyMs)} healthy`],
   ]
   return (

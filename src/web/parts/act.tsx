@@ -31,7 +31,7 @@ export interface Act {
   done: string | ((answer: unknown) => string)
 }
 
-const defaultWords = { field: 'reason', label: 'Reason', hint: 'It is kept in the journal with your name.' }
+const defaultWords = { field: 'reason', label: 'Reason', hint: 'The journal keeps it with your name.' }
 
 export function ActButton({
   act,
@@ -146,7 +146,7 @@ function ActDialog({ act, onClose, onDone }: { act: Act; onClose: () => void; on
         </div>
         {failure !== null && (
           <div class="notice bad" role="alert">
-            <strong>{failure.unknown ? 'Nobody knows whether it was done' : 'Not done'}</strong>
+            <strong>{failure.unknown ? 'It may have been done' : 'Not done'}</strong>
             <p>{failure.message}</p>
           </div>
         )}

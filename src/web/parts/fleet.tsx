@@ -14,7 +14,7 @@ const namedTiles = 120
 
 export function Fleet({ hosts }: { hosts: readonly HostStatus[] }) {
   const segments = useMemo(() => bySegment(hosts), [hosts])
-  if (hosts.length === 0) return <Empty>No compute host was seen yet.</Empty>
+  if (hosts.length === 0) return <Empty>No compute host seen yet.</Empty>
   return (
     <div class="fleet">
       {segments.map(([segment, members]) => (

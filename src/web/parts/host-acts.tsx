@@ -19,7 +19,7 @@ export function letBack({ host, title, senseless }: HostAct): Act {
     words: { field: 'reason', label: 'Reason', hint: 'What was repaired, and how you know.' },
     effect: (
       <p>
-        What Lifeboat set on <strong>{host}</strong> is taken back once its evacuations are settled and it was healthy
+        Lifeboat clears its flags on <strong>{host}</strong> once evacuations from it are complete and it was healthy
         long enough. Then instances are scheduled there again.
       </p>
     ),
@@ -36,7 +36,7 @@ export function keepOut({ host, title, senseless }: HostAct): Act {
     body: { keepOut: true },
     effect: (
       <p>
-        <strong>{host}</strong> stays out, however healthy it looks, until somebody lets it back.
+        <strong>{host}</strong> stays out of service, however healthy it looks, until someone returns it.
       </p>
     ),
     senseless,
@@ -48,7 +48,7 @@ export function keepOut({ host, title, senseless }: HostAct): Act {
 export const deathWords = {
   field: 'proof',
   label: 'How do you know that it is dead?',
-  hint: 'Say what you saw or did, e.g. "I pulled both power cords at 03:20". It is kept in the journal with your name.',
+  hint: 'Say what you saw or did, e.g. "I pulled both power cords at 03:20". The journal keeps it with your name.',
 }
 
 /** What a wrong word does. */
@@ -71,15 +71,15 @@ export function stateDead({ host, title, senseless, brakeHolds }: HostAct & { br
     words: deathWords,
     effect: (
       <p>
-        Your word takes the place of a machine's proof:{' '}
+        Your word replaces a machine's proof.{' '}
         {brakeHolds ? (
           <>
-            it is kept, but <strong>the brake still holds {host}</strong>, and nothing is done before you let it past
-            the brake as well or the brake opens. Then its instances are evacuated at once.
+            Lifeboat records it, but <strong>the brake still holds {host}</strong>. Its instances are evacuated once the
+            brake opens or you override it.
           </>
         ) : (
           <>
-            the instances of <strong>{host}</strong> are evacuated at once, unless the brake holds them.
+            Lifeboat evacuates the instances of <strong>{host}</strong> at once, unless the brake holds it.
           </>
         )}{' '}
         <TwiceWarning />
@@ -88,8 +88,8 @@ export function stateDead({ host, title, senseless, brakeHolds }: HostAct & { br
     senseless,
     done: (answer) =>
       isHeld(answer)
-        ? `Your word is kept. The brake still holds ${host}: let it past the brake as well`
-        : `The recovery of ${host} begins, on your word`,
+        ? `Recorded. The brake still holds ${host}: override the brake as well`
+        : `The recovery of ${host} begins on your word`,
   }
 }
 

@@ -13,7 +13,7 @@ export function OrderNotice({ order }: { order: Order }) {
         {reason} — {by}
         {source !== null && ` (${source})`}, since <Time at={since} />
         {until === null ? (
-          ', until somebody ends it'
+          ', until someone ends it'
         ) : (
           <>
             , until <Time at={until} />

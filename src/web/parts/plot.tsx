@@ -91,6 +91,6 @@ export function Plot({ label, height, data, options }: PlotProps) {
     }
   }, [height, options])
   useEffect(() => plot.current?.setData(data), [data])
-  if (missing) return <Empty>The plot could not be loaded; the tables below say the same. Load the page anew.</Empty>
+  if (missing) return <Empty>The plot could not be loaded. Reload the page, or read the tables below.</Empty>
   return <div class="plot" ref={holder} role="img" aria-label={label} style={{ minHeight: `${height}px` }} />
 }

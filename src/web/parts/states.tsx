@@ -18,7 +18,7 @@ export function Loaded<T>({ of, children }: { of: Resource<T>; children: (value:
 }
 
 function said({ message, passing }: ApiFailure): string {
-  return passing ? `${message}. Asked again by itself.` : message
+  return passing ? `${message}. Trying again.` : message
 }
 
 export function Problem({ title, children }: { title: string; children: ComponentChildren }) {

@@ -44,7 +44,7 @@ function whatDied({ host, segment, verdict, openedAt, openedBy }: IncidentReview
 
 function howWeKnow({ verdict, statement }: IncidentReview) {
   if (verdict === null)
-    return statement === null ? 'No verdict of the monitor: a person opened it' : <Stated {...statement} />
+    return statement === null ? 'No verdict: a person opened this incident' : <Stated {...statement} />
   const { silentMs, missedBeats, status, state, forcedDown, probes } = verdict.evidence
   const said = [
     // Most verdicts say it in their own words.
@@ -74,8 +74,8 @@ function Stated({ by, statement }: { by: string; statement: string }) {
 export const strengthMeans: Record<string, string> = {
   'power-off': 'its power was read back as off',
   'agent-verified': 'a fence agent verified it',
-  'command-verified': 'a command of the operator verified it',
-  statement: 'a person said so: no machine read it',
+  'command-verified': 'your fencing command verified it',
+  statement: 'a person said so: no machine checked it',
 }
 
 /** A host without its storage may live on, and does no harm. */
@@ -88,7 +88,7 @@ function fenced({ proof, voided, statement, fencing, held, ended, mode }: Incide
     return (
       <>
         <Tag tone={proof.strength === 'statement' ? 'wait' : 'good'}>
-          {proof.strength === 'statement' ? 'on a statement' : provenWord(proof)}
+          {proof.strength === 'statement' ? 'on a person’s word' : provenWord(proof)}
         </Tag>{' '}
         by <strong>{proof.method}</strong> at <Time at={proof.provenAt} />: {strengthMeans[proof.strength]}
         {statement !== null && (
@@ -104,12 +104,12 @@ function fenced({ proof, voided, statement, fencing, held, ended, mode }: Incide
         <Tag tone="bad">it showed life</Tag> after it was proven dead by <strong>{voided.method}</strong> at{' '}
         <Time at={voided.provenAt} />: {voided.message}
         <span class="under">
-          since <Time at={voided.at} />. What was evacuated by then stays evacuated; nothing more is begun before it is
-          silent and fenced again
+          since <Time at={voided.at} />. Instances evacuated by then stay where they are; the rest wait until the host
+          is silent and fenced again
         </span>
       </>
     )
-  if (mode === 'observe') return 'No: observe mode, nothing was sent'
+  if (mode === 'observe') return 'No: in observe mode nothing is sent'
   if (ended !== null) return 'No: nothing was evacuated'
   if (held !== null)
     return (
@@ -129,20 +129,20 @@ function cameBack(review: IncidentReview) {
   const total = lines.length
   if (watched !== null && total === 0) return watched.message
   if (total === 0 && ended !== null)
-    return proof === null && mode === 'armed' ? 'Nothing: no instance was touched' : 'There was no instance on it'
+    return proof === null && mode === 'armed' ? 'Nothing: no instance was touched' : 'The host had no instances'
   if (total === 0)
     return (
       <>
         Nothing yet. {incidentPhases[phase].means}
         <span class="under">
-          What is on it, and what would be done: <a href={link.plan(host)}>the plan as of now</a>
+          Its instances and what would happen to each: <a href={link.plan(host)}>the plan as of now</a>
         </span>
       </>
     )
   if (mode === 'observe')
     return (
       <>
-        Nothing: observe mode, nothing was sent. Armed,{' '}
+        Nothing: in observe mode nothing is sent. Armed,{' '}
         <strong>
           {lines.filter(({ decision }) => decision === 'recover').length} of {counted(total, 'instance')}
         </strong>{' '}
@@ -225,7 +225,7 @@ function underWay({ lines, outcomes }: IncidentReview): string | null {
     const what =
       (current?.waitsUntil ?? null) === null
         ? (current?.kind ?? (startedAt === null ? 'not begun' : 'between two steps'))
-        : 'waiting for an order that Nova may still serve'
+        : 'waiting for an evacuation that Nova may still carry out'
     steps.set(what, (steps.get(what) ?? 0) + 1)
   }
   const parts = [...steps].sort(([, a], [, b]) => b - a).map(([what, count]) => `${number(count)} ${what}`)
@@ -236,7 +236,7 @@ function hostNow({ host, hostReturn }: IncidentReview) {
   if (hostReturn === null)
     return (
       <>
-        Nothing of this incident is set on it. <a href={link.host(host)}>As it is now</a>
+        It carries no flag of this incident. <a href={link.host(host)}>See the host now</a>
       </>
     )
   const { state, message, since } = hostReturn
@@ -255,7 +255,7 @@ function hostNow({ host, hostReturn }: IncidentReview) {
 /** Before there are lines: nothing of the host was moved, and why. */
 function notBegun(held: IncidentReview['held'], ended: IncidentReview['ended']): string {
   if (ended !== null) return `Nothing was moved: ${ended.message}`
-  return held === null ? 'Nothing is lost yet: it has only begun' : 'Nothing of it was begun: it is held'
+  return held === null ? 'Just started, nothing lost yet' : 'Not started: on hold'
 }
 
 export function Since({ review }: { review: IncidentReview }) {

@@ -22,8 +22,8 @@ export const ends: Record<End, Words> = {
   failed: { word: 'failed', tone: outcomeTone.failed, means: outcomes.failed },
   'would-hold': { word: 'would be held', tone: 'bad', means: 'A person would have to decide' },
   left: { word: 'left', tone: outcomeTone.left, means: outcomes.left },
-  'would-leave': { word: 'would be left', tone: 'wait', means: 'It would stay where it is, for the reason given' },
-  open: { word: 'open', tone: outcomeTone.open, means: 'Not ended yet' },
+  'would-leave': { word: 'would be left', tone: 'wait', means: 'It would stay where it is, for the reason shown' },
+  open: { word: 'open', tone: outcomeTone.open, means: 'No outcome yet' },
   'would-recover': { word: 'would be recovered', tone: 'plain', means: 'Nothing was sent: the daemon only observes' },
   recovered: { word: 'recovered', tone: outcomeTone.recovered, means: outcomes.recovered },
 }

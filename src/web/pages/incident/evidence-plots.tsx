@@ -63,7 +63,7 @@ export function Heartbeats({ evidence, shared }: PlotProps) {
       <Plot label={label} height={180} data={data} options={options} />
       <Legend
         items={[
-          ['live', 'bar', 'a beat, by the time since the one before'],
+          ['live', 'bar', 'a heartbeat, and the time since the one before'],
           ['bad', 'bar', 'silence at the verdict'],
           ['faint', 'line', 'the usual interval'],
         ]}

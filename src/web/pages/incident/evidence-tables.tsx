@@ -11,9 +11,9 @@ const rowsShown = 200
 export function EvidenceTables({ evidence: { gaps, readings, silence } }: { evidence: EvidenceSeries }) {
   return (
     <details class="tables">
-      <summary>The same as tables</summary>
+      <summary>As tables</summary>
       <div class="table-row">
-        <Table caption="Heartbeats" columns={['At', 'Since the one before']}>
+        <Table caption="Heartbeats" columns={['At', 'After the one before']}>
           {gaps.slice(-rowsShown).map(({ at, gapMs, open }) => (
             <tr key={`${at} ${open}`}>
               <td>

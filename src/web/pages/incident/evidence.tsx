@@ -9,7 +9,7 @@ export function Evidence({ review }: { review: Pick<IncidentReview, 'evidence' |
   const { evidence, verdict, proof } = review
   const shared = useMemo(() => sharedAxis({ evidence, verdict, proof }), [evidence, verdict, proof])
   if (evidence.gaps.length === 0 && evidence.readings.length === 0 && evidence.silence.length === 0)
-    return <Empty>Nothing is on record: a person opened this incident before anything was seen.</Empty>
+    return <Empty>Nothing was recorded: a person opened this incident first.</Empty>
   return (
     <div class="evidence">
       {evidence.gaps.length > 0 && <Heartbeats evidence={evidence} shared={shared} />}

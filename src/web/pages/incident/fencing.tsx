@@ -21,14 +21,14 @@ export function Fencing({ review }: { review: IncidentReview }) {
           <table>
             <caption>
               Attempts
-              {shown.length < fenceAttempts.length && `: the last ${shown.length} of ${fenceAttempts.length} lines`}
+              {shown.length < fenceAttempts.length && `: the last ${shown.length} of ${fenceAttempts.length}`}
             </caption>
             <thead>
               <tr>
                 <th scope="col">When</th>
                 <th scope="col">Method</th>
-                <th scope="col">Came to</th>
-                <th scope="col">What was said</th>
+                <th scope="col">Result</th>
+                <th scope="col">Message</th>
                 <th scope="col">Took</th>
               </tr>
             </thead>
@@ -42,7 +42,7 @@ export function Fencing({ review }: { review: IncidentReview }) {
       )}
       {hostSteps.length > 0 && (
         <>
-          <h3>What was done to the host</h3>
+          <h3>What Lifeboat did to the host</h3>
           <StepList steps={hostSteps} />
         </>
       )}
@@ -84,7 +84,9 @@ function Attempt({ attempt }: { attempt: IncidentReview['fenceAttempts'][number]
       </td>
       <td>
         <Stamped text={message} />
-        {phase === 'failed' && certainty === 'unknown' && <span class="under">Nobody knows what it did.</span>}
+        {phase === 'failed' && certainty === 'unknown' && (
+          <span class="under">Nobody knows whether it took effect.</span>
+        )}
       </td>
       <td class="number">
         {startedAt !== undefined && endedAt !== undefined
@@ -99,10 +101,10 @@ function Proof({ review: { proof, voided, statement, ended } }: { review: Incide
   if (proof === null && voided !== null)
     return (
       <div class="notice bad">
-        <strong>The proof of death no longer holds</strong>
+        <strong>The proof of death was revoked</strong>
         <p>
           {voided.strength} by {voided.method} at <Time at={voided.provenAt} />; at <Time at={voided.at} /> it showed
-          life: {voided.message}. What was evacuated by then stays evacuated.
+          life: {voided.message}. Instances evacuated by then stay where they are.
         </p>
       </div>
     )
@@ -110,7 +112,7 @@ function Proof({ review: { proof, voided, statement, ended } }: { review: Incide
     return (
       <div class="notice wait">
         <strong>No proof of death</strong>
-        <p>{ended === null ? 'Nothing is evacuated before there is one.' : 'Nothing was evacuated.'}</p>
+        <p>{ended === null ? 'Lifeboat evacuates nothing without one.' : 'Nothing was evacuated.'}</p>
       </div>
     )
   return (
@@ -121,7 +123,7 @@ function Proof({ review: { proof, voided, statement, ended } }: { review: Incide
       </strong>
       <p>
         {strengthMeans[proof.strength]}, last at <Time at={proof.provenAt} />
-        {proof.proves === 'storage' && '. It took away the storage: the host itself may live on'}
+        {proof.proves === 'storage' && '. It cut off the storage: the host itself may still run'}
       </p>
       {proof.evidence.length > 0 && (
         <ol class="evidence-lines">

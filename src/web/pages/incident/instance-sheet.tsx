@@ -72,7 +72,7 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
         <Fact name="Project">
           <Copy text={instance.projectId} what="project id" />
         </Fact>
-        <Fact name="Original">
+        <Fact name="Initial state">
           {instance.original}
           <span class="under">
             {plan.original.wantedBecause}
@@ -89,8 +89,8 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
           {plan.recipe === null ? 'not at all' : `by recipe ${plan.recipe}`}
           {plan.expected !== null && `, to end ${plan.expected}`}
           {instance.landing !== null && `, ${landingText(instance.landing) ?? ''}`}
-          {plan.asProject !== null && `, in the name of its project`}
-          {plan.exclusive !== null && <span class="under">one after another with its group</span>}
+          {plan.asProject !== null && `, on behalf of its project`}
+          {plan.exclusive !== null && <span class="under">one at a time within its server group</span>}
         </Fact>
         <Fact name="Time">
           {instance.startedAt === null ? 'not begun' : <Time at={instance.startedAt} />}
@@ -104,11 +104,11 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
       </Facts>
       {(instance.debts.length > 0 || instance.notes.length > 0) && (
         <>
-          <h3>To know</h3>
+          <h3>What you need to know</h3>
           <ul>
             {instance.debts.map(({ code: debt, message }) => (
               <li key={debt}>
-                <Tag tone="wait">debt</Tag> <code>{debt}</code> {message}
+                <Tag tone="wait">leftover</Tag> <code>{debt}</code> {message}
               </li>
             ))}
             {instance.notes.map((note) => (
@@ -119,7 +119,7 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
       )}
       <h3>Steps</h3>
       {instance.steps.length === 0 ? (
-        <p class="empty">Nothing was sent for it.</p>
+        <p class="empty">Lifeboat sent nothing for it.</p>
       ) : (
         <StepList steps={instance.steps} />
       )}
@@ -135,8 +135,8 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
         </>
       )}
       <details>
-        <summary>The instance as it was found, whole</summary>
-        <Data value={plan.original} label="Original" />
+        <summary>The instance as Lifeboat found it, in full</summary>
+        <Data value={plan.original} label="Initial state" />
       </details>
       <p>
         <a href={link.journal({ incident: review.id, instance: instance.id })}>Its entries in the journal</a>

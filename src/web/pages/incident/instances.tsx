@@ -115,10 +115,10 @@ function sortingOf(text: string | null): Sorting {
 function noInstances({ ended, phase, watched }: IncidentReview): string {
   if (watched !== null) return `${watched.message}.`
   if (ended?.outcome === 'returned')
-    return 'The host came back before its instances were listed. Look in Nova whether they run.'
+    return 'The host came back before Lifeboat listed its instances. Check in Nova whether they run.'
   if (ended !== null) return 'No instance was on this host.'
   const early = phase === 'confirming' || phase === 'fencing' || phase === 'isolating' || phase === 'surveying'
-  return early ? 'Not listed yet: the host comes first.' : 'No instance was found on this host.'
+  return early ? 'Not listed yet: Lifeboat deals with the host first.' : 'Lifeboat found no instance on this host.'
 }
 
 interface GroupsProps {
@@ -196,7 +196,7 @@ function GroupButton({ group, pressed, press }: GroupButtonProps) {
 const decisionWords: Record<InstanceLine['decision'], string> = {
   recover: 'to be recovered',
   leave: 'to be left',
-  hold: 'for a person to decide',
+  hold: 'a person must decide',
 }
 
 export function EndTag({ end }: { end: End }) {
@@ -234,7 +234,7 @@ function columnsOf(incident: string, mode: IncidentReview['mode']): Column<Insta
           </span>
           <span class="under">
             {line.flagged ? (
-              <Tag tone="wait" title="Nova, its history and what was seen before do not agree on it">
+              <Tag tone="wait" title="Nova, its history and earlier readings disagree">
                 sources differ
               </Tag>
             ) : line.decision === 'recover' ? (
@@ -282,7 +282,7 @@ function underOutcome(line: InstanceLine, mode: IncidentReview['mode']) {
   if (line.current !== null) return <UnderWay current={line.current} />
   const parts = [
     whereItStands(line, mode),
-    line.debts.length === 0 ? null : counted(line.debts.length, 'debt'),
+    line.debts.length === 0 ? null : counted(line.debts.length, 'leftover'),
     line.notes.length === 0 ? null : counted(line.notes.length, 'note'),
   ]
   return parts.filter((part) => part !== null).join(' · ')

@@ -69,7 +69,7 @@ function Shown({ review, reload }: { review: IncidentReview; reload: () => void 
       <Section id="timeline" title="Timeline">
         {later && <Timeline review={review} />}
       </Section>
-      <Section id="evidence" title="Evidence" note="what was seen of the host's life">
+      <Section id="evidence" title="Evidence" note="heartbeats and probes before the verdict">
         {later && <Evidence review={review} />}
       </Section>
       <Section id="fencing" title="Fencing and host">

@@ -19,7 +19,7 @@ export function ReviewPart({ review, onDone }: { review: IncidentReview; onDone:
         </div>
       ) : (
         <p class="under">
-          <Tag tone="wait">not signed off</Tag> Nobody has answered for this incident yet.
+          <Tag tone="wait">not signed off</Tag> Nobody has signed off this incident yet.
         </p>
       )}
       {notes.length === 0 ? (
@@ -62,22 +62,22 @@ function actsOf({ id, host, ended, signOff }: IncidentReview): Act[] {
       role: 'operator',
       path: paths.incidentAct(id, 'notes'),
       words: { field: 'text', label: 'Note' },
-      effect: <p>Your words are kept with this incident, and change nothing of it.</p>,
+      effect: <p>Your note is kept with this incident and changes nothing else.</p>,
       done: 'The note is in the journal',
     },
     {
       title: 'Sign off',
       role: 'operator',
       path: paths.incidentAct(id, 'sign-off'),
-      words: { field: 'text', label: 'What you found', hint: 'Your name stands for having read it.' },
+      words: { field: 'text', label: 'What you found', hint: 'Your name says that you have read it.' },
       effect: (
         <p>
-          You have read what happened to <strong>{host}</strong> and its instances, and answer for that.
+          Confirms that you have read what happened to <strong>{host}</strong> and its instances.
         </p>
       ),
       senseless:
         ended === null
-          ? 'Only once it is over'
+          ? 'Only after it has ended'
           : signOff === null
             ? null
             : `${signOff.by} already signed it off: add a note`,

@@ -55,7 +55,7 @@ function Step({ step }: { step: StepReview }) {
         {globalRequestId !== null && (
           <Fact name="Our request id">
             <Copy text={globalRequestId} what="our request id" />
-            <span class="under">as its writes carried it; Nova's log has it too, also of an answer that was lost</span>
+            <span class="under">Nova's log has it too, even if the answer was lost</span>
           </Fact>
         )}
         {data.map(([name, value]) => (

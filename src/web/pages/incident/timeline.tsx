@@ -21,7 +21,7 @@ export function Timeline({ review }: { review: IncidentReview }) {
     <>
       {short && (
         <label class="toggle">
-          <input type="checkbox" checked={all} onChange={(event) => setAll(event.currentTarget.checked)} /> Every line:
+          <input type="checkbox" checked={all} onChange={(event) => setAll(event.currentTarget.checked)} /> Show all:
           phases, steps of the host, each instance that came back
         </label>
       )}

@@ -12,7 +12,7 @@ export function Todo({ review, onDone }: { review: IncidentReview; onDone: () =>
   const { advice } = review
   return (
     <section class={`panel todo ${advice.length === 0 ? 'nothing' : ''}`} aria-labelledby="todo">
-      <h2 id="todo">What must I do</h2>
+      <h2 id="todo">What to do</h2>
       {advice.length === 0 ? (
         <p class="nothing-to-do">
           {review.ended === null ? 'Nothing: it goes on by itself.' : 'Nothing is left to do.'}
@@ -69,11 +69,11 @@ function actsOf(review: IncidentReview): Act[] {
 function actsAfter(review: IncidentReview): Act[] {
   const { id, host, hostReturn, watched, advice } = review
   const again = tryAgain(review)
-  const senseless = hostReturn === null ? 'Nothing of this incident is set on the host' : null
+  const senseless = hostReturn === null ? 'The host carries no flag of this incident' : null
   return [
     ...(again === null ? [] : [again]),
     ...(watched === null ? [] : [startThem(id, host, advice)]),
-    letBack({ host, title: 'Let the host back', senseless }),
+    letBack({ host, title: 'Return the host to service', senseless }),
     keepOut({ host, title: 'Keep the host out', senseless }),
   ]
 }
@@ -84,15 +84,15 @@ function startThem(id: string, host: string, advice: readonly Advice[]): Act {
     title: 'Start its instances',
     role: 'operator',
     path: paths.incidentAct(id, 'start'),
-    words: { field: 'reason', label: 'Reason', hint: 'How you know that the host is fit to run them.' },
+    words: { field: 'reason', label: 'Reason', hint: 'How you know that the host can run them.' },
     effect: (
       <p>
-        All instances that ran on <strong>{host}</strong> before and are off now are started there, also those that turn
-        out to be off later. None that its owner stopped, and none whose encrypted volume Lifeboat may not open.
+        Lifeboat starts the instances that ran on <strong>{host}</strong> before and are off now, and any that turn out
+        to be off later. It starts none that its owner stopped, and none whose encrypted volume it may not open.
       </p>
     ),
-    senseless: advice.some(({ code }) => startable.has(code)) ? null : 'No instance waits to be started',
-    done: `The instances of ${host} are being started`,
+    senseless: advice.some(({ code }) => startable.has(code)) ? null : 'No instance waits for a start',
+    done: `Lifeboat starts the instances of ${host}`,
   }
 }
 
@@ -101,23 +101,23 @@ const startable: ReadonlySet<string> = new Set(['INSTANCES_OFF', 'INSTANCES_NOT_
 function actsOnOpen({ id, host, held, cancelled, override, proof }: IncidentReview): Act[] {
   return [
     {
-      title: 'Let past the brake',
+      title: 'Override the brake',
       role: 'admin',
       danger: true,
       path: paths.incidentAct(id, 'override'),
       effect: (
         <p>
-          The brake holds because many hosts fail at once. This lets <strong>{host}</strong> alone past it: it is fenced
-          and its instances are evacuated. If the fault is in the control plane, living hosts are powered off.
+          The brake holds because many hosts fail at once. Lifeboat then fences <strong>{host}</strong> and evacuates
+          its instances. If the fault is in the control plane, that powers off a living host.
         </p>
       ),
       senseless:
         override !== null ? `${override.by} already did` : held?.code === 'BRAKE' ? null : 'The brake does not hold it',
-      done: `${host} was let past the brake`,
+      done: `The brake no longer holds ${host}`,
     },
     stateDead({
       host,
-      title: 'State that it is dead',
+      title: 'Attest that it is dead',
       senseless: proof === null ? null : 'It is already proven dead',
       brakeHolds: held?.code === 'BRAKE',
     }),
@@ -128,12 +128,12 @@ function actsOnOpen({ id, host, held, cancelled, override, proof }: IncidentRevi
       path: paths.incidentAct(id, 'cancel'),
       effect: (
         <p>
-          Nothing new is begun for <strong>{host}</strong>. Evacuations that Nova has already taken run to their end and
-          are recorded. What is not recovered by then stays where it is, for a person.
+          Lifeboat begins nothing new for <strong>{host}</strong>. Evacuations that Nova has already accepted run to
+          their end and are recorded. The other instances stay where they are, for you to handle.
         </p>
       ),
       senseless: cancelled === null ? null : `${cancelled.by} already cancelled it`,
-      done: 'The incident is being cancelled',
+      done: 'The incident ends once writes in flight are answered',
     },
   ]
 }

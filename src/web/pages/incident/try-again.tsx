@@ -28,11 +28,11 @@ export function tryAgain(review: IncidentReview): Act | null {
         <p>
           {needsStatement ? (
             <>
-              A new incident of <strong>{host}</strong> is opened, and your word takes the place of a machine's proof.
+              Opens a new incident of <strong>{host}</strong>, with your word as the proof of death.
             </>
           ) : (
             <>
-              A new incident of <strong>{host}</strong> is opened. The host is fenced again first.
+              Opens a new incident of <strong>{host}</strong> and fences the host again first.
             </>
           )}{' '}
           <WhatOf again={again} review={review} />
@@ -59,17 +59,18 @@ function WhatOf({ again: { instances, unsure }, review }: { again: TryAgain; rev
   return (
     <>
       {instances.length === 0 ? (
-        'It evacuates nothing at once.'
+        'It evacuates nothing yet.'
       ) : (
         <>
-          It brings back <strong>{counted(instances.length, 'instance')}</strong> if still there: {named(instances)}.
+          It brings back <strong>{counted(instances.length, 'instance')}</strong> if still on the host:{' '}
+          {named(instances)}.
         </>
       )}
       {unsure.length > 0 && (
         <>
           {' '}
-          It does not touch <strong>{counted(unsure.length, 'instance')}</strong> that may be running elsewhere, unless
-          Nova shows that this is settled: {named(unsure)}.
+          It does not touch <strong>{counted(unsure.length, 'instance')}</strong> that may be running elsewhere, until
+          Nova shows where each runs: {named(unsure)}.
         </>
       )}
     </>

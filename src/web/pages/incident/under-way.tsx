@@ -9,8 +9,8 @@ export function UnderWay({ current }: { current: NonNullable<InstanceLine['curre
       {kind}, {status}, <Ago at={since} />
       {waitsUntil !== null && (
         <>
-          ; waiting: Nova may still serve the evacuation sent at <Time at={since} />, until <Time at={waitsUntil} /> at
-          most
+          ; waiting: Nova may still carry out the evacuation sent at <Time at={since} />, until <Time at={waitsUntil} />{' '}
+          at the latest
         </>
       )}
     </span>
