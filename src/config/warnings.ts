@@ -91,5 +91,5 @@ function openKey({ web }: Config): ConfigWarning[] {
   const key = web?.tls?.key
   if (key === undefined || !readableByOthers(key)) return []
   const message = `${key}: everybody may read it, and it is the private key of the pages (web.tls.key; chmod o= ${key})`
-  return [{ message, advice: 'Take it from others: whoever has it can pose as the pages' }]
+  return [{ message, advice: "Remove the others' access: anyone who has the key can pose as the pages" }]
 }

@@ -29,7 +29,7 @@ export function webSection<L extends z.ZodType>(listen: L) {
       .array(text())
       .default([])
       .describe(
-        'Addresses or networks of proxies whose X-Forwarded-For and -Proto count. Too wide: anybody chooses the address that is limited and logged',
+        'Addresses or networks of proxies whose X-Forwarded-For and -Proto count. Too wide: a caller can choose the address that is limited and logged',
       ),
     roles: z
       .record(text(), role)

@@ -10,34 +10,34 @@ import type { ServiceRecord } from './service.ts'
 
 export const returnStates = {
   away: {
-    means: 'What we set still stands, and its nova-compute is silent',
+    means: 'Our flags are still set, and its nova-compute is silent',
     next: ['settling', 'waiting-confirmation', 'clearing', 'proving', 'enabling', 'kept-out', 'back'],
   },
   settling: {
-    means: 'Its nova-compute beats again, and evacuations from it are not complete yet',
+    means: 'Its nova-compute beats again, but evacuations from it are not complete yet',
     next: ['away', 'waiting-confirmation', 'clearing', 'proving', 'enabling', 'kept-out', 'back'],
   },
   'waiting-confirmation': {
-    means: 'Everything is complete; a person lets it back',
+    means: 'It is ready; a person must confirm its return',
     next: ['away', 'settling', 'clearing', 'proving', 'enabling', 'kept-out', 'back'],
   },
   clearing: {
-    means: 'Our forced_down is being taken back',
+    means: 'Lifeboat is clearing its forced_down',
     next: ['away', 'settling', 'waiting-confirmation', 'proving', 'enabling', 'kept-out', 'back'],
   },
   proving: {
-    means: 'No longer forced down; nothing is scheduled there until it was up and beating for the healthy time',
+    means: 'No longer forced down; nothing is scheduled there until it has been up and beating for the healthy time',
     next: ['away', 'settling', 'waiting-confirmation', 'clearing', 'enabling', 'kept-out', 'back'],
   },
   enabling: {
-    means: 'Our disable is being taken back, and Placement is to follow',
+    means: 'Lifeboat is enabling it, and waits for Placement',
     next: ['away', 'settling', 'waiting-confirmation', 'clearing', 'proving', 'kept-out', 'back'],
   },
   'kept-out': {
-    means: 'It stays out until a person lets it back: it failed too often, or a person said so',
+    means: 'It stays out until a person returns it to service: it failed too often, or someone ordered it',
     next: ['away', 'settling', 'waiting-confirmation', 'clearing', 'proving', 'enabling', 'back'],
   },
-  back: { means: 'What we had set is taken back', next: [] },
+  back: { means: 'Our flags are cleared', next: [] },
 } as const satisfies Record<string, { means: string; next: readonly string[] }>
 
 export type ReturnState = keyof typeof returnStates
@@ -78,8 +78,8 @@ export const defaultReturnRules: ReturnRules = {
 
 /** The writes of a return, each with what it does. Steps of the journal, as those of a recovery are. */
 export const returnStepKinds = {
-  'clear-forced-down': 'Take our forced_down back',
-  enable: 'Take our disable back, so that instances are scheduled there again',
+  'clear-forced-down': 'Clear our forced_down',
+  enable: 'Enable it, so that instances are scheduled there again',
 } as const
 
 export type ReturnStepKind = keyof typeof returnStepKinds
@@ -187,14 +187,14 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
   // The cell's database does not answer: nobody knows what is set there now.
   if (service.id === null) return null
   if (service.id !== ourFlags.serviceId)
-    return end('SERVICE_REPLACED', 'Its service was deleted and made anew: what we had set is gone with the old one')
+    return end('SERVICE_REPLACED', 'Its service was deleted and created again, so our flags are gone')
   const forcedByUs = ourFlags.forcedDown && !facts.cleared && service.forcedDown
   const disabledByUs =
     ourFlags.disabled && service.status === 'disabled' && ourFlags.reasons.includes(service.disabledReason ?? '')
   const nothingLeft = !forcedByUs && !disabledByUs && !facts.cleared && facts.enabledAt === null
   // Ended now, a flag that shows up late would be nobody's, and stay for ever.
   if (nothingLeft && now < facts.unansweredUntil) return null
-  if (nothingLeft) return end('TAKEN_BACK_BY_OTHERS', 'Nothing of what we had set is left: somebody else took it back')
+  if (nothingLeft) return end('TAKEN_BACK_BY_OTHERS', 'None of our flags is left: someone else cleared them')
   if (order?.keepOut === true) return say('kept-out', 'KEPT_OUT', `Kept out by ${order.by}: ${order.reason}`)
   if (facts.state === 'kept-out' && order === null) return keptOut(rules)
   if (facts.pulse === 'silent') return silent(facts)
@@ -204,12 +204,12 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
   const incomplete = forcedByUs ? settling(facts) : null
   if (incomplete !== null) return incomplete
   if (!forcedByUs && service.forcedDown) {
-    const message = 'It is forced down, not by us: whoever did it takes it back'
+    const message = 'It is forced down, but not by us: someone else must clear that'
     return disabledByUs ? say('settling', 'FORCED_DOWN_BY_OTHERS', message) : end('LEFT_FORCED_DOWN', message)
   }
   if (facts.enabledAt !== null && !disabledByUs) return afterEnabling(service, facts.trait, now - facts.enabledAt)
   if (rules.mode === 'confirm' && order === null) {
-    return say('waiting-confirmation', 'WAITING_FOR_A_PERSON', 'It is ready to return; a person lets it back')
+    return say('waiting-confirmation', 'WAITING_FOR_A_PERSON', 'It is ready to return; a person must confirm')
   }
   if (forcedByUs) return write(facts, 'clearing', 'clear-forced-down', now)
   return proving(facts, service, rules, disabledByUs, now)
@@ -217,7 +217,7 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
 
 function settling({ evacuations }: ReturnFacts): ReturnDecision | null {
   if (evacuations === null)
-    return say('settling', 'READING', 'It beats again; whether its evacuations are complete is being read')
+    return say('settling', 'READING', 'It beats again; Lifeboat is reading whether its evacuations are complete')
   const [flying] = evacuations.inFlight
   if (flying !== undefined) {
     const message = `Evacuations from it have not ended: ${list(evacuations.inFlight)}. If their destination is dead, another start of its nova-compute ends them, one record of each instance at a time`
@@ -225,7 +225,7 @@ function settling({ evacuations }: ReturnFacts): ReturnDecision | null {
   }
   const [done] = evacuations.done
   if (done === undefined) return null
-  const message = `Its nova-compute needs another start, under our forced_down, to complete ${list(evacuations.done)}: one record of each instance is completed at a start`
+  const message = `Its nova-compute needs another start, under our forced_down, to complete ${list(evacuations.done)}: each start completes one record of each instance`
   return say('settling', 'NEEDS_ANOTHER_START', message, evacuations.done.map(needsStart))
 }
 
@@ -247,8 +247,8 @@ function proving(
     return say('proving', 'PROVING', message)
   }
   if (disabledByUs) return write(facts, 'enabling', 'enable', now)
-  if (service.status === 'enabled') return end('BACK', 'It is up and enabled; what we had set is taken back')
-  const why = ourFlags.disabled ? 'its reason is no longer ours' : 'somebody else had disabled it before'
+  if (service.status === 'enabled') return end('BACK', 'It is up and enabled; our flags are cleared')
+  const why = ourFlags.disabled ? 'its reason is no longer ours' : 'someone else had disabled it before'
   return end('LEFT_DISABLED', `It is up, and stays disabled: ${why} (${service.disabledReason ?? 'no reason given'})`)
 }
 
@@ -256,17 +256,17 @@ function proving(
 const mayEnable: ReadonlySet<ReturnState> = new Set(['proving', 'enabling', 'waiting-confirmation', 'kept-out'])
 
 function afterEnabling(service: Service, trait: ReturnFacts['trait'], enabledForMs: number): ReturnDecision {
-  if (service.status === 'disabled') return end('DISABLED_AGAIN', 'We had enabled it, and somebody else disabled it')
+  if (service.status === 'disabled') return end('DISABLED_AGAIN', 'We enabled it, and someone else disabled it again')
   if (trait === 'gone') return end('BACK', 'It is up and enabled, and Placement lets instances be scheduled there')
   const late = enabledForMs >= traitGraceMs
   if (trait === 'set') {
     const message = 'Placement still has COMPUTE_STATUS_DISABLED: the scheduler avoids it although it is enabled'
     if (!late) return say('enabling', 'TRAIT_LEFT', message)
-    const advice = `${message}. A restart of its nova-compute takes the trait away`
+    const advice = `${message}. Restart its nova-compute to remove the trait`
     return end('TRAIT_LEFT', advice, [{ code: 'TRAIT_LEFT', message: advice, instance: null }])
   }
-  if (!late) return say('enabling', 'TRAIT_UNREAD', 'It is enabled; whether Placement follows is not read yet')
-  const message = 'It is enabled; whether Placement still has COMPUTE_STATUS_DISABLED could not be read'
+  if (!late) return say('enabling', 'TRAIT_UNREAD', 'It is enabled; Lifeboat has not read yet whether Placement agrees')
+  const message = 'It is enabled; Lifeboat could not read whether Placement still has COMPUTE_STATUS_DISABLED'
   return end('TRAIT_UNREAD', message, [{ code: 'TRAIT_UNREAD', message, instance: null }])
 }
 
@@ -281,11 +281,11 @@ function write(facts: ReturnFacts, state: ReturnState, kind: ReturnStepKind, now
 function silent({ state }: ReturnFacts): ReturnDecision {
   return state === 'away'
     ? say('away', 'SILENT', 'Its nova-compute is silent')
-    : say('away', 'SILENT_AGAIN', 'Its nova-compute fell silent before its return was over')
+    : say('away', 'SILENT_AGAIN', 'Its nova-compute fell silent before its return was complete')
 }
 
 function keptOut(rules: ReturnRules): ReturnDecision {
-  const message = `It failed more than ${rules.maxReturns} times within ${seconds(rules.withinMs)}: a person lets it back`
+  const message = `It failed more than ${rules.maxReturns} times within ${seconds(rules.withinMs)}: a person must return it to service`
   return say('kept-out', 'FLAPPING', message)
 }
 

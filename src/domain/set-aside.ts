@@ -101,7 +101,7 @@ const wait: SetAsideDecision = { do: 'wait' }
 /** What is to be done next with a host that we set aside. */
 export function decideSetAside({ known, row, verdict, hasIncident, unanswered }: SetAsideFacts): SetAsideDecision {
   if (row === undefined || row.id === null || verdict === undefined || isUnread(verdict)) return wait
-  if (row.id !== known.serviceId) return say('over', 'its service was deleted and made anew', 'applied')
+  if (row.id !== known.serviceId) return say('over', 'its service was deleted and created again', 'applied')
   const isOurs = row.status === 'disabled' && row.disabledReason === known.reason
   if (!isOurs) return known.state === 'setting' && unanswered ? wait : over(known, row)
   if (known.state === 'setting') return say('set', 'Nova shows our disable', 'applied')

@@ -107,7 +107,7 @@ function whyNotOurs({ order, newest, ours, outcome }: StaleOrderFacts, instance:
   if (instance.host !== outcome.after?.host)
     return `Lifeboat had brought it to ${outcome.after?.host ?? 'no host'}, and it is on ${instance.host ?? 'no host'} by now`
   if (newest !== null && !ours.has(newest.requestId) && newest.requestId !== order.requestId) {
-    const who = newest.userId === null ? 'Nova itself' : 'somebody'
+    const who = newest.userId === null ? 'Nova itself' : 'someone'
     return `${who} acted on it since (${newest.action}, ${newest.startedAt})`
   }
   return null

@@ -176,7 +176,7 @@ async function onceMore<T>(order: () => Promise<T>): Promise<T> {
 }
 
 function changedMeanwhile(host: string): LifeboatError {
-  return new LifeboatError('HELD_BACK', `not sent: somebody changed the service of ${host} meanwhile`, {
+  return new LifeboatError('HELD_BACK', `not sent: someone changed the service of ${host} meanwhile`, {
     retry: 'backoff',
   })
 }

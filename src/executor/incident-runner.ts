@@ -403,7 +403,7 @@ class IncidentRunner {
       }
       if (this.#incident.held?.code === 'OTHER_INCIDENT') this.#holding.goOn('no other incident works on them any more')
       if (unplanned.length > 0) return this.#to('surveying')
-      const lines = this.#incident.instances.size > 0 ? 'every instance has its line' : noneListed
+      const lines = this.#incident.instances.size > 0 ? 'every instance has its outcome' : noneListed
       if (standing === 'no') return this.#close('done', lines)
       if (standing === 'removed') return this.#close('done', `${lines}; ${serviceDeleted}`)
       await this.#holding.wait(staysRemovedMs)

@@ -72,7 +72,7 @@ export function withoutHead(file: string, kept: KeptHead, entries: number): stri
   const why = kept.state === 'missing' ? 'was not there' : 'could not be read'
   return (
     `The journal begins this run with entry ${entries}, and whether that is its true end cannot be told: ` +
-    `${headPath(file)}, which knows it, ${why} and is written anew. That is so once after an upgrade, and after a journal was put there on purpose`
+    `${headPath(file)}, which should confirm it, ${why}; the daemon writes it again. That is normal once after an upgrade, and after you put a journal there`
   )
 }
 

@@ -86,7 +86,7 @@ function namedApart(segments: readonly MasakariSegment[]): NamedSegment[] {
 function fragment(from: string, segments: readonly NamedSegment[]): string {
   const head = [
     `# Segments as Masakari has them (${comment(from)}). Check every line: the first segment that fits a host wins, and hosts`,
-    '# that no segment names are protected all the same, by `defaults`. Masakari leaves those alone.',
+    '# that no segment names are protected too, by `defaults`. Masakari ignores those.',
     '# Each segment still needs: fencing (without it only a person can say that a host is dead), probes, and storage: shared',
     '# where disks are shared (said of local disks it destroys them). config/lifeboat.example.yaml explains each option.',
     '',
@@ -181,7 +181,7 @@ function hostNotes(hosts: readonly MasakariHost[], novaHosts: readonly string[])
   const reserved = hosts.filter((host) => host.reserved).map(({ name }) => name)
   if (reserved.length > 0)
     notes.push(
-      `Reserved hosts (${named(reserved)}) are ordinary hosts here. Where their nova-compute is disabled, the scheduler uses them only once somebody enables it; a disabled host that dies is held unless on_disabled_down says otherwise`,
+      `Reserved hosts (${named(reserved)}) are ordinary hosts here. Where their nova-compute is disabled, the scheduler uses them only once someone enables it; a disabled host that dies is held unless on_disabled_down says otherwise`,
     )
   const attributes = hosts.filter(({ controlAttributes }) => !/^\s*(ssh|tbd|\{\})?\s*$/i.test(controlAttributes))
   if (attributes.length > 0)

@@ -78,7 +78,11 @@ export function judge(facts: HostFacts, limits: RuleLimits): Conclusion {
   if (isDisabledByPerson(pulse) && facts.segment.onDisabledDown === 'hold') {
     const idle = missed >= limits.suspectAfterBeats || !pulse.everBeat
     if (idle && (facts.state === 'down' || confirmed)) {
-      return say('maintenance', 'DISABLED_AND_SILENT', `Disabled by a person${why(pulse)}, and ${silent}: hold`)
+      return say(
+        'maintenance',
+        'DISABLED_AND_SILENT',
+        `Disabled by a person${why(pulse)}, and ${silent}: Lifeboat waits`,
+      )
     }
   }
   if (missed < limits.suspectAfterBeats) return beating(facts)
@@ -91,7 +95,7 @@ function forcedDown(facts: HostFacts, confirmed: boolean, silent: string): Concl
   // After a lost poll silence counts anew: a beat of long before is no beat now, unless it was taken for one until then.
   const beats = pulse.beatsSinceForced > 0 && (pulse.beatSinceRestart || facts.previous === 'contradiction')
   if (beats && !confirmed) {
-    const who = facts.ours ? 'us' : 'somebody else'
+    const who = facts.ours ? 'us' : 'someone else'
     const reason = facts.ours ? 'OURS_FORCED_DOWN_BUT_BEATING' : 'FORCED_DOWN_BUT_BEATING'
     return say('contradiction', reason, `Forced down by ${who}, yet its nova-compute is beating: it is alive`)
   }
@@ -115,15 +119,15 @@ function forcedDown(facts: HostFacts, confirmed: boolean, silent: string): Concl
     )
   }
   if (!confirmed)
-    return say('suspect', 'FORCED_DOWN_WAITING', `Forced down by somebody else, ${silent}: waiting for a beat`)
+    return say('suspect', 'FORCED_DOWN_WAITING', `Forced down by someone else, ${silent}: waiting for a beat`)
   if (probes.alive.length > 0) {
-    const message = `Forced down by somebody else and ${silent}, but ${list(probes.alive)} found it alive`
+    const message = `Forced down by someone else and ${silent}, but ${list(probes.alive)} found it alive`
     return say('service-down', 'FORCED_DOWN_BUT_PROBE_ALIVE', message)
   }
   return say(
     'declared-down',
     'FORCED_DOWN_AND_SILENT',
-    `Somebody else forced it down while we watched, and it is ${silent}`,
+    `Someone else forced it down while Lifeboat watched, and it is ${silent}`,
   )
 }
 
@@ -186,7 +190,7 @@ function silence(facts: HostFacts, limits: RuleLimits, confirmed: boolean, silen
   }
   const confirmMs = limits.confirmAfterBeats * facts.intervalMs
   if (!pulse.everBeat && facts.silentMs < limits.startSilenceMs + confirmMs) {
-    return say('suspect', 'DOWN_SINCE_BEFORE_START', `Down since before we started, ${silent}: watching longer`)
+    return say('suspect', 'DOWN_SINCE_BEFORE_START', `Down since before Lifeboat started, ${silent}: watching longer`)
   }
   const since = pulse.everBeat ? 'Nova says down' : 'Nova says down since before we started'
   if (probes.dead.length > 0) {
@@ -217,7 +221,7 @@ const towardsDeath: ReadonlySet<VerdictKind> = new Set([
 export function whileFrozen(conclusion: Conclusion, previous: VerdictKind, readAgain = false): Conclusion | null {
   if (conclusion.kind !== previous && !towardsDeath.has(conclusion.kind)) return conclusion
   if (!readAgain) return null
-  return say('unknown', 'WAITING_FOR_THAW', 'Nova lists it; nothing is concluded of it while verdicts are frozen')
+  return say('unknown', 'WAITING_FOR_THAW', 'Nova lists it; Lifeboat concludes nothing while verdicts are frozen')
 }
 
 /** Keeps a host from being confirmed while the control plane is in doubt. */

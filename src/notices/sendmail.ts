@@ -64,6 +64,6 @@ function ended(exit: number | null, output: string): Ended {
 const runSendmail: RunSendmail = async (order) => {
   const { exit, output, how } = await run({ ...order, outputRead })
   if (how === 'out of time') return { exit, output: `killed after ${order.limitMs} ms. ${output}` }
-  if (how === 'by itself') return { exit, output: exit === null ? `killed by somebody else. ${output}` : output }
+  if (how === 'by itself') return { exit, output: exit === null ? `killed by another process. ${output}` : output }
   return { exit, output: how === 'stopped' ? how : `it cannot be started: ${output}` }
 }

@@ -28,5 +28,5 @@ export function brakeLines(
   const more = scopes.length - mostNamed
   const named = `${scopes.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more segments` : ''}`
   const lasts = cloud.coolDownMs > 0 ? `, each counted for ${formatDuration(cloud.coolDownMs)} at least` : ''
-  return [ok('brake', `at once: ${named}${lasts}; beyond that recovery waits for hosts to return or for a person`)]
+  return [ok('brake', `at once: ${named}${lasts}; beyond that, recoveries wait until hosts return or a person decides`)]
 }

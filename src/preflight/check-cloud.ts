@@ -51,7 +51,7 @@ export async function* checkCloud(cloud: OpenStackCloud): AsyncGenerator<CheckLi
       await reads[what]()
       yield ok(what, 'permitted')
     } catch (thrown) {
-      yield fail(what, thrown, 'The policy must let this user do it')
+      yield fail(what, thrown, 'The policy must allow this user to do it')
     }
   }
   yield await allocationsLine(cloud)
@@ -101,12 +101,12 @@ function* described(found: Awaited<ReturnType<OpenStackCloud['describe']>>): Gen
     yield warn(
       'volumes',
       'no volume service in the catalogue',
-      'Encrypted volumes cannot be told; instances with volumes are treated as if they were',
+      'Lifeboat cannot tell whether volumes are encrypted, and treats every instance with volumes as if they were',
     )
   if (endpoints.placement === null)
     yield warn(
       'placement',
       'no placement service in the catalogue',
-      'Whether the scheduler takes a returned host again, and where an evacuation went that its destination never took, cannot be seen; everything else works',
+      'Lifeboat cannot see whether the scheduler uses a returned host again, nor where an evacuation went that its destination never took; everything else works',
     )
 }

@@ -34,7 +34,7 @@ export function domainLines(
       {
         what,
         result: 'warn',
-        message: `no aggregate says the ${key} of any host, so the brake knows none`,
+        message: `no aggregate names the ${key} of a host, so the brake knows none`,
         advice: `Set the property ${key} on the aggregates, or correct brake.failure_domain.key`,
       },
     ]
@@ -45,14 +45,14 @@ export function domainLines(
       what,
       result: 'warn',
       message: `${none.length} of ${hosts.length} hosts have no ${key}: ${named(none)}`,
-      advice: 'Their rack or switch can fail without the brake seeing what they have in common',
+      advice: 'If their rack or switch fails, the brake does not see that they belong together',
     })
   if (several.length > 0)
     lines.push({
       what,
       result: 'warn',
       message: `in more than one ${key}: ${named(several)}`,
-      advice: 'They count in each; take them out of the aggregates that are wrong',
+      advice: 'They count in each; remove them from the wrong aggregates',
     })
   return lines
 }

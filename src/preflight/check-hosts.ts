@@ -70,14 +70,14 @@ function* strangers({ hosts }: Config, known: readonly HostName[]): Generator<Ch
   yield warn(
     'hosts',
     `Nova has no nova-compute on ${names}`,
-    'Names under hosts must be those of `openstack compute service list`; these are used for nothing',
+    'Names under hosts must be those of `openstack compute service list`; Lifeboat ignores these',
   )
 }
 
 function* emptySegments({ segments }: Config, hosts: readonly Protected[]): Generator<CheckLine> {
   for (const { segment } of segments) {
     if (hosts.some((host) => host.segment === segment.name)) continue
-    yield warn(`segment ${segment.name}`, 'no host is of it', 'Correct its match, or the order of the segments')
+    yield warn(`segment ${segment.name}`, 'it has no host', 'Correct its match, or the order of the segments')
   }
 }
 
@@ -88,7 +88,7 @@ async function* checkHost(config: Config, beside: Beside, on: Protected): AsyncG
     yield warn(
       `probes of ${host}`,
       `segment ${segment} has none: only Nova says whether it lives`,
-      'Two kinds of probes confirm a death earlier and tell a dead agent from a dead host',
+      'With two kinds of probes Lifeboat confirms a death earlier, and can tell a dead agent from a dead host',
     )
   for (const name of probes) {
     const reading = await beside.probes.get(name)?.read(host)
@@ -106,14 +106,14 @@ async function* checkFencing(
     yield warn(
       what,
       `segment ${segment} has no fencing method`,
-      'A person must state the proof of every failure: lifeboat recover HOST --by NAME --proof "how you know"',
+      'A person must attest every failure: lifeboat recover HOST --by NAME --proof "how you know"',
     )
   const gaps = gapsOf(config, host, fencing)
   if (gaps.length > 0 && gaps.length === fencing.length) {
     const lacks = `it lacks what the fencing of segment ${segment} needs (${gapText(gaps)}): ${unfenceableMeans}`
     yield { what, result: 'fail', message: lacks, advice: unfenceableAdvice(host, gaps) }
   } else if (gaps.length > 0)
-    yield warn(what, `passed over: ${gapText(gaps)}`, `Give it under hosts.${host}, if that is meant for this host`)
+    yield warn(what, `skipped: ${gapText(gaps)}`, `Set it under hosts.${host}, if you want this method for the host`)
   for (const method of fencing) {
     if (gaps.some((gap) => gap.method === method)) continue
     try {
@@ -136,6 +136,7 @@ function probeLine(host: string, { probe, answer, detail, power }: ProbeReading)
   const what = `probe ${probe} of ${host}`
   const line = `${answer}: ${detail}`
   if (answer === 'alive' || power === 'on') return ok(what, line)
-  if (answer === 'dead') return warn(what, line, 'It calls a host dead that Nova lists: is it the right machine?')
-  return warn(what, line, 'It could not tell, so it is no witness of this host')
+  if (answer === 'dead')
+    return warn(what, line, 'It says that a host is dead that Nova lists: does it ask the right machine?')
+  return warn(what, line, 'It could not tell, so it does not count for this host')
 }

@@ -9,8 +9,8 @@ import type { Config } from '../config/index.ts'
 export async function* noticeLines({ notices, path }: Config, clock: Clock): AsyncGenerator<CheckLine> {
   const receivers = Object.entries(notices.receivers)
   if (receivers.length === 0) {
-    const advice = 'Name receivers under notices: who is to wake up, and whose instances are on the hosts'
-    yield { what: 'notices', result: 'warn', message: 'nobody is told of anything', advice }
+    const advice = 'Name receivers under notices: who must wake up, and who owns the instances'
+    yield { what: 'notices', result: 'warn', message: 'no receivers: nobody is told of anything', advice }
   }
   for (const [name, settings] of receivers) {
     const what = `notices to ${name}`
@@ -42,10 +42,10 @@ function weakness(settings: ReceiverSettings): { message: string; advice: string
   const { protocol, hostname } = new URL(settings.url)
   const local = /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
   if (protocol === 'http:' && !local)
-    return { message: 'not encrypted', advice: 'Whoever is on the way reads the notices: use https' }
+    return { message: 'not encrypted', advice: 'Anyone on the network path can read the notices: use https' }
   if (protocol === 'https:' && !settings.verify)
-    return { message: 'its certificate is not checked', advice: 'Give its CA in ca_file and drop verify: false' }
+    return { message: 'its certificate is not checked', advice: 'Set its CA in ca_file and remove verify: false' }
   if (settings.kind === 'webhook' && settings.secret === null)
-    return { message: 'not signed', advice: 'Give it a secret, so that nobody else can pose as Lifeboat' }
+    return { message: 'not signed', advice: 'Set a secret, so that nobody else can pose as Lifeboat' }
   return null
 }

@@ -34,7 +34,7 @@ export async function* checkUp(
   try {
     beside = buildBeside(config, context)
   } catch (thrown) {
-    yield fail('configuration', thrown, 'Correct the place named')
+    yield fail('configuration', thrown, 'Correct it at that place')
   }
   const cloud = yield* chosenCloud(config, context)
   try {
@@ -70,10 +70,10 @@ function checkJournal({ journal }: Config): CheckLine {
   let place = existsSync(journal) ? journal : dirname(journal)
   while (!existsSync(place)) place = dirname(place)
   try {
-    if (place !== journal && !statSync(place).isDirectory()) throw new Error(`${place} is no directory`)
+    if (place !== journal && !statSync(place).isDirectory()) throw new Error(`${place} is not a directory`)
     accessSync(place, constants.W_OK)
     return ok('journal', `${journal} can be written`)
   } catch (thrown) {
-    return fail('journal', thrown, `Let the daemon's user write ${place}, or set state_dir`)
+    return fail('journal', thrown, `Allow the daemon's user to write ${place}, or set state_dir`)
   }
 }

@@ -32,7 +32,7 @@ function whatDied({ host, verdict, openedBy, mode }: Incident): string {
 
 function howWeKnow({ proof, revoked, attestation, fencing, closed, held }: Incident): string {
   if (proof !== null) {
-    if (proof.strength === 'statement') return `${proof.statedBy ?? 'Somebody'} stated that it is dead.`
+    if (proof.strength === 'statement') return `${proof.statedBy ?? 'Someone'} stated that it is dead.`
     const what = proof.proves === 'storage' ? 'cut off from the storage' : 'dead'
     return `It was proven ${what} by ${proof.method} (${proof.strength}).`
   }

@@ -37,11 +37,11 @@ export function sentenceOf(entry: Entry): string | null {
     case 'service.set-aside':
       return setAsideSentence(entry.host ?? '', entry.data)
     case 'proof.voided':
-      return `The proof of death no longer holds (${entry.data.code}): ${entry.data.message}`
+      return `The proof of death was revoked (${entry.data.code}): ${entry.data.message}`
     case 'return.changed':
       return `Return ${entry.data.from} → ${entry.data.to} (${entry.data.code}): ${[entry.data.message, ...(entry.data.leftovers ?? []).map(({ message }) => message)].join('; ')}`
     case 'service.restored':
-      return `What we had set on the service is taken back: ${JSON.stringify(entry.data.change)}`
+      return `Our flags on the service are being cleared: ${JSON.stringify(entry.data.change)}`
     case 'instances.watched':
       return `${entry.data.message}${entry.data.to === 'watching' ? '; more may turn out to be' : ''}`
     case 'plan.made':
@@ -51,7 +51,7 @@ export function sentenceOf(entry: Entry): string | null {
     case 'step.issued':
       return `${who}step${step} issued, ${entry.data.requestId ?? 'no request id'}`
     case 'step.waiting':
-      return `${who}step${step} waits: Nova may still serve what was sent at ${entry.data.sentAt}, until ${entry.data.until} at most`
+      return `${who}step${step} waits: Nova may still carry out what was sent at ${entry.data.sentAt}, until ${entry.data.until} at the latest`
     case 'step.confirmed':
       return `${who}step${step} confirmed`
     case 'step.failed':
@@ -63,19 +63,19 @@ export function sentenceOf(entry: Entry): string | null {
     case 'debt.recorded':
       return `${who}leftover ${entry.data.code}: ${entry.data.message}`
     case 'debt.settled':
-      return `${who}leftover ${entry.data.code} cleared (${entry.data.end}): ${entry.data.message}`
+      return `${who}leftover ${entry.data.code} cleaned up (${entry.data.end}): ${entry.data.message}`
     case 'operator.statement':
       return `${entry.data.by} stated: ${entry.data.statement}`
     case 'operator.override':
-      return `${entry.data.by} let it past the brake: ${entry.data.reason}`
+      return `${entry.data.by} overrode the brake: ${entry.data.reason}`
     case 'operator.cancelled':
       return `${entry.data.by} cancelled: ${entry.data.reason}`
     case 'operator.again':
       return `${entry.data.by} tries again what incident ${entry.data.of} did not bring back: ${entry.data.reason}`
     case 'operator.start':
-      return `${entry.data.by} has those started that are off: ${entry.data.reason}`
+      return `${entry.data.by} ordered the instances started that are off: ${entry.data.reason}`
     case 'operator.return':
-      return `${entry.data.by} ${entry.data.keepOut ? 'keeps the host out' : 'lets the host back'}${entry.data.reason === '' ? '' : `: ${entry.data.reason}`}`
+      return `${entry.data.by} ${entry.data.keepOut ? 'keeps the host out' : 'returns the host to service'}${entry.data.reason === '' ? '' : `: ${entry.data.reason}`}`
     case 'operator.paused':
       return `${entry.data.by} paused recoveries of ${scopeText(entry.data.scope ?? wholeCloud)} ${untilOf(entry.data)}: ${entry.data.reason}`
     case 'operator.resumed':
@@ -94,7 +94,7 @@ export function sentenceOf(entry: Entry): string | null {
       return `Configuration reloaded by ${by}: ${changed.join(', ') || 'nothing changed'}${rest}`
     }
     case 'config.refused':
-      return `Configuration asked for by ${entry.data.by} refused (${entry.data.code}): ${entry.data.message}`
+      return `Configuration rejected (${entry.data.code}), reload ordered by ${entry.data.by}: ${entry.data.message}`
     case 'mode.changed':
       return `${entry.data.by} changed the mode from ${entry.data.from} to ${entry.data.to}`
     case 'operator.log-level':
@@ -117,7 +117,7 @@ export function sentenceOf(entry: Entry): string | null {
     case 'monitor.frozen':
       return `All verdicts frozen (${entry.data.reason}): ${entry.data.message}`
     case 'monitor.thawed':
-      return `Verdicts move again, after ${Math.round(entry.data.frozenForMs / 1_000)} s (${entry.data.reason})`
+      return `Verdicts unfrozen after ${Math.round(entry.data.frozenForMs / 1_000)} s (${entry.data.reason})`
     case 'silence.noted':
       return silenceSentence(entry.data)
     case 'brake.tripped':
@@ -136,7 +136,7 @@ function closedText({ outcome, message, counts }: EntryData['incident.closed']):
   const known: readonly string[] = Object.keys(outcomes)
   const order = [...known, ...Object.keys(counts).filter((name) => !known.includes(name))]
   const parts = order.filter((name) => (counts[name] ?? 0) > 0).map((name) => `${counts[name] ?? 0} ${name}`)
-  return parts.length === 0 ? 'there was no instance on the host' : parts.join(', ')
+  return parts.length === 0 ? 'the host had no instances' : parts.join(', ')
 }
 
 function untilOf({ until }: { until: string | null }): string {

@@ -99,7 +99,7 @@ function evidencePart(incident: Incident): string {
 /** The number in words: 4 is one silence in ten thousand. */
 function suspicionLine(suspicion: number): string {
   const silences = Math.round(10 ** Math.min(suspicion, 12)).toLocaleString('en-US')
-  return `Suspicion ${suspicion.toFixed(1)}: by its own earlier heartbeats, about one in ${silences} silences of it, alive, would last so long.`
+  return `Suspicion ${suspicion.toFixed(1)}: judged by its earlier heartbeats, about one in ${silences} of its silences would last this long if it lived.`
 }
 
 function fencingPart(incident: Incident, entries: Entry[]): string {
@@ -110,7 +110,7 @@ function fencingPart(incident: Incident, entries: Entry[]): string {
   const { proof, revoked, attestation, ourFlags } = incident
   if (revoked !== null)
     lines.push(
-      `Proof: **${revoked.strength}** by ${oneLine(revoked.method)}, at ${time(revoked.provenAt)}. **It no longer holds** since ${time(revoked.at)}: ${oneLine(revoked.message)}. What was evacuated by then stays evacuated.`,
+      `Proof: **${revoked.strength}** by ${oneLine(revoked.method)}, at ${time(revoked.provenAt)}. **Revoked** at ${time(revoked.at)}: ${oneLine(revoked.message)}. What was evacuated by then stays evacuated.`,
     )
   if (proof === null && revoked === null)
     lines.push('**No proof of death is on record**: nothing may have been evacuated.')
@@ -124,7 +124,7 @@ function fencingPart(incident: Incident, entries: Entry[]): string {
     const { forcedDown, status, disabledReason } = ourFlags.before
     const reason = disabledReason === null ? '' : ` (${oneLine(disabledReason)})`
     lines.push(
-      `Its service was found ${status}${reason}, ${forcedDown ? 'forced down' : 'not forced down'}, and flagged by us: ${oneLine(ourFlags.reason)}.`,
+      `Its service was found ${status}${reason}, ${forcedDown ? 'forced down' : 'not forced down'}; Lifeboat disabled it with: ${oneLine(ourFlags.reason)}.`,
     )
   }
   const tried = attempts.length === 0 ? '' : `\n\n${table(['At', 'Method', 'Phase', 'Message'], attempts)}`
@@ -157,7 +157,7 @@ function leftoversPart(incident: Incident): string {
     for (const { code, message } of recovery.leftovers) rows.push([recovery.plan.name, id, code, message])
   }
   if (rows.length === 0) return ''
-  return `## Leftovers: what a person has to clean up\n\n${table(['Instance', 'Id', 'Code', 'What'], rows)}`
+  return `## Leftovers: what a person must clean up\n\n${table(['Instance', 'Id', 'Code', 'What'], rows)}`
 }
 
 function timelinePart(entries: Entry[]): string {

@@ -110,14 +110,14 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
       return { message: setAsideSentence(entry.host ?? '', entry.data), setAside, certainty }
     }
     case 'proof.voided':
-      return { message: `The proof of death no longer holds: ${entry.data.message}`, reason: entry.data.code }
+      return { message: `The proof of death was revoked: ${entry.data.message}`, reason: entry.data.code }
     case 'return.changed': {
       const { from, to: returnState, message, code: reason, leftovers = [] } = entry.data
       const said = `Return of the host, ${from} to ${returnState}: ${message}`
       return { message: said, reason, returnState, leftovers: leftovers.length }
     }
     case 'service.restored':
-      return { message: 'What we had set on the service is taken back', change: entry.data.change }
+      return { message: 'Our flags on the service are being cleared', change: entry.data.change }
     case 'instances.watched': {
       const { message, to, instances, off, started } = entry.data
       return { message, reason: to, instances, off, started }
@@ -131,7 +131,7 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
     case 'step.issued':
       return { message: 'Step issued', requestId: entry.data.requestId }
     case 'step.waiting':
-      return { message: 'Step waits: Nova may still serve it', sentAt: entry.data.sentAt, until: entry.data.until }
+      return { message: 'Step waits: Nova may still carry it out', sentAt: entry.data.sentAt, until: entry.data.until }
     case 'step.confirmed':
       return { message: 'Step confirmed' }
     case 'step.failed': {
@@ -145,15 +145,15 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
       return { message: `Instance ${outcome}: ${message}`, outcome, reason }
     }
     case 'debt.recorded':
-      return { message: `Left over: ${entry.data.message}`, reason: entry.data.code }
+      return { message: `Leftover: ${entry.data.message}`, reason: entry.data.code }
     case 'debt.settled': {
       const { code: reason, end, message } = entry.data
-      return { message: `Leftover cleared: ${message}`, reason, end }
+      return { message: `Leftover cleaned up: ${message}`, reason, end }
     }
     case 'operator.statement':
       return { message: 'A person attested that the host is dead', by: entry.data.by, reason: entry.data.statement }
     case 'operator.override':
-      return { message: 'A person let the incident past the brake', by: entry.data.by, reason: entry.data.reason }
+      return { message: 'A person overrode the brake for the incident', by: entry.data.by, reason: entry.data.reason }
     case 'operator.cancelled':
       return { message: 'A person cancelled', by: entry.data.by, reason: entry.data.reason }
     case 'operator.again':
@@ -164,13 +164,13 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
       }
     case 'operator.start':
       return {
-        message: 'A person has the instances started that are off',
+        message: 'A person ordered the instances started that are off',
         by: entry.data.by,
         reason: entry.data.reason,
       }
     case 'operator.return': {
       const { keepOut, by, reason } = entry.data
-      return { message: keepOut ? 'A person keeps the host out' : 'A person lets the host back', by, reason }
+      return { message: keepOut ? 'A person keeps the host out' : 'A person returns the host to service', by, reason }
     }
     case 'config.reloaded': {
       const { by, reason, changed, waiting, files } = entry.data
@@ -180,7 +180,12 @@ function describe(entry: Entry): { message: string } & Record<string, unknown> {
     }
     case 'config.refused': {
       const { by, code, message, problems } = entry.data
-      return { message: `Configuration refused, the one before holds on: ${message}`, by, reason: code, problems }
+      return {
+        message: `Configuration rejected, the current one stays in force: ${message}`,
+        by,
+        reason: code,
+        problems,
+      }
     }
     case 'mode.changed': {
       const { from, to, by } = entry.data

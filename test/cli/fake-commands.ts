@@ -121,7 +121,7 @@ export const anIncident: IncidentDetail = {
   phase: 'closed',
   held: null,
   fencing: null,
-  ended: { outcome: 'done', message: 'Every instance has its line', at: '2026-01-02T03:00:12.000Z' },
+  ended: { outcome: 'done', message: 'Every instance has its outcome', at: '2026-01-02T03:00:12.000Z' },
   instances: 2,
   outcomes: { recovered: 1, stuck: 1 },
   verdict: {

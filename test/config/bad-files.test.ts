@@ -25,7 +25,7 @@ describe('a bad configuration file says every problem with its place and what is
       'many.yaml:12:3 probes.ssh.port is missing',
       'many.yaml:14:5 probes.ssh.prot is not an option (did you mean port? allowed',
       'many.yaml:16:11 probes.pong.kind',
-      'many.yaml:18:5 segments[0].name is missing (What people, metrics and the journal call it)',
+      'many.yaml:18:5 segments[0].name is missing (Its name for people, metrics and the journal)',
       'many.yaml:19:14 segments[0].match.hosts',
     ])
   })

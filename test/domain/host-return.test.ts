@@ -365,7 +365,7 @@ describe('what is said', () => {
   test('lists names with a comma', () => {
     const records = [left('web', 'done'), left('db', 'done')]
     expect(decided({ evacuations: { inFlight: [], done: records } })?.message).toContain(
-      'complete web (m-web, done), db (m-db, done): one record',
+      'complete web (m-web, done), db (m-db, done): each start',
     )
   })
 
@@ -377,7 +377,7 @@ describe('what is said', () => {
 
   test('says why nothing is written, and which write waits', () => {
     const blocked = { code: 'PAUSED', message: 'paused by ann: lunch' }
-    expect(decided({ blocked })).toMatchObject({ message: 'Take our forced_down back: not now, paused by ann: lunch' })
+    expect(decided({ blocked })).toMatchObject({ message: 'Clear our forced_down: not now, paused by ann: lunch' })
     expect(decided({ failed: { kind: 'clear-forced-down', at: now, message: 'Nova said 400' } })?.message).toContain(
       '(Nova said 400)',
     )
@@ -390,7 +390,7 @@ describe('what is said', () => {
     expect(
       decided({ ourFlags: { ...ourFlags, disabled: false }, service: { ...up, disabledReason: null } }, proven)
         ?.message,
-    ).toContain('somebody else had disabled it before (no reason given)')
+    ).toContain('someone else had disabled it before (no reason given)')
   })
 
   test('reports a trait that stays as a leftover, only at the end', () => {

@@ -26,7 +26,7 @@ function loseCellAt(rig: Rig, phase: string): { lost: () => boolean } {
 
 describe.concurrent('a cell that is lost', () => {
   test(
-    'before the survey: the incident waits, and every instance has its line',
+    'before the survey: the incident waits, and every instance has its outcome',
     withRig({ segment: { onServiceDown: 'fence' } }, async (rig) => {
       const { uuid } = rig.simulator.addInstance({ host: dead })
       // Isolated: surveyed only once it is fenced.

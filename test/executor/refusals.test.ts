@@ -1,4 +1,4 @@
-/** What Nova refuses for good, and what a person ends in the middle: held with few rows, and every instance has its line. */
+/** What Nova refuses for good, and what a person ends in the middle: held with few rows, and every instance has its outcome. */
 import { describe, expect, test } from 'vitest'
 import { Exclusives, Slots } from '../../src/executor/slots.ts'
 import { dead, withRig } from './rig.ts'

@@ -110,7 +110,7 @@ describe('a host that was forced down', () => {
 
   it('says who forced it', () => {
     const beating: Partial<Pulse> = { ...forced, beatsSinceForced: 1 }
-    expect(declared({ pulse: beating, silentMs: 0 }).message).toContain('by somebody else')
+    expect(declared({ pulse: beating, silentMs: 0 }).message).toContain('by someone else')
     expect(declared({ pulse: beating, silentMs: 0, ours: true }).message).toContain('by us')
   })
 

@@ -90,7 +90,7 @@ describe('operators are told of', () => {
 
   it('the end of an incident, as bad as its worst instance, each that did not come back with its reason', () => {
     expect(told(opened('i'), ...recovered('i', 'a', 'p'), closed('i'))).toMatchObject({
-      ...{ severity: 'info', message: 'cmp01: every instance has its line (1 recovered)' },
+      ...{ severity: 'info', message: 'cmp01: every instance has its outcome (1 recovered)' },
     })
     const left = recovered('i', 'b', 'p', { outcome: 'left', code: 'LOCAL_DISK', message: 'its disk is local' })
     expect(told(opened('i'), ...left, closed('i'))).toMatchObject({

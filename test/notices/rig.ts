@@ -193,7 +193,7 @@ export function closed(
   id: string,
   outcome: EntryData['incident.closed']['outcome'] = 'done',
 ): Extract<NewEntry, { kind: 'incident.closed' }> {
-  const data = { outcome, message: 'every instance has its line', counts: { recovered: 1 } }
+  const data = { outcome, message: 'every instance has its outcome', counts: { recovered: 1 } }
   return { kind: 'incident.closed', incident: id, host: 'cmp01', data }
 }
 

@@ -12,7 +12,7 @@ const said = (...all: Parameters<typeof brakeLines>) =>
 
 it('says how many hosts may be recovered at once, in the cloud and in each segment that has hosts', () => {
   expect(said(cloud, [...of('az1', 4), ...of('az2', 12)])).toEqual([
-    'ok: at once: 4 of 16 hosts, 1 of 4 in az1, 2 of 12 in az2, each counted for 10m at least; beyond that recovery waits for hosts to return or for a person',
+    'ok: at once: 4 of 16 hosts, 1 of 4 in az1, 2 of 12 in az2, each counted for 10m at least; beyond that, recoveries wait until hosts return or a person decides',
   ])
 })
 

@@ -16,7 +16,7 @@ it('says nothing when no failure domains are configured', () => {
 })
 
 it('says that a key which no aggregate has protects nothing', () => {
-  const nothing = ['warn: no aggregate says the rakc of any host, so the brake knows none']
+  const nothing = ['warn: no aggregate names the rakc of a host, so the brake knows none']
   expect(said('rakc', ['h1', 'h2'], aggregate(['h1', 'h2'], { rack: 'a' }))).toEqual(nothing)
   expect(said('rakc', ['h1'], aggregate(['h1'], { rakc: '' }))).toEqual(nothing)
 })

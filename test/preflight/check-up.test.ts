@@ -128,7 +128,7 @@ describe('of a cloud that answers', () => {
   it('hosts in the file that Nova does not have, and segments that nobody is of, are slips', () =>
     expect(about(lines, /^(hosts|segment .*)$/)).toEqual([
       'warn hosts: Nova has no nova-compute on cmp99',
-      'warn segment ghosts: no host is of it',
+      'warn segment ghosts: it has no host',
     ]))
 
   it('nothing is left out', () => expect(lines.filter(({ result }) => result === 'skip')).toEqual([]))
@@ -141,5 +141,5 @@ it('a state directory that is a file, or in one, is no place for a journal', asy
   const lines: CheckLine[] = []
   for await (const line of checkUp(config, { clock: systemClock, env: { OS_CLIENT_CONFIG_FILE: '/dev/null' } }))
     lines.push(line)
-  expect(about(lines, /^journal$/)).toEqual([`fail journal: ${file} is no directory`])
+  expect(about(lines, /^journal$/)).toEqual([`fail journal: ${file} is not a directory`])
 })

@@ -160,9 +160,9 @@ it.each([
   [{ recovered: 2, left: 1 }, 'wait', '2 recovered, 1 left'],
   [{ recovered: 2, stuck: 1 }, 'bad', '2 recovered, 1 stuck'],
   [{ failed: 1 }, 'bad', '1 failed'],
-  [{}, 'good', 'there was no instance on the host'],
+  [{}, 'good', 'the host had no instances'],
 ] as const)('the end of an incident is told by how its instances ended: %j is %s', (counts, tone, text) => {
-  const data = { outcome: 'done' as const, message: 'every instance has its line', counts: { ...counts } }
+  const data = { outcome: 'done' as const, message: 'every instance has its outcome', counts: { ...counts } }
   const entry = { seq: 9, at: '2026-01-02T03:04:05.000Z', actor: 'daemon', kind: 'incident.closed', data } as Entry
   expect(timelineEvent({ ...entry, instance: null })).toMatchObject({ tone, text: `Closed (done): ${text}` })
 })
@@ -209,6 +209,6 @@ it(
     const moved = lines.filter(({ outcome }) => outcome === 'recovered').map((line) => line.id)
     expect(advice.find(({ code }) => code === 'PROOF_VOIDED')?.instances).toEqual(moved)
     expect(moved.length).toBeGreaterThan(0)
-    expect(incidentReport(id, journal.read({ incident: id }))).toContain('**It no longer holds**')
+    expect(incidentReport(id, journal.read({ incident: id }))).toContain('**Revoked** at')
   }),
 )
