@@ -47,10 +47,10 @@ export async function playRound(
   process.once('exit', lastWill)
   try {
     await stage.set()
-    stage.gone.add(script.dead)
-    await lab(script.death, script.dead)
+    await stage.die(script.dead, script.death)
     record['troubles'] = await Promise.all(script.troubles.map((trouble) => strike(stage, trouble)))
     await until('every incident is over', recoveryLimitMs, () => stage.over().catch(() => false))
+    await stage.decide()
     await look('after the recovery')
     await stage.hostsReturn()
     await pauseMs(aftermathMs)

@@ -17,6 +17,12 @@ const segment = {
   on_service_down: 'fence',
 }
 
+/** A cancelled incident waits for the writes that are on their way. Too short fails rounds with a slow destination. */
+const cancelLimitMs = 60_000
+
+/** Nova shows a dead host as up for 8 s, and an incident opens a little later. Too short ends a round before it has begun. */
+const noticedWithinMs = 15_000
+
 /** How long a guest may be shown as `deleting`. Too short judges a deletion that goes well; longer delays only rounds that fail. */
 const deleteSeconds = 20
 
@@ -29,6 +35,7 @@ export class ChaosStage {
   /** Hosts that were taken away in this round. */
   readonly gone = new Set<string>()
   readonly #tenants: Tenants
+  #lastDeath = 0
 
   constructor(cloud: CloudUnderTest, script: Script, cloudsFile: string, directory: string) {
     this.cloud = cloud
@@ -92,10 +99,21 @@ export class ChaosStage {
     })
   }
 
-  /** Whether every incident that there is has ended, and every host that is gone has had one or beats again. */
+  /** A host dies, in whatever way. */
+  async die(host: string, way: string): Promise<void> {
+    this.gone.add(host)
+    await lab(way, host)
+    this.#lastDeath = Date.now()
+  }
+
+  /**
+   * Whether every incident that there is has ended, and every host that is gone has had one or beats again, once Nova has had the
+   * time to notice a death.
+   */
   async over(): Promise<boolean> {
+    if (Date.now() - this.#lastDeath < noticedWithinMs) return false
     const incidents = this.daemon.incidents()
-    // A host that shows life while it is not up is waited for: it comes back at the end of the round.
+    // A host that came back in the middle holds its incident until a person decides: at the end of the round one does.
     if (incidents.some(({ closed, held }) => closed === null && held?.code !== 'HOST_ALIVE')) return false
     const unheard = [...this.gone].filter((host) => !incidents.some((incident) => incident.host === host))
     if (unheard.length === 0) return true
@@ -136,6 +154,18 @@ export class ChaosStage {
       task: server['OS-EXT-STS:task_state'],
       host: server['OS-EXT-SRV-ATTR:host'],
       locked: server.locked,
+    }
+  }
+
+  /** What a person does about a host that came back in the middle: leaves the rest of its guests where they are. */
+  async decide(): Promise<void> {
+    for (const { id, closed, held } of this.daemon.incidents()) {
+      if (closed !== null || held?.code !== 'HOST_ALIVE') continue
+      const { code, stderr } = await this.daemon.command('incident', 'cancel', id, '--reason', 'its host is back')
+      if (code !== 0) throw new Error(`incident cancel ${id}: ${stderr}`)
+      const isOver = (): boolean =>
+        this.daemon.incidents().every((incident) => incident.id !== id || incident.closed !== null)
+      await until(`cancelled incident ${id} is over`, cancelLimitMs, () => Promise.resolve(isOver()))
     }
   }
 

@@ -26,10 +26,7 @@ const fault = (key: string, value: string): Play => ({
 })
 
 const dies: Play = {
-  begin: async (stage, { target }) => {
-    stage.gone.add(target)
-    await lab('crash', target)
-  },
+  begin: (stage, { target }) => stage.die(target, 'crash'),
 }
 
 const plays: Record<TroubleKind, Play> = {
