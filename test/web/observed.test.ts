@@ -21,7 +21,7 @@ afterAll(() => stage.close())
 it('says what would have been recovered, and what would be left, each with its reason', async () => {
   const answers = await textOf(page, '.answers')
   expect(answers).toMatch(
-    /What came back Nothing: observe mode, nothing was sent\. Armed, 1\d of 17 instances would have been/,
+    /What came back Nothing: in observe mode nothing is sent\. Armed, 1\d of 17 instances would have been/,
   )
   expect(answers).toMatch(/What did not, and why .*1 would be left ERROR_BEFORE.*1 would be left WISH_LEAVE/)
 })

@@ -161,7 +161,7 @@ describe('the page of an incident answers alone', () => {
 
   it('plots of heartbeats and probe readings, each with a table that says the same', async () => {
     expect(await page.locator('.plot canvas').count()).toBe(2)
-    await page.getByText('The same as tables').click()
+    await page.getByText('As tables').click()
     const tables = await textOf(page, '.tables')
     expect(tables).toMatch(/Heartbeats .*still silent/)
     expect(tables).toMatch(/network .*dead/)
@@ -263,7 +263,7 @@ it('the page of a host that is out does not say that its heartbeats are there', 
   await page.waitForSelector('.timeline')
   const text = await textOf(page, 'main')
   expect(text).toMatch(/silent for/)
-  expect(text).toContain('No probe is asked of a host that is away')
+  expect(text).toContain('Lifeboat asks no probe while a host is away')
   expect(await page.locator('.page-head .tag').first().innerText()).toMatch(/away$/)
 })
 
@@ -352,7 +352,7 @@ it('the overview names what is not signed off however many incidents came since,
   await page.waitForSelector('.fleet')
   await expect.poll(() => textOf(page, 'h1')).toBe('1 instance not recovered: a person must act')
   expect(await page.locator('section[aria-label="Over, and not all back"] .notice').count()).toBe(3)
-  await page.getByRole('link', { name: 'all that nobody has signed off' }).click()
+  await page.getByRole('link', { name: 'all that are not signed off' }).click()
   await page.waitForSelector('.list')
   expect(await page.locator('.list tbody tr').count()).toBe(4)
   expect(await page.locator('.list tbody').innerText()).toContain('cmp05')

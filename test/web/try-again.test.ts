@@ -34,7 +34,7 @@ afterAll(() => stage.close())
 it('says by name what would be brought back, and that the host is fenced again first', async () => {
   await press().click()
   const effect = await page.locator('dialog .effect').innerText()
-  expect(effect).toMatch(/fenced again first/)
+  expect(effect).toMatch(/fences the host again first/)
   expect(effect).toMatch(/2 instances/)
   expect(effect).toMatch(/(web, db|db, web)/)
   expect(await violationsOf(page)).toEqual([])

@@ -24,14 +24,18 @@ afterAll(() => stage.close())
 it('is told as it begins, in the answers and with its instance', async () => {
   await stage.clock.until(() => waits() > 0, 60_000)
   await stage.passOn()
-  await expect.poll(() => textOf(page, '.answers')).toContain('1 waiting for an order that Nova may still serve')
-  await expect.poll(() => textOf(page, 'main')).toMatch(/may still serve the evacuation sent at .+, until .+ at most/)
+  await expect
+    .poll(() => textOf(page, '.answers'))
+    .toContain('1 waiting for an evacuation that Nova may still carry out')
+  await expect
+    .poll(() => textOf(page, 'main'))
+    .toMatch(/may still carry out the evacuation sent at .+, until .+ at the latest/)
   expect(await violationsOf(page)).toEqual([])
 })
 
 it('and is over once it was sent again', async () => {
   await stage.ended('cmp01')
   await stage.passOn()
-  await expect.poll(() => textOf(page, 'main')).not.toContain('may still serve')
+  await expect.poll(() => textOf(page, 'main')).not.toContain('may still carry out')
   expect(stage.incident('cmp01')?.outcomes).toEqual({ recovered: 1 })
 })
