@@ -69,7 +69,7 @@ it('the page of an incident answers what died, how it is known, the fence, what 
   )
   expect(answers).toMatch(/What did not, and why .*1 left WISH_LEAVE/)
   expect(await textOf(page, '.todo')).toMatch(/One instance is left where it was \(WISH_LEAVE\)/)
-  expect(await textOf(page, '.todo')).toMatch(/cmp01 is still away/)
+  expect(await textOf(page, '.todo')).toMatch(/cmp01 is still down/)
   expect(JSON.parse(await lab('bmc', dead))).toMatchObject({ power: 'Off' })
   expect(await page.locator('.plot canvas').count()).toBe(2)
   expect(review.evidence.gaps.at(-1)).toMatchObject({ open: true })
