@@ -8,7 +8,7 @@ import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { JournalPage, Review } from '../domain/review.ts'
 
-/** A comment now and then: proxies close what is silent, and whoever went away is noticed. Longer than a proxy's idle timeout loses streams. */
+/** A comment now and then: proxies close a silent connection, and a client that has gone away is noticed. Longer than a proxy's idle timeout loses streams. */
 const heartbeatMs = 15_000
 /** A reader that takes nothing for so long is cut off; it resumes where it was. Shorter: a slow line loses its stream. */
 const readerTimeoutMs = 30_000

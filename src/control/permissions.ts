@@ -93,7 +93,7 @@ export function createPermissions(parts: {
    */
   function isFenced(host: string): boolean {
     const incident = store.openOn(host)
-    // Where somebody else had set both flags before, none of them is ours: the phase says that they stand.
+    // Where someone else had set both flags before, none of them is ours: the phase says that they stand.
     if (incident !== undefined)
       return incident.proof !== null && (incident.ourFlags !== null || isolated.has(incident.phase))
     const verdict = monitor.verdict(host)

@@ -189,7 +189,7 @@ export class WatchLoop {
     if (verdict.kind === 'host-down') return true
     const { onDeclaredDown, onServiceDown } = this.#parts.segmentFor(verdict.host)
     if (verdict.kind === 'declared-down') return onDeclaredDown === 'recover'
-    // A host that somebody else forced down needs both settings: to act on their word, and to fence what lives.
+    // A host that someone else forced down needs both settings: to act on their word, and to fence what lives.
     const declared = verdict.evidence.forcedDown
     return verdict.kind === 'service-down' && onServiceDown === 'fence' && (!declared || onDeclaredDown === 'recover')
   }

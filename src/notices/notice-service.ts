@@ -1,5 +1,5 @@
 /**
- * The notice service: watches the journal, decides who is told of what (rules.ts, operators.ts, tenants.ts), puts it on record
+ * The notice service: watches the journal, decides whom to notify about what (rules.ts, operators.ts, tenants.ts), puts it on record
  * and hands it to the dispatcher. Nothing waits for it: it reads entries after everyone else is through with them.
  */
 import { setMaxListeners } from 'node:events'
