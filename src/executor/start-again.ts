@@ -12,7 +12,8 @@ import type { Run } from './context.ts'
 import type { HostWatch } from './host-watch.ts'
 import { retryRead } from './retry.ts'
 import type { Slots } from './slots.ts'
-import { runStep, type Passage } from './step-runner.ts'
+import type { Passage } from './attempt.ts'
+import { runStep } from './step-runner.ts'
 import { isRunning, startWhereItIs } from './steps/power.ts'
 
 /** How it ended. Throws only what ends the whole run: SHUTDOWN, JOURNAL_UNAVAILABLE. */

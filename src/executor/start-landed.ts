@@ -11,7 +11,8 @@ import { retryRead } from './retry.ts'
 import { expectedOf } from './power-order.ts'
 import type { Slots } from './slots.ts'
 import type { StepScene } from './step-driver.ts'
-import { runStep, type Passage } from './step-runner.ts'
+import type { Passage } from './attempt.ts'
+import { runStep } from './step-runner.ts'
 import { drivers } from './steps/drivers.ts'
 
 const startLandedStep: RecipeStep = {

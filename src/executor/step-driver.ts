@@ -1,6 +1,6 @@
 /**
  * A step driver knows one kind of step: how to send it, how to follow it to its end, and how to find out after a crash or
- * a lost answer whether it was sent. It never journals the step's rows: step-runner.ts does, in one place, for all kinds.
+ * a lost answer whether it was sent. It never journals the step's rows: attempt.ts does, in one place, for all kinds.
  */
 import type { Accepted, CallOptions } from '../domain/cloud.ts'
 import type { StepRecord } from '../domain/incident.ts'

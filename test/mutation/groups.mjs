@@ -25,7 +25,7 @@ const engine = tests(
 /** Each group: what is mutated under src/, and what may kill. */
 const groups = {
   gate: [
-    files('executor', 'gate slots step-runner'),
+    files('executor', 'gate slots step-runner attempt step-follow step-errors'),
     tests('executor/decisions', 'gate gate-proof slots step-runner step-interrupted'),
   ],
   proof: [

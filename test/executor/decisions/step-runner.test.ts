@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Entry } from '../../../src/domain/entry.ts'
 import type { RecipeStep } from '../../../src/domain/plan.ts'
-import { stepKey } from '../../../src/executor/step-runner.ts'
+import { stepKey } from '../../../src/executor/attempt.ts'
 import type { VirtualClock } from '../../../src/simulator/virtual-clock.ts'
 import { failed, Stage } from './stage.ts'
 import type { Answer } from './actor.ts'

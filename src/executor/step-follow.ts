@@ -1,0 +1,41 @@
+/** Follows a write that Nova has taken to its end, within the step's time. */
+import { deadline } from '../domain/clock.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { StepRecord } from '../domain/incident.ts'
+import type { StepDriver, StepScene } from './step-driver.ts'
+import { tooLate, unread } from './step-errors.ts'
+
+/**
+ * Gives what the driver read at the end. Time in which Nova could not be read does not count: nothing could end then. Throws
+ * EVACUATION_STALLED or STEP_TIMEOUT when the time is over, and what the driver throws.
+ */
+export async function followToItsEnd(driver: StepDriver, scene: StepScene, record: StepRecord): Promise<unknown> {
+  const { run, watch, trouble } = scene
+  for (let leftMs = scene.step.deadlineMs; ;) {
+    const limit = deadline(run.clock, leftMs, run.signal)
+    const inTime = { ...scene, signal: limit.signal }
+    const blindBefore = watch.blindMs
+    let waitedMs = 0
+    const read = (): Promise<unknown> => driver.follow(inTime, record)
+    try {
+      return await Promise.race([trouble.reading(inTime, read, (ms) => (waitedMs += ms)), aborted(limit.signal)])
+    } catch (thrown) {
+      if (!limit.expired()) throw unread(scene, thrown)
+      leftMs = waitedMs + watch.blindMs - blindBefore
+      if (leftMs > 0) continue
+      const overdue = driver.overdue?.(scene, record)
+      if (overdue?.goesOn !== true) throw tooLate(scene, overdue)
+      leftMs = scene.step.deadlineMs
+    } finally {
+      limit.release()
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const stop = (): void => reject(new LifeboatError('SHUTDOWN', 'the daemon is stopping', { certainty: 'unknown' }))
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })
+}
