@@ -8,7 +8,7 @@ import type { Entry, EntryKind, IncidentId } from '../domain/entry.ts'
 import { ensureError, errorRecord, type LifeboatError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
-import { pauseAfter } from '../executor/back-off.ts'
+import { pauseAfter } from '../domain/back-off.ts'
 import type { IncidentStore } from './incident-store.ts'
 
 /** Pause before an incident whose run broke (journal full, a bug) is picked up again. Shorter would spin on a full disk. */

@@ -6,6 +6,7 @@
  * Never more hosts than the brake would let through as dead, and none while the recovery itself may not act: in a fault of the control
  * plane every host is silent, and lives.
  */
+import { pauseAfter } from '../domain/back-off.ts'
 import { Moments, sleep, type Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import { ensureError } from '../domain/errors.ts'
@@ -187,8 +188,8 @@ export class SetAsides {
 
   async #seeItShown(enough: AbortSignal): Promise<void> {
     const { clock, cloud, store } = this.#parts
-    for (let pauseMs = firstLookMs; this.#ordered().length > 0; pauseMs *= 2) {
-      await sleep(clock, pauseMs, enough)
+    for (let looks = 1; this.#ordered().length > 0; looks += 1) {
+      await sleep(clock, pauseAfter(looks, firstLookMs, waitsAtMostMs), enough)
       if (enough.aborted || this.#ordered().length === 0) return
       const { services } = await cloud.listServices({ signal: enough })
       for (const host of this.#ordered()) {

@@ -7,7 +7,7 @@ import { isAborted, sleep } from '../domain/clock.ts'
 import { ensureError, LifeboatError, type ErrorCode, type ErrorRecord } from '../domain/errors.ts'
 import type { InstanceId } from '../domain/instance.ts'
 import type { InstancePlan, RecipeStep } from '../domain/plan.ts'
-import { pauseAfter } from './back-off.ts'
+import { pauseAfter } from '../domain/back-off.ts'
 import type { Act, Run } from './context.ts'
 import { firstRefusalPauseMs, lookAgainMs, longestRefusalPauseMs, silence, type Holding } from './holding.ts'
 

@@ -6,7 +6,7 @@ import { sleep } from '../domain/clock.ts'
 import { ensureError, errorRecord, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
-import { pauseAfter } from './back-off.ts'
+import { pauseAfter } from '../domain/back-off.ts'
 import type { Run } from './context.ts'
 
 /** How often an incident that waits looks again. */

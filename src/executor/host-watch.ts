@@ -4,6 +4,7 @@
  *
  * Owns what was read last; decides nothing.
  */
+import { pauseAfter } from '../domain/back-off.ts'
 import { sleep, type Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
@@ -204,19 +205,21 @@ export class HostWatch {
   }
 
   async #readWhileAwaited(): Promise<void> {
-    let pauseMs = this.#tickMs
+    let restMs = this.#tickMs
+    let failures = 0
     while (this.#waiters.size > 0) {
-      await sleep(this.#clock, pauseMs, this.#signal)
+      await sleep(this.#clock, failures === 0 ? restMs : pauseAfter(failures + 1, restMs, slowestTickMs), this.#signal)
       if (this.#signal.aborted) break
       const began = this.#clock.now()
       try {
         await this.#tick()
         this.#endBlindness()
-        pauseMs = this.#pauseAfter(this.#clock.now() - began)
+        restMs = this.#restAfter(this.#clock.now() - began)
+        failures = 0
       } catch (error) {
         // Silence proves nothing (law L7): the waiters keep waiting, and the time does not count against what they wait for.
         this.#blindFrom ??= began
-        pauseMs = Math.min(pauseMs * 2, slowestTickMs)
+        failures += 1
         this.#observer.log?.('warn', 'watch.read_failed', { host: this.#host }, error)
       }
     }
@@ -232,7 +235,7 @@ export class HostWatch {
   }
 
   /** A busy Nova is asked less often: our readings must not be what keeps it busy. */
-  #pauseAfter(tookMs: number): number {
+  #restAfter(tookMs: number): number {
     return Math.min(Math.max(this.#tickMs, tookMs * restPerReading), slowestTickMs)
   }
 

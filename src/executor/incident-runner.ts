@@ -10,7 +10,7 @@ import { advance, type HoldCode, type IncidentPhase } from '../domain/incident-p
 import type { Incident } from '../domain/incident.ts'
 import type { ServicesReading } from '../domain/service.ts'
 import { isNotListed } from '../domain/verdict.ts'
-import { pauseAfter } from './back-off.ts'
+import { pauseAfter } from '../domain/back-off.ts'
 import type { BoundRules } from './bound.ts'
 import { CloudTrouble } from './cloud-trouble.ts'
 import type { ExecutorContext, Run } from './context.ts'

@@ -2,6 +2,7 @@
  * Recovers one instance by its plan: recipe after recipe, each error routed as the workflow says, and always ends with an
  * outcome (law L9). Picks up after a crash wherever the rows stand.
  */
+import { pauseAfter } from '../domain/back-off.ts'
 import { sleep } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { InstanceRecovery } from '../domain/incident.ts'
@@ -87,7 +88,8 @@ async function recover(
       return failure(run, watch, recovery, endOf(recovery, route, ended.error), ended.error)
     }
     const because = `${ended.error.code}: ${ended.error.message}`
-    if (recovery.round > 0) await sleep(run.clock, roundPauseMs(recovery.round), run.signal)
+    if (recovery.round > 0)
+      await sleep(run.clock, pauseAfter(recovery.round, firstRoundPauseMs, longestRoundPauseMs), run.signal)
     if (run.signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
     run.journal.append([
       ...staleOrders(run, recovery),
@@ -197,10 +199,6 @@ function actOf(recovery: InstanceRecovery, step: RecipeStep, closing: boolean): 
   if (closing) return 'closes'
   if (!hasLanded(recovery)) return 'begins'
   return step.do === 'start' ? 'finishes' : 'closes'
-}
-
-function roundPauseMs(round: number): number {
-  return Math.min(firstRoundPauseMs * 2 ** (round - 1), longestRoundPauseMs)
 }
 
 /** The end of an instance whose steps all went well. Its owner may have deleted it since, and after a restart it must be read. */

@@ -1,4 +1,5 @@
 /** Reading on while Nova does not answer: silence proves nothing (law L7), so a read that failed is simply read again. */
+import { pauseAfter } from '../domain/back-off.ts'
 import { isAborted, sleep, type Clock } from '../domain/clock.ts'
 import { ensureError, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 
@@ -20,7 +21,7 @@ const longestPauseMs = 5_000
  * cannot cure. Only for reads.
  */
 export async function retryRead<T>(clock: Clock, signal: AbortSignal, read: () => Promise<T>): Promise<T> {
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+  for (let failures = 1; ; failures += 1) {
     if (isAborted(signal)) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping', { certainty: 'unknown' })
     try {
       return await read()
@@ -28,7 +29,7 @@ export async function retryRead<T>(clock: Clock, signal: AbortSignal, read: () =
       const error = ensureError(thrown)
       // A read that our own signal cut off comes back as CANCELLED; that word is a person's, and would leave the instance.
       if (!passing.has(error.code) && !signal.aborted) throw error
-      await sleep(clock, pauseMs, signal)
+      await sleep(clock, pauseAfter(failures, firstPauseMs, longestPauseMs), signal)
     }
   }
 }

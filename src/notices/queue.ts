@@ -6,6 +6,7 @@
  * that answers gets several projects' notices at once; one that failed is tried with a single notice, ever more rarely, and
  * each project's first in turn: a receiver that fails on one project's notice keeps no other project's waiting.
  */
+import { pauseAfter } from '../domain/back-off.ts'
 import type { Entry } from '../domain/entry.ts'
 import type { Notice } from '../domain/notice.ts'
 
@@ -136,13 +137,13 @@ export class NoticeQueue {
     // The first time it may be the receiver.
     if (one.attempts > 1 && line.arrived > (one.arrivedBefore ?? 0)) {
       one.ownFailures += 1
-      one.notBefore = now + pauseAfter(one.ownFailures)
+      one.notBefore = now + pauseAfter(one.ownFailures, firstPauseMs, longestPauseMs)
       return Math.max(one.notBefore, line.notBefore) - now
     }
     // Of several that failed together only the first counts: they tell the same.
     if (line.failures === 0 || began >= line.notBefore) {
       line.failures += 1
-      line.notBefore = now + pauseAfter(line.failures)
+      line.notBefore = now + pauseAfter(line.failures, firstPauseMs, longestPauseMs)
     }
     return Math.max(0, line.notBefore - now)
   }
@@ -174,8 +175,4 @@ function firstIdle({ waiting }: Line): Waiting[] {
   const projects = new Set<string | null>()
   const first = waiting.filter(({ notice: { project } }) => !projects.has(project) && projects.add(project))
   return first.filter(({ inFlight }) => !inFlight)
-}
-
-export function pauseAfter(failures: number): number {
-  return Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures - 1, 20))
 }

@@ -9,7 +9,7 @@ import type { OutcomeKind } from '../domain/outcome.ts'
 import type { Advice } from '../domain/review.ts'
 import type { ExecutorSettings } from '../executor/context.ts'
 import { aboutReturned, isAfterReturn } from './advice-after-return.ts'
-import { pauseAfter } from '../executor/back-off.ts'
+import { pauseAfter } from '../domain/back-off.ts'
 import { failedAttempts } from '../executor/host-steps.ts'
 import { formatDuration } from '../formats/duration.ts'
 

@@ -1,7 +1,6 @@
 /** What one more look says before something is done, and what a stamp that moved says after a restart: tables. */
 import { describe, expect, it } from 'vitest'
 import type { Verdict, VerdictKind } from '../../src/domain/verdict.ts'
-import { pauseAfter } from '../../src/executor/back-off.ts'
 import { judgeRecheck, type RecheckFacts } from '../../src/executor/host-recheck.ts'
 import { asKnown, knownRow, movementSince, type KnownRow, type Movement } from '../../src/executor/service-liveness.ts'
 import type { StepRecord } from '../../src/domain/incident.ts'
@@ -231,12 +230,3 @@ describe('a service row after a restart', () => {
     expect(asKnown(read)).toEqual(ours)
   })
 })
-
-it.each([
-  [0, 10],
-  [1, 10],
-  [2, 20],
-  [3, 40],
-  [4, 60],
-  [1_000, 60],
-])('after %i failures the pause is %i', (failures, pauseMs) => expect(pauseAfter(failures, 10, 60)).toBe(pauseMs))

@@ -29,7 +29,7 @@ const groups = {
     tests('executor/decisions', 'gate gate-proof slots step-runner step-interrupted'),
   ],
   proof: [
-    files('executor', 'proof-keeper proof-renewal service-liveness host-recheck back-off removal'),
+    files('executor', 'proof-keeper proof-renewal service-liveness host-recheck removal'),
     tests('executor', 'decisions/proof-keeper decisions/proof-silence decisions/proof-renewal host-recheck removal'),
   ],
   evacuate: [
@@ -54,7 +54,10 @@ const groups = {
     files('monitor', 'brake brake-trips'),
     tests('monitor', 'brake brake-trips brake.property').concat(tests('control', 'brake-watch')),
   ],
-  return: [files('domain', 'host-return return-record'), tests('domain', 'host-return return-record')],
+  return: [
+    files('domain', 'back-off host-return return-record'),
+    tests('domain', 'back-off host-return return-record'),
+  ],
   orders: [
     files('control', 'brake-facts').concat(files('orders', 'order-holds')),
     tests('control', 'brake-watch').concat(tests('orders', 'order-holds')),
