@@ -1,7 +1,8 @@
 /** The options of notices: who is told of what, and how. Cross-references are checked in notices.ts. */
 import { z } from 'zod'
 import { noticeAudiences, noticeSeverities, noticeTopics, type NoticeTopic } from '../domain/notice.ts'
-import { argv, count, duration, names, optionalSection, section, text } from './pieces.ts'
+import { argv, count, names, optionalSection, section, text } from './pieces.ts'
+import { duration } from '../formats/duration-schema.ts'
 
 const topics = Object.keys(noticeTopics).filter((topic) => topic !== 'test') as [NoticeTopic, ...NoticeTopic[]]
 

@@ -1,6 +1,5 @@
 /** The pieces that the configuration's schema is made of. Nothing here knows an option's name. */
 import { z } from 'zod'
-import { durationHelp, durationPattern, formatDuration, parseDuration } from '../formats/duration.ts'
 
 type Camel<S> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S
 export type CamelKeys<T> = { [K in keyof T as Camel<K>]: T[K] }
@@ -23,23 +22,6 @@ export function section<S extends z.ZodRawShape>(shape: S) {
 export function optionalSection<S extends z.ZodRawShape>(shape: S) {
   const part = section(shape)
   return part.prefault({} as z.input<typeof part>)
-}
-
-/** Text such as "30s", as milliseconds. */
-export function duration(least = '1ms', most = '30d') {
-  const leastMs = parseDuration(least) ?? 0
-  const mostMs = parseDuration(most) ?? Infinity
-  return z
-    .string({ error: `must be a duration (${durationHelp})` })
-    .regex(durationPattern, { error: `is not a duration (${durationHelp})` })
-    .transform((text, context) => {
-      const ms = parseDuration(text) ?? 0
-      if (ms < leastMs || ms > mostMs) {
-        const message = `is out of range (${formatDuration(leastMs)} to ${formatDuration(mostMs)})`
-        context.addIssue({ code: 'custom', message })
-      }
-      return ms
-    })
 }
 
 export const text = () => z.string().min(1)

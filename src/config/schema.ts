@@ -6,7 +6,8 @@
  * (docs/reload.md); everything else waits for a restart. Nothing here reads a file or the environment (load.ts does).
  */
 import { z } from 'zod'
-import { count, duration, live, names, optionalSection, section, share, text } from './pieces.ts'
+import { count, live, names, optionalSection, section, share, text } from './pieces.ts'
+import { duration } from '../formats/duration-schema.ts'
 import { notices } from './notice-schema.ts'
 import { webSection } from './web-schema.ts'
 import { fencingMethod, probe } from './witness-schema.ts'

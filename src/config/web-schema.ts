@@ -1,7 +1,8 @@
 /** The options of `web`: the listener for people, with the REST API and the pages. */
 import { z } from 'zod'
 import { roles, type Role } from '../domain/review.ts'
-import { count, duration, live, optionalSection, section, text } from './pieces.ts'
+import { count, live, optionalSection, section, text } from './pieces.ts'
+import { duration } from '../formats/duration-schema.ts'
 
 /** @param listen the type of an address to listen on */
 export function webSection<L extends z.ZodType>(listen: L) {

@@ -1,6 +1,7 @@
 /** The options of probes and fencing methods, by kind. Templates such as {address} take the variables of `hosts`. */
 import { z } from 'zod'
-import { argv, duration, section, text } from './pieces.ts'
+import { argv, section, text } from './pieces.ts'
+import { duration } from '../formats/duration-schema.ts'
 
 const port = () => z.number().int().min(1).max(65_535)
 

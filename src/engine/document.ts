@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { errorCodes, type ErrorCode } from '../domain/errors.ts'
 import { stepKinds, type StepKind } from '../domain/plan.ts'
-import { durationForm, durationMs } from './durations.ts'
+import { duration } from '../formats/duration-schema.ts'
 
 /** An object with these keys and no others; the message of an unknown key names them. What is checked of a value says what its type says. */
 function closed<T extends z.ZodRawShape>(shape: T) {
@@ -39,11 +39,8 @@ const id = z
   .string({ error: 'must be an id' })
   .regex(/^[a-z][a-z0-9-]*$/, { error: 'must be an id: lower case letters, digits and hyphens' })
 const condition = text('a condition (CEL), in quotes')
-const duration = z.string({ error: `must be ${durationForm}` }).transform((value, context) => {
-  const ms = durationMs(value)
-  if (ms === null) context.addIssue({ code: 'custom', message: `must be ${durationForm}` })
-  return ms ?? 0
-})
+/** Zero would fail every step at once; the upper bound only keeps the end of a step a date that can be written. */
+const limit = duration('1ms', '1000000d')
 
 const codes = Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]
 const errorCode = z.enum(codes, { error: 'must be an error code of docs/reference/errors.md' })
@@ -56,15 +53,15 @@ const step = closed({
   id,
   do: oneOf(Object.keys(stepKinds) as [StepKind, ...StepKind[]]),
   landing: oneOf(['stopped', 'as-before', 'original']).optional(),
-  deadline: duration,
+  deadline: limit,
   when: condition.optional(),
   retry: closed({
     on: z
       .array(errorCode, { error: 'must be a list of error codes' })
       .min(1, { error: 'must name at least one error code' }),
     attempts: wholeNumber(2, 1_000),
-    first: duration,
-    cap: duration,
+    first: limit,
+    cap: limit,
   }).optional(),
   onError: z
     .partialRecord(routeKey, text(`a recipe, or one of: ${ends.join(', ')}`), {
@@ -101,7 +98,7 @@ const rule = closed({
   debts: z.array(debt, { error: 'must be a list of debts' }).optional(),
 })
 
-const hostStep = closed({ deadline: duration })
+const hostStep = closed({ deadline: limit })
 
 export const documentSchema = closed({
   apiVersion: oneOf(['lifeboat/v1']),

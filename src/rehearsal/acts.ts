@@ -4,7 +4,8 @@
  */
 import { z } from 'zod'
 import { apiFaultKinds, type ApiFaultKind } from '../simulator/index.ts'
-import { duration, section, text } from '../config/pieces.ts'
+import { section, text } from '../config/pieces.ts'
+import { duration } from '../formats/duration-schema.ts'
 import { omitUndefined } from '../domain/omit-undefined.ts'
 import { act } from './act.ts'
 import { instance } from './setting.ts'

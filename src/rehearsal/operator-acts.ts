@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import type { Operations } from '../domain/operations.ts'
 import { scopeText, wholeCloud, type Scope } from '../domain/order.ts'
-import { duration, section, text } from '../config/pieces.ts'
+import { section, text } from '../config/pieces.ts'
+import { duration } from '../formats/duration-schema.ts'
 import { act } from './act.ts'
 import type { Stage } from './stage.ts'
 

@@ -1,6 +1,7 @@
 /** Where a scenario plays: the simulated cloud, its instances, the configuration. The part of scenario.yaml before the script. */
 import { z } from 'zod'
-import { duration, optionalSection, section, text } from '../config/pieces.ts'
+import { optionalSection, section, text } from '../config/pieces.ts'
+import { duration } from '../formats/duration-schema.ts'
 
 export const instance = section({
   name: text(),

@@ -152,12 +152,12 @@ const mistakes: Mistake[] = [
   [
     'deadline: 60m }',
     'deadline: 60 }',
-    ['25:69 recipes.evacuate.steps.0.deadline: must be a whole number with ms, s, m or h, e.g. "30s"'],
+    ['25:69 recipes.evacuate.steps.0.deadline: must be a duration (a number with a unit: 250ms, 30s, 5m, 1h30m, 2d)'],
   ],
   [
     'deadline: 60m }',
     'deadline: sixty }',
-    ['25:69 recipes.evacuate.steps.0.deadline: must be a whole number with ms, s, m or h, e.g. "30s"'],
+    ['25:69 recipes.evacuate.steps.0.deadline: must be a duration (a number with a unit: 250ms, 30s, 5m, 1h30m, 2d)'],
   ],
   [
     'deadline: 60m }',

@@ -28,6 +28,19 @@ describe('a good document', () => {
     expect(workflow.hostDeadlineMs).toEqual({ fence: 600_000, 'force-down': 300_000, survey: 600_000 })
   })
 
+  it.each([
+    ['1h30m', 5_400_000],
+    ['90s', 90_000],
+    ['500ms', 500],
+    ['2d', 172_800_000],
+  ])('may say %s, as lifeboat.yaml may', (text, ms) => {
+    const written = source.replaceAll(/deadline: \w+/g, `deadline: ${text}`)
+    const own = parseWorkflow(written, 'good.yaml', { ownerPolicy: defaultOwnerPolicy })
+    expect(own.hostDeadlineMs).toEqual({ fence: ms, 'force-down': ms, survey: ms })
+    const [plan] = own.plan(survey([instance()]), segment()).instances
+    expect(plan!.recipes[plan!.recipe!]!.steps[0]!.deadlineMs).toBe(ms)
+  })
+
   it('fills facts into its sentences', () => {
     expect(workflow.plan(survey([instance({ id: 'abc' })]), segment()).instances[0]!.message).toBe('It ran on abc')
   })
