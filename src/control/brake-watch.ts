@@ -80,7 +80,7 @@ export class BrakeWatch {
     if (incident.override !== null) return null
     const { host, segment } = incident
     const scopes = holding({ host, segment, domains: this.#domains(host) }, this.look())
-    return scopes.length === 0 ? null : `held: ${scopes.map(({ message }) => message).join('; ')}`
+    return scopes.length === 0 ? null : scopes.map(({ message }) => message).join('; ')
   }
 
   /**

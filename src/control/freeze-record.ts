@@ -3,7 +3,7 @@
  * the quiet time after it, must not make its verdicts move sooner.
  */
 import { onOurClock, type Clock } from '../domain/clock.ts'
-import { seenBefore } from '../domain/freeze-sentence.ts'
+import { seenBefore } from '../domain/text/freeze-sentence.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Frozen } from '../monitor/report.ts'
 

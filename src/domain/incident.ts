@@ -11,6 +11,7 @@ import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome } from './outcome.ts'
 import type { HostStepKind, InstancePlan, StepKind } from './plan.ts'
+import { heldBecause } from './text/held-because.ts'
 import { stepAfter, type StepStatus } from './step-states.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -162,7 +163,7 @@ function applyToHost(incident: Incident, entry: Entry): void {
       incident.phase = entry.data.to
       break
     case 'incident.held':
-      incident.held = { code: entry.data.code, message: entry.data.message, since: entry.at }
+      incident.held = { code: entry.data.code, message: heldBecause(entry.data.message), since: entry.at }
       incident.attestedSince = false
       break
     case 'incident.continued':

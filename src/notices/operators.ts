@@ -1,7 +1,7 @@
 /** What operators are told of an entry. Pure: (entry, what is known of its incident) -> a draft, or null. */
 import { offAfterReturn } from '../domain/after-return.ts'
 import type { Entry, EntryData, EntryKind } from '../domain/entry.ts'
-import { seenBefore } from '../domain/freeze-sentence.ts'
+import { seenBefore } from '../domain/text/freeze-sentence.ts'
 import { holdsForAPerson } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
 import { noticeTopics, type NoticeSeverity, type NoticeTopic } from '../domain/notice.ts'

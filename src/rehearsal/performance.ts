@@ -5,7 +5,7 @@ import { sleep, type Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Entry } from '../domain/entry.ts'
 import { nearNames } from '../domain/near-names.ts'
-import { sentenceOf } from '../review/report-sentences.ts'
+import { lineOf } from '../domain/text/entry-sentence.ts'
 import { installed } from '../system/installed.ts'
 import { rehearse } from './rehearse.ts'
 import { loadScenario } from './scenario.ts'
@@ -117,7 +117,7 @@ function notFound(message: string, problems: string[]): LifeboatError {
 /** The entry as a sentence, with the instance's name in place of its id; null for one that has none. */
 function spoken(entry: Entry, names: Map<string, string>): string | null {
   if (entry.kind === 'plan.made') names.set(entry.data.instanceId, entry.data.name)
-  const sentence = sentenceOf(entry)
-  if (sentence === null || sentence === entry.kind) return null
+  const sentence = lineOf(entry)
+  if (sentence === entry.kind) return null
   return [...names].reduce((text, [id, name]) => text.replaceAll(id, name), sentence)
 }

@@ -1,7 +1,7 @@
 /** An incident in three sentences at the most: what died, how we know, how it ended. Pure. */
 import { fenceSentence } from '../domain/fence-progress.ts'
 import type { Incident } from '../domain/incident.ts'
-import { standingSentence, type Standing } from '../domain/standing-sentence.ts'
+import { standingSentence, type Standing } from '../domain/text/standing-sentence.ts'
 import { verdictWord } from '../domain/verdict.ts'
 
 export function headline(incident: Incident): string {

@@ -2,6 +2,7 @@
  * Incidents as lists show them, without folding their entries: one of thousands of instances costs a list no more than an
  * empty one. Open ones come from the incident store, which alone knows how far fencing has come.
  */
+import { heldBecause } from '../domain/text/held-because.ts'
 import type { IncidentId } from '../domain/entry.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { IncidentFilter, IncidentSummary } from '../domain/operations.ts'
@@ -55,7 +56,8 @@ export function summaryOfLine(line: IncidentLine): IncidentSummary {
   const counts = Object.entries(line.instances).filter(([, count]) => count > 0)
   return {
     ...headOf(line),
-    held: heldCode === null ? null : { code: heldCode, message: heldMessage ?? '', since: heldSince ?? '' },
+    held:
+      heldCode === null ? null : { code: heldCode, message: heldBecause(heldMessage ?? ''), since: heldSince ?? '' },
     fencing: null,
     ended:
       line.closedAt === null

@@ -72,10 +72,7 @@ export class IncidentRecord {
   take(entry: Entry): void {
     applyEntry(this.#folded, entry)
     this.lastSeq = entry.seq
-    if (isOfTheIncident(entry)) {
-      const event = timelineEvent(entry)
-      if (event !== null) this.timeline.push(event)
-    }
+    if (isOfTheIncident(entry)) this.timeline.push(timelineEvent(entry))
     if (entry.instance !== null) {
       this.#takeSpan(entry.instance, entry)
       this.#lines.delete(entry.instance)

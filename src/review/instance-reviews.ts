@@ -26,7 +26,7 @@ export function instanceReview(journal: Reading, incident: IncidentId, instance:
     incident,
     plan: recovery.plan,
     steps: [...recovery.steps.values()].map(stepReview),
-    timeline: entries.flatMap((entry) => timelineEvent(entry) ?? []),
+    timeline: entries.map(timelineEvent),
   }
 }
 

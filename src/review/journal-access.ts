@@ -10,7 +10,7 @@ import { exportLines } from '../journal/export.ts'
 import type { IncidentLine } from '../journal/listing.ts'
 import { openJournalReader, type JournalView } from '../journal/reader.ts'
 import { incidentReport } from './report.ts'
-import { sentenceOf } from './report-sentences.ts'
+import { lineOf } from '../domain/text/entry-sentence.ts'
 import { incidentDetail, incidentSummary } from './incident-views.ts'
 import { returnDetail } from './host-views.ts'
 import { adviceFor, type FenceRetry } from './advice.ts'
@@ -67,7 +67,7 @@ export function openJournalAccess(path: string, retry: FenceRetry): JournalAcces
     read: (filter) => reader.read(filter),
     each: (filter) => reader.each(filter),
     verify: () => reader.verify(),
-    sentence: sentenceOf,
+    sentence: lineOf,
     close: () => reader.close(),
     incidents: ({ open, unsettled, host, limit }) => {
       const lines = reader.incidents({

@@ -1,7 +1,7 @@
 /** The journal in pages, with a sentence for each entry. */
 import type { EntryFilter, Journal } from '../domain/journal.ts'
 import type { JournalPage, JournalQuery } from '../domain/review.ts'
-import { sentenceOf } from './report-sentences.ts'
+import { lineOf } from '../domain/text/entry-sentence.ts'
 
 /** Entries of a page when nobody says how many, and at the most. */
 const defaultLimit = 100
@@ -17,7 +17,7 @@ export function journalPage(
   const found = journal.read({ ...query, ...place, newestFirst, limit: size + 1 })
   const entries = found.slice(0, size)
   return {
-    entries: entries.map((entry) => ({ ...entry, sentence: sentenceOf(entry) })),
+    entries: entries.map((entry) => ({ ...entry, sentence: lineOf(entry) })),
     next: found.length > size ? (entries.at(-1)?.seq ?? null) : null,
     head,
   }

@@ -9,7 +9,7 @@ import { incidentPhases } from '../domain/incident-phases.ts'
 import { verdictKinds } from '../domain/verdict.ts'
 import { instancesPart } from './report-instances.ts'
 import { bullets, duration, oneLine, table, time } from './markdown.ts'
-import { sentenceOf } from './report-sentences.ts'
+import { lineOf } from '../domain/text/entry-sentence.ts'
 
 /** The report. `entries` are all entries of the incident, oldest first. Throws NOT_FOUND when they do not open it. */
 export function incidentReport(id: IncidentId, entries: Entry[]): string {
@@ -162,12 +162,13 @@ function leftoversPart(incident: Incident): string {
 
 function timelinePart(entries: Entry[]): string {
   const first = entries[0]?.at ?? ''
-  const rows = entries.flatMap((entry) => {
-    const sentence = sentenceOf(entry)
-    return sentence === null
-      ? []
-      : [[time(entry.at), `+${duration(first, entry.at)}`, entry.actor, sentence, String(entry.seq)]]
-  })
+  const rows = entries.map((entry) => [
+    time(entry.at),
+    `+${duration(first, entry.at)}`,
+    entry.actor,
+    lineOf(entry),
+    String(entry.seq),
+  ])
   return `## Timeline\n\n${table(['At', 'After', 'Who', 'What', 'Entry'], rows)}`
 }
 

@@ -1,17 +1,13 @@
 /** What happened, one line an entry, in the order in which it is on record. Pure. */
-import type { Entry, EntryData } from '../domain/entry.ts'
+import type { Entry } from '../domain/entry.ts'
 import type { TimelineEvent } from '../domain/review.ts'
-import { sentenceOf } from './report-sentences.ts'
+import { lineOf, sentenceOf } from '../domain/text/entry-sentence.ts'
 
-type Tone = TimelineEvent['tone']
-
-/** The line of an entry; null for one that says nothing to a reader. */
-export function timelineEvent(entry: Entry): TimelineEvent | null {
-  const text = sentenceOf(entry)
-  if (text === null) return null
+/** The line of an entry. */
+export function timelineEvent(entry: Entry): TimelineEvent {
   const { seq, at, kind, actor, instance } = entry
   const requestId = entry.kind === 'step.issued' ? entry.data.requestId : null
-  return { seq, at, kind, actor, text, tone: toneOf(entry), instance, requestId }
+  return { seq, at, kind, actor, text: lineOf(entry), tone: sentenceOf(entry).tone, instance, requestId }
 }
 
 /**
@@ -27,52 +23,4 @@ export function isOfTheIncident(entry: Entry): boolean {
     entry.kind === 'step.failed' ||
     entry.kind === 'step.waiting'
   )
-}
-
-function closedTone({ outcome, counts }: EntryData['incident.closed']): Tone {
-  if (outcome === 'observed') return 'plain'
-  if (outcome === 'cancelled' || (counts['failed'] ?? 0) + (counts['stuck'] ?? 0) > 0) return 'bad'
-  return (counts['left'] ?? 0) > 0 ? 'wait' : 'good'
-}
-
-function toneOf(entry: Entry): Tone {
-  switch (entry.kind) {
-    case 'incident.held':
-    case 'incident.segment-changed':
-    case 'step.waiting':
-    case 'operator.paused':
-    case 'operator.maintenance':
-      return 'wait'
-    case 'step.failed':
-    case 'debt.recorded':
-    case 'proof.voided':
-    case 'alarm.raised':
-    case 'operator.cancelled':
-      return 'bad'
-    case 'proof.recorded':
-    case 'incident.continued':
-    case 'service.restored':
-      return 'good'
-    case 'fence.attempt':
-      return entry.data.phase === 'failed' ? 'bad' : entry.data.phase === 'succeeded' ? 'good' : 'plain'
-    case 'verdict.changed':
-      return entry.data.kind === 'healthy' ? 'good' : entry.data.kind === 'suspect' ? 'wait' : 'plain'
-    case 'outcome.recorded': {
-      const tones: Record<typeof entry.data.outcome, Tone> = {
-        recovered: 'good',
-        left: 'wait',
-        failed: 'bad',
-        stuck: 'bad',
-      }
-      return tones[entry.data.outcome]
-    }
-    case 'incident.closed':
-      return closedTone(entry.data)
-    case 'instances.watched':
-      return entry.data.off > 0 ? 'bad' : entry.data.to === 'known' ? 'good' : 'wait'
-    case 'return.changed':
-      return entry.data.to === 'back' ? 'good' : entry.data.to === 'kept-out' ? 'bad' : 'plain'
-    default:
-      return 'plain'
-  }
 }

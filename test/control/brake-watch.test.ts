@@ -48,12 +48,12 @@ describe('a scope that trips', () => {
     scene.racks = { h0: ['r1'], h1: ['r1'], h2: ['r2'] }
     scene.open('h0', 'h1', 'h2')
     expect(scene.holds('h0')).toBe(
-      'held: 2 of 2 hosts of rack r1 are down, 1 may be: that looks like a failure of rack r1 itself, its power or its switch',
+      '2 of 2 hosts of rack r1 are down, 1 may be: that looks like a failure of rack r1 itself, its power or its switch',
     )
     expect(scene.holds('h2')).toBeNull()
     scene.open('h3')
-    expect(scene.holds('h0')).toMatch(/^held: 4 of 10 hosts of segment s are down, 3 may be; 2 of 2 hosts of rack r1 /)
-    expect(scene.holds('h2')).toBe('held: 4 of 10 hosts of segment s are down, 3 may be')
+    expect(scene.holds('h0')).toMatch(/^4 of 10 hosts of segment s are down, 3 may be; 2 of 2 hosts of rack r1 /)
+    expect(scene.holds('h2')).toBe('4 of 10 hosts of segment s are down, 3 may be')
   })
 
   it('asks for no domains unless some are configured', () => {

@@ -28,7 +28,7 @@ test(
   withRig({}, async (rig) => {
     const told = new Told()
     told.wrap(rig)
-    told.permission = { allowed: false, hold: 'BRAKE', message: 'held: too many' }
+    told.permission = { allowed: false, hold: 'BRAKE', message: 'too many' }
     rig.simulator.crash(dead)
     rig.seed('confirming')
     const run = rig.run()
@@ -79,7 +79,7 @@ test(
       return {
         ...wrapped,
         lookAgain: (host, signal) => {
-          told.permission = { allowed: false, hold: 'BRAKE', message: 'held: too many' }
+          told.permission = { allowed: false, hold: 'BRAKE', message: 'too many' }
           return wrapped.lookAgain(host, signal)
         },
       }

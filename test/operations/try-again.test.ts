@@ -144,7 +144,7 @@ describe('the order', () => {
     const made = {
       records: { get: () => ({ incident: failed }) },
       store: { get: () => failed, openOn: () => (changes.open === undefined ? undefined : { id: changes.open }) },
-      brake: { holds: () => 'held: too many' },
+      brake: { holds: () => 'too many' },
       monitor: { verdict: () => away },
       watch: {
         open: (...[host, , by, rows]: Parameters<TryAgainParts['watch']['open']>) => {
@@ -162,7 +162,7 @@ describe('the order', () => {
     const { opened, made } = parts()
     expect(orderTryAgain('i-1', order, made)).toEqual({
       incident: 'i-2',
-      held: 'held: too many',
+      held: 'too many',
       instances: [{ id: 'a', name: 'web' }],
       unsure: [],
     })

@@ -64,8 +64,8 @@ describe('the brake', () => {
     observer.entry(entry({ kind: 'brake.tripped', data: { ...numbers, hosts: ['a', 'b', 'c'] } }))
     observer.entry(entry({ kind: 'brake.released', data: { ...numbers, trippedForMs: 5 } }))
     expect(lines).toMatchObject([
-      { level: 'error', msg: `The brake tripped: ${message}`, scope: name, down: 3, allowed: 2, fleet: 8 },
-      { level: 'info', msg: `The brake opened: ${message}`, scope: name, trippedForMs: 5 },
+      { level: 'error', scope: name, down: 3, allowed: 2, fleet: 8 },
+      { level: 'info', scope: name, trippedForMs: 5 },
     ])
   })
 })
@@ -79,7 +79,7 @@ describe('log lines', () => {
     expect(lines[0]).toMatchObject({
       level: 'info',
       event: 'step.issued',
-      msg: 'Step issued',
+      msg: 'Step evacuate#1 issued, req-1',
       incident: 'i1',
       host: 'c1',
       instance: 'a',

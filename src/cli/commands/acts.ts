@@ -26,7 +26,7 @@ export function addActCommands(program: Command, session: Session): void {
       // A daemon of an older release does not say.
       if ((held ?? null) !== null)
         say(
-          `The brake still holds it (${(held ?? '').replace(/^held: /, '')}): nothing happens until the brake opens. To override it: lifeboat incident override ${incident} --reason "why"`,
+          `The brake still holds it (${held ?? ''}): nothing happens until the brake opens. To override it: lifeboat incident override ${incident} --reason "why"`,
         )
       if (options.follow) await follow(session, incident)
     })

@@ -3,7 +3,7 @@ import type { IncidentSummary } from '../../domain/operations.ts'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
 import { span } from '../words/time.ts'
-import { heldText, outcomeOrder, outcomeTone, standing } from '../words/tone.ts'
+import { outcomeOrder, outcomeTone, standing } from '../words/tone.ts'
 import { isUnsettled } from '../words/unsettled.ts'
 import { useScreenfulFirst } from './page.tsx'
 import { Ago, Tag, Time } from './text.tsx'
@@ -36,7 +36,7 @@ export function IncidentTable({ incidents, caption }: { incidents: readonly Inci
 function Row({ incident }: { incident: IncidentSummary }) {
   const { id, host, segment, openedAt, ended, held, fencing, mode, signedOff } = incident
   const { text, tone } = standing(incident)
-  const why = (held === null ? null : heldText(held)) ?? fencing ?? endedBecause(ended)
+  const why = held?.message ?? fencing ?? endedBecause(ended)
   return (
     <tr role="row">
       <td role="cell" class="name">

@@ -48,11 +48,6 @@ export const outcomeTone: Record<OutcomeKind | 'open', Tone> = {
 /** The most urgent first. */
 export const outcomeOrder: readonly (OutcomeKind | 'open')[] = ['stuck', 'failed', 'left', 'open', 'recovered']
 
-/** Why it is held, without the word that stands beside it anyway. */
-export function heldText({ message }: { message: string }): string {
-  return message.replace(/^held: /, '')
-}
-
 /** How an incident stands, in two words and a colour. */
 export function standing(incident: Pick<IncidentSummary, 'ended' | 'held' | 'phase' | 'outcomes' | 'mode'>): {
   text: string

@@ -7,7 +7,7 @@ import { Ago, Tag, Time } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
 import { counted, number } from '../../words/count.ts'
 import { between, dayAndTime, span, zoneName } from '../../words/time.ts'
-import { heldText, outcomeTone } from '../../words/tone.ts'
+import { outcomeTone } from '../../words/tone.ts'
 import { ends, groupsOf, isFine } from './ends.ts'
 import { backBetween } from './words.ts'
 
@@ -45,12 +45,8 @@ function whatDied({ host, segment, verdict, openedAt, openedBy }: IncidentReview
 function howWeKnow({ verdict, statement }: IncidentReview) {
   if (verdict === null)
     return statement === null ? 'No verdict: a person opened this incident' : <Stated {...statement} />
-  const { silentMs, missedBeats, status, state, forcedDown, probes } = verdict.evidence
+  const { status, state, forcedDown, probes } = verdict.evidence
   const said = [
-    // Most verdicts say it in their own words.
-    ...(verdict.message.includes('silent for')
-      ? []
-      : [`silent for ${span(silentMs)} (${missedBeats.toFixed(1)} heartbeats missed)`]),
     ...probes.map(({ probe, answer }) => `${probe} says ${answer}`),
     `Nova said ${status}, ${state ?? 'no state'}${forcedDown ? ', forced down' : ''}`,
   ]
@@ -114,7 +110,7 @@ function fenced({ proof, voided, statement, fencing, held, ended, mode }: Incide
   if (held !== null)
     return (
       <>
-        <Tag tone="wait">not yet</Tag> {heldText(held)}
+        <Tag tone="wait">not yet</Tag> {held.message}
       </>
     )
   return (

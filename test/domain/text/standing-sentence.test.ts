@@ -1,6 +1,6 @@
 /** How an incident stands, in the sentence that daemon and pages share: it counts what it is given and nothing else. */
 import { expect, it } from 'vitest'
-import { standingSentence, type Standing } from '../../src/domain/standing-sentence.ts'
+import { standingSentence, type Standing } from '../../../src/domain/text/standing-sentence.ts'
 
 const running: Standing = {
   ...{ ended: null, held: null, phase: 'recovering', mode: 'armed', watched: null },
@@ -15,7 +15,7 @@ it.each<[string, Standing, string]>([
     { ...running, phase: 'closed', ended: { outcome: 'done' } },
     'Ended: 64 of 90 instances recovered, 26 open.',
   ],
-  ['held', { ...running, held: { message: 'held: 5 of 20 hosts are down. Decide' } }, 'Held: 5 of 20 hosts are down.'],
+  ['held', { ...running, held: { message: '5 of 20 hosts are down. Decide' } }, 'Held: 5 of 20 hosts are down.'],
   [
     'back by itself, and watched',
     { ...returned, watched: { message: 'cmp01 is back, and 2 instances are off' } },

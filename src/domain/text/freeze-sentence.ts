@@ -1,5 +1,5 @@
 /** What people read of a freeze that an earlier run put on record: it may be over by now, or of weeks ago. */
-import type { Entry } from './entry.ts'
+import type { Entry } from '../entry.ts'
 
 type FrozenEntry = Extract<Entry, { kind: 'monitor.frozen' }>
 

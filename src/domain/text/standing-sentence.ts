@@ -2,9 +2,9 @@
  * How an incident stands, in one sentence. Pure. The daemon says it with the headline, and pages say it again with every entry that
  * arrives: both from here, so that no page shows two counts at once.
  */
-import { incidentPhases, type IncidentPhase } from './incident-phases.ts'
-import type { WatchedInstances } from './incident.ts'
-import type { OutcomeKind } from './outcome.ts'
+import { incidentPhases, type IncidentPhase } from '../incident-phases.ts'
+import type { WatchedInstances } from '../incident.ts'
+import type { OutcomeKind } from '../outcome.ts'
 
 export interface Standing {
   ended: { outcome: 'done' | 'returned' | 'cancelled' | 'observed' } | null
@@ -31,7 +31,7 @@ export function standingSentence(standing: Standing): string {
   // Of releases that did not look at what was on it.
   if (ended?.outcome === 'returned' && instances === 0) return `${endings.returned}: its instances were not checked.`
   if (ended !== null) return `${endings[ended.outcome]}: ${countsOf(standing)}.`
-  if (held !== null) return `Held: ${heldBecause(held.message)}.`
+  if (held !== null) return `Held: ${reasonAlone(held.message)}.`
   return instances === 0 ? `${incidentPhases[phase].means}.` : `${incidentPhases[phase].means}: ${countsOf(standing)}.`
 }
 
@@ -49,8 +49,8 @@ function countsOf({ instances, mode, outcomes, recoverable }: Standing): string 
 }
 
 /** The reason alone: what to do about it is advice, and stands elsewhere. */
-function heldBecause(message: string): string {
-  return trimmed((message.split('. ')[0] ?? message).replace(/^held: /, ''))
+function reasonAlone(message: string): string {
+  return trimmed(message.split('. ')[0] ?? message)
 }
 
 function trimmed(text: string): string {

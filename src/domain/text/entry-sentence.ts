@@ -1,19 +1,38 @@
-/** Each entry of an incident as one sentence of its timeline. The only place that words entries for reports. */
-import type { Entry, EntryData } from '../domain/entry.ts'
-import { returnStepKinds } from '../domain/host-return.ts'
-import { noticeSentence } from '../domain/notice-sentences.ts'
-import { outcomes } from '../domain/outcome.ts'
-import { hostStepKinds, stepKinds } from '../domain/plan.ts'
-import { setAsideSentence } from '../domain/set-aside.ts'
-import { silenceSentence } from '../domain/silence.ts'
-import { scopeText, wholeCloud } from '../domain/order.ts'
+/** Each journal entry as one sentence. The log, reports, pages and the command line all say it in these words. Pure. */
+import type { Entry, EntryData } from '../entry.ts'
+import { returnStepKinds } from '../host-return.ts'
+import { outcomes } from '../outcome.ts'
+import { scopeText, wholeCloud } from '../order.ts'
+import { hostStepKinds, stepKinds } from '../plan.ts'
+import { setAsideSentence } from '../set-aside.ts'
+import { silenceSentence } from '../silence.ts'
+import { toneOf, type Tone } from './entry-tone.ts'
+import { heldBecause } from './held-because.ts'
+import { noticeSentence } from './notice-sentence.ts'
 
 const means: Record<string, string> = { ...stepKinds, ...hostStepKinds, ...returnStepKinds }
 
-/** The sentence, unescaped; null for an entry that says nothing new to a reader. */
-export function sentenceOf(entry: Entry): string | null {
-  const who = entry.instance === null ? '' : `${entry.instance}: `
-  const step = entry.step === null ? '' : ` ${entry.step}`
+export interface EntrySentence {
+  /** The instance that it is about; null: its host, the cloud or the daemon. */
+  subject: string | null
+  /** Unescaped. It does not name the subject. */
+  text: string
+  tone: Tone
+}
+
+/** The entry in words. */
+export function sentenceOf(entry: Entry): EntrySentence {
+  return { subject: entry.instance, text: textOf(entry), tone: toneOf(entry) }
+}
+
+/** The entry as one line of text, with the instance's id before it. */
+export function lineOf(entry: Entry): string {
+  const { subject, text } = sentenceOf(entry)
+  return subject === null ? text : `${subject}: ${text}`
+}
+
+function textOf(entry: Entry): string {
+  const step = `${entry.instance === null ? 'Step' : 'step'}${entry.step === null ? '' : ` ${entry.step}`}`
   switch (entry.kind) {
     case 'incident.opened':
       return `Incident opened for ${entry.host ?? 'no host'} by ${entry.data.openedBy}`
@@ -22,8 +41,7 @@ export function sentenceOf(entry: Entry): string | null {
     case 'incident.phase':
       return `Phase ${entry.data.from} → ${entry.data.to}`
     case 'incident.held':
-      // The brake's own words begin so.
-      return `Held (${entry.data.code}): ${entry.data.message.replace(/^held: /, '')}`
+      return `Held (${entry.data.code}): ${heldBecause(entry.data.message)}`
     case 'incident.continued':
       return `Went on: ${entry.data.because}`
     case 'incident.closed':
@@ -45,25 +63,25 @@ export function sentenceOf(entry: Entry): string | null {
     case 'instances.watched':
       return `${entry.data.message}${entry.data.to === 'watching' ? '; more may turn out to be' : ''}`
     case 'plan.made':
-      return `${who}${entry.data.decision} (${entry.data.reason}): ${entry.data.message}`
+      return `${entry.data.decision} (${entry.data.reason}): ${entry.data.message}`
     case 'step.intended':
-      return `${who}step${step} intended, attempt ${entry.data.attempt}: ${means[entry.data.kind] ?? entry.data.kind}`
+      return `${step} intended, attempt ${entry.data.attempt}: ${means[entry.data.kind] ?? entry.data.kind}`
     case 'step.issued':
-      return `${who}step${step} issued, ${entry.data.requestId ?? 'no request id'}`
+      return `${step} issued, ${entry.data.requestId ?? 'no request id'}`
     case 'step.waiting':
-      return `${who}step${step} waits: Nova may still carry out what was sent at ${entry.data.sentAt}, until ${entry.data.until} at the latest`
+      return `${step} waits: Nova may still carry out what was sent at ${entry.data.sentAt}, until ${entry.data.until} at the latest`
     case 'step.confirmed':
-      return `${who}step${step} confirmed`
+      return `${step} confirmed`
     case 'step.failed':
-      return `${who}step${step} failed (${entry.data.error.code}): ${entry.data.error.message}`
+      return `${step} failed (${entry.data.error.code}): ${entry.data.error.message}`
     case 'recipe.entered':
-      return `${who}goes on with recipe ${entry.data.recipe} because of ${entry.data.because}`
+      return `goes on with recipe ${entry.data.recipe} because of ${entry.data.because}`
     case 'outcome.recorded':
-      return `${who}${entry.data.outcome} (${entry.data.code}): ${entry.data.message}`
+      return `${entry.data.outcome} (${entry.data.code}): ${entry.data.message}`
     case 'debt.recorded':
-      return `${who}leftover ${entry.data.code}: ${entry.data.message}`
+      return `leftover ${entry.data.code}: ${entry.data.message}`
     case 'debt.settled':
-      return `${who}leftover ${entry.data.code} cleaned up (${entry.data.end}): ${entry.data.message}`
+      return `leftover ${entry.data.code} cleaned up (${entry.data.end}): ${entry.data.message}`
     case 'operator.statement':
       return `${entry.data.by} stated: ${entry.data.statement}`
     case 'operator.override':

@@ -1,5 +1,5 @@
 /** Entries about notices as sentences, for the log, the report and the command line. */
-import type { Entry } from './entry.ts'
+import type { Entry } from '../entry.ts'
 
 type NoticeEntry = Extract<Entry, { kind: `notice.${string}` }>
 

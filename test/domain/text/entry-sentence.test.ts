@@ -1,0 +1,28 @@
+/** What everyone reads of an entry: one sentence, wherever it is read. */
+import { expect, it } from 'vitest'
+import type { Entry, EntryKind } from '../../../src/domain/entry.ts'
+import { foldIncidents } from '../../../src/domain/incident.ts'
+import { lineOf, sentenceOf } from '../../../src/domain/text/entry-sentence.ts'
+
+const on = { incident: 'i1', host: 'cmp01', instance: null, step: null, actor: 'daemon', at: '2026-01-02T00:00:00Z' }
+const entry = (seq: number, kind: EntryKind, data: unknown, of = {}): Entry =>
+  ({ ...on, seq, kind, data, hash: '', prevHash: '', ...of }) as unknown as Entry
+
+it('a line names the instance, the sentence does not', () => {
+  const failed = { error: { code: 'NO_VALID_HOST', message: 'no host has room' } }
+  const told = entry(1, 'step.failed', failed, { instance: 'a1', step: '0.plain.evacuate.1' })
+  expect(sentenceOf(told)).toMatchObject({ subject: 'a1', tone: 'bad' })
+  expect(lineOf(told)).toBe(`a1: ${sentenceOf(told).text}`)
+})
+
+it('a hold that an older release recorded with the word "held" is read without it', () => {
+  const opened = { segment: 's', mode: 'armed', openedBy: 'daemon', verdict: null, workflow: { digest: 'd' } }
+  const held = entry(2, 'incident.held', { code: 'BRAKE', message: 'held: 5 of 20 hosts are down' })
+  const incident = foldIncidents([entry(1, 'incident.opened', opened), held]).get('i1')
+  expect(incident?.held?.message).toBe('5 of 20 hosts are down')
+  expect(lineOf(held)).toBe('Held (BRAKE): 5 of 20 hosts are down')
+})
+
+it('a kind of a newer release is named, not hidden', () => {
+  expect(lineOf(entry(1, 'sun.rose' as EntryKind, {}))).toBe('sun.rose')
+})
