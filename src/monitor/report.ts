@@ -57,6 +57,11 @@ export interface MonitorParts extends MonitorRules {
   amongStarts?: { before: (SilenceOnRecord & { at: string }) | null } | null
 }
 
+/** What the monitor asks of the rest of the daemon about a host before it judges it. */
+export type HostQuestions = Required<
+  Pick<MonitorParts, 'ours' | 'incidentOver' | 'hasOurFlags' | 'setAside' | 'planned'>
+>
+
 export interface PollReport {
   /** Whether Nova gave a usable answer. */
   ok: boolean

@@ -2,7 +2,7 @@
 import type { Segment } from '../domain/segment.ts'
 import type { HostName, ServiceRecord } from '../domain/service.ts'
 import type { Evidence, ProbeReading, UnreadReason, Verdict } from '../domain/verdict.ts'
-import type { Pulse } from './heartbeat.ts'
+import { intervalOf, suspicionAfter, type Pulse } from './heartbeat.ts'
 import type { MonitorSettings } from './settings.ts'
 
 export interface Track {
@@ -20,12 +20,20 @@ export interface Track {
   verdict: Verdict
 }
 
-/** How silent a host is at this moment. */
+/** How silent a host is at one moment. */
 export interface Silence {
   silentMs: number
   intervalMs: number
   missedBeats: number
   suspicion: number
+}
+
+/** Its silence as of `now`. */
+export function silenceOf(pulse: Pulse, now: number, settings: MonitorSettings): Silence {
+  const silentMs = Math.max(0, now - pulse.silentSince)
+  const intervalMs = intervalOf(pulse, settings)
+  const missedBeats = silentMs / intervalMs
+  return { silentMs, intervalMs, missedBeats, suspicion: suspicionAfter(pulse, silentMs, settings) }
 }
 
 /** How a host's beats came is kept from the moment when it is late: a reviewer wants to see it, a healthy fleet's journal not. */

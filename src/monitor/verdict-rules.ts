@@ -67,7 +67,8 @@ export function isConfirmed(
   return suspicion >= limits.suspicionNeeded || missed >= longestFactor * limits.confirmAfterBeats
 }
 
-export function judge(facts: HostFacts, limits: RuleLimits): Conclusion {
+/** What these facts of one host say, by the first row of the table that fits. */
+export function conclude(facts: HostFacts, limits: RuleLimits): Conclusion {
   const missed = facts.silentMs / facts.intervalMs
   const confirmed = isConfirmed(facts, limits)
   const { pulse } = facts

@@ -2,11 +2,17 @@
 import { describe, expect, it } from 'vitest'
 import { verdictKinds, type VerdictKind } from '../../src/domain/verdict.ts'
 import type { Pulse } from '../../src/monitor/heartbeat.ts'
-import { judge, whileFrozen, whileInDoubt, type Conclusion, type HostFacts } from '../../src/monitor/verdict-rules.ts'
+import {
+  conclude,
+  whileFrozen,
+  whileInDoubt,
+  type Conclusion,
+  type HostFacts,
+} from '../../src/monitor/verdict-rules.ts'
 import { hostFacts, limits, type FactsChange } from './host-facts.ts'
 
 function judged({ probes, ...rest }: FactsChange): Conclusion {
-  return judge(hostFacts({ probes: { configured: 2, ...probes }, ...rest }), limits)
+  return conclude(hostFacts({ probes: { configured: 2, ...probes }, ...rest }), limits)
 }
 
 const reason = (change: FactsChange): string => judged(change).reason

@@ -1,7 +1,7 @@
 /** The verdict table, row by row. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { judge, whileFrozen } from '../../src/monitor/verdict-rules.ts'
+import { conclude, whileFrozen } from '../../src/monitor/verdict-rules.ts'
 import { ourDisabledReason } from '../../src/domain/service.ts'
 import { hostFacts, limits, type FactsChange } from './host-facts.ts'
 
@@ -342,7 +342,7 @@ const table: [name: string, change: FactsChange, kind: string, reason: string][]
 
 describe('the verdict table', () => {
   it.each(table)('%s', (_name, change, kind, reason) => {
-    expect(judge(hostFacts(change), limits)).toMatchObject({ kind, reason })
+    expect(conclude(hostFacts(change), limits)).toMatchObject({ kind, reason })
   })
 
   const anyFacts = fc.record({
@@ -367,7 +367,7 @@ describe('the verdict table', () => {
     fc.assert(
       fc.property(anyFacts, ({ deadInARow, deadKinds, ...rest }) => {
         const probes = { configured: 3, alive: ['tcp'], dead: ['ping'], deadInARow, deadKinds }
-        expect(['host-down', 'declared-down']).not.toContain(judge(hostFacts({ ...rest, probes }), limits).kind)
+        expect(['host-down', 'declared-down']).not.toContain(conclude(hostFacts({ ...rest, probes }), limits).kind)
       }),
     )
   })
@@ -376,7 +376,7 @@ describe('the verdict table', () => {
     fc.assert(
       fc.property(anyFacts, fc.integer({ min: 0, max: 4_999 }), ({ deadInARow, deadKinds, ...rest }, silentMs) => {
         const probes = { configured: 2, dead: ['ping', 'tcp'], deadInARow, deadKinds }
-        const { kind } = judge(hostFacts({ ...rest, silentMs, probes }), limits)
+        const { kind } = conclude(hostFacts({ ...rest, silentMs, probes }), limits)
         expect(['host-down', 'declared-down', 'service-down']).not.toContain(kind)
       }),
     )
@@ -386,8 +386,8 @@ describe('the verdict table', () => {
     fc.assert(
       fc.property(anyFacts, ({ deadInARow, deadKinds, ...rest }) => {
         const probes = { configured: 2, dead: ['ping', 'tcp'], deadInARow, deadKinds }
-        const certain = judge(hostFacts({ ...rest, suspicion: 15, probes }), limits).kind
-        const asked = judge(hostFacts({ ...rest, probes }), limits).kind
+        const certain = conclude(hostFacts({ ...rest, suspicion: 15, probes }), limits).kind
+        const asked = conclude(hostFacts({ ...rest, probes }), limits).kind
         if (asked === 'host-down' || asked === 'declared-down') expect(certain).toBe(asked)
       }),
     )
@@ -397,7 +397,7 @@ describe('the verdict table', () => {
     fc.assert(
       fc.property(anyFacts, ({ deadInARow, deadKinds, ...rest }) => {
         const probes = { configured: 2, dead: ['ping', 'tcp'], deadInARow, deadKinds }
-        const passed = whileFrozen(judge(hostFacts({ ...rest, probes }), limits), rest.previous)
+        const passed = whileFrozen(conclude(hostFacts({ ...rest, probes }), limits), rest.previous)
         expect(['suspect', 'host-down', 'declared-down', 'service-down', 'maintenance']).not.toContain(passed?.kind)
       }),
     )
