@@ -25,22 +25,6 @@ const compressed: Plugin = {
   },
 }
 
-/** The first script (src/web/first.ts) asks before the large one is read; the browser is told of that one at once all the same. */
-const announced: Plugin = {
-  name: 'announced',
-  transformIndexHtml: {
-    order: 'post',
-    handler(_html, { bundle = {} }) {
-      const main = Object.values(bundle).find(
-        (part) => part.type === 'chunk' && part.isDynamicEntry && part.name === 'main',
-      )
-      if (main === undefined) throw new Error('the build has no chunk named main: see src/web/first.ts')
-      const attrs = { rel: 'modulepreload', crossorigin: true, href: `/${main.fileName}` }
-      return [{ tag: 'link', attrs, injectTo: 'head' }]
-    },
-  },
-}
-
 // The pages that operators read: built files that the daemon serves itself. Nothing is fetched from elsewhere, and nothing is
 // inlined, so that a strict Content-Security-Policy (self only) holds.
 export default defineConfig({
@@ -49,7 +33,7 @@ export default defineConfig({
   publicDir: false,
   logLevel: 'warn',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  plugins: [announced, compressed],
+  plugins: [compressed],
   build: {
     outDir: '../../dist/web',
     emptyOutDir: true,

@@ -80,7 +80,7 @@ function useLogin() {
       (thrown: unknown) => setFailure(thrown as ApiFailure),
     )
   }, [])
-  // Before anything is asked: a refusal may be there already (api/early.ts).
+  // Before anything is asked: the answer may be a refusal.
   useLayoutEffect(
     () =>
       onLoginNeeded(() => {

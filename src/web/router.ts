@@ -32,7 +32,7 @@ export function withQuery(fields: Record<string, string | null>): string {
 
 export function usePlace(): Place {
   const [place, setPlace] = useState(here)
-  // Before anything is asked: an answer that was asked for early can send somebody to the login before the first frame.
+  // Before anything is asked: its answer may send someone to the login.
   useLayoutEffect(() => {
     const look = (): void => setPlace(here())
     watchers.add(look)

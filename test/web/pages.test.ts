@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Page, Request } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { NewEntry } from '../../src/domain/entry.ts'
 import { complaintsOf, textOf, violationsOf } from './looks.ts'
 import { beatMs, mixedInstances, Stage } from './stage.ts'
@@ -56,34 +56,6 @@ describe.each(pages)('the page %s', (_name, path, ready, heading) => {
     expect(await violationsOf(page)).toEqual([])
     await page.setViewportSize({ width: 1280, height: 860 })
     expect(wide).toBeLessThanOrEqual(0)
-  })
-})
-
-describe('what a page asks first', () => {
-  it.each([
-    ['overview', ['/v1/me', '/v1/hosts', '/v1/status']],
-    ['incidents', ['/v1/me', '/v1/incidents?limit=500']],
-    ['incident', ['/v1/me', () => `/v1/incidents/${incident}/review`]],
-    ['host', ['/v1/me', '/v1/hosts/cmp01', '/v1/verdicts?host=cmp01&limit=50']],
-    ['segments', ['/v1/me', '/v1/segments']],
-    ['what if', ['/v1/me', '/v1/plans']],
-    ['journal', ['/v1/me', '/v1/journal?limit=100&newestFirst=true']],
-  ])('is asked before the script of the page %s is read, and not again', async (name, early) => {
-    const [, path, ready] = pages.find(([known]) => known === name)!
-    // Once events arrive, a page asks again.
-    await page.route('**/v1/events*', (route) => route.abort())
-    const asked: string[] = []
-    const note = (request: Request): void => void asked.push(request.url().slice(stage.url.length))
-    page.on('request', note)
-    // The script waits until the questions are seen.
-    const addresses = early.map((question) => (typeof question === 'string' ? question : question()))
-    const seen = Promise.all(addresses.map((address) => page.waitForRequest(stage.url + address)))
-    await page.route('**/assets/main-*.js', (route) => seen.then(() => route.continue()))
-    await page.goto(stage.url + path())
-    await page.waitForSelector(ready)
-    page.off('request', note)
-    await page.unrouteAll()
-    for (const address of addresses) expect(asked.filter((one) => one === address)).toHaveLength(1)
   })
 })
 

@@ -1,6 +1,5 @@
 /** Asks the daemon. One shape for every failure; what is shown of it is the daemon's own sentence. */
 import { after, setByDaemon } from '../browser-clock.ts'
-import { forgetEarly, takeEarly } from './early.ts'
 import { readLimitMs, requestOf } from './request.ts'
 
 export class ApiFailure extends Error {
@@ -62,9 +61,7 @@ async function ask<T>(method: string, path: string, body: unknown, { signal, lim
   const given = (): void => limit.abort()
   signal?.addEventListener('abort', given)
   try {
-    const early = takeEarly(method, path, body)
-    const ask = () => fetch(path, { ...requestOf(method, body), signal: limit.signal })
-    const response = await (early?.catch(ask) ?? ask())
+    const response = await fetch(path, { ...requestOf(method, body), signal: limit.signal })
     setByDaemon(response.headers.get('date'))
     const text = await response.text()
     if (!response.ok) throw refused(method, response, text)
@@ -79,10 +76,7 @@ async function ask<T>(method: string, path: string, body: unknown, { signal, lim
 }
 
 function refused(method: string, { status, statusText }: Response, text: string): ApiFailure {
-  if (status === 401) {
-    forgetEarly()
-    for (const listen of onRefusal) listen()
-  }
+  if (status === 401) for (const listen of onRefusal) listen()
   const error = errorIn(text)
   // Without the daemon's own words it is a proxy that speaks, and the daemon may have got the order all the same.
   if (error === null && method !== 'GET' && status >= 500) return noAnswer(method)

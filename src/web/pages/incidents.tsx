@@ -3,7 +3,6 @@ import { useCallback } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
 import type { IncidentSummary } from '../../domain/operations.ts'
 import { useEntries } from '../api/live.ts'
-import { listedIncidents } from '../api/first-questions.ts'
 import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
 import { IncidentTable } from '../parts/incident-table.tsx'
@@ -14,6 +13,9 @@ import { go, usePlace, withQuery } from '../router.ts'
 import { counted, matches } from '../words/count.ts'
 import { standing } from '../words/tone.ts'
 import { isUnsettled } from '../words/unsettled.ts'
+
+/** How many incidents the list asks for. */
+const listedIncidents = 500
 
 const states = [
   ['all', 'all'],

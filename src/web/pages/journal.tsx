@@ -4,7 +4,6 @@ import type { Entry } from '../../domain/entry.ts'
 import type { ChainProof, JournalPage } from '../../domain/review.ts'
 import { get, type ApiFailure } from '../api/client.ts'
 import { useEntries } from '../api/live.ts'
-import { journalPage } from '../api/first-questions.ts'
 import { paths } from '../api/paths.ts'
 import { useResource, type Resource } from '../api/resource.ts'
 import { announce } from '../parts/announce.tsx'
@@ -16,6 +15,9 @@ import { go, link, usePlace, withQuery } from '../router.ts'
 import { counted, number } from '../words/count.ts'
 import { span } from '../words/time.ts'
 import { kindGroups } from './journal-kinds.ts'
+
+/** How many entries a page of the journal has. */
+const journalPage = 100
 
 /** The whole journal is read, and one of years takes minutes. Shorter gives up on a walk that is well. */
 const verifyLimitMs = 1_800_000

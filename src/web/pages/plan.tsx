@@ -5,7 +5,6 @@ import type { InstancePlan } from '../../domain/plan.ts'
 import type { PlanRun } from '../../domain/review.ts'
 import { after } from '../browser-clock.ts'
 import { get, post, type ApiFailure } from '../api/client.ts'
-import { planOrder } from '../api/first-questions.ts'
 import { paths } from '../api/paths.ts'
 import { refusalOf, useAsker } from '../api/session.ts'
 import { announce } from '../parts/announce.tsx'
@@ -17,6 +16,9 @@ import { WindowTable, type Column, type Sorting } from '../parts/window-table.ts
 import { link } from '../router.ts'
 import { counted, matches } from '../words/count.ts'
 import type { Tone } from '../words/tone.ts'
+
+/** How long the first answer may wait for a plan: a small host's is made by then, of a large one's this is when its progress shows. */
+const planWaitSeconds = 0.5
 
 /** Pause between looks at a plan that is being made: it takes seconds. */
 const lookMs = 500
@@ -71,7 +73,7 @@ function usePlan(host: string | null, again: number): { run: PlanRun | null; fai
       } else announce(run.state === 'done' ? `The plan of ${host} is ready` : `No plan of ${host}`)
     }
     setState({ run: null, failure: null })
-    void post<PlanRun>(paths.plans, planOrder(host)).then(look, failed)
+    void post<PlanRun>(paths.plans, { host, waitSeconds: planWaitSeconds }).then(look, failed)
     return () => {
       over = true
       cancel()
