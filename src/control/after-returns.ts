@@ -31,7 +31,7 @@ import type { PollReport } from '../monitor/report.ts'
 import type { IncidentStore } from './incident-store.ts'
 import { known } from '../orders/order-acts.ts'
 import { orderHolds } from '../orders/order-holds.ts'
-import { lookAtReturned } from './returned-instances.ts'
+import { lookAtReturned, type Returned } from './returned-instances.ts'
 import type { Orders } from '../orders/orders.ts'
 
 /** Hosts whose lists are read at once. More: when a whole site returns, Nova is asked for every list when it is busiest. */
@@ -191,11 +191,11 @@ export class AfterReturns {
     const now = this.#recordOf(record)
     if (now === undefined || now.supersededBy !== null) return
     journal.append(seen.entries)
-    this.#say(now, watch, seen.instances, seen.pending)
+    this.#say(now, watch, seen)
   }
 
   /** Says how many are off when that is news, and that it is known for good when it is. */
-  #say(record: WatchedReturn, watch: Watch, instances: number, pending: number): void {
+  #say(record: WatchedReturn, watch: Watch, { instances, settled, pending }: Returned): void {
     const { store, context } = this.#parts
     const incident = store.get(record.incident)
     const off = offAfterReturn(incident).length
@@ -208,7 +208,7 @@ export class AfterReturns {
     const to = isKnown ? 'known' : 'watching'
     const { started } = watch
     watch.started = 0
-    const message = sentence(record.host, to, { instances, off, started })
+    const message = sentence(record.host, to, { instances, settled, off, started })
     context.journal.append([
       {
         kind: 'instances.watched',
@@ -218,8 +218,10 @@ export class AfterReturns {
     ])
   }
 
-  #mayStart({ host, order }: WatchedReturn): boolean {
-    return order !== null || this.#parts.monitor.segment(host).return.startStopped === 'always'
+  /** Who cancelled the incident decides what is started: nobody knows whether the host is well. */
+  #mayStart({ host, incident, order }: WatchedReturn): boolean {
+    const isOurs = this.#parts.store.get(incident).cancelled === null
+    return order !== null || (isOurs && this.#parts.monitor.segment(host).return.startStopped === 'always')
   }
 
   #startWhatMay(record: WatchedReturn, watch: Watch): void {
@@ -363,11 +365,12 @@ function lastSignOf({ verdict, openedAt }: Incident): number {
 function sentence(
   host: HostName,
   to: 'watching' | 'known',
-  { instances, off, started }: { instances: number; off: number; started: number },
+  { instances, settled, off, started }: { instances: number; settled: number; off: number; started: number },
 ): string {
   if (instances === 0) return `${host} is back, and no instance is on it`
   const ours = started === 0 ? '' : `; Lifeboat started ${started}`
-  if (off === 0) return `${host} is back, and everything that ran on it before runs${ours}`
+  if (off === 0)
+    return `${host} is back, and everything ${settled === 0 ? '' : 'else '}that ran on it before runs${ours}`
   const soFar = to === 'known' ? '' : ' so far'
   const which = off === 1 ? 'one instance that ran on it before is' : `${off} instances that ran on it before are`
   return `${host} is back, and ${which} off${soFar}${ours}`

@@ -3,7 +3,7 @@
  * its death. Gives what is new as entries; writes nothing.
  */
 import { mayBeOff, mayHaveDiedWithHost, planAfterReturn } from '../engine/after-return.ts'
-import { offAfterReturn } from '../domain/after-return.ts'
+import { afterReturnRule, offAfterReturn } from '../domain/after-return.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { NewEntry } from '../domain/entry.ts'
@@ -36,10 +36,18 @@ export interface ReturnedLook {
   signal: AbortSignal
 }
 
+export interface Returned {
+  entries: NewEntry[]
+  /** How many Nova lists on the host. */
+  instances: number
+  /** Those of them whose outcome of before stands: they are told of already. */
+  settled: number
+  /** Nova may still show these as running though they are off. */
+  pending: number
+}
+
 /** Throws what reading the cloud throws: nothing is known then that was not known before. */
-export async function lookAtReturned(
-  look: ReturnedLook,
-): Promise<{ entries: NewEntry[]; instances: number; pending: number }> {
+export async function lookAtReturned(look: ReturnedLook): Promise<Returned> {
   const { cloud, host, incident, lastSign, signal } = look
   const [listed, { services }] = await Promise.all([
     cloud.listInstances(host, { signal }),
@@ -48,7 +56,7 @@ export async function lookAtReturned(
   requireCell(services, host)
   const suspects = listed.filter(
     (one) =>
-      !incident.instances.has(one.id) &&
+      isUntouched(incident.instances.get(one.id)) &&
       mayHaveDiedWithHost(one, lastSign) &&
       look.cleared.get(one.id) !== one.updatedAt,
   )
@@ -69,8 +77,20 @@ export async function lookAtReturned(
       data,
     })),
   ]
-  const pending = listed.filter((one) => mayBeOff(one) && !incident.instances.has(one.id) && !isNew(one, look.backAt))
-  return { entries, instances: listed.length, pending: pending.length }
+  const untouched = listed.filter(({ id }) => isUntouched(incident.instances.get(id)))
+  const pending = untouched.filter((one) => mayBeOff(one) && !isNew(one, look.backAt))
+  const told = listed.filter(({ id }) => isOfTheRecovery(incident.instances.get(id)))
+  return { entries, instances: listed.length, settled: told.length, pending: pending.length }
+}
+
+/** Nothing was begun for it: it is where it was, and no outcome says whether it runs. */
+function isUntouched(recovery: InstanceRecovery | undefined): boolean {
+  return recovery === undefined || (recovery.outcome?.code === 'CANCELLED' && recovery.steps.size === 0)
+}
+
+/** The recovery that was cancelled says what became of it. */
+function isOfTheRecovery(recovery: InstanceRecovery | undefined): boolean {
+  return recovery !== undefined && recovery.plan.rule !== afterReturnRule && !isUntouched(recovery)
 }
 
 async function plansFor(look: ReturnedLook, suspects: Instance[]): Promise<InstancePlan[]> {

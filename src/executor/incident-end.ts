@@ -31,14 +31,19 @@ export function closeObserved(run: Run): void {
   )
 }
 
-/** Closes the incident with the count of its outcomes. One that ends `returned` is watched on: its guests may be off. */
+/**
+ * Closes the incident with the count of its outcomes. When its host came back by itself it is watched on, also when a person cancelled
+ * the incident for that reason: guests that nothing moved may be off.
+ */
 export function closeIncident(run: Run, outcome: EntryData['incident.closed']['outcome'], message: string): void {
   const counts: Record<string, number> = {}
-  for (const { outcome: ended } of run.permissions.incident(run.id).instances.values()) {
+  const { instances, revoked } = run.permissions.incident(run.id)
+  for (const { outcome: ended } of instances.values()) {
     const name = ended?.outcome ?? 'none'
     counts[name] = (counts[name] ?? 0) + 1
   }
-  const watched = outcome === 'returned' ? { watched: true as const } : {}
+  const isBack = outcome === 'returned' || (outcome === 'cancelled' && revoked !== null)
+  const watched = isBack ? { watched: true as const } : {}
   const data = { outcome, message, counts, ...watched }
   run.journal.append([{ kind: 'incident.closed', incident: run.id, host: run.host, data }])
 }
