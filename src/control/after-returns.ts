@@ -21,7 +21,6 @@ import type { HostName } from '../domain/service.ts'
 import { CloudTrouble, type Said } from '../executor/cloud-trouble.ts'
 import type { ExecutorContext, Run } from '../executor/context.ts'
 import { HostWatch } from '../executor/host-watch.ts'
-import { OrdersTaken } from '../executor/orders-taken.ts'
 import { Slots, type SharedQueue } from '../executor/slots.ts'
 import { startAgain } from '../executor/start-again.ts'
 import { lastMoment } from '../executor/last-moment.ts'
@@ -265,7 +264,6 @@ export class AfterReturns {
       proofExpired: null,
       plans: { stands: () => true, refresh: () => Promise.resolve() },
       destinations: new Map(),
-      ordersTaken: new OrdersTaken(),
     }
     const { maxParallelPerHost, priority } = monitor.segment(host)
     const slots = new Slots(queue, maxParallelPerHost, priority)

@@ -13,7 +13,6 @@ import type { InstancePlan, StepKind, Workflow } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
 import type { HostName, ServiceRecord } from '../domain/service.ts'
 import type { Verdict } from '../domain/verdict.ts'
-import type { OrdersTaken } from './orders-taken.ts'
 import type { Earlier } from './recall.ts'
 
 export interface ExecutorSettings {
@@ -128,7 +127,6 @@ export interface Run extends ExecutorContext {
   proofExpired: LifeboatError | null
   /** Where Placement says that evacuations went which no destination has taken yet, by the uuid of their records. */
   destinations: Map<string, { host: HostName } | { unread: string }>
-  ordersTaken: OrdersTaken
   /** Whether what was planned is still to be begun. */
   plans: PlansInForce
 }

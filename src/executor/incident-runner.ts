@@ -23,7 +23,6 @@ import { runInstance } from './instance-runner.ts'
 import { retryRead } from './retry.ts'
 import { PlanCheck } from './plan-check.ts'
 import { ProofKeeper, sayIt, stillAnswers } from './proof-keeper.ts'
-import { OrdersTaken } from './orders-taken.ts'
 import { ProofRenewal } from './proof-renewal.ts'
 import { recall, workedOnElsewhere } from './recall.ts'
 import { readPresence, Removal, staysRemovedMs } from './removal.ts'
@@ -109,7 +108,6 @@ class IncidentRunner {
       proof: null,
       proofExpired: null,
       destinations: new Map(),
-      ordersTaken: new OrdersTaken(),
       plans: this.#plans,
     }
     this.#run = run

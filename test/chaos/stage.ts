@@ -27,8 +27,8 @@ const mostStarts = 3
 /** Nova shows a dead host as up for 8 s, and an incident opens a little later. Too short ends a round before it has begun. */
 const noticedWithinMs = 15_000
 
-/** How long a guest may be shown as `deleting`. Too short judges a deletion that goes well; longer delays only rounds that fail. */
-const deleteSeconds = 20
+/** How long a guest may be shown as `deleting` or rebooting. Too short judges what goes well; longer delays only rounds that fail. */
+const servedSeconds = 20
 
 export class ChaosStage {
   readonly cloud: CloudUnderTest
@@ -133,17 +133,18 @@ export class ChaosStage {
 
   async judgement(): Promise<Judgement> {
     const servers = new Map<string, Shown | null>()
-    for (const { id } of this.guests) servers.set(id, await this.#shownOnceDeleted(id))
+    for (const { id } of this.guests) servers.set(id, await this.#shownWhenServed(id))
     const truth = JSON.parse(await lab('truth')) as Truth
     const { guests, began, gone: died } = this
     return judge({ guests, servers, truth, incidents: this.daemon.incidents(), died, began })
   }
 
-  /** A host that runs takes some seconds to delete a guest. */
-  async #shownOnceDeleted(id: string): Promise<Shown | null> {
+  /** A host that runs takes some seconds to delete or reboot a guest. */
+  async #shownWhenServed(id: string): Promise<Shown | null> {
     for (let tries = 1; ; tries += 1) {
       const shown = await this.#shown(id)
-      if (shown?.task !== 'deleting' || this.gone.has(shown.host ?? '') || tries === deleteSeconds) return shown
+      if (!/^(deleting|reboot)/.test(shown?.task ?? '') || this.gone.has(shown?.host ?? '') || tries === servedSeconds)
+        return shown
       await pauseMs(1_000)
     }
   }

@@ -91,7 +91,6 @@ export const evacuate: StepDriver = {
     run.fencer.verify(run.proof, run.host)
     const landing = landingOf(scene, powerOrderOf(recovery))
     const order = { landing, ...(plan.asProject !== null && { asProject: plan.asProject }) } as const
-    run.ordersTaken.sent(plan.instanceId, run.clock.now())
     return run.cloud.evacuate(plan.instanceId, order, as)
   },
 

@@ -134,7 +134,6 @@ function look(scene: StepScene, record: StepRecord, seen: Seen): Look<Found> {
       return { found: 'unseen' }
     return { wait: run.clock.now() - acceptedAt > mustShowWithinMs / 10 ? 'instances' : 'migrations' }
   }
-  if (migration.status !== 'accepted') run.ordersTaken.taken(plan.instanceId)
   if (isOver(migration) && hasMetAnother(records, beforeOf(record))) {
     seen.done ??= { at: run.clock.now(), migration }
     // The outcome says where it is: both orders come to their end first, as far as one can see.

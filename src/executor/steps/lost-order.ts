@@ -3,6 +3,7 @@
  * can start ends one; an order that waits for a dead conductor looks the same and is carried out when the conductor returns
  * (docs/nova.md fact 11).
  */
+import type { Entry } from '../../domain/entry.ts'
 import { ensureError, LifeboatError } from '../../domain/errors.ts'
 import type { InstanceActionEvent, Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
@@ -14,14 +15,15 @@ import type { StepScene } from '../step-driver.ts'
  *
  * - The conductor ended it with an error. It resets nothing then (docs/nova.md §2.2), and choosing a destination and telling it
  *   come last, so nothing was started.
- * - The conductor never began it, took orders that were sent later, and the time is over in which anything may still be served
- *   late (decision 20). RabbitMQ drops what reaches it before the conductor has declared its queue again (docs/nova.md §2.2).
+ * - The conductor never began it, carried out one of ours that was sent later, for whichever host, and the time is over in which
+ *   anything may still be served late (decision 20). RabbitMQ drops what reaches it before the conductor has declared its queue again
+ *   (docs/nova.md §2.2).
  *
  * @param answeredAt when Nova's answer to it was known, by the monotonic clock
  */
 export async function throwIfLost(
   scene: StepScene,
-  { requestId }: StepRecord,
+  { key, requestId }: StepRecord,
   order: Migration,
   answeredAt: number,
 ): Promise<void> {
@@ -33,8 +35,32 @@ export async function throwIfLost(
   if (conducted?.result === 'Error')
     throw lost(order, `Nova's conductor gave it up: ${conducted.details ?? 'it gives no reason'}`)
   const mayBeServed = run.clock.now() - answeredAt < run.settings.longestRequestMs
-  if (conducted === undefined && !mayBeServed && run.ordersTaken.isLaterThan(answeredAt))
+  if (conducted === undefined && !mayBeServed && isOvertaken(scene, key))
     throw lost(order, "Nova's conductor never got it, and has taken later ones: the message bus lost it")
+}
+
+/** Enough of the newest steps to find one that was carried out, however many wait beside it. */
+const newestSteps = 200
+
+/** By the journal, so that a restarted daemon knows as much: from Nova's API to its conductor it is first in, first out. */
+function isOvertaken({ run, plan }: StepScene, key: string): boolean {
+  const issued = run.journal
+    .read({ incident: run.id, instance: plan.instanceId, kinds: ['step.issued'] })
+    .findLast(({ step }) => step === key)
+  if (issued === undefined) return false
+  const newest = { after: issued.seq, newestFirst: true, limit: newestSteps }
+  const sentLater = run.journal.read({ ...newest, kinds: ['step.intended'] }).filter(isOrder)
+  const carriedOut = new Set(run.journal.read({ ...newest, kinds: ['step.confirmed'] }).map(placeOf))
+  return sentLater.some((entry) => carriedOut.has(placeOf(entry)))
+}
+
+/** An evacuation of its own, not one that found an earlier order at work: only what is sent has an id to be sent with. */
+function isOrder(entry: Entry): boolean {
+  return entry.kind === 'step.intended' && entry.data.kind === 'evacuate' && entry.data.globalRequestId !== undefined
+}
+
+function placeOf({ incident, instance, step }: Entry): string {
+  return `${incident} ${instance} ${step}`
 }
 
 /** Null: Nova has no such action (any more). */

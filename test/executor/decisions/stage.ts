@@ -2,7 +2,6 @@
  * A stage for one rule of the executor: Nova as a few records in memory, a journal that only folds, a clock that only the
  * test moves. What is said here is what the executor sees; what it does is in `sent` and `entries`.
  */
-import { OrdersTaken } from '../../../src/executor/orders-taken.ts'
 import type { Accepted, Cloud } from '../../../src/domain/cloud.ts'
 import type { Entry, NewEntry } from '../../../src/domain/entry.ts'
 import { LifeboatError, type ErrorCode } from '../../../src/domain/errors.ts'
@@ -66,7 +65,6 @@ export class Stage {
       signal: this.stop.signal,
       proof,
       destinations: new Map(),
-      ordersTaken: new OrdersTaken(),
       clock: this.clock,
       cloud: this.#cloud(),
       journal: { append: (entries: NewEntry[]) => this.#append(entries) } as Journal,
