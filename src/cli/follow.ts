@@ -9,7 +9,8 @@ import { cutLine } from './output/wrap.ts'
 import { InterruptibleWait } from './interruptible-wait.ts'
 import type { Session } from './session.ts'
 import { passing } from './watch.ts'
-import { between, clockTime, span, tally } from './wording.ts'
+import { between, span } from '../domain/text/span.ts'
+import { clockTime, tally } from './wording.ts'
 
 /** Steps last seconds. Slower, and short ones are never seen; quicker, and a big incident is read for nothing. */
 const lookEveryMs = 1000

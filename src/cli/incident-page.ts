@@ -7,7 +7,8 @@ import { outcomes, type OutcomeKind } from '../domain/outcome.ts'
 import { verdictKinds } from '../domain/verdict.ts'
 import { grid } from './output/table.ts'
 import { printable } from './output/width.ts'
-import { between, clockTime, span, tally } from './wording.ts'
+import { between, span } from '../domain/text/span.ts'
+import { clockTime, tally } from './wording.ts'
 
 /** @param maxWidth of its tables, in columns of the screen; null: as wide as they take */
 export function incidentPage(incident: ReviewedIncident, maxWidth: number | null): string {

@@ -5,6 +5,7 @@ import { seenBefore } from '../domain/text/freeze-sentence.ts'
 import { holdsForAPerson } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
 import { noticeTopics, type NoticeSeverity, type NoticeTopic } from '../domain/notice.ts'
+import { span } from '../domain/text/span.ts'
 import type { VerdictKind } from '../domain/verdict.ts'
 import type { Draft } from './rules.ts'
 
@@ -151,8 +152,7 @@ export function freezeDraft(entry: Entry, known: Known): Draft | null {
     return draft(entry, known, 'control-plane-frozen', { code: entry.data.reason, message })
   }
   if (entry.kind !== 'monitor.thawed') return null
-  const seconds = Math.round(entry.data.frozenForMs / 1000)
-  const message = `Verdicts move again after ${seconds} s; hosts that are still silent are looked at now`
+  const message = `Verdicts move again after ${span(entry.data.frozenForMs)}; hosts that are still silent are looked at now`
   return draft(entry, known, 'control-plane-thawed', { code: entry.data.reason, message })
 }
 

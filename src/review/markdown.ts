@@ -44,15 +44,3 @@ export function bullets(lines: string[]): string {
 export function time(iso: string): string {
   return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(iso) ? `${iso.slice(0, 10)} ${iso.slice(11, -1)} UTC` : iso
 }
-
-/** The time between two ISO times, e.g. `4.2 s`, `3 min 5 s`, `1 h 12 min`. A wall clock that went back shows as negative. */
-export function duration(from: string, to: string): string {
-  const ms = Date.parse(to) - Date.parse(from)
-  if (!Number.isFinite(ms)) return 'unknown'
-  const size = Math.abs(ms)
-  const sign = ms < 0 ? '-' : ''
-  if (size < 60_000) return `${sign}${(size / 1000).toFixed(1)} s`
-  const minutes = Math.floor(size / 60_000)
-  if (minutes < 60) return `${sign}${minutes} min ${Math.round((size % 60_000) / 1000)} s`
-  return `${sign}${Math.floor(minutes / 60)} h ${minutes % 60} min`
-}

@@ -2,7 +2,8 @@
 import type { Incident, InstanceRecovery, StepRecord } from '../domain/incident.ts'
 import { powerState } from '../domain/instance.ts'
 import { outcomes, type OutcomeKind } from '../domain/outcome.ts'
-import { bullets, duration, oneLine, table, time } from './markdown.ts'
+import { between } from '../domain/text/span.ts'
+import { bullets, oneLine, table, time } from './markdown.ts'
 
 /** What needs a person comes first. */
 const order: (OutcomeKind | 'open')[] = ['stuck', 'failed', 'open', 'left', 'recovered']
@@ -65,7 +66,7 @@ function stepTable(steps: Map<string, StepRecord>): string {
     step.status,
     step.requestId ?? '',
     time(step.intendedAt),
-    step.endedAt === null ? 'not ended' : duration(step.intendedAt, step.endedAt),
+    step.endedAt === null ? 'not ended' : between(step.intendedAt, step.endedAt),
     step.error === null
       ? ''
       : `${step.error.code} (${step.error.certainty}): ${[step.error.message, ...step.error.chain].join(' < ')}`,

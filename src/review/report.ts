@@ -8,8 +8,9 @@ import { foldIncidents, type Incident } from '../domain/incident.ts'
 import { incidentPhases } from '../domain/incident-phases.ts'
 import { verdictKinds } from '../domain/verdict.ts'
 import { instancesPart } from './report-instances.ts'
-import { bullets, duration, oneLine, table, time } from './markdown.ts'
+import { bullets, oneLine, table, time } from './markdown.ts'
 import { lineOf } from '../domain/text/entry-sentence.ts'
+import { between } from '../domain/text/span.ts'
 
 /** The report. `entries` are all entries of the incident, oldest first. Throws NOT_FOUND when they do not open it. */
 export function incidentReport(id: IncidentId, entries: Entry[]): string {
@@ -51,7 +52,7 @@ function summaryPart(incident: Incident, entries: Entry[]): string {
         ? `still open, ${incident.phase}: ${incidentPhases[incident.phase].means}`
         : `${time(end)}, ${incident.closed?.outcome}`,
     ],
-    ['Took', duration(incident.openedAt, end ?? last?.at ?? incident.openedAt)],
+    ['Took', between(incident.openedAt, end ?? last?.at ?? incident.openedAt)],
     ['Instances', countLine(incident)],
     ['Workflow', `\`${incident.workflowDigest}\``],
   ]
@@ -135,7 +136,7 @@ function holdsPart(entries: Entry[]): string {
   const rows: string[][] = []
   let open: Extract<Entry, { kind: 'incident.held' }> | null = null
   const end = (at: string, because: string): void => {
-    if (open !== null) rows.push([time(open.at), duration(open.at, at), open.data.code, open.data.message, because])
+    if (open !== null) rows.push([time(open.at), between(open.at, at), open.data.code, open.data.message, because])
     open = null
   }
   for (const entry of entries) {
@@ -164,7 +165,7 @@ function timelinePart(entries: Entry[]): string {
   const first = entries[0]?.at ?? ''
   const rows = entries.map((entry) => [
     time(entry.at),
-    `+${duration(first, entry.at)}`,
+    `+${between(first, entry.at)}`,
     entry.actor,
     lineOf(entry),
     String(entry.seq),

@@ -166,7 +166,7 @@ describe('beside a running daemon', () => {
       'settling since 2026-01-02 03:01:00Z: Its nova-compute needs another start',
       'kept out by bob at 2026-01-02 03:02:00Z',
       'NEEDS_ANOTHER_START: web: evacuation m-1',
-      'after confirmation, healthy for 5m, at most 3 failures in 30m',
+      'after confirmation, healthy for 5 min, at most 3 failures in 30 min',
       'disabled (lifeboat: incident i-1), down (forced)',
     ])
       expect(out).toContain(text)
@@ -339,7 +339,7 @@ describe('beside a running daemon', () => {
   it('recover --follow stays until the incident is over', async () => {
     await withDaemon()
     const { exit, out } = await lifeboat(['recover', 'cmp01', '--proof', 'x', '--follow'])
-    expect(out).toMatch(/^Incident i-1 has your word that cmp01 is dead\n.* done at 2026-01-02 03:00:12Z after 12s/s)
+    expect(out).toMatch(/^Incident i-1 has your word that cmp01 is dead\n.* done at 2026-01-02 03:00:12Z after 12 s/s)
     expect(exit).toBe(1)
   })
 

@@ -74,7 +74,7 @@ describe('in a pipe', () => {
       '2026-01-02T03:04:06.000Z web: recovered on cmp02 (RUNNING) Runs again',
     ])
     expect(lines).toHaveLength(6)
-    expect(lines.at(-1)).toMatch(/done at 2026-01-02 03:00:12Z after 12s: .* \(1 recovered, 1 stuck\)$/)
+    expect(lines.at(-1)).toMatch(/done at 2026-01-02 03:00:12Z after 12 s: .* \(1 recovered, 1 stuck\)$/)
     expect(out).not.toContain('\u001b')
     expect(exit).toBe(1)
   })

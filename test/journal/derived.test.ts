@@ -155,9 +155,7 @@ test('the report tells the whole incident', () => {
     'no answer \\| in 1 s',
     'Proof: **power-off** by bmc',
     'Read: PowerState: Off',
-    '| 2026-01-02 03:04:06 UTC | 0.0 s | BRAKE | Two of three hosts failed at once | ada let it past the brake |'.slice(
-      28,
-    ),
+    '| 0 s | BRAKE | Two of three hosts failed at once | ada let it past the brake |',
     'Rack power is known to be lost',
     '| vm-a | a | active, power running, wanted running | as-before on c2, active | **recovered** | RUNNING |',
     '| vm-b | b | active, power running, wanted running | not sent | **left** | LOCAL\\_DISK |',

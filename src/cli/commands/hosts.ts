@@ -8,7 +8,8 @@ import { prints } from '../described.ts'
 import { oneFrame } from '../frame.ts'
 import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
-import { clockTime, span } from '../wording.ts'
+import { span } from '../../domain/text/span.ts'
+import { clockTime } from '../wording.ts'
 import { text } from './order-options.ts'
 
 const columns: Column<HostDetail>[] = [

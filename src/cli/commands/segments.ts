@@ -7,7 +7,8 @@ import { listFrame, oneFrame } from '../frame.ts'
 import { listColumn, type Column } from '../output/formats.ts'
 import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
-import { span, tally } from '../wording.ts'
+import { span } from '../../domain/text/span.ts'
+import { tally } from '../wording.ts'
 
 const listColumns: Column<SegmentStatus>[] = [
   { title: 'Segment', type: 'string', means: 'Its name', value: (it) => it.name },

@@ -9,6 +9,7 @@ import { silenceSentence } from '../silence.ts'
 import { toneOf, type Tone } from './entry-tone.ts'
 import { heldBecause } from './held-because.ts'
 import { noticeSentence } from './notice-sentence.ts'
+import { span } from './span.ts'
 
 const means: Record<string, string> = { ...stepKinds, ...hostStepKinds, ...returnStepKinds }
 
@@ -135,7 +136,7 @@ function textOf(entry: Entry): string {
     case 'monitor.frozen':
       return `All verdicts frozen (${entry.data.reason}): ${entry.data.message}`
     case 'monitor.thawed':
-      return `Verdicts unfrozen after ${Math.round(entry.data.frozenForMs / 1_000)} s (${entry.data.reason})`
+      return `Verdicts unfrozen after ${span(entry.data.frozenForMs)} (${entry.data.reason})`
     case 'silence.noted':
       return silenceSentence(entry.data)
     case 'brake.tripped':

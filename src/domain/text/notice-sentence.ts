@@ -1,5 +1,6 @@
 /** Entries about notices as sentences, for the log, the report and the command line. */
 import type { Entry } from '../entry.ts'
+import { span } from './span.ts'
 
 type NoticeEntry = Extract<Entry, { kind: `notice.${string}` }>
 
@@ -16,7 +17,7 @@ export function noticeSentence(entry: NoticeEntry): string {
     }
     case 'notice.failed': {
       const { receiver, attempt, problem, retryInMs } = entry.data
-      return `Notice not told to ${receiver}, try ${attempt}: ${problem}; again in ${Math.ceil(retryInMs / 1000)} s`
+      return `Notice not told to ${receiver}, try ${attempt}: ${problem}; again in ${span(retryInMs)}`
     }
     case 'notice.dead-lettered': {
       const { receiver, attempts, message } = entry.data

@@ -17,7 +17,7 @@ import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
-import { span } from '../words/time.ts'
+import { span } from '../../domain/text/span.ts'
 import { probeTone, verdictTone } from '../words/tone.ts'
 
 export function HostPage({ host }: { host: string }) {

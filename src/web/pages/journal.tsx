@@ -13,7 +13,7 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { Copy, Data, Tag, Time } from '../parts/text.tsx'
 import { go, link, usePlace, withQuery } from '../router.ts'
 import { counted, number } from '../words/count.ts'
-import { span } from '../words/time.ts'
+import { span } from '../../domain/text/span.ts'
 import { kindGroups } from './journal-kinds.ts'
 
 /** How many entries a page of the journal has. */

@@ -16,7 +16,7 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { Ago, Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
-import { span } from '../words/time.ts'
+import { span } from '../../domain/text/span.ts'
 import { verdictOrder } from '../words/tone.ts'
 import { isLost, notBackText } from '../words/unsettled.ts'
 

@@ -8,7 +8,7 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { Tag } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
-import { span } from '../words/time.ts'
+import { span } from '../../domain/text/span.ts'
 import { shortHost, verdictOrder, verdictTone } from '../words/tone.ts'
 
 export function SegmentsPage() {

@@ -2,7 +2,7 @@
 import type { IncidentSummary } from '../../domain/operations.ts'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
-import { span } from '../words/time.ts'
+import { span } from '../../domain/text/span.ts'
 import { outcomeOrder, outcomeTone, standing } from '../words/tone.ts'
 import { isUnsettled } from '../words/unsettled.ts'
 import { useScreenfulFirst } from './page.tsx'

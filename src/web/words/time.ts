@@ -39,25 +39,6 @@ export function utcTime(iso: string): string {
   return Number.isNaN(at.getTime()) ? iso : `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** 850 ms, 4.2 s, 3 min 05 s, 2 h 10 min, 3 d 4 h. */
-export function span(ms: number): string {
-  if (ms < 0) return '0 s'
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`
-  const seconds = Math.round(ms / 1_000)
-  if (seconds < 60) return `${seconds} s`
-  const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes} min ${String(seconds % 60).padStart(2, '0')} s`
-  const hours = Math.floor(minutes / 60)
-  if (hours < 48) return `${hours} h ${String(minutes % 60).padStart(2, '0')} min`
-  return `${Math.floor(hours / 24)} d ${hours % 24} h`
-}
-
-/** Of two ISO times. */
-export function between(from: string, to: string): string {
-  return span(Date.parse(to) - Date.parse(from))
-}
-
 /** just now, 40 s ago, 3 min ago, 2 h ago, 5 d ago. Coarse on purpose: it is read, not computed with. */
 export function ago(iso: string, nowMs: number): string {
   const seconds = Math.max(0, Math.round((nowMs - Date.parse(iso)) / 1_000))

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks'
 import type uPlot from 'uplot'
 import type { EvidenceSeries, IncidentReview } from '../../../domain/review.ts'
 import { Plot, type Colours } from '../../parts/plot.tsx'
-import { span } from '../../words/time.ts'
+import { span } from '../../../domain/text/span.ts'
 import { provenWord } from './answers.tsx'
 
 type Shown = Pick<IncidentReview, 'evidence' | 'verdict' | 'proof'>

@@ -2,7 +2,7 @@
 import type { IncidentReview } from '../../../domain/review.ts'
 import { Stamped, Tag, Time } from '../../parts/text.tsx'
 import { Empty } from '../../parts/states.tsx'
-import { between, span } from '../../words/time.ts'
+import { between, span } from '../../../domain/text/span.ts'
 import { StepList } from './steps.tsx'
 import { strengthMeans } from './answers.tsx'
 

@@ -2,7 +2,7 @@
 import type { StepReview } from '../../../domain/review.ts'
 import { Fact, Facts } from '../../parts/facts.tsx'
 import { Copy, Data, Tag, Time } from '../../parts/text.tsx'
-import { span } from '../../words/time.ts'
+import { span } from '../../../domain/text/span.ts'
 import type { Tone } from '../../words/tone.ts'
 
 const tones: Record<StepReview['status'], Tone> = { intended: 'live', issued: 'live', confirmed: 'good', failed: 'bad' }

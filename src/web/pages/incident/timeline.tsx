@@ -4,7 +4,7 @@ import type { IncidentReview, TimelineEvent } from '../../../domain/review.ts'
 import { Copy, Stamped, Tag, Time } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
 import { counted } from '../../words/count.ts'
-import { span } from '../../words/time.ts'
+import { span } from '../../../domain/text/span.ts'
 
 /** Lines shown at first and with each press. More at once is a wall. */
 const pageSize = 100

@@ -1,6 +1,6 @@
 /** What is said of an instance on one line. */
 import type { InstanceLine } from '../../../domain/review.ts'
-import { span } from '../../words/time.ts'
+import { span } from '../../../domain/text/span.ts'
 
 const searched = new WeakMap<InstanceLine, string>()
 
