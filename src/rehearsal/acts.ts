@@ -38,6 +38,7 @@ const cloudActs = {
   partition: act(hosts, ({ simulator }, names) => simulator.partition(...names)),
   start: act(hosts, ({ simulator }, names) => simulator.start(...names)),
   kill: act(parts, ({ simulator }, names) => simulator.kill(...names)),
+  leave_claims: act(z.number().int().positive(), ({ simulator }, count) => simulator.leaveClaims(count)),
   lose_orders: act(z.number().int().positive(), ({ simulator }, count) => simulator.loseOrders(count)),
   revive: act(parts, ({ simulator }, names) => simulator.revive(...names)),
   bmc: act(

@@ -119,6 +119,11 @@ export class Evacuations {
       return
     }
     world.allocate(instance.uuid, host.name)
+    if (world.claimsToLeave > 0) {
+      world.claimsToLeave -= 1
+      close('Error', 'Timed out waiting for a reply')
+      return
+    }
     close('Success')
     await this.rebuild(order, migration, host, action)
   }

@@ -225,6 +225,11 @@ export class Simulator {
     this.world.ordersToLose = count
   }
 
+  /** The scheduler claims room for the next evacuations and dies before it answers: the conductor gives them up. */
+  leaveClaims(count: number): void {
+    this.world.claimsToLeave = count
+  }
+
   /** They are back; what waited for the conductor runs now (docs/nova.md fact 11). */
   revive(...parts: ControlPlanePart[]): void {
     for (const part of parts) this.world.down.delete(part)

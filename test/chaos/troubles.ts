@@ -25,7 +25,11 @@ const neededByConductor = (name: string): Play => ({
   begin: () => lab('kill', name),
   end: async () => {
     await lab('start', name)
-    await lab('start', 'nova-conductor')
+    // One that was started too early takes some seconds to end.
+    for (let starts = 0; starts < 5; starts++) {
+      await lab('start', 'nova-conductor')
+      await pauseMs(3_000)
+    }
   },
 })
 

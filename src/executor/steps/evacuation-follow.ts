@@ -16,7 +16,7 @@ import {
   whereItStands,
 } from './destination.ts'
 import { beforeOf, hasMetAnother, ours, recordInForce, spareOf } from './evacuation-records.ts'
-import { throwIfLost } from './lost-order.ts'
+import { throwIfLost, wellSince } from './lost-order.ts'
 import { listEvacuations } from './recheck.ts'
 
 /**
@@ -37,6 +37,12 @@ export const mustMoveWithinMs = 60_000
  */
 const standsStillMs = 300_000
 
+/**
+ * How long a chosen destination may leave an order untaken before its nova-compute is looked at. Too short reads the services for a
+ * slow one in vain; longer finds an order that nobody will carry out as much later.
+ */
+const mustBeTakenWithinMs = 30_000
+
 type Ended = { migration: Migration; instance: Instance } | { migration: Migration }
 
 /** Waits for the end. What the listings of changes do not show for long is looked for once more by itself. */
@@ -48,6 +54,7 @@ export async function followed(scene: StepScene, record: StepRecord): Promise<En
     done: null,
     still: null,
     unclaimedSince: null,
+    wellSince: null,
     askedAt: -Infinity,
   }
   for (;;) {
@@ -62,8 +69,10 @@ export async function followed(scene: StepScene, record: StepRecord): Promise<En
     if (seenNow !== 'unseen') {
       seen.askedAt = run.clock.now()
       if ('unclaimed' in seenNow) {
-        const isNowhere = await learnDestination(scene, seenNow.unclaimed)
-        if (isNowhere) await throwIfLost(scene, record, seenNow.unclaimed, began)
+        const isChosen = destinationOf(run, seenNow.unclaimed) !== null
+        const isNowhere = !isChosen && (await learnDestination(scene, seenNow.unclaimed))
+        if (isChosen) seen.wellSince = await wellSince(scene, seenNow.unclaimed, seen.wellSince)
+        await throwIfLost(scene, record, seenNow.unclaimed, { answeredAt: began, isNowhere, wellSince: seen.wellSince })
       } else sayStill(scene, seenNow.still, seen)
       continue
     }
@@ -102,8 +111,10 @@ interface Seen {
   done: { at: number; migration: Migration } | null
   /** Since when the record and the task have not moved. */
   still: { as: string; since: number; said: boolean } | null
-  /** Since when the record stands at `accepted` with no destination known. */
+  /** Since when the record stands at `accepted`, taken by nobody. */
   unclaimedSince: number | null
+  /** Since when the host that the scheduler chose for it is seen to be well. */
+  wellSince: number | null
   askedAt: number
 }
 
@@ -203,13 +214,12 @@ function waiting({ run, watch, plan }: StepScene, migration: Migration, seen: Se
     watch.instance(plan.instanceId)?.taskState,
   ])
   if (seen.still?.as !== as) seen.still = { as, since: now, said: false }
-  const unclaimed = migration.status === 'accepted' && destinationOf(run, migration) === null
+  const unclaimed = migration.status === 'accepted' && migration.destHost === null
   seen.unclaimedSince = unclaimed ? (seen.unclaimedSince ?? now) : null
-  if (
-    unclaimed &&
-    now - (seen.unclaimedSince ?? now) >= askPlacementAfterMs &&
-    now - seen.askedAt >= askPlacementEveryMs
-  )
+  // A destination that was chosen takes it within seconds: it is looked into again only when it did not for long.
+  const isChosen = destinationOf(run, migration) !== null
+  const askAfterMs = isChosen ? mustBeTakenWithinMs : askPlacementAfterMs
+  if (unclaimed && now - (seen.unclaimedSince ?? now) >= askAfterMs && now - seen.askedAt >= askPlacementEveryMs)
     return { found: { unclaimed: migration } }
   if (!seen.still.said && now - seen.still.since >= standsStillMs) return { found: { still: migration } }
   return { wait: now - seen.still.since >= standsStillMs / 2 ? 'instances' : 'migrations' }

@@ -8,35 +8,60 @@ import { ensureError, LifeboatError } from '../../domain/errors.ts'
 import type { InstanceActionEvent, Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
 import { retryRead } from '../retry.ts'
+import { destinationOf } from './destination.ts'
 import type { StepScene } from '../step-driver.ts'
 
 /**
- * Throws EVACUATION_LOST when an order that holds room nowhere (Placement was asked) will never be carried out:
+ * Throws EVACUATION_LOST when an order will never be carried out:
  *
- * - The conductor ended it with an error. It resets nothing then (docs/nova.md §2.2), and choosing a destination and telling it
- *   come last, so nothing was started.
+ * - The conductor ended it with an error, and it holds room nowhere (Placement was asked). The conductor resets nothing then
+ *   (docs/nova.md §2.2), and choosing a destination and telling it come last, so nothing was started.
+ * - The conductor ended it with an error after the scheduler had claimed room, and the chosen host was well for as long as anything
+ *   may be served late (decision 20): one that had been told would have taken the order within seconds.
  * - The conductor never began it, carried out one of ours that was sent later, for whichever host, and the time is over in which
  *   anything may still be served late (decision 20). RabbitMQ drops what reaches it before the conductor has declared its queue again
  *   (docs/nova.md §2.2).
  *
- * @param answeredAt when Nova's answer to it was known, by the monotonic clock
+ * @param known.answeredAt when Nova's answer to it was known, by the monotonic clock
+ * @param known.wellSince since when the chosen host is seen to be well; null: no host is known, or it is not
  */
 export async function throwIfLost(
   scene: StepScene,
   { key, requestId }: StepRecord,
   order: Migration,
-  answeredAt: number,
+  { answeredAt, isNowhere, wellSince: since }: { answeredAt: number; isNowhere: boolean; wellSince: number | null },
 ): Promise<void> {
   const { run } = scene
-  if (requestId === null || order.destHost !== null) return
+  const { longestRequestMs } = run.settings
+  const neverTold = since !== null && run.clock.now() - since >= longestRequestMs
+  if (requestId === null || order.destHost !== null || !(isNowhere || neverTold)) return
   const events = await eventsOf(scene, requestId)
   if (events === null) return
   const conducted = events.find(({ event }) => event === 'rebuild_server')
   if (conducted?.result === 'Error')
     throw lost(order, `Nova's conductor gave it up: ${conducted.details ?? 'it gives no reason'}`)
-  const mayBeServed = run.clock.now() - answeredAt < run.settings.longestRequestMs
-  if (conducted === undefined && !mayBeServed && isOvertaken(scene, key))
+  const mayBeServed = run.clock.now() - answeredAt < longestRequestMs
+  if (conducted === undefined && isNowhere && !mayBeServed && isOvertaken(scene, key))
     throw lost(order, "Nova's conductor never got it, and has taken later ones: the message bus lost it")
+}
+
+/**
+ * Since when the host that the scheduler chose is well: its nova-compute beats, and takes what waits for it. Null: it is not, or no
+ * host is known. Throws what reading the services throws.
+ */
+export async function wellSince(
+  { run, signal }: StepScene,
+  order: Migration,
+  before: number | null,
+): Promise<number | null> {
+  const chosen = destinationOf(run, order)
+  if (chosen === null) return null
+  const { services } = await retryRead(run.clock, signal, () => run.cloud.listServices({ signal }))
+  const isWell = services.some(
+    ({ binary, host, state, forcedDown }) =>
+      binary === 'nova-compute' && host === chosen && state === 'up' && !forcedDown,
+  )
+  return isWell ? (before ?? run.clock.now()) : null
 }
 
 /** Enough of the newest steps to find one that was carried out, however many wait beside it. */
