@@ -56,6 +56,7 @@ const cloudActs = {
       spawn_fails: z.boolean().optional(),
       stop_fails: z.boolean().optional(),
       claim_fails: z.boolean().optional(),
+      save_times_out: z.boolean().optional(),
       confirm_fails: z.boolean().optional(),
       slow_spawn: duration('0s', '1d').optional(),
       dies_while_spawning: z.boolean().optional(),

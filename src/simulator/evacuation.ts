@@ -203,6 +203,7 @@ export class Evacuations {
     if (host.faults.diskLocks && world.hypervisors.runsElsewhere(host.name, instance.uuid))
       throw new DiskInUse('libvirtError')
     world.hypervisors.set(host.name, instance.uuid, true, 'spawn')
+    if (host.faults.saveTimesOut) throw new Error('MessagingTimeout')
     this.expect(instance, 'rebuild_spawning')
     world.save(instance, { vmState: 'active', taskState: null, powerState: 1, launchedAt: world.wall(), fault: null })
   }

@@ -153,6 +153,8 @@ export interface HostFaults {
   slowSpawnMs: number
   /** The claim refuses: the migration fails and the instance stays as it was. */
   claimFails: boolean
+  /** The conductor does not answer when the guest has been spawned (docs/nova.md §2.5). */
+  saveTimesOut: boolean
   /** The end of a resize's confirmation on its source: the instance goes to ERROR, the record too. */
   confirmFails: boolean
   /** The host dies when the next guest is being spawned. */

@@ -57,6 +57,7 @@ const noFaults: HostFaults = {
   stopFails: false,
   slowSpawnMs: 0,
   claimFails: false,
+  saveTimesOut: false,
   confirmFails: false,
   diesWhileSpawning: false,
   losesMove: false,

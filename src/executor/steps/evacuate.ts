@@ -30,10 +30,18 @@ import { attempts, listEvacuations, lookAgain, recheck } from './recheck.ts'
 const clockMarginMs = 5_000
 
 /**
- * Faults that come after the spawn without an event of their own: another write changed the task meanwhile, or an earlier order
- * has put the guest there (docs/nova.md §2.5). A text only ever makes us more careful: what it names is not sent elsewhere.
+ * Faults that come after the spawn without an event of their own: another write changed the task meanwhile, an earlier order has put
+ * the guest there, or nova-compute could not save what it had done, because its conductor, RabbitMQ or the database was away
+ * (docs/nova.md §2.5). A text only ever makes us more careful: what it names is not sent elsewhere.
  */
-const failsBesideAGuest = /conflict updating instance|unexpected task ?state|already exists/i
+const failsBesideAGuest = new RegExp(
+  [
+    'conflict updating instance|unexpected task ?state|already exists',
+    'messaging ?timeout|timed out waiting for a reply|message ?delivery|remote ?error|rpc',
+    '\\bdb[a-z]*error|deadlock|operational ?error|cell ?timeout',
+  ].join('|'),
+  'i',
+)
 
 export const evacuate: StepDriver = {
   before: async (scene) => {
