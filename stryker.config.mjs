@@ -12,6 +12,7 @@ export default {
     'src/monitor/{verdict-rules,brake,brake-trips,freezer,control-plane,clock-skew,heartbeat,suspicion,witnesses}.ts',
     'src/monitor/probe-round.ts',
     'src/domain/{back-off,host-return,return-record}.ts',
+    'src/formats/{duration,yaml-path}.ts',
     'src/control/brake-facts.ts',
     'src/orders/order-holds.ts',
   ],

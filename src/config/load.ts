@@ -21,7 +21,7 @@ import { warningsOf, type ConfigWarning } from './warnings.ts'
 import { webConfig, webRules } from './web.ts'
 import { resolveWindow } from './windows.ts'
 import { ipmiConfig, prometheusConfig } from './witnesses.ts'
-import type { Path, Problem } from '../formats/yaml-source.ts'
+import { problemText, type Path, type Problem } from '../formats/yaml-source.ts'
 import { installed } from '../system/installed.ts'
 
 /** sun_path has 108 bytes with its end; a longer path would be cut off silently by some callers. */
@@ -301,7 +301,7 @@ function mapped<T, U>(record: Record<string, T>, change: (value: T, key: string)
 
 function invalid(name: string, files: readonly string[], problems: Problem[]): LifeboatError {
   const inOrder = [...problems].sort((a, b) => files.indexOf(a.file) - files.indexOf(b.file) || byPlace(a, b))
-  const lines = inOrder.map(({ file, line, col, message }) => `${file}:${line}:${col}: ${message}`)
+  const lines = inOrder.map(problemText)
   const count = lines.length === 1 ? 'one problem' : `${lines.length} problems`
   return new LifeboatError('CONFIG_INVALID', `${name} is not valid: ${count}`, { details: { problems: lines } })
 }

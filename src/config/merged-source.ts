@@ -22,18 +22,21 @@ export function mergeTexts(texts: readonly { file: string; text: string }[]): Me
   let data: unknown = {}
   let origin: Origin = { text: 0, keys: new Map() }
   for (const [index, source] of sources.entries()) {
+    // An empty file is an empty map.
+    const said = source.data ?? {}
     if (problems.length > 0) break
     if (index === 0) {
-      data = source.data
+      data = said
       origin = originOf(data, 0)
-    } else [data, origin] = laid(data, origin, source.data, index)
+    } else [data, origin] = laid(data, origin, said, index)
   }
   const sourceAt = (path: Path): YamlSource | undefined => sources[nearest(origin, path).origin.text]
   const nowhere: Place = { file: 'defaults', line: 1, col: 1 }
   return {
     data: problems.length > 0 ? null : data,
     problems,
-    valueAt: (path) => sourceAt(path)?.valueAt(path) ?? nowhere,
+    has: (path) => sourceAt(path)?.has(path) ?? false,
+    valueAt: (path, offset) => sourceAt(path)?.valueAt(path, offset) ?? nowhere,
     keyAt: (path) => sourceAt(path)?.keyAt(path) ?? nowhere,
     fileOf: (path) => {
       const { origin: found, depth } = nearest(origin, path)

@@ -4,7 +4,7 @@ import { instanceStates, noticeTopics, type NoticeTopic } from '../domain/notice
 import { readRegularFile } from '../system/regular-file.ts'
 import { english, templateProblem, variables, variablesOf, type Texts } from '../notices/texts.ts'
 import { pathText } from './problems.ts'
-import { readYaml, type Path } from '../formats/yaml-source.ts'
+import { problemText, readYaml, type Path } from '../formats/yaml-source.ts'
 
 const words = z.strictObject({ subject: z.string().min(1).optional(), text: z.string().min(1).optional() })
 const keys = (all: readonly string[]) => Object.fromEntries(all.map((key) => [key, words.optional()]))
@@ -30,12 +30,11 @@ export function readTexts(file: string, tell: (problem: string) => void): Texts 
   }
   const source = readYaml(text, file)
   const at = (path: Path, message: string): void => {
-    const { line, col } = source.valueAt(path)
-    tell(`${file}:${line}:${col}: ${message}`)
+    tell(problemText({ ...source.valueAt(path), message }))
   }
-  for (const { line, col, message } of source.problems) tell(`${file}:${line}:${col}: ${message}`)
+  for (const problem of source.problems) tell(problemText(problem))
   if (source.problems.length > 0) return english
-  const parsed = textsFile.safeParse(source.data)
+  const parsed = textsFile.safeParse(source.data ?? {})
   if (!parsed.success) {
     for (const { path, message } of parsed.error.issues) at(path, `${pathText(path) || 'the file'}: ${message}`)
     return english

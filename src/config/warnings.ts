@@ -7,7 +7,7 @@ import { readableByOthers } from './files.ts'
 import type { MergedSource } from './merged-source.ts'
 import { sharedProbes } from './probe-targets.ts'
 import type { Environment } from './secrets.ts'
-import type { Place } from '../formats/yaml-source.ts'
+import { problemText, type Place } from '../formats/yaml-source.ts'
 
 export interface ConfigWarning {
   /** With its file, and the place in it where it has one. */
@@ -38,7 +38,7 @@ function beatenVariable({ stateDir }: Config, source: MergedSource, env: Environ
   const message = `state_dir is ${stateDir}, so $LIFEBOAT_STATE_DIR (${wanted}) counts for nothing`
   return [
     {
-      message: placed(source.valueAt(['state_dir']), message),
+      message: problemText({ ...source.valueAt(['state_dir']), message }),
       advice: 'What a file says beats the variable: drop one',
     },
   ]
@@ -48,7 +48,10 @@ function unfenceable(config: Config, source: MergedSource): ConfigWarning[] {
   return unfenceableHosts(config).map((found) => {
     const [host = ''] = found.hosts
     const place = Object.hasOwn(config.hosts, host) ? source.keyAt(['hosts', host]) : segmentPlace(config, source, host)
-    return { message: placed(place, unfenceableText(found)), advice: unfenceableAdvice(host, found.gaps) }
+    return {
+      message: problemText({ ...place, message: unfenceableText(found) }),
+      advice: unfenceableAdvice(host, found.gaps),
+    }
   })
 }
 
@@ -57,10 +60,10 @@ function lookedAtTwice(config: Config, source: MergedSource): ConfigWarning[] {
     const last = hosts.at(-1) ?? ''
     const place = Object.hasOwn(config.hosts, last) ? source.keyAt(['hosts', last]) : source.keyAt(['probes', method])
     return {
-      message: placed(
-        place,
-        `probes look at ${target} for ${hosts.join(' and ')}: what it says of one is taken for the other`,
-      ),
+      message: problemText({
+        ...place,
+        message: `probes look at ${target} for ${hosts.join(' and ')}: what it says of one is taken for the other`,
+      }),
       advice: 'Give each host the address that is its own',
     }
   })
@@ -70,10 +73,6 @@ function lookedAtTwice(config: Config, source: MergedSource): ConfigWarning[] {
 function segmentPlace({ segments }: Config, source: MergedSource, host: string): Place {
   const index = segments.findIndex(({ match }) => match.hosts.includes(host))
   return source.valueAt(['segments', index, 'match', 'hosts', segments[index]?.match.hosts.indexOf(host) ?? 0])
-}
-
-function placed({ file, line, col }: Place, message: string): string {
-  return `${file}:${line}:${col}: ${message}`
 }
 
 /** Files that everybody may read and that hold a secret themselves. */

@@ -4,7 +4,7 @@
  */
 import type { Report } from './compiled.ts'
 import { ends, type RecipeDocument, type StepDocument, type WorkflowDocument } from './document.ts'
-import type { Path } from './positions.ts'
+import type { Path } from '../formats/yaml-source.ts'
 
 /** Reports every problem of references and reachability. */
 export function checkReferences(document: WorkflowDocument, report: Report): void {

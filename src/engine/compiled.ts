@@ -2,7 +2,7 @@
 import { Conditions } from './conditions.ts'
 import type { RecipeDocument, Rule, StepDocument, WorkflowDocument } from './document.ts'
 import { declarations, type Facts } from './facts.ts'
-import type { Path } from './positions.ts'
+import type { Path } from '../formats/yaml-source.ts'
 
 /** Facts of a step's condition: the rule's, and the power state that the instance must end in. */
 export type StepFacts = Facts & { expected: 'running' | 'stopped' | 'any' }

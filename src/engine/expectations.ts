@@ -2,14 +2,13 @@
  * Expected plans: a workflow's tests, kept beside it as YAML. Each case describes one instance
  * of a dead host by how it differs from a plain running one, and what must be decided about it. Pure.
  */
-import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { InstancePlan, RecipeStep, Workflow } from '../domain/plan.ts'
 import { builtInSettings, type Segment } from '../domain/segment.ts'
 import type { Survey } from '../domain/survey.ts'
-import { Positions } from './positions.ts'
+import { problemText, readYaml, type Problem } from '../formats/yaml-source.ts'
 
 const texts = z.record(z.string(), z.string())
 
@@ -98,22 +97,20 @@ export interface ExpectationResult {
 
 /** Runs the cases of a test file against the workflow. Throws WORKFLOW_INVALID when the file itself is wrong. */
 export function checkExpectations(source: string, fileName: string, workflow: Workflow): ExpectationResult[] {
-  const lines = new LineCounter()
-  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false })
-  const positions = new Positions(document, lines)
-  const parsed = fileSchema.safeParse(document.errors.length === 0 ? document.toJS() : undefined)
-  if (!parsed.success) {
-    const yaml = document.errors.map((error) => ({ ...lines.linePos(error.pos[0]), message: error.message }))
-    const shape = parsed.error.issues.map((issue) => ({ ...positions.value(issue.path), message: issue.message }))
-    const problems = yaml.length > 0 ? yaml : shape
-    const said = problems.map(({ line, col, message }) => `${fileName}:${line}:${col}: ${message}`)
-    throw new LifeboatError('WORKFLOW_INVALID', said.join('\n'), { details: { problems } })
-  }
+  const read = readYaml(source, fileName)
+  if (read.problems.length > 0) throw invalid(read.problems)
+  const parsed = fileSchema.safeParse(read.data)
+  if (!parsed.success)
+    throw invalid(parsed.error.issues.map((issue) => ({ ...read.valueAt(issue.path), message: issue.message })))
   return parsed.data.cases.map((one, index) => {
     const [plan] = workflow.plan(surveyOf(one), segmentOf(one)).instances
     const differences = plan === undefined ? ['the plan is empty'] : compare(one.expect, plan)
-    return { name: one.name, line: positions.value(['cases', index]).line, differences }
+    return { name: one.name, line: read.valueAt(['cases', index]).line, differences }
   })
+}
+
+function invalid(problems: Problem[]): LifeboatError {
+  return new LifeboatError('WORKFLOW_INVALID', problems.map(problemText).join('\n'), { details: { problems } })
 }
 
 function compare(expect: Case['expect'], plan: InstancePlan): string[] {

@@ -6,12 +6,12 @@
  */
 import { join } from 'node:path'
 import { LifeboatError } from '../domain/errors.ts'
+import { placeText, problemText, readYaml, type YamlSource } from '../formats/yaml-source.ts'
 import type { CloudConfig } from './cloud-config.ts'
 import { settingsOf } from './cloud-settings.ts'
 import { isTable } from './raw-cloud.ts'
 import type { CloudChoice, Environment, RawCloud, Table } from './raw-cloud.ts'
-import { isHidden, parseLocated, readIfThere } from './located-yaml.ts'
-import type { LocatedYaml } from './located-yaml.ts'
+import { isHidden, readIfThere } from './optional-file.ts'
 
 export type { CloudChoice, Environment } from './raw-cloud.ts'
 
@@ -24,6 +24,12 @@ const selectors = new Set([
   'OS_CLIENT_SECURE_FILE',
   'OS_CLOUD_NAME',
 ])
+/** A file that was found, as it was read. */
+interface CloudsFile {
+  file: string
+  source: YamlSource
+}
+
 const foreign = ['OS_TEST', 'OS_STD', 'OS_LOG']
 
 /**
@@ -80,7 +86,7 @@ export function findCloud(choice: CloudChoice): RawCloud {
 }
 
 /** openstacksdk's search path, behind the files that lie beside Lifeboat's configuration. The first file that is there wins; it is not merged with later ones. */
-function firstFile(stem: 'clouds' | 'secure', choice: CloudChoice, looked: string[]): LocatedYaml | null {
+function firstFile(stem: 'clouds' | 'secure', choice: CloudChoice, looked: string[]): CloudsFile | null {
   const { env, workDir, beside } = choice
   const named = env[stem === 'clouds' ? 'OS_CLIENT_CONFIG_FILE' : 'OS_CLIENT_SECURE_FILE']
   const home = env['SNAP_REAL_HOME'] ?? env['HOME']
@@ -95,42 +101,42 @@ function firstFile(stem: 'clouds' | 'secure', choice: CloudChoice, looked: strin
   if (stem === 'clouds' && choice.file !== undefined) {
     const text = readIfThere(choice.file)
     if (text === null) throw new LifeboatError('CONFIG_INVALID', `${choice.file} does not exist`)
-    return checked(parseLocated(choice.file, text))
+    return parsed(choice.file, text)
   }
   const candidates = folders.flatMap((folder) => suffixes.map((suffix) => join(folder, `${stem}.${suffix}`)))
   if (named) candidates.unshift(named)
   for (const file of new Set(candidates)) {
     if (stem === 'clouds') looked.push(isHidden(file) ? `${file}: its folder is closed to this user` : file)
     const text = readIfThere(file)
-    if (text !== null) return checked(parseLocated(file, text))
+    if (text !== null) return parsed(file, text)
   }
   return null
 }
 
-function checked(file: LocatedYaml): LocatedYaml {
-  if (!isTable(file.data)) throw new LifeboatError('CONFIG_INVALID', `${file.file}:1:1 is empty or not a mapping`)
-  const clouds = file.data['clouds']
+/** Throws CONFIG_INVALID with the place and never with the text, which may be a password. */
+function parsed(file: string, text: string): CloudsFile {
+  const source = readYaml(text, file, { credentials: true })
+  const [first] = source.problems
+  if (first !== undefined) throw new LifeboatError('CONFIG_INVALID', problemText(first))
+  if (!isTable(source.data)) throw new LifeboatError('CONFIG_INVALID', `${file}:1:1 is empty or not a mapping`)
+  const clouds = source.data['clouds']
   if (clouds !== undefined && clouds !== null && !isTable(clouds)) {
-    throw new LifeboatError(
-      'CONFIG_INVALID',
-      `${file.where(['clouds']) ?? file.file}: "clouds" must map names to clouds`,
-    )
+    const place = placeText(source.valueAt(['clouds']))
+    throw new LifeboatError('CONFIG_INVALID', `${place}: "clouds" must map names to clouds`)
   }
-  return file
+  return { file, source }
 }
 
-function cloudsOf(file: LocatedYaml | null): Table {
-  const clouds = isTable(file?.data) ? file.data['clouds'] : undefined
+function cloudsOf(file: CloudsFile | null): Table {
+  const data = file?.source.data
+  const clouds = isTable(data) ? data['clouds'] : undefined
   return isTable(clouds) ? clouds : {}
 }
 
 /** secure.yaml is looked at first: where both have the value, that one counts. */
-function placeOf(files: LocatedYaml[], path: string[]): string | null {
-  for (const file of files.toReversed()) {
-    const place = file.where(path)
-    if (place !== null) return place
-  }
-  return null
+function placeOf(files: CloudsFile[], path: string[]): string | null {
+  const found = files.findLast(({ source }) => source.has(path))
+  return found === undefined ? null : placeText(found.source.valueAt(path))
 }
 
 /** Deep: a table in both is merged, anything else in `over` replaces. */

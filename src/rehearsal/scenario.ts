@@ -9,7 +9,7 @@ import { ensureError, LifeboatError } from '../domain/errors.ts'
 import { section, text } from '../config/pieces.ts'
 import { duration } from '../formats/duration-schema.ts'
 import { pathText } from '../config/problems.ts'
-import { readYaml } from '../formats/yaml-source.ts'
+import { problemText, readYaml, type Problem } from '../formats/yaml-source.ts'
 import { acts, type ActName } from './acts.ts'
 import { condition, type Condition } from './condition.ts'
 import { setting } from './setting.ts'
@@ -69,7 +69,7 @@ export function loadScenario(file: string): Scenario {
 export function parseScenario(content: string, file: string, name: string): Scenario {
   const source = readYaml(content, file)
   if (source.problems.length > 0) throw invalid(file, source.problems)
-  const parsed = schema.safeParse(source.data)
+  const parsed = schema.safeParse(source.data ?? {})
   if (parsed.success) return { ...parsed.data, name }
   const problems = parsed.error.issues.map((issue) => {
     const where = pathText(issue.path) || 'the scenario'
@@ -80,8 +80,8 @@ export function parseScenario(content: string, file: string, name: string): Scen
   throw invalid(file, problems)
 }
 
-function invalid(file: string, problems: { line: number; col: number; message: string }[]): LifeboatError {
-  const lines = problems.map(({ line, col, message }) => `${file}:${line}:${col}: ${message}`)
+function invalid(file: string, problems: Problem[]): LifeboatError {
+  const lines = problems.map(problemText)
   return new LifeboatError('CONFIG_INVALID', `${file} is no valid scenario: ${lines[0] ?? ''}`, {
     details: { problems: lines },
   })

@@ -33,7 +33,7 @@ describe('a bad configuration file says every problem with its place and what is
   it('names that nothing defines, secrets that cannot be had, contradictions', () => {
     const text = problemsOfFile('references.yaml').join('\n')
     for (const expected of [
-      'references.yaml:2:3: monitor.confirm_after_beats: is 2.5, but a host is only suspect after 3',
+      'references.yaml:1:1: monitor.confirm_after_beats: is 2.5, but a host is only suspect after 3',
       'references.yaml:6:30: probes.ssh.address: no host has the variable {adress} (known: {host}, {address};',
       'references.yaml:7:39: probes.odd.argv[1]: "a}b" has a stray }',
       'references.yaml:9:33: fencing.bmc.system: no host has the variable {bmc}',

@@ -394,13 +394,13 @@ describe('a bad document', () => {
   it('that is no YAML is told in one line, with its place once', () => {
     const found = checkWorkflow(good.replace('{ name: example', '{ name: example: '), 'x.yaml')
     expect(found).toHaveLength(1)
-    expect(found[0]!.message).toMatch(/^not valid YAML: [^\n]*$/)
+    expect(found[0]!.message).toMatch(/^is not valid YAML: [^\n]*$/)
     expect(found[0]!.message).not.toContain('line')
   })
 
   it('that only a lenient reader would take is none', () => {
     const found = checkWorkflow(good.replace('order: []', 'order: [b\n    y: 1]'), 'x.yaml')
-    expect(found.map(({ message }) => message)).toEqual([expect.stringMatching(/^not valid YAML/)])
+    expect(found.map(({ message }) => message)).toEqual([expect.stringMatching(/^is not valid YAML/)])
   })
 
   it('may name one thing a few hundred times, though not without end', () => {

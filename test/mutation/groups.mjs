@@ -62,8 +62,8 @@ const groups = {
     tests('control', 'brake-watch').concat(tests('orders', 'order-holds')),
   ],
   documents: [
-    files('engine', 'compiled document expectations positions workflow'),
-    tests('engine', 'mistakes workflow positions expectations planner').concat(loads),
+    files('engine', 'compiled document expectations workflow').concat(files('formats', 'duration yaml-path')),
+    tests('engine', 'mistakes workflow expectations planner').concat(tests('formats', 'duration yaml-source'), loads),
   ],
   plans: [files('engine', 'check conditions facts initial-state planner recipes owner-policy'), engine],
 }

@@ -138,7 +138,7 @@ describe('which file', () => {
   it('that is broken is named with line and column, without its text', () => {
     const file = write('work/clouds.yaml', 'clouds:\n  a: {password: "hush-hush\n')
     expect(refused(() => load())).toContain(`${file}:`)
-    expect(refused(() => load())).toMatch(/:\d+:\d+ is not valid YAML/)
+    expect(refused(() => load())).toMatch(/:\d+:\d+: is not valid YAML \(MISSING_CHAR\)/)
   })
 })
 
