@@ -113,7 +113,7 @@ function textOf(entry: Entry): string {
       return `Configuration reloaded by ${by}: ${changed.join(', ') || 'nothing changed'}${rest}`
     }
     case 'config.refused':
-      return `Configuration rejected (${entry.data.code}), reload ordered by ${entry.data.by}: ${entry.data.message}`
+      return `Configuration rejected (${entry.data.code}), the current one stays in force; reload ordered by ${entry.data.by}: ${entry.data.message}`
     case 'mode.changed':
       return `${entry.data.by} changed the mode from ${entry.data.from} to ${entry.data.to}`
     case 'operator.log-level':
