@@ -233,14 +233,16 @@ describe('a reader', () => {
     expect(await violationsOf(reader)).toEqual([])
   })
 
-  it('is told that a plan is not for them, and none is made though the page asks before it knows who looks', async () => {
-    const refused = reader.waitForResponse((response) => response.url() === `${stage.url}/v1/plans`)
+  it('is told that a plan is not for them, and none is ordered', async () => {
+    const ordered: string[] = []
+    reader.on('request', (request) => void ordered.push(`${request.method()} ${new URL(request.url()).pathname}`))
     await reader.goto(`${stage.url}/plan/cmp05`)
     await reader.waitForSelector('.notice, [role=alert]')
     expect(await textOf(reader, 'main')).toMatch(/Not for this login\s+Needs the role operator/)
-    expect((await refused).status()).toBe(403)
     expect(await reader.locator('.window-table').count()).toBe(0)
     expect(await violationsOf(reader)).toEqual([])
+    expect(ordered).toContain('GET /v1/me')
+    expect(ordered).not.toContain('POST /v1/plans')
   })
 
   it('sees everything of an incident, and acts on nothing', async () => {
