@@ -16,7 +16,7 @@ import {
   whereItStands,
 } from './destination.ts'
 import { beforeOf, hasMetAnother, ours, recordInForce, spareOf } from './evacuation-records.ts'
-import { throwIfLost, wellSince } from './lost-order.ts'
+import { lookAtChosen, type SeenWell, throwIfLost } from './lost-order.ts'
 import { listEvacuations } from './recheck.ts'
 
 /**
@@ -54,7 +54,7 @@ export async function followed(scene: StepScene, record: StepRecord): Promise<En
     done: null,
     still: null,
     unclaimedSince: null,
-    wellSince: null,
+    chosenWell: null,
     askedAt: -Infinity,
   }
   for (;;) {
@@ -71,8 +71,9 @@ export async function followed(scene: StepScene, record: StepRecord): Promise<En
       if ('unclaimed' in seenNow) {
         const isChosen = destinationOf(run, seenNow.unclaimed) !== null
         const isNowhere = !isChosen && (await learnDestination(scene, seenNow.unclaimed))
-        if (isChosen) seen.wellSince = await wellSince(scene, seenNow.unclaimed, seen.wellSince)
-        await throwIfLost(scene, record, seenNow.unclaimed, { answeredAt: began, isNowhere, wellSince: seen.wellSince })
+        if (isChosen) seen.chosenWell = await lookAtChosen(scene, seenNow.unclaimed, seen.chosenWell)
+        const { chosenWell } = seen
+        await throwIfLost(scene, record, seenNow.unclaimed, { answeredAt: began, isNowhere, chosenWell })
       } else sayStill(scene, seenNow.still, seen)
       continue
     }
@@ -113,8 +114,8 @@ interface Seen {
   still: { as: string; since: number; said: boolean } | null
   /** Since when the record stands at `accepted`, taken by nobody. */
   unclaimedSince: number | null
-  /** Since when the host that the scheduler chose for it is seen to be well. */
-  wellSince: number | null
+  /** For how long the host that the scheduler chose for it is seen to be well. */
+  chosenWell: SeenWell | null
   askedAt: number
 }
 

@@ -8,7 +8,7 @@ import { ensureError, LifeboatError } from '../../domain/errors.ts'
 import type { InstanceActionEvent, Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
 import { retryRead } from '../retry.ts'
-import { destinationOf } from './destination.ts'
+import { askPlacementEveryMs, destinationOf } from './destination.ts'
 import type { StepScene } from '../step-driver.ts'
 
 /**
@@ -16,24 +16,24 @@ import type { StepScene } from '../step-driver.ts'
  *
  * - The conductor ended it with an error, and it holds room nowhere (Placement was asked). The conductor resets nothing then
  *   (docs/nova.md §2.2), and choosing a destination and telling it come last, so nothing was started.
- * - The conductor ended it with an error after the scheduler had claimed room, and the chosen host was well for as long as anything
- *   may be served late (decision 20): one that had been told would have taken the order within seconds.
+ * - The conductor ended it with an error after the scheduler had claimed room, and the chosen host was well for `longest_request`
+ *   (decision 20): a host that had been told would have taken the order within seconds.
  * - The conductor never began it, carried out one of ours that was sent later, for whichever host, and the time is over in which
  *   anything may still be served late (decision 20). RabbitMQ drops what reaches it before the conductor has declared its queue again
  *   (docs/nova.md §2.2).
  *
  * @param known.answeredAt when Nova's answer to it was known, by the monotonic clock
- * @param known.wellSince since when the chosen host is seen to be well; null: no host is known, or it is not
+ * @param known.chosenWell for how long the chosen host is seen to be well; null: no host is known, or it is not
  */
 export async function throwIfLost(
   scene: StepScene,
   { key, requestId }: StepRecord,
   order: Migration,
-  { answeredAt, isNowhere, wellSince: since }: { answeredAt: number; isNowhere: boolean; wellSince: number | null },
+  { answeredAt, isNowhere, chosenWell }: { answeredAt: number; isNowhere: boolean; chosenWell: SeenWell | null },
 ): Promise<void> {
   const { run } = scene
   const { longestRequestMs } = run.settings
-  const neverTold = since !== null && run.clock.now() - since >= longestRequestMs
+  const neverTold = chosenWell !== null && chosenWell.seenAt - chosenWell.since >= longestRequestMs
   if (requestId === null || order.destHost !== null || !(isNowhere || neverTold)) return
   const events = await eventsOf(scene, requestId)
   if (events === null) return
@@ -45,23 +45,38 @@ export async function throwIfLost(
     throw lost(order, "Nova's conductor never got it, and has taken later ones: the message bus lost it")
 }
 
+/** How long the host that the scheduler chose is seen to be well, by the monotonic clock. */
+export interface SeenWell {
+  since: number
+  seenAt: number
+}
+
 /**
- * Since when the host that the scheduler chose is well: its nova-compute beats, and takes what waits for it. Null: it is not, or no
- * host is known. Throws what reading the services throws.
+ * The longest time between two looks at that host. Longer: the process may have stood still while the host died and came back with the
+ * order in its queue. Shorter: one slow reading of Nova begins the watch again.
  */
-export async function wellSince(
+const longestGapMs = 3 * askPlacementEveryMs
+
+/**
+ * Looks at the host that the scheduler chose: its nova-compute beats, so it takes what waits for it, and nothing says that it failed.
+ * Null: it is not well, or no host is known. Throws what reading the services throws.
+ */
+export async function lookAtChosen(
   { run, signal }: StepScene,
   order: Migration,
-  before: number | null,
-): Promise<number | null> {
+  before: SeenWell | null,
+): Promise<SeenWell | null> {
   const chosen = destinationOf(run, order)
-  if (chosen === null) return null
+  if (chosen === null || run.permissions.hasIncident(chosen)) return null
   const { services } = await retryRead(run.clock, signal, () => run.cloud.listServices({ signal }))
   const isWell = services.some(
     ({ binary, host, state, forcedDown }) =>
       binary === 'nova-compute' && host === chosen && state === 'up' && !forcedDown,
   )
-  return isWell ? (before ?? run.clock.now()) : null
+  if (!isWell) return null
+  const seenAt = run.clock.now()
+  const goesOn = before !== null && seenAt - before.seenAt <= longestGapMs
+  return { since: goesOn ? before.since : seenAt, seenAt }
 }
 
 /** Enough of the newest steps to find one that was carried out, however many wait beside it. */

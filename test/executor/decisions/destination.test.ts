@@ -1,5 +1,6 @@
 /** An order that no destination has taken: where it went is asked of Placement, and what is known is said. */
 import { describe, expect, it } from 'vitest'
+import { sleep } from '../../../src/domain/clock.ts'
 import { LifeboatError } from '../../../src/domain/errors.ts'
 import { evacuate } from '../../../src/executor/steps/evacuate.ts'
 import { evacuation, record, Stage } from './stage.ts'
@@ -49,6 +50,47 @@ describe('an order that stands at accepted', () => {
     const order = following(stage)
     await stage.clock.advance(40_000)
     expect([order.code(), stage.count('allocatedHosts')]).toEqual([null, 3])
+  })
+})
+
+describe('an order that the conductor gave up behind the claim of the scheduler', () => {
+  const longestRequestMs = 120_000
+  const givenUp = (): Stage => {
+    const stage = new Stage()
+    stage.run.settings = { ...stage.run.settings, longestRequestMs }
+    stage.migrations = [evacuation(1, waiting)]
+    stage.allocated = ['dead', 'chosen']
+    stage.up = ['chosen']
+    const event = { event: 'rebuild_server', result: 'Error', host: null, details: 'Timed out', startedAt: '' }
+    const action = { action: 'evacuate', requestId: 'req-1', userId: 'u', projectId: 'p', startedAt: '', message: null }
+    stage.actions = [{ ...action, events: [{ ...event, finishedAt: '' }] }]
+    return stage
+  }
+
+  it('is lost once the chosen host was well for as long as anything may be served late, and not before', async () => {
+    const stage = givenUp()
+    const order = following(stage)
+    await stage.clock.advance(longestRequestMs)
+    expect(order.code()).toBeNull()
+    await stage.clock.advance(60_000)
+    expect(order.code()).toBe('EVACUATION_LOST')
+  })
+
+  it.each([
+    ['is not up', (stage: Stage) => (stage.up = [])],
+    ['has an incident', (stage: Stage) => (stage.failing = ['chosen'])],
+    ['was not looked at for a while', (stage: Stage) => (stage.onServices = () => sleep(stage.clock, 100_000))],
+  ])('is waited for as long again when the chosen host %s meanwhile', async (_what, happens) => {
+    const stage = givenUp()
+    const order = following(stage)
+    await stage.clock.advance(100_000)
+    happens(stage)
+    await stage.clock.advance(100_000)
+    Object.assign(stage, { up: ['chosen'], failing: [], onServices: () => undefined })
+    await stage.clock.advance(100_000)
+    expect(order.code()).toBeNull()
+    await stage.clock.advance(60_000)
+    expect(order.code()).toBe('EVACUATION_LOST')
   })
 })
 

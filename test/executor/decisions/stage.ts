@@ -42,6 +42,12 @@ export class Stage {
   actions: InstanceAction[] = []
   /** Hosts that Placement has the instance on. */
   allocated: string[] = ['dead']
+  /** Hosts whose nova-compute Nova shows as up. */
+  up: string[] = []
+  /** Hosts that have an incident. */
+  failing: string[] = []
+  /** Before the services are answered. */
+  onServices: () => Promise<void> | void = () => undefined
   permission: Permission = { allowed: true }
   /** For what was begun. Nothing: it may go on. */
   begun: Partial<Record<Act, Permission>> = {}
@@ -79,7 +85,7 @@ export class Stage {
         of: (_incident: Incident, act: Act = 'begins') =>
           act === 'begins' ? this.permission : (this.begun[act] ?? { allowed: true }),
         isFenced: (host: string) => this.fenced.has(host),
-        hasIncident: () => false,
+        hasIncident: (host: string) => this.failing.includes(host),
         setAsideReason: () => null,
       } as unknown as Run['permissions'],
       proofExpired: null,
@@ -268,6 +274,19 @@ export class Stage {
         readable('allocatedHosts', options)
         called('allocatedHosts', id)
         return this.allocated
+      },
+      listServices: async (options) => {
+        readable('listServices', options)
+        called('listServices')
+        await this.onServices()
+        const row = { id: 's', binary: 'nova-compute', zone: 'nova', updatedAt: null, status: 'enabled' } as const
+        const flags = { state: 'up', forcedDown: false, disabledReason: null } as const
+        return {
+          services: this.up.map((host) => ({ ...row, ...flags, host })),
+          serverTimeMs: null,
+          tookMs: 0,
+          showsLostCells: true,
+        }
       },
       evacuate: write('evacuate'),
       start: write('start'),
