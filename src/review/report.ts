@@ -10,7 +10,7 @@ import { verdictKinds } from '../domain/verdict.ts'
 import { instancesPart } from './report-instances.ts'
 import { bullets, oneLine, table, time } from './markdown.ts'
 import { lineOf } from '../domain/text/entry-sentence.ts'
-import { between } from '../domain/text/span.ts'
+import { between, later } from '../domain/text/span.ts'
 
 /** The report. `entries` are all entries of the incident, oldest first. Throws NOT_FOUND when they do not open it. */
 export function incidentReport(id: IncidentId, entries: Entry[]): string {
@@ -165,7 +165,7 @@ function timelinePart(entries: Entry[]): string {
   const first = entries[0]?.at ?? ''
   const rows = entries.map((entry) => [
     time(entry.at),
-    `+${between(first, entry.at)}`,
+    later(first, entry.at),
     entry.actor,
     lineOf(entry),
     String(entry.seq),

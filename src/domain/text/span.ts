@@ -32,3 +32,9 @@ export function span(ms: number): string {
 export function between(from: string, to: string): string {
   return span(Date.parse(to) - Date.parse(from))
 }
+
+/** The same with its sign, as a timeline has it: `+4 min 5 s`. */
+export function later(from: string, to: string): string {
+  const text = between(from, to)
+  return text.startsWith('-') ? text : `+${text}`
+}

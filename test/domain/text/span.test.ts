@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { between, span } from '../../../src/domain/text/span.ts'
+import { between, later, span } from '../../../src/domain/text/span.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -36,4 +36,9 @@ it('between two times is by the wall clock, also where that was set back', () =>
   expect(between('2026-01-02T03:04:05.000Z', '2026-01-02T03:08:10.000Z')).toBe('4 min 5 s')
   expect(between('2026-01-02T03:04:05.000Z', '2026-01-02T03:04:02.000Z')).toBe('-3 s')
   expect(between('never', '2026-01-02T03:04:05.000Z')).toBe('unknown')
+})
+
+it('on a timeline it has one sign', () => {
+  expect(later('2026-01-02T03:04:05.000Z', '2026-01-02T03:08:10.000Z')).toBe('+4 min 5 s')
+  expect(later('2026-01-02T03:04:05.000Z', '2026-01-02T03:04:02.000Z')).toBe('-3 s')
 })

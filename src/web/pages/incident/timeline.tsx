@@ -4,7 +4,7 @@ import type { IncidentReview, TimelineEvent } from '../../../domain/review.ts'
 import { Copy, Stamped, Tag, Time } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
 import { counted } from '../../words/count.ts'
-import { span } from '../../../domain/text/span.ts'
+import { later, span } from '../../../domain/text/span.ts'
 
 /** Lines shown at first and with each press. More at once is a wall. */
 const pageSize = 100
@@ -49,7 +49,7 @@ export function EventList({ events, began, names, incident }: EventListProps) {
         <li key={event.seq} class={event.tone}>
           <span class="when">
             <Time at={event.at} />
-            <span class="since">+{span(Date.parse(event.at) - Date.parse(began))}</span>
+            <span class="since">{later(began, event.at)}</span>
           </span>
           <span class="dot" aria-hidden="true" />
           <span class="told">
