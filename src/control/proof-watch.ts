@@ -5,7 +5,7 @@
  */
 import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { NewEntry } from '../domain/entry.ts'
-import type { Incident } from '../domain/incident.ts'
+import type { Incident, StepRecord } from '../domain/incident.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import type { IncidentStore } from './incident-store.ts'
 
@@ -55,17 +55,30 @@ function movedSince(stamp: string | null, { hostSteps }: Incident): boolean {
   if (stamp === null) return false
   let forced = -Infinity
   let newest = -Infinity
-  for (const { kind, before, result, status } of hostSteps.values()) {
-    if (status !== 'confirmed') continue
-    const known = seconds((kind === 'fence' ? before : result) as { updatedAt?: unknown } | null)
-    if (kind === 'force-down') forced = Math.max(forced, known)
+  for (const step of hostSteps.values()) {
+    if (step.status !== 'confirmed') continue
+    const known = seconds(stampOf(step))
+    if (step.kind === 'force-down') forced = Math.max(forced, known)
     newest = Math.max(newest, known)
   }
   return forced > -Infinity && Math.floor(cloudTimeMs(stamp) / 1_000) > newest
 }
 
-function seconds(noted: { updatedAt?: unknown } | null): number {
-  const stamp = noted?.updatedAt
+/** The service's stamp as a step of ours knew it: right before a fencing, or as a write left it. */
+function stampOf(step: StepRecord): string | null | undefined {
+  switch (step.kind) {
+    case 'fence':
+      return step.before?.updatedAt
+    case 'force-down':
+    case 'clear-forced-down':
+    case 'enable':
+      return step.result?.updatedAt
+    default:
+      return null
+  }
+}
+
+function seconds(stamp: string | null | undefined): number {
   const ms = typeof stamp === 'string' ? cloudTimeMs(stamp) : NaN
   return Number.isNaN(ms) ? -Infinity : Math.floor(ms / 1_000)
 }

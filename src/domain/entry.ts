@@ -5,16 +5,17 @@
 import type { ScopeId } from './brake.ts'
 import type { Certainty, ErrorRecord } from './errors.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
-import type { Leftover, ReturnState, ReturnStepKind } from './host-return.ts'
+import type { Leftover, ReturnState } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
 import type { Notice, NoticeDeadLettered, NoticeFailed, NoticeSent } from './notice.ts'
 import type { Outcome } from './outcome.ts'
-import type { HostStepKind, InstancePlan, StepKind } from './plan.ts'
-import type { HostName, ServiceChange } from './service.ts'
+import type { InstancePlan } from './plan.ts'
+import type { FlagsFound, HostName, ServiceChange } from './service.ts'
 import type { SetAsideState } from './set-aside.ts'
 import type { SilenceOnRecord } from './silence.ts'
 import type { StaleOrderEnd, WaitsAt } from './stale-order.ts'
+import type { AnyStepKind, ResultOf, StepIntention } from './step-payloads.ts'
 import type { Scope } from './order.ts'
 import type { Evidence, Verdict, VerdictKind } from './verdict.ts'
 
@@ -97,7 +98,7 @@ export interface EntryData {
   /** Our own writes on the service, to be undone by us alone (law L6). `before` is how we found it. */
   'service.marked': {
     serviceId: string
-    before: { forcedDown: boolean; status: string; disabledReason: string | null }
+    before: FlagsFound
     reason: string
     updatedAt: string | null
   }
@@ -125,14 +126,7 @@ export interface EntryData {
   'service.restored': { serviceId: string; change: ServiceChange; updatedAt: string | null }
 
   'plan.made': InstancePlan
-  'step.intended': {
-    kind: StepKind | HostStepKind | ReturnStepKind
-    attempt: number
-    before: unknown
-    request: unknown
-    /** What the step's writes carry to OpenStack, and its services log; missing where nothing was to be sent. */
-    globalRequestId?: string
-  }
+  'step.intended': StepIntention
   /** `requestId` is Nova's own, under which it files the instance action. */
   'step.issued': { requestId: string | null; globalRequestId?: string }
   /**
@@ -140,7 +134,8 @@ export interface EntryData {
    * by our wall clock, for people; a restart counts from the beginning and says so with another row.
    */
   'step.waiting': { sentAt: string; until: string }
-  'step.confirmed': { result: unknown; globalRequestId?: string }
+  /** Its kind is in the `step.intended` row of the same step. */
+  'step.confirmed': { result: ResultOf<AnyStepKind>; globalRequestId?: string }
   'step.failed': { error: ErrorRecord; globalRequestId?: string }
   /** The recovery of one instance goes on with another recipe. */
   'recipe.entered': { recipe: string; because: string }

@@ -6,32 +6,44 @@ import type { Entry, EntryData, IncidentId } from './entry.ts'
 import type { ErrorRecord } from './errors.ts'
 import { fenceProgress, type FenceProgress } from './fence-progress.ts'
 import type { ProofRecord } from './fencing.ts'
-import type { Leftover, ReturnStepKind } from './host-return.ts'
+import type { Leftover } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome } from './outcome.ts'
-import type { HostStepKind, InstancePlan, StepKind } from './plan.ts'
+import { stepKinds, type InstancePlan, type StepKind } from './plan.ts'
 import { heldBecause } from './text/held-because.ts'
+import type { AnyStepKind, BeforeOf, RequestOf, ResultOf, StepIntention } from './step-payloads.ts'
 import { stepAfter, type StepStatus } from './step-states.ts'
 import type { Verdict } from './verdict.ts'
 
-export interface StepRecord {
+interface StepRows<K extends AnyStepKind> {
   key: string
-  kind: StepKind | HostStepKind | ReturnStepKind
+  kind: K
   attempt: number
   status: StepStatus
-  before: unknown
-  request: unknown
+  /** Null where the state could not be read; the attempt failed then. */
+  before: BeforeOf<K> | null
+  /** Null where nothing was to be sent. */
+  request: RequestOf<K> | null
   /** Nova's. */
   requestId: string | null
   /** Ours, as its writes carried it: Nova's log has it too. Null in rows of older releases and where nothing was to be sent. */
   globalRequestId: string | null
-  result: unknown
+  /** Null before it is confirmed. */
+  result: ResultOf<K> | null
   error: ErrorRecord | null
   intendedAt: string
   endedAt: string | null
   /** Its answer was lost, and Nova may still serve it until then, ISO; null: that is not waited for. */
   waitsUntil: string | null
+}
+
+/** What the rows of one step say; its kind tells what it found, sent and read. */
+export type StepRecord<K extends AnyStepKind = AnyStepKind> = { [P in K]: StepRows<P> }[K]
+
+/** Whether it is a step of an instance, and not of a host. */
+export function isOfInstance(record: StepRecord): record is StepRecord<StepKind> {
+  return Object.hasOwn(stepKinds, record.kind)
 }
 
 export interface InstanceRecovery {
@@ -279,21 +291,7 @@ function planned(plan: InstancePlan): InstanceRecovery {
 function applyToSteps(steps: Map<string, StepRecord>, entry: Entry): void {
   if (entry.step === null) return
   if (entry.kind === 'step.intended') {
-    steps.set(entry.step, {
-      key: entry.step,
-      kind: entry.data.kind,
-      attempt: entry.data.attempt,
-      status: 'intended',
-      before: entry.data.before,
-      request: entry.data.request,
-      requestId: null,
-      globalRequestId: entry.data.globalRequestId ?? null,
-      result: null,
-      error: null,
-      intendedAt: entry.at,
-      endedAt: null,
-      waitsUntil: null,
-    })
+    steps.set(entry.step, begun<AnyStepKind>(entry.step, entry.data, entry.at))
     return
   }
   const step = steps.get(entry.step)
@@ -307,8 +305,7 @@ function applyToSteps(steps: Map<string, StepRecord>, entry: Entry): void {
     step.status = stepAfter(step.status, 'issued')
     step.requestId = entry.data.requestId
   } else if (entry.kind === 'step.confirmed') {
-    step.status = stepAfter(step.status, 'confirmed')
-    step.result = entry.data.result
+    confirm(step, entry.data.result)
     step.endedAt = entry.at
     step.waitsUntil = null
   } else if (entry.kind === 'step.failed') {
@@ -317,4 +314,28 @@ function applyToSteps(steps: Map<string, StepRecord>, entry: Entry): void {
     step.endedAt = entry.at
     step.waitsUntil = null
   }
+}
+
+function begun<K extends AnyStepKind>(key: string, row: StepIntention<K>, at: string): StepRecord<K> {
+  return {
+    key,
+    kind: row.kind,
+    attempt: row.attempt,
+    status: 'intended',
+    before: row.before,
+    request: row.request,
+    requestId: null,
+    globalRequestId: row.globalRequestId ?? null,
+    result: null,
+    error: null,
+    intendedAt: at,
+    endedAt: null,
+    waitsUntil: null,
+  }
+}
+
+/** The row of a result does not name its step's kind: it is the kind that the row before it was written for. */
+function confirm<K extends AnyStepKind>(step: StepRecord<K>, result: ResultOf<K>): void {
+  step.status = stepAfter(step.status, 'confirmed')
+  step.result = result
 }

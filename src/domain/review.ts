@@ -76,8 +76,12 @@ export interface EvidenceSeries {
 }
 
 /** A step with all that is known of it: what was found, what was sent, what came of it. */
-export interface StepReview extends Omit<StepRecord, 'kind'> {
+export interface StepReview extends Omit<StepRecord, 'kind' | 'before' | 'request' | 'result'> {
   kind: string
+  /** As the journal has it: people are shown whatever a release wrote. */
+  before: unknown
+  request: unknown
+  result: unknown
   tookMs: number | null
 }
 

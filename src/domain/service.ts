@@ -26,6 +26,13 @@ export interface ServicesReading {
   showsLostCells: boolean
 }
 
+/** The flags of a service before a write of ours. `status` is Nova's word, whatever it is. */
+export interface FlagsFound {
+  forcedDown: boolean
+  status: string
+  disabledReason: string | null
+}
+
 export interface ServiceChange {
   forcedDown?: boolean
   status?: 'enabled' | 'disabled'

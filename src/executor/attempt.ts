@@ -6,7 +6,9 @@ import type { Accepted } from '../domain/cloud.ts'
 import { sleep } from '../domain/clock.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError, errorRecord, type ErrorRecord, LifeboatError } from '../domain/errors.ts'
-import type { StepRecord } from '../domain/incident.ts'
+import { isOfInstance, type StepRecord } from '../domain/incident.ts'
+import type { StepKind } from '../domain/plan.ts'
+import { intention, type BeforeOf, type Noted } from '../domain/step-payloads.ts'
 import type { Gate } from './gate.ts'
 import type { StepDriver, StepScene } from './step-driver.ts'
 import { neverTaken, noTrace, rethrowUnlessOfTheStep, unread } from './step-errors.ts'
@@ -61,8 +63,11 @@ export class Attempt {
   }
 
   /** What the journal says of it; undefined before its first row. */
-  get record(): StepRecord | undefined {
-    return this.#scene.recovery.steps.get(this.#place.step)
+  get record(): StepRecord<StepKind> | undefined {
+    const { recovery, step } = this.#scene
+    const record = recovery.steps.get(this.#place.step)
+    if (record === undefined || (isOfInstance(record) && record.kind === step.do)) return record
+    throw new LifeboatError('INVARIANT', `step ${record.key} is on record as ${record.kind}, not as ${step.do}`)
   }
 
   /** Goes on from where its rows stand, as far as it can. Throws SHUTDOWN and JOURNAL_UNAVAILABLE; every other error is on record. */
@@ -115,7 +120,10 @@ export class Attempt {
     } catch (thrown) {
       const error = errorRecord(rethrowUnlessOfTheStep(thrown))
       // Nothing was intended yet. Both rows at once: nothing must reconcile the first.
-      run.journal.append([this.#intended(null, null), { kind: 'step.failed', ...this.#place, data: { error } }])
+      run.journal.append([
+        this.#intended({ before: null, request: null }),
+        { kind: 'step.failed', ...this.#place, data: { error } },
+      ])
       return error
     }
     if ('nothingToDo' in prepared) {
@@ -125,14 +133,14 @@ export class Attempt {
     const { before, request } = prepared
     if ('adopt' in prepared) {
       const issued: NewEntry = { kind: 'step.issued', ...this.#place, data: { requestId: null } }
-      run.journal.append([this.#intended(before, request), issued])
+      run.journal.append([this.#intended({ before, request }), issued])
       return 'taken'
     }
     // Reading may have taken minutes: what was allowed before it may be forbidden now.
     if (!this.#isAllowed()) return 'held'
     const mayLeave = this.#gate.lastMoment(act)
     const globalRequestId = stepRequestId(this.#place)
-    run.journal.append([this.#intended(before, request, { globalRequestId })])
+    run.journal.append([this.#intended({ before, request }, { globalRequestId })])
     return this.#send(mayLeave, globalRequestId)
   }
 
@@ -230,7 +238,7 @@ export class Attempt {
     return this.#gate.isOpen(this.#scene.act) && this.#scene.run.plans.stands(this.#scene)
   }
 
-  #begun(): StepRecord {
+  #begun(): StepRecord<StepKind> {
     if (this.record === undefined) throw new LifeboatError('INVARIANT', `step ${this.#place.step} has no rows`)
     return this.record
   }
@@ -243,15 +251,15 @@ export class Attempt {
     return error
   }
 
-  #recordNothingToDo(nothingToDo: unknown): void {
+  #recordNothingToDo(nothingToDo: BeforeOf<StepKind>): void {
     this.#scene.run.journal.append([
-      this.#intended(nothingToDo, null),
+      this.#intended({ before: nothingToDo, request: null }),
       { kind: 'step.confirmed', ...this.#place, data: { result: { nothingToDo } } },
     ])
   }
 
-  #intended(before: unknown, request: unknown, sends: { globalRequestId?: string } = {}): NewEntry {
-    const data = { kind: this.#scene.step.do, attempt: this.#number, before, request, ...sends }
+  #intended(noted: Noted<StepKind>, sends: { globalRequestId?: string } = {}): NewEntry {
+    const data = intention<StepKind>(this.#scene.step.do, this.#number, noted, sends)
     return { kind: 'step.intended', ...this.#place, data }
   }
 }

@@ -3,12 +3,12 @@
  * and forcing down may be repeated, so after a crash they are reconciled by reading and, where needed, done once more.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { EntryData } from '../domain/entry.ts'
 import { ensureError, errorRecord, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 import type { FenceAttempt, FencingProof } from '../domain/fencing.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { HostStepKind } from '../domain/plan.ts'
-import { ourDisabledReason, type ServiceRecord } from '../domain/service.ts'
+import { ourDisabledReason, type FlagsFound, type ServiceRecord } from '../domain/service.ts'
+import { intention, type BeforeOf, type ForcedDown, type RequestOf, type ResultOf } from '../domain/step-payloads.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import type { Run } from './context.ts'
 import { FenceWatch } from './fence-watch.ts'
@@ -36,7 +36,7 @@ export async function fenceHost(run: Run, attestationCounts: boolean, seen?: Ver
     // A stamp later than this one is a sign of life after the fencing.
     ...(seen !== undefined && { updatedAt: seen.evidence.updatedAt }),
   }
-  return hostStep(run, 'fence', before, { methods, limitMs }, async () => {
+  return hostStep(run, 'fence', { before, request: { methods, limitMs } }, async () => {
     const { attestation } = incident
     const proof =
       attestation === null || !attestationCounts
@@ -115,7 +115,7 @@ async function orderForceDown(run: Run, gate: HostGate, found: ServiceRecord): P
     ...(isOursToDisable(run, found) && { status: 'disabled' as const, disabledReason: reason }),
   }
   let mayLeave = gate.lastMoment()
-  await hostStep(run, 'force-down', before, change, async (as) => {
+  await hostStep(run, 'force-down', { before, request: change }, async (as) => {
     // Before the flags are on record too: what is not sent leaves nothing of ours to be taken back.
     mayLeave()
     // Once for what was found: a refusal that lasts for days must not repeat it.
@@ -191,16 +191,16 @@ function stoppedAfter(unanswered: LifeboatError | null, thrown: unknown): Lifebo
   })
 }
 
-function flagsFound({ forcedDown, status, disabledReason }: ServiceRecord): EntryData['service.marked']['before'] {
+function flagsFound({ forcedDown, status, disabledReason }: ServiceRecord): FlagsFound {
   return { forcedDown, status, disabledReason }
 }
 
-function flagsOf(service: ServiceRecord): object {
+function flagsOf(service: ServiceRecord): ForcedDown {
   return { ...flagsFound(service), updatedAt: service.updatedAt }
 }
 
 /** The daemon died after its write was taken and before it was told so: reading says that it is done (law L2). */
-function confirmOpen(run: Run, kind: HostStepKind, result: unknown): void {
+function confirmOpen<K extends HostStepKind>(run: Run, kind: K, result: ResultOf<K>): void {
   const steps = [...run.permissions.incident(run.id).hostSteps.values()].filter((step) => step.kind === kind)
   for (const { key, status } of steps)
     if (status === 'intended' || status === 'issued')
@@ -216,12 +216,11 @@ export async function readService(run: Run): Promise<ServiceRecord> {
 }
 
 /** Writes the rows of one host step around `work`. An attempt that a crash left open is closed first. */
-async function hostStep<T>(
+async function hostStep<T, K extends HostStepKind>(
   run: Run,
-  kind: HostStepKind,
-  before: unknown,
-  request: unknown,
-  work: (as: { globalRequestId: string }) => Promise<{ value: T; result: unknown }>,
+  kind: K,
+  asked: { before: BeforeOf<K>; request: RequestOf<K> },
+  work: (as: { globalRequestId: string }) => Promise<{ value: T; result: ResultOf<K> }>,
 ): Promise<T> {
   const base = { incident: run.id, host: run.host }
   const steps = [...run.permissions.incident(run.id).hostSteps.values()].filter((step) => step.kind === kind)
@@ -236,7 +235,8 @@ async function hostStep<T>(
   const as = { globalRequestId: stepRequestId({ ...base, step }) }
   // Fencing asks nothing of OpenStack.
   const id = kind === 'fence' ? {} : as
-  run.journal.append([{ kind: 'step.intended', ...base, step, data: { kind, attempt, before, request, ...id } }])
+  const data = intention<HostStepKind>(kind, attempt, asked, id)
+  run.journal.append([{ kind: 'step.intended', ...base, step, data }])
   try {
     const { value, result } = await work(as)
     run.journal.append([{ kind: 'step.confirmed', ...base, step, data: { result, ...id } }])

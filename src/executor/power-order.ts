@@ -9,8 +9,7 @@
 import type { InstanceRecovery } from '../domain/incident.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { InstancePlan } from '../domain/plan.ts'
-
-export type PowerOrder = 'stop' | 'start'
+import type { PowerOrder } from '../domain/step-payloads.ts'
 
 /** An order that says otherwise than the plan, from the task of the instance right before its first evacuation. */
 export function powerOrderIn(
@@ -25,8 +24,7 @@ export function powerOrderIn(
 /** The order on record, or null. */
 export function powerOrderOf({ steps }: Pick<InstanceRecovery, 'steps'>): PowerOrder | null {
   for (const { kind, request } of steps.values()) {
-    const ordered = kind === 'evacuate' ? (request as { ordered?: PowerOrder } | null)?.ordered : undefined
-    if (ordered !== undefined) return ordered
+    if (kind === 'evacuate' && request?.ordered !== undefined) return request.ordered
   }
   return null
 }

@@ -10,6 +10,7 @@ import type { NewEntry } from '../domain/entry.ts'
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { OurFlags, ReturnStepKind } from '../domain/host-return.ts'
 import type { Journal } from '../domain/journal.ts'
+import { intention } from '../domain/step-payloads.ts'
 import { lastMoment } from './last-moment.ts'
 import { stepRequestId } from './step-request-id.ts'
 import { incidentOf, returnStepKey, type OpenReturnStep, type ReturnRecord } from '../domain/return-record.ts'
@@ -63,13 +64,8 @@ export async function takeBack(run: ReturnRun, kind: ReturnStepKind): Promise<vo
   const { forcedDown, status, state, disabledReason, updatedAt } = service
   const key = returnStepKey(run.record(), kind)
   const as = { globalRequestId: stepRequestId({ incident: incidentOf(run.record()), host: run.host, step: key }) }
-  const data = {
-    kind,
-    attempt: run.record().attempts + 1,
-    before: { forcedDown, status, state, disabledReason, updatedAt },
-    request: changes[kind],
-    ...as,
-  }
+  const noted = { before: { forcedDown, status, state, disabledReason, updatedAt }, request: changes[kind] }
+  const data = intention<ReturnStepKind>(kind, run.record().attempts + 1, noted, as)
   const mayLeave = lastMoment(run.clock, () => !run.signal.aborted && run.mayWrite())
   append(run, { kind: 'step.intended', step: key, data })
   try {
@@ -130,9 +126,9 @@ async function readService({ cloud, host, signal }: ReturnRun): Promise<ServiceR
   return services.find((row) => row.binary === 'nova-compute' && row.host === host)
 }
 
-type StepEntry = Extract<NewEntry, { kind: 'step.intended' | 'step.issued' | 'step.confirmed' | 'step.failed' }>
+type StepRow = Extract<NewEntry, { kind: 'step.intended' | 'step.issued' | 'step.confirmed' | 'step.failed' }>
 
-function append(run: ReturnRun, entry: Pick<StepEntry, 'kind' | 'data'> & { step: string }): void {
+function append(run: ReturnRun, row: StepRow): void {
   const incident = incidentOf(run.record())
-  run.journal.append([{ ...entry, ...(incident !== undefined && { incident }), host: run.host } as NewEntry])
+  run.journal.append([{ ...row, ...(incident !== undefined && { incident }), host: run.host }])
 }

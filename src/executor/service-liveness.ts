@@ -37,7 +37,8 @@ export type Movement = 'silent' | 'written' | 'beating'
 /** What the journal knows of the row: what our own force-down left, else the verdict that opened the incident. */
 export function knownRow({ hostSteps, verdict }: Pick<Incident, 'hostSteps' | 'verdict'>): KnownRow | null {
   const ours = [...hostSteps.values()].findLast((step) => step.kind === 'force-down' && step.status === 'confirmed')
-  if (ours !== undefined) return laterStamp(ours.result as KnownRow, hostSteps)
+  const left = ours?.kind === 'force-down' ? ours.result : null
+  if (left !== null) return laterStamp(left, hostSteps)
   if (verdict === null) return null
   const { updatedAt, forcedDown, status } = verdict.evidence
   return { updatedAt, forcedDown, status }
@@ -46,8 +47,7 @@ export function knownRow({ hostSteps, verdict }: Pick<Incident, 'hostSteps' | 'v
 /** A host that lived once more was fenced anew: the stamp that was looked at right before is older than that fencing. */
 function laterStamp(known: KnownRow, hostSteps: Incident['hostSteps']): KnownRow {
   const stamps = [...hostSteps.values()].flatMap(({ kind, status, before }) => {
-    const seen =
-      kind === 'fence' && status === 'confirmed' ? (before as { updatedAt?: unknown } | null)?.updatedAt : null
+    const seen = kind === 'fence' && status === 'confirmed' ? before?.updatedAt : null
     return typeof seen === 'string' ? [seen] : []
   })
   const newest = [known.updatedAt ?? '', ...stamps].toSorted((a, b) => timeOf(a) - timeOf(b)).at(-1) ?? ''

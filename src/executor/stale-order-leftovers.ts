@@ -7,7 +7,8 @@ import { beforeOf, waitsAt } from './steps/evacuation-records.ts'
 
 /** Those that are not on record yet: before anything else is sent for the instance (law L2). */
 export function staleOrders(run: Pick<Run, 'id' | 'host'>, { plan, steps, leftovers }: InstanceRecovery): NewEntry[] {
-  return [...steps.values()].flatMap((step): NewEntry[] => {
+  const evacuations = [...steps.values()].filter((step) => step.kind === 'evacuate')
+  return evacuations.flatMap((step): NewEntry[] => {
     const waits = waitsAt(step)
     if (waits === null || leftovers.some((one) => one.waitsAt?.migration === waits.migration)) return []
     const { destination: host, migration } = waits

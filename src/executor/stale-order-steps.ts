@@ -13,6 +13,7 @@ import type { StepRecord } from '../domain/incident.ts'
 import { powerState, type Instance } from '../domain/instance.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { RepairKind, StaleOrder } from '../domain/stale-order.ts'
+import { intention, type PowerState } from '../domain/step-payloads.ts'
 import { stepRequestId } from './step-request-id.ts'
 
 export interface RepairRun {
@@ -65,7 +66,8 @@ export async function repair(
   const as = {
     globalRequestId: stepRequestId({ incident: order.incident, host: order.source, instance: order.instance, step }),
   }
-  const data = { kind, attempt, before: state(seen), request: writes[kind].wanted, ...as }
+  const noted = { before: state(seen), request: writes[kind].wanted }
+  const data = intention<RepairKind>(kind, attempt, noted, as)
   append(run, { kind: 'step.intended', step, data })
   try {
     const accepted = kind === 'stop' ? await cloud.stop(order.instance, as) : await cloud.resetState(order.instance, as)
@@ -100,7 +102,7 @@ async function follow(run: RepairRun, kind: RepairKind, step: string, limitMs: n
   }
 }
 
-function state({ host, vmState, taskState, powerState: power }: Instance): object {
+function state({ host, vmState, taskState, powerState: power }: Instance): PowerState {
   return { host, vmState, taskState, powerState: power }
 }
 
@@ -115,9 +117,9 @@ function fail(run: RepairRun, step: string, error: LifeboatError): void {
   append(run, { kind: 'step.failed', step, data: { error: errorRecord(error) } })
 }
 
-type StepEntry = Extract<NewEntry, { kind: 'step.intended' | 'step.issued' | 'step.confirmed' | 'step.failed' }>
+type StepRow = Extract<NewEntry, { kind: 'step.intended' | 'step.issued' | 'step.confirmed' | 'step.failed' }>
 
-function append({ journal, order }: RepairRun, entry: Pick<StepEntry, 'kind' | 'data'> & { step: string }): void {
+function append({ journal, order }: RepairRun, row: StepRow): void {
   const { incident, source: host, instance } = order
-  journal.append([{ ...entry, incident, host, instance } as NewEntry])
+  journal.append([{ ...row, incident, host, instance }])
 }

@@ -7,6 +7,8 @@ import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { InstanceRecovery } from '../domain/incident.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { Outcome } from '../domain/outcome.ts'
+import type { StepKind } from '../domain/plan.ts'
+import type { ResultOf } from '../domain/step-payloads.ts'
 import type { CloudTrouble } from './cloud-trouble.ts'
 import type { Run } from './context.ts'
 import type { HostWatch } from './host-watch.ts'
@@ -55,8 +57,8 @@ export function runningAgain(seen: Instance, code: 'STARTED_AFTER_RETURN' | 'STA
   return { outcome: 'recovered', code, message: `on ${seen.host}, ${seen.vmState}; ${who}`, after: afterOf(seen) }
 }
 
-function isByOthers(result: unknown): boolean {
-  return typeof result === 'object' && result !== null && 'nothingToDo' in result
+function isByOthers(result: ResultOf<StepKind> | null): boolean {
+  return result !== null && 'nothingToDo' in result
 }
 
 function shown({ vmState, host }: Instance): string {

@@ -5,7 +5,8 @@
 import type { Accepted, CallOptions } from '../domain/cloud.ts'
 import type { StepRecord } from '../domain/incident.ts'
 import type { InstanceRecovery } from '../domain/incident.ts'
-import type { InstancePlan, RecipeStep } from '../domain/plan.ts'
+import type { InstancePlan, RecipeStep, StepKind } from '../domain/plan.ts'
+import type { BeforeOf, RequestOf, ResultOf } from '../domain/step-payloads.ts'
 import type { CloudTrouble } from './cloud-trouble.ts'
 import type { Act, Run } from './context.ts'
 import type { HostWatch } from './host-watch.ts'
@@ -23,12 +24,12 @@ export interface StepScene {
   act: Act
 }
 
-export type Prepared =
-  | { before: unknown; request: unknown }
+export type Prepared<K extends StepKind = StepKind> =
+  | { before: BeforeOf<K>; request: RequestOf<K> }
   /** The state asked for is already there. */
-  | { nothingToDo: unknown }
+  | { nothingToDo: BeforeOf<K> }
   /** An earlier write of ours, given up as lost, was taken after all: follow that one instead of sending again. */
-  | { before: unknown; request: unknown; adopt: string }
+  | { before: BeforeOf<K>; request: RequestOf<K>; adopt: string }
 
 export interface Overdue {
   goesOn: boolean
@@ -36,15 +37,16 @@ export interface Overdue {
   details: Record<string, unknown>
 }
 
-export interface StepDriver {
+/** A driver is given the rows of its own kind of step alone. */
+export interface StepDriver<K extends StepKind = StepKind> {
   /** The state right before the write, for the journal; null when there is nothing to do. Reads, never writes. */
-  before(scene: StepScene): Promise<Prepared>
+  before(scene: StepScene): Promise<Prepared<K>>
   /** Sends the write, under the step's own request id (`as`). Throws LifeboatError with its certainty. */
   send(scene: StepScene, as: CallOptions): Promise<Accepted>
   /** Follows the write to its end by reading back. Throws LifeboatError (certainty applied) when it ended badly. */
-  follow(scene: StepScene, record: StepRecord): Promise<unknown>
+  follow(scene: StepScene, record: StepRecord<K>): Promise<ResultOf<K>>
   /** Asked when the step's time is over: whether what it waits for has an end of its own, and where it stands. */
-  overdue?(scene: StepScene, record: StepRecord): Overdue
+  overdue?(scene: StepScene, record: StepRecord<K>): Overdue
   /**
    * Nobody knows whether the write was taken: reads until it is certain, or until nothing has shown up for `quietMs` of
    * Nova's answering.
@@ -52,7 +54,7 @@ export interface StepDriver {
    */
   reconcile(
     scene: StepScene,
-    record: StepRecord,
+    record: StepRecord<K>,
     quietMs: number,
   ): Promise<{ applied: boolean; requestId: string | null }>
 }

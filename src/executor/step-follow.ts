@@ -2,6 +2,8 @@
 import { deadline } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { StepRecord } from '../domain/incident.ts'
+import type { StepKind } from '../domain/plan.ts'
+import type { ResultOf } from '../domain/step-payloads.ts'
 import type { StepDriver, StepScene } from './step-driver.ts'
 import { tooLate, unread } from './step-errors.ts'
 
@@ -9,14 +11,18 @@ import { tooLate, unread } from './step-errors.ts'
  * Gives what the driver read at the end. Time in which Nova could not be read does not count: nothing could end then. Throws
  * EVACUATION_STALLED or STEP_TIMEOUT when the time is over, and what the driver throws.
  */
-export async function followToItsEnd(driver: StepDriver, scene: StepScene, record: StepRecord): Promise<unknown> {
+export async function followToItsEnd(
+  driver: StepDriver,
+  scene: StepScene,
+  record: StepRecord<StepKind>,
+): Promise<ResultOf<StepKind>> {
   const { run, watch, trouble } = scene
   for (let leftMs = scene.step.deadlineMs; ;) {
     const limit = deadline(run.clock, leftMs, run.signal)
     const inTime = { ...scene, signal: limit.signal }
     const blindBefore = watch.blindMs
     let waitedMs = 0
-    const read = (): Promise<unknown> => driver.follow(inTime, record)
+    const read = (): Promise<ResultOf<StepKind>> => driver.follow(inTime, record)
     try {
       return await Promise.race([trouble.reading(inTime, read, (ms) => (waitedMs += ms)), aborted(limit.signal)])
     } catch (thrown) {

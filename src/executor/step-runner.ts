@@ -4,7 +4,8 @@
  */
 import { sleep } from '../domain/clock.ts'
 import { type ErrorRecord, LifeboatError } from '../domain/errors.ts'
-import type { RetryPolicy } from '../domain/plan.ts'
+import type { RetryPolicy, StepKind } from '../domain/plan.ts'
+import type { ResultOf } from '../domain/step-payloads.ts'
 import { Attempt, type Passage } from './attempt.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import { isCloudTrouble } from './cloud-trouble.ts'
@@ -19,7 +20,12 @@ const heldBackMostMs = 30_000
  * Runs a step to its end, and gives its result. Throws the LifeboatError of the last attempt; SHUTDOWN when the daemon stops in the
  * middle (the rows stay open and are reconciled at the next start).
  */
-export async function runStep(driver: StepDriver, scene: StepScene, gate: Passage, slots: Slots): Promise<unknown> {
+export async function runStep(
+  driver: StepDriver,
+  scene: StepScene,
+  gate: Passage,
+  slots: Slots,
+): Promise<ResultOf<StepKind> | null> {
   const { run, step } = scene
   let troubles = 0
   let heldBack = 0

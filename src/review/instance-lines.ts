@@ -37,8 +37,8 @@ export function instanceLine(recovery: InstanceRecovery, { startedAt, endedAt }:
 
 /** As it was sent last; before that, as the recipe in force will send it. */
 function landingOf({ plan, recipe, steps }: InstanceRecovery): Landing | null {
-  const sent = [...steps.values()].findLast(({ kind }) => kind === 'evacuate')?.request
-  if (typeof sent === 'object' && sent !== null && 'landing' in sent && isLanding(sent.landing)) return sent.landing
+  const sent = [...steps.values()].findLast((step) => step.kind === 'evacuate')?.request?.landing
+  if (isLanding(sent)) return sent
   const planned = recipe === null ? undefined : plan.recipes[recipe]?.steps.find((step) => step.do === 'evacuate')
   return isLanding(planned?.landing) ? planned.landing : null
 }

@@ -83,7 +83,7 @@ function initially({ plan }: InstanceRecovery): string {
 /** How it was sent, the landing of the last evacuation that was tried; where it ended and as what: it may be started after it. */
 function landing(recovery: InstanceRecovery): string {
   const sent = [...recovery.steps.values()].filter((step) => step.kind === 'evacuate').at(-1)?.request
-  const how = typeof sent === 'object' && sent !== null && 'landing' in sent ? String(sent.landing) : null
+  const how = sent?.landing ?? null
   const after = recovery.outcome?.after ?? null
   const where = after?.host ?? null
   if (how === null) return where ?? 'not sent'

@@ -1,19 +1,27 @@
 /** When life overtakes a proof of death: each sign, and what is no sign. */
 import { describe, expect, test } from 'vitest'
 import { revokedProofs } from '../../src/control/proof-watch.ts'
-import type { Incident, StepRecord } from '../../src/domain/incident.ts'
+import type { Incident } from '../../src/domain/incident.ts'
 import type { ProbeReading, Verdict, VerdictKind } from '../../src/domain/verdict.ts'
 
 const provenAt = '2026-01-01T00:02:00.500Z'
 
+/** What is read of the rows of one step. */
+interface Row {
+  kind: 'fence' | 'force-down'
+  status: 'confirmed' | 'failed'
+  before?: { updatedAt: string }
+  result?: { updatedAt?: string }
+}
+
 /** Fenced and forced down; the stamp of our own PUT has fractions, as Nova's answers have. */
-function incident(change: Partial<Incident> = {}, steps: Partial<StepRecord>[] = [forcedDown]): Incident {
+function incident(change: Partial<Incident> = {}, steps: Row[] = [forcedDown]): Incident {
   const proof = { host: 'cmp01', method: 'bmc', strength: 'power-off', provenAt, statedBy: null, evidence: [] }
   const hostSteps = new Map(steps.map((step, index) => [String(index), step]))
   return { id: 'i-1', host: 'cmp01', proof, hostSteps, ...change } as unknown as Incident
 }
 
-const forcedDown: Partial<StepRecord> = {
+const forcedDown: Row = {
   kind: 'force-down',
   status: 'confirmed',
   result: { updatedAt: '2026-01-01T00:02:01.700000' },
@@ -60,7 +68,7 @@ describe('a proof is voided', () => {
   })
 
   test('but not again by what was seen before the host was fenced anew', () => {
-    const again: Partial<StepRecord> = {
+    const again: Row = {
       kind: 'fence',
       status: 'confirmed',
       before: { updatedAt: '2026-01-01T00:05:00.000000' },

@@ -185,7 +185,7 @@ describe('a service row after a restart', () => {
   describe('of a host that was fenced anew after our force-down', () => {
     const forcedDown = (updatedAt: string | null) => step('force-down', 'confirmed', { result: row(updatedAt) })
     const fenced = (before: unknown, status: StepRecord['status'] = 'confirmed') => step('fence', status, { before })
-    const step = (kind: StepRecord['kind'], status: StepRecord['status'], rest: Partial<StepRecord>): StepRecord =>
+    const step = (kind: StepRecord['kind'], status: StepRecord['status'], rest: object): StepRecord =>
       ({ kind, status, before: null, ...rest }) as StepRecord
     const known = (...steps: StepRecord[]): KnownRow | null =>
       knownRow({ hostSteps: new Map(steps.map((it, at) => [String(at), it])), verdict: null })

@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach } from 'vitest'
 import type { Clock } from '../../src/domain/clock.ts'
+import type { Landing } from '../../src/domain/cloud.ts'
 import type { NewEntry } from '../../src/domain/entry.ts'
 import type { Instance } from '../../src/domain/instance.ts'
 import type { InstancePlan } from '../../src/domain/plan.ts'
+import type { StepIntention } from '../../src/domain/step-payloads.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { openJournal, type JournalWriter } from '../../src/journal/journal.ts'
 
@@ -126,6 +128,13 @@ const of = { incident: 'i1', host: 'c1' }
 
 export const started: NewEntry = { kind: 'daemon.started', data: { version: '0.1.0', mode: 'armed', pid: 7 } }
 
+/** The row before an evacuation, of its attempt and how it is to land. */
+function evacuation(attempt: number, landing: Landing): StepIntention<'evacuate'> {
+  const seen = { vmState: 'active', taskState: null, powerState: 1, host: 'c1' }
+  const before = { ...seen, spentEvacuations: [], knownRequests: [], cloudTime: '2026-01-02T03:04:10.000Z' }
+  return { kind: 'evacuate', attempt, before, request: { landing, asProject: null, fencedBy: 'bmc' } }
+}
+
 /** One incident with a hold, a failed fence, one instance recovered at the second attempt, one left, one failed with a debt. */
 export function incidentEntries(): NewEntry[] {
   const error = {
@@ -174,7 +183,7 @@ export function incidentEntries(): NewEntry[] {
         },
       },
     },
-    { kind: 'step.confirmed', ...of, step: 'fence', data: { result: null } },
+    { kind: 'step.confirmed', ...of, step: 'fence', data: { result: { method: 'bmc', strength: 'power-off' } } },
     { kind: 'incident.phase', ...of, data: { from: 'fencing', to: 'isolating' } },
     {
       kind: 'service.marked',
@@ -213,7 +222,7 @@ export function incidentEntries(): NewEntry[] {
       ...of,
       instance: 'a',
       step: 'evacuate#1',
-      data: { kind: 'evacuate', attempt: 1, before: {}, request: { landing: 'as-before' } },
+      data: evacuation(1, 'as-before'),
     },
     { kind: 'step.failed', ...of, instance: 'a', step: 'evacuate#1', data: { error } },
     { kind: 'recipe.entered', ...of, instance: 'a', data: { recipe: 'after-failure', because: 'NO_VALID_HOST' } },
@@ -222,10 +231,16 @@ export function incidentEntries(): NewEntry[] {
       ...of,
       instance: 'a',
       step: 'evacuate#2',
-      data: { kind: 'evacuate', attempt: 2, before: {}, request: { landing: 'as-before' } },
+      data: evacuation(2, 'as-before'),
     },
     { kind: 'step.issued', ...of, instance: 'a', step: 'evacuate#2', data: { requestId: 'req-a2' } },
-    { kind: 'step.confirmed', ...of, instance: 'a', step: 'evacuate#2', data: { result: { host: 'c2' } } },
+    {
+      kind: 'step.confirmed',
+      ...of,
+      instance: 'a',
+      step: 'evacuate#2',
+      data: { result: { migration: 'm-a2', host: 'c2', vmState: 'active', powerState: 1 } },
+    },
     {
       kind: 'outcome.recorded',
       ...of,
@@ -237,7 +252,7 @@ export function incidentEntries(): NewEntry[] {
       ...of,
       instance: 'c',
       step: 'evacuate#1',
-      data: { kind: 'evacuate', attempt: 1, before: {}, request: { landing: 'stopped' } },
+      data: evacuation(1, 'stopped'),
     },
     { kind: 'step.failed', ...of, instance: 'c', step: 'evacuate#1', data: { error } },
     {

@@ -85,7 +85,7 @@ describe('appending', () => {
 
   test('what JSON would lose is refused before anything is written', () => {
     const journal = newJournal()
-    const lost = { kind: 'step.confirmed', data: { result: new Map([[1, 2]]) } } as NewEntry
+    const lost = { kind: 'step.confirmed', data: { result: new Map([[1, 2]]) } } as unknown as NewEntry
     expect(() => journal.append([lost])).toThrow(expect.objectContaining({ code: 'INVARIANT' }))
     expect(journal.head().seq).toBe(0)
   })

@@ -282,6 +282,7 @@ describe('metrics', () => {
 
   test('an incident gives its step durations, evacuations, outcomes and recovery time', async () => {
     const { observer, sample } = captured()
+    const result = { migration: 'm', host: 'c2', vmState: 'active', powerState: 1 }
     const history = [
       entry(opened, 0),
       entry({ kind: 'fence.attempt', ...of, data: { method: 'bmc', phase: 'trying', message: '' } }, 1),
@@ -307,7 +308,7 @@ describe('metrics', () => {
         },
         5,
       ),
-      entry({ kind: 'step.confirmed', ...of, instance: 'a', step: 'e#2', data: { result: null } }, 9),
+      entry({ kind: 'step.confirmed', ...of, instance: 'a', step: 'e#2', data: { result } }, 9),
       entry({ kind: 'debt.recorded', ...of, instance: 'a', data: { code: 'LEFTOVER_MIGRATION', message: '' } }, 9),
       entry(
         {

@@ -7,7 +7,7 @@ import type { Instance, Migration } from '../../domain/instance.ts'
 import { retryRead, pause } from '../retry.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
 
-export const confirmResize: StepDriver = {
+export const confirmResize: StepDriver<'confirm-resize'> = {
   before: async (scene) => {
     const { plan } = scene
     const { instance: seen, records } = await readBoth(scene)

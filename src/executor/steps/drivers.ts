@@ -6,7 +6,7 @@ import { evacuate } from './evacuate.ts'
 import { lock, resetState, unlock } from './marks.ts'
 import { start, stop } from './power.ts'
 
-export const drivers: Record<StepKind, StepDriver> = {
+export const drivers: { [K in StepKind]: StepDriver<K> } = {
   lock,
   unlock,
   'reset-state': resetState,

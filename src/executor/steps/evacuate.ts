@@ -9,21 +9,13 @@ import { cloudTimeMs } from '../../domain/cloud-time.ts'
 import { LifeboatError } from '../../domain/errors.ts'
 import { isOver, type InstanceAction, type Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
+import type { BeforeEvacuation, PowerOrder } from '../../domain/step-payloads.ts'
 import { retryRead, pause } from '../retry.ts'
-import { powerOrderIn, powerOrderOf, type PowerOrder } from '../power-order.ts'
+import { powerOrderIn, powerOrderOf } from '../power-order.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
 import { destinationOf, whereItStands } from './destination.ts'
 import { followed } from './evacuation-follow.ts'
-import {
-  beforeOf,
-  isSpare,
-  ours,
-  recordInForce,
-  recordsOf,
-  spareOf,
-  waitingOf,
-  type Before,
-} from './evacuation-records.ts'
+import { beforeOf, isSpare, ours, recordInForce, recordsOf, spareOf, waitingOf } from './evacuation-records.ts'
 import { attempts, listEvacuations, lookAgain, recheck } from './recheck.ts'
 
 /** Nova stamps actions in whole seconds, by the API's clock. Too large would take an older evacuation for this one. */
@@ -43,7 +35,7 @@ const failsBesideAGuest = new RegExp(
   'i',
 )
 
-export const evacuate: StepDriver = {
+export const evacuate: StepDriver<'evacuate'> = {
   before: async (scene) => {
     const { run, watch, plan, recovery } = scene
     if (run.proof === null) throw new LifeboatError('PROOF_INVALID', `no proof that ${run.host} is dead`)
@@ -72,7 +64,7 @@ export const evacuate: StepDriver = {
     // From ERROR a guest lands running whatever was asked for (docs/nova.md fact 2): its state is reset first.
     if (isFirst && seen.vmState === 'error' && plan.original.instance.vmState !== 'error')
       throw new LifeboatError('EVACUATION_FAILED', 'it went to ERROR before its turn came', { retry: 'backoff' })
-    const before: Before = {
+    const before: BeforeEvacuation = {
       vmState: seen.vmState,
       taskState: seen.taskState,
       powerState: seen.powerState,
@@ -152,7 +144,10 @@ function landingOf({ step, recovery }: StepScene, ordered: PowerOrder | null): L
 }
 
 /** The evacuate action that this attempt made: the newest that no other attempt made and that began after it was intended. */
-async function findAction({ run, plan, signal }: StepScene, record: StepRecord): Promise<InstanceAction | undefined> {
+async function findAction(
+  { run, plan, signal }: StepScene,
+  record: StepRecord<'evacuate'>,
+): Promise<InstanceAction | undefined> {
   const { knownRequests, cloudTime } = beforeOf(record)
   const actions = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
   const newest = actions.find((action) => action.action === 'evacuate')
@@ -178,7 +173,11 @@ function oldGuestLives({ run, plan }: StepScene, { destHost }: Migration, detail
 }
 
 /** Why the evacuation failed, and whether its guest may be running on the destination (docs/nova.md fact 5). */
-async function explainFailure(scene: StepScene, record: StepRecord, migration: Migration): Promise<LifeboatError> {
+async function explainFailure(
+  scene: StepScene,
+  record: StepRecord<'evacuate'>,
+  migration: Migration,
+): Promise<LifeboatError> {
   const { run, plan, signal } = scene
   const instance = await retryRead(run.clock, signal, () => scene.watch.read(plan.instanceId))
   const noReason = 'Nova gives no reason'

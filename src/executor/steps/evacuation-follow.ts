@@ -46,7 +46,7 @@ const mustBeTakenWithinMs = 30_000
 type Ended = { migration: Migration; instance: Instance } | { migration: Migration }
 
 /** Waits for the end. What the listings of changes do not show for long is looked for once more by itself. */
-export async function followed(scene: StepScene, record: StepRecord): Promise<Ended> {
+export async function followed(scene: StepScene, record: StepRecord<'evacuate'>): Promise<Ended> {
   const { run, watch, plan, signal } = scene
   const began = run.clock.now()
   const seen: Seen = {
@@ -121,7 +121,7 @@ interface Seen {
 
 type Found = Ended | 'unseen' | 'unmoved' | { unclaimed: Migration } | { still: Migration }
 
-function metAnother({ run }: StepScene, record: StepRecord, records: readonly Migration[]): LifeboatError {
+function metAnother({ run }: StepScene, record: StepRecord<'evacuate'>, records: readonly Migration[]): LifeboatError {
   const met = ours(records, beforeOf(record))
   const hosts = [...new Set(met.map((migration) => destinationOf(run, migration) ?? 'an unknown host'))]
   return new LifeboatError(
@@ -131,7 +131,7 @@ function metAnother({ run }: StepScene, record: StepRecord, records: readonly Mi
   )
 }
 
-function look(scene: StepScene, record: StepRecord, seen: Seen): Look<Found> {
+function look(scene: StepScene, record: StepRecord<'evacuate'>, seen: Seen): Look<Found> {
   const { run, watch, plan } = scene
   const { acceptedAt } = seen
   const records = watch.evacuations(plan.instanceId)
@@ -186,7 +186,7 @@ function look(scene: StepScene, record: StepRecord, seen: Seen): Look<Found> {
 
 function destinationDied(
   { watch, plan }: StepScene,
-  record: StepRecord,
+  record: StepRecord<'evacuate'>,
   migration: Migration,
   destination: string,
 ): LifeboatError {

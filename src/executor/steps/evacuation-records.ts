@@ -3,35 +3,19 @@
  * `accepted` (docs/nova.md §2.7): where an earlier order still waits for a dead destination, that one moves, and the record of
  * the new order stays as it is. Pure.
  */
-import type { Instance, Migration } from '../../domain/instance.ts'
+import { LifeboatError } from '../../domain/errors.ts'
 import type { InstanceRecovery, StepRecord } from '../../domain/incident.ts'
+import type { Migration } from '../../domain/instance.ts'
 import type { HostName } from '../../domain/service.ts'
-
-/** What the journal keeps of the state right before an attempt. */
-export interface Before extends Pick<Instance, 'vmState' | 'taskState' | 'powerState' | 'host'> {
-  /** Evacuation records that existed before this attempt: anything else is this attempt's. */
-  spentEvacuations: string[]
-  /** Of those, the ones that stood at `accepted`; one of them may be moved by this attempt. Missing in older journals. */
-  waitingEvacuations?: Waiting[]
-  /** Request ids of evacuations that are known not to be this one. */
-  knownRequests: string[]
-  /** ISO, by the cloud's clock: an evacuate action that began earlier is not this attempt's. */
-  cloudTime: string
-}
-
-/** A record whose order was given up: `destination` is the host in whose queue the order still waits. Null: nobody knows one. */
-export interface Waiting {
-  migration: string
-  destination: HostName | null
-}
+import type { BeforeEvacuation, WaitingEvacuation } from '../../domain/step-payloads.ts'
 
 /** The records that came with this attempt, oldest first. */
-export function ours(records: readonly Migration[], { spentEvacuations }: Before): Migration[] {
+export function ours(records: readonly Migration[], { spentEvacuations }: BeforeEvacuation): Migration[] {
   return records.filter((record) => !spentEvacuations.includes(record.uuid))
 }
 
 /** The record that tells how this attempt stands; undefined while there is none. */
-export function recordInForce(records: readonly Migration[], before: Before): Migration | undefined {
+export function recordInForce(records: readonly Migration[], before: BeforeEvacuation): Migration | undefined {
   const waited = (before.waitingEvacuations ?? []).map(({ migration, destination }) => {
     const record = records.find(({ uuid }) => uuid === migration)
     // Claimed by the host that it waited for: that is the old order, come true late.
@@ -49,7 +33,7 @@ export function recordInForce(records: readonly Migration[], before: Before): Mi
  * Whether another order came while this attempt's was on its way: Nova takes both, moves one record for the two, and the guest may
  * be started on either destination, whatever that record says (docs/nova.md §2.7).
  */
-export function hasMetAnother(records: readonly Migration[], before: Before): boolean {
+export function hasMetAnother(records: readonly Migration[], before: BeforeEvacuation): boolean {
   return ours(records, before).length > 1
 }
 
@@ -61,7 +45,7 @@ export function recordsOf({ error }: StepRecord): string[] {
 }
 
 /** Those of the given records that stand at `accepted`, with the host that each waits for. */
-export function waitingOf(records: readonly Migration[], earlier: readonly StepRecord[]): Waiting[] {
+export function waitingOf(records: readonly Migration[], earlier: readonly StepRecord[]): WaitingEvacuation[] {
   return records
     .filter(({ status }) => status === 'accepted')
     .map(({ uuid }) => ({ migration: uuid, destination: destinationGivenUp(uuid, earlier) }))
@@ -85,12 +69,18 @@ function destinationGivenUp(uuid: string, earlier: readonly StepRecord[]): HostN
   return typeof destination === 'string' ? destination : null
 }
 
-export function beforeOf(record: StepRecord): Before {
-  return record.before as Before
+/** The state right before this attempt, which has got as far as a write. */
+export function beforeOf({ key, before }: StepRecord<'evacuate'>): BeforeEvacuation {
+  if (before === null) throw new LifeboatError('INVARIANT', `step ${key} has sent nothing`)
+  return before
 }
 
 /** Records of this attempt that its order did not move: they stay `accepted`, and are no order of anybody's. */
-export function spareOf(records: readonly Migration[], before: Before, moved: Migration): { spare?: string[] } {
+export function spareOf(
+  records: readonly Migration[],
+  before: BeforeEvacuation,
+  moved: Migration,
+): { spare?: string[] } {
   const spare = ours(records, before).flatMap(({ uuid }) => (uuid === moved.uuid ? [] : [uuid]))
   return spare.length > 0 ? { spare } : {}
 }

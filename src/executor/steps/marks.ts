@@ -4,6 +4,7 @@
  */
 import { LifeboatError } from '../../domain/errors.ts'
 import type { Instance } from '../../domain/instance.ts'
+import type { RecordState } from '../../domain/step-payloads.ts'
 import { retryRead } from '../retry.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
 import { attempts, recheck } from './recheck.ts'
@@ -11,20 +12,20 @@ import { attempts, recheck } from './recheck.ts'
 /** How our locks are told from everybody else's (law L6): the reason that an owner sees. */
 const lockMark = 'lifeboat: instance is being recovered'
 
-export const lock: StepDriver = mark({
+export const lock: StepDriver<'lock'> = mark({
   reached: (instance) => instance.locked,
   send: ({ run, plan }, as) => run.cloud.lock(plan.instanceId, `${lockMark} (${run.id})`, as),
   wanted: 'locked',
 })
 
-export const unlock: StepDriver = mark({
+export const unlock: StepDriver<'unlock'> = mark({
   // Somebody else's lock stays: unlocked by its owner and locked anew in between, it is not ours to take.
   reached: (instance) => !instance.locked || instance.lockedReason?.startsWith(lockMark) !== true,
   send: ({ run, plan }, as) => run.cloud.unlock(plan.instanceId, as),
   wanted: 'without our lock',
 })
 
-export const resetState: StepDriver = mark({
+export const resetState: StepDriver<'reset-state'> = mark({
   reached: (instance) => instance.vmState === 'active' && instance.taskState === null,
   send: ({ run, plan }, as) => run.cloud.resetState(plan.instanceId, as),
   wanted: 'active without a task',
@@ -37,13 +38,13 @@ export const resetState: StepDriver = mark({
   },
 })
 
-function mark(kind: {
+function mark<K extends 'lock' | 'unlock' | 'reset-state'>(kind: {
   reached: (instance: Instance) => boolean
   send: StepDriver['send']
   wanted: string
   /** Whether nothing is to be done to what was seen. Throws where nothing may be done. */
   passesOver?: (scene: StepScene, seen: Instance) => Promise<boolean>
-}): StepDriver {
+}): StepDriver<K> {
   return {
     before: async (scene) => {
       const seen = await read(scene)
@@ -67,12 +68,7 @@ function read({ run, watch, plan, signal }: StepScene): Promise<Instance> {
   return retryRead(run.clock, signal, () => watch.read(plan.instanceId))
 }
 
-function state(instance: Instance): {
-  vmState: string
-  taskState: string | null
-  locked: boolean
-  lockedReason: string | null
-} {
+function state(instance: Instance): RecordState {
   const { vmState, taskState, locked, lockedReason } = instance
   return { vmState, taskState, locked, lockedReason }
 }

@@ -2,6 +2,7 @@
 import { LifeboatError } from '../../domain/errors.ts'
 import { powerState, type Instance } from '../../domain/instance.ts'
 import { lastOrder } from '../../domain/power-history.ts'
+import type { PowerState } from '../../domain/step-payloads.ts'
 import type { Run } from '../context.ts'
 import type { Look } from '../host-watch.ts'
 import { retryRead, pause } from '../retry.ts'
@@ -15,7 +16,7 @@ interface Power {
   send: StepDriver['send']
 }
 
-export const start: StepDriver = powerStep({
+export const start: StepDriver<'start'> = powerStep({
   vmState: 'active',
   power: powerState.running,
   task: 'powering-on',
@@ -26,7 +27,7 @@ export const start: StepDriver = powerStep({
  * Starts an instance on its own host, which came back. Right before it is sent both are read again: the instance, and its history,
  * for its owner may have stopped it since, and that is not to be undone.
  */
-export const startWhereItIs: StepDriver = {
+export const startWhereItIs: StepDriver<'start'> = {
   ...start,
   before: async ({ watch, plan, run, signal }) => {
     const seen = await retryRead(run.clock, signal, () => watch.read(plan.instanceId))
@@ -42,7 +43,7 @@ export const startWhereItIs: StepDriver = {
   },
 }
 
-export const stop: StepDriver = powerStep({
+export const stop: StepDriver<'stop'> = powerStep({
   vmState: 'stopped',
   power: powerState.shutdown,
   task: 'powering-off',
@@ -54,7 +55,7 @@ export function isRunning({ vmState, taskState, powerState: power }: Instance): 
   return vmState === 'active' && taskState === null && power === powerState.running
 }
 
-function powerStep(wanted: Power): StepDriver {
+function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
   const reached = (instance: Instance): boolean =>
     instance.vmState === wanted.vmState && instance.taskState === null && instance.powerState === wanted.power
   const taken = (instance: Instance): boolean => reached(instance) || instance.taskState === wanted.task
@@ -119,12 +120,7 @@ function arrived(
   return reached(instance) ? { found: instance } : { wait: 'instances' }
 }
 
-function state(instance: Instance): {
-  vmState: string
-  taskState: string | null
-  powerState: number
-  host: string | null
-} {
+function state(instance: Instance): PowerState {
   const { vmState, taskState, powerState: power, host } = instance
   return { vmState, taskState, powerState: power, host }
 }

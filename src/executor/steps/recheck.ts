@@ -30,8 +30,8 @@ export async function listEvacuations({ run, plan, signal }: StepScene): Promise
 }
 
 /** Attempts of all rounds that got as far as a write. What could not be prepared sent nothing. */
-export function attempts({ steps }: InstanceRecovery): StepRecord[] {
-  return [...steps.values()].filter(({ kind, before }) => kind === 'evacuate' && before !== null)
+export function attempts({ steps }: InstanceRecovery): StepRecord<'evacuate'>[] {
+  return [...steps.values()].filter((step) => step.kind === 'evacuate').filter(({ before }) => before !== null)
 }
 
 /**

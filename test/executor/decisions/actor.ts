@@ -2,21 +2,22 @@
 import type { CallOptions } from '../../../src/domain/cloud.ts'
 import type { LifeboatError } from '../../../src/domain/errors.ts'
 import type { RecipeStep, RetryPolicy } from '../../../src/domain/plan.ts'
+import type { Evacuated } from '../../../src/domain/step-payloads.ts'
 import type { Act } from '../../../src/executor/context.ts'
 import type { Overdue, Prepared, StepDriver } from '../../../src/executor/step-driver.ts'
 import { stepKey } from '../../../src/executor/attempt.ts'
 import { runStep } from '../../../src/executor/step-runner.ts'
-import type { Stage } from './stage.ts'
+import { asked, landed, was, type Stage } from './stage.ts'
 
 export type Answer = LifeboatError | 'well'
 
 /** Answers in turn; the last one stays. Counts what was asked of it. */
-export class Actor implements StepDriver {
+export class Actor implements StepDriver<'evacuate'> {
   sends: Answer[] = ['well']
   follows: Answer[] = ['well']
   /** What is said when its time is over. */
   late: Overdue | undefined
-  prepares: (Prepared | LifeboatError)[] = [{ before: 'was', request: 'do it' }]
+  prepares: (Prepared<'evacuate'> | LifeboatError)[] = [{ before: was, request: asked }]
   settles: ({ applied: boolean } | LifeboatError)[] = [{ applied: false }]
   quiet: number[] = []
   sent = 0
@@ -24,10 +25,10 @@ export class Actor implements StepDriver {
   followedFrom: string[] = []
   onSend: () => void = () => undefined
   onBefore: () => void = () => undefined
-  following: Promise<unknown> | null = null
+  following: Promise<Evacuated> | null = null
   followedBy: AbortSignal | null = null
 
-  readonly before = async (): Promise<Prepared> => {
+  readonly before = async (): Promise<Prepared<'evacuate'>> => {
     this.onBefore()
     const next = take(this.prepares)
     if (next instanceof Error) throw next
@@ -43,13 +44,13 @@ export class Actor implements StepDriver {
     return { requestId: `req-${this.sent}` }
   }
 
-  readonly follow: StepDriver['follow'] = async ({ signal }, { status, requestId }) => {
+  readonly follow: StepDriver<'evacuate'>['follow'] = async ({ signal }, { status, requestId }) => {
     this.followedBy = signal
     this.followedFrom.push(`${status} ${requestId}`)
     if (this.following !== null) return this.following
     const next = take(this.follows)
     if (next instanceof Error) throw next
-    return 'result'
+    return landed
   }
 
   readonly overdue = (): Overdue => this.late ?? { goesOn: false, where: null, details: {} }
@@ -77,13 +78,16 @@ export function run(stage: Stage, actor: Actor, step: Partial<RecipeStep> = {}, 
 export const ending = (stage: Stage, actor: Actor, step: Partial<RecipeStep> = {}) =>
   stage.ending(run(stage, actor, step))
 
+/** What came of an evacuation that an earlier run had confirmed. */
+export const landedBefore: Evacuated = { ...landed, migration: 'm-0' }
+
 /** The step as an earlier run left it. */
 export async function leftBehind(stage: Stage, ...kinds: ('intended' | 'issued' | 'confirmed')[]): Promise<void> {
   const base = { incident: 'inc-1', host: 'dead', instance: 'i-1', step: stepKey(stage.scene(), 1) }
   const data = {
-    intended: { kind: 'step.intended', ...base, data: { kind: 'evacuate', attempt: 1, before: 'was', request: 'x' } },
+    intended: { kind: 'step.intended', ...base, data: { kind: 'evacuate', attempt: 1, before: was, request: asked } },
     issued: { kind: 'step.issued', ...base, data: { requestId: 'req-old' } },
-    confirmed: { kind: 'step.confirmed', ...base, data: { result: 'old result' } },
+    confirmed: { kind: 'step.confirmed', ...base, data: { result: landedBefore } },
   } as const
   stage.run.journal.append(kinds.map((kind) => data[kind]))
 }

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../../src/domain/errors.ts'
 import { runStep } from '../../../src/executor/step-runner.ts'
 import type { StepScene } from '../../../src/executor/step-driver.ts'
 import { Actor, ending, leftBehind, retry, run } from './actor.ts'
-import { failed, Stage } from './stage.ts'
+import { failed, landed, Stage } from './stage.ts'
 
 /** Refuses `times` times, then takes. */
 function refusing(code: ErrorCode, times: number): Actor {
@@ -28,7 +28,7 @@ describe('a write that Nova refuses for no reason of the instance', () => {
     async (code) => {
       const stage = new Stage()
       const actor = refusing(code, 30)
-      expect(await stage.clock.run(run(stage, actor, retry({ attempts: 2 })), 24 * 3_600_000)).toBe('result')
+      expect(await stage.clock.run(run(stage, actor, retry({ attempts: 2 })), 24 * 3_600_000)).toEqual(landed)
       expect(actor.sent).toBe(31)
     },
   )
@@ -80,7 +80,7 @@ describe('a write that Nova refuses for no reason of the instance', () => {
     actor.sends = ['well']
     rules = {}
     await stage.clock.advance(1_000)
-    expect(await running).toBe('result')
+    expect(await running).toEqual(landed)
   })
 
   it('is not waited for any more once a person cancels', async () => {
@@ -117,7 +117,7 @@ describe('instances of one project', () => {
     const scenes = Array.from({ length: 9 }, (_, at) => another(stage, `i-${at + 10}`, 'p'))
     for (const waiting of await refusedFor(scenes, stage, refused)) void waiting.catch(() => undefined)
     const other = runStep(new Actor(), another(stage, 'i-99', 'q'), stage.gate, stage.slots)
-    expect(await stage.ending(other)).toBe('result')
+    expect(await stage.ending(other)).toEqual(landed)
     expect(stage.incident.held?.code).toBe('NOVA_REFUSED')
     stage.stop.abort()
   })
@@ -129,7 +129,7 @@ describe('a write of which nobody may be asked what became', () => {
     const actor = new Actor()
     actor.sends = [failed('API_TIMEOUT', { certainty: 'unknown' })]
     actor.settles = [failed('AUTH_FORBIDDEN'), failed('AUTH_FORBIDDEN'), { applied: true }]
-    expect(await ending(stage, actor)).toBe('result')
+    expect(await ending(stage, actor)).toEqual(landed)
     expect(actor.sent).toBe(1)
   })
 
@@ -138,6 +138,6 @@ describe('a write of which nobody may be asked what became', () => {
     await leftBehind(stage, 'intended', 'issued')
     const actor = new Actor()
     actor.follows = [...Array.from({ length: 9 }, () => failed('AUTH_FORBIDDEN')), 'well']
-    expect(await stage.clock.run(run(stage, actor, { deadlineMs: 60_000 }), 3_600_000)).toBe('result')
+    expect(await stage.clock.run(run(stage, actor, { deadlineMs: 60_000 }), 3_600_000)).toEqual(landed)
   })
 })

@@ -2,14 +2,16 @@
 import { describe, expect, it } from 'vitest'
 import type { Instance, Migration } from '../../../src/domain/instance.ts'
 import type { StepRecord } from '../../../src/domain/incident.ts'
+import type { BeforeEvacuation } from '../../../src/domain/step-payloads.ts'
 import { evacuate } from '../../../src/executor/steps/evacuate.ts'
-import { action, evacuation, failed, record, Stage } from './stage.ts'
+import { action, evacuation, failed, record, Stage, was } from './stage.ts'
 
 /** What was there before the attempt. */
-const before = (changes: object): unknown => ({ ...(record().before as object), ...changes })
+const before = (changes: Partial<BeforeEvacuation>): BeforeEvacuation => ({ ...was, ...changes })
 
 describe('following an evacuation', () => {
-  const follow = (stage: Stage, changes: Partial<StepRecord> = {}) => evacuate.follow(stage.scene(), record(changes))
+  const follow = (stage: Stage, changes: Partial<StepRecord<'evacuate'>> = {}) =>
+    evacuate.follow(stage.scene(), record(changes))
   const arrived: Partial<Instance> = {
     host: 'alive',
     vmState: 'stopped',
@@ -263,7 +265,7 @@ describe('following an evacuation', () => {
   })
 
   describe('that ended badly', () => {
-    const how = async (stage: Stage, changes: Partial<StepRecord> = {}) => {
+    const how = async (stage: Stage, changes: Partial<StepRecord<'evacuate'>> = {}) => {
       const outcome = follow(stage, changes).then(
         () => null,
         (error: unknown) => error,

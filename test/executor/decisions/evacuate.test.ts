@@ -2,25 +2,29 @@
 import { describe, expect, it } from 'vitest'
 import type { InstanceAction, Migration } from '../../../src/domain/instance.ts'
 import type { StepRecord } from '../../../src/domain/incident.ts'
+import type { BeforeEvacuation } from '../../../src/domain/step-payloads.ts'
 import { evacuate } from '../../../src/executor/steps/evacuate.ts'
 import { errorRecord } from '../../../src/domain/errors.ts'
-import { action, evacuation, failed, record, Stage } from './stage.ts'
+import { action, evacuation, failed, record, Stage, was } from './stage.ts'
 
 /** What a step's write is sent under. */
 const as = { globalRequestId: 'req-step' }
 
 /** An earlier attempt of this recovery that followed the migration. */
-function earlier(stage: Stage, changes: Partial<StepRecord>): void {
+function earlier(stage: Stage, changes: Partial<StepRecord<'evacuate'>>): void {
   const key = `0.go.go.${stage.recovery.steps.size + 1}`
   stage.recovery.steps.set(key, record({ key, status: 'failed', ...changes }))
 }
 
-const lost = (uuid: string): Partial<StepRecord> => ({
+/** What a lock has in place of an evacuation's. */
+const lockRows = { kind: 'lock', before: null, request: 'locked', result: null } as const
+
+const lost = (uuid: string): Partial<StepRecord<'evacuate'>> => ({
   error: errorRecord(failed('EVACUATION_FAILED', { details: { migration: uuid } })),
 })
 
 /** What was there before the attempt. */
-const before = (changes: object): unknown => ({ ...(record().before as object), ...changes })
+const before = (changes: Partial<BeforeEvacuation>): BeforeEvacuation => ({ ...was, ...changes })
 
 describe('before an evacuation is sent', () => {
   /** Read a moment ago, where the test says nothing else: the recheck (recheck.test.ts) then asks nothing. */
@@ -87,7 +91,7 @@ describe('before an evacuation is sent', () => {
     const stage = new Stage()
     earlier(stage, { requestId: 'req-a', ...lost('m-1') })
     earlier(stage, { requestId: null })
-    earlier(stage, { kind: 'lock', requestId: 'req-lock' })
+    stage.recovery.steps.set('lock', { ...record({ requestId: 'req-lock' }), ...lockRows })
     stage.migrations = [evacuation(1, { status: 'error' })]
     expect(await prepared(stage)).toMatchObject({
       before: { spentEvacuations: ['m-1'], knownRequests: ['req-a'] },
@@ -167,7 +171,7 @@ describe('what is sent', () => {
 
 describe('whether an evacuation was taken whose answer was lost', () => {
   /** By a daemon that has run for five seconds, with a quiet time of one. */
-  const settled = async (stage: Stage, changes: Partial<StepRecord> = {}) => {
+  const settled = async (stage: Stage, changes: Partial<StepRecord<'evacuate'>> = {}) => {
     await stage.clock.advance(5_000)
     return stage.ending(
       evacuate.reconcile(stage.scene(), record({ status: 'intended', requestId: null, ...changes }), 1_000),

@@ -2,21 +2,16 @@
 import { describe, expect, it } from 'vitest'
 import { errorRecord, LifeboatError } from '../../../src/domain/errors.ts'
 import type { StepRecord } from '../../../src/domain/incident.ts'
-import {
-  recordInForce,
-  recordsOf,
-  waitingOf,
-  waitsAt,
-  type Before,
-} from '../../../src/executor/steps/evacuation-records.ts'
-import { evacuation, record } from './stage.ts'
+import type { BeforeEvacuation } from '../../../src/domain/step-payloads.ts'
+import { recordInForce, recordsOf, waitingOf, waitsAt } from '../../../src/executor/steps/evacuation-records.ts'
+import { evacuation, record, was } from './stage.ts'
 
-const before = (waiting: Before['waitingEvacuations'] = []): Before => ({
-  ...(record().before as Before),
+const before = (waiting: BeforeEvacuation['waitingEvacuations'] = []): BeforeEvacuation => ({
+  ...was,
   spentEvacuations: waiting.map(({ migration }) => migration),
   waitingEvacuations: waiting,
 })
-const failedWith = (details: Record<string, unknown>): StepRecord =>
+const failedWith = (details: Record<string, unknown>): StepRecord<'evacuate'> =>
   record({ error: errorRecord(new LifeboatError('DESTINATION_DIED', 'died', { details })) })
 const given = { migration: 'm-1', destination: 'gone' }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { LifeboatError } from '../../../src/domain/errors.ts'
 import type { RecipeStep } from '../../../src/domain/plan.ts'
 import { runInstance } from '../../../src/executor/instance-runner.ts'
-import { Stage } from './stage.ts'
+import { asked, landed, Stage, was } from './stage.ts'
 
 /** Killed after its last step was confirmed and before its line was written. */
 function withoutItsLine(): Stage {
@@ -12,9 +12,9 @@ function withoutItsLine(): Stage {
   stage.plans({ recipes: { go: { name: 'go', steps: [go], finally: [] } } })
   const base = { incident: 'inc-1', host: 'dead', instance: 'i-1', step: '0.go.go.1' }
   stage.run.journal.append([
-    { kind: 'step.intended', ...base, data: { kind: 'evacuate', attempt: 1, before: {}, request: {} } },
+    { kind: 'step.intended', ...base, data: { kind: 'evacuate', attempt: 1, before: was, request: asked } },
     { kind: 'step.issued', ...base, data: { requestId: 'req-1' } },
-    { kind: 'step.confirmed', ...base, data: { result: { host: 'alive' } } },
+    { kind: 'step.confirmed', ...base, data: { result: landed } },
   ])
   return stage
 }
@@ -65,6 +65,8 @@ it('the daemon stops while it is read: no line, the next run writes it', async (
 describe('a person cancels', () => {
   const debts = [{ code: 'RESIZE_LEFTOVER', message: 'its record stays' }]
 
+  const shown = { vmState: 'active', taskState: null, locked: false, lockedReason: null }
+
   /** Cancelled after these steps of an earlier run. */
   async function cancelledAfter(...kinds: ('lock' | 'unlock' | 'reset-state')[]): Promise<Stage> {
     const stage = new Stage()
@@ -73,9 +75,9 @@ describe('a person cancels', () => {
     for (const kind of kinds) {
       const base = { incident: 'inc-1', host: 'dead', instance: 'i-1', step: `0.go.${kind}.1` }
       stage.run.journal.append([
-        { kind: 'step.intended', ...base, data: { kind, attempt: 1, before: {}, request: 'so' } },
+        { kind: 'step.intended', ...base, data: { kind, attempt: 1, before: shown, request: 'so' } },
         { kind: 'step.issued', ...base, data: { requestId: null } },
-        { kind: 'step.confirmed', ...base, data: { result: {} } },
+        { kind: 'step.confirmed', ...base, data: { result: shown } },
       ])
     }
     stage.cancel()

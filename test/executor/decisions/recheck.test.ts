@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { errorRecord } from '../../../src/domain/errors.ts'
 import type { Instance } from '../../../src/domain/instance.ts'
 import { evacuate } from '../../../src/executor/steps/evacuate.ts'
-import { evacuation, failed, record, Stage } from './stage.ts'
+import { asked as sent, evacuation, failed, record, Stage } from './stage.ts'
 
 const prepared = (stage: Stage, step = {}) => stage.ending(evacuate.before(stage.scene(step)))
 const asked = (stage: Stage): string[] => stage.calls.map(({ call }) => call)
@@ -226,7 +226,7 @@ describe('an order of its owner that came after the survey', () => {
 
   it('holds for later attempts and for what is sent, although Nova has forgotten it by then', async () => {
     const stage = await waited(long)
-    stage.recovery.steps.set('0.go.go.1', record({ status: 'failed', request: { ordered: 'stop' } }))
+    stage.recovery.steps.set('0.go.go.1', record({ status: 'failed', request: { ...sent, ordered: 'stop' } }))
     expect(await prepared(stage, { landing: 'as-before' })).toMatchObject({ request: { landing: 'stopped' } })
     await evacuate.send(stage.scene({ landing: 'as-before' }), {})
     expect(stage.calls.at(-1)?.args[1]).toEqual({ landing: 'stopped' })
@@ -235,7 +235,7 @@ describe('an order of its owner that came after the survey', () => {
   it('gives way where this Nova cannot land it stopped: it must come back all the same', async () => {
     const stage = await waited(long)
     const error = errorRecord(failed('MICROVERSION_UNSUPPORTED'))
-    stage.recovery.steps.set('0.go.go.1', record({ status: 'failed', request: { ordered: 'stop' }, error }))
+    stage.recovery.steps.set('0.go.go.1', record({ status: 'failed', request: { ...sent, ordered: 'stop' }, error }))
     expect(await prepared(stage, { landing: 'as-before' })).toMatchObject({ request: { landing: 'as-before' } })
   })
 

@@ -5,7 +5,7 @@ import type { StepDriver } from '../../../src/executor/step-driver.ts'
 import { confirmResize } from '../../../src/executor/steps/confirm-resize.ts'
 import { lock, resetState, unlock } from '../../../src/executor/steps/marks.ts'
 import { start, stop } from '../../../src/executor/steps/power.ts'
-import { evacuation, failed, record, Stage } from './stage.ts'
+import { asked, evacuation, failed, record, Stage } from './stage.ts'
 
 const resize = (changes: Partial<Migration> = {}): Migration =>
   evacuation(1, { type: 'resize', status: 'finished', sourceHost: 'alive', destHost: 'dead', ...changes })
@@ -219,7 +219,7 @@ it.each([
   const stage = new Stage()
   const seen = { vmState: 'other', powerState: 0, host: 'alive' }
   stage.shows(seen)
-  stage.recovery.steps.set('earlier', record({ kind: 'evacuate', status: 'confirmed', request: { ordered } }))
+  stage.recovery.steps.set('earlier', record({ status: 'confirmed', request: { ...asked, ordered } }))
   const step = { ...stage.scene().step, do: name }
   const found = await stage.ending(driver.before({ ...stage.scene(), step }))
   if (fate === 'is sent') expect(found).toHaveProperty('request')
@@ -269,7 +269,8 @@ describe.each([
     async (status, of, anew) => {
       const stage = stageOf(reached)
       stage.watch.saw({ ...stage.nova, powerState: 0 })
-      stage.recovery.steps.set('earlier', record({ kind: name, status, ...of }))
+      const rows = { before: null, request: null, result: null }
+      stage.recovery.steps.set('earlier', { ...record({ status }), ...rows, kind: name, ...of })
       const step = { ...stage.scene().step, do: name }
       const found = await stage.ending(driver.before({ ...stage.scene(), step }))
       expect(found).toHaveProperty(anew ? 'nothingToDo' : 'request')

@@ -10,6 +10,7 @@ import { applyEntry, type Incident, type InstanceRecovery, type StepRecord } fro
 import type { Instance, InstanceAction, Migration } from '../../../src/domain/instance.ts'
 import type { Journal } from '../../../src/domain/journal.ts'
 import type { InstancePlan, RecipeStep } from '../../../src/domain/plan.ts'
+import type { BeforeEvacuation, EvacuationRequest, Evacuated } from '../../../src/domain/step-payloads.ts'
 import type { Act, Permission, Run } from '../../../src/executor/context.ts'
 import { Gate } from '../../../src/executor/gate.ts'
 import { CloudTrouble } from '../../../src/executor/cloud-trouble.ts'
@@ -360,14 +361,26 @@ export function action(requestId: string, changes: Partial<InstanceAction> = {})
   }
 }
 
-/** The record of a step that was intended, with what was true before it. */
-export function record(changes: Partial<StepRecord> = {}): StepRecord {
+/** What was true before an evacuation of i-1. */
+export const was: BeforeEvacuation = {
+  ...{ vmState: 'active', taskState: null, powerState: 1, host: 'dead' },
+  ...{ spentEvacuations: [], knownRequests: [], cloudTime: new Date(cloudTimeMs).toISOString() },
+}
+
+/** What is asked for. */
+export const asked: EvacuationRequest = { landing: 'stopped', asProject: null, fencedBy: 'bmc' }
+
+/** What came of it. */
+export const landed: Evacuated = { migration: 'm-1', host: 'alive', vmState: 'stopped', powerState: 4 }
+
+/** The record of an evacuation that was intended, with what was true before it. */
+export function record(changes: Partial<StepRecord<'evacuate'>> = {}): StepRecord<'evacuate'> {
   return {
     key: '0.go.go.1',
     kind: 'evacuate',
     attempt: 1,
     status: 'issued',
-    before: { spentEvacuations: [], knownRequests: [], cloudTime: new Date(cloudTimeMs).toISOString() },
+    before: was,
     request: null,
     requestId: 'req-1',
     globalRequestId: null,

@@ -1,14 +1,14 @@
 /** One step that a crash, its time limit, a stop or the gate came between: what its rows say then (laws L2, L3, L10). */
 import { describe, expect, it } from 'vitest'
-import { failed, Stage } from './stage.ts'
-import { Actor, retry, run, ending, leftBehind } from './actor.ts'
+import { failed, landed, Stage } from './stage.ts'
+import { Actor, retry, run, ending, landedBefore, leftBehind } from './actor.ts'
 
 describe('a step that a crash left behind', () => {
   it('confirmed: its result stands', async () => {
     const stage = new Stage()
     const actor = new Actor()
     await leftBehind(stage, 'intended', 'issued', 'confirmed')
-    expect(await ending(stage, actor)).toBe('old result')
+    expect(await ending(stage, actor)).toEqual(landedBefore)
     expect([actor.sent, actor.followedFrom]).toEqual([0, []])
   })
 
@@ -16,7 +16,7 @@ describe('a step that a crash left behind', () => {
     const stage = new Stage()
     const actor = new Actor()
     await leftBehind(stage, 'intended', 'issued')
-    expect(await ending(stage, actor)).toBe('result')
+    expect(await ending(stage, actor)).toEqual(landed)
     expect([actor.sent, actor.quiet, actor.followedFrom]).toEqual([0, [], ['issued req-old']])
   })
 
@@ -25,7 +25,7 @@ describe('a step that a crash left behind', () => {
     const actor = new Actor()
     actor.settles = [{ applied: true }]
     await leftBehind(stage, 'intended')
-    expect(await ending(stage, actor)).toBe('result')
+    expect(await ending(stage, actor)).toEqual(landed)
     expect([actor.sent, actor.quiet, actor.followedFrom]).toEqual([0, [1_000], ['issued found']])
   })
 
@@ -33,7 +33,7 @@ describe('a step that a crash left behind', () => {
     const stage = new Stage()
     const actor = new Actor()
     await leftBehind(stage, 'intended')
-    expect(await ending(stage, actor, retry())).toBe('result')
+    expect(await ending(stage, actor, retry())).toEqual(landed)
     expect(stage.recovery.steps.get('0.go.go.1')?.error).toMatchObject({
       code: 'API_UNAVAILABLE',
       certainty: 'not-applied',
@@ -57,7 +57,7 @@ describe('a step that a crash left behind', () => {
     actor.settles = [{ applied: true }]
     stage.permission = { allowed: false, hold: 'PAUSED', message: '' }
     await leftBehind(stage, 'intended')
-    expect(await ending(stage, actor)).toBe('result')
+    expect(await ending(stage, actor)).toEqual(landed)
   })
 })
 
@@ -151,7 +151,7 @@ describe('what the gate holds', () => {
     await stage.slots.run(stage.recovery.plan, async () => (other = true))
     expect([other, actor.sent]).toEqual([true, 0])
     stage.permission = { allowed: true }
-    expect(await stage.ending(running)).toBe('result')
+    expect(await stage.ending(running)).toEqual(landed)
   })
 
   it('is not sent when it is held while it is prepared, and is prepared anew afterwards', async () => {
@@ -163,7 +163,7 @@ describe('what the gate holds', () => {
     expect([actor.sent, stage.rows()]).toEqual([0, ['incident.held']])
     actor.onBefore = () => undefined
     stage.permission = { allowed: true }
-    expect(await stage.ending(running)).toBe('result')
+    expect(await stage.ending(running)).toEqual(landed)
     expect(stage.rows()).toEqual([
       'incident.held',
       'incident.continued',
@@ -189,13 +189,13 @@ describe('what the gate holds', () => {
     await stage.clock.advance(1_000)
     expect([prepared, stage.rows()]).toEqual([0, ['incident.held']])
     stage.permission = { allowed: true }
-    expect(await stage.ending(running)).toBe('result')
+    expect(await stage.ending(running)).toEqual(landed)
   })
 
   it('a closing step of a cancelled incident goes on', async () => {
     const stage = new Stage()
     stage.cancel()
-    expect(await stage.ending(run(stage, new Actor(), {}, 'closes'))).toBe('result')
+    expect(await stage.ending(run(stage, new Actor(), {}, 'closes'))).toEqual(landed)
     const other = new Stage()
     other.cancel()
     expect(await other.ending(Promise.resolve().then(() => run(other, new Actor())))).toBe('CANCELLED')

@@ -4,7 +4,7 @@ import type { Entry } from '../../../src/domain/entry.ts'
 import type { RecipeStep } from '../../../src/domain/plan.ts'
 import { stepKey } from '../../../src/executor/attempt.ts'
 import type { VirtualClock } from '../../../src/simulator/virtual-clock.ts'
-import { failed, Stage } from './stage.ts'
+import { asked, failed, landed, Stage, was } from './stage.ts'
 import type { Answer } from './actor.ts'
 import { Actor, retry, run, ending, leftBehind } from './actor.ts'
 
@@ -14,7 +14,7 @@ describe('a step', () => {
     const actor = new Actor()
     let rowsWhenSent: string[] = []
     actor.onSend = () => (rowsWhenSent = stage.rows())
-    expect(await ending(stage, actor)).toBe('result')
+    expect(await ending(stage, actor)).toEqual(landed)
     expect(rowsWhenSent).toEqual(['step.intended'])
     expect(stage.rows()).toEqual(['step.intended', 'step.issued', 'step.confirmed'])
     const [intended, issued, confirmed] = stage.entries.slice(2) as [Entry, Entry, Entry]
@@ -23,13 +23,13 @@ describe('a step', () => {
       host: 'dead',
       instance: 'i-1',
       step: '0.go.go.1',
-      data: { kind: 'evacuate', attempt: 1, before: 'was', request: 'do it' },
+      data: { kind: 'evacuate', attempt: 1, before: was, request: asked },
     })
     const { globalRequestId } = intended.data as { globalRequestId: string }
     expect(actor.sentAs).toMatchObject([{ globalRequestId }])
     expect([issued.data, confirmed.data]).toEqual([
       { requestId: 'req-1', globalRequestId },
-      { result: 'result', globalRequestId },
+      { result: landed, globalRequestId },
     ])
     expect(actor.followedFrom).toEqual(['issued req-1'])
   })
@@ -46,16 +46,16 @@ describe('a step', () => {
   it('with nothing to do is confirmed without being sent', async () => {
     const stage = new Stage()
     const actor = new Actor()
-    actor.prepares = [{ nothingToDo: 'so already' }]
-    expect(await ending(stage, actor)).toEqual({ nothingToDo: 'so already' })
+    actor.prepares = [{ nothingToDo: was }]
+    expect(await ending(stage, actor)).toEqual({ nothingToDo: was })
     expect([actor.sent, stage.rows()]).toEqual([0, ['step.intended', 'step.confirmed']])
   })
 
   it('that adopts an earlier write follows that one and sends nothing', async () => {
     const stage = new Stage()
     const actor = new Actor()
-    actor.prepares = [{ before: 'b', request: 'r', adopt: 'm-1' }]
-    expect(await ending(stage, actor)).toBe('result')
+    actor.prepares = [{ before: was, request: asked, adopt: 'm-1' }]
+    expect(await ending(stage, actor)).toEqual(landed)
     expect([actor.sent, actor.followedFrom]).toEqual([0, ['issued null']])
     expect(stage.rows()).toEqual(['step.intended', 'step.issued', 'step.confirmed'])
   })
@@ -139,7 +139,7 @@ describe('a step that was refused', () => {
     await ending(stage, actor, retry({ attempts: 2, firstMs: 0 }))
     actor.sends = ['well']
     const from = stage.clock.now()
-    expect(await ending(stage, actor, retry())).toBe('result')
+    expect(await ending(stage, actor, retry())).toEqual(landed)
     expect([actor.sent, stage.clock.now() - from]).toEqual([3, 0])
     expect(stage.recovery.steps.get('0.go.go.3')?.status).toBe('confirmed')
   })
@@ -165,7 +165,7 @@ describe('a step whose answer was lost (law L3)', () => {
     const actor = new Actor()
     actor.sends = [unknown]
     actor.settles = [{ applied: true }]
-    expect(await ending(stage, actor, retry())).toBe('result')
+    expect(await ending(stage, actor, retry())).toEqual(landed)
     expect([actor.sent, actor.quiet, actor.followedFrom]).toEqual([1, [1_000], ['issued found']])
     expect(stage.rows()).toEqual(['step.intended', 'step.issued', 'step.confirmed'])
   })
@@ -174,7 +174,7 @@ describe('a step whose answer was lost (law L3)', () => {
     const stage = new Stage()
     const actor = new Actor()
     actor.sends = [unknown, 'well']
-    expect(await ending(stage, actor, retry())).toBe('result')
+    expect(await ending(stage, actor, retry())).toEqual(landed)
     expect(actor.sent).toBe(2)
     expect(stage.rows().slice(0, 2)).toEqual(['step.intended', 'step.failed API_UNAVAILABLE'])
     expect(stage.recovery.steps.get('0.go.go.1')?.error).toMatchObject({ certainty: 'not-applied', retry: 'backoff' })
@@ -184,7 +184,7 @@ describe('a step whose answer was lost (law L3)', () => {
     const stage = new Stage()
     const actor = new Actor()
     actor.sends = [failed('API_UNAVAILABLE', { retry: 'after' }), 'well']
-    expect(await ending(stage, actor)).toBe('result')
+    expect(await ending(stage, actor)).toEqual(landed)
     expect(actor.quiet).toEqual([200])
     expect(stage.recovery.steps.get('0.go.go.1')?.error).toMatchObject({
       message: 'it was API_UNAVAILABLE',
@@ -276,7 +276,7 @@ describe('a service that refuses every second call', () => {
     const stage = new Stage()
     const actor = new Actor()
     actor.sends = [busy(), busy(), 'well']
-    expect(await ending(stage, actor, retry())).toBe('result')
+    expect(await ending(stage, actor, retry())).toEqual(landed)
     expect([actor.sent, stage.recovery.steps.size]).toEqual([3, 2])
   })
 
@@ -312,7 +312,7 @@ describe('the last moment before a write leaves', () => {
     const stage = new Stage()
     const actor = new Actor()
     slowDisk(stage, 2_001)
-    expect(await ending(stage, actor, { retry: { on: [], attempts: 1, firstMs: 0, capMs: 0 } })).toBe('result')
+    expect(await ending(stage, actor, { retry: { on: [], attempts: 1, firstMs: 0, capMs: 0 } })).toEqual(landed)
     expect([actor.sent, stage.rows()]).toEqual([
       1,
       ['step.intended', 'step.failed HELD_BACK', 'step.intended', 'step.issued', 'step.confirmed'],
@@ -337,7 +337,7 @@ describe('the last moment before a write leaves', () => {
     await stage.clock.advance(60_000)
     expect([actor.sent, stage.rows()]).toEqual([0, ['step.intended', 'step.failed HELD_BACK', 'incident.held']])
     stage.permission = { allowed: true }
-    expect(await stage.ending(running)).toBe('result')
+    expect(await stage.ending(running)).toEqual(landed)
   })
 
   it('counts as no attempt, also of a step that is picked up after a restart', async () => {
@@ -366,7 +366,7 @@ describe('the last moment before a write leaves', () => {
     const actor = new Actor()
     const busy = failed('API_UNAVAILABLE')
     actor.sends = [busy, busy, failed('HELD_BACK'), 'well']
-    expect(await ending(stage, actor, retry())).toBe('result')
+    expect(await ending(stage, actor, retry())).toEqual(landed)
     // One look for each 503, the one whose resending was held back included.
     expect(actor.quiet).toHaveLength(2)
     expect(stage.rows().filter((row) => row.startsWith('step.failed'))).toEqual([
@@ -389,7 +389,7 @@ describe('what came while a write was refused', () => {
     await stage.clock.advance(60_000)
     expect(actor.sent).toBe(2)
     stage.permission = { allowed: true }
-    expect(await stage.ending(running)).toBe('result')
+    expect(await stage.ending(running)).toEqual(landed)
     expect([actor.sent, stage.recovery.steps.size]).toEqual([3, 3])
   })
 
@@ -419,7 +419,7 @@ describe('members of one anti-affinity group', () => {
     await stage.clock.advance(1_000)
     const beside = actor.sent === 1
     arrived()
-    expect(await stage.ending(running)).toBe('result')
+    expect(await stage.ending(running)).toEqual(landed)
     return beside
   }
 
