@@ -12,6 +12,11 @@ import { strike } from './troubles.ts'
 
 /** From the end of the last trouble until every incident must be over. Too short: a freeze of Nova's silence fails a round. */
 const recoveryLimitMs = 180_000
+/**
+ * From the end of the last trouble until a tenant boots a server. Too short: the boot is younger than an order that it shall overtake by
+ * less than the clocks of Nova's API nodes may differ.
+ */
+const bootAfterMs = 75_000
 /** After the hosts are back: what Nova had sent them, and what their own start does to guests, has happened by then. */
 const aftermathMs = 6_000
 
@@ -49,7 +54,7 @@ export async function playRound(
     await stage.set()
     await stage.die(script.dead, script.death)
     record['troubles'] = await Promise.all(script.troubles.map((trouble) => strike(stage, trouble)))
-    await until('every incident is over', recoveryLimitMs, () => stage.over().catch(() => false))
+    await recovered(stage)
     await stage.decide()
     await look('after the recovery')
     await stage.hostsReturn()
@@ -70,6 +75,18 @@ export async function playRound(
   else rmSync(stage.daemon.stateDir, { recursive: true, force: true })
   const { right, told, doubles } = last
   return { script, seconds: (Date.now() - began) / 1_000, failures, right, told, doubles: doubles.length }
+}
+
+/** Life goes on in a cloud: somebody boots a server, and it shows which orders were lost on their way to the conductor. */
+async function recovered(stage: ChaosStage): Promise<void> {
+  const isOver = (): Promise<boolean> => stage.over().catch(() => false)
+  const soon = await until('every incident is over soon', bootAfterMs, isOver).then(
+    () => true,
+    () => false,
+  )
+  if (soon) return
+  await stage.bootLater()
+  await until('every incident is over', recoveryLimitMs, isOver)
 }
 
 /** A control plane that was just started again answers some requests with errors. */

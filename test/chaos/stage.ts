@@ -84,6 +84,12 @@ export class ChaosStage {
     this.guests.push({ ...guest, id, wanted: wantedOf(guest), orders: [] })
   }
 
+  /** A tenant boots one more server, on a host that has not died. */
+  async bootLater(): Promise<void> {
+    const host = hosts.find((name) => !this.gone.has(name)) ?? 'cmp01'
+    await this.#boot({ name: 'later', host, kind: 'running' })
+  }
+
   guest(name: string): LivingGuest {
     const found = this.guests.find((guest) => guest.name === name)
     if (found === undefined) throw new Error(`the round has no guest ${name}`)

@@ -11,7 +11,8 @@ import type { Incident } from '../../src/domain/incident.ts'
 import { DaemonProcess, until } from './daemon-process.ts'
 import { lab, labCloud } from './lab.ts'
 import { HalfDeafProxy } from './half-deaf-proxy.ts'
-import { Tenants, truth } from './tenants.ts'
+import { pauseMs } from './stage.ts'
+import { image, Tenants, truth } from './tenants.ts'
 
 const dead = 'cmp01'
 let cloud: CloudUnderTest
@@ -264,15 +265,12 @@ describe('a host that is not what it seems', () => {
 })
 
 describe('a fault that is not a host', () => {
-  it.each([
-    ['rabbitmq', 'two minutes', 120_000],
-    ['nova-conductor', 'half a minute', 30_000],
-  ])('%s dead for %s fences nobody, evacuates nothing, and is journaled as a freeze', async (part, _long, ms) => {
+  async function freezes(part: string, whileItIsDead: () => Promise<unknown>): Promise<void> {
     const id = await tenants.boot('innocent', dead)
     await daemon.start()
     await daemon.watched()
     await lab('kill', part)
-    await new Promise((resolve) => setTimeout(resolve, ms))
+    await whileItIsDead()
     await lab('start', part)
     await until('the freeze and its end', 150_000, () => {
       const kinds = daemon.entries().map((entry) => entry.kind)
@@ -284,6 +282,24 @@ describe('a fault that is not a host', () => {
     expect(sentEvacuations()).toBe(0)
     expect(await evacuationsOf(id)).toEqual([])
     expect((await truth()).running[id]).toEqual([dead])
+  }
+
+  it('rabbitmq dead for two minutes fences nobody, evacuates nothing, and is journaled as a freeze', () =>
+    freezes('rabbitmq', () => pauseMs(120_000)))
+
+  it('nova-conductor dead for half a minute does the same, and a boot that waited for it shows when it was ordered', async () => {
+    const server = { name: `${cloud.prefix}-late`, flavorRef: '1', imageRef: image, networks: 'none', host: 'cmp02' }
+    let id = ''
+    let orderedAt = NaN
+    await freezes('nova-conductor', async () => {
+      orderedAt = Date.now()
+      const { body } = await nova(cloud, 'POST', '/servers', { server })
+      id = body.server.id
+      await pauseMs(30_000)
+    })
+    await tenants.steps.settled(id, 'active')
+    const shown = (await nova(cloud, 'GET', `/servers/${id}`)).body.server
+    expect(Date.parse(shown.created) - orderedAt).toBeLessThan(5_000)
   })
 
   it('three of four hosts crashing at once hold the brake', async () => {

@@ -3,7 +3,7 @@ import { nova, tokenFor, type CloudUnderTest } from '../contract/cloud-under-tes
 import { Steps } from '../contract/steps.ts'
 import { lab } from './lab.ts'
 
-const image = '00000000-0000-0000-0000-0000000000a1'
+export const image = '00000000-0000-0000-0000-0000000000a1'
 
 export class Tenants {
   readonly cloud: CloudUnderTest

@@ -56,7 +56,7 @@ export function whereItStands({ permissions, destinations }: Run, migration: Mig
   if (destination === null) {
     return learnt !== undefined && 'unread' in learnt
       ? `${stands}; where Nova sent it cannot be read from Placement: ${learnt.unread}`
-      : `${stands}; Placement names no destination: see the conductor and the scheduler`
+      : `${stands}; Placement names no destination: see the conductor and the scheduler. If they are well, boot any server: once Nova has built it, an order that was lost on its way is sent again`
   }
   const waits = permissions.hasIncident(destination)
     ? `${destination} has an incident of its own: once that proves it dead, the instance is evacuated again`

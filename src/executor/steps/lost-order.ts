@@ -3,13 +3,13 @@
  * can start ends one; an order that waits for a dead conductor looks the same and is carried out when the conductor returns
  * (docs/nova.md fact 11).
  */
-import type { Entry } from '../../domain/entry.ts'
 import { ensureError, LifeboatError } from '../../domain/errors.ts'
 import type { InstanceActionEvent, Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
 import { retryRead } from '../retry.ts'
 import { askPlacementEveryMs, destinationOf } from './destination.ts'
 import type { StepScene } from '../step-driver.ts'
+import { wasOvertaken } from './overtaken.ts'
 
 /**
  * Throws EVACUATION_LOST when an order will never be carried out:
@@ -18,9 +18,9 @@ import type { StepScene } from '../step-driver.ts'
  *   (docs/nova.md §2.2), and choosing a destination and telling it come last, so nothing was started.
  * - The conductor ended it with an error after the scheduler had claimed room, and the chosen host was well for `longest_request`
  *   (decision 20): a host that had been told would have taken the order within seconds.
- * - The conductor never began it, carried out one of ours that was sent later, for whichever host, and the time is over in which
- *   anything may still be served late (decision 20). RabbitMQ drops what reaches it before the conductor has declared its queue again
- *   (docs/nova.md §2.2).
+ * - The conductor never began it, has carried out what was ordered later (overtaken.ts), and the time is over in which anything may
+ *   still be served late (decision 20). RabbitMQ drops what reaches it before the conductor has declared its queue again, and what a
+ *   conductor had taken dies with it (docs/nova.md §2.2).
  *
  * @param known.answeredAt when Nova's answer to it was known, by the monotonic clock
  * @param known.chosenWell for how long the chosen host is seen to be well; null: no host is known, or it is not
@@ -41,7 +41,7 @@ export async function throwIfLost(
   if (conducted?.result === 'Error')
     throw lost(order, `Nova's conductor gave it up: ${conducted.details ?? 'it gives no reason'}`)
   const mayBeServed = run.clock.now() - answeredAt < longestRequestMs
-  if (conducted === undefined && isNowhere && !mayBeServed && isOvertaken(scene, key))
+  if (conducted === undefined && isNowhere && !mayBeServed && (await wasOvertaken(scene, key, answeredAt)))
     throw lost(order, "Nova's conductor never got it, and has taken later ones: the message bus lost it")
 }
 
@@ -77,30 +77,6 @@ export async function lookAtChosen(
   const seenAt = run.clock.now()
   const goesOn = before !== null && seenAt - before.seenAt <= longestGapMs
   return { since: goesOn ? before.since : seenAt, seenAt }
-}
-
-/** Enough of the newest steps to find one that was carried out, however many wait beside it. */
-const newestSteps = 200
-
-/** By the journal, so that a restarted daemon knows as much: from Nova's API to its conductor it is first in, first out. */
-function isOvertaken({ run, plan }: StepScene, key: string): boolean {
-  const issued = run.journal
-    .read({ incident: run.id, instance: plan.instanceId, kinds: ['step.issued'] })
-    .findLast(({ step }) => step === key)
-  if (issued === undefined) return false
-  const newest = { after: issued.seq, newestFirst: true, limit: newestSteps }
-  const sentLater = run.journal.read({ ...newest, kinds: ['step.intended'] }).filter(isOrder)
-  const carriedOut = new Set(run.journal.read({ ...newest, kinds: ['step.confirmed'] }).map(placeOf))
-  return sentLater.some((entry) => carriedOut.has(placeOf(entry)))
-}
-
-/** An evacuation of its own, not one that found an earlier order at work: only what is sent has an id to be sent with. */
-function isOrder(entry: Entry): boolean {
-  return entry.kind === 'step.intended' && entry.data.kind === 'evacuate' && entry.data.globalRequestId !== undefined
-}
-
-function placeOf({ incident, instance, step }: Entry): string {
-  return `${incident} ${instance} ${step}`
 }
 
 /** Null: Nova has no such action (any more). */

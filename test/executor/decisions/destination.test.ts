@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sleep } from '../../../src/domain/clock.ts'
 import { LifeboatError } from '../../../src/domain/errors.ts'
 import { evacuate } from '../../../src/executor/steps/evacuate.ts'
+import { instance } from '../../engine/surveys.ts'
 import { evacuation, record, Stage } from './stage.ts'
 
 const waiting = { status: 'accepted', destHost: null } as const
@@ -91,6 +92,43 @@ describe('an order that the conductor gave up behind the claim of the scheduler'
     expect(order.code()).toBeNull()
     await stage.clock.advance(60_000)
     expect(order.code()).toBe('EVACUATION_LOST')
+  })
+})
+
+describe('an order that the conductor never began', () => {
+  const longestRequestMs = 120_000
+  const unbegun = (): Stage => {
+    const stage = new Stage()
+    stage.run.settings = { ...stage.run.settings, longestRequestMs }
+    stage.migrations = [evacuation(1, waiting)]
+    stage.allocated = ['dead']
+    const action = { action: 'evacuate', requestId: 'req-1', userId: 'u', projectId: 'p', startedAt: '', message: null }
+    stage.actions = [{ ...action, events: [] }]
+    return stage
+  }
+  const boots = (stage: Stage, createdAt: string, host: string | null): void => {
+    stage.instances.set('booted', instance({ id: 'booted', createdAt, updatedAt: createdAt, host }))
+  }
+
+  it('is lost once a server that was ordered later has a host and nothing can serve the order late', async () => {
+    const stage = unbegun()
+    const order = following(stage)
+    boots(stage, '2030-01-01T12:01:01Z', 'alive')
+    await stage.clock.advance(longestRequestMs)
+    expect(order.code()).toBeNull()
+    await stage.clock.advance(30_000)
+    expect(order.code()).toBe('EVACUATION_LOST')
+  })
+
+  it.each([
+    ['was ordered within a minute of it, as the clocks of two API nodes may differ', '2030-01-01T12:00:59Z', 'alive'],
+    ['has no host yet', '2030-01-01T12:05:00Z', null],
+  ])('is waited for while the only other server %s', async (_what, createdAt, host) => {
+    const stage = unbegun()
+    const order = following(stage)
+    boots(stage, createdAt, host)
+    await stage.clock.advance(1_000_000)
+    expect(order.code()).toBeNull()
   })
 })
 

@@ -74,7 +74,10 @@ export class Stage {
       destinations: new Map(),
       clock: this.clock,
       cloud: this.#cloud(),
-      journal: { append: (entries: NewEntry[]) => this.#append(entries) } as Journal,
+      journal: {
+        append: (entries: NewEntry[]) => this.#append(entries),
+        read: ({ kinds }: { kinds: string[] }) => this.entries.filter(({ kind }) => kinds.includes(kind)),
+      } as unknown as Journal,
       fencer: {
         verify: () => {
           if (this.forged !== null) throw this.forged
