@@ -39,7 +39,7 @@ const cloudActs = {
   start: act(hosts, ({ simulator }, names) => simulator.start(...names)),
   kill: act(parts, ({ simulator }, names) => simulator.kill(...names)),
   leave_claims: act(z.number().int().positive(), ({ simulator }, count) => simulator.leaveClaims(count)),
-  lose_orders: act(z.number().int().positive(), ({ simulator }, count) => simulator.loseOrders(count)),
+  lose_orders: act(z.number().int().nonnegative(), ({ simulator }, count) => simulator.loseOrders(count)),
   revive: act(parts, ({ simulator }, names) => simulator.revive(...names)),
   bmc: act(
     section({
@@ -132,6 +132,8 @@ const peopleActs = {
     }),
     (stage, order) => stage.people.server(order),
   ),
+  /** Somebody boots a server on a host. */
+  boot: act(section({ name: text(), host: text(), may_be_refused: mayBeRefused }), (stage, order) => stage.boot(order)),
   /** An owner sets metadata (null removes it) or tags. */
   words: act(
     section({

@@ -40,6 +40,14 @@ export class People {
     await this.#order(user, project, call, order.mayBeRefused)
   }
 
+  /** Throws as `server` does. Gives the id of the new server, or null where Nova refused it or does not answer. */
+  async boot(order: { name: string; host: string; mayBeRefused?: true | undefined }): Promise<string | null> {
+    const server = { name: order.name, host: order.host, flavorRef: '1', networks: 'none' }
+    const call = { method: 'POST', path: '/compute/v2.1/servers', body: { server } }
+    const answer = await this.#order('operator', 'admin', call, order.mayBeRefused)
+    return answer === null ? null : (JSON.parse(answer.data) as { server: { id: string } }).server.id
+  }
+
   /** Throws as `server` does. Metadata of null is removed. */
   async words(order: {
     instance: string
@@ -84,14 +92,16 @@ export class People {
     await this.#order('operator', 'admin', call, order.mayBeRefused)
   }
 
-  async #order(user: string, project: string, call: Call, mayBeRefused: true | undefined): Promise<void> {
+  async #order(user: string, project: string, call: Call, mayBeRefused: true | undefined): Promise<WireAnswer | null> {
     const limit = deadline(this.#simulator.world.clock, waitLimitMs)
     try {
       const token = await this.#token(user, project, limit.signal)
       const answer = await this.#send(call, { 'x-auth-token': token }, limit.signal)
       if (answer.status >= 300) throw new Error(`the script orders what Nova refuses: ${answer.status} ${answer.data}`)
+      return answer
     } catch (thrown) {
       if (mayBeRefused !== true) throw thrown
+      return null
     } finally {
       limit.release()
     }

@@ -159,9 +159,19 @@ export class Stage {
         name: own,
         ...(age !== undefined && { ageMs: age }),
       })
-      this.#ids.set(own, uuid)
-      this.#names.set(uuid, own)
+      this.#named(own, uuid)
     }
+  }
+
+  #named(name: string, id: string): void {
+    this.#ids.set(name, id)
+    this.#names.set(id, name)
+  }
+
+  /** Somebody boots a server through Nova's API. */
+  async boot(order: Parameters<People['boot']>[0]): Promise<void> {
+    const id = await this.people.boot(order)
+    if (id !== null) this.#named(order.name, id)
   }
 
   /** Entries since the last `forgetEntries`. */

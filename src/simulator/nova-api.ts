@@ -96,7 +96,7 @@ export class NovaApi {
       return ok(listServers(world, exchange, minor, caller, id === 'detail'))
     }
     if (method === 'POST' && id === undefined)
-      return { status: 202, body: createServer(world, world.clock, exchange, caller) }
+      return { status: 202, body: await createServer(world, world.clock, exchange, caller) }
     if (id === undefined) return notRouted()
     // From 2.21 the history of a deleted server can be read.
     const instance = findInstance(world, id, caller, sub === 'os-instance-actions' && minor >= 21)

@@ -89,8 +89,11 @@ export function showServer(
   return { server: serverView(instance, { world, minor, base, admin: isAdmin(caller), single: true }) }
 }
 
-/** POST /servers on a named host (2.74): the only form that tests need. */
-export function createServer(world: World, clock: Clock, exchange: Exchange, caller: Caller): unknown {
+/**
+ * POST /servers on a named host (2.74): the only form that tests need. The host is the server's own once the conductor has taken the boot;
+ * with the broker dead the request is never answered (docs/nova.md §2.2).
+ */
+export async function createServer(world: World, clock: Clock, exchange: Exchange, caller: Caller): Promise<unknown> {
   const wanted = asRecord(asRecord(exchange.body)?.server)
   const host = wanted?.host
   if (wanted === null || typeof host !== 'string' || !world.hosts.has(host)) {
@@ -107,7 +110,9 @@ export function createServer(world: World, clock: Clock, exchange: Exchange, cal
     flavor: flavor?.name ?? 'm1.tiny',
     ageMs: 0,
   })
-  void sleep(clock, world.options.timings.spawnMs).then(() => {
+  const build = async (): Promise<void> => {
+    world.save(instance, { host })
+    await sleep(clock, world.options.timings.spawnMs)
     if (instance.deletedAt !== null) return
     if (world.host(host).faults.spawnFails || !world.host(host).agent) {
       const fault = { message: 'Build of instance aborted', code: 500, created: world.wall() }
@@ -116,7 +121,11 @@ export function createServer(world: World, clock: Clock, exchange: Exchange, cal
     }
     world.hypervisors.set(host, instance.uuid, true, 'spawn')
     world.save(instance, { vmState: 'active', taskState: null, powerState: 1, launchedAt: world.wall() })
-  })
+  }
+  if (world.down.has('conductor') || world.down.has('rabbitmq')) world.save(instance, { host: null })
+  if (world.down.has('rabbitmq')) return new Promise(() => undefined)
+  if (world.down.has('conductor')) world.conductorQueue.push(() => void build())
+  else void build()
   return {
     server: {
       id: instance.uuid,

@@ -1,6 +1,9 @@
 /** The law on what incidents know of one another: a later one never contradicts an earlier one without a reason that came between. */
 import type { Entry } from '../../src/domain/entry.ts'
 
+/** Such a plan lands an instance off because its key cannot be had now: it says nothing about what the instance is to be. */
+const keyIsAway = 'ENCRYPTED_WITHOUT_KEY'
+
 /** How the recovery of an instance stands, by the entries so far. */
 interface Remembered {
   incident: string
@@ -25,20 +28,21 @@ export function contradictsTheOneBefore(entries: readonly Entry[], ordered: Read
     if (incident === null || instance === null || ordered.has(instance)) continue
     const before = remembered.get(instance)
     if (entry.kind === 'plan.made') {
-      const { decision, expected } = entry.data
+      const { decision, reason } = entry.data
+      const expected = reason === keyIsAway ? null : entry.data.expected
       if (
         before !== undefined &&
         before.incident !== incident &&
         before.outcome !== 'recovered' &&
         decision === 'recover'
       ) {
-        if (before.expected !== null && expected !== before.expected)
+        if (expected !== null && before.expected !== null && expected !== before.expected)
           broken.push(`entry ${seq}: ${instance} is to be ${expected}, and was to be ${before.expected}`)
         if (before.doubt !== null)
           broken.push(`entry ${seq}: ${instance} is evacuated, and may be running on ${before.doubt.join(', ')}`)
       }
       const outcome = before?.incident === incident ? before.outcome : null
-      const kept = decision === 'recover' ? expected : (before?.expected ?? null)
+      const kept = decision === 'recover' ? (expected ?? before?.expected ?? null) : (before?.expected ?? null)
       remembered.set(instance, { incident, expected: kept, outcome, doubt: before?.doubt ?? null })
     }
     if (before === undefined || before.incident !== incident) continue

@@ -94,6 +94,16 @@ describe('a later incident', () => {
     expect(broken([plan('inc-1', 'stopped'), ends('failed'), plan('inc-2', 'running')])).toHaveLength(1)
   })
 
+  it('may land off what is to run while its key cannot be had, and no longer than that', () => {
+    const without = {
+      ...plan('inc-2', 'stopped'),
+      data: { ...plan('inc-2', 'stopped').data, reason: 'ENCRYPTED_WITHOUT_KEY' },
+    }
+    const before = [plan('inc-1', 'running'), ends('failed'), without]
+    expect(broken([...before, plan('inc-3', 'running')])).toEqual([])
+    expect(broken([...before, plan('inc-3', 'stopped')])).toHaveLength(1)
+  })
+
   it('that evacuates what may be running elsewhere breaks a law, until that host is proven dead', () => {
     const before = [plan('inc-1', 'running'), failed, ends('stuck')]
     expect(broken([...before, plan('inc-2', 'running')])).toEqual([expect.stringContaining('cmp02')])

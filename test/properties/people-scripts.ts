@@ -27,6 +27,9 @@ const owners = fc
     user: { instance, action, ...(action === 'reboot' && { body: { type: 'HARD' } }), ...may },
   }))
 
+const boots = (host: fc.Arbitrary<string>): fc.Arbitrary<Act> =>
+  fc.tuple(fc.nat({ max: 99 }), host).map(([nth, name]) => ({ boot: { name: `new-${nth}`, host: name, ...may } }))
+
 /** Writes of others on a nova-compute's record: some mean "leave it alone", some undo what Lifeboat has set. */
 const serviceWrites = (host: fc.Arbitrary<string>): fc.Arbitrary<Act> =>
   fc
@@ -94,6 +97,7 @@ const decisions = (host: fc.Arbitrary<string>): fc.Arbitrary<Act> =>
 export function people(host: fc.Arbitrary<string>): fc.Arbitrary<Act> {
   return fc.oneof(
     { weight: 5, arbitrary: owners },
+    { weight: 1, arbitrary: boots(host) },
     { weight: 2, arbitrary: serviceWrites(host) },
     { weight: 1, arbitrary: handEvacuation },
     { weight: 3, arbitrary: pauses(host) },
