@@ -40,6 +40,7 @@ const cloudActs = {
   kill: act(parts, ({ simulator }, names) => simulator.kill(...names)),
   leave_claims: act(z.number().int().positive(), ({ simulator }, count) => simulator.leaveClaims(count)),
   lose_orders: act(z.number().int().nonnegative(), ({ simulator }, count) => simulator.loseOrders(count)),
+  die_over_orders: act(z.number().int().nonnegative(), ({ simulator }, count) => simulator.dieOverOrders(count)),
   revive: act(parts, ({ simulator }, names) => simulator.revive(...names)),
   bmc: act(
     section({

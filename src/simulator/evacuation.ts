@@ -103,6 +103,10 @@ export class Evacuations {
     const { instance } = order
     await sleep(world.clock, world.options.timings.scheduleMs)
     const close = world.openEvent(action, 'rebuild_server', 'controller')
+    if (world.ordersToDieOver > 0) {
+      world.ordersToDieOver -= 1
+      return
+    }
     // The first accepted record, oldest first, of whatever kind: with leftovers the wrong one (docs/nova.md §2.2).
     const migration =
       world.migrations.find((at) => at.instanceUuid === instance.uuid && at.status === 'accepted') ?? null

@@ -225,6 +225,11 @@ export class Simulator {
     this.world.ordersToLose = count
   }
 
+  /** The conductor begins the next evacuations and dies over them. */
+  dieOverOrders(count: number): void {
+    this.world.ordersToDieOver = count
+  }
+
   /** The scheduler claims room for the next evacuations and dies before it answers: the conductor gives them up. */
   leaveClaims(count: number): void {
     this.world.claimsToLeave = count

@@ -77,7 +77,12 @@ const cloudTrouble = fc.oneof(
       })
       .map((fault) => ({ fault })),
   },
-  { weight: 1, arbitrary: fc.integer({ min: 1, max: 3 }).map((count) => ({ lose_orders: count })) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.constantFrom('lose_orders', 'die_over_orders'), fc.integer({ min: 1, max: 3 }))
+      .map(([act, count]) => ({ [act]: count })),
+  },
   { weight: 4, arbitrary: apiFault.map((fault) => ({ api_fault: fault })) },
   /** The operator's own fencing program. It never lies: a proof that is none is the operator's word against the truth. */
   {
@@ -138,6 +143,7 @@ export const faultScript: fc.Arbitrary<Scenario> = fc
       ...hosts.map((name) => ({ after: '0s', program: { host: name, does: null } })),
       ...endOfOrders(trouble, fencing).map((one) => ({ after: '0s', ...one })),
       { after: '0s', lose_orders: 0 },
+      { after: '0s', die_over_orders: 0 },
       { after: '6m', note: 'Whoever is silent now is dead' },
       // A cloud lives: somebody's boot shows which orders were lost on their way to the conductor.
       { after: '10m', boot: { name: 'last', host: 'cmp05' } },

@@ -12,6 +12,12 @@ import type { StepScene } from '../step-driver.ts'
 import { wasOvertaken } from './overtaken.ts'
 
 /**
+ * How many times `longest_request` a conductor may work on an order. With the default that is Nova's `long_rpc_timeout`, 30 minutes, after
+ * which a living conductor gives up a scheduler that does not answer. Fewer would send an order again that a slow scheduler still serves.
+ */
+const conductingLasts = 3
+
+/**
  * Throws EVACUATION_LOST when an order will never be carried out:
  *
  * - The conductor ended it with an error, and it holds room nowhere (Placement was asked). The conductor resets nothing then
@@ -21,6 +27,8 @@ import { wasOvertaken } from './overtaken.ts'
  * - The conductor never began it, has carried out what was ordered later (overtaken.ts), and the time is over in which anything may
  *   still be served late (decision 20). RabbitMQ drops what reaches it before the conductor has declared its queue again, and what a
  *   conductor had taken dies with it (docs/nova.md §2.2).
+ * - The conductor began it and never ended it, has carried out what was ordered later, and works on no order for so long. It died over
+ *   this one: what it had started it would have told the chosen host, and that host would have taken it.
  *
  * @param known.answeredAt when Nova's answer to it was known, by the monotonic clock
  * @param known.chosenWell for how long the chosen host is seen to be well; null: no host is known, or it is not
@@ -40,9 +48,15 @@ export async function throwIfLost(
   const conducted = events.find(({ event }) => event === 'rebuild_server')
   if (conducted?.result === 'Error')
     throw lost(order, `Nova's conductor gave it up: ${conducted.details ?? 'it gives no reason'}`)
-  const mayBeServed = run.clock.now() - answeredAt < longestRequestMs
-  if (conducted === undefined && isNowhere && !mayBeServed && (await wasOvertaken(scene, key, answeredAt)))
-    throw lost(order, "Nova's conductor never got it, and has taken later ones: the message bus lost it")
+  const waitedMs = run.clock.now() - answeredAt
+  if (conducted === undefined) {
+    if (isNowhere && waitedMs >= longestRequestMs && (await wasOvertaken(scene, key, answeredAt)))
+      throw lost(order, "Nova's conductor never got it, and has taken later ones: the message bus lost it")
+    return
+  }
+  if (conducted.result === null && waitedMs >= conductingLasts * longestRequestMs)
+    if (await wasOvertaken(scene, key, answeredAt))
+      throw lost(order, "Nova's conductor began it and died, and later ones were carried out")
 }
 
 /** How long the host that the scheduler chose is seen to be well, by the monotonic clock. */

@@ -120,6 +120,18 @@ describe('an order that the conductor never began', () => {
     expect(order.code()).toBe('EVACUATION_LOST')
   })
 
+  it('and one that it began and never ended is lost three times as late', async () => {
+    const stage = unbegun()
+    const event = { event: 'rebuild_server', result: null, host: 'vm', details: null, startedAt: '', finishedAt: null }
+    stage.actions = stage.actions.map((action) => ({ ...action, events: [event] }))
+    boots(stage, '2030-01-01T12:01:01Z', 'alive')
+    const order = following(stage)
+    await stage.clock.advance(3 * longestRequestMs)
+    expect(order.code()).toBeNull()
+    await stage.clock.advance(30_000)
+    expect(order.code()).toBe('EVACUATION_LOST')
+  })
+
   it.each([
     ['was ordered within a minute of it, as the clocks of two API nodes may differ', '2030-01-01T12:00:59Z', 'alive'],
     ['has no host yet', '2030-01-01T12:05:00Z', null],
