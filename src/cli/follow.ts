@@ -2,9 +2,10 @@
  * One incident, followed to its end: a bar with the steps under way on a terminal, one plain line per event in a pipe. The
  * exit code says how it ended. It reads the journal, as `incident show` does: a daemon that restarts meanwhile is no matter.
  */
+import stringWidth from 'string-width'
 import type { IncidentDetail, InstanceSummary } from '../domain/operations.ts'
 import { hideCursor, painter, redrawn, showCursor, type Paint } from './output/drawing.ts'
-import { printable, widthOf } from './output/width.ts'
+import { printable } from './output/width.ts'
 import { cutLine } from './output/wrap.ts'
 import { InterruptibleWait } from './interruptible-wait.ts'
 import type { Session } from './session.ts'
@@ -132,7 +133,7 @@ export function progressLines(incident: IncidentDetail, { now, columns, rows, pa
   const bad = (outcomes.failed ?? 0) + (outcomes.stuck ?? 0) > 0
   if (instances > 0 && incident.mode === 'armed') {
     const numbers = ` ${done}/${instances}  ${tally(outcomes)}`
-    const width = Math.min(barWidth.most, columns - widthOf(numbers) - 2)
+    const width = Math.min(barWidth.most, columns - stringWidth(numbers) - 2)
     const colour = bad ? 'red' : 'green'
     if (width >= barWidth.least)
       lines.push(bar(done / instances, width, (text) => paint(colour, text), ascii) + cut(numbers))

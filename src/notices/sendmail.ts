@@ -5,7 +5,7 @@
 import type { Clock } from '../domain/clock.ts'
 import { run } from '../system/run.ts'
 import type { Deliver, Ended } from './delivery.ts'
-import { mailText } from './mail.ts'
+import { mailText, senderOf } from './mail.ts'
 import type { Setting, Texts } from './texts.ts'
 
 export interface MailOptions {
@@ -47,8 +47,8 @@ export function email(options: MailOptions): Deliver {
   return async ({ notice, signal }) => {
     const to = options.to(notice.project)
     if (to.length === 0) return { ok: false, problem: 'no address is configured for its project', final: true }
-    const stdin = mailText({ notice, receiver: name, from, to, wallMs: clock.wall() }, texts, setting)
-    const sender = /<([^<>]+)>$/.exec(from)?.[1] ?? from
+    const stdin = await mailText({ notice, receiver: name, from, to, wallMs: clock.wall() }, texts, setting)
+    const sender = senderOf(from).address
     const { exit, output } = await send({ argv: [...argv, '-i', '-f', sender, ...to], stdin, limitMs, clock, signal })
     return ended(exit, output)
   }

@@ -1,8 +1,8 @@
+import stringWidth from 'string-width'
 import { describe, expect, it } from 'vitest'
 import type { IncidentDetail, InstanceSummary } from '../../src/domain/operations.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import { progressLines } from '../../src/cli/follow.ts'
-import { widthOf } from '../../src/cli/output/width.ts'
 import { anIncident, fakeJournal, run } from './fake-commands.ts'
 import { FakeScreen, HandClock, settled } from './screens.ts'
 
@@ -168,7 +168,7 @@ describe('the lines', () => {
   it.each([20, 30, 45, 60, 79])('are never wider than a terminal of %i columns', (columns) => {
     const held = { code: 'FENCE_FAILED', message: 'no method '.repeat(20), since: now } as IncidentDetail['held']
     const lines = progressLines(running({ held, fencing: 'trying '.repeat(30) }), { ...plain, columns })
-    expect(lines.filter((line) => widthOf(line) > columns)).toEqual([])
+    expect(lines.filter((line) => stringWidth(line) > columns)).toEqual([])
   })
 
   it('the bar goes when there is no room for it, the numbers stay', () => {

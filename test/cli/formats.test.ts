@@ -1,6 +1,6 @@
+import stringWidth from 'string-width'
 import { describe, expect, it } from 'vitest'
 import { renderList, renderOne, formats, plainShape, type Column, type Shape } from '../../src/cli/output/formats.ts'
-import { widthOf } from '../../src/cli/output/width.ts'
 
 interface Row {
   name: string
@@ -89,5 +89,5 @@ describe('names that tenants choose', () => {
     expect(named(name, 'csv')).toContain(`"'${name}"`),
   )
   it('combining marks take no room', () =>
-    expect([widthOf('e\u0301'), widthOf('表'), widthOf('🚒')]).toEqual([1, 2, 2]))
+    expect([stringWidth('e\u0301'), stringWidth('表'), stringWidth('🚒')]).toEqual([1, 2, 2]))
 })

@@ -1,8 +1,8 @@
 /** The options that openstackclient's users know. */
+import stringWidth from 'string-width'
 import { describe, expect, it } from 'vitest'
 import { plainShape, renderList, renderOne, type Column, type Shape } from '../../src/cli/output/formats.ts'
 import { grid } from '../../src/cli/output/table.ts'
-import { widthOf } from '../../src/cli/output/width.ts'
 import { cutLine, wrapLine } from '../../src/cli/output/wrap.ts'
 import { anIncident, fakeJournal, run } from './fake-commands.ts'
 import { FakeScreen } from './screens.ts'
@@ -60,7 +60,7 @@ describe('--max-width', () => {
         ...text
           .trimEnd()
           .split('\n')
-          .map((line) => widthOf(line)),
+          .map((line) => stringWidth(line)),
       ),
     ).toBeLessThanOrEqual(width)
     const second = text
@@ -85,10 +85,10 @@ describe('--max-width', () => {
   it('applies to pages too', async () => {
     const { out } = await run(['incident', 'show', 'i-1', '--max-width', '60'])
     const tables = out.split('\n').filter((line) => /^[|+]/.test(line))
-    expect(Math.max(...tables.map((line) => widthOf(line)))).toBeLessThanOrEqual(60)
+    expect(Math.max(...tables.map((line) => stringWidth(line)))).toBeLessThanOrEqual(60)
   })
   it('--fit-width takes the width of the terminal; in a pipe there is none', async () => {
-    const widest = (out: string): number => Math.max(...out.split('\n').map((line) => widthOf(line)))
+    const widest = (out: string): number => Math.max(...out.split('\n').map((line) => stringWidth(line)))
     const screen = new FakeScreen(80)
     const terminal = { screen: screen.terminal().screen }
     expect(widest((await run(['incident', 'list', '--fit-width'], {}, { terminal })).out)).toBeLessThanOrEqual(80)

@@ -17,7 +17,7 @@ import { reach } from '../../src/notices/reach.ts'
 import { receiver, type ReceiverSettings } from '../../src/notices/receiver.ts'
 import { testNotice } from '../../src/notices/test-notice.ts'
 import { english, worded } from '../../src/notices/texts.ts'
-import { everything, owners } from './rig.ts'
+import { bodyOf, everything, owners } from './rig.ts'
 
 const secret = 'sixteen-characters'
 const setting = { cloud: 'prod', link: 'https://pages.example', showHosts: false }
@@ -354,37 +354,37 @@ describe('a chat room', () => {
 describe('a mail', () => {
   const letter = { receiver: 'mail', from: 'Lifeboat <l@example.org>', to: ['a@x.org', 'b@x.org'], wallMs: 0 }
 
-  it('has headers that mail programs understand, and the same Message-ID for every try', () => {
-    const text = mailText({ ...letter, notice: forOperators }, english, setting)
-    const [head = '', body = ''] = text.split('\n\n')
+  it('has headers that mail programs understand, and the same Message-ID for every try', async () => {
+    const text = await mailText({ ...letter, notice: forOperators }, english, setting)
+    const [head = ''] = text.split('\n\n')
     expect(head).toContain('Message-ID: <n1.mail@example.org>')
     expect(head).toContain('Date: Thu, 01 Jan 1970 00:00:00 +0000')
     expect(head).toContain('Auto-Submitted: auto-generated')
     expect(head).toContain('Subject: [lifeboat critical] Recovery of cmp01 waits: FENCE_FAILED')
-    expect(Buffer.from(body, 'base64').toString()).toContain('cmp01 waits')
+    expect(bodyOf(text)).toContain('cmp01 waits')
   })
 
   it.each([
     ['l@example.org', 'From: l@example.org'],
     ['Lifeboat <l@example.org>', 'From: Lifeboat <l@example.org>'],
     ['Lifeboat, prod (EU) <l@example.org>', 'From: "Lifeboat, prod (EU)" <l@example.org>'],
-    ['Rettung Ä <l@example.org>', `From: =?utf-8?B?${Buffer.from('Rettung Ä').toString('base64')}?=\n <l@example.org>`],
-  ])('from %s has one sender, whatever its name is made of', (from, header) => {
-    const text = mailText({ ...letter, from, notice: forOperators }, english, setting)
-    expect(text.startsWith(`${header}\nTo: `)).toBe(true)
+    ['Rettung Ä <l@example.org>', `From: =?UTF-8?B?${Buffer.from('Rettung Ä').toString('base64')}?= <l@example.org>`],
+  ])('from %s has one sender, whatever its name is made of', async (from, header) => {
+    const text = await mailText({ ...letter, from, notice: forOperators }, english, setting)
+    expect(text.split('\n')).toContain(header)
     expect(text).toContain('Message-ID: <n1.mail@example.org>')
   })
 
-  it('cannot be given headers of somebody else’s', () => {
+  it('cannot be given headers of somebody else’s', async () => {
     const notice = { ...forOperators, host: 'x\r\nBcc: evil@example.org\n\nbody' }
-    const [head = ''] = mailText({ ...letter, notice }, english, setting).split('\n\n')
+    const [head = ''] = (await mailText({ ...letter, notice }, english, setting)).split('\n\n')
     expect(head.split('\n').filter((line) => /^bcc/i.test(line))).toEqual([])
   })
 
-  it('says other letters in encoded words that a parser puts together again', () => {
+  it('says other letters in encoded words that a parser puts together again', async () => {
     const notice = { ...forOperators, code: 'Gäste und ✓ '.repeat(10) }
-    const [head = ''] = mailText({ ...letter, notice }, english, setting).split('\n\n')
-    const words = [...head.matchAll(/=\?utf-8\?B\?([^?]*)\?=/g)]
+    const [head = ''] = (await mailText({ ...letter, notice }, english, setting)).split('\n\n')
+    const words = [...head.matchAll(/=\?UTF-8\?B\?([^?]*)\?=/g)]
     expect(words.every(([word]) => word.length <= 75)).toBe(true)
     const subject = words.map(([, part = '']) => Buffer.from(part, 'base64').toString()).join('')
     expect(subject).toContain(notice.code.trim())
@@ -410,7 +410,7 @@ describe('sendmail', () => {
     const path = program('takes', `echo "$@" > ${directory}/args; cat > ${directory}/message`)
     expect(await send(mail(path), forTenants)).toEqual({ ok: true, result: 'sendmail took it' })
     expect(readFileSync(join(directory, 'args'), 'utf8')).toBe('-oi -i -f l@example.org a@x.org b@x.org\n')
-    expect(readFileSync(join(directory, 'message'), 'utf8')).toContain('To: a@x.org,\n b@x.org')
+    expect(readFileSync(join(directory, 'message'), 'utf8')).toContain('To: a@x.org, b@x.org')
   })
 
   it('that says its queue is full is tried again; that refuses the address is not', async () => {

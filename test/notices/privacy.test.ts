@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { rehearse } from '../../src/rehearsal/rehearse.ts'
 import { loadScenario } from '../../src/rehearsal/scenario.ts'
+import { bodyOf } from './rig.ts'
 
 const scenario = (name: string) =>
   loadScenario(fileURLToPath(new URL(`../scenarios/${name}/scenario.yaml`, import.meta.url)))
@@ -34,8 +35,8 @@ describe('a whole recovery', () => {
 })
 
 function letterText(letter: string): string {
-  const [head = '', body = ''] = letter.split('\n\n')
-  return `${head.replace(/^(Message-ID|X-Lifeboat-Notice): .*$/gm, '')}\n${Buffer.from(body, 'base64').toString('utf8')}`
+  const [head = ''] = letter.split('\n\n')
+  return `${head.replace(/^(Message-ID|X-Lifeboat-Notice): .*$/gm, '')}\n${bodyOf(letter)}`
 }
 
 /** Numbers of ids count whatever the transcript shows. */

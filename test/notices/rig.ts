@@ -222,3 +222,10 @@ export function recovered(
     },
   ]
 }
+
+/** The text of a mail, whichever way its letters made the composer encode it. */
+export function bodyOf(letter: string): string {
+  const [head = '', ...rest] = letter.split('\n\n')
+  const body = rest.join('\n\n')
+  return /^Content-Transfer-Encoding: base64$/m.test(head) ? Buffer.from(body, 'base64').toString('utf8') : body
+}

@@ -1,5 +1,6 @@
 /** Tables that look like openstackclient's, on screens of any width. */
-import { padded, printable, widthOf } from './width.ts'
+import stringWidth from 'string-width'
+import { padded, printable } from './width.ts'
 import { wrapLine } from './wrap.ts'
 
 /** Below it a column cannot be read; a table on a narrower screen is wider than it (cliff has the same floor). */
@@ -42,8 +43,8 @@ function columnWidths(
   // Reduced by hand: the widths of thousands of rows are too many arguments for one call.
   const widths = titles.map((title, column) =>
     rows.reduce(
-      (widest, row) => (row[column] ?? []).reduce((inner, line) => Math.max(inner, widthOf(line)), widest),
-      widthOf(title),
+      (widest, row) => (row[column] ?? []).reduce((inner, line) => Math.max(inner, stringWidth(line)), widest),
+      stringWidth(title),
     ),
   )
   if (maxWidth === null) return widths
