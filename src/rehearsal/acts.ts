@@ -64,6 +64,7 @@ const cloudActs = {
       capacity: z.union([z.number().int().min(0), z.null()]).optional(),
       local_disk: z.boolean().optional(),
       loses_move: z.boolean().optional(),
+      drops_orders: z.boolean().optional(),
       disk_locks: z.boolean().optional(),
       slow_move: duration('0s', '1h').optional(),
     }),

@@ -143,6 +143,11 @@ export class Evacuations {
       host.queue.push(() => void this.rebuild(order, migration, host, action))
       return
     }
+    if (host.faults.dropsOrders) {
+      await sleep(world.clock, world.options.timings.spawnMs)
+      if (instance.taskState === 'rebuilding') world.save(instance, { taskState: null })
+      return
+    }
     const close = world.openEvent(action, 'compute_rebuild_instance', host.name)
     try {
       await this.claim(order, migration, host, alive)

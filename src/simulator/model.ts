@@ -161,6 +161,8 @@ export interface HostFaults {
   diesWhileSpawning: boolean
   /** The migration ends `done` and the instance's record stays on its source: a lie no recovery may believe. */
   losesMove: boolean
+  /** It takes an order, cannot reach the conductor, and reverts the task before it has claimed (docs/nova.md §2.3). */
+  dropsOrders: boolean
   /** Its storage carries write locks: it starts no guest whose disk another host has open. */
   diskLocks: boolean
   /** How long after its record the instance moves; Nova takes milliseconds. */

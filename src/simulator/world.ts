@@ -61,6 +61,7 @@ const noFaults: HostFaults = {
   confirmFails: false,
   diesWhileSpawning: false,
   losesMove: false,
+  dropsOrders: false,
   diskLocks: false,
   slowMoveMs: 0,
   capacity: null,

@@ -45,7 +45,8 @@ export function judge(scene: Scene): Judgement {
   for (const guest of scene.guests) {
     const doubles = scene.truth.doubles.filter(({ uuid, t }) => uuid === guest.id && t * 1_000 >= scene.began)
     if (doubles.length > 0) judgement.doubles.push(`${guest.name} ran twice: ${JSON.stringify(doubles)}`)
-    const differs = difference(guest, scene.servers.get(guest.id) ?? null, scene.truth.running[guest.id] ?? [])
+    const differs =
+      difference(guest, scene.servers.get(guest.id) ?? null, scene.truth.running[guest.id] ?? []) ?? left(scene, guest)
     const line = lineOf(scene.incidents, guest.id)
     if (differs === null) judgement.right += 1
     else if (line !== null && line.outcome !== 'recovered')
@@ -60,6 +61,12 @@ export function judge(scene: Scene): Judgement {
       if (outcome === null && incident.mode === 'armed') judgement.wrong.push(`${plan.name}: closed without a line`)
   }
   return judgement
+}
+
+/** A guest that is off looks the same where it was: recovered means that it is somewhere else. */
+function left({ servers, incidents }: Scene, { id }: LivingGuest): string | null {
+  const open = incidents.find((incident) => incident.closed === null && incident.instances.get(id)?.outcome === null)
+  return open !== undefined && servers.get(id)?.host === open.host ? `it is still on ${open.host}` : null
 }
 
 /** Its host was back before anything was moved: the guests died with it, and Nova shows them stopped once it has looked. */

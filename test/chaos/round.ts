@@ -10,8 +10,8 @@ import type { Script } from './script.ts'
 import { ChaosStage } from './stage.ts'
 import { strike } from './troubles.ts'
 
-/** From the end of the last trouble until every incident must be over. Too short: a freeze of Nova's silence fails a round. */
-const recoveryLimitMs = 180_000
+/** From the boot of a tenant until every incident must be over. Too short: an order that its conductor died over fails a round. */
+const recoveryLimitMs = 300_000
 /**
  * From the end of the last trouble until a tenant boots a server. Too short: the boot is younger than an order that it shall overtake by
  * less than the clocks of Nova's API nodes may differ.

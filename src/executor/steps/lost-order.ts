@@ -27,6 +27,8 @@ const conductingLasts = 3
  * - The conductor never began it, has carried out what was ordered later (overtaken.ts), and the time is over in which anything may
  *   still be served late (decision 20). RabbitMQ drops what reaches it before the conductor has declared its queue again, and what a
  *   conductor had taken dies with it (docs/nova.md §2.2).
+ * - The chosen host was told, was well for `longest_request`, and has let the instance go: the task is gone, nobody ordered anything since,
+ *   and the record names no destination yet. A nova-compute that cannot reach the conductor ends so before it claims (docs/nova.md §2.3).
  * - The conductor began it and never ended it, has carried out what was ordered later, and works on no order for so long. It died over
  *   this one: what it had started it would have told the chosen host, and that host would have taken it.
  *
@@ -41,8 +43,8 @@ export async function throwIfLost(
 ): Promise<void> {
   const { run } = scene
   const { longestRequestMs } = run.settings
-  const neverTold = chosenWell !== null && chosenWell.seenAt - chosenWell.since >= longestRequestMs
-  if (requestId === null || order.destHost !== null || !(isNowhere || neverTold)) return
+  const chosenIsWell = chosenWell !== null && chosenWell.seenAt - chosenWell.since >= longestRequestMs
+  if (requestId === null || order.destHost !== null || !(isNowhere || chosenIsWell)) return
   const events = await eventsOf(scene, requestId)
   if (events === null) return
   const conducted = events.find(({ event }) => event === 'rebuild_server')
@@ -54,9 +56,19 @@ export async function throwIfLost(
       throw lost(order, "Nova's conductor never got it, and has taken later ones: the message bus lost it")
     return
   }
+  if (conducted.result === 'Success' && chosenIsWell && (await isLetGo(scene, requestId)))
+    throw lost(order, 'The chosen host let it go before it claimed the instance')
   if (conducted.result === null && waitedMs >= conductingLasts * longestRequestMs)
     if (await wasOvertaken(scene, key, answeredAt))
       throw lost(order, "Nova's conductor began it and died, and later ones were carried out")
+}
+
+/** No task, and by nobody's order: a person who resets the state takes the task away as well. */
+async function isLetGo({ run, watch, plan, signal }: StepScene, requestId: string): Promise<boolean> {
+  const { taskState } = await retryRead(run.clock, signal, () => watch.read(plan.instanceId))
+  if (taskState !== null) return false
+  const [newest] = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
+  return newest?.requestId === requestId
 }
 
 /** How long the host that the scheduler chose is seen to be well, by the monotonic clock. */

@@ -4,7 +4,7 @@ import { sleep } from '../../../src/domain/clock.ts'
 import { LifeboatError } from '../../../src/domain/errors.ts'
 import { evacuate } from '../../../src/executor/steps/evacuate.ts'
 import { instance } from '../../engine/surveys.ts'
-import { evacuation, record, Stage } from './stage.ts'
+import { action, evacuation, record, Stage } from './stage.ts'
 
 const waiting = { status: 'accepted', destHost: null } as const
 
@@ -75,6 +75,38 @@ describe('an order that the conductor gave up behind the claim of the scheduler'
     expect(order.code()).toBeNull()
     await stage.clock.advance(60_000)
     expect(order.code()).toBe('EVACUATION_LOST')
+  })
+
+  it('is lost as well when the chosen host was told and took the task away, unless somebody acted since', async () => {
+    for (const [newer, code] of [
+      [[], 'EVACUATION_LOST'],
+      [[action('req-2', { action: 'resetState' })], null],
+    ] as const) {
+      const stage = givenUp()
+      stage.shows({ taskState: null })
+      stage.actions = [
+        ...newer,
+        ...stage.actions.map((one) => ({
+          ...one,
+          events: one.events.map((event) => ({ ...event, result: 'Success' })),
+        })),
+      ]
+      const order = following(stage)
+      await stage.clock.advance(longestRequestMs + 60_000)
+      expect(order.code()).toBe(code)
+    }
+  })
+
+  it('is waited for while the chosen host was told and has the task', async () => {
+    const stage = givenUp()
+    stage.shows({ taskState: 'rebuilding' })
+    stage.actions = stage.actions.map((one) => ({
+      ...one,
+      events: one.events.map((event) => ({ ...event, result: 'Success' })),
+    }))
+    const order = following(stage)
+    await stage.clock.advance(1_000_000)
+    expect(order.code()).toBeNull()
   })
 
   it.each([
