@@ -284,8 +284,8 @@ describe('a fault that is not a host', () => {
     expect((await truth()).running[id]).toEqual([dead])
   }
 
-  it('rabbitmq dead for two minutes fences nobody, evacuates nothing, and is journaled as a freeze', () =>
-    freezes('rabbitmq', () => pauseMs(120_000)))
+  it('rabbitmq dead for a minute fences nobody, evacuates nothing, and is journaled as a freeze', () =>
+    freezes('rabbitmq', () => pauseMs(60_000)))
 
   it('nova-conductor dead for half a minute does the same, and a boot that waited for it shows when it was ordered', async () => {
     const server = { name: `${cloud.prefix}-late`, flavorRef: '1', imageRef: image, networks: 'none', host: 'cmp02' }
