@@ -28,7 +28,7 @@ const { output } = await program.write({
 })
 await program.close()
 
-// A map says where a line comes from. What stands there is in the source, which whoever reads a stack trace has.
+// A map says where a line comes from. What stands there is in the source, which anyone who reads a stack trace has.
 for (const file of readdirSync(folder).filter((name) => name.endsWith('.map'))) {
   const map = JSON.parse(readFileSync(join(folder, file), 'utf8'))
   delete map.sourcesContent

@@ -2,7 +2,7 @@
  * How long a page takes in a browser, from following its address until what it is for stands there: Debian's chromium, headless,
  * on the daemon that rows/pages.mjs fills. Script and styles are in the browser's cache from the second load on, as at a desk.
  *
- * The page itself tells when it stands, over a binding of the browser: whoever asks a page from outside while it loads makes the
+ * The page itself tells when it stands, over a binding of the browser: anyone who asks a page from outside while it loads makes the
  * browser read a large script of the asking tool first, and measures that.
  */
 import { mkdtempSync, rmSync } from 'node:fs'

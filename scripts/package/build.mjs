@@ -26,7 +26,7 @@ const architecture = run('dpkg', '--print-architecture')
 const epoch = process.env.SOURCE_DATE_EPOCH ?? run('git', 'log', '-1', '--format=%ct')
 process.env.SOURCE_DATE_EPOCH = epoch
 
-// Whatever the umask of whoever builds.
+// Whatever the umask of anyone who builds.
 process.umask(0o022)
 const root = mkdtempSync(join(tmpdir(), 'lifeboat-package-'))
 try {

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 
-/** Whoever builds for others says who they are, as for every Debian package. */
+/** Anyone who builds for others says who they are, as for every Debian package. */
 const { DEBFULLNAME = 'Lifeboat maintainers', DEBEMAIL = 'lifeboat@localhost.localdomain' } = process.env
 const maintainer = `${DEBFULLNAME} <${DEBEMAIL}>`
 

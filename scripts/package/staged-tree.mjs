@@ -133,7 +133,7 @@ export class StagedTree {
   }
 }
 
-/** Directories 0755; files 0644, or 0755 for programs: whatever the umask of whoever builds. */
+/** Directories 0755; files 0644, or 0755 for programs: whatever the umask of anyone who builds. */
 export function settleModes(root) {
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)

@@ -160,7 +160,7 @@ export class EventStreams {
   }
 }
 
-/** What is appended within this time goes out together: a recovery appends thousands. Longer shows to whoever watches. */
+/** What is appended within this time goes out together: a recovery appends thousands. Longer shows to anyone who watches. */
 const wakeAfterMs = 20
 
 function eventText(entry: JournalPage['entries'][number]): string {

@@ -1,6 +1,6 @@
 /**
  * The operators' Unix socket. Who may open the file may act: its mode (0660) and group are the login. A socket file that a
- * killed daemon left behind is replaced; one that somebody answers on is never touched.
+ * killed daemon left behind is replaced; one that someone answers on is never touched.
  */
 import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -37,7 +37,7 @@ async function clearStaleSocket(path: string): Promise<void> {
   rmSync(path, { force: true })
 }
 
-/** Only a refused connection says that nobody is there; every other failure counts as somebody. */
+/** Only a refused connection says that nobody is there; every other failure counts as someone. */
 function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)

@@ -39,7 +39,7 @@ export async function journalInPieces(
     const left = limit - entries.length
     const page = review.journal({ ...query, ...omitUndefined({ after }), limit: Math.min(entriesAtOnce, left) })
     entries.push(...page.entries)
-    // Newest first, what is written between the pieces is not in the answer: whoever goes on from its head must not miss it.
+    // Newest first, what is written between the pieces is not in the answer: anyone who goes on from its head must not miss it.
     if (query.newestFirst === true) head ??= page.head
     if (page.next === null || left <= entriesAtOnce) return { ...page, head: head ?? page.head, entries }
     after = page.next

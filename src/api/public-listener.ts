@@ -1,5 +1,5 @@
 /**
- * The TCP listener for machines: metrics and health, read-only, without login. Nothing else is served here, so that whoever
+ * The TCP listener for machines: metrics and health, read-only, without login. Nothing else is served here, so that anyone who
  * can reach the port can neither learn about instances nor change anything.
  */
 import type { FastifyInstance } from 'fastify'

@@ -17,7 +17,7 @@ import { EventStreams } from './event-stream.ts'
 import { eventRoutes } from './routes/events.ts'
 import { sessionRoutes } from './routes/session.ts'
 
-/** Whoever may open the socket may act. Its file mode and group are the login. */
+/** Anyone who may open the socket may act. Its file mode and group are the login. */
 export const onSocket: Identify = () => ({ caller: { name: 'socket', role: 'admin', by: 'socket' }, via: null })
 
 /** The routes on a server of their own, not yet listening. */
@@ -59,7 +59,7 @@ export function addRest(
       throw new LifeboatError('AUTH_FORBIDDEN', `This needs the role ${needed}; ${caller.name} is ${caller.role}`)
   })
   const streams = new EventStreams(sources.review, sources.clock)
-  // Before the listener waits for its connections to end: a stream ends only when somebody ends it.
+  // Before the listener waits for its connections to end: a stream ends only when someone ends it.
   server.addHook('preClose', async () => {
     streams.close()
     return Promise.resolve()

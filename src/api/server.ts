@@ -19,7 +19,7 @@ const requestTimeoutMs = 10_000
 
 /**
  * A client that takes nothing of what is written to it for so long is cut off; an answer that is being made may take any time.
- * Longer: whoever collects connections that are never read collects our memory. Shorter: a slow line loses a long report.
+ * Longer: anyone who collects connections that are never read collects our memory. Shorter: a slow line loses a long report.
  */
 const readingLimitMs = 30_000
 

@@ -17,7 +17,7 @@ export function sessionCookie(name: string, lengthMs: number, secure: boolean): 
   return [...parts, ...(secure ? ['Secure'] : [])].join('; ')
 }
 
-/** The session's name in a Cookie header, or null. Of several with our name none counts: one of them is somebody else's. */
+/** The session's name in a Cookie header, or null. Of several with our name none counts: one of them is someone else's. */
 export function sessionIn(header: string | undefined, secure: boolean): string | null {
   const own = (header ?? '')
     .split(';')

@@ -7,7 +7,7 @@ import type { Clock } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { TokenCheck, TokenHolder } from '../domain/token-holder.ts'
 
-/** Longer: a revoked token reads on for as long. Shorter: every page asks Keystone. Acts are always asked for anew. */
+/** Longer: a revoked token reads on for as long. Shorter: every page asks Keystone. Acts are always asked for again. */
 const keptMs = 30_000
 /** Answers kept. Random tokens would fill memory. */
 const mostKept = 1_000
@@ -48,7 +48,7 @@ export class TokenCache {
     if (!fresh && known !== undefined && this.#clock.now() < known.untilMs) return known.holder
     const asking = this.#asking.get(key)
     if (asking === undefined) return this.#ask(key, token)
-    // Whoever acts is asked about from now on, not with an answer that is under way since before.
+    // Anyone who acts is asked about from now on, not with an answer that is under way since before.
     return fresh ? this.#askNext(key, token, asking) : asking
   }
 

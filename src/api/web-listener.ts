@@ -53,7 +53,7 @@ export interface WebListener {
 /** How often certificates are looked at. A renewed one is taken up this late at the most. */
 const certificateLookMs = 60_000
 
-/** Connections at once. More would be somebody who collects them: each costs memory and a file. */
+/** Connections at once. More would be someone who collects them: each costs memory and a file. */
 const mostConnections = 1_000
 
 /**

@@ -27,7 +27,7 @@ export const followExits = {
   130: 'with --follow: interrupted before it ended',
 }
 
-/** Follows it until it is over or somebody interrupts, and sets the exit code. */
+/** Follows it until it is over or someone interrupts, and sets the exit code. */
 export async function follow(session: Session, id: string): Promise<void> {
   const { terminal } = session
   const look = (): IncidentDetail => session.withJournal((journal) => journal.incident(id))

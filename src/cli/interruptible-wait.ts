@@ -1,4 +1,4 @@
-/** Waiting that ends at once when somebody interrupts. */
+/** Waiting that ends at once when someone interrupts. */
 import { sleep } from '../domain/clock.ts'
 import type { Session } from './session.ts'
 
@@ -7,7 +7,7 @@ export class InterruptibleWait {
   readonly #over = new AbortController()
   readonly #offInterrupt: () => void
 
-  /** Listens for whoever interrupts, until it is closed. */
+  /** Listens for anyone who interrupts, until it is closed. */
   constructor({ commands, terminal }: Session) {
     this.#clock = commands.clock
     this.#offInterrupt = terminal.onInterrupt(() => this.#over.abort())

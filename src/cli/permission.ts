@@ -1,7 +1,7 @@
 /** Files that others keep to themselves: below a directory of theirs a file does not even seem to be there. */
 import { accessSync, constants, statSync } from 'node:fs'
 
-/** True only when somebody forbids it: a file that is not there at all is not forbidden. */
+/** True only when someone forbids it: a file that is not there at all is not forbidden. */
 export function mayNotRead(path: string): boolean {
   try {
     // The way to it, as whoever we act for; then the file itself. It is not opened: that would end SQLite's locks on it.

@@ -36,7 +36,7 @@ export class Session {
   }
 
   /**
-   * Before a command runs. What reads the configuration takes longer to load than all else here, and whoever asks for the
+   * Before a command runs. What reads the configuration takes longer to load than all else here, and anyone who asks for the
    * version, for help or for the words of a shell's completion waits for none of it.
    */
   async prepare(): Promise<void> {
@@ -84,7 +84,7 @@ export class Session {
     return this.#reading
   }
 
-  /** A daemon that runs can be asked also when somebody broke its configuration since. */
+  /** A daemon that runs can be asked also when someone broke its configuration since. */
   #socket(): string {
     try {
       return this.config({ withSecrets: false }).socket

@@ -38,7 +38,7 @@ function screen(): Screen {
       return () => void stdout.off('resize', listen)
     },
     onSuspend: ({ leave, back }) => {
-      // Whoever presses ctrl-Z wants their shell, not our picture.
+      // Anyone who presses ctrl-Z wants their shell, not our picture.
       const stop = (): void => {
         leave()
         process.kill(process.pid, 'SIGSTOP')
@@ -53,7 +53,7 @@ function screen(): Screen {
   }
 }
 
-/** While somebody listens, these signals do not end the process. */
+/** While someone listens, these signals do not end the process. */
 function onSignals(names: NodeJS.Signals[], listen: () => void): () => void {
   for (const name of names) process.on(name, listen)
   return () => {
@@ -62,7 +62,7 @@ function onSignals(names: NodeJS.Signals[], listen: () => void): () => void {
 }
 
 /**
- * Whoever waits for news may have none to write for hours, and a pipe tells that its reader has gone only to who writes. GNU tail
+ * Anyone who waits for news may have none to write for hours, and a pipe tells that its reader has gone only to who writes. GNU tail
  * asks the system for just that (poll, which Node.js does not offer): with nothing to print it dies of its output's end. It ends
  * with us, however we end. Without it a closed pipe is seen at the next line.
  */

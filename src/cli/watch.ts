@@ -1,6 +1,6 @@
 /**
  * --watch: the same command again and again. On a terminal the picture is redrawn in place; in a pipe only what changed is
- * printed, with the time. A daemon that goes away while somebody watches is said, not died of: they watch because of it.
+ * printed, with the time. A daemon that goes away while someone watches is said, not died of: they watch because of it.
  */
 import { InvalidArgumentError, type Command } from 'commander'
 import { LifeboatError } from '../domain/errors.ts'
@@ -32,7 +32,7 @@ interface Watched {
   look: Look
 }
 
-/** Shows what `look` finds: once, or again and again until somebody interrupts. */
+/** Shows what `look` finds: once, or again and again until someone interrupts. */
 export async function show(session: Session, { watch }: WatchOptions, look: Look): Promise<void> {
   const { terminal } = session
   const shape = session.shape()

@@ -1,6 +1,6 @@
 /**
  * What a configuration lets happen to detection, said to the person who wrote it: by `lifeboat check`, and once in the log
- * at every start. Pure. Nothing here is an error: each of these can be what somebody wants.
+ * at every start. Pure. Nothing here is an error: each of these can be what someone wants.
  */
 import { kindsOf } from '../monitor/witnesses.ts'
 import type { Config } from './index.ts'

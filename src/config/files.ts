@@ -13,7 +13,7 @@ export interface ConfigText {
   text: string
 }
 
-/** Whoever may write here arms the daemon and names the programs it runs. */
+/** Anyone who may write here arms the daemon and names the programs it runs. */
 const othersWrite = 0o002
 const othersRead = 0o004
 

@@ -39,7 +39,7 @@ export function reloadMark(schema: JsonSchema): ReloadMark | undefined {
 }
 
 /**
- * Every option with its mark. What is not marked as live in the schema is read at the start alone: an option that somebody
+ * Every option with its mark. What is not marked as live in the schema is read at the start alone: an option that someone
  * adds and forgets must not promise what no reload does.
  */
 function marked(schema: JsonSchema, around: ReloadMark): JsonSchema {

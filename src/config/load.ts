@@ -80,7 +80,7 @@ export function parseConfiguration(
 
 /**
  * Where the daemon of this configuration listens, also when the configuration is not valid (any more): who looks at night at
- * a daemon that runs must not be kept out by a slip that somebody made since. Null when not even that can be read.
+ * a daemon that runs must not be kept out by a slip that someone made since. Null when not even that can be read.
  */
 export function socketOf(path: string, env: Environment): string | null {
   try {

@@ -91,7 +91,7 @@ function checkChain(file: ConfigFile, settings: SegmentSettings, path: Path, rep
   )
 }
 
-/** Whoever fences a living host must be able to. */
+/** Anyone who fences a living host must be able to. */
 function checkIsolated(file: ConfigFile, settings: SegmentSettings, path: Path, report: Report): void {
   const fences = (settings.onServiceDown ?? file.defaults.onServiceDown) === 'fence'
   const methods = settings.fencing ?? file.defaults.fencing ?? []

@@ -72,7 +72,7 @@ export class Secrets {
     return this.#oneWay('secret', { text: secret, file: secretFile, env: secretEnv }, path)
   }
 
-  /** As password: an address may be one, when whoever knows it may write there. */
+  /** As password: an address may be one, when anyone who knows it may write there. */
   url({ url, urlFile, urlEnv }: UrlOptions, path: Path): string {
     return this.#oneWay('url', { text: url, file: urlFile, env: urlEnv }, path)
   }

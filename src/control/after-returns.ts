@@ -200,7 +200,7 @@ export class AfterReturns {
     const off = offAfterReturn(incident).length
     const late = context.clock.now() - watch.backAt >= shownWithinMs
     const starting = watch.starts !== null || (this.#mayStart(record) && waitingForStart(incident).length > 0)
-    // Whoever is told now that they are off would be told in a moment that they run.
+    // Anyone who is told now that they are off would be told in a moment that they run.
     if (starting && !late) return
     const isKnown = record.known || late || pending === 0
     if (isKnown === record.known && off === record.off) return

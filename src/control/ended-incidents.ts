@@ -1,5 +1,5 @@
 /**
- * What became of the instances of incidents that are over, for whoever needs no more than that of them. Read in pieces: one of thousands
+ * What became of the instances of incidents that are over, for anyone who needs no more than that of them. Read in pieces: one of thousands
  * of instances has a hundred thousand entries, and reading them in one go would hold up heartbeats and steps.
  */
 import type { EntryKind, IncidentId } from '../domain/entry.ts'

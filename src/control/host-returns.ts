@@ -33,9 +33,9 @@ const readingGoodForMs = 10_000
 /** Verdicts of a host that is not forced down and whose nova-compute is known to be silent. */
 const silent = new Set<VerdictKind>(['host-down', 'service-down', 'maintenance', 'declared-down'])
 
-/** What is remembered of one host between polls; all of it may be forgotten and is then learnt anew. */
+/** What is remembered of one host between polls; all of it may be forgotten and is then learnt again. */
 interface Watch {
-  /** Seen up and beating without a break; a restart begins anew, for what was not seen is not known. */
+  /** Seen up and beating without a break; a restart begins again, for what was not seen is not known. */
   healthy: { since: number; polls: number } | null
   evacuations: { at: number; value: NonNullable<ReturnFacts['evacuations']> } | null
   trait: { at: number; value: ReturnFacts['trait'] } | null
@@ -133,7 +133,7 @@ export class HostReturns {
     const decision = decideReturn(facts, monitor.segment(host).return, clock.now())
     if (decision === null) return
     if (decision.act === 'end') return this.#end(record(), watch, decision)
-    // Whoever is to let it back should know what stays behind.
+    // Anyone who is to let it back should know what stays behind.
     const asks = decision.state === 'waiting-confirmation' && record().state !== decision.state
     const leftovers = asks ? await this.#leftovers(record(), watch) : []
     this.#say(record(), decision, leftovers)

@@ -1,6 +1,6 @@
 /**
  * The open incidents as the journal tells them, kept current as entries are appended: the only state of a running daemon.
- * Closed ones stay in the journal and are read when somebody asks: a daemon that lives for years must not hold them all.
+ * Closed ones stay in the journal and are read when someone asks: a daemon that lives for years must not hold them all.
  */
 import { applyEntry, foldIncidents, type Incident } from '../domain/incident.ts'
 import type { Entry, EntryData, EntryKind, IncidentId } from '../domain/entry.ts'

@@ -68,7 +68,7 @@ function gap({ at, message }: { at: number; message: string }): NewEntry {
 
 /**
  * Walks the whole chain. When it does not verify: an alarm, and a pause of all recoveries that only a person ends, because
- * what an entry says of an instance may be what somebody wanted us to believe. A break that a person has resumed over is
+ * what an entry says of an instance may be what someone wanted us to believe. A break that a person has resumed over is
  * alarmed again, and pauses nothing.
  */
 export async function checkJournal({

@@ -108,7 +108,7 @@ export function createPermissions(parts: {
     const isCancelled = incident.cancelled !== null
     if (incident.cancelled !== null && act === 'begins')
       return { allowed: false, cancelled: `cancelled by ${incident.cancelled.by}: ${incident.cancelled.reason}` }
-    // Opened while the daemon was armed: whoever set observe since then wants nothing to be sent.
+    // Opened while the daemon was armed: the person who set observe since then wants nothing to be sent.
     if (parts.mode() === 'observe' && incident.mode === 'armed' && !isCancelled)
       return {
         allowed: false,

@@ -1,5 +1,5 @@
 /**
- * What a reload can change of a running daemon, as one value that is replaced as a whole: whoever acts asks for it when it
+ * What a reload can change of a running daemon, as one value that is replaced as a whole: anyone who acts asks for it when it
  * acts, and never sees half of the old and half of the new. Owns the exchange; what is in it is made by daemon-parts.ts.
  */
 import type { CloudBrake } from '../domain/brake.ts'

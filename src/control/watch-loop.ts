@@ -76,7 +76,7 @@ export class WatchLoop {
     this.#parts = parts
     this.#unfinished = parts.store.open().map(({ id }) => id)
     for (const { host, id } of parts.store.open()) this.#handled.set(host, id)
-    // A person's cancel outlives a restart; only a host that lived since then may fail anew.
+    // A person's cancel outlives a restart; only a host that lived since then may fail again.
     for (const host of cancelledHosts(parts.journal)) this.#handled.set(host, null)
   }
 
@@ -148,7 +148,7 @@ export class WatchLoop {
   }
 
   /**
-   * A host whose record went and came back without life (a database is restored) gets its incident anew, as after a restart: the one it
+   * A host whose record went and came back without life (a database is restored) gets its incident again, as after a restart: the one it
    * had may have ended because nothing was listed. A person's cancel stays.
    */
   #noteRecords(verdicts: readonly Verdict[]): void {
@@ -162,7 +162,7 @@ export class WatchLoop {
     }
   }
 
-  /** Whoever arms the daemon wants to see recovered what it only observed; a person's cancel stays. */
+  /** Anyone who arms the daemon wants to see recovered what it only observed; a person's cancel stays. */
   #isHandled(host: string): boolean {
     const id = this.#handled.get(host)
     if (id === undefined) return false

@@ -123,7 +123,7 @@ function likenessOf(access: CloudConfig, { api }: Pick<Config, 'api'>): string {
   return JSON.stringify({ access, api, contents: [cacert, cert, key].map(contentOf) })
 }
 
-/** Null also of a file that cannot be read: whoever makes the connection of it says so, and which option names it. */
+/** Null also of a file that cannot be read: anyone who makes the connection of it says so, and which option names it. */
 function contentOf(file: string | null): string | null {
   try {
     return file === null ? null : readRegularFile(file).toString('base64')

@@ -156,7 +156,7 @@ function watching(mode: Mode): string {
   return `Watching, ${mode}`
 }
 
-/** Where somebody finds it: the port may be any free one, and an address in a file may not be the one in use. */
+/** Where someone finds it: the port may be any free one, and an address in a file may not be the one in use. */
 function logPlace(observer: Observer, listener: 'web' | 'http' | 'socket', message: string, address: string): void {
   observer.log?.('info', 'listener.ready', { message, listener, address })
 }

@@ -92,7 +92,7 @@ export function deadline(
   }
 }
 
-/** Whether the signal has aborted by now; asked anew each time, for it may have changed during any await. */
+/** Whether the signal has aborted by now; asked again each time, for it may have changed during any await. */
 export function isAborted(signal: AbortSignal): boolean {
   return signal.aborted
 }

@@ -165,7 +165,7 @@ export interface EntryData {
   'operator.again': { by: string; reason: string; of: IncidentId; via?: Via }
   /** A person has the instances started that are off since their host came back by itself. */
   'operator.start': { by: string; reason: string; via?: Via }
-  /** A person lets a host back, or keeps it out until somebody lets it back. */
+  /** A person lets a host back, or keeps it out until someone lets it back. */
   'operator.return': { by: string; reason: string; keepOut: boolean; via?: Via }
   /** Without a scope the whole cloud. `source`: the calendar window that ordered it; missing: a person. */
   'operator.paused': {

@@ -11,7 +11,7 @@ export interface FenceProgress {
   last: FenceAttempt
 }
 
-/** Takes in one more entry. A chain that begins anew forgets what failed in the run before. */
+/** Takes in one more entry. A chain that begins again forgets what failed in the run before. */
 export function fenceProgress(before: FenceProgress | null, last: FenceAttempt): FenceProgress {
   const begins = last.phase === 'trying' && (last.position ?? 1) === 1 && (last.attempt ?? 1) === 1
   const known = before === null || begins ? [] : before.failed

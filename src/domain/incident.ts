@@ -50,7 +50,7 @@ export interface InstanceRecovery {
   plan: InstancePlan
   /** The recipe in force: the plan's, or the one it was routed to. */
   recipe: string | null
-  /** How many times the recipe was entered anew; part of step keys, so that a step's key is never used twice. */
+  /** How many times the recipe was entered again; part of step keys, so that a step's key is never used twice. */
   round: number
   steps: Map<string, StepRecord>
   outcome: Outcome | null

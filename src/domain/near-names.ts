@@ -1,4 +1,4 @@
-/** Names that somebody may have meant who wrote another. Pure. */
+/** Names that someone may have meant who wrote another. Pure. */
 
 /** Of `names` those closest to `given`, the closest first, at most three; none where nothing is near enough to be a slip. */
 export function nearNames(given: string, names: readonly string[]): string[] {

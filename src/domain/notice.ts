@@ -169,7 +169,7 @@ export interface NoticedInstance {
 
 /** One notice as the journal keeps it: everything that its text is made of, so that a restart sends the very same. */
 export interface Notice {
-  /** The same for every try and every receiver, made of the entry that caused it: whoever got it twice can tell. */
+  /** The same for every try and every receiver, made of the entry that caused it: anyone who got it twice can tell. */
   id: string
   topic: NoticeTopic
   audience: NoticeAudience

@@ -1,4 +1,4 @@
-/** The one observation surface: what happens in the daemon, told to whoever watches (telemetry). Listeners must not throw. */
+/** The one observation surface: what happens in the daemon, told to anyone who watches (telemetry). Listeners must not throw. */
 import type { BrakeScope } from './brake.ts'
 import type { Entry } from './entry.ts'
 import type { ReturnState } from './host-return.ts'

@@ -283,7 +283,7 @@ export interface Operations {
   status(): DaemonStatus
   hosts(): HostStatus[]
   host(name: string): HostDetail
-  /** Lets a host that we took out back, or keeps it out until somebody lets it back. */
+  /** Lets a host that we took out back, or keeps it out until someone lets it back. */
   returnHost(order: {
     host: string
     by: string

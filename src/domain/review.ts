@@ -16,7 +16,7 @@ import type { HostName } from './service.ts'
 import type { StepStatus } from './step-states.ts'
 import type { ProbeReading, Verdict, VerdictKind } from './verdict.ts'
 
-/** What somebody may do, the least first; each may do what those before it may. */
+/** What someone may do, the least first; each may do what those before it may. */
 export const roles = {
   reader: 'Sees everything, changes nothing',
   operator:
@@ -42,7 +42,7 @@ export interface Caller {
   by: 'socket' | 'token'
 }
 
-/** What somebody is told who begins to look. */
+/** What someone is told who begins to look. */
 export interface Welcome extends Caller {
   /** The newest journal entry then: what was read after it is current, and events follow from it with none missed. */
   lastSeq: number
@@ -243,7 +243,7 @@ export interface Review {
   finishedPlan(id: string, withinMs: number): Promise<PlanRun>
   plan(id: string): PlanRun
   note(incident: IncidentId, order: { by: string; text: string; via?: Via }): ReviewNote
-  /** Of a closed incident: somebody has read it and answers for that. USAGE while it is open, and once somebody does. */
+  /** Of a closed incident: someone has read it and answers for that. USAGE while it is open, and once someone does. */
   signOff(incident: IncidentId, order: { by: string; text: string; via?: Via }): ReviewNote
   /** Calls with each entry after `seq`, those on record first, until the returned function is called. */
   follow(seq: number, listen: (entry: Entry) => void): () => void

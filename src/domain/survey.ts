@@ -77,6 +77,6 @@ export interface SeenEarlier {
   before: EarlierRecovery
   /** All evacuations of the instance. */
   evacuations: Migration[]
-  /** Somebody else has acted on the guest since, and that succeeded. */
+  /** Someone else has acted on the guest since, and that succeeded. */
   actedOnGuest: boolean
 }

@@ -41,7 +41,7 @@ export interface SeenNow {
   actions: InstanceAction[] | null
   /** All evacuations of the instance. */
   evacuations: Migration[]
-  /** Somebody else has acted on the guest since, and that succeeded. */
+  /** Someone else has acted on the guest since, and that succeeded. */
   actedOnGuest: boolean
   /** Our wall clock, ms. */
   nowMs: number

@@ -159,7 +159,7 @@ export class CloudTrouble {
       this.#end()
       const rules = this.#run.rulesInForce?.()
       if (rules !== this.#rules) {
-        // Whoever has other rules read has most likely corrected what was refused.
+        // Anyone who has other rules read has most likely corrected what was refused.
         this.#rules = rules
         this.#doors.clear()
         this.#letGo(() => true)

@@ -54,7 +54,7 @@ export class Gate {
   }
 
   /**
-   * Nothing begins before `first` is over. Whoever called waits for it, too: only a cancel and the end of the daemon are told to
+   * Nothing begins before `first` is over. Anyone who called waits for it, too: only a cancel and the end of the daemon are told to
    * those who wait here, for whatever else breaks it says nothing about them.
    */
   after(first: Promise<void>): void {

@@ -15,7 +15,7 @@ export interface RecheckFacts {
   recordedStamp: string | null
   /** A person stated that the host is dead. */
   stated: boolean
-  /** The segment recovers hosts that somebody else forced down. */
+  /** The segment recovers hosts that someone else forced down. */
   recoversDeclared: boolean
   /** The segment fences hosts that live but whose nova-compute is silent. */
   fencesIsolated: boolean
@@ -45,10 +45,10 @@ export function judgeRecheck(facts: RecheckFacts): Seen {
   if (isUnread(verdict)) return unread(verdict)
   if (verdict.kind === 'healthy') return { seen: 'returned', message: verdict.message }
   const witness = verdict.evidence.probes.some((reading) => reading.answer === 'alive')
-  // Whoever forced it down while we had done nothing yet may be at work on it: the segment says whose it is.
+  // Anyone who forced it down while we had done nothing yet may be at work on it: the segment says whose it is.
   if (verdict.kind === 'declared-down' && !facts.recoversDeclared && !facts.stated)
     return { seen: 'unclear', hold: 'MAINTENANCE', message: verdict.message }
-  // Somebody's forced_down says nothing about the host itself: a witness that finds it alive weighs as much as without it.
+  // Someone's forced_down says nothing about the host itself: a witness that finds it alive weighs as much as without it.
   if (dead.has(verdict.kind) && !witness) return { seen: 'dead' }
   // A beating nova-compute is never fenced, whatever the segment says.
   if (verdict.kind === 'contradiction') return { seen: 'unclear', hold: 'HOST_ALIVE', message: verdict.message }
@@ -70,7 +70,7 @@ export function judgeRecheck(facts: RecheckFacts): Seen {
   return unmoved && !witness ? { seen: 'dead' } : { seen: 'unclear', hold: null, message: verdict.message }
 }
 
-/** A cell that cannot be reached comes back by itself; a service that is gone was taken away by somebody. */
+/** A cell that cannot be reached comes back by itself; a service that is gone was taken away by someone. */
 function unread({ reason, message }: Verdict): Seen {
   if (reason === 'CELL_UNREACHABLE') return { seen: 'unclear', hold: 'CLOUD_UNAVAILABLE', message }
   return {

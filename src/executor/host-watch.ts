@@ -1,6 +1,6 @@
 /**
  * Reads Nova for one running recovery: one os-migrations listing a tick for the whole host, and one listing of changed
- * instances when somebody needs to see one. However many instances are under way, a tick costs one or two requests.
+ * instances when someone needs to see one. However many instances are under way, a tick costs one or two requests.
  *
  * Owns what was read last; decides nothing.
  */

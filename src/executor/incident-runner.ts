@@ -279,7 +279,7 @@ class IncidentRunner {
   }
 
   /**
-   * The chain was stopped: the gate says why, and the host is looked at anew. Where a method may have acted, a heartbeat from
+   * The chain was stopped: the gate says why, and the host is looked at again. Where a method may have acted, a heartbeat from
    * before that act is no life: the host must beat after it, or be silent for long enough to be seen dead again.
    */
   #afterStop({ certainty }: LifeboatError): void {
@@ -312,7 +312,7 @@ class IncidentRunner {
   }
 
   /**
-   * Ever longer with each failure that is on record: a board that is dead for a week must not fill the journal. Whoever states
+   * Ever longer with each failure that is on record: a board that is dead for a week must not fill the journal. Anyone who states
    * that the host is dead or has other rules read ends the wait: they mended what failed.
    */
   async #waitForFenceRetry(stated: Incident['attestation'], rules: object | undefined): Promise<void> {

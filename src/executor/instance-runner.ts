@@ -29,7 +29,7 @@ import { drivers } from './steps/drivers.ts'
 /** Bounds a workflow that routes in circles; at the pause below that is some hours of trying. */
 const mostRounds = 60
 
-/** Pause before a recipe is entered anew, growing. Shorter hammers a scheduler that has no room; longer delays the cure. */
+/** Pause before a recipe is entered again, growing. Shorter hammers a scheduler that has no room; longer delays the cure. */
 const firstRoundPauseMs = 1_000
 const longestRoundPauseMs = 60_000
 

@@ -4,7 +4,7 @@
  * evacuation's row. Pure.
  *
  * The initial state stays what it was (law L4); this is a later word, and a stop is obeyed: a guest that its owner wants off must
- * not run. A start is only told: the recipe has no step for it, and whoever gave it can give it again.
+ * not run. A start is only told: the recipe has no step for it, and anyone who gave it can give it again.
  */
 import type { InstanceRecovery } from '../domain/incident.ts'
 import type { Instance } from '../domain/instance.ts'

@@ -1,5 +1,5 @@
 /**
- * Keeps the proof of death true for as long as the incident needs it: reads it once more after a restart, makes anew what
+ * Keeps the proof of death true for as long as the incident needs it: reads it once more after a restart, makes again what
  * expires by itself, and looks for signs of life before the first write of a run that it did not see begin (law L1).
  */
 import { isAborted, sleep } from '../domain/clock.ts'
@@ -118,11 +118,11 @@ export class ProofKeeper {
       this.#holding.goOn('the proof still holds')
   }
 
-  async #heldForLife(stamp: string | null, known: string | null, anew: boolean): Promise<void> {
+  async #heldForLife(stamp: string | null, known: string | null, again: boolean): Promise<void> {
     const { host } = this.#run
     const message = `nova-compute of ${host} wrote at ${stamp}, after ${known}, the last that is known: it lives, or lived since it was stated dead. ${sayIt(host)}`
     const error = new LifeboatError('HOST_ALIVE', message)
-    if (anew) this.#holding.holdAnew('HOST_ALIVE', message, error)
+    if (again) this.#holding.holdAnew('HOST_ALIVE', message, error)
     else this.#holding.hold('HOST_ALIVE', message, error)
     await this.#holding.wait(
       Infinity,

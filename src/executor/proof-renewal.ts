@@ -1,7 +1,7 @@
 /**
  * A host that came back in the middle of its own recovery and died again is fenced once more before anything else is sent: the
  * first proof says nothing about what happened since (law L1). While it lives it is left alone: powering off a host that
- * somebody may be repairing is no recovery, and a person can end the incident.
+ * someone may be repairing is no recovery, and a person can end the incident.
  */
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
@@ -24,7 +24,7 @@ const dead = new Set<VerdictKind>(['host-down', 'declared-down', 'recovering'])
 const silentBeats = 3
 
 /**
- * How long a host that someone powered on is left to come up. Shorter: it is powered off while it boots, under the hands of whoever
+ * How long a host that someone powered on is left to come up. Shorter: it is powered off while it boots, under the hands of the person who
  * repairs it. Longer: one that does not come up waits for as long.
  */
 const bootMs = 10 * 60_000
@@ -93,7 +93,7 @@ export class ProofRenewal {
     return since >= 0 && since < bootMs
   }
 
-  /** Somebody may have taken our flags back while it lived. Nova may refuse what it likes: that ends no instance. */
+  /** Someone may have taken our flags back while it lived. Nova may refuse what it likes: that ends no instance. */
   async #isolateAnew(): Promise<boolean> {
     const failed = failedAttempts(this.#holding.incident, 'force-down')
     await this.#holding.persist(failed, () => forceDown(this.#run, this.#ownGate))

@@ -35,7 +35,7 @@ export class Removal {
     this.#host = host
   }
 
-  /** `seems`: seen so, and to be looked at again. What speaks against it begins the time anew. @param now monotonic ms */
+  /** `seems`: seen so, and to be looked at again. What speaks against it begins the time again. @param now monotonic ms */
   take({ here, reading }: Pick<Presence, 'here' | 'reading'>, now: number): 'removed' | 'seems' | 'no' {
     if (here.length > 0 || !isRemoved(reading, this.#host)) {
       this.#since = null

@@ -89,7 +89,7 @@ export async function reconcileOpen(run: ReturnRun): Promise<void> {
   for (;;) {
     const service = await readService(run)
     if (service !== undefined && reached[open.kind](service)) return confirm(run, open, service)
-    // It was accepted: what shows now is no late effect but somebody's next write, or a refusal in disguise.
+    // It was accepted: what shows now is no late effect but someone's next write, or a refusal in disguise.
     if (open.issued) return fail(run, open.key, notReached())
     if (run.clock.now() - askedAt >= run.reconcileQuietMs) return fail(run, open.key, neverTaken())
     await sleep(run.clock, run.tickMs, run.signal)

@@ -30,7 +30,7 @@ export interface KnownRow {
 
 /**
  * silent: not moved. beating: moved, and no flag of it changed: nova-compute did that. written: moved together with a
- * flag (somebody's PUT explains it), or it cannot be told; only watching on can tell.
+ * flag (someone's PUT explains it), or it cannot be told; only watching on can tell.
  */
 export type Movement = 'silent' | 'written' | 'beating'
 
@@ -44,7 +44,7 @@ export function knownRow({ hostSteps, verdict }: Pick<Incident, 'hostSteps' | 'v
   return { updatedAt, forcedDown, status }
 }
 
-/** A host that lived once more was fenced anew: the stamp that was looked at right before is older than that fencing. */
+/** A host that lived once more was fenced again: the stamp that was looked at right before is older than that fencing. */
 function laterStamp(known: KnownRow, hostSteps: Incident['hostSteps']): KnownRow {
   const stamps = [...hostSteps.values()].flatMap(({ kind, status, before }) => {
     const seen = kind === 'fence' && status === 'confirmed' ? before?.updatedAt : null

@@ -1,5 +1,5 @@
 /**
- * An instance that is to run and landed stopped. Its host lived again for a while before it was fenced anew, and nova-compute
+ * An instance that is to run and landed stopped. Its host lived again for a while before it was fenced again, and nova-compute
  * stopped what it found off (docs/nova.md §8): the evacuation then lands it as Nova shows it. It is started, as the plan says.
  *
  * What its owner stopped meanwhile is not: then the outcome says how it is.

@@ -86,7 +86,7 @@ export function requireCell(services: readonly ServiceRecord[], host: HostName):
 }
 
 /**
- * Somebody deleted the record of the host's nova-compute. Nova allows that only while no instance is on the host and no move
+ * Someone deleted the record of the host's nova-compute. Nova allows that only while no instance is on the host and no move
  * of one is under way (docs/nova.md §1.2): whatever is not listed there is not there. Never so while the row may be missing
  * for another reason: some cell does not answer, or Nova is too old to say so.
  */

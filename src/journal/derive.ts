@@ -1,6 +1,6 @@
 /**
  * The derived tables `incidents`, `instances`, `steps`: what listings need, kept up to date in the transaction that appends.
- * They hold nothing that the entries do not say; `rebuild` makes them anew. The rules are those of domain/incident.ts
+ * They hold nothing that the entries do not say; `rebuild` makes them again. The rules are those of domain/incident.ts
  * (a test holds the two against each other), so a row here is never a second opinion.
  */
 import type Database from 'better-sqlite3'

@@ -1,5 +1,5 @@
 /**
- * Export as JSON lines: one entry a line, with its hashes, so that whoever receives it can compute the chain again. The `data`
+ * Export as JSON lines: one entry a line, with its hashes, so that anyone who receives it can compute the chain again. The `data`
  * of a line is canonical JSON, the very text that was hashed.
  */
 import type { Entry } from '../domain/entry.ts'

@@ -12,7 +12,7 @@ export const wayOn =
 
 /**
  * What a person does about a journal whose newest entries are missing: what is left is whole, and newer than any backup. So is
- * a backup that somebody put in its place. `head`: the file that says how long the journal was.
+ * a backup that someone put in its place. `head`: the file that says how long the journal was.
  */
 export const wayOnWithout = (head: string): string =>
   'What they sent to the cloud is not known any more and could be sent again. To go on: when the whole journal is elsewhere, put it ' +

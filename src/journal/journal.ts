@@ -27,7 +27,7 @@ import { lookOver, refuseLoneLog, refuseLostEnd, withoutHead } from './start-loo
 import { checkSchema, migrate, outdatedSchema } from './schema.ts'
 
 /**
- * Waiting for a lock that somebody holds with a tool of theirs (the sqlite3 shell). The whole daemon stands still meanwhile:
+ * Waiting for a lock that someone holds with a tool of theirs (the sqlite3 shell). The whole daemon stands still meanwhile:
  * longer than a second would delay heartbeats; much shorter would fail an append that could have been written.
  */
 const defaultBusyTimeoutMs = 1_000
@@ -49,9 +49,9 @@ export interface JournalOptions {
 
 export interface JournalWriter extends Journal, JournalView {
   path: string
-  /** A word for whoever reads the log: the journal was opened, and nothing shows whether its end is missing. Else null. */
+  /** A word for anyone who reads the log: the journal was opened, and nothing shows whether its end is missing. Else null. */
   warning: string | null
-  /** Makes the derived tables anew from the entries, in one transaction. Returns how many entries were read. */
+  /** Makes the derived tables again from the entries, in one transaction. Returns how many entries were read. */
   rebuild(): number
   /** Copies the log into the database file and cuts the log back. False, at once, when a reader stands in the way. */
   checkpoint(): boolean

@@ -1,7 +1,7 @@
 /**
  * The chain's head, kept outside of the database in `<journal>.head`: the sequence and the hash of the newest entry. Owns that
  * file. It exists because SQLite takes a damaged frame of the log for the torn end of a crash and drops it with all that
- * followed, without a word: the entries that are left verify, and only somebody who knows how many there were can tell.
+ * followed, without a word: the entries that are left verify, and only someone who knows how many there were can tell.
  *
  * The head is never ahead of a journal that is whole. It is written after the commit has returned, and a commit returns when the
  * log is on disk (WAL, synchronous=FULL). A kill between the two, or a power failure at any time, leaves an older head or none;
@@ -11,7 +11,7 @@
  *
  * Two records of one size, written in turn, each in a block of its own and with a checksum: a write that is torn leaves the
  * other. Both are written at the start, so that no later write needs room on the disk. When neither can be read, that says
- * something of this file and nothing of the journal: the daemon starts without it, says so, and writes it anew. Refusing would
+ * something of this file and nothing of the journal: the daemon starts without it, says so, and writes it again. Refusing would
  * leave dead hosts unrecovered until a person deletes the file, which is no better known then.
  */
 import { createHash } from 'node:crypto'
@@ -23,7 +23,7 @@ export interface Head {
   hash: string
 }
 
-/** What the file says. `missing`: none yet, an older release wrote the journal, or somebody put it away to accept the journal. */
+/** What the file says. `missing`: none yet, an older release wrote the journal, or someone put it away to accept the journal. */
 export type KeptHead = ({ state: 'kept' } & Head) | { state: 'missing' } | { state: 'unreadable' }
 
 /** Apart by more than a disk writes at once: two records in one block could be torn together. */
@@ -64,7 +64,7 @@ function parse(record: string): Head | null {
   return seq !== undefined && checksum(text) === sum ? { seq: Number(seq), hash } : null
 }
 
-/** Against tearing and rot, not against forgers: whoever can write this file can write the journal. */
+/** Against tearing and rot, not against forgers: anyone who can write this file can write the journal. */
 function checksum(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
@@ -156,7 +156,7 @@ export function keepHead(journalPath: string, first: Head): HeadKeeper {
   return { keep: attempt, mustBeKept, close }
 }
 
-/** Somebody may have moved or replaced it: the file that stands under the name is the one that the next start reads. */
+/** Someone may have moved or replaced it: the file that stands under the name is the one that the next start reads. */
 function sameFile(descriptor: number, path: string): boolean {
   const own = fstatSync(descriptor)
   const named = statSync(path, { throwIfNoEntry: false })

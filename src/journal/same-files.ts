@@ -1,5 +1,5 @@
 /**
- * Whether the journal's files still stand under their names. A process keeps writing to a file that somebody moved away, deleted
+ * Whether the journal's files still stand under their names. A process keeps writing to a file that someone moved away, deleted
  * or replaced, and nobody ever reads that again: the next start would know nothing of what was done. Owns that one question.
  */
 import { statSync } from 'node:fs'

@@ -42,7 +42,7 @@ export function lookOver(db: Database.Database): void {
   if (broken !== null) throw damaged(db, `entry ${broken.seq} does not fit: ${broken.problem}`)
 }
 
-/** Beside an empty database SQLite deletes a log that has entries in it, and the journal would begin anew without a word. */
+/** Beside an empty database SQLite deletes a log that has entries in it, and the journal would begin again without a word. */
 export function refuseLoneLog(file: string): void {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
   if (log === undefined || log.size === 0 || statSync(file).size > 0) return

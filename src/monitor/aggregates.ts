@@ -27,7 +27,7 @@ export class Aggregates {
     return (this.#byHost?.get(host) ?? []).map(({ name }) => name)
   }
 
-  /** What the host's aggregates say for a metadata key, each value once. Several when somebody put it into two racks. */
+  /** What the host's aggregates say for a metadata key, each value once. Several when someone put it into two racks. */
   values(host: HostName, key: string): string[] {
     const values = new Set<string>()
     for (const { metadata } of this.#byHost?.get(host) ?? []) {

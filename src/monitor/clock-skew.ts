@@ -1,5 +1,5 @@
 /**
- * The API's clock against those that stamp heartbeats. Only rows that move are asked: whoever wrote them lives, and stamped them a
+ * The API's clock against those that stamp heartbeats. Only rows that move are asked: anyone who wrote them lives, and stamped them a
  * moment ago. The row of a host that died before the clocks were set back says nothing about any clock of now.
  */
 import { cloudTimeMs } from '../domain/cloud-time.ts'

@@ -74,7 +74,7 @@ export function conclude(facts: HostFacts, limits: RuleLimits): Conclusion {
   const { pulse } = facts
   const silent = `silent for ${seconds(facts.silentMs)} (${missed.toFixed(1)} missed heartbeats)`
   if (pulse.forcedDown) return forcedDown(facts, confirmed, silent)
-  // Also under an incident of ours that only waits: whoever disables the host then means to keep it out of recovery. And
+  // Also under an incident of ours that only waits: anyone who disables the host then means to keep it out of recovery. And
   // also before Nova says down: witnesses alone must not confirm what a person is shutting down.
   if (isDisabledByPerson(pulse) && facts.segment.onDisabledDown === 'hold') {
     const idle = missed >= limits.suspectAfterBeats || !pulse.everBeat
@@ -93,7 +93,7 @@ export function conclude(facts: HostFacts, limits: RuleLimits): Conclusion {
 function forcedDown(facts: HostFacts, confirmed: boolean, silent: string): Conclusion {
   const { pulse, probes } = facts
   if (facts.incidentOver === true) return returning(pulse, confirmed, silent)
-  // After a lost poll silence counts anew: a beat of long before is no beat now, unless it was taken for one until then.
+  // After a lost poll silence counts again: a beat of long before is no beat now, unless it was taken for one until then.
   const beats = pulse.beatsSinceForced > 0 && (pulse.beatSinceRestart || facts.previous === 'contradiction')
   if (beats && !confirmed) {
     const who = facts.ours ? 'us' : 'someone else'

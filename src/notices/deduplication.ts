@@ -64,7 +64,7 @@ export class Deduplication {
   }
 
   /**
-   * The trouble that people know of, found once more: by a run that had to learn it anew, say. Each way of finding a host dead has a
+   * The trouble that people know of, found once more: by a run that had to learn it again, say. Each way of finding a host dead has a
    * code of its own, and the next run may find it in another way.
    */
   #isToldTrouble({ topic, code, host }: About): boolean {

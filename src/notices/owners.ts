@@ -20,7 +20,7 @@ const listAgainMs = 1_000
 
 /**
  * A host that is suspect and whose witnesses say dead is read before its verdict: Nova takes a second and more for a busy list,
- * and at the verdict the recovery asks it for the same. Older than this it is read anew: somebody may have been moved.
+ * and at the verdict the recovery asks it for the same. Older than this it is read again: someone may have been moved.
  */
 const earlyGoodForMs = 90_000
 /** Hosts read early at once. More: a mass failure asks Nova for every host's list when it can bear it least. */
@@ -73,7 +73,7 @@ export class Owners {
     this.#told.set(host, told.set(project, notice))
   }
 
-  /** Whether the entry is the moment to read what is on its host, for somebody to be told. */
+  /** Whether the entry is the moment to read what is on its host, for someone to be told. */
   asks(entry: Entry): boolean {
     const { host } = entry
     if (!affectsTenants(entry) || host === null || this.#told.has(host) || this.#reading.has(host)) return false
@@ -104,7 +104,7 @@ export class Owners {
     const host = entry.host ?? ''
     this.#reading.set(host, entry.seq)
     const instances = await this.#onHost(host)
-    // It ended while Nova was asked: whoever heard of it now would never hear of its end.
+    // It ended while Nova was asked: anyone who heard of it now would never hear of its end.
     if (this.#reading.get(host) !== entry.seq) return []
     this.#reading.delete(host)
     return affectedDrafts(entry, instances, {

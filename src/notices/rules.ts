@@ -19,7 +19,7 @@ export interface ReceiverRule {
 
 export interface NoticeRules {
   receivers: ReadonlyMap<string, ReceiverRule>
-  /** A freeze shorter than this is not told. Shorter: every restart of an API wakes somebody; longer: they hear of a real one late. */
+  /** A freeze shorter than this is not told. Shorter: every restart of an API wakes someone; longer: they hear of a real one late. */
   freezeDelayMs: number
   /** A notice that could not be delivered in this time is a dead letter. Shorter: a receiver that is down overnight misses it. */
   giveUpAfterMs: number

@@ -1,6 +1,6 @@
 /**
  * Signed webhooks: HMAC-SHA256 over `TIMESTAMP.BODY` with a shared secret. The time is that of the try, so that a receiver
- * can refuse what somebody recorded and plays back.
+ * can refuse what someone recorded and plays back.
  */
 import { createHmac } from 'node:crypto'
 

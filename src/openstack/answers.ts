@@ -4,7 +4,7 @@ import { LifeboatError } from '../domain/errors.ts'
 import type { ApiCall } from './call-table.ts'
 import type { HttpAnswer } from './http-exchange.ts'
 
-/** @throws LifeboatError API_MALFORMED; on a write its effect is unknown (whoever answered was not the service we know) */
+/** @throws LifeboatError API_MALFORMED; on a write its effect is unknown (anyone who answered was not the service we know) */
 export function readAnswer<T>(call: ApiCall, answer: HttpAnswer, schema: ZodType<T>): T {
   let data: unknown
   try {

@@ -1,5 +1,5 @@
 /**
- * Tokens: one per project, kept, renewed early, taken anew when the cloud refuses one.
+ * Tokens: one per project, kept, renewed early, taken again when the cloud refuses one.
  *
  * However many callers need a token at once, one login is under way per project. A login is never cancelled by a caller
  * (others wait for it too), and its failure is always not-applied: whatever call needed the token was not sent.

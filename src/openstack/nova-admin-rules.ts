@@ -1,7 +1,7 @@
 /**
  * Nova's rules whose default is "an administrator", of 26 (Zed) to 31 (2025.1) and those split off since. Our role has to count
  * as an administrator to Nova's database layer, or it finds no other project's instances; so that it gains nothing else by
- * that, each of these that we do not need is said anew for administrators alone.
+ * that, each of these that we do not need is said again for administrators alone.
  *
  * From `oslopolicy-sample-generator --namespace nova` of those releases.
  */

@@ -57,7 +57,7 @@ const othersToo: Record<string, string> = {
 /** The database layers of Nova and Cinder show other projects' things only to who counts as an administrator. */
 const counted: [rule: string, check: string] = ['context_is_admin', `${admin} or role:${role}`]
 
-/** What gives administrators more than we need, by an alias, is said anew without us. */
+/** What gives administrators more than we need, by an alias, is said again without us. */
 const narrowed: Partial<Record<DaemonService, [rule: string, check: string][]>> = {
   compute: [
     counted,

@@ -150,9 +150,9 @@ export class Session {
   }
 
   /** One discovery for all who wait. It runs under its own limit, so that no caller's cancel can take it from the others. */
-  #range(guard: Guard, anew: boolean): Promise<MicroversionRange> {
+  #range(guard: Guard, again: boolean): Promise<MicroversionRange> {
     const known = this.#versions
-    if (known !== null && !anew && this.#clock.now() < known.untilMs) return Promise.resolve(known.range)
+    if (known !== null && !again && this.#clock.now() < known.untilMs) return Promise.resolve(known.range)
     this.#discovery ??= this.#discover().finally(() => (this.#discovery = null))
     return this.#waitForShared(calls.computeVersions, guard, this.#discovery)
   }

@@ -69,7 +69,7 @@ export class Transport {
 
   /** Sends; reads are repeated on passing trouble within the guard. @throws LifeboatError for anything but an answer */
   async send(ask: HttpAsk): Promise<HttpAnswer> {
-    // One for all tries: to whoever reads the services' logs they are one request.
+    // One for all tries: to anyone who reads the services' logs they are one request.
     const globalRequestId = ask.globalRequestId ?? `req-${randomUUID()}`
     for (let tries = 0; ; tries += 1) {
       const pauseMs = ask.call.write ? undefined : pausesMs[tries]

@@ -4,7 +4,7 @@
  *
  * Time. An order's length is counted on the monotonic clock, and wall time is believed in one place only: at a start, for
  * what had passed before. So while the daemon runs a step of the wall clock neither ends a maintenance early (a host would
- * be powered off in the middle of somebody's work) nor prolongs it (a dead host would stay unrecovered). Over a restart a
+ * be powered off in the middle of someone's work) nor prolongs it (a dead host would stay unrecovered). Over a restart a
  * clock that was set back makes an order last at most its full length again, never longer; one that was set forward, which
  * nobody can tell from time that passed, ends it early. The calendar's orders besides last as long as the wall clock says that
  * their window is open (order-scheduler.ts): neither clock alone ends them.

@@ -134,7 +134,7 @@ const peopleActs = {
     }),
     (stage, order) => stage.people.server(order),
   ),
-  /** Somebody boots a server on a host. */
+  /** Someone boots a server on a host. */
   boot: act(section({ name: text(), host: text(), may_be_refused: mayBeRefused }), (stage, order) => stage.boot(order)),
   /** An owner sets metadata (null removes it) or tags. */
   words: act(
@@ -147,7 +147,7 @@ const peopleActs = {
     }),
     (stage, order) => stage.people.words(order),
   ),
-  /** Somebody changes a nova-compute's record, as `openstack compute service set` and `delete` do. */
+  /** Someone changes a nova-compute's record, as `openstack compute service set` and `delete` do. */
   service: act(
     section({
       host: text(),

@@ -15,7 +15,7 @@ export function keepJournal(directory: string, incident: string, env: Environmen
   return `${commandName(env)} --config ${quoted(file)} journal export ${incident} --format markdown`
 }
 
-/** How this program is called by whoever called it: in a checkout npm knows it, and no shell. */
+/** How this program is called by anyone who called it: in a checkout npm knows it, and no shell. */
 function commandName(env: Environment): string {
   return env['npm_command'] === undefined ? 'lifeboat' : 'npx lifeboat'
 }

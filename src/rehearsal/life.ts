@@ -39,7 +39,7 @@ export class Life implements Clock {
     this.#stalledUntil = this.#clock.now() + ms
   }
 
-  /** Asked anew each time: a life may end during any await. */
+  /** Asked again each time: a life may end during any await. */
   #isOver(): boolean {
     return this.#ended
   }

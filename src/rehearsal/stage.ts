@@ -30,7 +30,7 @@ import { Witnesses } from './witnesses.ts'
 
 const workflowFile = installed('recovery-workflows/host-failure.yaml')
 
-/** The shipped workflow by the settings of the owner policy. Reading it anew for each daemon would be a tenth of a rehearsal. */
+/** The shipped workflow by the settings of the owner policy. Reading it again for each daemon would be a tenth of a rehearsal. */
 const shipped = new Map<string, Workflow>()
 
 function shippedWorkflow(ownerPolicy: Config['ownerPolicy']): Workflow {
@@ -83,7 +83,7 @@ export class Stage {
   readonly #ids = new Map<string, string>()
   readonly #names = new Map<string, string>()
   #config: unknown
-  /** What somebody wrote instead of a configuration. */
+  /** What someone wrote instead of a configuration. */
   #slip: string | null = null
   #play: Play | null = null
   #fresh: Entry[] = []
@@ -168,7 +168,7 @@ export class Stage {
     this.#names.set(id, name)
   }
 
-  /** Somebody boots a server through Nova's API. */
+  /** Someone boots a server through Nova's API. */
   async boot(order: Parameters<People['boot']>[0]): Promise<void> {
     const id = await this.people.boot(order)
     if (id !== null) this.#named(order.name, id)

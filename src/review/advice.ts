@@ -18,7 +18,7 @@ export type FenceRetry = Pick<ExecutorSettings, 'fenceRetryMs' | 'fenceRetryMaxM
 
 /**
  * @param hostReturn how the host stands after the incident, when this incident is the one that set our flags on it
- * @param signedOff somebody answers for it already
+ * @param signedOff someone answers for it already
  */
 export function adviceFor(
   incident: Incident,
@@ -326,7 +326,7 @@ function aboutReturn({ host, closed }: Incident, hostReturn: HostReturnDetail | 
   return advice
 }
 
-/** Only where something is left to answer for: the overview names such an incident until somebody signs. */
+/** Only where something is left to answer for: the overview names such an incident until someone signs. */
 function aboutSignOff({ id, closed, mode, instances }: Incident): Advice[] {
   if (closed === null || mode === 'observe') return []
   const left = [...instances.values()].some(({ outcome }) => outcome !== null && outcome.outcome !== 'recovered')

@@ -1,4 +1,4 @@
-/** Whoever follows the journal from one of its entries on: those on record first, then each as it is appended, none missed. */
+/** Anyone who follows the journal from one of its entries on: those on record first, then each as it is appended, none missed. */
 import type { Entry } from '../domain/entry.ts'
 import type { ReviewedJournal } from './incident-listing.ts'
 

@@ -1,6 +1,6 @@
 /**
  * Heartbeats of the simulated services and what Nova concludes from them (docs/nova.md §4.1). Beats are computed from the
- * clock when somebody looks, so that thousands of hosts cost nothing; every host has its own phase.
+ * clock when someone looks, so that thousands of hosts cost nothing; every host has its own phase.
  */
 import type { SimService } from './model.ts'
 

@@ -1,6 +1,6 @@
 /**
  * The simulator's HTTP server: one port, services below their prefixes, API faults, the request log and the word to the
- * virtual clock that somebody is being served. Knows HTTP; knows nothing of OpenStack.
+ * virtual clock that someone is being served. Knows HTTP; knows nothing of OpenStack.
  */
 import {
   createServer,
@@ -163,7 +163,7 @@ export class HttpServer {
         hold()
         return null
       }
-      // A service that waits, waits for the clock: whoever does not answer within a turn is held.
+      // A service that waits, waits for the clock: anyone who does not answer within a turn is held.
       const settled = await Promise.race([outcome, laterTurn()])
       if (settled !== pending) return settled
       hold()

@@ -8,7 +8,7 @@ export interface Line {
   send(status: number, headers: Record<string, string | number | string[]>, body: string): void
   /** The connection breaks. */
   cut(): void
-  /** Nothing will be sent before the clock moves: whoever waits for idleness need not wait for this answer. */
+  /** Nothing will be sent before the clock moves: anyone who waits for idleness need not wait for this answer. */
   hold(): void
 }
 

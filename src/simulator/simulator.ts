@@ -121,7 +121,7 @@ export class Simulator {
     return this.server.close()
   }
 
-  /** Access for the daemon's user; `user` and `project` for somebody else. */
+  /** Access for the daemon's user; `user` and `project` for someone else. */
   cloud(user = 'lifeboat', project = 'service'): SimulatedCloudAccess {
     return {
       auth_url: `${this.url}/identity/v3`,

@@ -15,6 +15,6 @@ const home = homeOf(dirname(fileURLToPath(import.meta.url)))
 
 function homeOf(folder: string): string {
   const above = dirname(folder)
-  // At the root of the file system there is nothing above. What is asked for is then not found, and whoever asks says so.
+  // At the root of the file system there is nothing above. What is asked for is then not found, and anyone who asks says so.
   return existsSync(join(folder, 'package.json')) || above === folder ? folder : homeOf(above)
 }

@@ -1,5 +1,5 @@
 /**
- * Reads a file that the configuration names. Owns what may stand there: whoever reads a pipe waits until somebody writes into it,
+ * Reads a file that the configuration names. Owns what may stand there: anyone who reads a pipe waits until someone writes into it,
  * and the whole daemon waits with them, at a reload too. What the contents mean is the caller's.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync, type Stats } from 'node:fs'

@@ -86,7 +86,7 @@ export function run(order: ProgramOrder): Promise<ProgramEnding> {
 type Child = Partial<Pick<ChildProcess, 'stdin' | 'stdout' | 'stderr'>> & Pick<ChildProcess, 'pid' | 'once'>
 
 /**
- * Whoever is left with the pipes, in a group of its own even, must not keep the daemon from its end. They are still read: to close
+ * Anyone who is left with the pipes, in a group of its own even, must not keep the daemon from its end. They are still read: to close
  * them would kill what a mail program delivers with.
  */
 function letGo({ stdin, stdout, stderr }: Child): void {

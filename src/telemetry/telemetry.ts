@@ -49,7 +49,7 @@ export interface Telemetry {
   /** To be given to the journal as `onWrite`. */
   journalWrite: (seen: JournalWriteSeen) => void
   metricsText(): Promise<string>
-  /** What is asked anew for each scrape. Must not throw. */
+  /** What is asked again for each scrape. Must not throw. */
   beforeScrape(look: () => OwnResources): void
   contentType: string
   health: { live(): Health; ready(): Health; progress(): Progress }

@@ -27,7 +27,7 @@ const retryMs = 3_000
 
 export function App() {
   const { path, query } = usePlace()
-  const { asker, failure, stays, look, leave } = useLogin()
+  const { caller, failure, stays, look, leave } = useLogin()
   const main = useRef<HTMLElement>(null)
   const shown = useRef(path)
   useEffect(followLinks, [])
@@ -43,18 +43,18 @@ export function App() {
     look()
   }, [query, look])
   return (
-    <Session.Provider value={asker}>
+    <Session.Provider value={caller}>
       <a class="skip" href="#main">
         Skip to the content
       </a>
-      <TopBar path={path} asker={asker} onLeave={leave} />
+      <TopBar path={path} caller={caller} onLeave={leave} />
       <main id="main" ref={main} tabIndex={-1}>
         {stays !== null && <Problem title="You may still be logged in">{stays.message}.</Problem>}
-        {failure !== null && asker === null && failure.status !== 401 ? (
+        {failure !== null && caller === null && failure.status !== 401 ? (
           <Problem title="Lifeboat cannot be asked">{failure.message}. Tried again by itself.</Problem>
         ) : path === '/login' ? (
           <LoginPage onLogin={loggedIn} />
-        ) : asker === null ? (
+        ) : caller === null ? (
           <p class="loading">Loading…</p>
         ) : (
           <Page path={path} />
@@ -66,13 +66,13 @@ export function App() {
 }
 
 function useLogin() {
-  const [asker, setAsker] = useState<Caller | null>(null)
+  const [caller, setCaller] = useState<Caller | null>(null)
   const [failure, setFailure] = useState<ApiFailure | null>(null)
   const [stays, setStays] = useState<ApiFailure | null>(null)
   const look = useCallback(() => {
     get<Welcome>(paths.me).then(
       ({ lastSeq, ...known }) => {
-        setAsker(known)
+        setCaller(known)
         setFailure(null)
         // From there, and not from the beginning of the journal.
         events.open(lastSeq)
@@ -85,7 +85,7 @@ function useLogin() {
     () =>
       onLoginNeeded(() => {
         events.close()
-        setAsker(null)
+        setCaller(null)
         if (location.pathname !== '/login')
           go(`/login?to=${encodeURIComponent(location.pathname + location.search)}`, { replace: true })
       }),
@@ -100,18 +100,18 @@ function useLogin() {
   const leave = useCallback(() => {
     const gone = (): void => {
       events.close()
-      setAsker(null)
+      setCaller(null)
       setStays(null)
       go('/login')
     }
     remove(paths.session).then(gone, (thrown: unknown) => {
       const refused = thrown as ApiFailure
-      // Who is told that they are out while their session lives on leaves it to whoever comes next.
+      // Who is told that they are out while their session lives on leaves it to anyone who comes next.
       if (refused.status === 401) gone()
       else setStays(refused)
     })
   }, [])
-  return { asker, failure, stays, look, leave }
+  return { caller, failure, stays, look, leave }
 }
 
 function Page({ path }: { path: string }) {
@@ -149,7 +149,7 @@ const places = [
   ['/journal', 'Journal'],
 ] as const
 
-function TopBar({ path, asker, onLeave }: { path: string; asker: Caller | null; onLeave: () => void }) {
+function TopBar({ path, caller, onLeave }: { path: string; caller: Caller | null; onLeave: () => void }) {
   return (
     <header class="top">
       <a class="brand" href="/">
@@ -159,7 +159,7 @@ function TopBar({ path, asker, onLeave }: { path: string; asker: Caller | null; 
         </svg>
         Lifeboat
       </a>
-      {asker !== null && (
+      {caller !== null && (
         <nav aria-label="Pages">
           {places.map(([to, name]) => (
             <a key={to} href={to} aria-current={isHere(to, path) ? 'page' : undefined}>
@@ -169,14 +169,14 @@ function TopBar({ path, asker, onLeave }: { path: string; asker: Caller | null; 
         </nav>
       )}
       <span class="push" />
-      {asker !== null && <LiveMark />}
+      {caller !== null && <LiveMark />}
       <ThemeButton />
-      {asker !== null && (
+      {caller !== null && (
         <span class="who">
-          <span title={`${asker.name}, ${asker.role}`}>
-            {asker.name} <span class="faint">{asker.role}</span>
+          <span title={`${caller.name}, ${caller.role}`}>
+            {caller.name} <span class="faint">{caller.role}</span>
           </span>
-          {asker.by === 'token' && (
+          {caller.by === 'token' && (
             <button type="button" class="quiet" onClick={onLeave}>
               Log out
             </button>

@@ -33,7 +33,7 @@ export function after(delayMs: number, fire: () => void): () => void {
 
 /** Calls `fire` before the next frame is painted, at most once; the returned function cancels it. In a hidden tab: soon. */
 export function beforePaint(fire: () => void): () => void {
-  // A hidden tab paints no frames, and what it shows must still be true when somebody looks.
+  // A hidden tab paints no frames, and what it shows must still be true when someone looks.
   if (document.hidden) return after(250, fire)
   const frame = requestAnimationFrame(fire)
   return () => cancelAnimationFrame(frame)

@@ -45,7 +45,7 @@ export function usePlace(): Place {
   return place
 }
 
-/** Follows plain clicks on our own links without loading the page anew. Everything else is the browser's. */
+/** Follows plain clicks on our own links without loading the page again. Everything else is the browser's. */
 export function followLinks(): () => void {
   const follow = (event: MouseEvent): void => {
     if (

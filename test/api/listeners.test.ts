@@ -63,7 +63,7 @@ describe("the operators' socket", () => {
     expect(await statusOver(path)).toBe(200)
   })
 
-  it('a socket that somebody answers on is refused and goes on answering', async () => {
+  it('a socket that someone answers on is refused and goes on answering', async () => {
     const path = socketPath()
     await listen(path)
     await expect(listen(path)).rejects.toMatchObject({
@@ -114,7 +114,7 @@ describe('the public listener', () => {
     ).toBe(404)
   })
 
-  it('cuts off whoever is slow with a body as soon as whoever is slow with the head', () => {
+  it('cuts off anyone who is slow with a body as soon as anyone who is slow with the head', () => {
     const { headersTimeout, requestTimeout } = publicListener(sources([])).server
     // Node takes the shorter for the head and the longer for the whole request, whichever is which.
     expect([headersTimeout, requestTimeout]).toEqual([10_000, 10_000])

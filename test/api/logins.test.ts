@@ -111,7 +111,7 @@ describe('a token', () => {
     expect(asked).toEqual([['recover', { host: 'cmp01', proof: 'cords', by: 'ann', via }]])
   })
 
-  it('is asked about once in a while for reads, and anew for each act', async () => {
+  it('is asked about once in a while for reads, and again for each act', async () => {
     const { server, people, clock } = await open()
     const read = () => server.inject({ url: '/v1/status', headers: as('ann') })
     await read()
@@ -203,7 +203,7 @@ it('made-up tokens hold no place of a token that was good before, while Keystone
   await Promise.all(flood)
 })
 
-it('whoever waits for the answer about a token that another asked for hears the same: Keystone is missing', async () => {
+it('anyone who waits for the answer about a token that another asked for hears the same: Keystone is missing', async () => {
   // A page asks for several things at once; a 401 to one of them would end its session.
   const holder = () => Promise.reject(new LifeboatError('AUTH_FAILED', 'the service user is disabled'))
   const clock = new VirtualClock()
@@ -245,7 +245,7 @@ describe('a session', () => {
     expect(answer.headers['set-cookie']).toMatch(/^__Host-lifeboat=.*; Secure$/)
   })
 
-  it('is refused to a wrong password, and to whoever has no role that counts', async () => {
+  it('is refused to a wrong password, and to anyone who has no role that counts', async () => {
     const { server } = await open()
     expect((await login(server, { user: 'ann', password: 'wrong' })).statusCode).toBe(401)
     expect((await login(server, { token: 'token-of-ted' })).statusCode).toBe(403)
@@ -379,7 +379,7 @@ describe('the front', () => {
     expect(reads.filter((status) => status === 429)).toHaveLength(2)
   })
 
-  it('limits whoever shows tokens that nobody knows before Keystone is asked for each', async () => {
+  it('limits anyone who shows tokens that nobody knows before Keystone is asked for each', async () => {
     const { server, people } = await open({ rules: () => ({ ...usual, requestsAMinute: 20 }) })
     const statuses = []
     for (let nth = 0; nth < 30; nth += 1)

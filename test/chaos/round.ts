@@ -47,7 +47,7 @@ export async function playRound(
     record[when] = last
     failures.push(...[...last.wrong, ...last.doubles].map((text) => `${when}: ${text}`))
   }
-  // Whoever interrupts the rounds leaves no daemon behind.
+  // Anyone who interrupts the rounds leaves no daemon behind.
   const lastWill = (): void => void stage.daemon.kill()
   process.once('exit', lastWill)
   try {
@@ -77,7 +77,7 @@ export async function playRound(
   return { script, seconds: (Date.now() - began) / 1_000, failures, right, told, doubles: doubles.length }
 }
 
-/** Life goes on in a cloud: somebody boots a server, and it shows which orders were lost on their way to the conductor. */
+/** Life goes on in a cloud: someone boots a server, and it shows which orders were lost on their way to the conductor. */
 async function recovered(stage: ChaosStage): Promise<void> {
   const isOver = (): Promise<boolean> => stage.over().catch(() => false)
   const soon = await until('every incident is over soon', bootAfterMs, isOver).then(

@@ -195,7 +195,7 @@ describe('incident', () => {
     expect(out).toContain('1 recovered, 1 stuck')
   })
 
-  it('list tells what needs a person: what nobody answers for, and what is held until somebody acts', async () => {
+  it('list tells what needs a person: what nobody answers for, and what is held until someone acts', async () => {
     const { ended: _ended, ...open } = anIncident
     const held = (code: HoldCode) => ({ code, message: 'm', since: anIncident.openedAt })
     const incidents = (): IncidentSummary[] => [

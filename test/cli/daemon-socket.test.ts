@@ -308,7 +308,7 @@ describe('beside a running daemon', () => {
     })
   })
 
-  it('notes and sign-off carry the name of whoever speaks', async () => {
+  it('notes and sign-off carry the name of anyone who speaks', async () => {
     const asked = await withDaemon()
     expect((await lifeboat(['incident', 'note', 'i-1', 'the PSU of rack 3'])).exit).toBe(0)
     const { out } = await lifeboat(['incident', 'sign-off', 'i-1', '--reason', 'hardware; ticket 7'])

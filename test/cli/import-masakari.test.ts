@@ -71,7 +71,7 @@ describe('what it prints', () => {
 })
 
 describe('--apply-maintenance', () => {
-  it('orders each of the daemon, with the reason and the name of whoever imports', async () => {
+  it('orders each of the daemon, with the reason and the name of anyone who imports', async () => {
     const asked = await withDaemon()
     expect((await lifeboat('--apply-maintenance')).exit).toBe(0)
     await lifeboat('--apply-maintenance', '--reason', 'moving over')

@@ -1,4 +1,4 @@
-/** The command line in the hands of somebody who may not read everything. Only root can play another user. */
+/** The command line in the hands of someone who may not read everything. Only root can play another user. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

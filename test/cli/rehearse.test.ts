@@ -120,7 +120,7 @@ describe('the list', () => {
     expect(out).toContain(`| ${name} | What  `)
   })
 
-  it('is as wide as somebody says', async () => {
+  it('is as wide as someone says', async () => {
     expect(widest((await run(['rehearse', '--max-width', '70'], { scenarios })).out)).toBeLessThanOrEqual(70)
     expect(widest((await run(['rehearse', '--max-width', '0'], { scenarios })).out)).toBeGreaterThan(180)
   })

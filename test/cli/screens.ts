@@ -26,7 +26,7 @@ export async function settled(): Promise<void> {
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** What somebody sees: the escape sequences that we send, obeyed. Any other one is an error. */
+/** What someone sees: the escape sequences that we send, obeyed. Any other one is an error. */
 export class FakeScreen {
   columns: number
   rows: number

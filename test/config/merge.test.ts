@@ -153,7 +153,7 @@ describe('problems', () => {
     expect(problems).toContain('it is a pipe')
   })
 
-  it('a file or directory that everybody may write is refused: whoever writes it arms the daemon', () => {
+  it('a file or directory that everybody may write is refused: anyone who writes it arms the daemon', () => {
     const directory = files({ 'lifeboat.yaml': '', 'lifeboat.d/a.yaml': '' })
     const main = join(directory, 'lifeboat.yaml')
     chmodSync(join(directory, 'lifeboat.d/a.yaml'), 0o666)
@@ -275,7 +275,7 @@ describe('what changed between two', () => {
   })
 })
 
-describe('the socket of a daemon whose configuration somebody broke', () => {
+describe('the socket of a daemon whose configuration someone broke', () => {
   it.each([
     ['state_dir: /run/x\nmode: armd\n', '/run/x/lifeboat.sock'],
     ['socket: s.sock\nmode: [\n', null],

@@ -70,7 +70,7 @@ describe('config/lifeboat.example.yaml', () => {
   })
 })
 
-describe('what the README tells somebody who begins', () => {
+describe('what the README tells someone who begins', () => {
   const readme = textOf(shipped('../README.md'))
 
   it('names each variable that the example needs', () => {

@@ -39,7 +39,7 @@ it(
       command: `lifeboat incident start ${id} --reason "why"`,
       instances: [uuid],
     })
-    // The overview does not call that well, and it stays until somebody signs.
+    // The overview does not call that well, and it stays until someone signs.
     expect(daemon.operations.status().incidents.unsettled).toEqual({ incidents: 1, left: 1, lost: 0 })
     expect(incidentReport(id, world.journal.read({ incident: id }))).toContain(
       'cmp01 is back, and one instance that ran on it before is off',

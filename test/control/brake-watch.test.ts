@@ -112,7 +112,7 @@ describe('while nothing can be believed', () => {
 })
 
 describe('a restart', () => {
-  it('keeps what is tripped, since when, and lets it settle anew', () => {
+  it('keeps what is tripped, since when, and lets it settle again', () => {
     const scene = new Scene().open('h0', 'h1', 'h2')
     const since = scene.watch.scopes().find(({ scope }) => scope === 'segment:s')?.trippedSince
     expect(since).toBe(new Date(scene.clock.wall()).toISOString())
@@ -192,7 +192,7 @@ describe('the cool-down', () => {
     expect(restarted('h0').holds('h2')).toBeNull()
   })
 
-  it('ends no sooner when somebody sets the clock', () => {
+  it('ends no sooner when someone sets the clock', () => {
     const scene = recovered(new Scene(), 'h0', 'h1')
     scene.clock.set(86_400_000)
     scene.open('h2')
@@ -261,7 +261,7 @@ describe('which hosts count', () => {
     ['Nova says up', { state: 'up' }, false],
     ['Nova does not say', { state: null }, false],
     ['a person disabled it', { status: 'disabled' }, false],
-    ['somebody forced it down', { forcedDown: true }, false],
+    ['someone forced it down', { forcedDown: true }, false],
   ])('a host that was only just seen for the first time when %s', (_when, evidence, expected) => {
     expect(counts(verdictOf('h', 'unknown', { state: 'down', ...evidence })) !== undefined).toBe(expected)
   })

@@ -33,7 +33,7 @@ it(
 )
 
 it(
-  'gets one when it lived before the restart and failed anew during it',
+  'gets one when it lived before the restart and failed again during it',
   SmallWorld.run({}, async (world) => {
     await cancelled(world)
     world.simulator.start(host)

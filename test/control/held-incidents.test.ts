@@ -73,7 +73,7 @@ describe.concurrent('a host that came back is neither powered off nor evacuated'
   )
 
   test(
-    'when somebody powered it on again between its proof and the first word to Nova',
+    'when someone powered it on again between its proof and the first word to Nova',
     Fleet.run({}, async (fleet) => {
       const { uuid } = fleet.simulator.addInstance({ host: dead })
       await fleet.healthy()
@@ -108,7 +108,7 @@ describe.concurrent('what a person decided outlives a restart', () => {
   )
 
   test(
-    'a cancelled incident is not opened anew for the same death',
+    'a cancelled incident is not opened again for the same death',
     Fleet.run({}, async (fleet) => {
       await waitsForProof(fleet)
       await fleet.daemon.operations.cancel(fleet.incident(dead)?.id ?? '', ann)

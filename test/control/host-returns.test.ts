@@ -71,7 +71,7 @@ describe('nothing is taken back', () => {
     expect({ way, puts, service }).toEqual({ way: ['clearing OBSERVING'], puts: 1, service: taken })
   })
 
-  test('while the control plane cannot be trusted, and its healthy time begins anew after it', async () => {
+  test('while the control plane cannot be trusted, and its healthy time begins again after it', async () => {
     const { entries, way } = await play(`
       - { when: { entry: return.changed, data: { to: proving } } }
       - { after: 50s, kill: [conductor] }
@@ -86,11 +86,11 @@ describe('nothing is taken back', () => {
     expect(way.at(-1)).toBe('back BACK')
   })
 
-  test('while somebody else forced it down again', async () => {
+  test('while someone else forced it down again', async () => {
     const { way, service } = await play(`
       - { when: { entry: return.changed, data: { to: clearing } } }
       - { after: 10s, service: { host: cmp01, forced_down: true } }
-      - { after: 30s, note: somebody forced it down again }
+      - { after: 30s, note: someone forced it down again }
     `)
     expect(way).toEqual(['clearing CLEARING', 'proving PROVING', 'settling FORCED_DOWN_BY_OTHERS'])
     expect(service).toEqual(taken)

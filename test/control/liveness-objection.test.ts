@@ -26,7 +26,7 @@ describe('what the monitor sees against an incident', () => {
     expect(against('service-down', null)).toBeNull()
   })
 
-  it('a host that is back after it was proven dead, whatever the proof and whoever insists', () => {
+  it('a host that is back after it was proven dead, whatever the proof and anyone who insists', () => {
     expect(against('healthy', proof, true)).toBe('it is healthy')
     expect(against('healthy', storage)).toBe('it is healthy')
   })

@@ -32,7 +32,7 @@ describe('a destination under an open incident', () => {
   })
 
   it.each(['surveying', 'recovering', 'sweeping'] as const)(
-    'counts in phase %s also where somebody else had set both flags, so that none of them is ours',
+    'counts in phase %s also where someone else had set both flags, so that none of them is ours',
     (phase) => {
       expect(isFenced(phase, {}, null)).toBe(true)
       // Observed only, or voided by life.

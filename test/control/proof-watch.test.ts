@@ -67,7 +67,7 @@ describe('a proof is voided', () => {
     expect(revoked(verdict('recovering', null))).toBe(0)
   })
 
-  test('but not again by what was seen before the host was fenced anew', () => {
+  test('but not again by what was seen before the host was fenced again', () => {
     const again: Row = {
       kind: 'fence',
       status: 'confirmed',

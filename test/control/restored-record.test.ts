@@ -12,7 +12,7 @@ async function waiting(world: SmallWorld): Promise<void> {
 }
 
 it(
-  'gets its incident anew when the first ended because Nova listed it no longer',
+  'gets its incident again when the first ended because Nova listed it no longer',
   SmallWorld.run({}, async (world) => {
     await waiting(world)
     world.simulator.world.deletedServices.add(host)

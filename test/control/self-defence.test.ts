@@ -158,7 +158,7 @@ test(
 describe('a journal that no longer verifies', () => {
   const alter = (path: string, seq: number): void => {
     const db = new Database(path)
-    db.exec(`DROP TRIGGER IF EXISTS entries_never_change; UPDATE entries SET actor = 'somebody' WHERE seq = ${seq}`)
+    db.exec(`DROP TRIGGER IF EXISTS entries_never_change; UPDATE entries SET actor = 'someone' WHERE seq = ${seq}`)
     db.close()
   }
   const check = ({ journal, telemetry }: SmallWorld): Promise<void> =>
@@ -206,7 +206,7 @@ describe('a journal that no longer verifies', () => {
 
 describe('memory', () => {
   test(
-    'closed incidents are let go, and are read from the journal when somebody asks',
+    'closed incidents are let go, and are read from the journal when someone asks',
     SmallWorld.run({}, async (world) => {
       const { clock, simulator, daemon } = world
       for (let round = 0; round < 3; round++) {

@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 
 describe('a standstill', () => {
-  it('is noticed by whoever asks first, before any timer had its turn', async () => {
+  it('is noticed by anyone who asks first, before any timer had its turn', async () => {
     await clock.advance(10_500)
     life.stall(12_000)
     clock.leap(12_000)

@@ -87,7 +87,7 @@ describe.concurrent('the daemon', () => {
   )
 
   test(
-    'somebody forces a living host down: an alarm, and nothing else',
+    'someone forces a living host down: an alarm, and nothing else',
     Fleet.run({}, async (fleet) => {
       fleet.simulator.addInstance({ host: dead })
       await fleet.healthy()

@@ -60,7 +60,7 @@ export class Fleet {
     return join(this.#directory, 'journal.db')
   }
 
-  /** A stop and a start over the same journal; `meanwhile` happens while no daemon runs, `change` is configured anew. */
+  /** A stop and a start over the same journal; `meanwhile` happens while no daemon runs, `change` is configured again. */
   async restart(change: FleetOptions = {}, meanwhile: () => Promise<void> | void = () => undefined): Promise<void> {
     await this.daemon.stop('restart')
     this.journal.close()

@@ -181,9 +181,9 @@ test('the log says where the pages are, and a reload changes who may use them', 
   expect([begun.status, await begun.json()]).toEqual([201, expect.objectContaining({ role: 'admin' })])
   const cookie = begun.headers.get('set-cookie')?.split(';')[0] ?? ''
   const text = readFileSync(daemon.config, 'utf8')
-  writeFileSync(daemon.config, text.replace('web: {', 'web: { roles: { somebody-else: admin },'))
+  writeFileSync(daemon.config, text.replace('web: {', 'web: { roles: { someone-else: admin },'))
   daemon.child.kill('SIGHUP')
-  await daemon.says(': web.roles.somebody-else (new)')
+  await daemon.says(': web.roles.someone-else (new)')
   expect((await fetch(`${address}/v1/me`, { headers: { cookie } })).status).toBe(403)
   daemon.child.kill('SIGTERM')
   expect(await daemon.ended).toBe(0)

@@ -31,7 +31,7 @@ it.each<[string, FenceAttempt[]]>([
   expect(told(...attempts)).toBe(sentence)
 })
 
-it('a chain that begins anew forgets what failed before, a second try of its first method does not', () => {
+it('a chain that begins again forgets what failed before, a second try of its first method does not', () => {
   expect(told(failed, trying)).toBe('trying bmc (1 of 3)')
   expect(told(failed, { ...trying, attempt: 2 })).toContain('failed')
 })

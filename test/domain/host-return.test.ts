@@ -82,11 +82,11 @@ const table: [
   ['a host that Nova does not list is away', 'away NOT_LISTED -', { service: null }],
   ['nothing is said while its cell does not answer', null, { service: { ...forced, id: null } }],
   [
-    'a service that was made anew carries nothing of ours',
+    'a service that was made again carries nothing of ours',
     'back SERVICE_REPLACED end',
     { service: { ...forced, id: 's-2' } },
   ],
-  ['somebody else took everything back', 'back TAKEN_BACK_BY_OTHERS end', { service: enabled }],
+  ['someone else took everything back', 'back TAKEN_BACK_BY_OTHERS end', { service: enabled }],
   [
     "not while an order of ours may still be set: it would be nobody's",
     null,
@@ -99,12 +99,12 @@ const table: [
   ],
   ['also of a host that is silent', 'back TAKEN_BACK_BY_OTHERS end', { service: enabled, pulse: 'silent' }],
   [
-    'somebody took forced_down back and disabled it for a reason of theirs',
+    'someone took forced_down back and disabled it for a reason of theirs',
     'back TAKEN_BACK_BY_OTHERS end',
     { service: { ...up, disabledReason: 'theirs' } },
   ],
   [
-    'forced down by somebody else before us, and enabled since',
+    'forced down by someone else before us, and enabled since',
     'back TAKEN_BACK_BY_OTHERS end',
     { ourFlags: { ...ourFlags, forcedDown: false }, service: { ...forced, status: 'enabled', disabledReason: null } },
   ],
@@ -125,21 +125,21 @@ const table: [
     },
   ],
   [
-    'somebody enabled it: forced_down is still ours',
+    'someone enabled it: forced_down is still ours',
     'clearing CLEARING clear-forced-down',
     { service: { ...forced, status: 'enabled', disabledReason: null } },
   ],
   [
-    'somebody cleared forced_down: the disable is still ours, and is proven first',
+    'someone cleared forced_down: the disable is still ours, and is proven first',
     'proving PROVING -',
     { service: up, healthy: longHealthy },
   ],
   [
-    'forced down by somebody else before us: they take it back first',
+    'forced down by someone else before us: they take it back first',
     'settling FORCED_DOWN_BY_OTHERS -',
     { ourFlags: { ...ourFlags, forcedDown: false } },
   ],
-  ['forced down again by somebody else after we cleared it', 'settling FORCED_DOWN_BY_OTHERS -', { cleared: true }],
+  ['forced down again by someone else after we cleared it', 'settling FORCED_DOWN_BY_OTHERS -', { cleared: true }],
   [
     'the same with nothing of ours left',
     'back LEFT_FORCED_DOWN end',
@@ -166,7 +166,7 @@ const table: [
     { evacuations: unsettled, order: ann },
   ],
   [
-    'records do not matter when somebody else cleared forced_down',
+    'records do not matter when someone else cleared forced_down',
     'proving PROVING -',
     { evacuations: unsettled, service: up },
   ],
@@ -215,7 +215,7 @@ const table: [
   ['kept out until now, healthy for long', 'enabling ENABLING enable', { state: 'kept-out', order: ann }, proven],
   // Enabling.
   [
-    'enabling failed before a restart, long ago: it is not proven healthy anew',
+    'enabling failed before a restart, long ago: it is not proven healthy again',
     'enabling ENABLING enable',
     { state: 'enabling', failed: { kind: 'enable', at: now - afterRefusalMs, message: 'no' } },
     proven,
@@ -246,7 +246,7 @@ const table: [
     { ourFlags: { ...ourFlags, disabled: false }, healthy: null },
     proven,
   ],
-  ['somebody enabled it while it proved itself', 'back BACK end', { service: enabled }, proven],
+  ['someone enabled it while it proved itself', 'back BACK end', { service: enabled }, proven],
   ['enabled, and Placement follows', 'back BACK end', {}, done],
   ['enabled, Placement not read', 'enabling TRAIT_UNREAD -', { trait: null }, done],
   [
@@ -268,7 +268,7 @@ const table: [
     done,
   ],
   [
-    'enabled by us, disabled by somebody else',
+    'enabled by us, disabled by someone else',
     'back DISABLED_AGAIN end',
     { service: { ...up, disabledReason: 'theirs' } },
     done,

@@ -134,7 +134,7 @@ describe('a mark', () => {
     }
   })
 
-  test('takes nothing over from a disable that is over, or of a service that was made anew, or where others disabled it', () => {
+  test('takes nothing over from a disable that is over, or of a service that was made again, or where others disabled it', () => {
     const ours = { status: 'disabled', disabledReason: asideText }
     expect(new Told().setAside('setting').setAside('over').marked('2', ours).record.ourFlags?.disabled).toBe(false)
     expect(new Told().setAside('setting').marked('2', ours, 's-2').record.ourFlags?.disabled).toBe(false)
@@ -149,7 +149,7 @@ describe('a mark', () => {
     expect(theirs.marked('2', { status: 'disabled', disabledReason: text('1') }).record.ourFlags?.disabled).toBe(false)
   })
 
-  test('of a service that was made anew begins anew', () => {
+  test('of a service that was made again begins again', () => {
     const { record } = new Told()
       .marked('1')
       .marked('2', { forcedDown: true, status: 'disabled', disabledReason: text('1') }, 's-2')
@@ -198,7 +198,7 @@ describe('a return', () => {
     expect(told.record).toMatchObject({ state: 'clearing', leftovers: [] })
   })
 
-  test('begins anew with each failure, which is counted; a person is asked again', () => {
+  test('begins again with each failure, which is counted; a person is asked again', () => {
     const told = new Told().opened('1').marked('1').wrote('clear-forced-down', 'step.issued', 'step.confirmed')
     told.tell({
       kind: 'return.changed',
@@ -279,7 +279,7 @@ describe('our order to force the host down', () => {
   const row = (told: Told, kind: 'step.intended' | 'step.confirmed' | 'step.failed'): string | null =>
     told.tell({ kind, step: 'host.force-down.1', data: {} } as unknown as NewEntry).record.orderedAt
 
-  test('is unanswered from its row on, and anew when it was given up: it may still be taken', () => {
+  test('is unanswered from its row on, and again when it was given up: it may still be taken', () => {
     const told = new Told()
     expect(row(told, 'step.intended')).toBe('2026-01-01T00:00:01.000Z')
     expect(told.marked('1').record.orderedAt).toBe('2026-01-01T00:00:01.000Z')

@@ -143,7 +143,7 @@ describe('a host that was set aside', () => {
   test.each([
     ['enabled by someone', row(), /someone else enabled/],
     ['disabled by an operator', row({ status: 'disabled', disabledReason: 'bad DIMM' }), /stays so \(bad DIMM\)/],
-    ['made anew', { ...ours, id: 's-9' }, /created again/],
+    ['made again', { ...ours, id: 's-9' }, /created again/],
   ])('is not ours any more once it is %s', (_, at, because) => {
     expect(decide({ row: at })).toEqual({
       do: 'say',

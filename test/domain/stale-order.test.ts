@@ -49,11 +49,11 @@ describe('an order that broke its instance', () => {
   })
 
   it.each<[string, Partial<StaleOrderFacts>]>([
-    ['somebody acted on it since', { newest: { action: 'stop', requestId: 'req-x', userId: 'u', startedAt: '' } }],
+    ['someone acted on it since', { newest: { action: 'stop', requestId: 'req-x', userId: 'u', startedAt: '' } }],
     ['it is on another host by now', { instance: { ...broken, host: 'third' } }],
     ['Lifeboat had not brought it back', { outcome: { outcome: 'stuck', after: null } }],
     [
-      'somebody acted between the two halves',
+      'someone acted between the two halves',
       { isReset: true, instance: active, newest: { action: 'start', requestId: 'x', userId: 'u', startedAt: '' } },
     ],
   ])('is left to people when %s', (_why, changes) => expect(what(changes)).toBe('not-ours'))

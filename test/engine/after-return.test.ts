@@ -70,7 +70,7 @@ it('the history is asked only of those that went off since about the death of th
   const off = (minutes: number, changes = {}): boolean =>
     mayHaveDiedWithHost(instance({ vmState: 'stopped', updatedAt: at(minutes), ...changes }), lastSign)
   expect([off(5), off(-10), off(-16)]).toEqual([true, true, false])
-  // Somebody is at work on it, or it runs: the next look tells.
+  // Someone is at work on it, or it runs: the next look tells.
   expect(off(5, { taskState: 'powering-on' })).toBe(false)
   expect(off(5, { vmState: 'active' })).toBe(false)
 })

@@ -279,7 +279,7 @@ describe('a live migration', () => {
   })
 })
 
-describe("somebody else's evacuation", () => {
+describe("someone else's evacuation", () => {
   const evacuation = (changes: Partial<Migration>, taskState: string | null = null) =>
     facts({ taskState }, { migrations: [migration({ type: 'evacuation', ...changes })] }).evacuation
 

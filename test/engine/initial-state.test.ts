@@ -112,7 +112,7 @@ describe('a stopped instance', () => {
   it("a user's stop before the power sync counts: the guest was off already", () => {
     expect(stopped([action('stop', 3, byNova), action('stop', 300)])).toMatchObject({ wanted: 'stopped' })
     expect(stopped([action('stop', 3, byNova), action('start', 200), action('stop', 300)]).wanted).toBe('running')
-    // A start is nobody's power sync, whoever is named for it.
+    // A start is nobody's power sync, anyone who is named for it.
     expect(stopped([action('stop', 3, byNova), action('start', 200, byNova), action('stop', 300)]).wanted).toBe(
       'running',
     )

@@ -130,7 +130,7 @@ describe('whether the guest may run elsewhere', () => {
   it.each([
     ['its destination was proven dead since', lost({}, ['cmp02']), seen(), 'cmp01'],
     ['its destination is the host that is dead now', lost(), seen(), 'cmp02'],
-    ['somebody has acted on the guest since', lost(), seen({ actedOnGuest: true }), 'cmp01'],
+    ['someone has acted on the guest since', lost(), seen({ actedOnGuest: true }), 'cmp01'],
     ['it ended knowing', earlier(), seen(), 'cmp01'],
   ])('is settled where %s', (_why, before, now, host) => expect(doubtAbout(before, now, host)).toBeNull())
 

@@ -63,7 +63,7 @@ describe('our own disable of a host that was only silent', () => {
     expect(stage.incident.ourFlags?.before.disabledReason).toBe(text)
   })
 
-  it('is none of ours where somebody wrote another text over it', async () => {
+  it('is none of ours where someone wrote another text over it', async () => {
     const stage = untouched()
     stage.service = { ...stage.service, status: 'disabled', disabledReason: 'bad DIMM' }
     stage.run.permissions.setAsideReason = () => text

@@ -61,7 +61,7 @@ describe('a look', () => {
     ['ROW_MISSING', 'NOVA_REFUSED'],
     ['NOT_LISTED', 'NOVA_REFUSED'],
   ])(
-    'a host whose row cannot be read (%s) waits, whatever stamp was read before and whoever says what',
+    'a host whose row cannot be read (%s) waits, whatever stamp was read before and anyone who says what',
     (reason, hold) => {
       const unread = { ...verdict('unknown'), reason }
       for (const facts of [{ recordedStamp: stamp }, { stated: true }, { phase: 'fencing' as const }])
@@ -144,7 +144,7 @@ describe('a service row after a restart', () => {
   })
 
   it.each([{ forcedDown: false }, { status: 'enabled' }, { disabledReason: 'repair' }])(
-    'later together with %j: somebody wrote, which says nothing of a beat',
+    'later together with %j: someone wrote, which says nothing of a beat',
     (change) => {
       expect(movementSince(ours, row('2026-01-01T00:01:00', change))).toBe('written')
     },
@@ -182,7 +182,7 @@ describe('a service row after a restart', () => {
     expect(known([], null)).toBeNull()
   })
 
-  describe('of a host that was fenced anew after our force-down', () => {
+  describe('of a host that was fenced again after our force-down', () => {
     const forcedDown = (updatedAt: string | null) => step('force-down', 'confirmed', { result: row(updatedAt) })
     const fenced = (before: unknown, status: StepRecord['status'] = 'confirmed') => step('fence', status, { before })
     const step = (kind: StepRecord['kind'], status: StepRecord['status'], rest: object): StepRecord =>

@@ -138,7 +138,7 @@ describe('the row of a host says whether its cell was there to be listed', () =>
     expect(() => requireCell([unknown], 'h')).toThrow(expect.objectContaining({ code: 'API_UNAVAILABLE' }))
   })
 
-  test('missing: older Novas leave it out, or somebody removed it', () => {
+  test('missing: older Novas leave it out, or someone removed it', () => {
     const others = [row({ host: 'other' }), row({ binary: 'nova-scheduler' })]
     expect(() => requireCell(others, 'h')).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
   })

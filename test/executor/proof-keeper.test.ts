@@ -1,10 +1,10 @@
-/** A proof that lapses is made anew while the incident runs; while it cannot be, no write passes. */
+/** A proof that lapses is made again while the incident runs; while it cannot be, no write passes. */
 import { expect, test } from 'vitest'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { Fencer } from '../../src/domain/fencing.ts'
 import { dead, withRig, type Rig } from './rig.ts'
 
-/** The rig's own fencer, whose proofs lapse; `restore` is what happens when one is made anew. */
+/** The rig's own fencer, whose proofs lapse; `restore` is what happens when one is made again. */
 function lapsing(rig: Rig, everyMs: number, restore: (fencer: Fencer) => Fencer['restore']): void {
   rig.wrapFencer = (fencer) => ({ ...fencer, renewEveryMs: () => everyMs, restore: restore(fencer) })
 }

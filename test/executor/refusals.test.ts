@@ -16,7 +16,7 @@ describe.concurrent('a host step that Nova refuses for good', () => {
       const run = rig.run(stop.signal)
       await rig.until(() => rig.incident.held?.code === 'NOVA_REFUSED', 'held')
       expect(rig.incident.held?.message).toContain('not allowed')
-      // A run that broke would be begun anew, and three rows with it.
+      // A run that broke would be begun again, and three rows with it.
       stop.abort()
       await run
       expect(rig.entries(['step.failed'])).toHaveLength(1)

@@ -25,14 +25,14 @@ describe('what speaks for a removal', () => {
     ['its row is back', seen([row('other'), row('h')])],
     ['another cell does not answer', seen([row('other'), row('far', 'unknown')])],
     ['an instance is on it', seen([row('other')], [{ id: 'i' }])],
-  ])('begins anew after a look in which %s', (_, against) => {
+  ])('begins again after a look in which %s', (_, against) => {
     const removal = new Removal('h')
     removal.take(gone, 0)
     expect(removal.take(against, 5_000)).toBe('no')
     expect(removal.take(gone, staysRemovedMs)).toBe('seems')
   })
 
-  test('begins anew after a look that saw nothing', () => {
+  test('begins again after a look that saw nothing', () => {
     const removal = new Removal('h')
     removal.take(gone, 0)
     removal.forget()

@@ -180,7 +180,7 @@ export class Rig {
     }
   }
 
-  /** What a restart does: the same journal file and cloud, everything else anew. */
+  /** What a restart does: the same journal file and cloud, everything else again. */
   restart(): void {
     this.journal.close()
     this.#cloud.close()

@@ -233,7 +233,7 @@ describe('proofs that lapse', () => {
   const fencerOf = (it: FencingMethod) =>
     createFencer({ clock: new HandClock(), observer: {}, methods: new Map([[it.name, it]]) })
 
-  it('are made anew before they are read, and their evidence does not grow', async () => {
+  it('are made again before they are read, and their evidence does not grow', async () => {
     const order: string[] = []
     const it = renewing(() => {
       order.push('renewed')
@@ -255,7 +255,7 @@ describe('proofs that lapse', () => {
     expect(twice.evidence[0]).toBe('first')
   })
 
-  it('that cannot be made anew prove nothing, whatever is read', async () => {
+  it('that cannot be made again prove nothing, whatever is read', async () => {
     const broken = renewing(() => Promise.reject(new LifeboatError('FENCE_FAILED', 'no quorum')))
     await expect(fencerOf(broken).restore({ ...record, evidence: [] })).rejects.toMatchObject({ code: 'FENCE_FAILED' })
   })

@@ -66,7 +66,7 @@ test('an altered row among the newest is noticed at the start, an older one by t
   const path = closedJournal()
   const alter = (seq: number): void => {
     const db = rawDatabase(path)
-    db.exec(`DROP TRIGGER entries_never_change; UPDATE entries SET actor = 'somebody' WHERE seq = ${seq};
+    db.exec(`DROP TRIGGER entries_never_change; UPDATE entries SET actor = 'someone' WHERE seq = ${seq};
       CREATE TRIGGER entries_never_change BEFORE UPDATE ON entries
       BEGIN SELECT raise(ABORT, 'a journal entry never changes'); END`)
     db.close()

@@ -271,7 +271,7 @@ test('a checkpoint empties the log, and says so when a reader stands in the way'
   expect(journal.checkpoint()).toBe(false)
 })
 
-test('a listing counts anew after each entry of an incident, and not what it gave away before', () => {
+test('a listing counts again after each entry of an incident, and not what it gave away before', () => {
   const journal = newJournal()
   const entries = incidentEntries()
   const outcome = entries.findIndex(({ kind }) => kind === 'outcome.recorded')

@@ -37,7 +37,7 @@ export function newJournal(path = join(temporaryDirectory(), 'journal.db'), cloc
   return journal
 }
 
-/** Raw access, as a tool of somebody's has it. */
+/** Raw access, as a tool of someone's has it. */
 export function rawDatabase(path: string): Database.Database {
   const db = new Database(path)
   releases.push(() => db.close())

@@ -14,7 +14,7 @@ import { incidentEntries, newJournal, rawDatabase, started, temporaryDirectory, 
 const alarm = (message: string, over: Partial<NewEntry> = {}): NewEntry =>
   ({ kind: 'alarm.raised', data: { code: 'TEST', message }, ...over }) as NewEntry
 
-/** As somebody with root and a tool would: the triggers taken away first. */
+/** As someone with root and a tool would: the triggers taken away first. */
 function tamper(path: string, sql: string): void {
   const db = new Database(path)
   for (const name of ['change', 'go', 'follow_each_other'])
@@ -96,7 +96,7 @@ describe('appending', () => {
     expect(() => journal.append([started])).toThrow(expect.objectContaining({ code: 'JOURNAL_UNAVAILABLE' }))
   })
 
-  test('a lock that somebody holds makes it unavailable, with nothing written, until it is let go', () => {
+  test('a lock that someone holds makes it unavailable, with nothing written, until it is let go', () => {
     const seen: (string | null)[] = []
     const path = join(temporaryDirectory(), 'j.db')
     const journal = openJournal(path, {
@@ -155,7 +155,7 @@ describe('reading', () => {
 })
 
 describe('the chain', () => {
-  test('the hash is what the documented form says, computed here anew', () => {
+  test('the hash is what the documented form says, computed here again', () => {
     const journal = newJournal()
     journal.append(incidentEntries())
     let previous = genesisHash

@@ -119,7 +119,7 @@ test('a backup put in its place is refused until the head is moved away too, and
   expect(start(alone)).toBe(1)
 })
 
-test('a deleted journal does not begin anew without a word', () => {
+test('a deleted journal does not begin again without a word', () => {
   const journal = newJournal()
   journal.append([started, started])
   journal.close()
@@ -186,7 +186,7 @@ test.each([
   ['rubbish', Buffer.alloc(5_000, 0x5a), 'unreadable'],
   ['empty', Buffer.alloc(0), 'missing'],
   ['zeros, as a power failure leaves a new file', Buffer.alloc(4_224), 'missing'],
-])('a head file of %s stops no healthy daemon: it is told, and written anew', (_what, bytes, state) => {
+])('a head file of %s stops no healthy daemon: it is told, and written again', (_what, bytes, state) => {
   const path = leftByAKill()
   writeFileSync(`${path}.head`, bytes)
   expect(readKeptHead(path).state).toBe(state)

@@ -2,7 +2,7 @@
  * Journals as a release wrote them, at moments that a later release must be able to go on from. `record` makes them with the
  * code as it is now; `restored` gives one back together with the simulated cloud as it was at that moment.
  *
- * A recorded folder is never made anew: it is what daemons in the field have on their disks.
+ * A recorded folder is never made again: it is what daemons in the field have on their disks.
  */
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -71,7 +71,7 @@ describe('a freeze', () => {
     expect(nextFreeze(frozen(), null, 9_000, 0)).toMatchObject({ freeze: null, faultEnded: true })
   })
 
-  it('whose fault comes again begins its quiet time anew', () => {
+  it('whose fault comes again begins its quiet time again', () => {
     expect(nextFreeze(frozen({ quietSince: 9_000 }), broker, 10_000, quietMs).freeze?.quietSince).toBeNull()
   })
 

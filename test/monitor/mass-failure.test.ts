@@ -50,7 +50,7 @@ describe('dead hosts that boot', () => {
     expect(names.map((name) => fleet.kind(name))).toEqual(names.map(() => 'service-down'))
   })
 
-  it('and that fall silent again after they beat are judged anew: then a broker fault freezes', async () => {
+  it('and that fall silent again after they beat are judged again: then a broker fault freezes', async () => {
     const fleet = await watched()
     fleet.silence(...names)
     for (const kind of ['tcp', 'ping']) fleet.probe(kind, all('dead', ...names))

@@ -137,7 +137,7 @@ describe('one dead host', () => {
 })
 
 describe('forced down', () => {
-  it('by somebody on a healthy host: contradiction and an alarm, never declared down', async () => {
+  it('by someone on a healthy host: contradiction and an alarm, never declared down', async () => {
     const fleet = await watchedFleet()
     fleet.put('b', { forcedDown: true })
     await fleet.run(20_000)
@@ -146,7 +146,7 @@ describe('forced down', () => {
     expect(alarms).toMatchObject([{ code: 'FORCED_DOWN_BUT_BEATING', host: 'b' }])
   })
 
-  it('by somebody, and silent: declared down', async () => {
+  it('by someone, and silent: declared down', async () => {
     const fleet = await watchedFleet()
     fleet.silence('b')
     fleet.put('b', { forcedDown: true })
@@ -257,7 +257,7 @@ describe('the control plane first', () => {
     for (const host of four) expect(fleet.history(host)).not.toContain('host-down')
   })
 
-  it('an unreachable cell takes its hosts out of judgement, and they start anew when it is back', async () => {
+  it('an unreachable cell takes its hosts out of judgement, and they start again when it is back', async () => {
     const fleet = await watchedFleet()
     fleet.host('b').row.status = 'unknown'
     fleet.silence('b')

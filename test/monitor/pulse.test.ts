@@ -151,7 +151,7 @@ describe('a write of ours', () => {
 })
 
 describe('the end of a freeze', () => {
-  it('counts silence anew, and takes no earlier beat back', () => {
+  it('counts silence again, and takes no earlier beat back', () => {
     expect(restart(take(seen(), at('3'), 4_000), 9_000)).toMatchObject({
       silentSince: 9_000,
       lastBeatAt: 4_000,

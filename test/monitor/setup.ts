@@ -18,7 +18,7 @@ export class HandClock implements Clock {
   wall(): number {
     return Date.UTC(2026, 0, 1) + this.#now + this.#wallAhead
   }
-  /** Somebody sets the wall clock; time itself goes on as before. */
+  /** Someone sets the wall clock; time itself goes on as before. */
   stepWall(ms: number): void {
     this.#wallAhead += ms
   }
@@ -162,7 +162,7 @@ export class Fleet {
     for (const name of names) Object.assign(this.host(name), { beats: true, nextBeat: this.clock.now() })
   }
 
-  /** Somebody's PUT: it moves the stamp like a heartbeat does. Gives the stamp. */
+  /** Someone's PUT: it moves the stamp like a heartbeat does. Gives the stamp. */
   put(name: string, change: Partial<ServiceRecord>): string {
     const updatedAt = this.#stamp(this.clock.now())
     Object.assign(this.host(name).row, change, { updatedAt })

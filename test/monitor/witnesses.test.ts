@@ -43,9 +43,9 @@ describe('dead readings in a row', () => {
 
   it.each([
     ['count on', 3, two, rules, 4],
-    ['begin anew with one kind', 3, { ...two, deadKinds: 1 }, rules, 0],
-    ['begin anew with one alive', 3, { ...two, alive: ['c'] }, rules, 0],
-    ['begin anew with a heartbeat', 3, two, { ...rules, silent: false }, 0],
+    ['begin again with one kind', 3, { ...two, deadKinds: 1 }, rules, 0],
+    ['begin again with one alive', 3, { ...two, alive: ['c'] }, rules, 0],
+    ['begin again with a heartbeat', 3, two, { ...rules, silent: false }, 0],
     ['need three kinds where three are asked for', 0, two, { ...rules, kindsNeeded: 3 }, 0],
     ['need at least one kind', 0, { ...two, deadKinds: 0 }, { ...rules, kindsNeeded: 0 }, 0],
     ['take one kind where one is asked for', 0, { ...two, deadKinds: 1 }, { ...rules, kindsNeeded: 1 }, 1],

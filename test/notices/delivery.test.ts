@@ -375,7 +375,7 @@ describe('a mail', () => {
     expect(text).toContain('Message-ID: <n1.mail@example.org>')
   })
 
-  it('cannot be given headers of somebody else’s', async () => {
+  it('cannot be given headers of someone else’s', async () => {
     const notice = { ...forOperators, host: 'x\r\nBcc: evil@example.org\n\nbody' }
     const [head = ''] = (await mailText({ ...letter, notice }, english, setting)).split('\n\n')
     expect(head.split('\n').filter((line) => /^bcc/i.test(line))).toEqual([])

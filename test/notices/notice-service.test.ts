@@ -312,19 +312,19 @@ describe('deduplication', () => {
   )
 
   it(
-    'of a host that people know to be dead is not told again by a later run that finds it so anew, unless it lived',
+    'of a host that people know to be dead is not told again by a later run that finds it so again, unless it lived',
     Rig.run({}, async (rig) => {
       await rig.append(verdict('host-down'))
       rig.restart()
       await rig.pass(3_600_000)
-      const anew = verdict('host-down', { reason: 'FOUND_IN_ANOTHER_WAY' })
-      await rig.append(verdict('suspect'), anew)
+      const again = verdict('host-down', { reason: 'FOUND_IN_ANOTHER_WAY' })
+      await rig.append(verdict('suspect'), again)
       expect(topics(rig)).toEqual(['host-down'])
       await rig.append(verdict('service-down'))
       await rig.pass(3_600_000)
-      await rig.append(anew)
+      await rig.append(again)
       expect(topics(rig)).toEqual(['host-down', 'host-trouble', 'host-down'])
-      await rig.append(verdict('healthy'), anew)
+      await rig.append(verdict('healthy'), again)
       expect(topics(rig).slice(3)).toEqual(['host-well', 'host-down'])
     }),
   )

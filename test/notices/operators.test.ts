@@ -111,7 +111,7 @@ describe('operators are told of', () => {
     expect(message).toMatch(/and 5 more$/)
   })
 
-  it('the brake: of one segment to whoever is told of that segment', () => {
+  it('the brake: of one segment to anyone who is told of that segment', () => {
     const tripped = { down: 3, allowed: 2, fleet: 9, hosts: [], message: 'three of nine' }
     expect(told(of('brake.tripped', { ...tripped, scope: 'segment:az2' }))).toMatchObject({ segment: 'az2' })
     expect(told(of('brake.tripped', { ...tripped, scope: 'cloud' }))).toMatchObject({ segment: null, code: 'cloud' })

@@ -223,7 +223,7 @@ describe('owners', () => {
   )
 
   it(
-    'are read anew when that is long ago, could not be done, or was before the host lived again',
+    'are read again when that is long ago, could not be done, or was before the host lived again',
     Rig.run({ receivers: { hook: owners } }, async (rig) => {
       let read = 0
       rig.instances = () => (read++ % 2 === 0 ? Promise.reject(new Error('busy')) : Promise.resolve([]))

@@ -50,7 +50,7 @@ async function send(
 const get = (path: string, token?: string) => send('GET', path, token === undefined ? {} : { 'X-Auth-Token': token })
 
 describe('REST behind the lab’s Keystone', () => {
-  it('is closed to whoever shows no token, or one that Keystone does not know', async () => {
+  it('is closed to anyone who shows no token, or one that Keystone does not know', async () => {
     expect((await get('/v1/status')).status).toBe(401)
     const made = await get('/v1/status', admin.replace(/.{8}$/, 'AAAAAAAA'))
     expect([made.status, made.body.error.code]).toEqual([401, 'AUTH_FAILED'])

@@ -1,5 +1,5 @@
 /**
- * A recovery on a real Nova, watched in a browser by somebody who has the incident's page and nothing else. What the page says is
+ * A recovery on a real Nova, watched in a browser by someone who has the incident's page and nothing else. What the page says is
  * held against Nova's own answers: where each instance is, in what state, and which request of Nova's sent it there.
  */
 import { mkdtempSync } from 'node:fs'
@@ -47,7 +47,7 @@ it('the page of an incident answers what died, how it is known, the fence, what 
     if (new URL(request.url()).origin !== pages) strangers.push(request.url())
   })
   await logIn(page, token)
-  // Whoever is not logged in is answered 401, and the browser says so.
+  // Anyone who is not logged in is answered 401, and the browser says so.
   complaints.length = 0
   expect(await textOf(page, 'h1')).toMatch(/All is well/)
 

@@ -29,7 +29,7 @@ function load(env: Record<string, string> = {}, choice: Partial<CloudChoice> = {
   return loadCloudConfig({ env: { HOME: join(root, 'home'), ...env }, workDir: join(root, 'work'), ...choice })
 }
 
-/** Root may read everything: for a moment the test is somebody else. */
+/** Root may read everything: for a moment the test is someone else. */
 function asNobody<T>(work: () => T): T {
   if (process.geteuid?.() !== 0) return work()
   chmodSync(root, 0o755)

@@ -31,7 +31,7 @@ describe('a token', () => {
     expect(cloud.logins).toBe(2)
   })
 
-  it('that lives shorter than the margin is not taken anew on every call', async () => {
+  it('that lives shorter than the margin is not taken again on every call', async () => {
     cloud.lifeMs = 60_000
     const client = cloud.client()
     await client.listServices()

@@ -69,7 +69,7 @@ describe('the microversion', () => {
     expect(await failure(cloud.client().capabilities())).toMatchObject({ code: 'MICROVERSION_UNSUPPORTED' })
   })
 
-  it('is negotiated anew after 406, and the call goes once more', async () => {
+  it('is negotiated again after 406, and the call goes once more', async () => {
     const client = cloud.client()
     await client.capabilities()
     cloud.max = '2.60'

@@ -22,7 +22,7 @@ it('logins and discovery carry an id as well, each its own', async () => {
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-it('the tries of one read are one request to whoever reads the logs', async () => {
+it('the tries of one read are one request to anyone who reads the logs', async () => {
   cloud.on(server, (_asked, nth) => (nth < 3 ? fault(503, 'busy') : { json: { server: serverJson('i1') } }))
   await cloud.client().getInstance('i1')
   expect(new Set(cloud.requests(server).map(({ globalRequestId }) => globalRequestId)).size).toBe(1)

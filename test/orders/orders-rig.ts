@@ -71,7 +71,7 @@ export class OrdersRig {
     this.scheduler.look()
   }
 
-  /** The daemon is down for so long; its monotonic clock begins anew. */
+  /** The daemon is down for so long; its monotonic clock begins again. */
   restart(downMs: number, windows = this.windows): void {
     this.journal.close()
     this.windows.splice(0, this.windows.length, ...windows)

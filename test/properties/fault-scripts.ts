@@ -144,8 +144,8 @@ export const faultScript: fc.Arbitrary<Scenario> = fc
       ...endOfOrders(trouble, fencing).map((one) => ({ after: '0s', ...one })),
       { after: '0s', lose_orders: 0 },
       { after: '0s', die_over_orders: 0 },
-      { after: '6m', note: 'Whoever is silent now is dead' },
-      // A cloud lives: somebody's boot shows which orders were lost on their way to the conductor.
+      { after: '6m', note: 'A host that is silent now is dead' },
+      // A cloud lives: someone's boot shows which orders were lost on their way to the conductor.
       { after: '10m', boot: { name: 'last', host: 'cmp05' } },
       { when: { settled: true } },
       { after: '30s', note: 'Over' },

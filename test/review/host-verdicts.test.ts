@@ -1,4 +1,4 @@
-/** The verdicts around an incident, kept between looks: always what reading them anew would give. */
+/** The verdicts around an incident, kept between looks: always what reading them again would give. */
 import { expect, it } from 'vitest'
 import { HostVerdicts } from '../../src/review/host-verdicts.ts'
 import { IncidentRecord } from '../../src/review/incident-record.ts'

@@ -39,7 +39,7 @@ it(
 )
 
 it(
-  'whoever names a host in place of an incident is offered the newest of its incidents',
+  'anyone who names a host in place of an incident is offered the newest of its incidents',
   SmallWorld.run({}, async (world) => {
     world.simulator.crash('cmp01')
     const { id } = await world.ended('cmp01')

@@ -1,4 +1,4 @@
-/** The report of an incident with many entries: the daemon's own work goes on while somebody exports it. */
+/** The report of an incident with many entries: the daemon's own work goes on while someone exports it. */
 import { expect, it } from 'vitest'
 import { incidentReport } from '../../src/review/report.ts'
 import { SmallWorld } from '../daemon/small-world.ts'

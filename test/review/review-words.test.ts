@@ -168,7 +168,7 @@ it.each([
 })
 
 it(
-  'whoever is to state that a host is dead gets a command that names them: root is nobody',
+  'anyone who is to state that a host is dead gets a command that names them: root is nobody',
   SmallWorld.run({}, async (world) => {
     const { simulator, daemon } = world
     simulator.bmc('cmp01', { reachable: false })

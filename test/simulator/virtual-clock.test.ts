@@ -51,7 +51,7 @@ describe('the virtual clock', () => {
     expect(beats).toBe(8_640)
   })
 
-  it('does not move while an HTTP request is on its way, whoever sends it', async () => {
+  it('does not move while an HTTP request is on its way, anyone who sends it', async () => {
     const clock = clockForTest()
     const server = createServer((_request, response) => {
       // Answered after real time, as from another process: the clock must wait for it.

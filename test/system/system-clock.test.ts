@@ -37,7 +37,7 @@ describe('monotonic time', () => {
     expect([now() - from, now() - from]).toEqual([606_000, 606_000])
   })
 
-  it('never goes back, also where the uptime begins anew', () => {
+  it('never goes back, also where the uptime begins again', () => {
     const { at, now, passes } = machine()
     const from = now()
     at.upMs = 0

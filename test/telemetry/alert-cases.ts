@@ -216,7 +216,7 @@ export const alertCases: AlertCase[] = [
   },
   {
     alert: 'LifeboatContradiction',
-    when: 'a host beats under somebody’s forced_down',
+    when: 'a host beats under someone’s forced_down',
     series: {
       [`lifeboat_hosts{${at},segment="az1",verdict="contradiction"}`]: '0x10 1x10',
       [`lifeboat_hosts{${at},segment="az2",verdict="contradiction"}`]: '0x20',

@@ -121,7 +121,7 @@ describe('what may have been done', () => {
   })
 })
 
-it('whoever cannot be logged out is told so', async () => {
+it('anyone who cannot be logged out is told so', async () => {
   await page.route('**/v1/session', (route) => route.abort('connectionreset'))
   await page.getByRole('button', { name: 'Log out' }).click()
   await page.getByText('You may still be logged in').waitFor()
@@ -254,7 +254,7 @@ describe('a reader', () => {
   })
 })
 
-it('whoever is not logged in sees the login, and afterwards the page they wanted', async () => {
+it('anyone who is not logged in sees the login, and afterwards the page they wanted', async () => {
   await stage.browser.context.clearCookies()
   const stranger = await stage.browser.context.newPage()
   await stranger.goto(`${stage.url}/hosts/cmp05`)

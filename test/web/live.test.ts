@@ -148,7 +148,7 @@ it('a line that is dead, though nobody said so, is found out, and what was misse
   dead.close()
 })
 
-it('an act of somebody else shows without a reload', async () => {
+it('an act of someone else shows without a reload', async () => {
   const id = stage.incident('cmp01')?.id ?? ''
   stage.daemon.review.note(id, { by: 'bob', text: 'seen from the train' })
   await stage.passOn()

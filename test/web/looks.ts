@@ -30,7 +30,7 @@ export async function violationsOf(page: Page): Promise<string[]> {
   )
 }
 
-/** The text as somebody reads it: one space where there are many. */
+/** The text as someone reads it: one space where there are many. */
 export async function textOf(page: Page, selector: string): Promise<string> {
   return (await page.locator(selector).first().innerText()).replace(/\s+/g, ' ')
 }

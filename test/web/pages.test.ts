@@ -215,7 +215,7 @@ describe('the overview, while something is over and not done with', () => {
     expect(await textOf(page, '.todo')).toMatch(/sign this incident off/)
   })
 
-  it('until somebody signs for it; and never says that all is well while Nova cannot be read', async () => {
+  it('until someone signs for it; and never says that all is well while Nova cannot be read', async () => {
     stage.daemon.review.signOff(incident, { by: 'ann', text: 'hsm was rebuilt by its owner' })
     await page.goto(stage.url)
     await page.waitForSelector('.fleet')

@@ -160,7 +160,7 @@ export class Stage {
     rmSync(this.#directory, { recursive: true, force: true })
   }
 
-  /** A page of somebody with that role, logged in. Everybody who was before is not any more: a browser has one session. */
+  /** A page of someone with that role, logged in. Everybody who was before is not any more: a browser has one session. */
   async page(role: Role = 'admin'): Promise<Page> {
     await this.browser.context.clearCookies()
     const page = await this.browser.context.newPage()
@@ -199,7 +199,7 @@ export class Stage {
     let seen = -1
     let fitted = false
     const fits = (): boolean => {
-      // Asked at each turn: an incident of thousands is looked at anew only when something was written.
+      // Asked at each turn: an incident of thousands is looked at again only when something was written.
       const { seq } = this.journal.head()
       if (seq === seen) return fitted
       seen = seq

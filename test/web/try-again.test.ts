@@ -1,4 +1,4 @@
-/** What an incident did not bring back, tried again from its page: said by name beforehand, refused once somebody was faster. */
+/** What an incident did not bring back, tried again from its page: said by name beforehand, refused once someone was faster. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Locator, Page } from 'playwright-core'
 import { textOf, violationsOf } from './looks.ts'

@@ -24,7 +24,7 @@ export function eventRoutes(
       },
     },
     (request, reply) => {
-      // On the operators' socket nothing tells people apart, and whoever is there may stop the daemon: no share.
+      // On the operators' socket nothing tells people apart, and anyone who is there may stop the daemon: no share.
       const reader = request.via?.userId ?? null
       streams.refuseTooMany(reader)
       const head = review.journal({ limit: 1 }).head.seq

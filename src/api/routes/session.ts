@@ -6,7 +6,7 @@ import type { RestServer } from '../rest.ts'
 import * as requests from '../schemas/requests.ts'
 import { caller } from '../schemas/answers.ts'
 
-/** Logins from one address in a minute. More is somebody who guesses; fewer, and a shared address locks a team out. */
+/** Logins from one address in a minute. More is someone who guesses; fewer, and a shared address locks a team out. */
 const loginsAMinute = 10
 
 /** What is made from a secret and repeats what was sent is never compressed: its length would tell of the secret (BREACH). */

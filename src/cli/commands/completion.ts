@@ -10,7 +10,7 @@ import type { Session } from '../session.ts'
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
 export type Shell = keyof typeof scripts
 
-/** Somebody waits with a finger on the tab key. */
+/** Someone waits with a finger on the tab key. */
 const answerLimitMs = 500
 /** More is no help on a screen. */
 const mostIncidents = 50
@@ -29,7 +29,7 @@ export function addCompletionCommands(program: Command, session: Session): void 
       try {
         session.terminal.stdout((await words(session, what)).map((word) => `${printable(word)}\n`).join(''))
       } catch {
-        // A shell that completes has no place for errors: whoever runs the command will see them.
+        // A shell that completes has no place for errors: anyone who runs the command will see them.
       }
     })
 }

@@ -152,7 +152,7 @@ export function addDaemonCommands(program: Command, session: Session): void {
     )
 }
 
-/** Defaults alone never fence and know no segment: somebody forgot to name the file. */
+/** Defaults alone never fence and know no segment: someone forgot to name the file. */
 const noFile: CheckLine = {
   result: 'warn',
   what: 'configuration',

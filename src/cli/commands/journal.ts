@@ -149,7 +149,7 @@ function entriesOf(open: JournalAccess, options: ListOptions): ReadEntry[] {
   return newestFirst ? entries.toReversed() : entries
 }
 
-/** Prints what there is, then each new entry, until somebody interrupts. */
+/** Prints what there is, then each new entry, until someone interrupts. */
 async function follow(session: Session, options: ListOptions): Promise<void> {
   const { terminal } = session
   const shape = session.shape()

@@ -30,7 +30,7 @@ export function scopeOf({ host, segment, cloud }: ScopeOptions): Scope | undefin
   return cloud === true ? wholeCloud : undefined
 }
 
-/** Throws CliFailure: maintenance of everything must not be what somebody gets who forgot a name. */
+/** Throws CliFailure: maintenance of everything must not be what someone gets who forgot a name. */
 export function requiredScope(options: ScopeOptions): Scope {
   const scope = scopeOf(options)
   if (scope === undefined) throw new CliFailure('usage', 'name the scope: --host HOST, --segment SEGMENT or --cloud')
@@ -54,7 +54,7 @@ export function endOf(session: Session, forMs: number | undefined): string | nul
   return forMs === undefined ? null : new Date(session.commands.clock.wall() + forMs).toISOString()
 }
 
-/** until 2026-01-02 05:04:05Z; "until somebody ends it" and what follows from that. */
+/** until 2026-01-02 05:04:05Z; "until someone ends it" and what follows from that. */
 export function untilText(until: string | null): string {
   return until === null ? 'until someone ends it' : `until ${clockTime(until)}`
 }

@@ -6,7 +6,7 @@ export function padded(text: string, width: number): string {
 }
 
 /**
- * Instance names and reasons are written by tenants: a control character printed raw could move the cursor of whoever
+ * Instance names and reasons are written by tenants: a control character printed raw could move the cursor of the person who
  * looks, and make the table say something else. They are shown as \xNN; line ends too, unless `keepLines`.
  */
 export function printable(text: string, keepLines = false): string {

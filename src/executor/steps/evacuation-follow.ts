@@ -205,7 +205,7 @@ function destinationDied(
   })
 }
 
-/** Not at its end yet: whether somebody must be asked where it went, or told that it stands still. */
+/** Not at its end yet: whether someone must be asked where it went, or told that it stands still. */
 function waiting({ run, watch, plan }: StepScene, migration: Migration, seen: Seen): Look<Found> {
   const now = run.clock.now()
   const as = JSON.stringify([

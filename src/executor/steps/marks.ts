@@ -19,7 +19,7 @@ export const lock: StepDriver<'lock'> = mark({
 })
 
 export const unlock: StepDriver<'unlock'> = mark({
-  // Somebody else's lock stays: unlocked by its owner and locked anew in between, it is not ours to take.
+  // Someone else's lock stays: unlocked by its owner and locked again in between, it is not ours to take.
   reached: (instance) => !instance.locked || instance.lockedReason?.startsWith(lockMark) !== true,
   send: ({ run, plan }, as) => run.cloud.unlock(plan.instanceId, as),
   wanted: 'without our lock',
@@ -29,7 +29,7 @@ export const resetState: StepDriver<'reset-state'> = mark({
   reached: (instance) => instance.vmState === 'active' && instance.taskState === null,
   send: ({ run, plan }, as) => run.cloud.resetState(plan.instanceId, as),
   wanted: 'active without a task',
-  // It takes an instance out of any task: an evacuation that somebody else began would fail half way.
+  // It takes an instance out of any task: an evacuation that someone else began would fail half way.
   passesOver: async (scene, seen) => {
     // On a living host there is nothing to be reset for. Whether ours arrived there is seen before the next evacuation.
     if (seen.host !== scene.run.host) return true

@@ -61,7 +61,7 @@ function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
   const taken = (instance: Instance): boolean => reached(instance) || instance.taskState === wanted.task
   return {
     before: async ({ watch, plan, recovery, step, run, signal }) => {
-      // What was refused before is read anew: its owner may have done meanwhile what we were refused for.
+      // What was refused before is read again: its owner may have done meanwhile what we were refused for.
       const refused = [...recovery.steps.values()].some(({ kind, status }) => kind === step.do && status === 'failed')
       const known = refused ? undefined : watch.instance(plan.instanceId)
       const seen = known ?? (await retryRead(run.clock, signal, () => watch.read(plan.instanceId)))

@@ -13,7 +13,7 @@ import { paths } from './paths.ts'
 export type LinkState = 'joining' | 'live' | 'lost'
 
 /**
- * Pauses before a broken stream is opened anew. Shorter hammers a daemon that restarts; longer shows old news as new.
+ * Pauses before a broken stream is opened again. Shorter hammers a daemon that restarts; longer shows old news as new.
  */
 const retryMs = [500, 1_000, 2_000, 5_000, 10_000]
 
@@ -34,7 +34,7 @@ const deliveryMs = 3_000
 /**
  * A browser opens six connections to a host that speaks HTTP/1.1, for all its tabs together, and each stream holds one: six
  * forgotten tabs, and the seventh would load nothing. So a tab that nobody looks at gives its stream up after this time, and goes
- * on where it was when somebody looks. Shorter opens streams anew at each change of tabs.
+ * on where it was when someone looks. Shorter opens streams again at each change of tabs.
  */
 const hiddenLimitMs = 10_000
 
@@ -165,7 +165,7 @@ class EventStream {
     }
   }
 
-  /** We open it anew ourselves: the browser gives up for good when a proxy answers instead of the daemon. */
+  /** We open it again ourselves: the browser gives up for good when a proxy answers instead of the daemon. */
   #lose(source: EventSource): void {
     if (source !== this.#source) return
     source.close()

@@ -1,4 +1,4 @@
-/** What a page shows of the daemon: loaded, kept while it is loaded anew, and loaded anew when something happened. */
+/** What a page shows of the daemon: loaded, kept while it is loaded again, and loaded again when something happened. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { after, nowMs } from '../browser-clock.ts'
 import { get, type ApiFailure } from './client.ts'
@@ -8,7 +8,7 @@ export interface Resource<T> {
   /** Of the last try. The value, if any, is then older than it looks. */
   failure: ApiFailure | null
   loading: boolean
-  /** Loads anew soon: calls that come together are one request. */
+  /** Loads again soon: calls that come together are one request. */
   reload: (withinMs?: number) => void
 }
 

@@ -7,13 +7,13 @@ const ranks: Record<Role, number> = { reader: 0, operator: 1, admin: 2 }
 
 export const Session = createContext<Caller | null>(null)
 
-export function useAsker(): Caller | null {
+export function useCaller(): Caller | null {
   return useContext(Session)
 }
 
 /** Why this person may not do what needs `role`; null: they may. */
-export function refusalOf(asker: Caller | null, role: Role): string | null {
-  if (asker === null) return 'Log in first'
-  if (ranks[asker.role] >= ranks[role]) return null
-  return `Needs the role ${role}; ${asker.name} is ${asker.role}`
+export function refusalOf(caller: Caller | null, role: Role): string | null {
+  if (caller === null) return 'Log in first'
+  if (ranks[caller.role] >= ranks[role]) return null
+  return `Needs the role ${role}; ${caller.name} is ${caller.role}`
 }

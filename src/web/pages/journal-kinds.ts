@@ -1,4 +1,4 @@
-/** Kinds of entries by what somebody looks for. Every kind is found somewhere: the type checker asks for each new one. */
+/** Kinds of entries by what someone looks for. Every kind is found somewhere: the type checker asks for each new one. */
 import type { EntryKind } from '../../domain/entry.ts'
 
 const groups = [

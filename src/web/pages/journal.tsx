@@ -56,7 +56,7 @@ export function JournalBrowser() {
   )
 }
 
-/** What was written since is offered, not shown by itself: what somebody reads must not move away under their eyes. */
+/** What was written since is offered, not shown by itself: what someone reads must not move away under their eyes. */
 function NewEntries({ page }: { page: Resource<JournalPage> }) {
   const head = page.value?.head.seq ?? null
   const [newest, setNewest] = useState(0)

@@ -1,4 +1,4 @@
-/** The login: a Keystone user, or a token that somebody has already. Neither is kept by the pages. */
+/** The login: a Keystone user, or a token that someone has already. Neither is kept by the pages. */
 import { useState } from 'preact/hooks'
 import type { Caller } from '../../domain/review.ts'
 import { post, type ApiFailure } from '../api/client.ts'

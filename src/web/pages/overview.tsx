@@ -122,7 +122,7 @@ function Standing({ status, unsettled, onDone }: StandingProps) {
   )
 }
 
-/** The one sentence that says whether somebody must get up. All is well only when everything is known and nothing is left. */
+/** The one sentence that says whether someone must get up. All is well only when everything is known and nothing is left. */
 function sentence(status: DaemonStatus) {
   const { frozen, hosts, incidents, lastPoll, paused } = status
   if (lastPoll === null) return { title: 'Nova not read yet', tone: 'wait' } as const
@@ -154,7 +154,7 @@ function countOf(hosts: DaemonStatus['hosts'], kinds: readonly VerdictKind[]): n
   return kinds.reduce((sum, kind) => sum + (hosts[kind] ?? 0), 0)
 }
 
-/** What is over and not done with: it stays here until somebody signs it off, however old it is. */
+/** What is over and not done with: it stays here until someone signs it off, however old it is. */
 function Unsettled({ named, count }: { named: readonly IncidentSummary[]; count: number }) {
   if (count === 0) return null
   const rest = count - named.length

@@ -6,7 +6,7 @@ import type { PlanRun } from '../../domain/review.ts'
 import { after } from '../browser-clock.ts'
 import { get, post, type ApiFailure } from '../api/client.ts'
 import { paths } from '../api/paths.ts'
-import { refusalOf, useAsker } from '../api/session.ts'
+import { refusalOf, useCaller } from '../api/session.ts'
 import { announce } from '../parts/announce.tsx'
 import { PageHead, useTitle } from '../parts/page.tsx'
 import { SearchField } from '../parts/search-field.tsx'
@@ -25,8 +25,8 @@ const lookMs = 500
 
 export function PlanPage({ host }: { host: string }) {
   useTitle(`What if ${host} died`)
-  const asker = useAsker()
-  const refusal = refusalOf(asker, 'operator')
+  const caller = useCaller()
+  const refusal = refusalOf(caller, 'operator')
   const [again, setAgain] = useState(0)
   const { run, failure } = usePlan(refusal === null ? host : null, again)
   const busy = failure === null && (run === null || run.state === 'running')

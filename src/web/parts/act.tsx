@@ -7,7 +7,7 @@ import { useId, useState } from 'preact/hooks'
 import type { Role } from '../../domain/review.ts'
 import { wallMs } from '../browser-clock.ts'
 import { post, type ApiFailure } from '../api/client.ts'
-import { refusalOf, useAsker } from '../api/session.ts'
+import { refusalOf, useCaller } from '../api/session.ts'
 import { announce } from './announce.tsx'
 import { Dialog } from './dialog.tsx'
 
@@ -42,11 +42,11 @@ export function ActButton({
   onDone: (answer: unknown) => void
   primary?: boolean
 }) {
-  const asker = useAsker()
+  const caller = useCaller()
   // As it was when it was asked for: the page moves on behind the dialog, and one act must not turn into another in it.
   const [asked, setAsked] = useState<Act | null>(null)
   const id = useId()
-  const refusal = refusalOf(asker, act.role) ?? act.senseless ?? null
+  const refusal = refusalOf(caller, act.role) ?? act.senseless ?? null
   const kind = act.danger === true ? 'danger' : primary === true ? 'primary' : ''
   return (
     <span class="act">
@@ -79,7 +79,7 @@ const ends = [
 ] as const
 
 function ActDialog({ act, onClose, onDone }: { act: Act; onClose: () => void; onDone: (answer: unknown) => void }) {
-  const asker = useAsker()
+  const caller = useCaller()
   const words = act.words ?? defaultWords
   const [text, setText] = useState('')
   const [end, setEnd] = useState(1)
@@ -104,7 +104,7 @@ function ActDialog({ act, onClose, onDone }: { act: Act; onClose: () => void; on
         const refused = thrown as ApiFailure
         setSending(false)
         setFailure(refused)
-        // Whether it was done after all is seen on the page behind, once that is loaded anew.
+        // Whether it was done after all is seen on the page behind, once that is loaded again.
         if (refused.unknown) onDone(undefined)
       },
     )
@@ -151,7 +151,7 @@ function ActDialog({ act, onClose, onDone }: { act: Act; onClose: () => void; on
           </div>
         )}
         <footer>
-          <span class="faint">as {asker?.name ?? 'nobody'}</span>
+          <span class="faint">as {caller?.name ?? 'nobody'}</span>
           <button type="button" class="quiet" onClick={onClose}>
             Do nothing
           </button>

@@ -1,4 +1,4 @@
-/** Hosts as tiles by segment. Whoever is not healthy has a name and a word; the healthy are small, and there may be thousands. */
+/** Hosts as tiles by segment. A host that is not healthy has a name and a word; the healthy are small, and there may be thousands. */
 import { useMemo } from 'preact/hooks'
 import type { HostStatus } from '../../domain/operations.ts'
 import { verdictKinds, verdictWord } from '../../domain/verdict.ts'
@@ -86,7 +86,7 @@ function SegmentTiles({ segment, hosts }: { segment: string; hosts: readonly Hos
   )
 }
 
-/** Of a host under an incident the incident is what somebody wants to see. */
+/** Of a host under an incident the incident is what someone wants to see. */
 function tileLink({ incident, host }: HostStatus): string {
   return incident === null ? link.host(host) : link.incident(incident)
 }

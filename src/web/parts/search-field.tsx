@@ -1,4 +1,4 @@
-/** The field in which a list is searched as somebody types. */
+/** The field in which a list is searched as someone types. */
 
 interface SearchFieldProps {
   /** Said to those who do not see the hint. */

@@ -1,5 +1,5 @@
 /**
- * Light or dark: as the system says, until somebody says otherwise; remembered in this browser. Nothing large may come in here:
+ * Light or dark: as the system says, until someone says otherwise; remembered in this browser. Nothing large may come in here:
  * it is applied before the pages' script is read (first.ts).
  */
 const themes = ['system', 'light', 'dark'] as const

@@ -32,7 +32,7 @@ interface WindowTableProps<Row> {
 const wholeUpTo = 150
 /** Rows kept beyond the screen. Fewer show a blank edge while scrolling fast; more cost time with each change. */
 const overscan = 12
-/** The window moves in steps of so many rows, so that slow scrolling draws nothing anew. */
+/** The window moves in steps of so many rows, so that slow scrolling draws nothing again. */
 const stride = 8
 
 export function WindowTable<Row>(props: WindowTableProps<Row>) {
@@ -113,7 +113,7 @@ interface RowProps {
   kind: string
 }
 
-/** Drawn anew only when its own row changed: an event about one instance must not cost the drawing of a hundred. */
+/** Drawn again only when its own row changed: an event about one instance must not cost the drawing of a hundred. */
 class TableRow extends Component<RowProps> {
   override shouldComponentUpdate(next: RowProps): boolean {
     const { row, number, columns, kind } = this.props

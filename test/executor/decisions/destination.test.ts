@@ -77,7 +77,7 @@ describe('an order that the conductor gave up behind the claim of the scheduler'
     expect(order.code()).toBe('EVACUATION_LOST')
   })
 
-  it('is lost as well when the chosen host was told and took the task away, unless somebody acted since', async () => {
+  it('is lost as well when the chosen host was told and took the task away, unless someone acted since', async () => {
     for (const [newer, code] of [
       [[], 'EVACUATION_LOST'],
       [[action('req-2', { action: 'resetState' })], null],

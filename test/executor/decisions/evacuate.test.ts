@@ -134,7 +134,7 @@ describe('before an evacuation is sent', () => {
     })
   })
 
-  it('one of somebody else that stood before ours is no attempt of ours', async () => {
+  it('one of someone else that stood before ours is no attempt of ours', async () => {
     const stage = new Stage()
     stage.plans({ original: { ...stage.recovery.plan.original, knownEvacuations: ['m-1'] } })
     earlier(stage, { error: errorRecord(failed('API_FAULT', { details: { migration: 7 } })) })

@@ -30,7 +30,7 @@ async function passes(stage: Stage, ms: number): Promise<boolean> {
 
 describe('a proof that life voided', () => {
   it.each(['isolating', 'surveying', 'recovering', 'sweeping'] as const)(
-    'lets nothing through while %s, until the host is proven dead anew',
+    'lets nothing through while %s, until the host is proven dead again',
     async (phase) => {
       const stage = staged(phase, null)
       let tries = 0
@@ -55,7 +55,7 @@ describe('a proof that life voided', () => {
     expect(await passes(stage, 0)).toBe(true)
   })
 
-  it('is not made anew while something else forbids to go on', async () => {
+  it('is not made again while something else forbids to go on', async () => {
     const stage = staged('recovering', null)
     stage.permission = { allowed: false, hold: 'PAUSED', message: 'lunch' }
     stage.onProveAnew = () => expect.unreachable()
@@ -65,7 +65,7 @@ describe('a proof that life voided', () => {
 })
 
 describe('a proof that lapsed', () => {
-  it('holds every write, with why it could not be made anew, and no longer than that', async () => {
+  it('holds every write, with why it could not be made again, and no longer than that', async () => {
     const stage = staged('recovering', proof)
     stage.run.proofExpired = new LifeboatError('FENCE_UNVERIFIED', 'the cluster is silent')
     expect(stage.gate.isOpen()).toBe(false)

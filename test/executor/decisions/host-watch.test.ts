@@ -20,7 +20,7 @@ const times = (stage: Stage, call: keyof Cloud): number[] =>
 const quietly = (work: Promise<unknown>): void => void work.catch(() => undefined)
 
 describe('readings', () => {
-  it('are made each tick while somebody waits, of the evacuations of this host alone', async () => {
+  it('are made each tick while someone waits, of the evacuations of this host alone', async () => {
     const stage = new Stage()
     let found = false
     const waiting = awaits(stage, 'i-1', 'migrations', () => found)
@@ -48,7 +48,7 @@ describe('readings', () => {
     expect(getEventListeners(stage.stop.signal, 'abort')).toEqual([])
   })
 
-  it('begin again when somebody waits again', async () => {
+  it('begin again when someone waits again', async () => {
     const stage = new Stage()
     for (let time = 0; time < 2; time++)
       expect(await stage.ending(awaits(stage, 'i-1', 'migrations', () => true))).toBe('i-1')

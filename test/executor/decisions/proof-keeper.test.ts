@@ -189,7 +189,7 @@ describe('a proof that lapses by itself', () => {
     return stage
   }
 
-  it('is made anew as often as its method says', async () => {
+  it('is made again as often as its method says', async () => {
     const stage = lapsing()
     stage.keeper.keep()
     stage.run.proof = null
@@ -198,7 +198,7 @@ describe('a proof that lapses by itself', () => {
     expect(stage.run.proof).toMatchObject({ method: 'bmc' })
   })
 
-  it('is made anew once each time, however often it was to be kept', async () => {
+  it('is made again once each time, however often it was to be kept', async () => {
     const stage = lapsing()
     stage.keeper.keep()
     await stage.clock.advance(30_000)
@@ -310,7 +310,7 @@ describe('a proof that lapses by itself', () => {
   it.each([
     ['was voided by life', (stage: ProofStage) => stage.voided()],
     ['gave way to a word of a person', (stage: ProofStage) => stage.proven(statement)],
-  ])('and %s is not made anew any more, and nothing of it holds a write', async (_what, change) => {
+  ])('and %s is not made again any more, and nothing of it holds a write', async (_what, change) => {
     const stage = lapsing()
     stage.onRestore = () => {
       throw failed('FENCE_UNVERIFIED')

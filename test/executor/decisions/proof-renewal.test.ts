@@ -1,4 +1,4 @@
-/** A host that lived once more and died again: what is asked before it is fenced anew, and what follows (law L1). */
+/** A host that lived once more and died again: what is asked before it is fenced again, and what follows (law L1). */
 import { describe, expect, it } from 'vitest'
 import { ensureError } from '../../../src/domain/errors.ts'
 import type { ProbeReading, VerdictKind } from '../../../src/domain/verdict.ts'
@@ -21,7 +21,7 @@ const probe = (answer: ProbeReading['answer']): ProbeReading => ({
 })
 
 describe('a host that lived once more', () => {
-  it.each(['host-down', 'declared-down', 'recovering'] as const)('and is %s is fenced anew', async (kind) => {
+  it.each(['host-down', 'declared-down', 'recovering'] as const)('and is %s is fenced again', async (kind) => {
     const stage = voided()
     stage.verdict = verdictOf(kind)
     stage.run.proofExpired = failed('FENCE_UNVERIFIED')
@@ -139,7 +139,7 @@ describe('a host that lived once more', () => {
       await stage.clock.advance(500)
     }
     expect(looks).toEqual([0, 500, 1_500, 3_500, 7_500, 12_500, 17_500, 22_500, 27_500])
-    // Proven anew: the next time it is looked at soon again.
+    // Proven again: the next time it is looked at soon again.
     stage.verdict = verdictOf('recovering')
     await stage.clock.advance(5_000)
     expect(await stage.renewal.attempt()).toBe(true)
@@ -225,7 +225,7 @@ describe('a fencing that fails', () => {
   })
 })
 
-describe('the flags of a host that was fenced anew', () => {
+describe('the flags of a host that was fenced again', () => {
   const takenBack = (): ProofStage => {
     const stage = voided()
     stage.service = { ...stage.service, forcedDown: false, status: 'enabled', disabledReason: null }
@@ -239,7 +239,7 @@ describe('the flags of a host that was fenced anew', () => {
     expect(stage.count('updateService')).toBe(0)
   })
 
-  it('are set anew when somebody had taken them back, and the monitor is told that the write is ours', async () => {
+  it('are set again when someone had taken them back, and the monitor is told that the write is ours', async () => {
     const stage = takenBack()
     expect(await stage.renewal.attempt()).toBe(true)
     expect(stage.calls.filter(({ call }) => call === 'updateService').map(({ args }) => args)).toEqual([['s-1', ours]])

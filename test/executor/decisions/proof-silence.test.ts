@@ -61,7 +61,7 @@ describe('before the first write of a run that picks up a proof', () => {
     expect(await seen(stage, 40_000)).toBe(25_000)
   })
 
-  it('and begins anew when it is written to once more', async () => {
+  it('and begins again when it is written to once more', async () => {
     const stage = picked()
     stage.incident.verdict = null
     const done = seen(stage, 15_000)

@@ -265,16 +265,16 @@ describe.each([
     ['confirmed', {}, false],
     ['failed', { kind: 'lock' }, false],
   ] as const)(
-    'is read anew after a step that %s %o: %s; its owner may have done it meanwhile',
-    async (status, of, anew) => {
+    'is read again after a step that %s %o: %s; its owner may have done it meanwhile',
+    async (status, of, again) => {
       const stage = stageOf(reached)
       stage.watch.saw({ ...stage.nova, powerState: 0 })
       const rows = { before: null, request: null, result: null }
       stage.recovery.steps.set('earlier', { ...record({ status }), ...rows, kind: name, ...of })
       const step = { ...stage.scene().step, do: name }
       const found = await stage.ending(driver.before({ ...stage.scene(), step }))
-      expect(found).toHaveProperty(anew ? 'nothingToDo' : 'request')
-      expect(stage.count('getInstance')).toBe(anew ? 1 : 0)
+      expect(found).toHaveProperty(again ? 'nothingToDo' : 'request')
+      expect(stage.count('getInstance')).toBe(again ? 1 : 0)
     },
   )
 
@@ -383,7 +383,7 @@ describe('marks', () => {
     expect(await asked(resetState, { vmState: 'error' })).toHaveProperty('request', 'active without a task')
   })
 
-  it("somebody else's lock is not taken away", async () => {
+  it("someone else's lock is not taken away", async () => {
     for (const lockedReason of ['audit', null, 'not lifeboat: instance is being recovered']) {
       const stage = new Stage()
       stage.shows({ locked: true, lockedReason })
@@ -398,7 +398,7 @@ describe('marks', () => {
       expect(await prepared(resetState, stage)).toHaveProperty('nothingToDo')
     })
 
-    it('does not break an evacuation that somebody else began', async () => {
+    it('does not break an evacuation that someone else began', async () => {
       const stage = new Stage()
       stage.shows({ vmState: 'error', taskState: 'rebuilding' })
       stage.migrations = [evacuation(1)]

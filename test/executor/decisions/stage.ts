@@ -136,7 +136,7 @@ export class Stage {
     ])
   }
 
-  /** One try to prove the host dead anew. */
+  /** One try to prove the host dead again. */
   onProveAnew: () => boolean = () => true
 
   get incident(): Incident {

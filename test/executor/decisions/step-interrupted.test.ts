@@ -154,7 +154,7 @@ describe('what the gate holds', () => {
     expect(await stage.ending(running)).toEqual(landed)
   })
 
-  it('is not sent when it is held while it is prepared, and is prepared anew afterwards', async () => {
+  it('is not sent when it is held while it is prepared, and is prepared again afterwards', async () => {
     const stage = new Stage()
     const actor = new Actor()
     actor.onBefore = () => (stage.permission = paused)

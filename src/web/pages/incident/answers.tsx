@@ -1,4 +1,4 @@
-/** The questions of somebody woken at night, each with its answer, from the record alone. */
+/** The questions of someone woken at night, each with its answer, from the record alone. */
 import type { ComponentChildren } from 'preact'
 import type { IncidentReview } from '../../../domain/review.ts'
 import { incidentPhases } from '../../../domain/incident-phases.ts'

@@ -1,5 +1,5 @@
 /**
- * Live progress: what new journal entries change on the page of an incident, without loading it anew. Only what an entry says
+ * Live progress: what new journal entries change on the page of an incident, without loading it again. Only what an entry says
  * in full is changed here; for everything else the page is loaded again.
  */
 import type { Entry } from '../../../domain/entry.ts'

@@ -10,13 +10,13 @@ import { counted } from '../../words/count.ts'
 import { foldEntries } from './fold.ts'
 
 /**
- * Until the page is loaded anew after news of an instance: its line has moved already. Shorter loads for nothing; longer shows
+ * Until the page is loaded again after news of an instance: its line has moved already. Shorter loads for nothing; longer shows
  * advice and headline that lag behind. News of the host are loaded at once.
  */
 const instanceNewsMs = 1_500
 const hostNewsMs = 150
 
-/** Asks anew this often while no events arrive, and while they do (what changes without an entry). */
+/** Asks again this often while no events arrive, and while they do (what changes without an entry). */
 const pollMs = { lost: 5_000, live: 60_000 }
 
 const aboutHost: ReadonlySet<string> = new Set(['incident.opened', 'incident.closed', 'verdict.changed'])

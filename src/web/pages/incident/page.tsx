@@ -1,4 +1,4 @@
-/** THE page: one incident, from which alone somebody can say what happened, what did not come back and why, and what to do. */
+/** THE page: one incident, from which alone someone can say what happened, what did not come back and why, and what to do. */
 import type { IncidentReview } from '../../../domain/review.ts'
 import { standingSentence, type Standing } from '../../../domain/text/standing-sentence.ts'
 import { Section, useLater, useTitle } from '../../parts/page.tsx'

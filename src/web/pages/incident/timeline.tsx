@@ -114,7 +114,7 @@ function shortened(events: readonly TimelineEvent[]): (TimelineEvent & { count?:
   return told
 }
 
-/** True, and of no use to somebody who wants the story: the proof says what the fence step says, the end what each phase says. */
+/** True, and of no use to someone who wants the story: the proof says what the fence step says, the end what each phase says. */
 function isMechanics({ kind, tone }: TimelineEvent): boolean {
   return kind === 'incident.phase' || (kind.startsWith('step.') && tone !== 'bad')
 }

@@ -4,7 +4,7 @@ import { span } from '../../../domain/text/span.ts'
 
 const searched = new WeakMap<InstanceLine, string>()
 
-/** Everything of a line that somebody may look for, in lower case. Kept: a search looks at thousands for each letter. */
+/** Everything of a line that someone may look for, in lower case. Kept: a search looks at thousands for each letter. */
 export function searchText(line: InstanceLine): string {
   const known = searched.get(line)
   if (known !== undefined) return known
