@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { sleep } from '../domain/clock.ts'
 import type { Entry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
+import { sentenceOf } from '../domain/text/entry-sentence.ts'
 import { defaultOwnerPolicy } from '../engine/owner-policy.ts'
 import { parseWorkflow } from '../engine/workflow.ts'
 import { openJournal } from '../journal/journal.ts'
@@ -15,7 +16,6 @@ import { incidentReport } from '../review/report.ts'
 import { startSimulator, type NewInstance, type Simulator } from '../simulator/index.ts'
 import { Daemon } from '../daemon/daemon.ts'
 import { keepingDemo, keepJournal } from './demo-journal.ts'
-import { demoLine } from './demo-lines.ts'
 import { simulatedParts } from './simulated-parts.ts'
 import { installed } from '../system/installed.ts'
 import { systemClock as clock } from '../system/system-clock.ts'
@@ -125,13 +125,26 @@ function populate(simulator: Simulator, instances: number): void {
     simulator.addInstance({ host: 'cmp01', name: `app-${n}`, state: 'active' })
 }
 
+/** What tells the story of one recovery; the steps of each instance would push it off the screen. */
+const told: ReadonlySet<Entry['kind']> = new Set<Entry['kind']>([
+  'verdict.changed',
+  'incident.opened',
+  'incident.held',
+  'incident.phase',
+  'fence.attempt',
+  'proof.recorded',
+  'plan.made',
+  'outcome.recorded',
+  'incident.closed',
+])
+
 function show(write: (text: string) => void, entry: Entry, sinceMs: number, daemon: Daemon): void {
-  const name =
-    entry.instance === null || entry.incident === null
-      ? null
-      : (daemon.store.find(entry.incident)?.instances.get(entry.instance)?.plan.name ?? null)
-  const line = demoLine(entry, name)
-  if (line !== null) write(`${(sinceMs / 1000).toFixed(1).padStart(6)} s  ${line}\n`)
+  if (!told.has(entry.kind)) return
+  const { incident, instance, host } = entry
+  const recovery =
+    incident === null || instance === null ? undefined : daemon.store.find(incident)?.instances.get(instance)
+  const name = recovery?.plan.name ?? host ?? ''
+  write(`${(sinceMs / 1000).toFixed(1).padStart(6)} s  ${name.padEnd(16)} ${sentenceOf(entry).text}\n`)
 }
 
 async function closedIncident(daemon: Daemon): Promise<string> {
