@@ -140,9 +140,13 @@ export class ChaosStage {
   async judgement(): Promise<Judgement> {
     const servers = new Map<string, Shown | null>()
     for (const { id } of this.guests) servers.set(id, await this.#shownWhenServed(id))
-    const truth = JSON.parse(await lab('truth')) as Truth
+    const truth = await truthNow()
     const { guests, began, gone: died } = this
     return judge({ guests, servers, truth, incidents: this.daemon.incidents(), died, began })
+  }
+
+  async runsSomewhere(id: string): Promise<boolean> {
+    return ((await truthNow()).running[id] ?? []).length > 0
   }
 
   /** A host that runs takes some seconds to delete or reboot a guest. */
@@ -219,4 +223,9 @@ export class ChaosStage {
     }
     await until('no guest is left', 60_000, async () => (await own()).length === 0)
   }
+}
+
+/** What the hypervisors themselves say. */
+async function truthNow(): Promise<Truth> {
+  return JSON.parse(await lab('truth')) as Truth
 }

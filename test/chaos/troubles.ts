@@ -49,7 +49,13 @@ const plays: Record<TroubleKind, Play> = {
   'owner-locks': ordered('locks'),
   'owner-reboots': ordered('reboots'),
   'owner-confirms-resize': ordered('confirms-resize'),
-  'admin-evacuates': ordered('evacuates'),
+  // One who evacuates from a host that lives makes the guest run twice with their own hands.
+  'admin-evacuates': {
+    begin: async (stage, { target }) => {
+      const guest = stage.guest(target)
+      if (!(await stage.runsSomewhere(guest.id))) await order(stage.cloud, guest, 'evacuates')
+    },
+  },
   'destination-dies': dies,
   'second-host-dies': dies,
   'destination-is-slow': fault('slow', '6'),
