@@ -68,7 +68,7 @@ export class Receivers {
   #take(receiver: string, id: string | null, body: string): void {
     const again = id !== null && this.received.some((one) => one.receiver === receiver && one.id === id)
     this.received.push({ receiver, id, body })
-    this.#say(`${receiver} got ${again ? 'once more ' : ''}${id === null ? subjectOfMail(body) : subjectOfJson(body)}`)
+    this.#say(`${receiver} got ${again ? 'once more ' : ''}${id === null ? contentOfMail(body) : contentOfJson(body)}`)
   }
 }
 
@@ -79,11 +79,15 @@ function cutOff({ signal }: WireRequest): Promise<never> {
   })
 }
 
-function subjectOfJson(body: string): string {
-  const { topic, subject, text } = JSON.parse(body) as { topic?: string; subject?: string; text: string }
-  return topic === undefined ? `"${text}"` : `${topic}: "${subject ?? ''}"`
+/** In values, not in sentences: what was recorded stays as it is when a notice is reworded. */
+function contentOfJson(body: string): string {
+  const notice = JSON.parse(body) as Record<string, unknown>
+  // A chat room gets its text alone.
+  if (notice['topic'] === undefined) return 'a message'
+  const values = ['host', 'code', 'instanceCount', 'notBack'].filter((key) => (notice[key] ?? null) !== null)
+  return [notice['topic'], ...values.map((key) => `${key}=${String(notice[key])}`)].join(' ')
 }
 
-function subjectOfMail(text: string): string {
-  return `"${/^Subject: (.*)$/m.exec(text)?.[1] ?? ''}"`
+function contentOfMail(text: string): string {
+  return /^X-Lifeboat-Topic: (.*)$/m.exec(text)?.[1] ?? 'a mail without its topic'
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { withoutSecrets } from '../../src/config/index.ts'
 import { readTexts } from '../../src/config/notice-texts.ts'
+import type { NoticedState } from '../../src/domain/notice.ts'
 import { english } from '../../src/notices/index.ts'
 import { bad, parse, problemsIn, shipped } from './configurations.ts'
 
@@ -91,7 +92,10 @@ describe('words of one’s own', () => {
     const texts = readTexts(shipped('notices.de.yaml'), (problem) => expect.fail(problem))
     expect(texts.states.running).toBe('läuft wieder auf einem anderen Host')
     expect(texts.topics['host-down']).toEqual(english.topics['host-down'])
-    expect(Object.keys(texts.states)).toEqual(Object.keys(english.states))
+    const untranslated = Object.entries(english.states).filter(
+      ([state, words]) => texts.states[state as NoticedState] === words,
+    )
+    expect(untranslated).toEqual([])
   })
 
   it('that ask for what a tenant must not know, or are no templates, are told with their place', () => {
