@@ -10,7 +10,7 @@ import type { Leftover } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome } from './outcome.ts'
-import { stepKinds, type InstancePlan, type StepKind } from './plan.ts'
+import { isStepKind, type InstancePlan, type StepKind } from './plan.ts'
 import { heldBecause } from './text/held-because.ts'
 import type { AnyStepKind, BeforeOf, RequestOf, ResultOf, StepIntention } from './step-payloads.ts'
 import { stepAfter, type StepStatus } from './step-states.ts'
@@ -43,7 +43,7 @@ export type StepRecord<K extends AnyStepKind = AnyStepKind> = { [P in K]: StepRo
 
 /** Whether it is a step of an instance, and not of a host. */
 export function isOfInstance(record: StepRecord): record is StepRecord<StepKind> {
-  return Object.hasOwn(stepKinds, record.kind)
+  return isStepKind(record.kind)
 }
 
 export interface InstanceRecovery {

@@ -18,6 +18,11 @@ export const stepKinds = {
 
 export type StepKind = keyof typeof stepKinds
 
+/** Whether it is a step of an instance's recipe, and not of its host. */
+export function isStepKind(kind: string): kind is StepKind {
+  return Object.hasOwn(stepKinds, kind)
+}
+
 /** Codes of outcomes that come from no rule and no error: what others did while the incident was open. */
 export const foreignReasons = {
   EVACUATED_BY_OTHERS: 'Someone else evacuated it before its turn, and it arrived; nothing of it was touched',

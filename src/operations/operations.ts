@@ -51,8 +51,8 @@ export type OperationsAbout = Pick<
 
 export function createOperations(parts: OperationsParts): Operations {
   const { journal, store, records, monitor, brake, watch } = parts
-  const act = (incident: Incident, by: string, entry: Pick<NewEntry, 'kind' | 'data'>): void => {
-    journal.append([{ ...entry, actor: `operator:${by}`, incident: incident.id, host: incident.host } as NewEntry])
+  const act = (incident: Incident, by: string, entry: NewEntry): void => {
+    journal.append([{ ...entry, actor: `operator:${by}`, incident: incident.id, host: incident.host }])
   }
   return {
     status: () => statusOf(parts),

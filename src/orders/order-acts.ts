@@ -21,9 +21,9 @@ export interface OrderActsParts {
 export type OrderActs = Pick<Operations, 'pause' | 'resume' | 'startMaintenance' | 'endMaintenance'>
 
 export function orderActs({ clock, journal, orders, monitor }: OrderActsParts): OrderActs {
-  const write = (scope: Scope, by: string, entry: Pick<NewEntry, 'kind' | 'data'>): void => {
+  const write = (scope: Scope, by: string, entry: NewEntry): void => {
     const host = scope.kind === 'host' && scope.name !== null ? { host: scope.name } : {}
-    journal.append([{ ...entry, actor: `operator:${by}`, ...host } as NewEntry])
+    journal.append([{ ...entry, actor: `operator:${by}`, ...host }])
   }
   return {
     pause: ({ by, reason, until, scope = wholeCloud, via }) => {

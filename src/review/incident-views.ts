@@ -1,6 +1,6 @@
 /** An incident as people and the API read it: plain JSON made from what the journal tells. */
 import { fenceSentence } from '../domain/fence-progress.ts'
-import type { Incident, InstanceRecovery, StepRecord } from '../domain/incident.ts'
+import { isOfInstance, type Incident, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
 import type {
   DecidedInstance,
   IncidentDetail,
@@ -67,7 +67,7 @@ function instanceSummary(
     ...decided(plan),
     original: { vmState, powerState, taskState, wanted, wantedBecause, flagged, locked },
     recipe,
-    steps: [...steps.values()].map(stepSummary),
+    steps: [...steps.values()].filter(isOfInstance).map(stepSummary),
     outcome,
     endedAt: outcome === null ? null : endedAt,
     notes,
@@ -80,9 +80,8 @@ export function decided(plan: InstancePlan): DecidedInstance {
   return { id, name, projectId, decision, rule, reason, message }
 }
 
-function stepSummary(step: StepRecord): StepSummary {
+function stepSummary(step: StepRecord<StepKind>): StepSummary {
   const { key, kind, attempt, status, requestId, intendedAt, endedAt, waitsUntil, error } = step
   const failure = error === null ? null : { code: error.code, message: error.message }
-  // An instance's own steps are never host steps.
-  return { key, kind: kind as StepKind, attempt, status, requestId, intendedAt, endedAt, waitsUntil, error: failure }
+  return { key, kind, attempt, status, requestId, intendedAt, endedAt, waitsUntil, error: failure }
 }

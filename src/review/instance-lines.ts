@@ -1,8 +1,7 @@
 /** One instance of an incident on one line: initial state, landing, outcome and reason. Pure. */
 import type { Landing } from '../domain/cloud.ts'
-import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
+import { isOfInstance, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
 import { initialStateText } from '../domain/initial-state-text.ts'
-import type { StepKind } from '../domain/plan.ts'
 import type { InstanceLine } from '../domain/review.ts'
 import { decided } from './incident-views.ts'
 
@@ -48,7 +47,6 @@ function isLanding(value: unknown): value is Landing {
 }
 
 function current(step: StepRecord | undefined): InstanceLine['current'] {
-  if (step === undefined || step.endedAt !== null) return null
-  // An instance's own steps are never host steps.
-  return { kind: step.kind as StepKind, status: step.status, since: step.intendedAt, waitsUntil: step.waitsUntil }
+  if (step === undefined || !isOfInstance(step) || step.endedAt !== null) return null
+  return { kind: step.kind, status: step.status, since: step.intendedAt, waitsUntil: step.waitsUntil }
 }

@@ -38,10 +38,9 @@ export function hasMetAnother(records: readonly Migration[], before: BeforeEvacu
 }
 
 /** Records that earlier attempts are known to have made or moved. */
-export function recordsOf({ error }: StepRecord): string[] {
-  const { migration, spare } = error?.details ?? {}
-  const all: unknown[] = [migration, ...(Array.isArray(spare) ? (spare as unknown[]) : [])]
-  return all.filter((uuid) => typeof uuid === 'string')
+export function recordsOf(record: StepRecord): string[] {
+  const migration = record.error?.details['migration']
+  return [...(typeof migration === 'string' ? [migration] : []), ...sparesOf(record)]
 }
 
 /** Those of the given records that stand at `accepted`, with the host that each waits for. */
@@ -86,5 +85,10 @@ export function spareOf(
 }
 
 export function isSpare(earlier: readonly StepRecord[], migration: string): boolean {
-  return earlier.some(({ error }) => (error?.details['spare'] as string[] | undefined)?.includes(migration) === true)
+  return earlier.some((record) => sparesOf(record).includes(migration))
+}
+
+function sparesOf({ error }: StepRecord): string[] {
+  const spare: unknown = error?.details['spare']
+  return Array.isArray(spare) ? spare.filter((uuid) => typeof uuid === 'string') : []
 }

@@ -3,7 +3,7 @@
  * in full is changed here; for everything else the page is loaded again.
  */
 import type { Entry } from '../../../domain/entry.ts'
-import type { StepKind } from '../../../domain/plan.ts'
+import { isStepKind } from '../../../domain/plan.ts'
 import type { IncidentReview, InstanceLine } from '../../../domain/review.ts'
 
 export interface Folded {
@@ -43,12 +43,12 @@ export function foldEntries(review: IncidentReview, entries: readonly Entry[]): 
 /** The line as it is after the entry; null when the entry does not say enough. */
 function lineAfter(line: InstanceLine, entry: Entry): InstanceLine | null {
   switch (entry.kind) {
-    case 'step.intended':
-      return {
-        ...line,
-        startedAt: line.startedAt ?? entry.at,
-        current: { kind: entry.data.kind as StepKind, status: 'intended', since: entry.at, waitsUntil: null },
-      }
+    case 'step.intended': {
+      const { kind } = entry.data
+      if (!isStepKind(kind)) return null
+      const current: InstanceLine['current'] = { kind, status: 'intended', since: entry.at, waitsUntil: null }
+      return { ...line, startedAt: line.startedAt ?? entry.at, current }
+    }
     case 'step.issued':
       return line.current === null
         ? line
