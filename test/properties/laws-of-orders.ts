@@ -88,14 +88,3 @@ export function stillSetAside(entries: Entry[], stage: Stage, incidents: Map<str
       : [],
   )
 }
-
-/** No instance of which the newest line says `recovered` runs on two hosts. */
-export function recoveredTwice(stage: Stage, incidents: Map<string, Incident>): string[] {
-  const { running } = stage.simulator.truth()
-  const lines = new Map<string, string>()
-  for (const incident of incidents.values())
-    for (const [id, { outcome }] of incident.instances) if (outcome !== null) lines.set(id, outcome.outcome)
-  return Object.entries(running).flatMap(([id, hosts]) =>
-    lines.get(id) === 'recovered' && hosts.length > 1 ? [`${id} is recovered, and runs on ${hosts.join(' and ')}`] : [],
-  )
-}

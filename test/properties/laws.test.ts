@@ -1,6 +1,8 @@
 /** Each law says of a journal that breaks it what is broken: a law that cannot be broken guards nothing. */
 import { describe, expect, it } from 'vitest'
 import type { Entry, NewEntry } from '../../src/domain/entry.ts'
+import type { Incident } from '../../src/domain/incident.ts'
+import { ranTwice, recoveredTwice, type Ran } from './laws-of-doubles.ts'
 import { contradictsTheOneBefore } from './laws-of-memory.ts'
 import { fencedWhileHeld } from './laws-of-orders.ts'
 import { sentWithoutALook, type Asked } from './laws-of-looks.ts'
@@ -114,5 +116,73 @@ describe('a later incident', () => {
   it('after a recovery, or after an order of its owner, breaks none', () => {
     expect(broken([plan('inc-1', 'stopped'), ends('recovered'), plan('inc-2', 'running')])).toEqual([])
     expect(broken([plan('inc-1', 'stopped'), ends('failed'), plan('inc-2', 'running')], ['i-1'])).toEqual([])
+  })
+})
+
+describe('a guest that runs twice', () => {
+  const double = { uuid: 'i-1', at: 9_000, host: 'cmp03', event: 'spawn', running: true, alsoOn: ['cmp02'] }
+  const order = (at: number, user: string) => ({
+    user,
+    at,
+    action: 'evacuate',
+    path: 'compute/v2.1/servers/i-1/action',
+  })
+  const step = { kind: 'step.intended', data: { kind: 'evacuate' } }
+  const recovered = { kind: 'outcome.recorded', data: { outcome: 'recovered', code: 'RUNNING' } }
+  const incident = { instances: new Map([['i-1', { outcome: { outcome: 'recovered', code: 'RUNNING' } }]]) }
+  /** Entries with when they were written, in ms. */
+  const ran = (written: [number, object][], requests: object[]): string[] => {
+    const truth = { doubles: [double], running: { 'i-1': ['cmp02', 'cmp03'] }, requests } as unknown as Ran
+    const entries = written.map(([at, entry]) => ({ ...entry, instance: 'i-1', at: new Date(at).toISOString() }))
+    const given = [truth, entries as unknown as Entry[], new Map([['inc-1', incident as unknown as Incident]])] as const
+    return [...ranTwice(...given), ...recoveredTwice(...given)]
+  }
+  const broken = ['i-1 ran on cmp03 and cmp02', 'i-1 is recovered, and runs on cmp02 and cmp03']
+
+  it('by our orders alone breaks a law', () => {
+    expect(
+      ran(
+        [
+          [1_000, step],
+          [3_000, recovered],
+        ],
+        [order(1_000, 'lifeboat')],
+      ),
+    ).toEqual(broken)
+  })
+
+  it('by a person’s order that met ours breaks a law when its line does not say so', () => {
+    expect(
+      ran(
+        [
+          [1_000, step],
+          [3_000, recovered],
+        ],
+        [order(2_000, 'admin')],
+      ),
+    ).toEqual(broken)
+  })
+
+  it('by a person’s order after its recovery breaks none, unless we ordered again', () => {
+    const requests = [order(1_000, 'lifeboat'), order(5_000, 'admin')]
+    expect(
+      ran(
+        [
+          [1_000, step],
+          [3_000, recovered],
+        ],
+        requests,
+      ),
+    ).toEqual([])
+    expect(
+      ran(
+        [
+          [1_000, step],
+          [3_000, recovered],
+          [6_000, step],
+        ],
+        requests,
+      ),
+    ).toEqual(broken)
   })
 })

@@ -3,13 +3,15 @@ import type { Entry } from '../../src/domain/entry.ts'
 import { foldIncidents, type Incident, type InstanceRecovery } from '../../src/domain/incident.ts'
 import type { Scenario } from '../../src/rehearsal/scenario.ts'
 import type { Stage } from '../../src/rehearsal/stage.ts'
+import { ranTwice, recoveredTwice } from './laws-of-doubles.ts'
 import { lockedOut } from './laws-of-locks.ts'
 import { sentWithoutALook } from './laws-of-looks.ts'
 import { contradictsTheOneBefore } from './laws-of-memory.ts'
-import { fencedWhileHeld, recoveredTwice, stillSetAside } from './laws-of-orders.ts'
+import { fencedWhileHeld, stillSetAside } from './laws-of-orders.ts'
 
 /** Every law that was broken, in words; none is what must come out. */
 export function brokenLaws(stage: Stage, scenario: Scenario): string[] {
+  const ran = { ...stage.simulator.truth(), requests: stage.simulator.requests() }
   const { entries, verified } = stage.readJournal()
   const incidents = foldIncidents(entries)
   return [
@@ -18,8 +20,8 @@ export function brokenLaws(stage: Stage, scenario: Scenario): string[] {
     ...twoInFlight(entries),
     ...fencedWhileHeld(entries),
     ...sentWithoutALook(stage),
-    ...ranTwice(stage, scenario, incidents),
-    ...recoveredTwice(stage, incidents),
+    ...ranTwice(ran, entries, incidents),
+    ...recoveredTwice(ran, entries, incidents),
     ...contradictsTheOneBefore(entries, orderedOf(stage, scenario)),
     ...stillSetAside(entries, stage, incidents),
     ...moreThanTheBrakeAllows(entries, scenario),
@@ -58,25 +60,6 @@ function twoInFlight(entries: Entry[]): string[] {
       open.delete(instance)
   }
   return broken
-}
-
-/** But for what a person evacuates while our order is under way: Nova takes both. Then the line must say so. */
-function ranTwice(stage: Stage, scenario: Scenario, incidents: Map<string, Incident>): string[] {
-  const byHand = new Set(
-    scenario.script.flatMap(({ act }) => {
-      const { instance = '', action } = (act?.name === 'user' ? act.given : {}) as {
-        instance?: string
-        action?: string
-      }
-      return action === 'evacuate' ? [stage.idOf(instance)] : []
-    }),
-  )
-  const isTold = (id: string): boolean =>
-    [...incidents.values()].some(({ instances }) => instances.get(id)?.outcome?.code === 'GUEST_ON_DESTINATION')
-  return stage.simulator
-    .truth()
-    .doubles.filter(({ uuid }) => !byHand.has(uuid) || !isTold(uuid))
-    .map(({ uuid, host, alsoOn }) => `${uuid} ran on ${host} and ${alsoOn.join(', ')}`)
 }
 
 /** Hosts whose recovery goes on at once, those that a person let through aside. */
