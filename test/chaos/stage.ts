@@ -20,6 +20,9 @@ const segment = {
 /** A cancelled incident waits for the writes that are on their way. Too short fails rounds with a slow destination. */
 const cancelLimitMs = 60_000
 
+/** How long a daemon that was just started again may take to answer a command. Too short fails a round that kills it late. */
+const answersWithinMs = 15_000
+
 /** How long a host may take from its start until the daemon has let it back, and how often it is started. */
 const backWithinMs = 45_000
 const mostStarts = 3
@@ -176,8 +179,15 @@ export class ChaosStage {
   async decide(): Promise<void> {
     for (const { id, closed, held } of this.daemon.incidents()) {
       if (closed !== null || held?.code !== 'HOST_ALIVE') continue
-      const { code, stderr } = await this.daemon.command('incident', 'cancel', id, '--reason', 'its host is back')
-      if (code !== 0) throw new Error(`incident cancel ${id}: ${stderr}`)
+      // A person tries again when the daemon has only just been started and does not answer yet.
+      let said = ''
+      const isTaken = async (): Promise<boolean> => {
+        const { code, stderr } = await this.daemon.command('incident', 'cancel', id, '--reason', 'its host is back')
+        said = stderr
+        return code === 0
+      }
+      if (!(await until('the cancel is taken', answersWithinMs, isTaken).catch(() => false)))
+        throw new Error(`incident cancel ${id}: ${said}`)
       const isOver = (): boolean =>
         this.daemon.incidents().every((incident) => incident.id !== id || incident.closed !== null)
       await until(`cancelled incident ${id} is over`, cancelLimitMs, () => Promise.resolve(isOver()))
