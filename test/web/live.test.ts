@@ -58,9 +58,9 @@ it('after a restart of the daemon the stream goes on where it was, and nothing i
 })
 
 it('what came back is said to screen readers', async () => {
-  expect(await page.locator('[role=status][aria-live=polite]').first().innerText()).toMatch(
-    /12 of 12 instances recovered/,
-  )
+  await expect
+    .poll(() => page.locator('[role=status][aria-live=polite]').first().innerText())
+    .toMatch(/12 of 12 instances recovered/)
 })
 
 it('whose session ended with the daemon logs in again and is where they were', async () => {

@@ -43,7 +43,6 @@ export function useIncident(id: string): Resource<IncidentReview> {
       const folded = now === null ? null : foldEntries(now, ours)
       if (now !== null && folded !== null) {
         laid.current.now = folded.review
-        say(now, folded.review)
         redraw((count) => count + 1)
       }
       reload(folded?.news === 'instance' ? instanceNewsMs : hostNewsMs)
@@ -58,11 +57,18 @@ export function useIncident(id: string): Resource<IncidentReview> {
     if (link === 'live') reload(0)
   }, [link, reload])
   const { now } = laid.current
+  useSpokenProgress(now)
   return useMemo(() => ({ ...loaded, value: now }), [loaded, now])
 }
 
-function say(before: IncidentReview, now: IncidentReview): void {
-  const back = now.outcomes.recovered ?? 0
-  if (back !== (before.outcomes.recovered ?? 0))
-    announce(`${back} of ${counted(now.lines.length, 'instance')} recovered`)
+/** Tells screen readers how many are back, whether entries or a load brought the news. */
+function useSpokenProgress(now: IncidentReview | null): void {
+  const heard = useRef<{ id: string; back: number } | null>(null)
+  useEffect(() => {
+    if (now === null) return
+    const back = now.outcomes.recovered ?? 0
+    if (heard.current?.id === now.id && heard.current.back !== back)
+      announce(`${back} of ${counted(now.lines.length, 'instance')} recovered`)
+    heard.current = { id: now.id, back }
+  }, [now])
 }
