@@ -4,6 +4,7 @@ import { licenceOf, modulesBeside, modulesOfPages, modulesOfProgram } from './mo
 /** Debian's names for what npm calls it. A module under a licence that is not here stops the build: a person must read it. */
 const debianNames = {
   MIT: 'Expat',
+  'MIT-0': 'MIT-0',
   ISC: 'ISC',
   'BSD-3-Clause': 'BSD-3-clause',
   'BSD-2-Clause': 'BSD-2-clause',
