@@ -81,11 +81,11 @@ function cutOff({ signal }: WireRequest): Promise<never> {
 
 /** In values, not in sentences: what was recorded stays as it is when a notice is reworded. */
 function contentOfJson(body: string): string {
-  const notice = JSON.parse(body) as Record<string, unknown>
+  const notice = JSON.parse(body) as Record<string, string | number | null>
   // A chat room gets its text alone.
   if (notice['topic'] === undefined) return 'a message'
   const values = ['host', 'code', 'instanceCount', 'notBack'].filter((key) => (notice[key] ?? null) !== null)
-  return [notice['topic'], ...values.map((key) => `${key}=${String(notice[key])}`)].join(' ')
+  return [notice['topic'], ...values.map((key) => `${key}=${notice[key]}`)].join(' ')
 }
 
 function contentOfMail(text: string): string {
