@@ -7,6 +7,7 @@ import type { Incident } from '../domain/incident.ts'
 import type { IncidentPhase } from '../domain/incident-phases.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Segment } from '../domain/segment.ts'
+import type { HostName } from '../domain/service.ts'
 import type { Act, Permissions, Permission } from '../executor/context.ts'
 import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentStore } from './incident-store.ts'
@@ -47,6 +48,8 @@ export function createPermissions(parts: {
   const { clock, store, monitor, brake } = parts
   /** Whether an incident that is over had a proof: read once from the journal, it never changes. */
   const proven = new Map<string, boolean>()
+  /** When we forced each host down, by the monotonic clock: what was asked of Nova earlier may not show it. */
+  const forcedDownAt = new Map<HostName, number>()
   return {
     incident: (id) => store.get(id),
     of: permission,
@@ -84,21 +87,27 @@ export function createPermissions(parts: {
       }
       return workflow
     },
-    noteOurWrite: (service) => monitor.noteOurWrite(service.host, service.updatedAt),
+    noteOurWrite: ({ host, updatedAt, forcedDown }) => {
+      monitor.noteOurWrite(host, updatedAt)
+      if (forcedDown) forcedDownAt.set(host, clock.now())
+    },
   }
 
   /**
    * Also after its own incident is over, which with nothing on the host takes a second: as long as our flags stand there and
-   * it does not beat. Flags alone are too little: after a restart they may be of a host that has long come back.
+   * it does not beat. Flags alone are too little: after a restart they may be of a host that has long come back. A reading from before
+   * we set them says nothing: with nothing on the host its incident is over before Nova is read again.
    */
-  function isFenced(host: string): boolean {
+  function isFenced(host: HostName): boolean {
     const incident = store.openOn(host)
     // Where someone else had set both flags before, none of them is ours: the phase says that they stand.
     if (incident !== undefined)
       return incident.proof !== null && (incident.ourFlags !== null || isolated.has(incident.phase))
     const verdict = monitor.verdict(host)
     const id = store.flaggedBy(host)
-    if (id === undefined || verdict?.evidence.forcedDown !== true || isBeating(verdict)) return false
+    if (id === undefined || verdict === undefined || isBeating(verdict)) return false
+    const isUnread = (monitor.lastRead()?.askedAt ?? -Infinity) < (forcedDownAt.get(host) ?? -Infinity)
+    if (verdict.evidence.forcedDown !== true && !isUnread) return false
     const known = proven.get(id) ?? store.isProven(id)
     proven.set(id, known)
     return known

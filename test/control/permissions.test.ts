@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createPermissions } from '../../src/control/permissions.ts'
 import type { Incident } from '../../src/domain/incident.ts'
 import type { IncidentPhase } from '../../src/domain/incident-phases.ts'
+import type { ServiceRecord } from '../../src/domain/service.ts'
 
 /** Of a host whose open incident is in that phase, with or without a proof and a mark of ours. */
 function isFenced(phase: IncidentPhase, proof: object | null, ourFlags: object | null): boolean {
@@ -11,15 +12,32 @@ function isFenced(phase: IncidentPhase, proof: object | null, ourFlags: object |
   return createPermissions({ store } as unknown as Parameters<typeof createPermissions>[0]).isFenced('cmp02')
 }
 
+/** At 10 s by the monotonic clock; Nova was last asked at `askedAt`. */
+function afterItsEnd(verdict: object, askedAt: number): ReturnType<typeof createPermissions> {
+  const store = { openOn: () => undefined, flaggedBy: () => 'inc-1', isProven: () => true }
+  const monitor = { verdict: () => verdict, lastRead: () => ({ askedAt, usuallyMs: 0 }), noteOurWrite: () => undefined }
+  const clock = { now: () => 10_000 }
+  return createPermissions({ store, monitor, clock } as unknown as Parameters<typeof createPermissions>[0])
+}
+
 describe('a host whose incident is over', () => {
   it.each([
     ['AWAY_AFTER_INCIDENT', true],
     ['BEATING_UNDER_OUR_FLAGS', false],
   ])('is fenced while it stands under our flags as %s: %s', (reason, fenced) => {
-    const store = { openOn: () => undefined, flaggedBy: () => 'inc-1', isProven: () => true }
-    const monitor = { verdict: () => ({ kind: 'returning', reason, evidence: { forcedDown: true } }) }
-    const permissions = createPermissions({ store, monitor } as unknown as Parameters<typeof createPermissions>[0])
-    expect(permissions.isFenced('cmp02')).toBe(fenced)
+    const verdict = { kind: 'returning', reason, evidence: { forcedDown: true } }
+    expect(afterItsEnd(verdict, 0).isFenced('cmp02')).toBe(fenced)
+  })
+
+  it('is fenced until a reading that was asked after our force-down says that the flag is gone', () => {
+    const verdict = { kind: 'recovering', reason: 'OUR_INCIDENT', evidence: { forcedDown: false } }
+    const service = { host: 'cmp02', updatedAt: null, forcedDown: true } as ServiceRecord
+    const before = afterItsEnd(verdict, 9_999)
+    before.noteOurWrite(service)
+    expect(before.isFenced('cmp02')).toBe(true)
+    const after = afterItsEnd(verdict, 10_000)
+    after.noteOurWrite(service)
+    expect(after.isFenced('cmp02')).toBe(false)
   })
 })
 

@@ -87,7 +87,7 @@ export class LabStage {
 /** How an instance's recovery ended, for assertions that say what came instead. */
 export function outcomeOf(incident: Incident, id: string): string {
   const outcome = incident.instances.get(id)?.outcome
-  return outcome === undefined || outcome === null ? 'none' : `${outcome.outcome} ${outcome.code}`
+  return outcome === undefined || outcome === null ? 'none' : `${outcome.outcome} ${outcome.code}: ${outcome.message}`
 }
 
 export function pauseMs(ms: number): Promise<void> {
