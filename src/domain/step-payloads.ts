@@ -57,6 +57,8 @@ export interface EvacuationRequest {
 
 export interface Evacuated extends Pick<Instance, 'host' | 'vmState' | 'powerState'> {
   migration: string
+  /** What Nova took between the last look before the evacuation and the evacuation itself. Missing where that was nothing. */
+  ordered?: PowerOrder
 }
 
 export interface BeforeFence {

@@ -21,7 +21,7 @@ import { PlanReplaced } from './plan-check.ts'
 import { expectedOf, powerOrderNote } from './power-order.ts'
 import { afterOf, shownNow } from './shown.ts'
 import type { Slots } from './slots.ts'
-import { startLanded } from './start-landed.ts'
+import { settlePower } from './landed-power.ts'
 import { runStep } from './step-runner.ts'
 import { staleOrders } from './stale-order-leftovers.ts'
 import { drivers } from './steps/drivers.ts'
@@ -79,7 +79,7 @@ async function recover(
   for (;;) {
     const scene = { run, watch, trouble, plan, recovery, signal: run.signal }
     const ended =
-      (await runRecipe(run, watch, recovery, running, gate, slots, trouble)) ?? (await startLanded(scene, gate, slots))
+      (await runRecipe(run, watch, recovery, running, gate, slots, trouble)) ?? (await settlePower(scene, gate, slots))
     if (ended === null) return arrived(run, watch, recovery, trouble)
     const { foreign } = ended.error.details
     if (typeof foreign === 'string') return followForeign(run, watch, plan.instanceId, [foreign], ended.error)

@@ -1,14 +1,16 @@
 /**
- * What an owner ordered between the survey and the turn of an instance. Nova takes a stop or a start for a dead host, and only
- * the task tells of it until the evacuation overwrites that (docs/nova.md §1.4): so it is kept in the request of the
- * evacuation's row. Pure.
+ * What an owner ordered between the survey of an instance and its evacuation. Nova takes a stop or a start for a dead host, and only
+ * the task tells of it until the evacuation overwrites that (docs/nova.md §1.4): so it is kept in the request of the evacuation's row.
+ * What came after that last look only the history tells: it is read after the landing, and kept in the row of the result. Pure.
  *
  * The initial state stays what it was (law L4); this is a later word, and a stop is obeyed: a guest that its owner wants off must
  * not run. A start is only told: the recipe has no step for it, and anyone who gave it can give it again.
  */
+import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { InstanceRecovery } from '../domain/incident.ts'
-import type { Instance } from '../domain/instance.ts'
+import type { Instance, InstanceAction } from '../domain/instance.ts'
 import type { InstancePlan } from '../domain/plan.ts'
+import { lastOrder } from '../domain/power-history.ts'
 import type { PowerOrder } from '../domain/step-payloads.ts'
 
 /** An order that says otherwise than the plan, from the task of the instance right before its first evacuation. */
@@ -21,10 +23,34 @@ export function powerOrderIn(
   return taskState === 'powering-on' && expected === 'stopped' ? 'start' : null
 }
 
+/**
+ * How much earlier than our last look an order may be stamped that came after it: Nova stamps in whole seconds, by the clock of the API
+ * node that took it. Smaller loses a stop that was taken by a node whose clock is behind. Larger does not harm while it is shorter than
+ * what makes a host dead: a stop that came through on the living host is never taken for one that was lost.
+ */
+const clockMarginMs = 5_000
+
+/**
+ * An order that says otherwise than the plan, from the history of the instance after its landing.
+ * @param since cloud time of the last look before its first evacuation, ISO
+ */
+export function powerOrderSince(
+  since: string,
+  actions: readonly InstanceAction[],
+  { expected }: Pick<InstancePlan, 'expected'>,
+): PowerOrder | null {
+  const from = cloudTimeMs(since) - clockMarginMs
+  const last = lastOrder(actions.filter(({ startedAt }) => cloudTimeMs(startedAt) >= from))
+  if (last === 'stop') return expected === 'running' ? 'stop' : null
+  return last === 'start' && expected === 'stopped' ? 'start' : null
+}
+
 /** The order on record, or null. */
 export function powerOrderOf({ steps }: Pick<InstanceRecovery, 'steps'>): PowerOrder | null {
-  for (const { kind, request } of steps.values()) {
-    if (kind === 'evacuate' && request?.ordered !== undefined) return request.ordered
+  for (const { kind, request, result } of steps.values()) {
+    if (kind !== 'evacuate') continue
+    if (request?.ordered !== undefined) return request.ordered
+    if (result !== null && 'ordered' in result && result.ordered !== undefined) return result.ordered
   }
   return null
 }

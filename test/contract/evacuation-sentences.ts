@@ -14,6 +14,7 @@ const kinds = [
   'suspended',
   'rescued',
   'locked',
+  'stoppedLate',
 ] as const
 type Kind = (typeof kinds)[number]
 
@@ -168,6 +169,17 @@ export function evacuationSentences(scene: Scene): void {
       const { starts, running } = await scene.cloud.truth()
       expect(starts[id.stopped95]?.length).toBeGreaterThan(1)
       expect(running[id.stopped95]).toBeUndefined()
+    })
+
+    it('forgets a stop that Nova took before it: the guest lands running, and only the history tells of it', async () => {
+      expect((await scene.steps.act(id.stoppedLate, { 'os-stop': null })).status).toBe(202)
+      expect((await scene.steps.state(id.stoppedLate)).task).toBe('powering-off')
+      await scene.steps.evacuate(id.stoppedLate, 90)
+      expect((await scene.steps.evacuated(id.stoppedLate)).status).toBe('done')
+      expect(await scene.steps.state(id.stoppedLate)).toMatchObject({ vm: 'active', task: null, power: 1 })
+      const { body } = await nova(scene.cloud, 'GET', `/servers/${id.stoppedLate}/os-instance-actions`)
+      const [evacuate, stop] = body.instanceActions
+      expect([evacuate.action, stop.action, stop.message]).toEqual(['evacuate', 'stop', null])
     })
 
     it('is possible for a paused instance after a reset to active, and then lands stopped', async () => {

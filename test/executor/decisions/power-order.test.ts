@@ -1,8 +1,15 @@
 /** What an owner ordered between the survey and the turn of an instance, from its task and from the rows. */
 import { describe, expect, it } from 'vitest'
 import type { StepRecord } from '../../../src/domain/incident.ts'
-import type { EvacuationRequest, PowerOrder } from '../../../src/domain/step-payloads.ts'
-import { expectedOf, powerOrderIn, powerOrderNote, powerOrderOf } from '../../../src/executor/power-order.ts'
+import type { InstanceAction } from '../../../src/domain/instance.ts'
+import type { Evacuated, EvacuationRequest, PowerOrder } from '../../../src/domain/step-payloads.ts'
+import {
+  expectedOf,
+  powerOrderIn,
+  powerOrderNote,
+  powerOrderOf,
+  powerOrderSince,
+} from '../../../src/executor/power-order.ts'
 import { start, stop } from '../../../src/executor/steps/power.ts'
 import { instance } from '../../engine/surveys.ts'
 import { asked, plan, record, Stage } from './stage.ts'
@@ -34,6 +41,30 @@ describe('the task of an instance', () => {
   })
 })
 
+describe('the history of an instance that has landed', () => {
+  const looked = '2026-11-03T12:00:30.400Z'
+  const taken = (action: string, second: number, rest: Partial<InstanceAction> = {}): InstanceAction => ({
+    ...{ action, requestId: `req-${second}`, startedAt: `2026-11-03T12:00:${second}.000000` },
+    ...{ userId: 'owner', projectId: 'p', message: null, events: [], ...rest },
+  })
+
+  it.each<[string, InstanceAction[], 'running' | 'stopped' | null, PowerOrder | null]>([
+    ['a stop after our look', [taken('evacuate', 31), taken('stop', 31)], 'running', 'stop'],
+    ['a stop in the second of our look', [taken('evacuate', 31), taken('stop', 30)], 'running', 'stop'],
+    ['a stop by an API node whose clock is behind', [taken('evacuate', 31), taken('stop', 27)], 'running', 'stop'],
+    ['a stop of long ago, after which it ran again', [taken('evacuate', 31), taken('stop', 20)], 'running', null],
+    ['a stop, and a start after it', [taken('start', 32), taken('stop', 31)], 'running', null],
+    ['a stop that failed', [taken('stop', 31, { message: 'Error' })], 'running', null],
+    ['a stop by nova-compute', [taken('stop', 31, { userId: null, projectId: null })], 'running', null],
+    ['a start of what is to be off', [taken('evacuate', 31), taken('start', 31)], 'stopped', 'start'],
+    ['a stop of what is to be off', [taken('stop', 31)], 'stopped', null],
+    ['a stop where nobody knows how it is to be', [taken('stop', 31)], null, null],
+    ['nothing', [], 'running', null],
+  ])('with %s', (_what, actions, expected, order) => {
+    expect(powerOrderSince(looked, actions, plan({ expected }))).toBe(order)
+  })
+})
+
 describe('an order on record', () => {
   it.each([
     ['stop', ordered('stop'), 'stop'],
@@ -42,6 +73,11 @@ describe('an order on record', () => {
     ['none where nothing could be prepared', null, null],
   ] as const)('is found: %s', (_what, request, order) => {
     expect(powerOrderOf(recovery(request))).toBe(order)
+  })
+
+  it('is found in the row of the landing, too', () => {
+    const result: Evacuated = { migration: 'm', host: 'alive', vmState: 'active', powerState: 1, ordered: 'stop' }
+    expect(powerOrderOf({ steps: new Map([['0.go.go.1', record({ request: asked, result })]]) })).toBe('stop')
   })
 
   it('is one of an evacuation only', () => {
