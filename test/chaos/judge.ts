@@ -14,6 +14,8 @@ export interface Shown {
   task: string | null
   host: string | null
   locked: boolean
+  /** Nova took its owner's last stop or start, and the host that runs it could not do it: Nova's history says so. */
+  orderFailed: boolean
 }
 
 export interface Scene {
@@ -81,7 +83,8 @@ function difference({ wanted }: LivingGuest, server: Shown | null, runsOn: strin
   if (wanted.deleted) return `its owner deleted it, Nova has it ${server.vm}, task ${server.task}`
   const seen: string[] = []
   if (server.task !== null) seen.push(`task ${server.task}`)
-  if (server.vm !== wanted.vm && !(wanted.unsure && /^(active|stopped)$/.test(server.vm)))
+  const isOwners = wanted.unsure || server.orderFailed
+  if (server.vm !== wanted.vm && !(isOwners && /^(active|stopped)$/.test(server.vm)))
     seen.push(`${server.vm}, wanted ${wanted.vm}`)
   if (server.locked !== wanted.locked && !wanted.unsure) seen.push(server.locked ? 'locked' : 'its lock is gone')
   const shouldRun = server.vm === 'active' ? [server.host] : []

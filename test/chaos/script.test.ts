@@ -32,7 +32,7 @@ const guest: LivingGuest = {
   wanted: wantedOf({ name: 'web', host: 'cmp01', kind: 'running' }),
   orders: [],
 }
-const well: Shown = { vm: 'active', task: null, host: 'cmp02', locked: false }
+const well: Shown = { vm: 'active', task: null, host: 'cmp02', locked: false, orderFailed: false }
 
 function incident(outcome: OutcomeKind): Incident {
   const line = { plan: { name: 'web' }, outcome: { outcome, code: 'CODE', message: 'why' } }
@@ -64,6 +64,12 @@ it.each([
 ])('a guest of which the journal says "recovered" is wrong when it is %s', (_what, seen) => {
   const { wrong, told } = judged(seen)
   expect([wrong.length, told.length]).toEqual([1, 0])
+})
+
+it('a guest that its host could not stop or start for its owner is no failure', () => {
+  const off = { shown: { vm: 'stopped', orderFailed: true }, runsOn: [] }
+  expect(judged(off)).toMatchObject({ right: 1, wrong: [] })
+  expect(judged({ shown: { vm: 'stopped' }, runsOn: [] }).wrong).toHaveLength(1)
 })
 
 it('a guest that is not as its owner left it is no failure where the journal says why', () => {

@@ -142,7 +142,7 @@ export class ChaosStage {
 
   async judgement(): Promise<Judgement> {
     const servers = new Map<string, Shown | null>()
-    for (const { id } of this.guests) servers.set(id, await this.#shownWhenServed(id))
+    for (const guest of this.guests) servers.set(guest.id, await this.#shownWhenServed(guest))
     const truth = await truthNow()
     const { guests, began, gone: died } = this
     return judge({ guests, servers, truth, incidents: this.daemon.incidents(), died, began })
@@ -153,16 +153,16 @@ export class ChaosStage {
   }
 
   /** A host that runs takes some seconds to delete or reboot a guest. */
-  async #shownWhenServed(id: string): Promise<Shown | null> {
+  async #shownWhenServed(guest: LivingGuest): Promise<Shown | null> {
     for (let tries = 1; ; tries += 1) {
-      const shown = await this.#shown(id)
+      const shown = await this.#shown(guest)
       if (!/^(deleting|reboot)/.test(shown?.task ?? '') || this.gone.has(shown?.host ?? '') || tries === servedSeconds)
         return shown
       await pauseMs(1_000)
     }
   }
 
-  async #shown(id: string): Promise<Shown | null> {
+  async #shown({ id, orders }: LivingGuest): Promise<Shown | null> {
     const { status, body } = await nova(this.cloud, 'GET', `/servers/${id}`)
     if (status === 404) return null
     if (status !== 200) throw new Error(`server ${id}: ${status}`)
@@ -172,7 +172,14 @@ export class ChaosStage {
       task: server['OS-EXT-STS:task_state'],
       host: server['OS-EXT-SRV-ATTR:host'],
       locked: server.locked,
+      orderFailed: orders.length > 0 && (await this.#hasFailedOrder(id)),
     }
+  }
+
+  async #hasFailedOrder(id: string): Promise<boolean> {
+    const { body } = await nova(this.cloud, 'GET', `/servers/${id}/os-instance-actions`)
+    const actions: { action: string; message: string | null }[] = body.instanceActions ?? []
+    return actions.find(({ action }) => action === 'stop' || action === 'start')?.message === 'Error'
   }
 
   /** What a person does about a host that came back in the middle: leaves the rest of its guests where they are. */
