@@ -58,6 +58,7 @@ const cloudActs = {
       stop_fails: z.boolean().optional(),
       claim_fails: z.boolean().optional(),
       save_times_out: z.boolean().optional(),
+      saves_no_end: z.boolean().optional(),
       confirm_fails: z.boolean().optional(),
       slow_spawn: duration('0s', '1d').optional(),
       dies_while_spawning: z.boolean().optional(),

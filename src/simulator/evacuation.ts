@@ -212,7 +212,7 @@ export class Evacuations {
     if (host.faults.diskLocks && world.hypervisors.runsElsewhere(host.name, instance.uuid))
       throw new DiskInUse('libvirtError')
     world.hypervisors.set(host.name, instance.uuid, true, 'spawn')
-    if (host.faults.saveTimesOut) throw new Error('MessagingTimeout')
+    if (host.faults.saveTimesOut || host.faults.savesNoEnd) throw new Error('MessagingTimeout')
     this.expect(instance, 'rebuild_spawning')
     world.save(instance, { vmState: 'active', taskState: null, powerState: 1, launchedAt: world.wall(), fault: null })
   }
@@ -237,7 +237,7 @@ export class Evacuations {
   private fail(order: Order, migration: SimMigration | null, host: SimHost, error: Error): void {
     const { world } = this
     const { instance } = order
-    if (migration !== null) world.saveMigration(migration, { status: 'failed' })
+    if (migration !== null && !host.faults.savesNoEnd) world.saveMigration(migration, { status: 'failed' })
     world.release(instance.uuid, host.name)
     if (instance.deletedAt !== null) return
     const fault = {

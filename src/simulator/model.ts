@@ -155,6 +155,8 @@ export interface HostFaults {
   claimFails: boolean
   /** The conductor does not answer when the guest has been spawned (docs/nova.md §2.5). */
   saveTimesOut: boolean
+  /** Neither then nor later: the record stays `pre-migrating` for ever. */
+  savesNoEnd: boolean
   /** The end of a resize's confirmation on its source: the instance goes to ERROR, the record too. */
   confirmFails: boolean
   /** The host dies when the next guest is being spawned. */

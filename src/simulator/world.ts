@@ -58,6 +58,7 @@ const noFaults: HostFaults = {
   slowSpawnMs: 0,
   claimFails: false,
   saveTimesOut: false,
+  savesNoEnd: false,
   confirmFails: false,
   diesWhileSpawning: false,
   losesMove: false,

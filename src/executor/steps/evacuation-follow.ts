@@ -5,6 +5,7 @@
 import { LifeboatError } from '../../domain/errors.ts'
 import { isOver, type Instance, type Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
+import type { BeforeEvacuation } from '../../domain/step-payloads.ts'
 import type { Look } from '../host-watch.ts'
 import { retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
@@ -38,6 +39,12 @@ export const mustMoveWithinMs = 60_000
 const standsStillMs = 300_000
 
 /**
+ * How long a claimed instance may be seen in ERROR while its record stays where it is. Too short takes the moment between the two
+ * for the end (docs/nova.md §2.5); longer tells a person as much later that the guest runs on the destination.
+ */
+const settlesWithinMs = 30_000
+
+/**
  * How long a chosen destination may leave an order untaken before its nova-compute is looked at. Too short reads the services for a
  * slow one in vain; longer finds an order that nobody will carry out as much later.
  */
@@ -53,6 +60,7 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>)
     acceptedAt: began,
     done: null,
     still: null,
+    inErrorSince: null,
     unclaimedSince: null,
     chosenWell: null,
     askedAt: -Infinity,
@@ -65,6 +73,12 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>)
       const fresh = await retryRead(run.clock, signal, () => watch.read(plan.instanceId))
       if (fresh.host !== run.host) continue
       throw notMoved(scene, seen.done?.migration ?? null)
+    }
+    if (typeof seenNow === 'object' && 'unsaved' in seenNow) {
+      const fresh = await retryRead(run.clock, signal, () => watch.read(plan.instanceId))
+      if (fresh.vmState === 'error') throw unsaved(seenNow.unsaved, fresh)
+      seen.inErrorSince = null
+      continue
     }
     if (seenNow !== 'unseen') {
       seen.askedAt = run.clock.now()
@@ -112,6 +126,8 @@ interface Seen {
   done: { at: number; migration: Migration } | null
   /** Since when the record and the task have not moved. */
   still: { as: string; since: number; said: boolean } | null
+  /** Since when a destination that claimed it has it in ERROR, its record unmoved. */
+  inErrorSince: number | null
   /** Since when the record stands at `accepted`, taken by nobody. */
   unclaimedSince: number | null
   /** For how long the host that the scheduler chose for it is seen to be well. */
@@ -119,7 +135,7 @@ interface Seen {
   askedAt: number
 }
 
-type Found = Ended | 'unseen' | 'unmoved' | { unclaimed: Migration } | { still: Migration }
+type Found = Ended | 'unseen' | 'unmoved' | { unsaved: Migration } | { unclaimed: Migration } | { still: Migration }
 
 function metAnother({ run }: StepScene, record: StepRecord<'evacuate'>, records: readonly Migration[]): LifeboatError {
   const met = ours(records, beforeOf(record))
@@ -181,7 +197,29 @@ function look(scene: StepScene, record: StepRecord<'evacuate'>, seen: Seen): Loo
   const destination = destinationOf(run, migration)
   if (destination !== null && run.permissions.isFenced(destination))
     throw destinationDied(scene, record, migration, destination)
+  if (isUnsaved(scene, beforeOf(record), migration, seen)) return { found: { unsaved: migration } }
   return waiting(scene, migration, seen)
+}
+
+/** The destination claimed it and gave it up, and could not save that: the record stays as it was for ever. */
+function isUnsaved(
+  { run, watch, plan }: StepScene,
+  { vmState: was }: BeforeEvacuation,
+  { status }: Migration,
+  seen: Seen,
+): boolean {
+  const isInError = watch.instance(plan.instanceId)?.vmState === 'error' && was !== 'error'
+  const now = run.clock.now()
+  seen.inErrorSince = isInError && status !== 'accepted' ? (seen.inErrorSince ?? now) : null
+  return seen.inErrorSince !== null && now - seen.inErrorSince >= settlesWithinMs
+}
+
+function unsaved({ uuid, status, destHost }: Migration, { fault }: Instance): LifeboatError {
+  const message = `the guest may be running on ${destHost ?? 'an unknown host'}, which could not save what it had done: the instance is in ERROR (${fault ?? 'Nova gives no reason'}), its evacuation still ${status}`
+  return new LifeboatError('GUEST_ON_DESTINATION', message, {
+    certainty: 'unknown',
+    details: { migration: uuid, destination: destHost, fault },
+  })
 }
 
 function destinationDied(

@@ -325,6 +325,20 @@ describe('following an evacuation', () => {
       expect(await how(stage)).toMatchObject({ code: 'EVACUATION_FAILED' })
     })
 
+    it('without a record of it: the instance in ERROR for half a minute tells', async () => {
+      const stage = new Stage()
+      stage.migrations = [evacuation(1, { status: 'pre-migrating' })]
+      stage.shows({ vmState: 'error', fault: 'MessagingTimeout' })
+      const ended = follow(stage)
+      const seen = expect(ended).rejects.toMatchObject({
+        code: 'GUEST_ON_DESTINATION',
+        certainty: 'unknown',
+        details: { migration: 'm-1', destination: 'alive' },
+      })
+      await stage.clock.advance(181_000)
+      await seen
+    })
+
     it('whose history nobody knows is taken for one that started its guest', async () => {
       const stage = new Stage()
       stage.migrations = [evacuation(1, { status: 'failed', destHost: null })]
