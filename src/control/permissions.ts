@@ -107,7 +107,7 @@ export function createPermissions(parts: {
     const id = store.flaggedBy(host)
     if (id === undefined || verdict === undefined || isBeating(verdict)) return false
     const isUnread = (monitor.lastRead()?.askedAt ?? -Infinity) < (forcedDownAt.get(host) ?? -Infinity)
-    if (verdict.evidence.forcedDown !== true && !isUnread) return false
+    if (!verdict.evidence.forcedDown && !isUnread) return false
     const known = proven.get(id) ?? store.isProven(id)
     proven.set(id, known)
     return known

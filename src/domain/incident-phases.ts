@@ -35,6 +35,7 @@ export const holdCodes = {
     'Nova refuses what the recovery needs: a person must correct the policy, the credentials or the service',
   JOURNAL_UNAVAILABLE: 'The journal cannot be written',
   OTHER_INCIDENT: 'Another incident still works on instances of this host',
+  LATE_LOCK: 'A lock of ours whose answer was lost may still be served: Lifeboat waits to take it off',
   WORKFLOW_UNREADABLE: 'Lifeboat can no longer read the workflow that the incident began with: a person must decide',
   INTERNAL_ERROR: 'A bug in Lifeboat stops the recovery; Lifeboat tries again, less and less often',
   MEMORY: 'The daemon is short of memory and finishes other recoveries first',

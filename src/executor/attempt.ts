@@ -34,6 +34,12 @@ type Moved = Attempted | 'taken'
 const mayHideAnAct: ReadonlySet<string> = new Set(['API_UNAVAILABLE', 'INSTANCE_BUSY', 'API_REFUSED'])
 
 /**
+ * A second evacuation starts the guest twice, and a reset of the state takes the evacuation after it out of its task (docs/nova.md
+ * §2.5). A lock is outlasted by the incident (late-lock.ts); the others are refused, or do what was wanted.
+ */
+const harmsWhenLate: ReadonlySet<StepKind> = new Set(['evacuate', 'reset-state'])
+
+/**
  * How often a write that may still be served is looked for. Longer follows it late; shorter lists the migrations of the host for each
  * of them the more often.
  */
@@ -215,10 +221,10 @@ export class Attempt {
     return looksAgain ? 0 : reconcileQuietMs
   }
 
-  /** Whether the write that is out may still be served. Only an evacuation does harm when it is sent again meanwhile. */
+  /** Whether the write that is out may still be served, and would do harm to what is sent meanwhile. */
   #mayBeServed(): boolean {
     const { run, step } = this.#scene
-    if (step.do !== 'evacuate') return false
+    if (!harmsWhenLate.has(step.do)) return false
     this.#servedUntil ??= run.clock.now() + run.settings.longestRequestMs
     return run.clock.now() < this.#servedUntil
   }

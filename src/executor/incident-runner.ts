@@ -16,6 +16,7 @@ import { CloudTrouble } from './cloud-trouble.ts'
 import type { ExecutorContext, Run } from './context.ts'
 import { Gate } from './gate.ts'
 import { Holding, lookAgainMs, rarestLookMs } from './holding.ts'
+import { outlastLocks } from './late-lock.ts'
 import { failedAttempts, fenceHost, forceDown } from './host-steps.ts'
 import { HostWatch } from './host-watch.ts'
 import { closeIncident, closeObserved, leaveTheRest } from './incident-end.ts'
@@ -370,6 +371,7 @@ class IncidentRunner {
     const ended = await Promise.allSettled(work)
     const broken = ended.find((result) => result.status === 'rejected')
     if (broken !== undefined) throw ensureError(broken.reason)
+    await outlastLocks(this.#run, this.#holding, { watch, gate: this.#gate, slots, trouble })
     this.#to('sweeping')
   }
 

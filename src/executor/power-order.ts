@@ -50,7 +50,7 @@ export function powerOrderOf({ steps }: Pick<InstanceRecovery, 'steps'>): PowerO
   for (const { kind, request, result } of steps.values()) {
     if (kind !== 'evacuate') continue
     if (request?.ordered !== undefined) return request.ordered
-    if (result !== null && 'ordered' in result && result.ordered !== undefined) return result.ordered
+    if (result !== null && 'ordered' in result) return result.ordered
   }
   return null
 }

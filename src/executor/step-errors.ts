@@ -1,5 +1,6 @@
 /** The errors of a step's attempt, and which of them are not the step's at all. Pure. */
 import { ensureError, LifeboatError } from '../domain/errors.ts'
+import type { StepRecord } from '../domain/incident.ts'
 import type { Overdue, StepScene } from './step-driver.ts'
 
 /** Gives the error; throws it when it says nothing about the step: the daemon stops, or the journal cannot be written. */
@@ -41,14 +42,23 @@ export function noTrace(error: LifeboatError): LifeboatError {
   return new LifeboatError('API_UNAVAILABLE', `no answer, and Nova shows no trace of the request (${error.message})`, {
     retry: 'backoff',
     cause: error,
+    details: error.details['served'] === true ? {} : unserved,
   })
 }
 
-/** The write was intended long ago, and Nova did not take it. */
+/** The answer of the write was never heard, and Nova did not take it yet. */
 export function neverTaken(): LifeboatError {
-  return new LifeboatError('API_UNAVAILABLE', 'Nova shows no trace of the write, and nothing can serve it any more', {
+  return new LifeboatError('API_UNAVAILABLE', 'Nova shows no trace of the write', {
     retry: 'backoff',
+    details: unserved,
   })
+}
+
+const unserved = { unserved: true } as const
+
+/** Whether the write of a failed attempt may still be served by a front end that let go of its client. Lost answers alone. */
+export function mayStillBeServed({ error }: Pick<StepRecord, 'error'>): boolean {
+  return error?.details['unserved'] === true
 }
 
 function isOfTheDaemon({ code }: LifeboatError): boolean {

@@ -94,6 +94,10 @@ const endsHold: Record<HoldCode, EndsHold> = {
     text: 'Another incident still works on instances that are on this host now. This one goes on when that is done: see what the other one waits for',
     command: 'lifeboat incident list --open',
   }),
+  LATE_LOCK: () => ({
+    text: 'Nothing needs to be done: the instances have their outcomes. Lifeboat looks at them until a front end cannot serve its lock any more (executor.longest_request), and takes off a lock that comes late',
+    command: null,
+  }),
   WORKFLOW_UNREADABLE: ({ id, host }) => ({
     text: `This release cannot read the workflow that the incident began with. Run the release that opened it until it ends. Or cancel it, make sure that ${host} is off, and recover the host with the current workflow: lifeboat recover ${quoted(host)} --by NAME --proof "how you know that it is dead"`,
     command: `lifeboat incident cancel ${id} ${reason}`,

@@ -2,6 +2,7 @@
  * Writes on the instance's record alone: lock, unlock, reset-state. They reach no host and may be repeated, so a lost
  * answer is reconciled by one look.
  */
+import type { IncidentId } from '../../domain/entry.ts'
 import { LifeboatError } from '../../domain/errors.ts'
 import type { Instance } from '../../domain/instance.ts'
 import type { RecordState } from '../../domain/step-payloads.ts'
@@ -12,9 +13,14 @@ import { attempts, recheck } from './recheck.ts'
 /** How our locks are told from everybody else's (law L6): the reason that an owner sees. */
 const lockMark = 'lifeboat: instance is being recovered'
 
+/** What the owner reads. @param incident the one that locks: another one's lock is not to be taken off */
+export function lockReason(incident: IncidentId): string {
+  return `${lockMark} (${incident})`
+}
+
 export const lock: StepDriver<'lock'> = mark({
   reached: (instance) => instance.locked,
-  send: ({ run, plan }, as) => run.cloud.lock(plan.instanceId, `${lockMark} (${run.id})`, as),
+  send: ({ run, plan }, as) => run.cloud.lock(plan.instanceId, lockReason(run.id), as),
   wanted: 'locked',
 })
 
