@@ -94,13 +94,15 @@ async function recoverOnce(stateDir, cloudsFile) {
   }
 }
 
-/** Requests to Nova so far, by the daemon's own count. */
+/** Requests to Nova so far, by the daemon's own count. Its polls go on whether anything is recovered or not. */
 async function requestsSent() {
   const text = await (await fetch('http://127.0.0.1:9393/metrics')).text()
-  const counts = text
-    .split('\n')
-    .filter((line) => line.startsWith('lifeboat_api_request_duration_seconds_count') && line.includes('"compute"'))
-  return counts.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+  const total = (name, label) =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith(`${name}{`) && line.includes(label))
+      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+  return total('lifeboat_api_request_duration_seconds_count', '"compute"') - total('lifeboat_polls_total', '')
 }
 
 async function bootAll(nova) {

@@ -322,14 +322,14 @@ async function metrics(): Promise<string> {
   return (await fetch('http://127.0.0.1:9393/metrics')).text()
 }
 
-/** Requests to Nova so far, by the daemon's own count. */
+/** Requests to Nova so far, by the daemon's own count. Its polls go on whether anything is recovered or not. */
 function requestsSeen(text: string): number {
-  const lines = text
-    .split('\n')
-    .filter(
-      (line) => line.startsWith('lifeboat_api_request_duration_seconds_count') && line.includes('service="compute"'),
-    )
-  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+  const total = (name: string, label: string): number =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith(`${name}{`) && line.includes(label))
+      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+  return total('lifeboat_api_request_duration_seconds_count', 'service="compute"') - total('lifeboat_polls_total', '')
 }
 
 /** A confirmed resize leaves no allocation of its migration behind. */
