@@ -20,6 +20,7 @@ import { labAnswers, labRows } from './rows/lab.mjs'
 import { labDeathRows } from './rows/lab-deaths.mjs'
 import { labNoticeRows } from './rows/lab-notices.mjs'
 import { noticeRows } from './rows/notices.mjs'
+import { memoryRows } from './rows/memory.mjs'
 import { pageRows } from './rows/pages.mjs'
 import { recoveryRows } from './rows/recovery.mjs'
 import { restartRow } from './rows/restart.mjs'
@@ -51,6 +52,7 @@ const measurements = [
   { rows: ['7'], name: 'kill and restart', run: () => restartRow({ runs: quick ? 1 : 3 }) },
   { rows: ['8'], name: 'journal of 100,000', run: async () => journalRows({ appends: quick ? 200 : 1_000 }) },
   { rows: ['cli'], name: 'calls of the command line', run: () => cliRows({ runs: quick ? 5 : 15, beside }) },
+  { rows: ['memory'], name: 'memory', run: () => memoryRows({ runs: quick ? 1 : 3, beside }) },
   { rows: ['pages'], name: 'what pages ask for', run: () => pageRows({ repeats: quick ? 20 : 100 }) },
   { rows: ['detection'], name: '1,000 host-days of heartbeats', run: () => detectionRows({ quick }) },
   { rows: ['notices'], name: 'notices to owners', run: () => noticeRows({ runs: quick ? 1 : 5 }) },
