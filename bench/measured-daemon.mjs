@@ -76,15 +76,21 @@ function measuredJournal(inner) {
   return { ...inner, append }
 }
 
+/** Between pieces others have their turn: that time is not planning's. */
 function measuredWorkflow(inner) {
-  const plan = (survey, segment) => {
-    const began = performance.now()
-    const made = inner.plan(survey, segment)
-    seen.planMs += performance.now() - began
+  const planInPieces = async (survey, segment, pause) => {
+    let began = performance.now()
+    const counted = () => (seen.planMs += performance.now() - began)
+    const made = await inner.planInPieces(survey, segment, async () => {
+      counted()
+      await pause()
+      began = performance.now()
+    })
+    counted()
     seen.planned += made.instances.length
     return made
   }
-  return { ...inner, plan }
+  return { ...inner, planInPieces }
 }
 
 function beginMeasuring() {

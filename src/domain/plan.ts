@@ -116,4 +116,6 @@ export interface Workflow {
   source: string
   hostDeadlineMs: Record<HostStepKind, number>
   plan(survey: Survey, segment: Segment): HostPlan
+  /** As `plan`; of a large host `pause` is awaited now and then, so that others have their turn. Throws what it throws. */
+  planInPieces(survey: Survey, segment: Segment, pause: () => Promise<void>): Promise<HostPlan>
 }

@@ -25,32 +25,57 @@ export const planReasons = {
 
 type PlanReason = keyof typeof planReasons
 
+/** Instances planned in one go by whoever plans in pieces: some 20 ms. Many more would hold up heartbeats and other incidents. */
+const pieceSize = 25
+
+/** What a plan is made of. */
+export interface PlanOrder {
+  workflow: CompiledWorkflow
+  digest: string
+  settings: OwnerPolicySettings
+  survey: Survey
+  segment: Segment
+}
+
 /** Plans every instance of the survey, in the order in which they are to be recovered. */
-export function planHost(
-  workflow: CompiledWorkflow,
-  digest: string,
-  settings: OwnerPolicySettings,
-  survey: Survey,
-  segment: Segment,
-): HostPlan {
+export function planHost(order: PlanOrder): HostPlan {
+  const pieces = planPieces(order)
+  for (;;) {
+    const piece = pieces.next()
+    if (piece.done === true) return piece.value
+  }
+}
+
+/** As planHost. Between pieces of a large host `pause` is awaited; what it throws ends the planning. */
+export async function planHostInPieces(order: PlanOrder, pause: () => Promise<void>): Promise<HostPlan> {
+  const pieces = planPieces(order)
+  for (;;) {
+    const piece = pieces.next()
+    if (piece.done === true) return piece.value
+    await pause()
+  }
+}
+
+/** Yields where others may have their turn; gives the plan. */
+function* planPieces({ workflow, digest, settings, survey, segment }: PlanOrder): Generator<void, HostPlan> {
   const { name, revision } = workflow.document.metadata
   const aggregates = survey.aggregates.filter(({ hosts }) => hosts.includes(survey.host))
-  const planned = survey.instances.map((listed) => {
+  const planned: Planned[] = []
+  for (const listed of survey.instances) {
+    if (planned.length > 0 && planned.length % pieceSize === 0) yield
     const original = survey.recorded?.[listed.id] ?? recalled(listed, survey) ?? initialStateOf(listed, survey)
     // What its owner asks for is what Nova shows now, whatever else an earlier incident knows better.
     const { metadata, tags } = listed
     const instance = original.earlier === undefined ? listed : { ...original.instance, metadata, tags }
     const ownerPolicy = ownerPolicyOf(instance, aggregates, settings)
     const facts = factsOf(instance, original, ownerPolicy, survey, segment)
-    return { facts, plan: planInstance(workflow, survey, instance, original, ownerPolicy, facts) }
-  })
+    const plan = planInstance(workflow, survey, instance, original, ownerPolicy, facts)
+    planned.push({ plan, keys: workflow.order.map(({ key }) => safely(() => key(facts))) })
+  }
   return {
     host: survey.host,
     workflow: { name, revision, digest },
-    instances: [
-      ...inOrder(workflow, planned).map(({ plan }) => plan),
-      ...(survey.bound ?? []).map((bound) => planBound(bound, survey)),
-    ],
+    instances: [...inOrder(workflow, planned), ...(survey.bound ?? []).map((bound) => planBound(bound, survey))],
   }
 }
 
@@ -163,20 +188,25 @@ function missingNotes({ missing }: Survey): string[] {
     .map((part) => `${part} could not be read: ${missing[part]}; what they ask for was not taken into account`)
 }
 
+/** A plan, and what the document's order says of its instance. */
+interface Planned {
+  plan: InstancePlan
+  keys: unknown[]
+}
+
 /** By the document's keys, then by name and id, so that the order never depends on how Nova listed them. */
-function inOrder<T extends { facts: Facts; plan: InstancePlan }>(workflow: CompiledWorkflow, planned: T[]): T[] {
-  const keyed = planned.map((item) => ({ item, keys: workflow.order.map(({ key }) => safely(() => key(item.facts))) }))
-  keyed.sort((a, b) => {
-    if (a.item.plan.priority !== b.item.plan.priority) return b.item.plan.priority - a.item.plan.priority
+function inOrder(workflow: CompiledWorkflow, planned: Planned[]): InstancePlan[] {
+  planned.sort((a, b) => {
+    if (a.plan.priority !== b.plan.priority) return b.plan.priority - a.plan.priority
     for (const [index, { descending }] of workflow.order.entries()) {
       const [left, right] = [a.keys[index], b.keys[index]]
       const order =
         descending && left !== undefined && right !== undefined ? compared(right, left) : compared(left, right)
       if (order !== 0) return order
     }
-    return compared(a.item.plan.name, b.item.plan.name) || compared(a.item.plan.instanceId, b.item.plan.instanceId)
+    return compared(a.plan.name, b.plan.name) || compared(a.plan.instanceId, b.plan.instanceId)
   })
-  return keyed.map(({ item }) => item)
+  return planned.map(({ plan }) => plan)
 }
 
 /** A key that cannot be evaluated for an instance is not there, and sorts last either way: order is no reason to lose a plan. */

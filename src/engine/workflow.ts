@@ -10,7 +10,7 @@ import { problemText, readYaml, type Path, type Problem, type YamlSource } from 
 import { checkReferences } from './check.ts'
 import { compile, type CompiledWorkflow } from './compiled.ts'
 import { documentSchema } from './document.ts'
-import { planHost } from './planner.ts'
+import { planHost, planHostInPieces } from './planner.ts'
 import type { OwnerPolicySettings } from './owner-policy.ts'
 
 /**
@@ -27,6 +27,7 @@ export function parseWorkflow(
     throw new LifeboatError('WORKFLOW_INVALID', problems.map(problemText).join('\n'), { details: { problems } })
   }
   const { metadata, host } = workflow.document
+  const { ownerPolicy: settings } = options
   const digest = createHash('sha256').update(source, 'utf8').digest('hex')
   return {
     name: metadata.name,
@@ -38,7 +39,8 @@ export function parseWorkflow(
       'force-down': host['force-down'].deadline,
       survey: host.survey.deadline,
     },
-    plan: (survey, segment) => planHost(workflow, digest, options.ownerPolicy, survey, segment),
+    plan: (survey, segment) => planHost({ workflow, digest, settings, survey, segment }),
+    planInPieces: (survey, segment, pause) => planHostInPieces({ workflow, digest, settings, survey, segment }, pause),
   }
 }
 

@@ -23,6 +23,7 @@ import { closeIncident, closeObserved, leaveTheRest } from './incident-end.ts'
 import { runInstance } from './instance-runner.ts'
 import { retryRead } from './retry.ts'
 import { PlanCheck } from './plan-check.ts'
+import { recordPlans } from './plan-record.ts'
 import { ProofKeeper, sayIt, stillAnswers } from './proof-keeper.ts'
 import { ProofRenewal } from './proof-renewal.ts'
 import { recall, workedOnElsewhere } from './recall.ts'
@@ -32,6 +33,7 @@ import { stillMs } from './service-liveness.ts'
 import { Slots, type SharedQueue } from './slots.ts'
 import type { Surroundings } from './surroundings.ts'
 import { readAhead, requireCell, takeSurvey, type SurveyTaken } from './survey.ts'
+import { allEnded, turn } from './turn.ts'
 import { lacksWorkflow, waitForWorkflow } from './workflow-wait.ts'
 
 /**
@@ -39,9 +41,6 @@ import { lacksWorkflow, waitForWorkflow } from './workflow-wait.ts'
  * that people changed meanwhile are missed. Shorter: fencing that takes its time makes the survey read all of it again.
  */
 const aheadGoodForMs = 60_000
-
-/** Plans recorded in one go. Many more would keep the whole daemon, its polls included, from doing anything else. */
-const plansAtOnce = 100
 
 /** What only looking at the host holds for: over as soon as a look goes through. */
 const lookHolds: ReadonlySet<HoldCode> = new Set([
@@ -338,20 +337,13 @@ class IncidentRunner {
     this.#ahead = null
     const isRecent = ahead !== null && this.#run.clock.now() - ahead.at <= aheadGoodForMs
     const { taken, at } = await this.#surveyNow(isRecent ? ahead.read : null)
-    const survey = await this.#persistently(() => recall(taken.survey, this.#run))
+    const survey = await this.#persistently(() => recall(taken.survey, { ...this.#run, pause: () => turn(this.#run) }))
     const incident = this.#incident
     const segment = this.#run.permissions.segment(incident)
-    const plan = this.#run.permissions.workflow(incident.workflowDigest).plan(survey, segment)
-    const added = plan.instances.filter((instance) => !incident.instances.has(instance.instanceId))
-    const base = { incident: this.#run.id, host: this.#run.host }
-    for (let from = 0; from < added.length; from += plansAtOnce) {
-      const some = added.slice(from, from + plansAtOnce)
-      this.#run.journal.append(some.map((data) => ({ kind: 'plan.made', ...base, instance: data.instanceId, data })))
-      // A crash in between is harmless: nothing was touched yet, and what is planned already keeps its initial state.
-      await this.#holding.wait(0)
-    }
+    const added = await recordPlans(this.#run, survey, segment)
+    if (added > 0) await this.#holding.wait(0)
     // What a run before this one planned was perhaps planned by other rules.
-    if (added.length === incident.instances.size) this.#plans.made(segment)
+    if (added === incident.instances.size) this.#plans.made(segment)
     this.#to('recovering')
     this.#watch ??= this.#newWatch(taken.cloudTimeMs)
     this.#watch.surveyed(taken.survey.instances, taken.survey.migrations, at)
@@ -367,8 +359,7 @@ class IncidentRunner {
     const trouble = new CloudTrouble(this.#run, this.#holding)
     const open = [...incident.instances.values()].filter((recovery) => recovery.outcome === null)
     // In the order of the plan: the workflow's document says who goes first.
-    const work = open.map((recovery) => runInstance(this.#run, watch, recovery, this.#gate, slots, trouble))
-    const ended = await Promise.allSettled(work)
+    const ended = await allEnded(open, (it) => runInstance(this.#run, watch, it, this.#gate, slots, trouble), this.#run)
     const broken = ended.find((result) => result.status === 'rejected')
     if (broken !== undefined) throw ensureError(broken.reason)
     await outlastLocks(this.#run, this.#holding, { watch, gate: this.#gate, slots, trouble })

@@ -17,7 +17,12 @@ export interface RecallParts {
   /** The incident that the survey is for; null: none. */
   id: IncidentId | null
   signal?: AbortSignal
+  /** Awaited between pieces of a large host. */
+  pause?: () => Promise<void>
 }
+
+/** Instances looked up in the journal in one go: some milliseconds. */
+const pieceSize = 50
 
 /** Instances read at once. More would crowd out the evacuations of another host. */
 const parallelReads = 8
@@ -28,11 +33,12 @@ const parallelReads = 8
  */
 export async function recall(
   taken: Survey,
-  { cloud, permissions, id: incident, signal }: RecallParts,
+  { cloud, permissions, id: incident, signal, pause }: RecallParts,
 ): Promise<Survey> {
   const options = signal === undefined ? {} : { signal }
   const known = new Map<InstanceId, EarlierRecovery>()
-  for (const { id } of taken.instances) {
+  for (const [place, { id }] of taken.instances.entries()) {
+    if (place > 0 && place % pieceSize === 0) await pause?.()
     const before = permissions.earlier(id, incident)
     if (before !== null) known.set(id, before)
   }

@@ -1,5 +1,5 @@
 /** What would happen if a host died now: the same survey and the same planner as in an incident, without a single write. */
-import type { Clock } from '../domain/clock.ts'
+import { sleep, type Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { HostPlan, Workflow } from '../domain/plan.ts'
@@ -13,9 +13,10 @@ export async function planHost(
   host: string,
 ): Promise<HostPlan> {
   const { cloud, clock, workflow, segmentOf } = parts
+  const pause = (): Promise<void> => sleep(clock, 0)
   const taken = await takeSurvey(cloud, host, () => clock.wall())
   const { earlier = () => null } = parts
-  const survey = await recall(taken.survey, { cloud, permissions: { earlier }, id: null })
+  const survey = await recall(taken.survey, { cloud, permissions: { earlier }, id: null, pause })
   const service = survey.services.find((row) => row.binary === 'nova-compute' && row.host === host)
   if (service === undefined) {
     const known = survey.services.filter((row) => row.binary === 'nova-compute').map((row) => row.host)
@@ -25,5 +26,5 @@ export async function planHost(
     .filter((aggregate) => aggregate.hosts.includes(host))
     .map((aggregate) => aggregate.name)
   // The planner asks whether the other end of a resize lives; this host is taken for dead, as it would be.
-  return workflow.plan(survey, segmentOf(host, service.zone, aggregates))
+  return workflow.planInPieces(survey, segmentOf(host, service.zone, aggregates), pause)
 }

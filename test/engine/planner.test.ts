@@ -62,7 +62,10 @@ it('a decision not to recover holds nothing that could be run', () => {
 it('an instance that no rule takes is held, and says so', () => {
   const document = { metadata: { name: 'w', revision: 1 } } as unknown as CompiledWorkflow['document']
   const empty: CompiledWorkflow = { document, order: [], rules: [], notes: [], recipes: new Map() }
-  const { instances } = planHost(empty, 'd', defaultOwnerPolicy, survey([instance()]), segment())
+  const { instances } = planHost({
+    ...{ workflow: empty, digest: 'd', settings: defaultOwnerPolicy },
+    ...{ survey: survey([instance()]), segment: segment() },
+  })
   expect(instances).toMatchObject([
     {
       decision: 'hold',
