@@ -1,10 +1,16 @@
 /** The daemon as a process of its own, started as an administrator would, and read through its journal only. */
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { foldIncidents } from '../dist/domain/incident.js'
 import { openJournalReader } from '../dist/journal/reader.js'
 import { shipped } from './builds.mjs'
 import { memoryMiB, until } from './figures.mjs'
+
+/** What the unit gives every daemon: measured is what administrators run. */
+const unit = readFileSync(new URL('../systemd/lifeboat.service', import.meta.url), 'utf8')
+const variables = unit.matchAll(/^Environment="?(\w+)=(.*?)"?$/gm)
+const ofTheUnit = Object.fromEntries([...variables].map(([, name, value]) => [name, value]))
 
 export class DaemonProcess {
   #options
@@ -25,7 +31,7 @@ export class DaemonProcess {
     const { config, stateDir, port, env, program = [shipped, 'run'] } = this.#options
     const startedAt = Date.now()
     const child = spawn(process.execPath, [...program, '--config', config], {
-      env: { ...process.env, ...env, LIFEBOAT_STATE_DIR: stateDir },
+      env: { ...ofTheUnit, ...process.env, ...env, LIFEBOAT_STATE_DIR: stateDir },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     this.#child = child
