@@ -133,19 +133,27 @@ export interface Config {
 
 /** The configuration as it may be shown or logged. */
 export function withoutSecrets(config: Config): Config {
-  const hide = <T extends ProbeConfig | FencingConfig>(witness: T): T => {
-    if (witness.kind === 'redfish' || witness.kind === 'ipmi') return { ...witness, password: '***' }
-    if (witness.kind === 'prometheus') return { ...witness, login: hiddenLogin(witness.login) }
-    if (witness.kind !== 'fence-agent') return witness
-    return {
-      ...witness,
-      secretOptions: Object.fromEntries(Object.keys(witness.secretOptions).map((key) => [key, '***'])),
-    }
-  }
   const hideAll = <T extends ProbeConfig | FencingConfig>(named: Record<string, T>): Record<string, T> =>
-    Object.fromEntries(Object.entries(named).map(([name, witness]) => [name, hide(witness)]))
+    Object.fromEntries(Object.entries(named).map(([name, witness]) => [name, { ...witness, ...hidden(witness) }]))
   const notices = { ...config.notices, receivers: receiversWithoutSecrets(config.notices.receivers) }
   return { ...config, probes: hideAll(config.probes), fencing: hideAll(config.fencing), notices }
+}
+
+/** What takes the place of a witness's secrets. Each kind is named: one that is added does not compile before it says what it hides. */
+function hidden(witness: ProbeConfig | FencingConfig): object {
+  switch (witness.kind) {
+    case 'redfish':
+    case 'ipmi':
+      return { password: '***' }
+    case 'prometheus':
+      return { login: hiddenLogin(witness.login) }
+    case 'fence-agent':
+      return { secretOptions: Object.fromEntries(Object.keys(witness.secretOptions).map((key) => [key, '***'])) }
+    case 'tcp':
+    case 'ping':
+    case 'command':
+      return {}
+  }
 }
 
 function hiddenLogin(login: PrometheusConfig['login']): PrometheusConfig['login'] {

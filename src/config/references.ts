@@ -130,7 +130,7 @@ function checkSettings(file: ConfigFile, settings: SegmentSettings, path: Path, 
   }
 }
 
-/** Options that take the variables of `hosts`. */
+/** Options that take the variables of `hosts`, whatever witness they are of. One that is missing here is not checked. */
 const templateKeys = ['address', 'argv', 'system', 'username', 'fence', 'verify', 'options'] as const
 
 function checkTemplates(file: ConfigFile, witness: object, path: Path, report: Report): void {

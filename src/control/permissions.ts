@@ -1,6 +1,6 @@
 /**
- * What the executor may ask of the rest of the daemon: above all, whether the next write may be sent. Every reason to wait
- * is here, in the order in which a person would want to hear it.
+ * What the executor may ask of the rest of the daemon: above all, whether the next write may be sent. Every reason of the daemon
+ * to wait is here, in the order in which a person would want to hear it; docs/architecture.md lists the executor's own.
  */
 import type { Clock } from '../domain/clock.ts'
 import type { Incident } from '../domain/incident.ts'

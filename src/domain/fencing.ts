@@ -7,8 +7,7 @@ import type { HostName } from './service.ts'
 
 declare const proofBrand: unique symbol
 
-/** How a host is known to be dead, strongest first. */
-/** `statement` is the stored name of an attestation: a named person's word. */
+/** How a host is known to be dead, strongest first. `statement` is the stored name of an attestation: a named person's word. */
 export type ProofStrength = 'power-off' | 'agent-verified' | 'command-verified' | 'statement'
 
 /** What the journal keeps of a proof. */

@@ -20,7 +20,10 @@ export const incidentPhases = {
 
 export type IncidentPhase = keyof typeof incidentPhases
 
-/** Why an incident waits. A held incident keeps its phase; it goes on from there. */
+/**
+ * Why an incident waits. A held incident keeps its phase; it goes on from there. docs/architecture.md says where each is decided. Some
+ * are also names of errors (domain/errors.ts), which are something else.
+ */
 export const holdCodes = {
   BRAKE: 'Too many hosts failed at once',
   FROZEN: 'The control plane cannot be trusted',
@@ -33,6 +36,7 @@ export const holdCodes = {
   CLOUD_UNAVAILABLE: 'Nova does not answer, so Lifeboat can do nothing safely',
   NOVA_REFUSED:
     'Nova refuses what the recovery needs: a person must correct the policy, the credentials or the service',
+  /** Of older journals: today it is an alarm, for nothing can be recorded then. */
   JOURNAL_UNAVAILABLE: 'The journal cannot be written',
   OTHER_INCIDENT: 'Another incident still works on instances of this host',
   LATE_LOCK: 'A lock of ours whose answer was lost may still be served: Lifeboat waits to take it off',

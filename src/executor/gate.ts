@@ -1,6 +1,7 @@
 /**
- * The gate every write goes through. While something forbids acting (pause, frozen control plane, brake, the host shows
- * life) the incident is held here with its reason on record, and goes on by itself when the reason is gone (law L10).
+ * The gate that every write of an incident passes, but for what proves the host dead (fence-watch.ts, proof-renewal.ts). While
+ * control/permissions.ts forbids acting, or the proof of death does not hold, the incident is held here with its reason on record. It
+ * goes on by itself when the reason is gone (law L10).
  */
 import { sleep } from '../domain/clock.ts'
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'

@@ -57,8 +57,8 @@ const unknownFactor = 2
  */
 const longestFactor = 4
 
-/** Never before confirmAfterBeats; later for a host whose heartbeats are known to pause. */
-export function isConfirmed(
+/** Whether the silence is long enough to ask what else says dead. Never before confirmAfterBeats; later for a host whose heartbeats are known to pause. */
+export function isSilentEnough(
   { silentMs, intervalMs, suspicion }: Pick<HostFacts, 'silentMs' | 'intervalMs' | 'suspicion'>,
   limits: Pick<RuleLimits, 'confirmAfterBeats' | 'suspicionNeeded'>,
 ): boolean {
@@ -70,7 +70,7 @@ export function isConfirmed(
 /** What these facts of one host say, by the first row of the table that fits. */
 export function conclude(facts: HostFacts, limits: RuleLimits): Conclusion {
   const missed = facts.silentMs / facts.intervalMs
-  const confirmed = isConfirmed(facts, limits)
+  const confirmed = isSilentEnough(facts, limits)
   const { pulse } = facts
   const silent = `silent for ${seconds(facts.silentMs)} (${missed.toFixed(1)} missed heartbeats)`
   if (pulse.forcedDown) return forcedDown(facts, confirmed, silent)

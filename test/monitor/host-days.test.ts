@@ -5,7 +5,7 @@ import { pauseAfter } from '../../src/control/watch-loop.ts'
 import { firstSight, intervalOf, suspicionAfter, take } from '../../src/monitor/heartbeat.ts'
 import { Monitor } from '../../src/monitor/monitor.ts'
 import { defaultMonitorSettings } from '../../src/monitor/settings.ts'
-import { isConfirmed } from '../../src/monitor/verdict-rules.ts'
+import { isSilentEnough } from '../../src/monitor/verdict-rules.ts'
 
 const settings = { ...defaultMonitorSettings, pollIntervalMs: 5_000, quietAfterFreezeMs: 150_000 }
 const hour = 3_600_000
@@ -29,7 +29,7 @@ describe('the suspicion beside plain missed beats', () => {
   const detectors = {
     missed: ({ silentMs, intervalMs }: Silence) => silentMs >= 2.5 * intervalMs,
     suspicion: ({ pulse, silentMs, intervalMs, settings: own }: Silence) =>
-      isConfirmed({ silentMs, intervalMs, suspicion: suspicionAfter(pulse, silentMs, own) }, own),
+      isSilentEnough({ silentMs, intervalMs, suspicion: suspicionAfter(pulse, silentMs, own) }, own),
   }
   const over = (name: keyof typeof models, hosts: number) =>
     detectorsOver(models[name], { rules, detectors, hosts, seed: 5, lengthMs: 6 * hour })

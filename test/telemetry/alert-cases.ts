@@ -270,6 +270,7 @@ export const alertCases: AlertCase[] = [
       [`lifeboat_incidents{${at},phase="fencing",held="FENCE_FAILED"}`]: '1x40',
       [`lifeboat_incidents{${at},phase="recovering",held="none"}`]: '1x40',
       [`lifeboat_incidents{${well},phase="fencing",held="FROZEN"}`]: '_x10 1x2 _x30',
+      [`lifeboat_incidents{${well},phase="recovering",held="LATE_LOCK"}`]: '1x40',
     },
     quietAt: ['9m', '19m'],
     firesAt: '22m',

@@ -1,6 +1,7 @@
 /** The questions of someone woken at night, each with its answer, from the record alone. */
 import type { ComponentChildren } from 'preact'
 import type { IncidentReview } from '../../../domain/review.ts'
+import type { ProofStrength } from '../../../domain/fencing.ts'
 import { incidentPhases } from '../../../domain/incident-phases.ts'
 import { verdictWord } from '../../../domain/verdict.ts'
 import { Ago, Tag, Time } from '../../parts/text.tsx'
@@ -68,7 +69,7 @@ function Stated({ by, statement }: { by: string; statement: string }) {
 }
 
 /** What each strength of a proof means, for those who read it at night. */
-export const strengthMeans: Record<string, string> = {
+export const strengthMeans: Record<ProofStrength, string> = {
   'power-off': 'its power was read back as off',
   'agent-verified': 'a fence agent verified it',
   'command-verified': 'your fencing command verified it',
