@@ -8,7 +8,7 @@ import { firstSight, intervalOf, suspicionAfter, take } from '../dist/monitor/he
 import { Monitor } from '../dist/monitor/monitor.js'
 import { defaultMonitorSettings } from '../dist/monitor/settings.js'
 import { upperTail } from '../dist/monitor/suspicion.js'
-import { isConfirmed } from '../dist/monitor/verdict-rules.js'
+import { isSilentEnough } from '../dist/monitor/verdict-rules.js'
 import { tradeOffPlot } from './detection-plot.mjs'
 import { percentile } from './figures.mjs'
 import { detectorsOver, fleetDay, models } from './host-days.mjs'
@@ -32,7 +32,7 @@ export const families = {
       needed,
       ({ pulse, silentMs, intervalMs, settings: own }) =>
         silentMs >= own.confirmAfterBeats * intervalMs &&
-        isConfirmed(
+        isSilentEnough(
           { silentMs, intervalMs, suspicion: suspicionAfter(pulse, silentMs, own) },
           { ...own, suspicionNeeded: needed },
         ),
