@@ -221,7 +221,7 @@ export const configSchema = section({
       .max(100)
       .default(2.5)
       .describe(
-        'Missed heartbeats after which dead probes confirm it. Too low: one slow heartbeat and a failed probe fence a live host',
+        'Missed heartbeats before a host may be found dead, by its probes or by Nova; the brake and the check of the control plane use it, too. Too low: one slow heartbeat and a failed probe fence a live host',
       ),
     suspicion_needed: z
       .number()

@@ -194,7 +194,7 @@ export class WatchLoop {
     return verdict.kind === 'service-down' && onServiceDown === 'fence' && (!declared || onDeclaredDown === 'recover')
   }
 
-  /** Opens an incident, with `before` rows (a person's attestation, say) in the same transaction, and starts it. */
+  /** Opens an incident, with the rows of `also` (a person's attestation, say) after it in the same transaction, and starts it. */
   open(
     host: string,
     verdict: Verdict | null,

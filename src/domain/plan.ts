@@ -48,7 +48,7 @@ export interface RecipeStep {
   /** CEL over `original` and `policy`; false skips the step. Decided by the engine when the plan is made. */
   when?: string
   retry?: RetryPolicy
-  /** Error code (or `default`) -> recipe to go on with, or `fail` / `stuck`. */
+  /** Error code (or `default`) -> recipe to go on with, or `fail`, `stuck`, `left`. */
   onError?: Partial<Record<ErrorCode | 'default', string>>
 }
 

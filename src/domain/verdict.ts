@@ -103,7 +103,10 @@ export function witnessedDead({ probes }: Evidence): boolean {
   return probes.some(({ answer }) => answer === 'dead') && !probes.some(({ answer }) => answer === 'alive')
 }
 
-/** A suspect that is dead as far as one can tell: no witness finds it alive, and a witness says dead or its silence would confirm it. */
+/**
+ * A suspect that is dead as far as one can tell: no witness finds it alive, and a witness says dead or it missed `confirmAfterBeats`. How often
+ * it pauses is passed over: the brake may count a host that is not confirmed yet.
+ */
 export function looksDead(evidence: Evidence, confirmAfterBeats: number): boolean {
   if (witnessedDead(evidence)) return true
   return evidence.missedBeats >= confirmAfterBeats && !evidence.probes.some(({ answer }) => answer === 'alive')

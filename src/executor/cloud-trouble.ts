@@ -74,7 +74,7 @@ export class CloudTrouble {
     this.#rules = run.rulesInForce?.()
   }
 
-  /** An attempt failed for a reason that is not the instance's; `inARow`: for the so manieth time. */
+  /** An attempt failed for a reason that is not the instance's; `inARow`: how many times in a row. */
   refused(scene: Attempt, failure: ErrorRecord, inARow: number): void {
     const pauseMs = pauseFor(failure.code, inARow, scene.step.retry?.firstMs)
     this.#troubled.set(scene.plan.instanceId, { inARow, notBefore: this.#run.clock.now() + pauseMs })

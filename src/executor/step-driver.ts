@@ -39,7 +39,7 @@ export interface Overdue {
 
 /** A driver is given the rows of its own kind of step alone. */
 export interface StepDriver<K extends StepKind = StepKind> {
-  /** The state right before the write, for the journal; null when there is nothing to do. Reads, never writes. */
+  /** The state right before the write, for the journal; `nothingToDo` with the state that is there already. Reads, never writes. */
   before(scene: StepScene): Promise<Prepared<K>>
   /** Sends the write, under the step's own request id (`as`). Throws LifeboatError with its certainty. */
   send(scene: StepScene, as: CallOptions): Promise<Accepted>

@@ -38,6 +38,7 @@ export interface MonitorSettings {
   aggregatesEveryMs: number
 }
 
+/** For tests and rehearsals. The product's defaults are in config/schema.ts. */
 export const defaultMonitorSettings: MonitorSettings = {
   pollIntervalMs: 2_000,
   suspectAfterBeats: 1.5,
