@@ -278,7 +278,7 @@ export class HostReturns {
       clock,
       record: () => this.#record(host),
       mayWrite: () => this.#blocked(host) === null && store.openOn(host) === undefined,
-      noteOurWrite: (service) => monitor.noteOurWrite(service.host, service.updatedAt),
+      noteOurWrite: ({ host: of, updatedAt }, sentAt) => monitor.noteOurWrite(of, updatedAt, sentAt),
       signal,
       reconcileQuietMs: settings.reconcileQuietMs,
       tickMs: settings.tickMs,

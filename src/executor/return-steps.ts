@@ -25,7 +25,7 @@ export interface ReturnRun {
   record: () => ReturnRecord
   /** Asked once more right before the write is sent. */
   mayWrite: () => boolean
-  noteOurWrite: (service: ServiceRecord) => void
+  noteOurWrite: (service: ServiceRecord, sentAt: number) => void
   /** Aborts when the daemon stops. A write that was sent is always waited for. */
   signal: AbortSignal
   /** How long a write whose answer was lost may still show up in Nova. Too short: it is called lost and tried again. */
@@ -70,7 +70,9 @@ export async function takeBack(run: ReturnRun, kind: ReturnStepKind): Promise<vo
   append(run, { kind: 'step.intended', step: key, data })
   try {
     mayLeave()
-    run.noteOurWrite(await run.cloud.updateService(ourFlags.serviceId, changes[kind], { ...as, mayLeave }))
+    const sentAt = run.clock.now()
+    const after = await run.cloud.updateService(ourFlags.serviceId, changes[kind], { ...as, mayLeave })
+    run.noteOurWrite(after, sentAt)
     append(run, { kind: 'step.issued', step: key, data: { requestId: null, ...as } })
   } catch (thrown) {
     const error = ensureError(thrown)

@@ -124,11 +124,17 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
   }
 }
 
-/** A PUT of ours moved the stamp: no heartbeat, also when a poll has already taken it for one. */
-export function ownWrite(pulse: Pulse, updatedAt: string | null): Pulse {
+/**
+ * A PUT of ours moved the stamp: no heartbeat, also when a poll has already taken it for one. Stamps are of whole seconds: what was read
+ * before the write left is a beat of the same second.
+ *
+ * @param sentAt when it left, as `now` of `take`. Default: before anything was read
+ */
+export function ownWrite(pulse: Pulse, updatedAt: string | null, sentAt = -Infinity): Pulse {
   if (updatedAt === null) return { ...pulse, ownMovesExpected: pulse.ownMovesExpected + 1 }
   const ownStamps = [...pulse.ownStamps, updatedAt].slice(-ownStampsKept)
-  if (pulse.stamp === updatedAt && pulse.beforeBeat) return { ...pulse.beforeBeat, ownStamps, beforeBeat: null }
+  const isSeenSince = pulse.stamp === updatedAt && pulse.lastBeatAt > sentAt
+  if (isSeenSince && pulse.beforeBeat) return { ...pulse.beforeBeat, ownStamps, beforeBeat: null }
   return { ...pulse, ownStamps }
 }
 

@@ -89,9 +89,9 @@ export class Monitor {
     })
   }
 
-  /** Our own PUT moved the row's stamp: no heartbeat. */
-  noteOurWrite(host: HostName, updatedAt: string | null): void {
-    this.#tracks.noteOurWrite(host, updatedAt)
+  /** Our own PUT, which left at `sentAt`, moved the row's stamp: no heartbeat. */
+  noteOurWrite(host: HostName, updatedAt: string | null, sentAt?: number): void {
+    this.#tracks.noteOurWrite(host, updatedAt, sentAt)
   }
 
   verdicts(): Verdict[] {

@@ -79,9 +79,9 @@ export class Tracks {
   }
 
   /** Our own PUT moved the row's stamp: no heartbeat. */
-  noteOurWrite(host: HostName, updatedAt: string | null): void {
+  noteOurWrite(host: HostName, updatedAt: string | null, sentAt?: number): void {
     const track = this.#hosts.get(host)
-    if (track) track.pulse = ownWrite(track.pulse, updatedAt)
+    if (track) track.pulse = ownWrite(track.pulse, updatedAt, sentAt)
   }
 
   /** The hosts whose silence is long enough to ask their probes. */

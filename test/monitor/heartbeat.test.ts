@@ -64,6 +64,12 @@ describe('what is no heartbeat', () => {
     expect(ownWrite(fooled, '3')).toMatchObject({ lastBeatAt: 2_000, silentSince: 2_000, stamp: '3' })
   })
 
+  it('but a beat that was read before a PUT of the same second left stays one', () => {
+    const beaten = take(seen, at('3'), 9_000)
+    expect(ownWrite(beaten, '3', 9_000)).toMatchObject({ lastBeatAt: 9_000, stamp: '3' })
+    expect(ownWrite(beaten, '3', 8_999)).toMatchObject({ lastBeatAt: 2_000, stamp: '3' })
+  })
+
   it('a PUT of ours without a stamp: the next move, and only that', () => {
     const first = take(ownWrite(seen, null), at('3'), 9_000)
     expect(first.lastBeatAt).toBe(2_000)
