@@ -31,7 +31,13 @@ export function reviewedIncident(journal: JournalAccess, id: string): ReviewedIn
 
 const summaryColumns: Column<IncidentSummary>[] = [
   { title: 'ID', type: 'string', means: 'The argument of `incident show`', value: (it) => it.id },
-  { title: 'Host', type: 'string', means: 'The host that failed', value: (it) => it.host },
+  {
+    title: 'Host',
+    type: 'string',
+    means: 'The host that failed, or whose process did',
+    value: (it) => it.host,
+    text: (it) => (it.process === null ? it.host : `${it.host}\n${it.process}`),
+  },
   { title: 'Segment', type: 'string', means: 'The segment whose rules apply to it', value: (it) => it.segment },
   { title: 'Mode', type: 'string', means: '`armed`, or `observe`: nothing was sent', value: (it) => it.mode },
   {
@@ -45,7 +51,8 @@ const summaryColumns: Column<IncidentSummary>[] = [
   {
     title: 'State',
     type: 'string',
-    means: 'Its phase, `held: CODE`, or how it ended: `done`, `returned`, `cancelled`, `observed`',
+    means:
+      'Its phase, `held: CODE`, or how it ended: `done`, `returned`, `cancelled`, `observed`, of a process also `host-failed`, `left-to-people`',
     value: stateOf,
     text: (it) => [stateOf(it), fencingOf(it)].filter((part) => part !== null).join(': '),
   },
@@ -55,7 +62,8 @@ const summaryColumns: Column<IncidentSummary>[] = [
     type: 'object',
     means: 'How many are `recovered`, `left`, `failed`, `stuck`, and still `open`',
     value: (it) => it.outcomes,
-    text: (it) => (it.mode === 'observe' ? 'observed, nothing sent' : tally(it.outcomes)),
+    text: (it) =>
+      it.process !== null ? 'left alone' : it.mode === 'observe' ? 'observed, nothing sent' : tally(it.outcomes),
   },
 ]
 
@@ -95,7 +103,11 @@ function needOf({ ended, held, mode, outcomes, signedOff }: IncidentSummary): 'p
 /** Every field of the JSON and YAML of `incident show`; the type checker finds a missing one. */
 const documentFields: Record<keyof ReviewedIncident, { type: FieldType; means: string }> = {
   id: { type: 'string', means: 'The argument of `incident show`' },
-  host: { type: 'string', means: 'The host that failed' },
+  host: { type: 'string', means: 'The host that failed, or whose process did' },
+  process: {
+    type: 'string?',
+    means: 'The process that failed while its host lives, `nova-compute`; null: the host itself',
+  },
   segment: { type: 'string', means: 'The segment whose rules apply to it' },
   mode: { type: 'string', means: '`armed`, or `observe`: nothing was sent' },
   openedAt: { type: 'time', means: 'When it was opened' },
@@ -138,6 +150,7 @@ export const incidentDocument: Field[] = Object.entries(documentFields).map(([ti
 
 /** The columns that carry one field of the document each. */
 const further: [title: string, field: keyof ReviewedIncident][] = [
+  ['Process', 'process'],
   ['Opened By', 'openedBy'],
   ['Verdict', 'verdict'],
   ['Proof', 'proof'],

@@ -30,6 +30,9 @@ function head(incident: IncidentDetail, maxWidth: number | null): string {
   const rows = [
     ['Incident', incident.id],
     ['Host', `${incident.host} (segment ${incident.segment})`],
+    ...(incident.process === null
+      ? []
+      : [['Process', `${incident.process}: the host lives, and its instances are left alone`]]),
     ['Opened', `${clockTime(incident.openedAt)} by ${incident.openedBy}`],
     ['Mode', incident.mode === 'observe' ? 'observe: decided and recorded, nothing was sent' : 'armed'],
     ended === null
@@ -46,6 +49,7 @@ function head(incident: IncidentDetail, maxWidth: number | null): string {
   if (incident.cancelled !== null) rows.push(['Cancelled', `by ${incident.cancelled.by}: ${incident.cancelled.reason}`])
   if (incident.watched !== null)
     rows.push(['Since then', `${incident.watched.message} (${clockTime(incident.watched.at)})`])
+  if (incident.process !== null) return grid(['Field', 'Value'], rows, maxWidth)
   const ends = incident.instances === 0 || incident.mode === 'observe' ? '' : `: ${tally(incident.outcomes)}`
   rows.push(['Instances', `${incident.instances}${ends}`])
   return grid(['Field', 'Value'], rows, maxWidth)
@@ -86,7 +90,9 @@ function evidence({ verdict, openedBy, statement }: IncidentDetail): string {
   return `How we know\n${lines.map(line).join('')}${said}`
 }
 
-function fencing({ proof, voided, fenceAttempts, ended }: IncidentDetail): string {
+function fencing({ process, proof, voided, fenceAttempts, ended }: IncidentDetail): string {
+  // Its host lives: nothing is fenced.
+  if (process !== null) return ''
   const lines = fenceAttempts.slice(-attemptsShown).map(attemptText)
   const left = fenceAttempts.length - lines.length
   if (left > 0) lines.unshift(`${left} earlier attempts: lifeboat journal list --incident shows them all`)

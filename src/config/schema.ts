@@ -87,7 +87,7 @@ const segmentSettings = {
     .enum(['hold', 'fence'])
     .optional()
     .describe(
-      'A host that a probe finds alive and whose nova-compute is silent. fence: it is fenced, living guests included, and its instances are evacuated once that is proven',
+      'A host that a probe finds alive and whose nova-compute is silent. hold: only its service is disabled, until it is well. fence: it is fenced, living guests included, and its instances are evacuated once that is proven',
     ),
   fencing_timeout: duration('1s', '2h')
     .optional()

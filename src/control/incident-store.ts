@@ -27,7 +27,9 @@ export class IncidentStore {
   constructor(journal: Journal) {
     this.#journal = journal
     const closed = new Set(journal.read({ kinds: ['incident.closed'] }).map((entry) => entry.incident))
-    const opened = journal.read({ kinds: ['incident.opened'] }).filter((entry) => !closed.has(entry.incident))
+    const opened = journal
+      .read({ kinds: ['incident.opened', 'process.failed'] })
+      .filter((entry) => !closed.has(entry.incident))
     for (const entry of journal.read({ kinds: [...watchedReturnKinds] })) applyToWatched(this.#watched, entry)
     const watched = [...this.#watched.values()].map(({ incident }) => incident)
     this.#incidents = foldIncidents(
@@ -137,12 +139,28 @@ export class IncidentStore {
     return this.#incidents.size
   }
 
+  /** Open incidents of hosts: each is recovered. */
   open(): Incident[] {
-    return [...this.#incidents.values()].filter((incident) => incident.closed === null)
+    return this.openOfAnyKind().filter(({ process }) => process === null)
   }
 
+  /** The open incident of the host itself. */
   openOn(host: string): Incident | undefined {
     return this.open().find((incident) => incident.host === host)
+  }
+
+  /** Open incidents of processes: their hosts live, and nothing of them is recovered. */
+  openProcesses(): Incident[] {
+    return this.openOfAnyKind().filter(({ process }) => process !== null)
+  }
+
+  /** The open incident of a process of the host. */
+  openProcessOn(host: string): Incident | undefined {
+    return this.openProcesses().find((incident) => incident.host === host)
+  }
+
+  openOfAnyKind(): Incident[] {
+    return [...this.#incidents.values()].filter((incident) => incident.closed === null)
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * Keeps silent hosts out of scheduling while guests of a dead host are evacuated, and lets them back. Driven by the polls, and asked by
- * each recovery before its first evacuation. What is to be done is decided in domain/set-aside.ts, how it is written in
- * executor/set-aside-steps.ts.
+ * Keeps hosts out of scheduling, and lets them back: silent ones while guests of a dead host are evacuated, and those whose nova-compute
+ * failed, as long as its incident is open. Driven by the polls, and asked by each recovery before its first evacuation. What is to be
+ * done is decided in domain/set-aside.ts and domain/process-failure.ts, how it is written in executor/set-aside-steps.ts.
  *
  * Never more hosts than the brake would let through as dead, and none while the recovery itself may not act: in a fault of the control
  * plane every host is silent, and lives.
@@ -9,12 +9,14 @@
 import { pauseAfter } from '../domain/back-off.ts'
 import { Moments, sleep, type Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
-import { ensureError } from '../domain/errors.ts'
+import type { IncidentId } from '../domain/entry.ts'
+import { ensureError, type LifeboatError } from '../domain/errors.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { HostName, ServiceRecord } from '../domain/service.ts'
 import { evacuates } from '../domain/set-aside-record.ts'
+import { isProcessDown, isToBeDisabled } from '../domain/process-failure.ts'
 import { decideSetAside, isDestination, setAsideReason, whySetAside, type SetAside } from '../domain/set-aside.ts'
 import type { Permissions, ExecutorSettings } from '../executor/context.ts'
 import { disable, enable, type SetAsideRun } from '../executor/set-aside-steps.ts'
@@ -37,13 +39,19 @@ const firstLookMs = 100
 /** After Nova refused a write on a host. Shorter fills the journal with refusals. */
 const afterRefusalMs = 60_000
 
+/** The longest such pause where no evacuation waits: it doubles with each refusal. Longer leaves the host open once Nova allows it. */
+const rarestRetryMs = 3_600_000
+
 export interface SetAsidesParts {
   clock: Clock
   cloud: Pick<Cloud, 'listServices' | 'updateService'>
   journal: Journal
   observer: Observer
   monitor: Pick<Monitor, 'verdict' | 'verdicts' | 'service' | 'segment' | 'frozen' | 'inDoubt' | 'noteOurWrite'>
-  store: Pick<IncidentStore, 'open' | 'openOn' | 'hasOurFlags' | 'returnOf' | 'setAside'>
+  store: Pick<
+    IncidentStore,
+    'open' | 'openOn' | 'openProcesses' | 'openProcessOn' | 'hasOurFlags' | 'returnOf' | 'setAside'
+  >
   orders: Orders
   brake: Pick<BrakeWatch, 'roomFor'>
   permission: Permissions['of']
@@ -61,6 +69,16 @@ interface Watch {
   /** When it was written last, or an answer came: what was read before may show it otherwise. */
   wroteAt: number
   refusedAt: number
+  /** Refusals in a row. */
+  refusals: number
+}
+
+/** A disable that should leave now. */
+interface Due {
+  kind: 'silent' | 'process'
+  host: HostName
+  incident: IncidentId
+  because: string
 }
 
 export class SetAsides {
@@ -93,7 +111,7 @@ export class SetAsides {
 
   /** As `Permissions.setSilentAside`. */
   async setSilentAside(): Promise<void> {
-    if (this.#acting === null && this.#silent().length === 0 && this.#ordered().length === 0) return
+    if (this.#acting === null && this.#silentDue().length === 0 && this.#ordered().length === 0) return
     const { clock, signal } = this.#parts
     const enough = new AbortController()
     // One that is under way began before this recovery could be seen.
@@ -114,7 +132,7 @@ export class SetAsides {
   #watchOf(host: HostName): Watch {
     const known = this.#watches.get(host)
     if (known !== undefined) return known
-    const watch: Watch = { unanswered: 0, isBeingEnabled: false, wroteAt: -Infinity, refusedAt: -Infinity }
+    const watch: Watch = { unanswered: 0, isBeingEnabled: false, wroteAt: -Infinity, refusedAt: -Infinity, refusals: 0 }
     this.#watches.set(host, watch)
     return watch
   }
@@ -122,7 +140,7 @@ export class SetAsides {
   /** One at a time. Never rejects. */
   #act(): Promise<void> {
     if (this.#acting !== null) return this.#acting
-    if (this.#silent().length === 0) return Promise.resolve()
+    if (this.#due().length === 0) return Promise.resolve()
     this.#acting = this.#setAside()
       .catch((thrown: unknown) => this.#log(thrown))
       .finally(() => (this.#acting = null))
@@ -130,20 +148,18 @@ export class SetAsides {
   }
 
   async #setAside(): Promise<void> {
-    const { cloud, brake, store, monitor, signal } = this.#parts
+    const { cloud, signal } = this.#parts
     const { services } = await cloud.listServices({ signal })
     // Reading took time, in which people act and hosts beat.
-    const silent = this.#silent().filter((host) => this.#isUnchanged(host, services))
-    const aside = store.setAside().map(({ host }) => host)
-    for (const host of brake.roomFor(silent, aside)) {
-      const incident = this.#evacuating()
-      const row = monitor.service(host)
-      const silence = this.#whySilent(host)
-      if (incident === undefined || row === undefined || row.id === null || silence === null || signal.aborted) return
-      const order = { incident: incident.id, serviceId: row.id, reason: setAsideReason(incident.id) }
-      const because = `${silence}. Guests of ${incident.host} are evacuated, and Nova takes this host for up`
-      const run = this.#run(host, () => this.#whySilent(host) !== null && this.#evacuating() !== undefined)
-      this.#write(host, disable(run, order, because))
+    for (const due of this.#due()) {
+      const seen = this.#parts.monitor.service(due.host)
+      const row = computeOf(services, due.host)
+      if (seen === undefined || row === undefined || row.id === null || signal.aborted) continue
+      const isUnchanged = row.id === seen.id && row.updatedAt === seen.updatedAt
+      if (!isUnchanged || !(due.kind === 'process' ? isToBeDisabled(row) : isDestination(row))) continue
+      const order = { incident: due.incident, serviceId: row.id, reason: setAsideReason(due.incident, due.kind) }
+      const run = this.#run(due.host, () => this.#isStillDue(due))
+      this.#write(due.host, disable(run, order, due.because))
     }
   }
 
@@ -154,15 +170,90 @@ export class SetAsides {
     return store.open().find((incident) => evacuates(incident) && permission(incident).allowed)
   }
 
-  /** Hosts to be set aside; none while nothing is evacuated. */
-  #silent(): HostName[] {
-    const { monitor, store, clock } = this.#parts
-    if (this.#evacuating() === undefined) return []
-    const isRefused = (host: HostName): boolean => clock.now() - this.#watchOf(host).refusedAt < afterRefusalMs
-    return monitor
-      .verdicts()
+  /** Each kind within the room that it has by itself: a process that is down must not keep evacuations from being protected. */
+  #due(): Due[] {
+    return [...this.#silentDue(), ...this.#processesDue()]
+  }
+
+  #silentDue(): Due[] {
+    const { monitor } = this.#parts
+    const evacuating = this.#evacuating()
+    if (evacuating === undefined) return []
+    const hosts = monitor.verdicts().map(({ host }) => host)
+    return this.#withRoom(
+      hosts.flatMap((host) => {
+        const silence = this.#isFree(host) ? this.#whySilent(host) : null
+        if (silence === null) return []
+        const because = `${silence}. Guests of ${evacuating.host} are evacuated, and Nova takes this host for up`
+        return [{ kind: 'silent' as const, host, incident: evacuating.id, because }]
+      }),
+      this.#asideFor('silent'),
+    )
+  }
+
+  #processesDue(): Due[] {
+    const { store } = this.#parts
+    return this.#withRoom(
+      store.openProcesses().flatMap(({ host, id }) => {
+        const because = this.#isFree(host) ? this.#whyDown(host) : null
+        return because === null ? [] : [{ kind: 'process' as const, host, incident: id, because }]
+      }),
+      this.#asideFor('process'),
+    )
+  }
+
+  #withRoom(due: readonly Due[], aside: readonly HostName[]): Due[] {
+    if (due.length === 0) return []
+    const room = new Set(
+      this.#parts.brake.roomFor(
+        due.map(({ host }) => host),
+        aside,
+      ),
+    )
+    return due.filter(({ host }) => room.has(host))
+  }
+
+  /** Hosts that were set aside for the same kind of reason. */
+  #asideFor(kind: Due['kind']): HostName[] {
+    return this.#parts.store
+      .setAside()
+      .filter(({ host, setAside }) => this.#isOfProcess(host, setAside) === (kind === 'process'))
       .map(({ host }) => host)
-      .filter((host) => this.#whySilent(host) !== null && store.returnOf(host).setAside === null && !isRefused(host))
+  }
+
+  #isOfProcess(host: HostName, setAside: SetAside | null): boolean {
+    const own = this.#parts.store.openProcessOn(host)
+    return own !== undefined && own.id === setAside?.incident
+  }
+
+  /** Nothing of ours stands on it, and no write was refused there just now. */
+  #isFree(host: HostName): boolean {
+    return this.#parts.store.returnOf(host).setAside === null && !this.#isRefused(host)
+  }
+
+  #isRefused(host: HostName): boolean {
+    const { store, clock } = this.#parts
+    const { refusals, refusedAt } = this.#watchOf(host)
+    const mostMs = store.openProcessOn(host) === undefined ? afterRefusalMs : rarestRetryMs
+    return clock.now() - refusedAt < pauseAfter(refusals, afterRefusalMs, mostMs)
+  }
+
+  #isStillDue({ kind, host }: Due): boolean {
+    if (kind === 'process') return this.#whyDown(host) !== null
+    return this.#whySilent(host) !== null && this.#evacuating() !== undefined
+  }
+
+  /** Why the service of a host whose nova-compute failed should be disabled, or null. */
+  #whyDown(host: HostName): string | null {
+    const { monitor, store } = this.#parts
+    const incident = store.openProcessOn(host)
+    const verdict = monitor.verdict(host)
+    const row = monitor.service(host)
+    if (incident === undefined || incident.mode === 'observe') return null
+    // Theirs now: a person has ended it, or changed the service.
+    if (incident.cancelled !== null || incident.changedByOthers !== null) return null
+    if (verdict === undefined || row === undefined || !isProcessDown(verdict) || !isToBeDisabled(row)) return null
+    return this.#isHeld(host) || store.openOn(host) !== undefined || store.hasOurFlags(host) ? null : verdict.message
   }
 
   /** Why nothing should be sent there, or null, also where nothing may be done about it. */
@@ -174,16 +265,12 @@ export class SetAsides {
     return whySetAside(verdict, row, store.openOn(host), confirmAfterBeats())
   }
 
-  /** Nobody changed it, and it did not beat. */
-  #isUnchanged(host: HostName, services: readonly ServiceRecord[]): boolean {
-    const seen = this.#parts.monitor.service(host)
-    const row = computeOf(services, host)
-    return row !== undefined && isDestination(row) && row.id === seen?.id && row.updatedAt === seen.updatedAt
-  }
-
-  /** Disables that were ordered and that nothing shows yet. */
+  /** Disables that evacuations wait for: they were ordered, and nothing shows them yet. */
   #ordered(): HostName[] {
-    return this.#parts.store.setAside().flatMap(({ host, setAside }) => (setAside?.state === 'setting' ? [host] : []))
+    return this.#parts.store
+      .setAside()
+      .filter(({ host, setAside }) => setAside?.state === 'setting' && !this.#isOfProcess(host, setAside))
+      .map(({ host }) => host)
   }
 
   async #seeItShown(enough: AbortSignal): Promise<void> {
@@ -206,13 +293,15 @@ export class SetAsides {
     const decision = decideSetAside({
       ...{ known, row },
       verdict: monitor.verdict(host),
-      hasIncident: store.openOn(host) !== undefined,
+      hasIncident: this.#hasIncident(host),
       unanswered: this.#isUnanswered(host, known),
     })
     if (decision.do === 'take-back') return this.#takeBack(host, known)
     if (decision.do === 'wait') return
     const { to, because, certainty } = decision
-    const { incident, serviceId, reason } = known
+    const { serviceId, reason } = known
+    // What someone else did to the service is part of the failure that is open there now, whoever had it disabled before.
+    const incident = (known.state === 'taking-back' ? undefined : store.openProcessOn(host)?.id) ?? known.incident
     const data = { to, serviceId, reason, because, certainty }
     journal.append([{ kind: 'service.set-aside', incident, host, data }])
     this.#watchOf(host).wroteAt = clock.now()
@@ -220,8 +309,7 @@ export class SetAsides {
 
   #takeBack(host: HostName, known: SetAside): void {
     const watch = this.#watchOf(host)
-    const isRefused = this.#parts.clock.now() - watch.refusedAt < afterRefusalMs
-    if (isRefused || watch.isBeingEnabled || this.#isHeld(host)) return
+    if (this.#isRefused(host) || watch.isBeingEnabled || this.#isHeld(host)) return
     watch.isBeingEnabled = true
     this.#write(
       host,
@@ -230,23 +318,23 @@ export class SetAsides {
   }
 
   /** By a fresh row: a person may have disabled it since the poll. */
-  async #enableOurs(host: HostName, known: SetAside): Promise<boolean> {
-    const { cloud, signal, monitor, store } = this.#parts
+  async #enableOurs(host: HostName, known: SetAside): Promise<LifeboatError | null> {
+    const { cloud, signal, monitor } = this.#parts
     const lives = (): boolean =>
-      monitor.verdict(host)?.kind === 'healthy' && store.openOn(host) === undefined && !this.#isHeld(host)
+      monitor.verdict(host)?.kind === 'healthy' && !this.#hasIncident(host) && !this.#isHeld(host)
     const row = computeOf((await cloud.listServices({ signal })).services, host)
     const isOurs = row?.id === known.serviceId && row.status === 'disabled' && row.disabledReason === known.reason
-    if (!isOurs || !lives() || signal.aborted) return false
+    if (!isOurs || !lives() || signal.aborted) return null
     return enable(this.#run(host, lives), known, monitor.verdict(host)?.message ?? '')
   }
 
-  #write(host: HostName, work: Promise<boolean>): void {
+  #write(host: HostName, work: Promise<LifeboatError | null>): void {
     const { clock } = this.#parts
     const watch = this.#watchOf(host)
     watch.unanswered += 1
     watch.wroteAt = clock.now()
     const ended = work
-      .then((refused) => void (watch.refusedAt = refused ? clock.now() : watch.refusedAt))
+      .then((refused) => this.#count(host, refused))
       .catch((thrown: unknown) => this.#log(thrown))
       .finally(() => {
         watch.unanswered -= 1
@@ -254,6 +342,24 @@ export class SetAsides {
         this.#writes.delete(ended)
       })
     this.#writes.add(ended)
+  }
+
+  /** A row of refusals is one alarm: it is tried again, ever more rarely, and only a person can change Nova's mind. */
+  #count(host: HostName, refused: LifeboatError | null): void {
+    const { clock, journal, signal } = this.#parts
+    const watch = this.#watchOf(host)
+    watch.refusals = refused === null ? 0 : watch.refusals + 1
+    if (refused === null) return
+    watch.refusedAt = clock.now()
+    if (watch.refusals > 1 || signal.aborted) return
+    const message = `Nova refuses to change the service of ${host}: ${refused.message}. Lifeboat tries again, ever more rarely; check the policy of its account`
+    journal.append([{ kind: 'alarm.raised', host, data: { code: 'SERVICE_CHANGE_REFUSED', message } }])
+  }
+
+  /** It decides what becomes of what stands on the host. */
+  #hasIncident(host: HostName): boolean {
+    const { store } = this.#parts
+    return store.openOn(host) !== undefined || store.openProcessOn(host) !== undefined
   }
 
   /** A front end may still serve a disable whose client has gone, and nobody would take that back. */
@@ -280,7 +386,7 @@ export class SetAsides {
     return {
       ...{ host, cloud, journal, clock, signal, mayWrite },
       record: () => store.returnOf(host).setAside,
-      noteOurWrite: (service) => monitor.noteOurWrite(service.host, service.updatedAt),
+      noteOurWrite: ({ host: of, updatedAt }, sentAt) => monitor.noteOurWrite(of, updatedAt, sentAt),
     }
   }
 

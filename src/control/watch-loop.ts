@@ -3,21 +3,20 @@
  * changed, opens an incident for each host that is found dead, and hands it to the executor.
  */
 import { isAborted, sleep, type Clock } from '../domain/clock.ts'
-import type { Entry, IncidentId, NewEntry } from '../domain/entry.ts'
+import type { IncidentId, NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Segment } from '../domain/segment.ts'
-import { isNotListed, witnessedDead, type Verdict, type VerdictKind } from '../domain/verdict.ts'
+import { isNotListed, witnessedDead, type Verdict } from '../domain/verdict.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { PollReport } from '../monitor/report.ts'
 import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentStore } from './incident-store.ts'
+import { incidentId } from './incident-id.ts'
 import { segmentChanges } from './incident-segments.ts'
+import { alive, leftToPeople } from './left-to-people.ts'
 import { revokedProofs } from './proof-watch.ts'
-
-/** Verdicts that a host was dead or alive for sure; only life ends an episode. */
-const alive = new Set<VerdictKind>(['healthy', 'contradiction'])
 
 /**
  * The pause between polls while a host is suspect and its probes say dead, as a share of the usual one: its confirmation
@@ -77,7 +76,7 @@ export class WatchLoop {
     this.#unfinished = parts.store.open().map(({ id }) => id)
     for (const { host, id } of parts.store.open()) this.#handled.set(host, id)
     // A person's cancel outlives a restart; only a host that lived since then may fail again.
-    for (const host of cancelledHosts(parts.journal)) this.#handled.set(host, null)
+    for (const host of leftToPeople(parts.journal, 'host')) this.#handled.set(host, null)
   }
 
   /** Polls until `signal` aborts. A poll that fails to be recorded is told to the observer; the loop goes on. */
@@ -123,7 +122,7 @@ export class WatchLoop {
     this.#parts.journal.append(this.#owed)
     this.#owed = []
     // Before anything runs: by which rules it does.
-    this.#append(segmentChanges(this.#parts.store.open(), this.#parts.monitor))
+    this.#append(segmentChanges(this.#parts.store.openOfAnyKind(), this.#parts.monitor))
     // Before anything is opened: what trips the brake is on record before what it holds.
     this.#parts.brake.look()
     // Before anything runs: a proof that life has overtaken while no daemon watched must not be acted on.
@@ -214,30 +213,5 @@ export class WatchLoop {
     this.#handled.set(host, id)
     this.#parts.run(id)
     return id
-  }
-}
-
-/** Hosts whose last incident a person cancelled and that were not seen alive since. */
-function cancelledHosts(journal: Pick<Journal, 'read'>): string[] {
-  const lastClosed = new Map<string, Extract<Entry, { kind: 'incident.closed' }>>()
-  for (const entry of journal.read({ kinds: ['incident.closed'] }))
-    if (entry.kind === 'incident.closed' && entry.host !== null) lastClosed.set(entry.host, entry)
-  // Verdicts of these hosts alone: of a whole fleet there are years of them, each with its evidence.
-  const livedSince = (host: string, after: number): boolean =>
-    journal
-      .read({ host, kinds: ['verdict.changed'], after })
-      .some((entry) => entry.kind === 'verdict.changed' && alive.has(entry.data.kind))
-  return [...lastClosed]
-    .filter(([host, { seq, data }]) => data.outcome === 'cancelled' && !livedSince(host, seq))
-    .map(([host]) => host)
-}
-
-/** Readable and unique: when, and which host. */
-function incidentId(host: string, wallMs: number, taken: (id: string) => boolean): IncidentId {
-  const stamp = new Date(wallMs).toISOString().replace(/[-:]/g, '').slice(0, 15)
-  const base = `${stamp}Z-${host}`
-  for (let n = 1; ; n++) {
-    const id = n === 1 ? base : `${base}-${n}`
-    if (!taken(id)) return id
   }
 }

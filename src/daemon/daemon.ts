@@ -38,6 +38,7 @@ import type { ReviewedJournal } from '../review/incident-listing.ts'
 import { IncidentRecords } from '../review/incident-records.ts'
 import { createReview } from '../review/review.ts'
 import { UnreviewedIncidents } from '../review/unreviewed.ts'
+import { ProcessFailures } from '../control/process-failures.ts'
 import { RulesInForce, type Mode, type Rules } from '../control/rules.ts'
 import { SetAsides } from '../control/set-asides.ts'
 import { StaleOrders } from '../control/stale-orders.ts'
@@ -111,7 +112,7 @@ export class Daemon {
     this.store = new IncidentStore(journal)
     journal.onAppend((entry) => {
       observer.entry?.(entry)
-      if (entry.incident !== null) observer.incidents?.(this.store.open())
+      if (entry.incident !== null) observer.incidents?.(this.store.openOfAnyKind())
     })
     this.#starts = startsBefore(journal, clock)
     this.monitor = new Monitor({
@@ -141,7 +142,7 @@ export class Daemon {
     const earlier = (instance: string, except: string | null): EarlierRecovery | null =>
       earlierRecovery(journal, this.store, instance, except)
     const noteSegments = (): void => {
-      const entries = segmentChanges(this.store.open(), this.monitor)
+      const entries = segmentChanges(this.store.openOfAnyKind(), this.monitor)
       if (entries.length > 0) journal.append(entries)
     }
     const brake = new BrakeWatch({
@@ -175,6 +176,10 @@ export class Daemon {
       ...{ monitor: this.monitor, store: this.store, orders: this.orders, signal },
       permission: (it) => permissions.of(it),
       confirmAfterBeats: () => rules.now.monitorSettings.confirmAfterBeats,
+    })
+    const processFailures = new ProcessFailures({
+      ...{ clock, journal, observer, mode, brake, signal },
+      ...{ monitor: this.monitor, store: this.store, orders: this.orders },
     })
     const rulesInForce = (): object => rules.now
     this.#context = {
@@ -220,7 +225,7 @@ export class Daemon {
       monitor: this.monitor,
       store: this.store,
       brake,
-      followers: [this.#setAsides, this.#returns, this.#staleOrders, this.#afterReturns],
+      followers: [processFailures, this.#setAsides, this.#returns, this.#staleOrders, this.#afterReturns],
       observer,
       pollIntervalMs: () => rules.now.monitorSettings.pollIntervalMs,
       mode,
@@ -351,6 +356,6 @@ export class Daemon {
       this.#watch.wake()
       this.#scheduler.wake()
     }
-    return { entries: [...pin, ...segmentChanges(this.store.open(), this.monitor, next.segmentOf)], adopt }
+    return { entries: [...pin, ...segmentChanges(this.store.openOfAnyKind(), this.monitor, next.segmentOf)], adopt }
   }
 }

@@ -55,7 +55,7 @@ async function backUp({ journal, clock, observer, backupDirectory }: SchedulePar
 }
 
 function summarise({ store, observer, journal }: ScheduleParts): void {
-  const open = store.open()
+  const open = store.openOfAnyKind()
   const held = open.filter((incident) => incident.held !== null)
   observer.log?.('info', 'summary', {
     message: `${open.length} ${open.length === 1 ? 'incident is' : 'incidents are'} open, ${held.length} of them held`,

@@ -21,6 +21,18 @@ import type { Evidence, Verdict, VerdictKind } from './verdict.ts'
 
 export type IncidentId = string
 
+/** How an incident ends, each with what it means. The last two are of processes alone: older releases would take them for a host's. */
+export const incidentEnds = {
+  done: 'Every instance has its outcome',
+  returned: 'What had failed is back by itself',
+  cancelled: 'A person ended it',
+  observed: 'Lifeboat only observed: it sent nothing',
+  'host-failed': 'The host died as well: its own incident goes on',
+  'left-to-people': 'A person decides about the service: Lifeboat does nothing more to it',
+} as const
+
+export type IncidentEnd = keyof typeof incidentEnds
+
 /** How a person who acted was known, where a cloud vouched for them. Missing: by the operators' socket, on their own word. */
 export interface Via {
   /** A token of theirs, or the session that a page was given for one. */
@@ -75,13 +87,25 @@ export interface EntryData {
     openedBy: string
     workflowDigest: string
   }
+  /**
+   * A process of a host is down while the host lives: opens an incident of that process, whose guests are left alone. A kind of its own,
+   * so that an older release, which knows of hosts alone, takes it for none of its incidents.
+   */
+  'process.failed': {
+    /** The binary, as Nova names it. */
+    process: string
+    verdict: Verdict
+    segment: string
+    mode: 'observe' | 'armed'
+    openedBy: string
+  }
   /** Its host is in another segment now, and the rules of that one hold: a reload, another zone or aggregate, a restart. */
   'incident.segment-changed': { from: string; to: string }
   'incident.phase': { from: IncidentPhase; to: IncidentPhase }
   'incident.held': { code: HoldCode; message: string; error?: ErrorRecord }
   'incident.continued': { because: string }
   'incident.closed': {
-    outcome: 'done' | 'returned' | 'cancelled' | 'observed'
+    outcome: IncidentEnd
     message: string
     counts: Record<string, number>
     /** The host came back by itself: which of its instances are off is looked at from now on, and said by `instances.watched`. */

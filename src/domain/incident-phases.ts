@@ -15,6 +15,11 @@ export const incidentPhases = {
   },
   recovering: { means: 'Carrying out the plan of each instance', next: ['sweeping', 'closed'] },
   sweeping: { means: 'Looking for instances that appeared on the host since', next: ['surveying', 'closed'] },
+  /** The one phase of a process's incident: nothing of its host is recovered. */
+  watching: {
+    means: 'Keeping the scheduler away until nova-compute has been beating for the healthy time',
+    next: ['closed'],
+  },
   closed: { means: 'Ended: the outcome of each instance is on record', next: [] },
 } as const satisfies Record<string, { means: string; next: readonly string[] }>
 
@@ -43,6 +48,7 @@ export const holdCodes = {
   WORKFLOW_UNREADABLE: 'Lifeboat can no longer read the workflow that the incident began with: a person must decide',
   INTERNAL_ERROR: 'A bug in Lifeboat stops the recovery; Lifeboat tries again, less and less often',
   MEMORY: 'The daemon is short of memory and finishes other recoveries first',
+  CONFIRM_RETURN: 'nova-compute is up again, and a person must say whether its service is enabled',
 } as const
 
 export type HoldCode = keyof typeof holdCodes
@@ -56,6 +62,7 @@ export const holdsForAPerson: ReadonlySet<HoldCode> = new Set<HoldCode>([
   'NOVA_REFUSED',
   'WORKFLOW_UNREADABLE',
   'INTERNAL_ERROR',
+  'CONFIRM_RETURN',
 ])
 
 /** Throws on a change that the table does not allow: that would be a bug, and going on would act on a wrong belief. */

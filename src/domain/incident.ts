@@ -69,6 +69,8 @@ export interface RevokedProof extends Pick<ProofRecord, 'method' | 'strength' | 
 export interface Incident {
   id: IncidentId
   host: string
+  /** The process of the host that failed, by its binary. Null: the host itself did. */
+  process: string | null
   /** Of its host, as last on record. */
   segment: string
   /** The segment when it was opened. */
@@ -97,6 +99,8 @@ export interface Incident {
   watched: WatchedInstances | null
   /** What we had set on its host is taken back. `here`: who was left there then; null: that could not be read. */
   hostBack: { at: string; here: InstanceId[] | null } | null
+  /** Someone else changed the service that a process's incident had disabled, and how; null: nobody did. */
+  changedByOthers: string | null
   /** A person had those started that were off. */
   startOrder: { by: string; reason: string } | null
   hostSteps: Map<string, StepRecord>
@@ -128,6 +132,12 @@ export function applyEntry(incidents: Map<IncidentId, Incident>, entry: Entry): 
     incidents.set(entry.incident, openIncident(entry.incident, entry.host ?? '', entry.data, entry))
     return
   }
+  if (entry.kind === 'process.failed') {
+    const data = { ...entry.data, workflowDigest: '' }
+    const opened = openIncident(entry.incident, entry.host ?? '', data, entry)
+    incidents.set(entry.incident, { ...opened, process: entry.data.process, phase: 'watching' })
+    return
+  }
   const incident = incidents.get(entry.incident)
   if (incident === undefined) return
   incident.lastSeq = entry.seq
@@ -135,10 +145,16 @@ export function applyEntry(incidents: Map<IncidentId, Incident>, entry: Entry): 
   else applyToInstance(incident.instances, entry.instance, entry)
 }
 
-function openIncident(id: IncidentId, host: string, data: EntryData['incident.opened'], entry: Entry): Incident {
+function openIncident(
+  id: IncidentId,
+  host: string,
+  data: Omit<EntryData['incident.opened'], 'failure'>,
+  entry: Entry,
+): Incident {
   return {
     id,
     host,
+    process: null,
     segment: data.segment,
     openedIn: data.segment,
     mode: data.mode,
@@ -152,6 +168,7 @@ function openIncident(id: IncidentId, host: string, data: EntryData['incident.op
     revoked: null,
     watched: null,
     hostBack: null,
+    changedByOthers: null,
     startOrder: null,
     attestation: null,
     attestedSince: false,
@@ -226,6 +243,13 @@ function applyToHost(incident: Incident, entry: Entry): void {
     }
     case 'return.changed':
       if (entry.data.to === 'back') incident.hostBack = { at: entry.at, here: leftThere(entry.data.leftovers ?? []) }
+      break
+    case 'service.set-aside':
+      // That of a host's incident is about other hosts, and an order that Nova refused changed nothing.
+      if (incident.process !== null && incident.closed === null) {
+        const { to, certainty, because } = entry.data
+        if (to === 'over' && certainty === 'applied') incident.changedByOthers = because
+      }
       break
     case 'operator.start':
       incident.startOrder = entry.data

@@ -121,6 +121,18 @@ export const noticeTopics = {
     quietMs: 0,
     means: 'A host came back by itself, and instances that ran on it are off; info once they run again',
   },
+  'process-failed': {
+    audience: 'operator',
+    severity: 'warning',
+    quietMs: Infinity,
+    means: 'nova-compute is down on a host that lives: its service is disabled, its instances are left alone',
+  },
+  'process-over': {
+    audience: 'operator',
+    severity: 'info',
+    quietMs: 0,
+    means: 'An incident of nova-compute is over; warning if the service is left to people',
+  },
   'host-returned': { audience: 'operator', severity: 'info', quietMs: 0, means: 'A host is back in service' },
   'instances-affected': {
     audience: 'tenant',

@@ -4,7 +4,7 @@
  * Times are ISO text of our wall clock. Every act names a person and a reason: both end in the journal (law L10).
  */
 import type { BrakeScope } from './brake.ts'
-import type { IncidentId, Via } from './entry.ts'
+import type { IncidentEnd, IncidentId, Via } from './entry.ts'
 import type { ErrorCode } from './errors.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { OurFlags, Leftover, ReturnRules, ReturnState } from './host-return.ts'
@@ -152,12 +152,12 @@ export interface HostDetail extends HostStatus {
 
 export interface IncidentSummary extends Pick<
   Incident,
-  'id' | 'host' | 'segment' | 'mode' | 'openedAt' | 'openedBy' | 'phase' | 'held'
+  'id' | 'host' | 'process' | 'segment' | 'mode' | 'openedAt' | 'openedBy' | 'phase' | 'held'
 > {
   /** How far fencing has come, as a sentence; null before it began and once the host is proven dead. */
   fencing: string | null
   /** How it ended, or null while it is open. */
-  ended: { outcome: 'done' | 'returned' | 'cancelled' | 'observed'; message: string; at: string } | null
+  ended: { outcome: IncidentEnd; message: string; at: string } | null
   instances: number
   /** How many instances ended how; `open` are those without an outcome yet. */
   outcomes: Partial<Record<OutcomeKind | 'open', number>>

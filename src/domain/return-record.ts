@@ -36,6 +36,8 @@ export interface ReturnRecord {
   leftovers: readonly Leftover[]
   /** ISO times of this host's incidents. */
   failures: readonly string[]
+  /** ISO times at which nova-compute failed there while the host lived. */
+  processFailures: readonly string[]
   order: (ReturnOrder & { at: string }) | null
   /** ISO times at which our writes were confirmed in this return. */
   confirmed: Partial<Record<ReturnStepKind, string>>
@@ -64,6 +66,7 @@ export function incidentOf({ ourFlags }: ReturnRecord): IncidentId | undefined {
 /** The kinds that say how far a host's return is. */
 export const returnEntryKinds = [
   'incident.opened',
+  'process.failed',
   'service.marked',
   'service.restored',
   'service.set-aside',
@@ -94,6 +97,12 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
       const failures = [...record.failures, entry.at].slice(-failuresKept)
       // A new failure is a new return; only "keep it out" was said of the host and not of one return.
       return { ...begun(record), failures, order: record.order?.keepOut === true ? record.order : null }
+    }
+    case 'process.failed': {
+      // What was only observed was not disabled, and is no return either.
+      if (entry.data.mode === 'observe') return undefined
+      const processFailures = [...record.processFailures, entry.at].slice(-failuresKept)
+      return { ...record, processFailures, order: record.order?.keepOut === true ? record.order : null }
     }
     case 'service.marked':
       return { ...begun(record), ourFlags: flagsAfter(record, entry.incident ?? '', entry.data), setAside: null }
@@ -183,6 +192,7 @@ export function nothingKnown(host: string): ReturnRecord {
     said: null,
     leftovers: [],
     failures: [],
+    processFailures: [],
     order: null,
     confirmed: {},
     open: null,

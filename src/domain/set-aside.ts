@@ -33,9 +33,9 @@ export interface SetAside {
   at: string
 }
 
-/** What we write on the service. It begins as every text of ours does. */
-export function setAsideReason(incident: string): string {
-  return `${ourDisabledReason(incident)}: set aside while silent`
+/** What we write on the service. It begins as every text of ours does. @param why the host is silent, or only its nova-compute is down */
+export function setAsideReason(incident: string, why: 'silent' | 'process'): string {
+  return `${ourDisabledReason(incident)}: ${why === 'silent' ? 'set aside while silent' : 'its nova-compute is down'}`
 }
 
 type Row = Pick<ServiceRecord, 'id' | 'status' | 'state' | 'forcedDown' | 'disabledReason'>

@@ -5,7 +5,7 @@
  * Never decides whether a host is dead or what an instance needs: the verdict and the plan come from elsewhere.
  */
 import { cloudTimeMs } from '../domain/cloud-time.ts'
-import { ensureError, type LifeboatError } from '../domain/errors.ts'
+import { ensureError, LifeboatError } from '../domain/errors.ts'
 import { advance, type HoldCode, type IncidentPhase } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { ServicesReading } from '../domain/service.ts'
@@ -165,6 +165,8 @@ class IncidentRunner {
 
   async #doPhase(phase: Exclude<IncidentPhase, 'closed'>): Promise<void> {
     switch (phase) {
+      case 'watching':
+        throw new LifeboatError('INVARIANT', `incident ${this.#run.id} is of a process: nothing of it is recovered`)
       case 'confirming':
         return this.#confirm()
       case 'fencing':

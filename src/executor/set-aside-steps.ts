@@ -23,7 +23,7 @@ export interface SetAsideRun {
   record: () => SetAside | null
   /** Asked right before the write leaves. */
   mayWrite: () => boolean
-  noteOurWrite: (service: ServiceRecord) => void
+  noteOurWrite: (service: ServiceRecord, sentAt: number) => void
   /** Aborts when the daemon stops: a write that hangs is given up, and the next run learns by reading what came of it. */
   signal: AbortSignal
 }
@@ -34,9 +34,9 @@ export type SetAsideOrder = Pick<SetAside, 'incident' | 'serviceId' | 'reason'>
 /**
  * Sends the disable, once. It is in force long before the answer comes, where Nova asks a dying host to follow.
  *
- * @returns whether Nova refused it
+ * @returns why Nova refused it, or null
  */
-export async function disable(run: SetAsideRun, order: SetAsideOrder, because: string): Promise<boolean> {
+export async function disable(run: SetAsideRun, order: SetAsideOrder, because: string): Promise<LifeboatError | null> {
   const change = { status: 'disabled', disabledReason: order.reason } as const
   return send(run, order, { to: 'setting', because }, change, (error) =>
     error === null
@@ -45,8 +45,8 @@ export async function disable(run: SetAsideRun, order: SetAsideOrder, because: s
   )
 }
 
-/** Sends the enable, once. @returns whether Nova refused it */
-export async function enable(run: SetAsideRun, known: SetAside, because: string): Promise<boolean> {
+/** Sends the enable, once. @returns why Nova refused it, or null */
+export async function enable(run: SetAsideRun, known: SetAside, because: string): Promise<LifeboatError | null> {
   return send(run, known, { to: 'taking-back', because }, { status: 'enabled' }, (error) =>
     error === null
       ? { to: 'over', because: 'it lives and is enabled again', certainty: 'applied' }
@@ -60,7 +60,7 @@ async function send(
   { to, because }: { to: 'setting' | 'taking-back'; because: string },
   change: ServiceChange,
   after: (refused: LifeboatError | null) => Said,
-): Promise<boolean> {
+): Promise<LifeboatError | null> {
   const { host, clock, cloud, signal } = run
   const step = `set-aside.${to}.${new Date(clock.wall()).toISOString()}`
   const globalRequestId = stepRequestId({ incident: order.incident, host, step })
@@ -68,20 +68,21 @@ async function send(
   say(run, order, { to, because, certainty: 'unknown', globalRequestId })
   const since = run.record()?.since
   let refused: LifeboatError | null = null
+  const sentAt = clock.now()
   try {
     mayLeave()
     const service = await cloud.updateService(order.serviceId, change, { globalRequestId, mayLeave, signal })
     // The stamp of a disable explains itself by the flags that move with it, and may be a minute old by now.
-    if (to === 'taking-back') run.noteOurWrite(service)
+    if (to === 'taking-back') run.noteOurWrite(service, sentAt)
   } catch (thrown) {
     refused = ensureError(thrown)
     if (refused.code === 'JOURNAL_UNAVAILABLE') throw refused
-    if (refused.certainty !== 'not-applied') return false
+    if (refused.certainty !== 'not-applied') return null
   }
   const known = run.record()
   // Its effect was read meanwhile, or an incident of the host took it over.
   if (!signal.aborted && known?.state === to && known.since === since) say(run, order, after(refused))
-  return refused !== null && refused.code !== 'HELD_BACK'
+  return refused?.code === 'HELD_BACK' ? null : refused
 }
 
 type Said = Pick<EntryData['service.set-aside'], 'to' | 'because' | 'certainty' | 'globalRequestId'>

@@ -35,7 +35,7 @@ function incidentRules(db: Database.Database): Rules {
   const open = db.prepare(
     `INSERT OR REPLACE INTO incidents
        (id, host, segment, mode, phase, opened_at, opened_by, workflow_digest, last_seq)
-     VALUES (?, ?, ?, ?, 'confirming', ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const forget = ['instances', 'steps'].map((table) => db.prepare(`DELETE FROM ${table} WHERE incident = ?`))
   const move = db.prepare('UPDATE incidents SET segment = ? WHERE id = ?')
@@ -49,8 +49,11 @@ function incidentRules(db: Database.Database): Rules {
   return {
     'incident.opened': ({ incident, host, data, at, seq }) => {
       for (const statement of forget) statement.run(incident)
-      open.run(incident, host ?? '', data.segment, data.mode, at, data.openedBy, data.workflowDigest, seq)
+      const { segment, mode, openedBy, workflowDigest } = data
+      open.run(incident, host ?? '', segment, mode, 'confirming', at, openedBy, workflowDigest, seq)
     },
+    'process.failed': ({ incident, host, data, at, seq }) =>
+      open.run(incident, host ?? '', data.segment, data.mode, 'watching', at, data.openedBy, '', seq),
     'incident.segment-changed': ({ incident, data }) => move.run(data.to, incident),
     'incident.phase': ({ incident, data }) => phase.run(data.to, incident),
     'incident.held': ({ incident, data, at }) => hold.run(data.code, data.message, at, incident),

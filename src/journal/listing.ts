@@ -6,6 +6,7 @@ import type { OutcomeKind } from '../domain/outcome.ts'
 export interface IncidentLine {
   id: string
   host: string
+  process: string | null
   segment: string
   mode: 'observe' | 'armed'
   phase: IncidentPhase
@@ -40,11 +41,14 @@ type IncidentColumns = Omit<IncidentLine, keyof Counts> & { lastSeq: number }
 type CountColumns = Pick<IncidentLine, 'lastLineAt'> & IncidentLine['instances']
 
 const incidentSql = `
-SELECT id, host, segment, mode, phase, opened_at AS openedAt, opened_by AS openedBy,
+SELECT id, host, failed.process AS process, segment, mode, phase, opened_at AS openedAt, opened_by AS openedBy,
   workflow_digest AS workflowDigest, held_code AS heldCode, held_message AS heldMessage, held_since AS heldSince,
   proof_method AS proofMethod, proof_strength AS proofStrength, closed_at AS closedAt, outcome, message,
   last_seq AS lastSeq
-FROM incidents
+FROM incidents LEFT JOIN (
+  SELECT incident, json_extract(data, '$.process') AS process FROM entries INDEXED BY entries_by_kind
+  WHERE kind = 'process.failed'
+) AS failed ON failed.incident = id
 WHERE (@host IS NULL OR host = @host) AND (@openOnly = 0 OR phase <> 'closed') AND (@unreviewed = 0 OR (
   phase = 'closed' AND mode = 'armed'
   AND id NOT IN (SELECT incident FROM entries WHERE kind = 'review.signed-off' AND incident IS NOT NULL)

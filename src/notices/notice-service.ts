@@ -96,7 +96,9 @@ export class NoticeService {
     this.#foundSeq = journal.read({ newestFirst: true, limit: 1 })[0]?.seq ?? 0
     const [first] = missed
     const kinds: EntryKind[] =
-      this.#rules.receivers.size === 0 ? [] : ['incident.opened', 'incident.closed', 'instances.watched']
+      this.#rules.receivers.size === 0
+        ? []
+        : ['incident.opened', 'process.failed', 'incident.closed', 'instances.watched']
     const before = journal.read({ kinds, newestFirst: true, limit: causesRead })
     const past = [...rows, ...before].filter(({ seq, kind }) => isNotice(kind) || seq < (first?.seq ?? Infinity))
     const known = new Set<string>()

@@ -27,6 +27,7 @@ export const tellingKinds = [
   'verdict.changed',
   'alarm.raised',
   'incident.opened',
+  'process.failed',
   'incident.phase',
   'incident.held',
   'incident.closed',
@@ -66,6 +67,15 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       // With evidence it goes with a contradiction, which is told as such.
       if (entry.data.evidence !== undefined) return null
       return draft(entry, known, 'alarm', { code: entry.data.code, message: entry.data.message })
+    case 'process.failed': {
+      const { process, verdict, mode, segment } = entry.data
+      const what =
+        mode === 'observe'
+          ? 'would be disabled (nothing is sent: observing)'
+          : 'is being disabled, so that Nova sends no guest there'
+      const message = `${process} of ${entry.host} is down, and the host lives: its service ${what}. Its instances are left alone. ${verdict.message}`
+      return draft(entry, known, 'process-failed', { code: verdict.reason, message, segment })
+    }
     case 'incident.phase':
       return incident === undefined || !isBeginning(entry.data) ? null : begun(entry, known, incident)
     case 'incident.held': {
@@ -90,6 +100,7 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
         message: `${entry.host} is not dead any more: ${entry.data.message}`,
       })
     case 'incident.closed': {
+      if (incident !== undefined && incident.process !== null) return processOver(entry, known, incident)
       const { outcome, message } = entry.data
       const watched = entry.data.watched === true ? '. Which of its instances are off is being found out' : ''
       return draft(entry, known, 'incident-closed', {
@@ -122,6 +133,16 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
     default:
       return null
   }
+}
+
+function processOver(entry: Extract<Entry, { kind: 'incident.closed' }>, known: Known, { process }: Incident): Draft {
+  const { outcome, message } = entry.data
+  const severity = outcome === 'left-to-people' ? 'warning' : 'info'
+  return draft(entry, known, 'process-over', {
+    code: outcome,
+    message: `${process} of ${entry.host}: ${message}`,
+    severity,
+  })
 }
 
 /** The phases with which a recovery may begin; of the others nothing is told, and nothing need be read. */

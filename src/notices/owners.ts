@@ -42,6 +42,8 @@ export class Owners {
   readonly #told = new Map<string, Map<string, Notice>>()
   /** Hosts with an open incident, as the entries tell. */
   readonly #open = new Set<string>()
+  /** Open incidents of processes: their ends tell owners nothing. */
+  readonly #processes = new Set<string>()
   /** Hosts that came back by themselves, until it is known which of their instances are off. */
   readonly #watched = new Set<string>()
   /** Hosts whose instances are being read, with the sequence of the entry that they are read for. */
@@ -55,6 +57,8 @@ export class Owners {
 
   /** Follows notices and incidents, those of earlier runs too. */
   follow(entry: Entry): void {
+    if (entry.kind === 'process.failed') this.#processes.add(entry.incident ?? '')
+    if (entry.kind === 'incident.closed' && this.#processes.delete(entry.incident ?? '')) return
     if (entry.kind === 'incident.opened' && entry.host !== null) {
       this.#open.add(entry.host)
       this.#watched.delete(entry.host)
@@ -119,7 +123,7 @@ export class Owners {
     const { mode, rules, incident } = this.#parts
     const { receivers, maxInstances } = rules()
     const { host } = entry
-    if (host === null) return []
+    if (host === null || this.#processes.has(entry.incident ?? '')) return []
     const told = this.#told.get(host) ?? new Map<string, Notice>()
     if (isTheEnd(entry)) {
       const known = incident(entry.incident ?? '')

@@ -50,6 +50,8 @@ export const english: Texts = {
     'return-waits': operator('{host} waits for you to return it to service'),
     'return-refused': operator('{host} is kept out'),
     'instances-off': operator('{host} is back: {code}'),
+    'process-failed': operator('nova-compute of {host} is down'),
+    'process-over': operator('nova-compute of {host}: {code}'),
     'host-returned': operator('{host} is back in service'),
     test: operator('A test of this receiver'),
     'instances-affected': {

@@ -1,8 +1,11 @@
 /** What a person can ask of one host: everything known of it, and its return. */
 import type { Clock } from '../domain/clock.ts'
+import type { NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
+import { incidentPhases } from '../domain/incident-phases.ts'
+import type { Incident } from '../domain/incident.ts'
 import type { HostDetail, HostReturnDetail, Operations } from '../domain/operations.ts'
-import { incidentOf } from '../domain/return-record.ts'
+import { incidentOf, type ReturnRecord } from '../domain/return-record.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import { hostStatus, returnDetail } from '../review/host-views.ts'
 import type { IncidentStore } from '../control/incident-store.ts'
@@ -43,10 +46,16 @@ export function hostDetail(host: string, { monitor, store, orders, journal }: Ho
  * is nothing of ours to take back, or its incident is still open.
  */
 export function orderReturn(
-  { host, by, reason, keepOut, via }: Parameters<Operations['returnHost']>[0],
+  order: Parameters<Operations['returnHost']>[0],
   { monitor, store, journal }: HostParts,
 ): HostReturnDetail {
+  const { host, keepOut } = order
   const open = store.openOn(host)
+  const process = store.openProcessOn(host)
+  if (process !== undefined && open === undefined) {
+    journal.append([{ ...returnEntry(order), incident: process.id }])
+    return processReturn(process, store.returnOf(host))
+  }
   if (!store.hasOurFlags(host)) {
     if (monitor.verdict(host) === undefined)
       throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
@@ -57,16 +66,21 @@ export function orderReturn(
     throw new LifeboatError('USAGE', message)
   }
   const incident = incidentOf(store.returnOf(host))
-  journal.append([
-    {
-      kind: 'operator.return',
-      actor: `operator:${by}`,
-      ...(incident !== undefined && { incident }),
-      host,
-      data: { by, reason, keepOut, ...known(via) },
-    },
-  ])
+  journal.append([{ ...returnEntry(order), ...(incident !== undefined && { incident }) }])
   const detail = returnDetail(store.returnOf(host))
   if (detail === null) throw new LifeboatError('INVARIANT', `the order for ${host} left no trace`)
   return detail
+}
+
+function returnEntry({ host, by, reason, keepOut, via }: Parameters<Operations['returnHost']>[0]): NewEntry {
+  const data = { by, reason, keepOut, ...known(via) }
+  return { kind: 'operator.return', actor: `operator:${by}`, host, data }
+}
+
+/** Of a host that lives, and whose service is disabled while its nova-compute is down. */
+function processReturn({ held, phase }: Incident, { order }: ReturnRecord): HostReturnDetail {
+  const message = held?.message ?? incidentPhases[phase].means
+  const since = held?.since ?? order?.at ?? null
+  const state = order === null ? 'waiting-confirmation' : order.keepOut ? 'kept-out' : 'proving'
+  return { state, code: held?.code ?? null, message, since, leftovers: [], order }
 }

@@ -123,7 +123,12 @@ export function createOperations(parts: OperationsParts): Operations {
  * mass failure that nobody has seen when it was given.
  */
 function refuseNeedlessOverride(incident: Incident, brake: Pick<BrakeWatch, 'holds'>): void {
-  const { id, host, override, proof, held } = incident
+  const { id, host, process, override, proof, held } = incident
+  if (process !== null)
+    throw new LifeboatError(
+      'USAGE',
+      `Incident ${id} is of ${process} on ${host}, which lives: the brake holds no recovery of it`,
+    )
   if (override !== null) throw new LifeboatError('USAGE', `${override.by} already let incident ${id} past the brake`)
   if (proof !== null)
     throw new LifeboatError('USAGE', `${host} is proven dead: the brake holds incident ${id} no longer`)
@@ -154,7 +159,7 @@ function statusOf(parts: OperationsParts): DaemonStatus {
   const { clock, journal, journalPath, store, orders, monitor, brake, about, reloads, logLevel } = parts
   const hosts: Partial<Record<VerdictKind, number>> = {}
   for (const { kind } of monitor.verdicts()) hosts[kind] = (hosts[kind] ?? 0) + 1
-  const open = store.open()
+  const open = store.openOfAnyKind()
   const newest = journal.read({ newestFirst: true, limit: 1 })[0]
   const frozen = monitor.frozen()
   const lastPoll = monitor.lastPoll()

@@ -1,6 +1,7 @@
 /** What a script can wait for: something in the journal, a verdict, an incident's moment, or Nova's record of an instance. */
 import { z } from 'zod'
 import type { Entry } from '../domain/entry.ts'
+import type { Incident } from '../domain/incident.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
 import { section, text } from '../config/pieces.ts'
 import type { Stage } from './stage.ts'
@@ -57,6 +58,7 @@ const waitsForAPerson: ReadonlySet<HoldCode | undefined> = new Set<HoldCode>([
   'FENCING_MISSING',
   'HOST_ALIVE',
   'WORKFLOW_UNREADABLE',
+  'CONFIRM_RETURN',
 ])
 
 /** How long an incident that waits for another one says nothing: longer than any pause between two attempts. */
@@ -64,7 +66,10 @@ const waitsForAnotherMs = 30 * 60_000
 
 /** One whose evacuation waits on a host that only a person lets be recovered waits for that person too. */
 function areSettled(stage: Stage): boolean {
-  const open = stage.incidents().filter(({ closed }) => closed === null)
+  // A nova-compute that nobody starts stays down, and its incident open.
+  const isDown = ({ process, host }: Incident): boolean =>
+    process !== null && stage.daemon?.monitor.verdict(host)?.kind !== 'healthy'
+  const open = stage.incidents().filter((incident) => incident.closed === null && !isDown(incident))
   const others = open.filter(({ held }) => !waitsForAPerson.has(held?.code))
   return (
     others.length === 0 ||

@@ -28,6 +28,10 @@ export function factsOf(entry: Entry): string {
       const opener = openedBy === 'daemon' ? '' : 'by a person'
       return words(verdict?.reason ?? 'no verdict', segment, mode === 'armed' ? '' : mode, opener)
     }
+    case 'process.failed': {
+      const { process, verdict, segment, mode } = entry.data
+      return words(process, verdict.reason, segment, mode === 'armed' ? '' : mode)
+    }
     case 'silence.noted': {
       const { hosts, others, othersBeat } = entry.data
       const silent = hosts.map(({ host, silentMs }) => `${host}=${(silentMs / 1_000).toFixed(1)}s`)

@@ -110,6 +110,10 @@ const endsHold: Record<HoldCode, EndsHold> = {
     text: 'The daemon is short of memory. The incident goes on when other recoveries end',
     command: null,
   }),
+  CONFIRM_RETURN: ({ host, process }) => ({
+    text: `Find out why ${process ?? 'nova-compute'} of ${host} failed. If it is well, return the host to service: Lifeboat enables it`,
+    command: `lifeboat host return ${quoted(host)} ${reason}`,
+  }),
 }
 
 function stateIt(why: string, { host }: Incident): { text: string; command: string } {

@@ -13,7 +13,7 @@ export function lead(incident: Incident): string {
   return [whatDied(incident), howWeKnow(incident)].filter((text) => text !== '').join(' ')
 }
 
-function standingOf({ closed, held, phase, mode, instances, watched }: Incident): Standing {
+function standingOf({ process, closed, held, phase, mode, instances, watched }: Incident): Standing {
   const all = [...instances.values()]
   const outcomes: Standing['outcomes'] = {}
   for (const { outcome } of all) {
@@ -21,16 +21,18 @@ function standingOf({ closed, held, phase, mode, instances, watched }: Incident)
     outcomes[end] = (outcomes[end] ?? 0) + 1
   }
   const recoverable = all.filter(({ plan }) => plan.decision === 'recover').length
-  return { ended: closed, held, phase, mode, outcomes, instances: all.length, recoverable, watched }
+  return { process, ended: closed, held, phase, mode, outcomes, instances: all.length, recoverable, watched }
 }
 
-function whatDied({ host, verdict, openedBy, mode }: Incident): string {
+function whatDied({ host, process, verdict, openedBy, mode }: Incident): string {
   const observed = mode === 'observe' ? ' (observed only: nothing was sent)' : ''
+  if (process !== null) return `${process} of ${host} is down${observed}: ${trimmed(verdict?.message ?? '')}.`
   if (verdict === null) return `${openedBy} reported ${host} dead${observed}.`
   return `${host} was found ${verdictWord(verdict)}${observed}: ${trimmed(verdict.message)}.`
 }
 
-function howWeKnow({ proof, revoked, attestation, fencing, closed, held }: Incident): string {
+function howWeKnow({ process, proof, revoked, attestation, fencing, closed, held }: Incident): string {
+  if (process !== null) return 'The host lives: its instances are left alone.'
   if (proof !== null) {
     if (proof.strength === 'statement') return `${proof.statedBy ?? 'Someone'} stated that it is dead.`
     const what = proof.proves === 'storage' ? 'cut off from the storage' : 'dead'

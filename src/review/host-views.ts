@@ -13,7 +13,7 @@ interface HostViewParts {
 
 /** Null for a host on which nothing of ours was ever set. */
 export function returnDetail({ ourFlags: mark, state, said, leftovers, order }: ReturnRecord): HostReturnDetail | null {
-  if (mark === null && said === null && order === null) return null
+  if (mark === null && said === null) return null
   return {
     state,
     code: said?.code ?? null,
@@ -27,7 +27,7 @@ export function returnDetail({ ourFlags: mark, state, said, leftovers, order }: 
 export function hostStatus(verdict: Verdict, zone: string | null, { store, orders }: HostViewParts): HostStatus {
   const { host, segment, kind, reason, message, at, evidence } = verdict
   const { status, state, forcedDown, silentMs, intervalMs, missedBeats, probes } = evidence
-  const incident = store.openOn(host)?.id ?? null
+  const incident = (store.openOn(host) ?? store.openProcessOn(host))?.id ?? null
   const { setAside } = store.returnOf(host)
   const returning = store.isReturning(host) ? store.returnOf(host).state : null
   return {

@@ -77,7 +77,7 @@ export class IncidentRecord {
       this.#takeSpan(entry.instance, entry)
       this.#lines.delete(entry.instance)
     }
-    if (entry.kind === 'incident.opened') this.openedSeq = entry.seq
+    if (entry.kind === 'incident.opened' || entry.kind === 'process.failed') this.openedSeq = entry.seq
     else if (entry.kind === 'fence.attempt') this.attempts.push({ at: entry.at, ...entry.data })
     else if (entry.kind === 'review.noted') this.notes.push(reviewNote(entry))
     else if (entry.kind === 'review.signed-off') this.signOff = reviewNote(entry)

@@ -43,6 +43,7 @@ function summaryPart(incident: Incident, entries: Entry[]): string {
   const end = incident.closed === null ? null : incident.closed.at
   const rows = [
     ['Host', incident.host],
+    ...(incident.process === null ? [] : [['Process', incident.process]]),
     ['Segment', incident.segment],
     ['Opened', `${time(incident.openedAt)} by ${incident.openedBy}`],
     ['Mode', incident.mode === 'armed' ? 'armed' : 'observe: everything was decided and recorded, nothing was sent'],
@@ -53,14 +54,19 @@ function summaryPart(incident: Incident, entries: Entry[]): string {
         : `${time(end)}, ${incident.closed?.outcome}`,
     ],
     ['Took', between(incident.openedAt, end ?? last?.at ?? incident.openedAt)],
-    ['Instances', countLine(incident)],
-    ['Workflow', `\`${incident.workflowDigest}\``],
+    ...(incident.process === null
+      ? [
+          ['Instances', countLine(incident)],
+          ['Workflow', `\`${incident.workflowDigest}\``],
+        ]
+      : [['Instances', 'left alone: the host lives']]),
   ]
   if (incident.closed !== null) rows.push(['Summary', incident.closed.message])
   if (incident.held !== null)
     rows.push(['Held', `since ${time(incident.held.since)}: ${incident.held.code}, ${incident.held.message}`])
   if (incident.cancelled !== null) rows.push(['Cancelled', `by ${incident.cancelled.by}: ${incident.cancelled.reason}`])
-  return `# Incident ${oneLine(incident.id)}: host ${oneLine(incident.host)}\n\n${table(['', ''], rows)}`
+  const what = incident.process === null ? 'host' : `${oneLine(incident.process)} of`
+  return `# Incident ${oneLine(incident.id)}: ${what} ${oneLine(incident.host)}\n\n${table(['', ''], rows)}`
 }
 
 function countLine(incident: Incident): string {
@@ -104,6 +110,8 @@ function suspicionLine(suspicion: number): string {
 }
 
 function fencingPart(incident: Incident, entries: Entry[]): string {
+  // Its host lives: nothing is fenced.
+  if (incident.process !== null) return ''
   const attempts = entries.flatMap((entry) =>
     entry.kind === 'fence.attempt' ? [[time(entry.at), entry.data.method, entry.data.phase, entry.data.message]] : [],
   )

@@ -86,7 +86,7 @@ export function createReview(parts: ReviewParts): Review {
 }
 
 function segmentsOf(monitor: ReviewParts['monitor'], store: IncidentStore): SegmentStatus[] {
-  const open = store.open()
+  const open = store.openOfAnyKind()
   const verdicts = monitor.verdicts()
   return monitor.segments().map((rules) => {
     const own = verdicts.filter(({ segment }) => segment === rules.name)

@@ -15,6 +15,7 @@ const levels: Partial<Record<EntryKind, Level>> = {
   'brake.tripped': 'error',
   'alarm.raised': 'error',
   'incident.opened': 'warn',
+  'process.failed': 'warn',
   'incident.segment-changed': 'warn',
   'incident.held': 'warn',
   'step.failed': 'warn',
@@ -77,6 +78,10 @@ function fieldsOf(entry: Entry): Record<string, unknown> {
     case 'incident.opened': {
       const { segment, mode, openedBy } = entry.data
       return { segment, mode, openedBy }
+    }
+    case 'process.failed': {
+      const { process, segment, mode, openedBy } = entry.data
+      return { process, segment, mode, openedBy }
     }
     case 'incident.segment-changed':
       return { from: entry.data.from, segment: entry.data.to }

@@ -2,6 +2,7 @@
  * docs/reference/metrics.md, made from the catalogue: each metric with its unit, its labels and what to do with it. Owns the words
  * that only the page needs; the names are metrics.ts's. A test holds the two together.
  */
+import { incidentEnds } from '../domain/entry.ts'
 import { catalogue, type MetricEntry } from './metrics.ts'
 
 /** What to do with each metric, by name: the alert that uses it, or how it is read. */
@@ -25,7 +26,7 @@ export const uses: Record<string, string> = {
   lifeboat_brake_hosts: 'How close each scope is to its limit: down against allowed',
   lifeboat_incidents:
     'What is under way and what waits. LifeboatIncidentHeld, LifeboatNeedsPerson, LifeboatFenceFailed',
-  lifeboat_incidents_opened_total: 'How often hosts fail, by segment',
+  lifeboat_incidents_opened_total: 'How often hosts and their nova-computes fail, by segment',
   lifeboat_incidents_closed_total: 'How incidents ended; a person stopped the cancelled ones',
   lifeboat_evacuations_total: 'Share not confirmed: how well Nova evacuates',
   lifeboat_instances_total: 'LifeboatInstanceNotRecovered for failed and stuck, LifeboatInstanceLeft for left',
@@ -76,11 +77,12 @@ export const labelMeanings: Record<string, string> = {
   'lifeboat_journal_append_duration_seconds result': 'written or failed',
   segment: 'name of the segment',
   verdict: 'the verdict: healthy, suspect, host-down, …',
-  phase: 'how far the incident is: confirming, fencing, …, sweeping',
+  phase: 'how far the incident is: confirming, fencing, …, sweeping; watching: of a process',
   held: 'why it waits (hold code), or none',
   mode: 'observe or armed',
   outcome: 'how it ended',
-  'lifeboat_incidents_closed_total outcome': 'done, returned, cancelled or observed',
+  'lifeboat_incidents_closed_total outcome': Object.keys(incidentEnds).join(', '),
+  failure: 'host or process; unknown for an incident of an earlier run',
   'lifeboat_instances_total outcome': 'recovered, left, failed or stuck',
   'lifeboat_evacuations_total outcome': 'confirmed, or the error code',
   code: 'reason or error code',

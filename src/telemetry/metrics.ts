@@ -130,13 +130,13 @@ export const catalogue = {
     name: 'lifeboat_incidents_opened_total',
     type: 'counter',
     help: 'Incidents opened',
-    labels: ['segment', 'mode'],
+    labels: ['segment', 'failure', 'mode'],
   },
   incidentsClosed: {
     name: 'lifeboat_incidents_closed_total',
     type: 'counter',
     help: 'Incidents closed, by outcome',
-    labels: ['segment', 'outcome'],
+    labels: ['segment', 'failure', 'outcome'],
   },
   evacuations: {
     name: 'lifeboat_evacuations_total',

@@ -9,6 +9,7 @@ import type { Metrics } from './metrics.ts'
 
 interface OpenIncident {
   segment: string
+  failure: 'host' | 'process'
   openedAt: string
   lastOutcomeAt: string | null
   steps: Map<string, { kind: StepKind | HostStepKind | ReturnStepKind; at: string }>
@@ -51,14 +52,20 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
       case 'verdict.changed':
         detected(entry.data)
         break
-      case 'incident.opened': {
+      case 'incident.opened':
+      case 'process.failed': {
         const { segment, mode } = entry.data
-        open.set(entry.incident ?? '', { segment, openedAt: entry.at, lastOutcomeAt: null, steps: new Map() })
-        metrics.incidentsOpened.inc({ segment, mode })
+        const failure = entry.kind === 'process.failed' ? 'process' : 'host'
+        open.set(entry.incident ?? '', { segment, failure, openedAt: entry.at, lastOutcomeAt: null, steps: new Map() })
+        metrics.incidentsOpened.inc({ segment, failure, mode })
         break
       }
       case 'incident.closed':
-        metrics.incidentsClosed.inc({ segment: incident?.segment ?? 'unknown', outcome: entry.data.outcome })
+        metrics.incidentsClosed.inc({
+          segment: incident?.segment ?? 'unknown',
+          failure: incident?.failure ?? 'unknown',
+          outcome: entry.data.outcome,
+        })
         if (incident !== undefined && incident.lastOutcomeAt !== null) {
           metrics.recovery.observe({ segment: incident.segment }, seconds(incident.openedAt, incident.lastOutcomeAt))
         }

@@ -167,8 +167,9 @@ function observeRequest(metrics: Metrics, logger: Logger, seen: RequestSeen): vo
 function observeProgress(metrics: Metrics, open: Incident[], progressOf: Map<string, number>): void {
   metrics.recoveryProgress.reset()
   const oldest = new Map<string, number>()
-  for (const { id, segment, held, openedAt } of open) {
-    if (held !== null) continue
+  for (const { id, process, segment, held, openedAt } of open) {
+    // One of a process only waits for its nova-compute, for as long as that takes.
+    if (held !== null || process !== null) continue
     const last = progressOf.get(id) ?? Date.parse(openedAt) / 1000
     oldest.set(segment, Math.min(last, oldest.get(segment) ?? Infinity))
   }

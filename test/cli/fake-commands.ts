@@ -114,6 +114,7 @@ export const anEntry = {
 export const anIncident: IncidentDetail = {
   id: 'i-1',
   host: 'cmp01',
+  process: null,
   segment: 'ceph',
   mode: 'armed',
   openedAt: '2026-01-02T03:00:00.000Z',

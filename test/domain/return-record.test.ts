@@ -12,7 +12,7 @@ import { setAsideReason } from '../../src/domain/set-aside.ts'
 
 const host = 'cmp01'
 const text = (incident: string): string => `lifeboat: incident ${incident}`
-const asideText = setAsideReason('1')
+const asideText = setAsideReason('1', 'silent')
 
 /** Entries of one host, a second apart. */
 class Told {
@@ -307,6 +307,7 @@ test('a host that no entry speaks of is away, with nothing of ours on it', () =>
     said: null,
     leftovers: [],
     failures: [],
+    processFailures: [],
     order: null,
     confirmed: {},
     open: null,

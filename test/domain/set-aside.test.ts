@@ -16,7 +16,7 @@ import type { ProbeReading, Verdict, VerdictKind } from '../../src/domain/verdic
 
 const confirmAfterBeats = 3
 const dead = 'incident-of-cmp01'
-const reason = setAsideReason(dead)
+const reason = setAsideReason(dead, 'silent')
 
 function row(change: Partial<ServiceRecord> = {}): ServiceRecord {
   const flags = { status: 'enabled', state: 'up', forcedDown: false, disabledReason: null } as const

@@ -29,7 +29,7 @@ export function brokenLaws(stage: Stage, scenario: Scenario): string[] {
     ...marksLeftBehind(stage, scenario, incidents),
     ...lockedOut(entries, stage),
     ...instancesWithoutLine(incidents),
-    ...openForEver(incidents),
+    ...openForEver(incidents, stage),
   ]
 }
 
@@ -148,10 +148,13 @@ function instancesWithoutLine(incidents: Map<string, Incident>): string[] {
 }
 
 /** After hours of peace an incident is over, or waits for what only a person can give, itself or through another one. */
-const waitsForAPerson = new Set(['BRAKE', 'FENCE_FAILED', 'FENCING_MISSING', 'HOST_ALIVE'])
+const waitsForAPerson = new Set(['BRAKE', 'FENCE_FAILED', 'FENCING_MISSING', 'HOST_ALIVE', 'CONFIRM_RETURN'])
 
-function openForEver(incidents: Map<string, Incident>): string[] {
-  const open = [...incidents.values()].filter(({ closed }) => closed === null)
+function openForEver(incidents: Map<string, Incident>, stage: Stage): string[] {
+  // A nova-compute that nobody starts stays down, and its incident open.
+  const isDown = ({ process, host }: Incident): boolean =>
+    process !== null && stage.daemon?.monitor.verdict(host)?.kind !== 'healthy'
+  const open = [...incidents.values()].filter((incident) => incident.closed === null && !isDown(incident))
   const held = open.filter((incident) => waitsForAPerson.has(incident.held?.code ?? ''))
   // An order under way on a host that a person has to let go ends when that one does.
   const waits = ({ instances }: Incident): boolean =>

@@ -330,7 +330,7 @@ describe('metrics', () => {
       'lifeboat_evacuations_total{segment="az1",outcome="confirmed"}': 1,
       'lifeboat_instances_total{outcome="recovered",code="RUNNING"}': 1,
       'lifeboat_recovery_duration_seconds_sum{segment="az1"}': 11,
-      'lifeboat_incidents_closed_total{segment="az1",outcome="done"}': 1,
+      'lifeboat_incidents_closed_total{segment="az1",failure="host",outcome="done"}': 1,
       'lifeboat_debts_total{code="LEFTOVER_MIGRATION"}': 1,
       lifeboat_journal_entries_total: history.length,
     }
@@ -388,7 +388,14 @@ describe('metrics', () => {
   test('the progress of recoveries is that of the one that stands still longest; what is held or over does not count', async () => {
     const { observer, sample } = captured()
     const incident = (id: string, held: Incident['held'] = null) =>
-      ({ id, segment: 'az1', phase: 'recovering', held, openedAt: '2026-01-02T00:00:00.000Z' }) as Incident
+      ({
+        id,
+        process: null,
+        segment: 'az1',
+        phase: 'recovering',
+        held,
+        openedAt: '2026-01-02T00:00:00.000Z',
+      }) as Incident
     const progress = async () => sample('lifeboat_recovery_progress_timestamp_seconds{segment="az1"}')
     const base = Date.UTC(2026, 0, 2) / 1000
     observer.incidents([incident('i0')])

@@ -1,6 +1,7 @@
 /** Answers about incidents, as lists and for the command line. */
 import { z } from 'zod'
 import type { FenceAttempt, ProofRecord } from '../../domain/fencing.ts'
+import { incidentEnds } from '../../domain/entry.ts'
 import { holdCodes, incidentPhases } from '../../domain/incident-phases.ts'
 import type { RevokedProof, WatchedInstances } from '../../domain/incident.ts'
 import type { IncidentDetail, IncidentSummary, InstanceSummary } from '../../domain/operations.ts'
@@ -14,6 +15,7 @@ export const decision = z.enum(['recover', 'leave', 'hold'])
 const summaryShape = {
   id: z.string(),
   host: z.string(),
+  process: z.string().nullable().describe('The process that failed on that host; null: the host itself did'),
   segment: z.string(),
   mode,
   openedAt: time,
@@ -22,7 +24,7 @@ const summaryShape = {
   held: z.object({ code: namesOf(holdCodes), message: z.string(), since: time }).nullable(),
   fencing: z.string().nullable().describe('How far fencing has come; null before and after it'),
   ended: z
-    .object({ outcome: z.enum(['done', 'returned', 'cancelled', 'observed']), message: z.string(), at: time })
+    .object({ outcome: namesOf(incidentEnds), message: z.string(), at: time })
     .nullable()
     .describe('null: it is open'),
   instances: count,

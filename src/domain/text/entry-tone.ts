@@ -4,7 +4,8 @@ import type { Entry, EntryData } from '../entry.ts'
 export type Tone = 'plain' | 'good' | 'bad' | 'wait'
 
 function closedTone({ outcome, counts }: EntryData['incident.closed']): Tone {
-  if (outcome === 'observed') return 'plain'
+  if (outcome === 'observed' || outcome === 'host-failed') return 'plain'
+  if (outcome === 'left-to-people') return 'wait'
   if (outcome === 'cancelled' || (counts['failed'] ?? 0) + (counts['stuck'] ?? 0) > 0) return 'bad'
   return (counts['left'] ?? 0) > 0 ? 'wait' : 'good'
 }

@@ -2,12 +2,15 @@
  * How an incident stands, in one sentence. Pure. The daemon says it with the headline, and pages say it again with every entry that
  * arrives: both from here, so that no page shows two counts at once.
  */
+import type { IncidentEnd } from '../entry.ts'
 import { incidentPhases, type IncidentPhase } from '../incident-phases.ts'
 import type { WatchedInstances } from '../incident.ts'
 import type { OutcomeKind } from '../outcome.ts'
 
 export interface Standing {
-  ended: { outcome: 'done' | 'returned' | 'cancelled' | 'observed' } | null
+  /** The process that failed; null: its host did. */
+  process: string | null
+  ended: { outcome: IncidentEnd; message: string } | null
   held: { message: string } | null
   phase: IncidentPhase
   mode: 'observe' | 'armed'
@@ -23,10 +26,14 @@ const endings = {
   returned: 'The host returned',
   cancelled: 'Cancelled',
   observed: 'Observed',
-} as const
+  'host-failed': 'The host failed',
+  'left-to-people': 'Left to people',
+} as const satisfies Record<IncidentEnd, string>
 
 export function standingSentence(standing: Standing): string {
-  const { ended, held, phase, instances, watched } = standing
+  const { process, ended, held, phase, instances, watched } = standing
+  // Nothing of its host is recovered: there are no instances to count.
+  if (process !== null && ended !== null) return `${capitalised(trimmed(ended.message))}.`
   if (ended !== null && watched !== null) return `${trimmed(watched.message)}.`
   // Of releases that did not look at what was on it.
   if (ended?.outcome === 'returned' && instances === 0) return `${endings.returned}: its instances were not checked.`
@@ -51,6 +58,10 @@ function countsOf({ instances, mode, outcomes, recoverable }: Standing): string 
 /** The reason alone: what to do about it is advice, and stands elsewhere. */
 function reasonAlone(message: string): string {
   return trimmed(message.split('. ')[0] ?? message)
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function trimmed(text: string): string {

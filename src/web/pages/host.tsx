@@ -199,12 +199,18 @@ function Seen({ host }: { host: HostDetail }) {
   )
 }
 
-function SetAside({ incident, because, since }: NonNullable<HostDetail['setAside']>) {
+function SetAside({ host, aside }: { host: HostDetail; aside: NonNullable<HostDetail['setAside']> }) {
+  const { incident, because, since } = aside
+  // Under an incident of its own nova-compute has failed, and the host lives.
+  const until =
+    host.incident === incident
+      ? `and enables it once its nova-compute has been beating for ${span(host.returnRules.healthyMs)}`
+      : 'and enables it as soon as it proves alive'
   return (
     <>
       <p>
-        <Tag tone="wait">set aside</Tag> Lifeboat disabled it, so that Nova sends no guest there, and enables it as soon
-        as it proves alive. If it is dead, its own incident takes over.
+        <Tag tone="wait">set aside</Tag> Lifeboat disabled it, so that Nova sends no guest there, {until}. If it is
+        dead, its own incident takes over.
       </p>
       <Facts>
         <Fact name="Because">{because}</Fact>
@@ -222,7 +228,7 @@ function SetAside({ incident, because, since }: NonNullable<HostDetail['setAside
 function Return({ host }: { host: HostDetail }) {
   const { mark, returnRules } = host
   const back = host.return
-  if (host.setAside !== null) return <SetAside {...host.setAside} />
+  if (host.setAside !== null) return <SetAside host={host} aside={host.setAside} />
   if (back === null || mark === null)
     return (
       <p class="under">

@@ -30,6 +30,7 @@ const groupsOfKind: Record<EntryKind, readonly (typeof groups)[number][]> = {
   'verdict.changed': ['verdicts'],
   'alarm.raised': ['verdicts'],
   'incident.opened': ['incidents'],
+  'process.failed': ['incidents'],
   'incident.segment-changed': ['incidents'],
   'incident.phase': ['incidents'],
   'incident.held': ['incidents'],

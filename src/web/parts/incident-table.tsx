@@ -34,7 +34,7 @@ export function IncidentTable({ incidents, caption }: { incidents: readonly Inci
 }
 
 function Row({ incident }: { incident: IncidentSummary }) {
-  const { id, host, segment, openedAt, ended, held, fencing, mode, signedOff } = incident
+  const { id, host, process, segment, openedAt, ended, held, fencing, mode, signedOff } = incident
   const { text, tone } = standing(incident)
   const why = held?.message ?? fencing ?? endedBecause(ended)
   return (
@@ -43,6 +43,7 @@ function Row({ incident }: { incident: IncidentSummary }) {
         <a class="primary-text" href={link.incident(id)}>
           {host}
         </a>
+        {process !== null && <span class="faint"> {process}</span>}
         <span class="under">{id}</span>
       </td>
       <td role="cell" class="state">
@@ -74,7 +75,8 @@ function endedBecause(ended: IncidentSummary['ended']): string | null {
   return ended === null || ended.outcome === 'done' ? null : ended.message
 }
 
-function Outcomes({ incident: { instances, outcomes, mode, ended } }: { incident: IncidentSummary }) {
+function Outcomes({ incident: { process, instances, outcomes, mode, ended } }: { incident: IncidentSummary }) {
+  if (process !== null) return <span class="faint">left alone</span>
   if (instances === 0) return <span class="faint">{ended === null ? 'not listed yet' : 'none'}</span>
   if (mode === 'observe') return <>{counted(instances, 'instance')} decided</>
   return (

@@ -14,6 +14,16 @@ import { ends, groupsOf, isFine } from './ends.ts'
 import { backBetween } from './words.ts'
 
 export function Answers({ review }: { review: IncidentReview }) {
+  // Its host lives: nothing is fenced, and nothing has to come back.
+  if (review.process !== null)
+    return (
+      <dl class="answers">
+        <Answer question="What failed">{whatDied(review)}</Answer>
+        <Answer question="How we know">{howWeKnow(review)}</Answer>
+        <Answer question="Its instances">Left alone: the host lives</Answer>
+        <Answer question="How it stands">{review.ended?.message ?? incidentPhases[review.phase].means}</Answer>
+      </dl>
+    )
   return (
     <dl class="answers">
       <Answer question="What died">{whatDied(review)}</Answer>
@@ -35,9 +45,10 @@ function Answer({ question, children }: { question: string; children: ComponentC
   )
 }
 
-function whatDied({ host, segment, verdict, openedAt, openedBy }: IncidentReview) {
+function whatDied({ host, process, segment, verdict, openedAt, openedBy }: IncidentReview) {
   return (
     <>
+      {process !== null && `${process} of `}
       <strong>{host}</strong> of segment {segment},{' '}
       {verdict === null ? `on the word of ${openedBy}` : verdictWord(verdict)} at <Time at={verdict?.at ?? openedAt} />
     </>

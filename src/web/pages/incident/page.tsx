@@ -24,9 +24,9 @@ export function IncidentPage({ id }: { id: string }) {
 }
 
 /** From what the page shows, which moves with every entry that arrives: the headline never lags behind the table. */
-function standingOf({ ended, held, phase, mode, lines, outcomes, watched }: IncidentReview): Standing {
+function standingOf({ process, ended, held, phase, mode, lines, outcomes, watched }: IncidentReview): Standing {
   const recoverable = lines.filter(({ decision }) => decision === 'recover').length
-  return { ended, held, phase, mode, outcomes, instances: lines.length, recoverable, watched }
+  return { process, ended, held, phase, mode, outcomes, instances: lines.length, recoverable, watched }
 }
 
 function Shown({ review, reload }: { review: IncidentReview; reload: () => void }) {
@@ -47,6 +47,7 @@ function Shown({ review, reload }: { review: IncidentReview; reload: () => void 
               {shortHost(review.host)}
             </a>
           </h1>
+          {review.process !== null && <Tag tone="plain">{review.process}</Tag>}
           <Tag tone={tone}>{text}</Tag>
           {review.mode === 'observe' && <Tag tone="plain">observe mode</Tag>}
           <span class="head-facts">

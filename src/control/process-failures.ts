@@ -1,0 +1,172 @@
+/**
+ * Incidents of nova-compute on hosts that live, driven by the polls: opened, held and closed here by what domain/process-failure.ts
+ * decides. The service itself is written by set-asides.ts, which asks the incident store which processes failed.
+ *
+ * Never more at once than the brake would let through as dead hosts: a bad package or a broker that is down stops every nova-compute,
+ * and a fleet that is disabled schedules nothing.
+ */
+import { Moments, type Clock } from '../domain/clock.ts'
+import type { NewEntry } from '../domain/entry.ts'
+import { ensureError } from '../domain/errors.ts'
+import { leastHealthyPolls } from '../domain/host-return.ts'
+import type { HoldCode } from '../domain/incident-phases.ts'
+import type { Incident } from '../domain/incident.ts'
+import type { Journal } from '../domain/journal.ts'
+import type { Observer } from '../domain/observer.ts'
+import { decideProcess, isProcessDown, isToBeDisabled, novaCompute } from '../domain/process-failure.ts'
+import type { HostName } from '../domain/service.ts'
+import { isBeating, type Verdict } from '../domain/verdict.ts'
+import type { Monitor } from '../monitor/monitor.ts'
+import type { PollReport } from '../monitor/report.ts'
+import { orderHolds } from '../orders/order-holds.ts'
+import type { Orders } from '../orders/orders.ts'
+import type { BrakeWatch } from './brake-watch.ts'
+import { incidentId } from './incident-id.ts'
+import type { IncidentStore } from './incident-store.ts'
+import { leftToPeople } from './left-to-people.ts'
+
+export interface ProcessFailuresParts {
+  clock: Clock
+  journal: Journal
+  observer: Observer
+  monitor: Pick<Monitor, 'verdict' | 'service' | 'segment'>
+  store: IncidentStore
+  orders: Orders
+  brake: Pick<BrakeWatch, 'roomFor'>
+  mode: () => 'observe' | 'armed'
+  signal: AbortSignal
+}
+
+export class ProcessFailures {
+  readonly #parts: ProcessFailuresParts
+  readonly #moments: Moments
+  /** Seen up and beating without a break; a restart begins again, for what was not seen is not known. */
+  readonly #healthy = new Map<HostName, { since: number; polls: number }>()
+  /** Hosts whose present failure a person ended, or that were only observed: none is opened again before they beat. */
+  readonly #left: Set<HostName>
+  readonly #observed = new Set<HostName>()
+  /** Hosts for which there is no room, and of which people were told. */
+  readonly #told = new Set<HostName>()
+
+  constructor(parts: ProcessFailuresParts) {
+    this.#parts = parts
+    this.#moments = new Moments(parts.clock)
+    this.#left = leftToPeople(parts.journal, 'process')
+    parts.journal.onAppend((entry) => {
+      if (entry.kind === 'incident.closed' && entry.host !== null && entry.data.outcome === 'left-to-people')
+        this.#left.add(entry.host)
+      if (entry.kind === 'mode.changed') this.#observed.clear()
+    })
+  }
+
+  /** Takes in a poll. Never throws: what cannot be put on record now is looked at again in the next one. */
+  consider(report: PollReport): void {
+    const { observer, signal } = this.#parts
+    // While nothing is believed nothing new is known of any process.
+    if (signal.aborted || !report.ok || report.frozen !== null) return
+    try {
+      for (const verdict of report.verdicts) this.#follow(verdict)
+      for (const incident of this.#parts.store.openProcesses()) this.#decide(incident)
+      this.#open(report.verdicts.filter((verdict) => this.#isDue(verdict)))
+    } catch (thrown) {
+      observer.log?.('warn', 'process_failure.failed', {}, ensureError(thrown))
+    }
+  }
+
+  #follow(verdict: Verdict): void {
+    const { clock } = this.#parts
+    const { host, kind, reason, evidence } = verdict
+    if (isBeating(verdict) && reason !== 'WAITING_AFTER_FREEZE')
+      for (const hosts of [this.#left, this.#observed, this.#told]) hosts.delete(host)
+    const isUp = kind === 'healthy' && reason !== 'WAITING_AFTER_FREEZE' && evidence.state === 'up'
+    const before = this.#healthy.get(host)
+    if (!isUp) this.#healthy.delete(host)
+    else if (before === undefined) this.#healthy.set(host, { since: clock.now(), polls: 1 })
+    else before.polls = Math.min(before.polls + 1, leastHealthyPolls)
+  }
+
+  #decide(incident: Incident): void {
+    const { clock, journal, monitor, store } = this.#parts
+    const { id, host } = incident
+    const { processFailures, order } = store.returnOf(host)
+    const facts = {
+      incident,
+      isDisabled: monitor.service(host)?.status === 'disabled',
+      hostIncident: store.openOn(host)?.id ?? null,
+      isKnown: (monitor.verdict(host)?.kind ?? 'unknown') !== 'unknown',
+      healthy: this.#healthy.get(host) ?? null,
+      failures: processFailures.map((at) => this.#moments.of(at)),
+      order,
+      blocked: this.#blocked(host),
+    }
+    const decision = decideProcess(facts, monitor.segment(host).return, clock.now())
+    const about = { incident: id, host }
+    if (decision.do === 'close') {
+      const { outcome, message } = decision
+      journal.append([{ kind: 'incident.closed', ...about, data: { outcome, message, counts: {} } }])
+      if (outcome === 'observed') this.#observed.add(host)
+      store.forgetClosed(id)
+    } else if (decision.do === 'hold') {
+      const { code, message } = decision
+      journal.append([{ kind: 'incident.held', ...about, data: { code, message } }])
+    } else if (decision.do === 'go-on')
+      journal.append([{ kind: 'incident.continued', ...about, data: { because: decision.because } }])
+  }
+
+  /** A failure that has no incident yet, on a host that nobody holds. */
+  #isDue(verdict: Verdict): boolean {
+    const { monitor, store } = this.#parts
+    const { host } = verdict
+    const row = monitor.service(host)
+    if (!isProcessDown(verdict) || row === undefined || monitor.segment(host).onServiceDown !== 'hold') return false
+    const isKnown = store.openOn(host) !== undefined || store.openProcessOn(host) !== undefined
+    if (isKnown || this.#left.has(host) || this.#observed.has(host) || store.hasOurFlags(host)) return false
+    // One that is set aside already carries our disable: this failure decides when that is taken back.
+    const isOurs = store.returnOf(host).setAside !== null
+    return (isToBeDisabled(row) || isOurs) && this.#ordered(host) === null
+  }
+
+  #open(due: readonly Verdict[]): void {
+    const { brake, store, mode, clock, journal } = this.#parts
+    if (due.length === 0) return
+    const aside = store.openProcesses().map(({ host }) => host)
+    const room = new Set(
+      brake.roomFor(
+        due.map(({ host }) => host),
+        aside,
+      ),
+    )
+    for (const verdict of due.filter(({ host }) => room.has(host))) {
+      const { host, segment } = verdict
+      const id = incidentId(`${host}-${novaCompute}`, clock.wall(), (taken) => store.has(taken))
+      const data = { process: novaCompute, verdict, segment, mode: mode(), openedBy: 'daemon' }
+      journal.append([{ kind: 'process.failed', incident: id, host, data }])
+    }
+    this.#tellOfTheRest(
+      due.filter(({ host }) => !room.has(host)).map(({ host }) => host),
+      aside,
+    )
+  }
+
+  /** Once for each host: as long as there is no room for it, nothing new can be said. */
+  #tellOfTheRest(rest: readonly HostName[], aside: readonly HostName[]): void {
+    const untold = rest.filter((host) => !this.#told.has(host))
+    if (untold.length === 0) return
+    const disabled = aside.length === 0 ? '' : `, beside ${aside.join(', ')}`
+    const message = `nova-compute is down on ${rest.join(', ')}${disabled}, which is more than the brake allows to be taken out of scheduling: their services stay enabled, and their guests are left alone. Find out what stops nova-compute: the message bus, a new package, a configuration`
+    const alarm: NewEntry = { kind: 'alarm.raised', data: { code: 'TOO_MANY_PROCESSES_DOWN', message } }
+    this.#parts.journal.append([alarm])
+    for (const host of untold) this.#told.add(host)
+  }
+
+  #blocked(host: HostName): { hold: HoldCode; message: string } | null {
+    if (this.#parts.mode() === 'observe')
+      return { hold: 'OBSERVING', message: 'the daemon was armed when this began, and now only observes' }
+    return this.#ordered(host)
+  }
+
+  #ordered(host: HostName): { hold: HoldCode; message: string } | null {
+    const { orders, monitor } = this.#parts
+    return orderHolds(host, orders, [monitor.segment(host).name])
+  }
+}

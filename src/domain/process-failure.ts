@@ -1,0 +1,106 @@
+/**
+ * A nova-compute that is down on a host that lives. Its guests run on and are left alone; what must be kept from it is new ones, which
+ * would fail there, or come alive with it in the middle of whatever ails it. So its service is disabled, and enabled again once
+ * nova-compute has been beating for the healthy time. The disable is that of a host that is set aside (domain/set-aside.ts).
+ *
+ * Pure: which silence is a process's failure, and what becomes of an open incident of one.
+ */
+import type { IncidentEnd } from './entry.ts'
+import { leastHealthyPolls, type ReturnOrder, type ReturnRules } from './host-return.ts'
+import type { HoldCode } from './incident-phases.ts'
+import type { Incident } from './incident.ts'
+import type { ServiceRecord } from './service.ts'
+import type { Verdict } from './verdict.ts'
+
+/** The one process that Lifeboat watches, by its binary. */
+export const novaCompute = 'nova-compute'
+
+/**
+ * Heartbeats that must be missing: two minutes at Nova's default of 10 s, one more than Nova takes to call it down. Fewer: each upgrade
+ * that restarts nova-compute opens an incident. More: Nova may take a flapping one for up, and sends guests there meanwhile.
+ */
+const leastMissedBeats = 12
+
+/** Whether nova-compute is down and a witness finds its host alive. What someone forced down is no failure of a process. */
+export function isProcessDown({ kind, reason, evidence }: Verdict): boolean {
+  return kind === 'service-down' && reason === 'SILENT_BUT_PROBE_ALIVE' && evidence.missedBeats >= leastMissedBeats
+}
+
+/** Nova would send guests there once it is up: nobody has disabled it or forced it down. */
+export function isToBeDisabled({ id, status, forcedDown }: ServiceRecord): boolean {
+  return id !== null && status === 'enabled' && !forcedDown
+}
+
+/** Times are milliseconds on the clock of `now`. */
+export interface ProcessFacts {
+  incident: Pick<Incident, 'process' | 'mode' | 'cancelled' | 'held' | 'changedByOthers'>
+  /** Its service is disabled, by us or by anyone. */
+  isDisabled: boolean
+  /** An open incident of the host itself. */
+  hostIncident: string | null
+  /** False: it was not watched for long enough since a start to say anything. */
+  isKnown: boolean
+  /** Since when it was seen up and beating without a break, and in how many polls. Null: it is not. */
+  healthy: { since: number; polls: number } | null
+  /** When nova-compute failed on this host, in any order. */
+  failures: readonly number[]
+  /** What a person said of its return since it failed. */
+  order: ReturnOrder | null
+  /** Why nothing may be written on the service now. */
+  blocked: { hold: HoldCode; message: string } | null
+}
+
+export type ProcessDecision =
+  | { do: 'wait' }
+  | { do: 'close'; outcome: IncidentEnd; message: string }
+  | { do: 'hold'; code: HoldCode; message: string }
+  | { do: 'go-on'; because: string }
+
+/** What becomes of an open incident of a process now. */
+export function decideProcess(facts: ProcessFacts, rules: ReturnRules, now: number): ProcessDecision {
+  const decision = decide(facts, rules, now)
+  const { held } = facts.incident
+  if (decision.do === 'hold' && held?.code === decision.code && held.message === decision.message) return { do: 'wait' }
+  if (decision.do !== 'wait' || held === null || !facts.isKnown) return decision
+  // After a restart it has yet to prove itself again: that ends no question to a person.
+  if (held.code === 'CONFIRM_RETURN' && facts.healthy !== null && facts.order === null) return decision
+  return { do: 'go-on', because: 'nothing holds it any more' }
+}
+
+function decide(facts: ProcessFacts, rules: ReturnRules, now: number): ProcessDecision {
+  const { incident, isDisabled, hostIncident, healthy, order, blocked } = facts
+  const process = incident.process ?? novaCompute
+  if (incident.cancelled !== null)
+    return close('left-to-people', `cancelled by ${incident.cancelled.by}: ${incident.cancelled.reason}`)
+  if (hostIncident !== null) return close('host-failed', `the host failed as well: incident ${hostIncident} goes on`)
+  if (incident.mode === 'observe')
+    return close('observed', 'observed only, nothing was sent: its service would have been disabled')
+  if (incident.changedByOthers !== null) return close('left-to-people', incident.changedByOthers)
+  const isProven = healthy !== null && healthy.polls >= leastHealthyPolls && now - healthy.since >= rules.healthyMs
+  const isToBeWritten = isProven || (healthy === null && !isDisabled)
+  if (blocked !== null && isToBeWritten) return hold(blocked.hold, blocked.message)
+  if (order?.keepOut === true)
+    return hold('CONFIRM_RETURN', `${order.by} keeps it out, and its service stays disabled: ${order.reason}`)
+  if (!isProven) return { do: 'wait' }
+  const asks = order === null ? whyAPerson(facts, rules, now) : null
+  if (asks !== null) return hold('CONFIRM_RETURN', asks)
+  return close('returned', `${process} has been up and beating for ${Math.round(rules.healthyMs / 1_000)} s`)
+}
+
+/** Why a person must say that it may be enabled, or null. */
+function whyAPerson({ failures }: ProcessFacts, rules: ReturnRules, now: number): string | null {
+  const recent = failures.filter((at) => now - at <= rules.withinMs).length
+  if (recent > rules.maxReturns) {
+    const within = `${Math.round(rules.withinMs / 1_000)} s`
+    return `it failed more than ${rules.maxReturns} times within ${within}: its service stays disabled until a person returns the host to service`
+  }
+  return rules.mode === 'confirm' ? 'it is ready to be enabled; a person must confirm' : null
+}
+
+function close(outcome: IncidentEnd, message: string): ProcessDecision {
+  return { do: 'close', outcome, message }
+}
+
+function hold(code: HoldCode, message: string): ProcessDecision {
+  return { do: 'hold', code, message }
+}

@@ -1,0 +1,131 @@
+/** When a silent nova-compute is a failure of its own, and what becomes of the incident that it opens. */
+import { describe, expect, it } from 'vitest'
+import { defaultReturnRules } from '../../src/domain/host-return.ts'
+import {
+  decideProcess,
+  isProcessDown,
+  isToBeDisabled,
+  type ProcessDecision,
+  type ProcessFacts,
+} from '../../src/domain/process-failure.ts'
+import type { ServiceRecord } from '../../src/domain/service.ts'
+import type { Verdict } from '../../src/domain/verdict.ts'
+
+const verdict = (kind: Verdict['kind'], reason: string, missedBeats: number): Verdict =>
+  ({ kind, reason, evidence: { missedBeats } }) as Verdict
+
+describe('a failure of nova-compute', () => {
+  it.each<[string, Verdict, boolean]>([
+    ['is twelve missing heartbeats of a host found alive', verdict('service-down', 'SILENT_BUT_PROBE_ALIVE', 12), true],
+    ['is not less silence: an upgrade restarts it', verdict('service-down', 'SILENT_BUT_PROBE_ALIVE', 11.9), false],
+    ['is not what someone forced down', verdict('service-down', 'FORCED_DOWN_BUT_PROBE_ALIVE', 99), false],
+    ['is not a host that is dead', verdict('host-down', 'NOVA_DOWN_AND_PROBES_DEAD', 99), false],
+    ['is not a host that a person disabled', verdict('maintenance', 'DISABLED_AND_SILENT', 99), false],
+  ])('%s', (_what, seen, is) => {
+    expect(isProcessDown(seen)).toBe(is)
+  })
+
+  const row = { id: 's', status: 'enabled', forcedDown: false } as ServiceRecord
+  it.each<[string, Partial<ServiceRecord>, boolean]>([
+    ['is disabled where Nova would send guests once it is up', {}, true],
+    ['needs no disable of ours where there is one', { status: 'disabled' }, false],
+    ['needs none where it is forced down', { forcedDown: true }, false],
+    ['gets none while its cell cannot be reached', { id: null }, false],
+  ])('%s', (_what, change, is) => {
+    expect(isToBeDisabled({ ...row, ...change })).toBe(is)
+  })
+})
+
+describe('the open incident of a nova-compute', () => {
+  const now = 1_000_000
+  const rules = { ...defaultReturnRules, healthyMs: 60_000, maxReturns: 1, withinMs: 600_000 }
+  const incident: ProcessFacts['incident'] = {
+    ...{ process: 'nova-compute', mode: 'armed', cancelled: null, held: null, changedByOthers: null },
+  }
+  const down: ProcessFacts = {
+    ...{ incident, isDisabled: true, hostIncident: null, isKnown: true, healthy: null },
+    ...{ failures: [now - 100_000], order: null, blocked: null },
+  }
+  const proven = { ...down, healthy: { since: now - 60_000, polls: 3 } }
+  const flapping = { ...proven, failures: [now - 500_000, now - 100_000] }
+  const maintenance = { hold: 'MAINTENANCE', message: 'new memory' } as const
+  const held = (code: 'MAINTENANCE' | 'CONFIRM_RETURN', message = '') => ({
+    ...incident,
+    held: { code, message, since: '' },
+  })
+  const ann = { by: 'ann', reason: 'repaired', keepOut: false }
+
+  it.each<[string, ProcessFacts, string]>([
+    ['waits as long as it is down', down, 'wait'],
+    [
+      'waits as long as it has not been well for the healthy time',
+      { ...proven, healthy: { since: now - 59_999, polls: 9 } },
+      'wait',
+    ],
+    ['waits for more than two good polls', { ...proven, healthy: { since: 0, polls: 2 } }, 'wait'],
+    ['closes once it has been well', proven, 'close returned'],
+    ['gives way to an incident of its host', { ...proven, hostIncident: 'i-2' }, 'close host-failed'],
+    [
+      'is left to the person who cancels it',
+      { ...proven, incident: { ...incident, cancelled: { by: 'ann', reason: '' } } },
+      'close left-to-people',
+    ],
+    [
+      'is left to people who change the service',
+      { ...proven, incident: { ...incident, changedByOthers: 'enabled' } },
+      'close left-to-people',
+    ],
+    [
+      'closes at once where it was only observed',
+      { ...down, incident: { ...incident, mode: 'observe' } },
+      'close observed',
+    ],
+    ['asks a person when it failed too often', flapping, 'hold CONFIRM_RETURN'],
+    [
+      'counts only failures within the time',
+      { ...flapping, failures: [now - 600_001, now - 100_000] },
+      'close returned',
+    ],
+    ['closes when that person returns the host', { ...flapping, order: ann }, 'close returned'],
+    [
+      'is kept disabled by a person who wants that',
+      { ...proven, order: { ...ann, keepOut: true } },
+      'hold CONFIRM_RETURN',
+    ],
+    ['waits for an order to end before it enables', { ...proven, blocked: maintenance }, 'hold MAINTENANCE'],
+    [
+      'waits for an order to end before it disables',
+      { ...down, isDisabled: false, blocked: maintenance },
+      'hold MAINTENANCE',
+    ],
+    ['is not held by an order while nothing is to be written', { ...down, blocked: maintenance }, 'wait'],
+    ['goes on when nothing holds it any more', { ...down, incident: held('MAINTENANCE') }, 'go-on'],
+    ['says a hold once', { ...proven, incident: held('MAINTENANCE', 'new memory'), blocked: maintenance }, 'wait'],
+    [
+      'keeps its question while it proves itself again',
+      { ...flapping, healthy: { since: now, polls: 1 }, incident: held('CONFIRM_RETURN') },
+      'wait',
+    ],
+    [
+      'takes its question back when it is down again',
+      { ...flapping, healthy: null, incident: held('CONFIRM_RETURN') },
+      'go-on',
+    ],
+    [
+      'keeps its hold as long as nothing is known after a start',
+      { ...down, isKnown: false, incident: held('CONFIRM_RETURN') },
+      'wait',
+    ],
+  ])('%s', (_what, facts, says) => {
+    expect(shortly(decideProcess(facts, rules, now))).toBe(says)
+  })
+
+  it('asks a person each time where the segment says so', () => {
+    expect(shortly(decideProcess(proven, { ...rules, mode: 'confirm' }, now))).toBe('hold CONFIRM_RETURN')
+  })
+})
+
+function shortly(decision: ProcessDecision): string {
+  if (decision.do === 'close') return `close ${decision.outcome}`
+  return decision.do === 'hold' ? `hold ${decision.code}` : decision.do
+}

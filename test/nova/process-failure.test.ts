@@ -1,0 +1,72 @@
+/** A nova-compute that fails on a host that lives, on a real Nova: nothing is scheduled there until it has been well for a while. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { until } from './daemon-process.ts'
+import { lab } from './lab.ts'
+import { LabStage, outcomeOf } from './stage.ts'
+
+const host = 'cmp02'
+const within = { return: { mode: 'automatic', healthy: '10s' } }
+let stage: LabStage
+
+beforeAll(async () => {
+  stage = await LabStage.open('process')
+})
+beforeEach(() => {
+  stage.freshDaemon({ segment: within })
+})
+afterEach(async () => {
+  await lab('start', host)
+  await stage.tenants.steps.put(host, { status: 'enabled' })
+  await stage.tidy()
+})
+afterAll(() => stage.close())
+
+/** The service's reason, or null while it is enabled. */
+async function disabledBecause(): Promise<string | null> {
+  const { status, disabled_reason: reason } = await stage.tenants.steps.service(host)
+  return status === 'disabled' ? String(reason) : null
+}
+
+async function untilDisabled(): Promise<void> {
+  await until(
+    `${host} is disabled by us`,
+    90_000,
+    async () => (await disabledBecause())?.includes('its nova-compute is down') === true,
+  )
+}
+
+describe('a nova-compute that is down on a host that lives', () => {
+  it('is disabled with our reason, its guest is left alone, and it is enabled once it has been well', async () => {
+    const began = Date.now()
+    const id = await stage.tenants.boot('guest', host)
+    await stage.watch()
+    await lab('isolate', host)
+    await untilDisabled()
+    expect(stage.has(({ kind }) => kind === 'incident.opened')).toBe(false)
+    await lab('start', host)
+    await until(`${host} is enabled`, 90_000, async () => (await disabledBecause()) === null)
+    expect(await stage.tenants.steps.state(id)).toMatchObject({ vm: 'active', task: null, host })
+    await stage.nothingRanTwice(began)
+  })
+
+  it('whose host then dies is recovered as a host, and enabled once', async () => {
+    const began = Date.now()
+    const id = await stage.tenants.boot('guest', host)
+    await stage.watch()
+    await lab('isolate', host)
+    await untilDisabled()
+    await lab('crash', host)
+    await until('the host has its own incident', 60_000, () =>
+      Promise.resolve(stage.has(({ kind }) => kind === 'incident.opened')),
+    )
+    const incident = await stage.daemon.incident(
+      host,
+      ({ process, closed }) => process === null && closed !== null,
+      120_000,
+    )
+    expect(outcomeOf(incident, id)).toMatch(/^recovered /)
+    await lab('start', host)
+    await until(`${host} is enabled`, 90_000, async () => (await disabledBecause()) === null)
+    await stage.nothingRanTwice(began)
+  })
+})
