@@ -76,7 +76,7 @@ module.exports = {
     ),
     sealed(
       'masakari',
-      ['adapters', 'config', 'domain', 'openstack'],
+      ['adapters', 'api', 'config', 'domain', 'openstack'],
       'Whatever speaks Masakari; the rest does not know it.',
     ),
     sealed(
@@ -95,8 +95,8 @@ module.exports = {
     sealed(
       'daemon',
       [
-        ...['adapters', 'api', 'config', 'control', 'domain', 'engine', 'executor', 'journal', 'monitor', 'notices'],
-        ...['openstack', 'operations', 'orders', 'preflight', 'review', 'system', 'telemetry'],
+        ...['adapters', 'api', 'config', 'control', 'domain', 'engine', 'executor', 'journal', 'masakari', 'monitor'],
+        ...['notices', 'openstack', 'operations', 'orders', 'preflight', 'review', 'system', 'telemetry'],
       ],
       'The life of the process: build, start, stop, reload. It knows neither the command line nor the simulator.',
     ),
@@ -173,7 +173,7 @@ module.exports = {
     only('cron-in-the-daemon', 'node-cron', ['config', 'daemon', 'orders'], 'Calendar windows and calendar work only.'),
     only('queue-in-the-executor', 'p-queue', ['executor'], 'Only the executor queues work.'),
     only('cel-in-the-engine', '@marcbachmann/cel-js', ['engine'], 'Conditions can change their library in one place.'),
-    only('fastify-in-the-api', 'fastify', ['api', 'simulator'], 'HTTP servers live there.'),
+    only('fastify-in-the-api', 'fastify', ['api', 'masakari', 'simulator'], 'HTTP servers live there.'),
     only('commander-in-the-cli', 'commander', ['cli', 'reference'], 'Command lines live there, and pages about them.'),
   ],
   options: {

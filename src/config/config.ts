@@ -4,6 +4,7 @@ import type { Segment } from '../domain/segment.ts'
 import type { MaintenanceWindow } from '../orders/maintenance-window.ts'
 import { receiversWithoutSecrets, type NoticesConfig } from './notices.ts'
 import type { ConfiguredSegment } from './segments.ts'
+import type { MasakariConfig, MasakariRules } from './masakari.ts'
 import type { WebConfig, WebRules } from './web.ts'
 
 export interface RedfishConfig {
@@ -95,6 +96,9 @@ export interface Config {
   /** Null: no REST API on TCP and no pages. */
   web: WebConfig | null
   webRules: WebRules
+  /** Null: no listener. */
+  masakariApi: MasakariConfig | null
+  masakariRules: MasakariRules
   logLevel: 'debug' | 'info' | 'warn' | 'error'
   logFormat: 'json' | 'oslo'
   workflows: string

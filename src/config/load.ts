@@ -18,6 +18,7 @@ import { Secrets, type Environment, type Report } from './secrets.ts'
 import { resolveSegment, resolveSettings } from './segments.ts'
 import type { EffectiveOption } from './shown-options.ts'
 import { warningsOf, type ConfigWarning } from './warnings.ts'
+import { masakariConfig, masakariRules } from './masakari.ts'
 import { webConfig, webRules } from './web.ts'
 import { resolveWindow } from './windows.ts'
 import { ipmiConfig, prometheusConfig } from './witnesses.ts'
@@ -176,6 +177,13 @@ function resolveConfig(
     http: listenAddress(file.http.listen, ['http', 'listen'], report),
     web: webConfig(file.web, listenAddress(file.web.listen, ['web', 'listen'], report), baseDir, report),
     webRules: webRules(file.web),
+    masakariApi: masakariConfig(
+      file.masakariApi,
+      listenAddress(file.masakariApi.listen, ['masakari_api', 'listen'], report),
+      baseDir,
+      report,
+    ),
+    masakariRules: masakariRules(file.masakariApi),
     logLevel: file.log.level,
     logFormat: file.log.format,
     workflows: file.workflows === undefined ? shippedWorkflows : resolve(baseDir(['workflows']), file.workflows),

@@ -9,6 +9,7 @@ import { z } from 'zod'
 import { count, live, names, optionalSection, section, share, text } from './pieces.ts'
 import { duration } from '../formats/duration-schema.ts'
 import { notices } from './notice-schema.ts'
+import { masakariSection } from './masakari-schema.ts'
 import { webSection } from './web-schema.ts'
 import { fencingMethod, probe } from './witness-schema.ts'
 
@@ -167,6 +168,7 @@ export const configSchema = section({
       .describe('Metrics and health, read-only and without login; false: no listener'),
   }),
   web: webSection(listen.default('127.0.0.1:9394')),
+  masakari_api: masakariSection(listen.default(false)),
   log: optionalSection({
     level: z
       .enum(['debug', 'info', 'warn', 'error'])

@@ -31,18 +31,28 @@ export function webConfig(
   baseDir: (path: string[]) => string,
   report: Report,
 ): WebConfig | null {
-  if (listen === null) return null
+  return listen === null ? null : loginListener('web', file, listen, baseDir, report)
+}
+
+/** A listener that people and their programs log in to, by the options that all of them have. */
+export function loginListener(
+  option: 'web' | 'masakari_api',
+  file: Pick<ConfigFile['web'], 'trustedProxies' | 'tls' | 'insecurePlaintext'>,
+  listen: { host: string; port: number },
+  baseDir: (path: string[]) => string,
+  report: Report,
+): WebConfig {
   for (const [index, proxy] of file.trustedProxies.entries()) {
     const [address = '', bits] = proxy.split('/')
     const family = isIP(address)
     const fits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32))
     if (family === 0 || !fits)
-      report(['web', 'trusted_proxies', index], `"${proxy}" is no address (e.g. 192.0.2.7 or 192.0.2.0/24)`)
+      report([option, 'trusted_proxies', index], `"${proxy}" is no address (e.g. 192.0.2.7 or 192.0.2.0/24)`)
   }
   if (file.tls === undefined && !file.insecurePlaintext && !isLoopback(listen.host))
     report(
-      ['web', 'listen'],
-      `${listen.host} can be reached from elsewhere, and without web.tls tokens and passwords would pass unencrypted (give web.tls, listen on 127.0.0.1 behind a proxy, or say insecure_plaintext: true)`,
+      [option, 'listen'],
+      `${listen.host} can be reached from elsewhere, and without ${option}.tls tokens and passwords would pass unencrypted (give ${option}.tls, listen on 127.0.0.1 behind a proxy, or say insecure_plaintext: true)`,
     )
   return {
     ...listen,
@@ -50,8 +60,8 @@ export function webConfig(
       file.tls === undefined
         ? null
         : {
-            certificate: resolve(baseDir(['web', 'tls', 'certificate']), file.tls.certificate),
-            key: resolve(baseDir(['web', 'tls', 'key']), file.tls.key),
+            certificate: resolve(baseDir([option, 'tls', 'certificate']), file.tls.certificate),
+            key: resolve(baseDir([option, 'tls', 'key']), file.tls.key),
           },
     trustedProxies: file.trustedProxies,
   }

@@ -45,6 +45,8 @@ export class ProcessFailures {
   /** Hosts whose present failure a person ended, or that were only observed: none is opened again before they beat. */
   readonly #left: Set<HostName>
   readonly #observed = new Set<HostName>()
+  /** Hosts whose nova-compute someone reported down, and who, until its incident is open or it was seen well. */
+  readonly #reported = new Map<HostName, string>()
   /** Hosts for which there is no room, and of which people were told. */
   readonly #told = new Set<HostName>()
 
@@ -57,6 +59,16 @@ export class ProcessFailures {
         this.#left.add(entry.host)
       if (entry.kind === 'mode.changed') this.#observed.clear()
     })
+  }
+
+  /**
+   * Someone who watches nova-compute of the host says that it is down and cannot be started. The next poll opens its incident without
+   * waiting for missing heartbeats: a disable is soon taken back if the report was wrong.
+   */
+  reported(host: HostName, by: string): void {
+    this.#reported.set(host, by)
+    // What it did before says nothing about it now.
+    this.#healthy.delete(host)
   }
 
   /** Takes in a poll. Never throws: what cannot be put on record now is looked at again in the next one. */
@@ -74,15 +86,20 @@ export class ProcessFailures {
   }
 
   #follow(verdict: Verdict): void {
-    const { clock } = this.#parts
+    const { clock, monitor } = this.#parts
     const { host, kind, reason, evidence } = verdict
-    if (isBeating(verdict) && reason !== 'WAITING_AFTER_FREEZE')
-      for (const hosts of [this.#left, this.#observed, this.#told]) hosts.delete(host)
+    if (isBeating(verdict) && reason !== 'WAITING_AFTER_FREEZE') {
+      for (const hosts of [this.#left, this.#observed]) hosts.delete(host)
+      // One that was reported may beat all the while.
+      if (!this.#reported.has(host)) this.#told.delete(host)
+    }
     const isUp = kind === 'healthy' && reason !== 'WAITING_AFTER_FREEZE' && evidence.state === 'up'
     const before = this.#healthy.get(host)
     if (!isUp) this.#healthy.delete(host)
     else if (before === undefined) this.#healthy.set(host, { since: clock.now(), polls: 1 })
     else before.polls = Math.min(before.polls + 1, leastHealthyPolls)
+    if (before !== undefined && isUp && clock.now() - before.since >= monitor.segment(host).return.healthyMs)
+      this.#reported.delete(host)
   }
 
   #decide(incident: Incident): void {
@@ -118,7 +135,8 @@ export class ProcessFailures {
     const { monitor, store } = this.#parts
     const { host } = verdict
     const row = monitor.service(host)
-    if (!isProcessDown(verdict) || row === undefined || monitor.segment(host).onServiceDown !== 'hold') return false
+    const isDown = isProcessDown(verdict) || this.#reported.has(host)
+    if (!isDown || row === undefined || monitor.segment(host).onServiceDown !== 'hold') return false
     const isKnown = store.openOn(host) !== undefined || store.openProcessOn(host) !== undefined
     if (isKnown || this.#left.has(host) || this.#observed.has(host) || store.hasOurFlags(host)) return false
     // One that is set aside already carries our disable: this failure decides when that is taken back.
@@ -139,8 +157,11 @@ export class ProcessFailures {
     for (const verdict of due.filter(({ host }) => room.has(host))) {
       const { host, segment } = verdict
       const id = incidentId(`${host}-${novaCompute}`, clock.wall(), (taken) => store.has(taken))
-      const data = { process: novaCompute, verdict, segment, mode: mode(), openedBy: 'daemon' }
-      journal.append([{ kind: 'process.failed', incident: id, host, data }])
+      const reportedBy = this.#reported.get(host)
+      const data = { process: novaCompute, verdict, segment, mode: mode(), openedBy: reportedBy ?? 'daemon' }
+      const actor = reportedBy === undefined ? 'daemon' : `operator:${reportedBy}`
+      journal.append([{ kind: 'process.failed', actor, incident: id, host, data }])
+      this.#reported.delete(host)
     }
     this.#tellOfTheRest(
       due.filter(({ host }) => !room.has(host)).map(({ host }) => host),

@@ -76,6 +76,8 @@ interface Watch {
 /** A disable that should leave now. */
 interface Due {
   kind: 'silent' | 'process'
+  /** A beat since takes it back. Not of what was reported: nova-compute may beat and die again. */
+  whileSilent: boolean
   host: HostName
   incident: IncidentId
   because: string
@@ -155,8 +157,9 @@ export class SetAsides {
       const seen = this.#parts.monitor.service(due.host)
       const row = computeOf(services, due.host)
       if (seen === undefined || row === undefined || row.id === null || signal.aborted) continue
-      const isUnchanged = row.id === seen.id && row.updatedAt === seen.updatedAt
-      if (!isUnchanged || !(due.kind === 'process' ? isToBeDisabled(row) : isDestination(row))) continue
+      const hasBeaten = row.updatedAt !== seen.updatedAt
+      if (row.id !== seen.id || (due.whileSilent && hasBeaten)) continue
+      if (!(due.kind === 'process' ? isToBeDisabled(row) : isDestination(row))) continue
       const order = { incident: due.incident, serviceId: row.id, reason: setAsideReason(due.incident, due.kind) }
       const run = this.#run(due.host, () => this.#isStillDue(due))
       this.#write(due.host, disable(run, order, due.because))
@@ -185,7 +188,7 @@ export class SetAsides {
         const silence = this.#isFree(host) ? this.#whySilent(host) : null
         if (silence === null) return []
         const because = `${silence}. Guests of ${evacuating.host} are evacuated, and Nova takes this host for up`
-        return [{ kind: 'silent' as const, host, incident: evacuating.id, because }]
+        return [{ kind: 'silent' as const, whileSilent: true, host, incident: evacuating.id, because }]
       }),
       this.#asideFor('silent'),
     )
@@ -194,9 +197,11 @@ export class SetAsides {
   #processesDue(): Due[] {
     const { store } = this.#parts
     return this.#withRoom(
-      store.openProcesses().flatMap(({ host, id }) => {
+      store.openProcesses().flatMap(({ host, id, openedBy }) => {
         const because = this.#isFree(host) ? this.#whyDown(host) : null
-        return because === null ? [] : [{ kind: 'process' as const, host, incident: id, because }]
+        return because === null
+          ? []
+          : [{ kind: 'process' as const, whileSilent: openedBy === 'daemon', host, incident: id, because }]
       }),
       this.#asideFor('process'),
     )
@@ -252,8 +257,11 @@ export class SetAsides {
     if (incident === undefined || incident.mode === 'observe') return null
     // Theirs now: a person has ended it, or changed the service.
     if (incident.cancelled !== null || incident.changedByOthers !== null) return null
-    if (verdict === undefined || row === undefined || !isProcessDown(verdict) || !isToBeDisabled(row)) return null
-    return this.#isHeld(host) || store.openOn(host) !== undefined || store.hasOurFlags(host) ? null : verdict.message
+    const reported = incident.openedBy !== 'daemon'
+    if (verdict === undefined || row === undefined || !isToBeDisabled(row)) return null
+    if (!reported && !isProcessDown(verdict)) return null
+    if (this.#isHeld(host) || store.openOn(host) !== undefined || store.hasOurFlags(host)) return null
+    return reported ? `${incident.openedBy} reported its nova-compute down` : verdict.message
   }
 
   /** Why nothing should be sent there, or null, also where nothing may be done about it. */

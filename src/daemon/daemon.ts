@@ -8,6 +8,7 @@ import type { NewEntry } from '../domain/entry.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Operations, TryAgain } from '../domain/operations.ts'
+import type { Reports } from '../domain/report.ts'
 import type { Review } from '../domain/review.ts'
 import type { Segment } from '../domain/segment.ts'
 import type { EarlierRecovery } from '../domain/survey.ts'
@@ -39,6 +40,7 @@ import { IncidentRecords } from '../review/incident-records.ts'
 import { createReview } from '../review/review.ts'
 import { UnreviewedIncidents } from '../review/unreviewed.ts'
 import { ProcessFailures } from '../control/process-failures.ts'
+import { ReportBook } from '../control/reports.ts'
 import { RulesInForce, type Mode, type Rules } from '../control/rules.ts'
 import { SetAsides } from '../control/set-asides.ts'
 import { StaleOrders } from '../control/stale-orders.ts'
@@ -75,6 +77,7 @@ export class Daemon {
   readonly operations: Operations
   readonly review: Review
   readonly notices: NoticeService | null
+  readonly reports: Reports
   readonly #parts: DaemonParts
   readonly #rules: RulesInForce
   readonly #reloads: Reloads
@@ -219,13 +222,19 @@ export class Daemon {
       ...{ context: this.#context, queue: this.#queue, monitor: this.monitor, store: this.store, orders: this.orders },
       ...{ mode, signal: this.#stopping.signal },
     })
+    const reports = new ReportBook({
+      ...{ clock, journal, observer, monitor: this.monitor, store: this.store, orders: this.orders },
+      processes: processFailures,
+      wake: () => this.#watch.wake(),
+    })
+    this.reports = reports
     this.#watch = new WatchLoop({
       clock,
       journal,
       monitor: this.monitor,
       store: this.store,
       brake,
-      followers: [processFailures, this.#setAsides, this.#returns, this.#staleOrders, this.#afterReturns],
+      followers: [processFailures, this.#setAsides, this.#returns, this.#staleOrders, this.#afterReturns, reports],
       observer,
       pollIntervalMs: () => rules.now.monitorSettings.pollIntervalMs,
       mode,

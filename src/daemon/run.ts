@@ -4,7 +4,7 @@
  * way leaves nothing behind.
  */
 import { join } from 'node:path'
-import { listenForOperators, listenForPeople, listenPublicly, type WebListener } from '../api/index.ts'
+import { listenForOperators, listenForPeople, listenPublicly, type SecureListener } from '../api/index.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import { openJournal, type JournalWriter } from '../journal/journal.ts'
@@ -24,6 +24,7 @@ import { startSchedules } from './schedules.ts'
 import { installed } from '../system/installed.ts'
 import { systemClock as clock } from '../system/system-clock.ts'
 import { Teardown } from './teardown.ts'
+import { listenAsMasakari } from '../masakari/api/listener.ts'
 import { loadHostFailure } from '../preflight/workflow-files.ts'
 
 /**
@@ -80,8 +81,8 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       journal.close()
     })
     // What a reload changes beside the daemon's rules.
-    let { webRules } = config
-    let pages: WebListener | null = null
+    let { webRules, masakariRules } = config
+    const listeners: SecureListener[] = []
     const daemon = new Daemon(
       daemonParts(config, {
         ...{ clock, observer, version, journal },
@@ -92,10 +93,10 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
           ...source,
           reloading: () => systemd.reloading(),
           adopted: (next) => {
-            webRules = next.webRules
+            ;({ webRules, masakariRules } = next)
           },
           reloaded: (mode) => {
-            pages?.reloadTls()
+            for (const listener of listeners) listener.reloadTls()
             systemd.ready(watching(mode))
           },
         },
@@ -110,10 +111,17 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     if (config.web !== null) {
       const parts = { ...sources, people: source.people }
       const web = await listenForPeople(parts, { ...config.web, rules: () => webRules, pages: builtPages })
-      pages = web
+      listeners.push(web)
       const tls = config.web.tls === null ? 'without TLS' : 'over TLS'
       logPlace(observer, 'web', `Pages and REST API listen at ${web.address}, ${tls}`, web.address)
       teardown.add('web', () => web.close())
+    }
+    if (config.masakariApi !== null) {
+      const parts = { ...sources, reports: daemon.reports, people: source.people }
+      const masakari = await listenAsMasakari(parts, { ...config.masakariApi, rules: () => masakariRules })
+      listeners.push(masakari)
+      logPlace(observer, 'masakari_api', `Masakari's API listens at ${masakari.address}`, masakari.address)
+      teardown.add("Masakari's API", () => masakari.close())
     }
     if (config.http !== null) {
       const machines = await listenPublicly(telemetry, config.http)
@@ -157,7 +165,12 @@ function watching(mode: Mode): string {
 }
 
 /** Where someone finds it: the port may be any free one, and an address in a file may not be the one in use. */
-function logPlace(observer: Observer, listener: 'web' | 'http' | 'socket', message: string, address: string): void {
+function logPlace(
+  observer: Observer,
+  listener: 'web' | 'masakari_api' | 'http' | 'socket',
+  message: string,
+  address: string,
+): void {
   observer.log?.('info', 'listener.ready', { message, listener, address })
 }
 

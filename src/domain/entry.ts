@@ -12,6 +12,7 @@ import type { Notice, NoticeDeadLettered, NoticeFailed, NoticeSent } from './not
 import type { Outcome } from './outcome.ts'
 import type { InstancePlan } from './plan.ts'
 import type { FlagsFound, HostName, ServiceChange } from './service.ts'
+import type { ReportClass, ReportEnd } from './report-words.ts'
 import type { SetAsideState } from './set-aside.ts'
 import type { SilenceOnRecord } from './silence.ts'
 import type { StaleOrderEnd, WaitsAt } from './stale-order.ts'
@@ -217,6 +218,19 @@ export interface EntryData {
     source?: string | null
     via?: Via
   }
+
+  /** Another program reported a failure (domain/report.ts): on record before it was answered. */
+  'report.received': {
+    number: number
+    uuid: string
+    about: ReportClass
+    payload: Readonly<Record<string, string>>
+    generatedAt: string
+    by: string
+    via?: Via
+  }
+  /** What came of it. `of`: the incident that it belongs to. */
+  'report.settled': { uuid: string; status: ReportEnd; message: string; of: IncidentId | null }
 
   /** What people outside are told; `notice.queued` has everything, the others point to it by its id. */
   'notice.queued': Notice

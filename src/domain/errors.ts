@@ -58,6 +58,8 @@ export const errorCodes = {
   SHUTDOWN: 'The daemon is stopping',
   JOURNAL_UNAVAILABLE: 'The journal cannot be written, and Lifeboat does nothing that it cannot record',
   JOURNAL_CORRUPT: 'The journal does not verify',
+  REPORT_REPEATED: 'The same failure was reported before',
+  REPORT_UNWANTED: 'The host is in maintenance: reports about it are refused',
   INVARIANT: 'Internal error: an invariant was violated (please report)',
 } as const
 

@@ -68,12 +68,13 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       if (entry.data.evidence !== undefined) return null
       return draft(entry, known, 'alarm', { code: entry.data.code, message: entry.data.message })
     case 'process.failed': {
-      const { process, verdict, mode, segment } = entry.data
+      const { process, verdict, mode, segment, openedBy } = entry.data
+      const why = openedBy === 'daemon' ? verdict.message : `${openedBy} reported it`
       const what =
         mode === 'observe'
           ? 'would be disabled (nothing is sent: observing)'
           : 'is being disabled, so that Nova sends no guest there'
-      const message = `${process} of ${entry.host} is down, and the host lives: its service ${what}. Its instances are left alone. ${verdict.message}`
+      const message = `${process} of ${entry.host} is down, and the host lives: its service ${what}. Its instances are left alone. ${why}`
       return draft(entry, known, 'process-failed', { code: verdict.reason, message, segment })
     }
     case 'incident.phase':

@@ -1,6 +1,7 @@
 /** What people order the daemon to do in a scenario: the acts of the command line, refusals included. */
 import { z } from 'zod'
 import type { Operations } from '../domain/operations.ts'
+import { reportClasses, type ReportClass } from '../domain/report-words.ts'
 import { scopeText, wholeCloud, type Scope } from '../domain/order.ts'
 import { section, text } from '../config/pieces.ts'
 import { duration } from '../formats/duration-schema.ts'
@@ -93,6 +94,21 @@ export const operatorActs = {
           { ...order, proof },
         ),
       ),
+  ),
+  /** A monitor of Masakari reports that something failed. */
+  report: act(
+    section({
+      host: text(),
+      by: text().default('monitor'),
+      about: z.enum(Object.keys(reportClasses) as [ReportClass, ...ReportClass[]]),
+      payload: z.record(z.string(), z.string()).default({ event: 'STOPPED' }),
+    }),
+    (stage, { by: who, ...order }) =>
+      stage.told(`${who}: report ${order.about} ${order.host}`, () => {
+        const generatedAt = new Date(stage.clock.wall()).toISOString()
+        stage.reports().receive({ ...order, generatedAt, by: who, via: null })
+        return Promise.resolve()
+      }),
   ),
   cancel: act(section({ host: text(), by, reason: text() }), (stage, { host, ...order }) =>
     ordered(stage, order.by, `cancel ${host}`, (daemon) => daemon.cancel(stage.newestIncident(host), order)),

@@ -13,7 +13,20 @@ const fact = /^[^\s]{1,60}$/
 /** Fields that say the same as the row does elsewhere, or change with every run of the build. */
 const passedOver = new Set([
   ...['message', 'by', 'globalRequestId', 'workflowDigest', 'failure', 'digest', 'source', 'pid', 'version', 'via'],
-  ...['at', 'startedAt', 'endedAt', 'tookMs', 'instanceId', 'name', 'updatedAt', 'incident', 'id', 'projectId'],
+  ...[
+    'at',
+    'number',
+    'generatedAt',
+    'startedAt',
+    'endedAt',
+    'tookMs',
+    'instanceId',
+    'name',
+    'updatedAt',
+    'incident',
+    'id',
+    'projectId',
+  ],
 ])
 
 /** What the row of `entry` says behind its kind and whom it is about. Empty where the kind says all. */

@@ -11,6 +11,7 @@ import { LifeboatError } from '../domain/errors.ts'
 import { applyEntry, type Incident } from '../domain/incident.ts'
 import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { Operations } from '../domain/operations.ts'
+import type { Reports } from '../domain/report.ts'
 import type { Workflow } from '../domain/plan.ts'
 import { parseWorkflow } from '../engine/workflow.ts'
 import { openJournal, type JournalWriter } from '../journal/journal.ts'
@@ -186,6 +187,11 @@ export class Stage {
   operations(): Operations {
     if (this.#play === null) throw new LifeboatError('USAGE', 'the daemon does not run')
     return this.#play.daemon.operations
+  }
+
+  reports(): Reports {
+    if (this.#play === null) throw new LifeboatError('USAGE', 'the daemon does not run')
+    return this.#play.daemon.reports
   }
 
   /** All incidents so far. */

@@ -115,6 +115,14 @@ function fieldsOf(entry: Entry): Record<string, unknown> {
       const { to: reason, instances, off, started } = entry.data
       return { reason, instances, off, started }
     }
+    case 'report.received': {
+      const { uuid: report, about, by } = entry.data
+      return { report, about, by }
+    }
+    case 'report.settled': {
+      const { uuid: report, status } = entry.data
+      return { report, status }
+    }
     case 'plan.made': {
       const { reason, decision, recipe } = entry.data
       return { reason, decision, recipe }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { listenForPeople, type WebListener } from '../../src/api/index.ts'
+import { listenForPeople, type SecureListener } from '../../src/api/index.ts'
 import { requestHeader, type Review } from '../../src/domain/review.ts'
 import { VirtualClock } from '../../src/simulator/index.ts'
 import { fakeOperations } from './fake-operations.ts'
@@ -16,7 +16,7 @@ import { fakeReview } from './fake-review.ts'
 import { as, listening, People, person } from './people.ts'
 
 let directory = ''
-let listener: WebListener | null = null
+let listener: SecureListener | null = null
 let clock: VirtualClock
 let people: People
 let logged: { event: string; level: string }[] = []

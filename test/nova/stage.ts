@@ -35,15 +35,19 @@ export class LabStage {
   }
 
   /** A daemon that has not started, on config/lab.yaml with `changes` laid over its segment, and sections of their own. */
-  freshDaemon(changes: { segment?: object; fencing?: object; web?: object } = {}): DaemonProcess {
+  freshDaemon(
+    changes: { segment?: object; fencing?: object; web?: object; masakari_api?: object } = {},
+  ): DaemonProcess {
     const config = parse(readFileSync('config/lab.yaml', 'utf8')) as {
       segments: object[]
       fencing: object
       web?: object
+      masakari_api?: object
     }
     config.segments = config.segments.map((segment) => ({ ...segment, ...changes.segment }))
     config.fencing = { ...config.fencing, ...changes.fencing }
     config.web = { listen: false, ...changes.web }
+    config.masakari_api = { listen: false, ...changes.masakari_api }
     const file = join(this.#directory, `lab-${crypto.randomUUID()}.yaml`)
     writeFileSync(file, stringify(config))
     this.daemon = new DaemonProcess({ cloudsFile: this.cloudsFile, config: file })

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { listenForPeople, type WebListener, type WebOptions } from '../../src/api/index.ts'
+import { listenForPeople, type SecureListener, type WebOptions } from '../../src/api/index.ts'
 import { Daemon, type DaemonParts } from '../../src/daemon/daemon.ts'
 import { simulatedParts } from '../../src/rehearsal/simulated-parts.ts'
 import type { Clock } from '../../src/domain/clock.ts'
@@ -71,7 +71,7 @@ export class Stage {
   url = ''
   readonly #directory: string
   readonly #options: StageOptions
-  #listener: WebListener | null = null
+  #listener: SecureListener | null = null
   #cloud!: OpenStackCloud
 
   private constructor(browser: Browser, clock: VirtualClock, simulator: Simulator, options: StageOptions) {

@@ -4,6 +4,7 @@ import { returnStepKinds } from '../host-return.ts'
 import { outcomes } from '../outcome.ts'
 import { scopeText, wholeCloud } from '../order.ts'
 import { hostStepKinds, stepKinds } from '../plan.ts'
+import { reportClasses } from '../report-words.ts'
 import { setAsideSentence } from '../set-aside.ts'
 import { silenceSentence } from '../silence.ts'
 import { toneOf, type Tone } from './entry-tone.ts'
@@ -105,6 +106,10 @@ function textOf(entry: Entry): string {
       return `${entry.data.by} began maintenance of ${scopeText(entry.data.scope)} ${untilOf(entry.data)}: ${entry.data.reason}`
     case 'operator.maintenance-ended':
       return `${entry.data.by} ended maintenance of ${scopeText(entry.data.scope)}: ${entry.data.reason}`
+    case 'report.received':
+      return `${entry.data.by} reports: ${reportClasses[entry.data.about]} (${Object.values(entry.data.payload).join(', ')})`
+    case 'report.settled':
+      return `Report ${entry.data.status}: ${entry.data.message}`
     case 'review.noted':
       return `${entry.data.by} noted: ${entry.data.text}`
     case 'review.signed-off':

@@ -31,6 +31,8 @@ const groupsOfKind: Record<EntryKind, readonly (typeof groups)[number][]> = {
   'alarm.raised': ['verdicts'],
   'incident.opened': ['incidents'],
   'process.failed': ['incidents'],
+  'report.received': ['verdicts'],
+  'report.settled': ['verdicts'],
   'incident.segment-changed': ['incidents'],
   'incident.phase': ['incidents'],
   'incident.held': ['incidents'],

@@ -1,0 +1,222 @@
+/**
+ * Reports in the running daemon: put on record before they are answered, looked at with each poll, and settled on record. What follows
+ * from one is decided by the monitor and by process-failures.ts, as if nobody had told; a report only makes them look sooner.
+ *
+ * Reports of guests cause nothing and come in hundreds when a host shuts down: they stay out of the journal.
+ */
+import { randomUUID } from 'node:crypto'
+import { onOurClock, type Clock } from '../domain/clock.ts'
+import type { Entry, NewEntry } from '../domain/entry.ts'
+import { ensureError, LifeboatError } from '../domain/errors.ts'
+import type { Journal } from '../domain/journal.ts'
+import type { Observer } from '../domain/observer.ts'
+import {
+  judgeReport,
+  repeats,
+  reportsDeadProcess,
+  type Judgement,
+  type Report,
+  type ReportedIncident,
+  type ReportOrder,
+  type Reports,
+  type ReportView,
+} from '../domain/report.ts'
+import { isEnd } from '../domain/report-words.ts'
+import type { Monitor } from '../monitor/monitor.ts'
+import type { PollReport } from '../monitor/report.ts'
+import { orderHolds } from '../orders/order-holds.ts'
+import type { Orders } from '../orders/orders.ts'
+import type { IncidentStore } from './incident-store.ts'
+import type { ProcessFailures } from './process-failures.ts'
+
+/** Older reports are listed no more. The journal keeps them. Longer: a start reads more of it. */
+const listedForMs = 30 * 86_400_000
+
+/** Reports of guests kept in memory, some 500 bytes each. Fewer, and a burst pushes out what a monitor's user looks for. */
+const guestsKept = 2_000
+
+export interface ReportBookParts {
+  clock: Clock
+  journal: Journal
+  observer: Observer
+  monitor: Pick<Monitor, 'verdict' | 'service' | 'segment'>
+  store: IncidentStore
+  orders: Orders
+  processes: Pick<ProcessFailures, 'reported'>
+  /** Polls now. */
+  wake: () => void
+}
+
+interface Kept {
+  report: Report
+  /** Monotonic ms. */
+  at: number
+}
+
+export class ReportBook implements Reports {
+  readonly #parts: ReportBookParts
+  /** On record, by uuid, the oldest first. */
+  readonly #kept = new Map<string, Kept>()
+  /** Of guests. */
+  readonly #guests: Kept[] = []
+  #lastNumber = 0
+
+  /** Reads what is on record and follows the journal from then on. */
+  constructor(parts: ReportBookParts) {
+    this.#parts = parts
+    const { journal, clock } = parts
+    const since = new Date(clock.wall() - listedForMs).toISOString()
+    for (const entry of journal.read({ kinds: ['report.received', 'report.settled'], since })) this.#follow(entry)
+    journal.onAppend((entry) => this.#follow(entry))
+    // The run before may have ended before anything came of them.
+    for (const { report } of this.#kept.values())
+      if (report.settled === null && reportsDeadProcess(report)) parts.processes.reported(report.host, report.by)
+  }
+
+  receive(order: ReportOrder): ReportView {
+    const { monitor, orders, journal, observer, processes, wake } = this.#parts
+    const { about, host, generatedAt, payload, by, via } = order
+    if (monitor.verdict(host) === undefined) {
+      // A monitor that names its host otherwise than Nova does protects nothing, and hears of it only by this answer.
+      observer.log?.('warn', 'report.unknown_host', { message: `${by} reported a host that Nova does not list`, host })
+      throw new LifeboatError('USAGE', `Host with name ${host} could not be found.`)
+    }
+    const held = orderHolds(host, orders, [monitor.segment(host).name])
+    if (held?.hold === 'MAINTENANCE')
+      throw new LifeboatError('REPORT_UNWANTED', `Host ${host} is under maintenance: ${held.message}`)
+    if (this.#all().some(({ report }) => repeats(order, report)))
+      throw new LifeboatError(
+        'REPORT_REPEATED',
+        `Notification received from host ${host} of type ${about} is duplicate.`,
+      )
+    const uuid = randomUUID()
+    const number = this.#nextNumber()
+    if (about === 'VM') return this.#takeGuest({ number, uuid, about, host, generatedAt, payload, by })
+    const data = { number, uuid, about, payload, generatedAt, by, ...(via !== null && { via }) }
+    journal.append([{ kind: 'report.received', actor: `operator:${by}`, host, data }, ...otherProcess(order)])
+    const kept = this.#kept.get(uuid)
+    if (kept === undefined) throw new LifeboatError('INVARIANT', `report ${uuid} left no trace`)
+    if (reportsDeadProcess(kept.report)) processes.reported(host, by)
+    wake()
+    return this.#view(kept)
+  }
+
+  list(): ReportView[] {
+    return this.#all()
+      .map((kept) => this.#view(kept))
+      .toSorted((a, b) => b.number - a.number)
+  }
+
+  /** Takes in a poll: what came of each report that is not settled. Never throws. */
+  consider({ ok }: PollReport): void {
+    const { journal, observer } = this.#parts
+    if (!ok) return
+    try {
+      for (const kept of this.#kept.values()) {
+        if (kept.report.settled !== null) continue
+        const { status, message, incident } = this.#judge(kept)
+        if (!isEnd(status)) continue
+        const data = { uuid: kept.report.uuid, status, message, of: incident }
+        journal.append([{ kind: 'report.settled', host: kept.report.host, data }])
+      }
+    } catch (thrown) {
+      observer.log?.('warn', 'report.not_settled', {}, ensureError(thrown))
+    }
+  }
+
+  #takeGuest(given: Omit<Report, 'receivedAt' | 'settled'>): ReportView {
+    const { clock } = this.#parts
+    const receivedAt = new Date(clock.wall()).toISOString()
+    const kept = { report: { ...given, receivedAt, settled: null }, at: clock.now() }
+    this.#guests.push(kept)
+    this.#guests.splice(0, this.#guests.length - guestsKept)
+    return this.#view(kept)
+  }
+
+  #all(): Kept[] {
+    return [...this.#kept.values(), ...this.#guests]
+  }
+
+  /** The wall clock in ms: rising also over restarts, though reports of guests are on record nowhere. */
+  #nextNumber(): number {
+    return (this.#lastNumber = Math.max(this.#lastNumber + 1, this.#parts.clock.wall()))
+  }
+
+  #follow(entry: Entry): void {
+    const { clock } = this.#parts
+    if (entry.kind === 'report.received' && entry.host !== null) {
+      const { number, uuid, about, payload, generatedAt, by } = entry.data
+      const report = {
+        number,
+        uuid,
+        about,
+        payload,
+        generatedAt,
+        by,
+        host: entry.host,
+        receivedAt: entry.at,
+        settled: null,
+      }
+      this.#kept.set(uuid, { report, at: onOurClock(clock, entry.at) })
+      this.#lastNumber = Math.max(this.#lastNumber, number)
+      this.#forgetOld()
+    }
+    if (entry.kind === 'report.settled') {
+      const { uuid, status, message, of } = entry.data
+      const known = this.#kept.get(uuid)
+      if (known !== undefined)
+        known.report = { ...known.report, settled: { status, message, incident: of, at: entry.at } }
+    }
+  }
+
+  #forgetOld(): void {
+    const until = this.#parts.clock.now() - listedForMs
+    for (const [uuid, { at, report }] of this.#kept) {
+      if (at >= until) return
+      if (report.settled !== null) this.#kept.delete(uuid)
+    }
+  }
+
+  #view(kept: Kept): ReportView {
+    const { report } = kept
+    const judged = report.settled ?? this.#judge(kept)
+    const updatedAt = report.settled?.at ?? null
+    const { status, message, incident } = judged
+    return { ...report, status, message, incident, updatedAt }
+  }
+
+  #judge({ report, at }: Kept): Judgement {
+    const { clock, monitor, store } = this.#parts
+    const { host } = report
+    return judgeReport(report, {
+      ageMs: clock.now() - at,
+      verdict: monitor.verdict(host),
+      host: store.openOn(host) ?? this.#endedSince(report, 'incident.opened'),
+      process: store.openProcessOn(host) ?? this.#endedSince(report, 'process.failed'),
+      isDisabled: monitor.service(host)?.status === 'disabled',
+    })
+  }
+
+  /** The newest incident of the host, if it ended since the report came. Its instances are not read: it may have had thousands. */
+  #endedSince({ host, receivedAt }: Report, kind: 'incident.opened' | 'process.failed'): ReportedIncident | undefined {
+    const { journal } = this.#parts
+    const [opened] = journal.read({ host, kinds: [kind], newestFirst: true, limit: 1 })
+    if (opened?.kind !== kind || opened.incident === null) return undefined
+    const [closed] = journal.read({
+      incident: opened.incident,
+      kinds: ['incident.closed'],
+      newestFirst: true,
+      limit: 1,
+    })
+    if (closed?.kind !== 'incident.closed' || closed.at < receivedAt) return undefined
+    return { id: opened.incident, mode: opened.data.mode, held: null, closed: closed.data }
+  }
+}
+
+/** A process that Lifeboat does nothing about, such as libvirtd: people are told. */
+function otherProcess(order: ReportOrder): NewEntry[] {
+  const { about, host, by, payload } = order
+  if (about !== 'PROCESS' || payload['event'] !== 'STOPPED' || reportsDeadProcess(order)) return []
+  const message = `${by} reports that ${payload['process_name'] ?? 'a process'} on ${host} is down. Lifeboat does nothing about it`
+  return [{ kind: 'alarm.raised', host, data: { code: 'PROCESS_REPORTED', message } }]
+}

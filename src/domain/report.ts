@@ -1,0 +1,155 @@
+/**
+ * Reports of failures that other programs send (the monitors of Masakari): of a host, of a process on it, of a guest. A report makes
+ * Lifeboat look; it proves nothing. It never stands for a heartbeat, a probe or fencing.
+ *
+ * Pure: which report repeats an earlier one, and what became of each.
+ */
+import type { EntryData, IncidentId, Via } from './entry.ts'
+import type { Incident } from './incident.ts'
+import { novaCompute } from './process-failure.ts'
+import type { HostName } from './service.ts'
+import type { ReportClass, ReportEnd, ReportStatus } from './report-words.ts'
+import { isBeating, type Verdict } from './verdict.ts'
+
+/** As it was sent. */
+export interface ReportOrder {
+  about: ReportClass
+  host: HostName
+  /** ISO, by the sender's clock: data, and no time that anything is counted from. */
+  generatedAt: string
+  payload: Readonly<Record<string, string>>
+  by: string
+  via: Via | null
+}
+
+export interface Report extends Omit<ReportOrder, 'via'> {
+  /** Rising, never used twice: lists are paged by it. */
+  number: number
+  uuid: string
+  /** ISO, by our clock. */
+  receivedAt: string
+  settled: { status: ReportEnd; message: string; incident: IncidentId | null; at: string } | null
+}
+
+/** A report with how it stands now. */
+export interface ReportView extends Report {
+  status: ReportStatus
+  message: string
+  incident: IncidentId | null
+  /** ISO; null: nothing became of it yet. */
+  updatedAt: string | null
+}
+
+/** What the API of Masakari needs of the daemon. */
+export interface Reports {
+  /**
+   * Puts a report on record. Throws USAGE for a host that Nova does not list, REPORT_REPEATED, REPORT_UNWANTED for a host in
+   * maintenance, JOURNAL_UNAVAILABLE.
+   */
+  receive(order: ReportOrder): ReportView
+  /** The newest first. */
+  list(): ReportView[]
+}
+
+/** Times between the same two reports below which the second says nothing new, as Masakari counts it. */
+const repeatedWithinMs = 180_000
+
+/** For so long a report of a dead host waits for the verdict. Longer keeps a monitor's mistake open; shorter ends it before Nova says down. */
+const hostVerdictWithinMs = 600_000
+
+/** For so long a report of a process waits until something came of it. */
+const processWithinMs = 600_000
+
+/** Whether `order` is what `known` said already. As Masakari has it, the later `generatedAt` of `known` has no bound. */
+export function repeats(order: ReportOrder, known: Report): boolean {
+  const same = known.about === order.about && known.host === order.host && samePayload(known.payload, order.payload)
+  return same && Date.parse(known.generatedAt) >= Date.parse(order.generatedAt) - repeatedWithinMs
+}
+
+function samePayload(some: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean {
+  const keys = Object.keys(some)
+  return keys.length === Object.keys(other).length && keys.every((key) => some[key] === other[key])
+}
+
+/** A nova-compute that its monitor cannot keep alive. */
+export function reportsDeadProcess({ about, payload }: Pick<Report, 'about' | 'payload'>): boolean {
+  return about === 'PROCESS' && payload['event'] === 'STOPPED' && payload['process_name'] === novaCompute
+}
+
+/** An incident as far as a report tells of it. */
+export interface ReportedIncident extends Pick<Incident, 'id' | 'mode' | 'held'> {
+  closed: EntryData['incident.closed'] | null
+}
+
+/** What is known now of the host of a report. */
+export interface ReportFacts {
+  /** Since it was received, ms, by our monotonic clock. */
+  ageMs: number
+  verdict: Verdict | undefined
+  /** Of the host itself, and of its nova-compute: open, or ended since the report came. */
+  host: ReportedIncident | undefined
+  process: ReportedIncident | undefined
+  /** Nova schedules nothing there now. */
+  isDisabled: boolean
+}
+
+export interface Judgement {
+  status: ReportStatus
+  message: string
+  incident: IncidentId | null
+}
+
+/** How a report stands. */
+export function judgeReport(report: Pick<Report, 'about' | 'payload'>, facts: ReportFacts): Judgement {
+  const { about, payload } = report
+  if (about === 'VM') return say('ignored', 'Lifeboat restarts no guest on a host that lives')
+  if (payload['event'] !== 'STOPPED') return say('finished', 'Noted: Lifeboat sees for itself what comes back')
+  if (facts.host !== undefined) return ofIncident(facts.host)
+  if (about === 'COMPUTE_HOST') return ofHost(payload, facts)
+  if (!reportsDeadProcess(report))
+    return say('finished', 'Told to the operators: Lifeboat does nothing about this process')
+  return ofProcess(facts)
+}
+
+function ofHost(payload: Report['payload'], { ageMs, verdict }: ReportFacts): Judgement {
+  if (payload['host_status'] === 'UNKNOWN')
+    return say('finished', 'Noted: the sender does not know the state of the host')
+  if (verdict !== undefined && isBeating(verdict) && verdict.evidence.silentMs < ageMs)
+    return say('ignored', `Its nova-compute beats: ${verdict.message}`)
+  if (ageMs >= hostVerdictWithinMs)
+    return say('ignored', `Lifeboat did not find the host dead: ${verdict?.message ?? 'nothing is known of it'}`)
+  return say('running', verdict === undefined ? 'Lifeboat is looking at the host' : verdict.message)
+}
+
+function ofProcess({ ageMs, process, isDisabled }: ReportFacts): Judgement {
+  if (process === undefined) {
+    if (isDisabled) return say('finished', 'Its service is disabled already')
+    if (ageMs < processWithinMs) return say('running', 'Lifeboat is looking at the host')
+    return say('ignored', 'Nothing was disabled: see the alarms, or the orders on this host')
+  }
+  if (process.mode === 'observe') return { status: 'ignored', message: 'Lifeboat only observes', incident: process.id }
+  if (isDisabled || process.closed !== null)
+    return { status: 'finished', message: process.closed?.message ?? 'Its service is disabled', incident: process.id }
+  if (process.held !== null) return { status: 'error', message: process.held.message, incident: process.id }
+  return { status: 'running', message: 'Its service is being disabled', incident: process.id }
+}
+
+function ofIncident({ id, held, closed }: ReportedIncident): Judgement {
+  if (closed === null)
+    return {
+      status: held === null ? 'running' : 'error',
+      message: held?.message ?? 'The host is being recovered',
+      incident: id,
+    }
+  if (closed.outcome === 'observed') return { status: 'ignored', message: closed.message, incident: id }
+  const lost = (closed.counts['failed'] ?? 0) + (closed.counts['stuck'] ?? 0) > 0
+  return {
+    status: closed.outcome === 'cancelled' || lost ? 'failed' : 'finished',
+    message: closed.message,
+    incident: id,
+  }
+}
+
+function say(status: ReportStatus, message: string): Judgement {
+  return { status, message, incident: null }
+}

@@ -1,0 +1,33 @@
+/** Errors as Masakari's API says them: one object, named after the fault. */
+import type { ErrorCode } from '../../domain/errors.ts'
+
+const faults: Readonly<Record<number, string>> = {
+  ...{ 400: 'badRequest', 403: 'forbidden', 404: 'itemNotFound', 405: 'badMethod', 409: 'conflictingRequest' },
+  ...{ 413: 'overLimit', 415: 'badMediaType', 429: 'overLimit', 501: 'notImplemented', 503: 'serviceUnavailable' },
+}
+
+/** The status that answers each of our errors. Codes not listed are our own failures: 500. */
+export const statusOf: Partial<Record<ErrorCode, number>> = {
+  USAGE: 400,
+  AUTH_FAILED: 401,
+  AUTH_FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  INSTANCE_GONE: 404,
+  REPORT_REPEATED: 409,
+  REPORT_UNWANTED: 409,
+  INCIDENT_OPEN: 409,
+  API_THROTTLED: 429,
+  MICROVERSION_UNSUPPORTED: 406,
+  API_UNAVAILABLE: 503,
+  JOURNAL_UNAVAILABLE: 503,
+  SHUTDOWN: 503,
+}
+
+/** The body of a refusal. */
+export function faultBody(status: number, message: string): object {
+  if (status === 401) return { error: { code: 401, title: 'Unauthorized', message } }
+  return { [faults[status] ?? 'masakariFault']: { code: status, message } }
+}
+
+/** What answers a path below `/v1` that is none: another shape than every other refusal. */
+export const noSuchRoute = { message: 'The resource could not be found.', code: '404 Not Found', title: 'Not Found' }

@@ -1,0 +1,40 @@
+/** What the parts of Masakari's API tell each other. Types only. */
+import type { ProjectRule } from '../../api/caller-rules.ts'
+import type { Clock } from '../../domain/clock.ts'
+import type { Observer } from '../../domain/observer.ts'
+import type { Operations } from '../../domain/operations.ts'
+import type { Reports } from '../../domain/report.ts'
+import type { Review } from '../../domain/review.ts'
+import type { TokenCheck, TokenHolder } from '../../domain/token-holder.ts'
+
+/** What holds now: asked for each request. */
+export interface MasakariRules {
+  /** Roles of Keystone that may read. */
+  readers: readonly string[]
+  /** Roles that may post notifications. */
+  reporters: readonly string[]
+  /** Projects in which they count. Empty: the daemon's own. */
+  projects: readonly ProjectRule[]
+}
+
+export interface MasakariParts {
+  operations: Pick<Operations, 'hosts' | 'incident' | 'status'>
+  review: Pick<Review, 'segments' | 'load'>
+  reports: Reports
+  people: TokenCheck
+  clock: Clock
+  observer: Observer
+}
+
+export interface MasakariOptions {
+  rules: () => MasakariRules
+  /** The address as clients reach it; null: the one that they asked. */
+  publicUrl: string | null
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    microversion: string
+    holder: TokenHolder | null
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * Masakari's REST API over what Lifeboat knows, so that the monitors and clients that clouds already use work against it. It reads, and
+ * takes reports; what people order goes through Lifeboat's own API. docs/masakari-api.md says what is the same and what is not.
+ */
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { identified } from '../../api/caller-rules.ts'
+import { createServer, type ServerExtras } from '../../api/server.ts'
+import { TokenCache } from '../../api/token-cache.ts'
+import { ensureError, LifeboatError } from '../../domain/errors.ts'
+import type { Observer } from '../../domain/observer.ts'
+import type { TokenHolder } from '../../domain/token-holder.ts'
+import { faultBody, noSuchRoute, statusOf } from './faults.ts'
+import { highest, lowest, microversionOf, versionDocument, versionList } from './microversion.ts'
+import type { MasakariOptions, MasakariParts } from './parts.ts'
+import { masakariRoutes } from './routes.ts'
+
+/** The server, not yet listening. */
+export async function masakariServer(
+  parts: MasakariParts,
+  options: MasakariOptions,
+  extras: ServerExtras = {},
+): Promise<FastifyInstance> {
+  const server = createServer({
+    ...extras,
+    observer: parts.observer,
+    genReqId: () => `req-${randomUUID()}`,
+    fallback: (request, reply) => noRoute(request, reply, options),
+  })
+  server.decorateRequest('microversion', lowest)
+  server.decorateRequest('holder', null)
+  server.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-openstack-request-id', request.id).header('vary', 'OpenStack-API-Version')
+    void reply.header('openstack-api-version', `instance-ha ${lowest}`)
+    done()
+  })
+  await server.register(async (scope) => {
+    scope.setErrorHandler((thrown, request, reply) => refuse(thrown, request, reply, parts.observer))
+    scope.get('/', (request) => versionList(addressOf(request, options)))
+    for (const path of ['/v1', '/v1/']) scope.get(path, (request) => versionDocument(addressOf(request, options)))
+    await scope.register((own, _options, done) => {
+      const tokens = new TokenCache(parts.people, parts.clock)
+      own.addHook('onRequest', async (request, reply) => {
+        const header = request.headers['openstack-api-version']
+        request.microversion = microversionOf([header].flat()[0])
+        void reply.header('openstack-api-version', `instance-ha ${request.microversion}`)
+        request.holder = await holderOf(request, tokens)
+        refuseForeignProject(request, request.holder)
+      })
+      masakariRoutes(own, parts, (request, act) => callerOf(request, act, parts, options))
+      done()
+    })
+  })
+  return server
+}
+
+async function holderOf(request: FastifyRequest, tokens: TokenCache): Promise<TokenHolder> {
+  const token = request.headers['x-auth-token']
+  // What is posted counts from now on; for a read an answer of a moment ago will do.
+  const holder = typeof token === 'string' ? await tokens.holder(token, { fresh: request.method === 'POST' }) : null
+  if (holder === null) throw new LifeboatError('AUTH_FAILED', 'The request you have made requires authentication.')
+  return holder
+}
+
+/** Clients that were given an address with the project's id in it send that of their token. */
+function refuseForeignProject(request: FastifyRequest, { scope }: TokenHolder): void {
+  const { project } = request.params as { project?: string }
+  if (
+    project === undefined ||
+    (scope.kind === 'project' && project.replaceAll('-', '') === scope.id.replaceAll('-', ''))
+  )
+    return
+  const own = scope.kind === 'project' ? scope.id : 'None'
+  const message = `Malformed request URL: URL's project_id '${project}' doesn't match Context's project_id '${own}'`
+  throw new LifeboatError('USAGE', message)
+}
+
+/** Who may do that. Throws AUTH_FORBIDDEN. */
+async function callerOf(
+  request: FastifyRequest,
+  act: { rule: string; by: 'readers' | 'reporters' },
+  { people }: MasakariParts,
+  { rules }: MasakariOptions,
+): Promise<ReturnType<typeof identified>> {
+  const { holder } = request
+  if (holder === null) throw new LifeboatError('INVARIANT', 'nobody asked who the caller is')
+  const { projects, [act.by]: roles } = rules()
+  const own = projects.length > 0 ? projects : [{ id: (await people.ownProject()).id }]
+  try {
+    return identified(
+      holder,
+      { roles: Object.fromEntries(roles.map((role) => [role, 'reader'])), projects: own },
+      'token',
+    )
+  } catch (thrown) {
+    const { message, code } = ensureError(thrown)
+    if (code !== 'AUTH_FORBIDDEN') throw thrown
+    const says = `Policy doesn't allow os_masakari_api:${act.rule} to be performed. ${message}`
+    throw new LifeboatError('AUTH_FORBIDDEN', says, { cause: thrown })
+  }
+}
+
+function addressOf({ protocol, host }: FastifyRequest, { publicUrl }: MasakariOptions): string {
+  return publicUrl ?? `${protocol}://${host}`
+}
+
+function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply, observer: Observer): FastifyReply {
+  const isOurs = thrown instanceof LifeboatError
+  const framework = !isOurs && thrown instanceof Error && 'statusCode' in thrown ? Number(thrown.statusCode) : null
+  const error = ensureError(thrown)
+  const status = framework ?? statusOf[error.code] ?? 500
+  if (status >= 500) {
+    const message = `${request.method} ${request.routeOptions.url ?? 'unknown'} failed: ${error.message}`
+    observer.log?.('error', 'masakari_api.failed', { message, httpRequestId: request.id }, error)
+  }
+  if (status === 401) void reply.header('www-authenticate', 'Keystone')
+  if (status === 503) void reply.header('retry-after', '10')
+  const says =
+    status === 500
+      ? 'The server has either erred or is incapable of performing the requested operation.'
+      : error.message
+  return reply.code(status).header('content-type', 'application/json; charset=UTF-8').send(faultBody(status, says))
+}
+
+/** Paths that are none: below `/v1` another shape, elsewhere the versions that there are. */
+function noRoute(request: FastifyRequest, reply: FastifyReply, options: MasakariOptions): FastifyReply {
+  const path = request.url.split('?')[0] ?? ''
+  if (path === '/v1' || path.startsWith('/v1/')) return reply.code(404).send(noSuchRoute)
+  const base = addressOf(request, options)
+  const choice = { id: 'v1.0', status: 'CURRENT', version: highest, min_version: lowest }
+  return reply.code(300).send({ choices: [{ ...choice, links: [{ rel: 'self', href: `${base}/v1${path}` }] }] })
+}
