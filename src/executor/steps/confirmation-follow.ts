@@ -14,7 +14,7 @@ import type { ResultOf } from '../../domain/step-payloads.ts'
 import type { Run } from '../context.ts'
 import { pause, retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
-import { eventsOf, mustBeTakenWithinMs, neverCame } from './lost-order.ts'
+import { mustBeTakenWithinMs, neverCame } from './lost-order.ts'
 import { isSlow, isUntold, sayStill, stillAs, type Still } from './stands-still.ts'
 
 /** Pause between two looks at what the source made of it. Longer: a lost one is given up later; shorter: more readings of a slow one. */
@@ -138,15 +138,14 @@ function notDone(fault: string | null): LifeboatError {
   })
 }
 
-/** Throws SHUTDOWN alone: what is not known is not given up. */
+/** Asks once, for a history that cannot be read holds nothing up: the next look asks again. Throws SHUTDOWN alone. */
 async function takenBySource(scene: StepScene, { requestId }: StepRecord): Promise<Taken> {
-  const { run, plan } = scene
+  const { run, plan, signal } = scene
   try {
     const request = requestId ?? (await requestOnRecord(scene))
     // Nova writes the action before it tells the source: without one it never did.
     if (request === null) return 'not-begun'
-    const events = await eventsOf(scene, request)
-    if (events === null) return 'unread'
+    const { events } = await run.cloud.getAction(plan.instanceId, request, { signal })
     return events.find(({ event }) => event.startsWith('compute_confirm')) ?? 'not-begun'
   } catch (thrown) {
     const error = ensureError(thrown)
@@ -159,7 +158,7 @@ async function takenBySource(scene: StepScene, { requestId }: StepRecord): Promi
 
 /** Whoever ordered it: one confirmation alone moves the record, and what is older than the resize was for another one. */
 async function requestOnRecord({ run, plan, signal }: StepScene): Promise<string | null> {
-  const actions = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
+  const actions = await run.cloud.listActions(plan.instanceId, { signal })
   const moved = actions.findIndex(({ action }) => action === 'resize' || action === 'migrate')
   const since = moved < 0 ? actions : actions.slice(0, moved)
   return since.find(({ action }) => action === 'confirmResize')?.requestId ?? null

@@ -129,10 +129,7 @@ export async function lookAtChosen(
 }
 
 /** Null: Nova has no such action (any more). */
-export async function eventsOf(
-  { run, plan, signal }: StepScene,
-  requestId: string,
-): Promise<InstanceActionEvent[] | null> {
+async function eventsOf({ run, plan, signal }: StepScene, requestId: string): Promise<InstanceActionEvent[] | null> {
   try {
     return (await retryRead(run.clock, signal, () => run.cloud.getAction(plan.instanceId, requestId, { signal })))
       .events
