@@ -9,6 +9,7 @@ export function lateConfirmationSentences(scene: Scene): void {
     const evacuated = ['running', 'stopped'] as const
     const waiting = [...evacuated, 'untouched'] as const
     const requests: Record<string, string> = {}
+    let later = ''
     const source = (): string => scene.cloud.hosts[2]
 
     beforeAll(async () => {
@@ -25,6 +26,7 @@ export function lateConfirmationSentences(scene: Scene): void {
         expect(reply.status).toBe(204)
         requests[kind] = reply.headers.get('x-openstack-request-id') ?? ''
       }
+      later = await steps.order(source())
     })
     afterAll(async () => {
       const { steps, cloud } = scene
@@ -51,6 +53,15 @@ export function lateConfirmationSentences(scene: Scene): void {
       }
     })
 
+    it('is not overtaken by a server that is ordered for the source later: Nova names its host once nova-compute has it', async () => {
+      // The conductor files it when it has chosen the host, and then tells that.
+      const actions = `/servers/${later}/os-instance-actions`
+      const isFiled = async (): Promise<boolean> =>
+        (await nova(scene.cloud, 'GET', actions)).body.instanceActions?.length > 0
+      await scene.steps.until(async () => (await holdsRoom(later)) && (await isFiled()), 'chosen')
+      expect(await scene.steps.state(later)).toMatchObject({ vm: 'building', host: null })
+    })
+
     it('does not hinder an evacuation after a reset, except to the source: a guest of an unconfirmed resize is there', async () => {
       const { steps, cloud } = scene
       const [, other] = cloud.hosts
@@ -75,6 +86,7 @@ export function lateConfirmationSentences(scene: Scene): void {
       const before = { running: await steps.state(id.running), stopped: await steps.state(id.stopped) }
       await cloud.start(source())
       await steps.settled(id.untouched, 'active')
+      await steps.until(async () => (await steps.state(later)).host === source(), 'the later order is taken')
       await steps.until(async () => (await record(id.untouched)).status === 'confirmed', 'confirmed')
       for (const kind of evacuated) {
         await steps.settled(id[kind], 'error')
