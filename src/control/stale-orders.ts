@@ -89,7 +89,7 @@ export class StaleOrders {
   /** Once for each host, and again for orders that came later: beforehand nothing is broken, and a person can still avoid it. */
   #tell(host: HostName, orders: readonly StaleOrder[]): void {
     if (orders.every(({ seq }) => seq <= (this.#told.get(host) ?? 0))) return
-    const message = `Evacuation orders that were given up wait for nova-compute on ${host}; when it starts, it takes them and puts their instances in ERROR. To avoid that, purge its queue in Nova's message bus before it starts (rabbitmqctl purge_queue compute.${host}). What is broken all the same, Lifeboat puts right where nobody has touched it since`
+    const message = `Orders that were given up wait for nova-compute on ${host}; when it starts, it takes them and puts their instances in ERROR. To avoid that, purge its queue in Nova's message bus before it starts (rabbitmqctl purge_queue compute.${host}). What is broken all the same, Lifeboat puts right where nobody has touched it since`
     const [entry] = this.#parts.journal.append([
       { kind: 'alarm.raised', host, data: { code: staleOrderCode, message } },
     ])
@@ -109,7 +109,7 @@ export class StaleOrders {
     const open = repairSteps(recovery?.steps.values() ?? [])
     await reconcileRepairs(this.#run(order, null), open)
     const instance = await this.#read(order)
-    const filter = { instanceId: order.instance, type: 'evacuation' } as const
+    const filter = { instanceId: order.instance }
     const records = instance === null ? [] : await cloud.listMigrations(filter, { signal })
     const [newest = null] = instance === null ? [] : await cloud.listActions(order.instance, { signal })
     const now = this.#recovery(order)
@@ -145,7 +145,7 @@ export class StaleOrders {
     const data = { code: staleOrderCode, migration, end, message }
     const entries: NewEntry[] = [{ kind: 'debt.settled', ...base, data }]
     if (end === 'not-ours') {
-      const what = `${known?.plan.name ?? instance}: an evacuation order that had waited for nova-compute on ${order.host} put it in ERROR. It is not put right: ${message}. See to it; os-resetState active is what undoes the order`
+      const what = `${known?.plan.name ?? instance}: an order that had waited for nova-compute on ${order.host} put it in ERROR. It is not put right: ${message}. See to it; os-resetState active is what undoes the order`
       entries.push({ kind: 'alarm.raised', ...base, data: { code: 'STALE_ORDER_STRUCK', message: what } })
     }
     this.#parts.journal.append(entries)

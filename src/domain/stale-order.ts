@@ -1,6 +1,7 @@
 /**
- * Orders that were given up while they waited in a dead host's queue. The host's nova-compute takes them when it starts, and
- * breaks the instances that were evacuated again meanwhile (docs/nova.md §2.7). What is to be done about one, as one pure decision.
+ * Orders that were given up while they waited in a dead host's queue: evacuations to it, and confirmations of resizes from it. The host's
+ * nova-compute takes them when it starts, and breaks the instances that were evacuated otherwise meanwhile (docs/nova.md §2.7, §3.6). What
+ * is to be done about one, as one pure decision.
  */
 import { powerState, type Instance, type InstanceAction, type InstanceId, type Migration } from './instance.ts'
 import type { Outcome } from './outcome.ts'
@@ -44,8 +45,8 @@ export interface StaleOrderFacts {
   order: StaleOrder
   /** As Nova shows it now; null when it does not exist. */
   instance: Instance | null
-  /** All evacuations of the instance. */
-  records: readonly Pick<Migration, 'uuid' | 'status' | 'destHost'>[]
+  /** All migrations of the instance. */
+  records: readonly Pick<Migration, 'uuid' | 'type' | 'status' | 'sourceHost' | 'destHost'>[]
   /** Its newest action. */
   newest: Pick<InstanceAction, 'action' | 'requestId' | 'userId' | 'startedAt'> | null
   /** Nova's request ids of everything that Lifeboat did to it in the order's incident. */
@@ -78,16 +79,14 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
   if (instance === null || instance.status === 'DELETED' || instance.vmState === 'deleted')
     return close('gone', 'the instance was deleted')
   const carried = [order.migration, ...(order.older ?? [])]
-  const struck = records.some(
-    ({ uuid, status, destHost }) => carried.includes(uuid) && status === 'failed' && destHost === order.host,
-  )
-  if (!struck) {
+  const struck = records.find((record) => carried.includes(record.uuid) && isTakenAt(order.host, record))
+  if (struck === undefined) {
     if (beatingForMs < watchedForMs) return { do: 'wait', because: 'not taken yet' }
     return close('harmless', `nova-compute on ${order.host} runs again, and the order did nothing`)
   }
   // Its recovery is still at work on it, and reads the same records.
   if (outcome === null) return { do: 'wait', because: 'its recovery goes on' }
-  const broken = instance.vmState === 'error' && instance.taskState === 'rebuilding'
+  const broken = instance.vmState === 'error' && instance.taskState === taskLeftBy(struck)
   if (!broken && !isReset)
     return close('harmless', `the order was taken on ${order.host}, and the instance is ${instance.vmState}`)
   const foreign = whyNotOurs(facts, instance)
@@ -99,6 +98,17 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
   if (!facts.hostIsWell) return { do: 'wait', because: `${instance.host ?? 'its host'} is not seen well` }
   if (broken) return { do: 'reset-state' }
   return instance.taskState === null ? { do: 'stop' } : { do: 'wait', because: `its task is ${instance.taskState}` }
+}
+
+type Struck = StaleOrderFacts['records'][number]
+
+/** Whether the host took the order and failed over it. */
+function isTakenAt(host: HostName, { type, status, sourceHost, destHost }: Struck): boolean {
+  return type === 'evacuation' ? status === 'failed' && destHost === host : status === 'error' && sourceHost === host
+}
+
+function taskLeftBy({ type }: Struck): string | null {
+  return type === 'evacuation' ? 'rebuilding' : null
 }
 
 /** Only what Lifeboat left there, and nobody touched since, may be put right. */

@@ -6,6 +6,11 @@ export function hasLanded({ steps }: Pick<InstanceRecovery, 'steps'>): boolean {
   return [...steps.values()].some(({ kind, status }) => kind === 'evacuate' && status === 'confirmed')
 }
 
+/** A confirmation of ours is over, and the resize's source has let go of the instance. */
+export function wasConfirmed({ steps }: Pick<InstanceRecovery, 'steps'>): boolean {
+  return [...steps.values()].some((step) => step.kind === 'confirm-resize' && isDone(step))
+}
+
 /**
  * Whether Nova took a write of ours that changed more than our lock: then it is not as it was, and what its plan said would be left
  * behind is there.

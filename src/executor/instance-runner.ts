@@ -23,7 +23,7 @@ import { afterOf, shownNow } from './shown.ts'
 import type { Slots } from './slots.ts'
 import { settlePower } from './landed-power.ts'
 import { runStep } from './step-runner.ts'
-import { staleOrders } from './stale-order-leftovers.ts'
+import { staleOrders, unconfirmedResize } from './unplanned-leftovers.ts'
 import { drivers } from './steps/drivers.ts'
 
 /** Bounds a workflow that routes in circles; at the pause below that is some hours of trying. */
@@ -49,6 +49,7 @@ export async function runInstance(
   run.journal.append([
     ...leftovers.map((data) => ({ kind: 'debt.recorded' as const, ...base, data })),
     ...staleOrders(run, recovery),
+    ...unconfirmedResize(run, recovery),
     { kind: 'outcome.recorded', ...base, data: outcome },
   ])
 }

@@ -90,8 +90,8 @@ export function showServer(
 }
 
 /**
- * POST /servers on a named host (2.74): the only form that tests need. The host is the server's own once the conductor has taken the boot;
- * with the broker dead the request is never answered (docs/nova.md §2.2).
+ * POST /servers on a named host (2.74): the only form that tests need. The host is the server's own once nova-compute there has taken the
+ * boot; with the broker dead the request is never answered (docs/nova.md §2.2, §3.6).
  */
 export async function createServer(world: World, clock: Clock, exchange: Exchange, caller: Caller): Promise<unknown> {
   const wanted = asRecord(asRecord(exchange.body)?.server)
@@ -110,11 +110,16 @@ export async function createServer(world: World, clock: Clock, exchange: Exchang
     flavor: flavor?.name ?? 'm1.tiny',
     ageMs: 0,
   })
+  const taker = world.host(host)
   const build = async (): Promise<void> => {
+    if (!taker.agent) {
+      taker.queue.push(() => void build())
+      return
+    }
     world.save(instance, { host })
     await sleep(clock, world.options.timings.spawnMs)
     if (instance.deletedAt !== null) return
-    if (world.host(host).faults.spawnFails || !world.host(host).agent) {
+    if (taker.faults.spawnFails || !world.host(host).agent) {
       const fault = { message: 'Build of instance aborted', code: 500, created: world.wall() }
       world.save(instance, { vmState: 'error', taskState: null, fault })
       return
@@ -122,7 +127,7 @@ export async function createServer(world: World, clock: Clock, exchange: Exchang
     world.hypervisors.set(host, instance.uuid, true, 'spawn')
     world.save(instance, { vmState: 'active', taskState: null, powerState: 1, launchedAt: world.wall() })
   }
-  if (world.down.has('conductor') || world.down.has('rabbitmq')) world.save(instance, { host: null })
+  if (!taker.agent || world.down.has('conductor') || world.down.has('rabbitmq')) world.save(instance, { host: null })
   if (world.down.has('rabbitmq')) return new Promise(() => undefined)
   if (world.down.has('conductor')) world.conductorQueue.push(() => void build())
   else void build()

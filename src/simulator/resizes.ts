@@ -5,7 +5,7 @@
 import { sleep } from '../domain/clock.ts'
 import type { Caller } from './caller.ts'
 import { actor } from './evacuation.ts'
-import type { SimInstance, SimMigration } from './model.ts'
+import type { SimAction, SimHost, SimInstance, SimMigration } from './model.ts'
 import { badRequest, conflict, wrongState } from './nova-errors.ts'
 import { pickDestination } from './scheduler.ts'
 import { flavors, type World } from './world.ts'
@@ -106,33 +106,52 @@ export class Resizes {
     if (source === undefined || !world.isUp(source.service)) throw conflict('Service is unavailable at this time.')
     world.saveMigration(migration, { status: 'confirming' })
     const action = world.addAction(instance, { action: 'confirmResize', ...actor(caller) })
+    if (world.ordersToLose > 0) {
+      world.ordersToLose -= 1
+      return 204
+    }
     const { life } = source
-    void sleep(world.clock, world.options.timings.confirmMs).then(() => {
-      if (!source.agent || source.life !== life || world.down.has('rabbitmq')) return
-      const close = world.openEvent(action, 'compute_confirm_resize', source.name)
-      if (source.faults.confirmFails) {
-        const message = 'injected: this host cannot clean up after a resize'
-        world.saveMigration(migration, { status: 'error' })
-        world.save(instance, {
-          vmState: 'error',
-          taskState: null,
-          fault: { message, code: 500, created: world.wall() },
-        })
-        close('Error', message)
-        return
-      }
-      world.hypervisors.destroy(source.name, instance.uuid, 'confirm')
-      world.release(migration.uuid, source.name)
-      world.saveMigration(migration, { status: 'confirmed' })
-      world.save(instance, {
-        vmState: instance.powerState === 4 ? 'stopped' : 'active',
-        taskState: null,
-        oldFlavor: null,
-        oldVmState: null,
+    const take = (): void => this.confirmAtSource(instance, migration, source, action)
+    if (source.agent)
+      void sleep(world.clock, world.options.timings.confirmMs).then(() => {
+        if (source.agent && source.life === life && !world.down.has('rabbitmq')) take()
       })
-      close('Success')
-    })
+    else source.queue.push(take)
     return 204
+  }
+
+  /** It goes by the record as the order brought it and never asks whether the instance still waits (docs/nova.md §3.6). */
+  private confirmAtSource(instance: SimInstance, migration: SimMigration, source: SimHost, action: SimAction): void {
+    const { world } = this
+    if (instance.deletedAt !== null) return
+    const close = world.openEvent(action, 'compute_confirm_resize', source.name)
+    // An evacuation leaves no trace of the resize in the instance's record, and one under way has a task.
+    const isElsewhere = instance.vmState !== 'resized' && instance.host !== migration.dest
+    const isLate = isElsewhere || instance.taskState !== null
+    if (source.faults.confirmFails || isLate) {
+      const message = isLate
+        ? "'NoneType' object has no attribute 'get_pci_mapping_for_migration'"
+        : 'injected: this host cannot clean up after a resize'
+      if (isLate) world.release(migration.uuid, source.name)
+      world.saveMigration(migration, { status: 'error' })
+      world.save(instance, {
+        vmState: 'error',
+        ...(!isLate && { taskState: null }),
+        fault: { message, code: 500, created: world.wall() },
+      })
+      close('Error', message)
+      return
+    }
+    world.hypervisors.destroy(source.name, instance.uuid, 'confirm')
+    world.release(migration.uuid, source.name)
+    world.saveMigration(migration, { status: 'confirmed' })
+    world.save(instance, {
+      vmState: instance.powerState === 4 ? 'stopped' : 'active',
+      taskState: null,
+      oldFlavor: null,
+      oldVmState: null,
+    })
+    close('Success')
   }
 
   /** No up-check at all: with the destination dead it sticks in resize_reverting (docs/nova.md §3.2). */

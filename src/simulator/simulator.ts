@@ -220,7 +220,7 @@ export class Simulator {
     this.world.refreshHeartbeats()
   }
 
-  /** The message bus loses the next evacuations between Nova's API and its conductor. */
+  /** The message bus loses the next evacuations and confirmations that Nova's API took. */
   loseOrders(count: number): void {
     this.world.ordersToLose = count
   }

@@ -90,7 +90,7 @@ export class World {
   readonly deletedServices = new Set<string>()
   /** Work that waits for the conductor to come back (docs/nova.md fact 11). */
   readonly conductorQueue: (() => void)[] = []
-  /** So many orders the message bus still loses on their way to the conductor (docs/nova.md §2.2). */
+  /** So many orders the message bus still loses on their way from the API (docs/nova.md §2.2, §3.6). */
   ordersToLose = 0
   /** For so many orders the scheduler dies when it has claimed room and not yet answered the conductor (docs/nova.md §2.2). */
   claimsToLeave = 0

@@ -7,6 +7,7 @@ import type { CloudUnderTest } from './cloud-under-test.ts'
 import { apiSentences } from './api-sentences.ts'
 import { evacuationSentences } from './evacuation-sentences.ts'
 import { failureSentences } from './failure-sentences.ts'
+import { lateConfirmationSentences } from './late-confirmation-sentences.ts'
 import { lostResizeSentences } from './lost-resize-sentences.ts'
 import { returnSentences } from './return-sentences.ts'
 import { serverSentences } from './server-sentences.ts'
@@ -52,6 +53,7 @@ export function novaContract(
     returnSentences(scene)
     staleOrderSentences(scene)
     lostResizeSentences(scene)
+    lateConfirmationSentences(scene)
     failureSentences(scene)
   })
 }

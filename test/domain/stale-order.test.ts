@@ -18,7 +18,7 @@ function facts(changes: Partial<StaleOrderFacts> = {}): StaleOrderFacts {
       seq: 1,
     },
     instance: broken,
-    records: [{ uuid: 'm-1', status: 'failed', destHost: 'gone' }],
+    records: [{ uuid: 'm-1', type: 'evacuation', status: 'failed', sourceHost: 'dead', destHost: 'gone' }],
     newest: { action: 'unlock', requestId: 'req-ours', userId: 'us', startedAt: '' },
     ours: new Set(['req-ours']),
     outcome: { outcome: 'recovered', after },
@@ -64,6 +64,15 @@ describe('an order that broke its instance', () => {
     ['its recovery goes on', { outcome: null }],
   ])('waits while %s', (_why, changes) => expect(what(changes)).toBe('wait'))
 
+  it('is answered alike where it was the confirmation of a resize, which leaves no task', () => {
+    const failed = { uuid: 'm-1', type: 'resize', status: 'error', sourceHost: 'gone', destHost: 'dead' } as const
+    const struck = { records: [failed], instance: { ...broken, taskState: null } }
+    expect(what(struck)).toBe('reset-state')
+    expect(what({ ...struck, isReset: true, instance: active, outcome: stopped })).toBe('stop')
+    expect(what({ ...struck, records: [{ ...failed, sourceHost: 'other' }] })).toBe('wait')
+    expect(what({ ...struck, instance: { ...broken, taskState: 'rebuilding' } })).toBe('harmless')
+  })
+
   it('is known by the older record too, which Nova carries a later order out with', () => {
     const order = { ...facts().order, migration: 'm-2', older: ['m-1'] }
     expect(what({ order })).toBe('reset-state')
@@ -71,7 +80,7 @@ describe('an order that broke its instance', () => {
 })
 
 describe('an order that broke nothing', () => {
-  const taken = [{ uuid: 'm-1', status: 'done', destHost: 'new' }]
+  const taken = [{ uuid: 'm-1', type: 'evacuation', status: 'done', sourceHost: 'dead', destHost: 'new' }] as const
 
   it('is waited for until its host has run for a while', () => {
     expect(what({ records: taken, instance: active })).toBe('wait')

@@ -39,8 +39,8 @@ const groups = {
     ),
   ],
   steps: [
-    files('executor', 'retry steps/confirm-resize steps/power steps/marks'),
-    tests('executor/decisions', 'small-steps retry'),
+    files('executor', 'retry steps/confirm-resize steps/confirmation-follow steps/power steps/marks'),
+    tests('executor/decisions', 'small-steps confirmation-followed retry'),
   ],
   verdicts: [
     files('monitor', 'verdict-rules freezer control-plane clock-skew heartbeat suspicion witnesses probe-round'),

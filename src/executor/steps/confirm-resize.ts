@@ -3,14 +3,15 @@
  * (docs/nova.md fact 7). Only after it may the instance be evacuated.
  */
 import { LifeboatError } from '../../domain/errors.ts'
-import type { Instance, Migration } from '../../domain/instance.ts'
-import { retryRead, pause } from '../retry.ts'
-import type { StepDriver, StepScene } from '../step-driver.ts'
+import type { Migration } from '../../domain/instance.ts'
+import { pause } from '../retry.ts'
+import type { StepDriver } from '../step-driver.ts'
+import { confirmed, isConfirmed, readConfirmation, whereItWaits } from './confirmation-follow.ts'
 
 export const confirmResize: StepDriver<'confirm-resize'> = {
   before: async (scene) => {
     const { plan } = scene
-    const { instance: seen, records } = await readBoth(scene)
+    const { instance: seen, records } = await readConfirmation(scene)
     refuseWrongRecord(records, plan.original.resize?.migrationUuid ?? null)
     const before = {
       vmState: seen.vmState,
@@ -25,33 +26,22 @@ export const confirmResize: StepDriver<'confirm-resize'> = {
 
   send: ({ run, plan }, as) => run.cloud.confirmResize(plan.instanceId, as),
 
-  follow: async (scene) => {
-    for (;;) {
-      const { instance, resize } = await readBoth(scene)
-      if (isConfirmed(instance, resize))
-        return { vmState: instance.vmState, powerState: instance.powerState, migration: resize?.status ?? null }
-      if (instance.vmState === 'error' || resize?.status === 'error') {
-        throw new LifeboatError(
-          'STATE_MISMATCH',
-          `the source could not finish the resize: ${instance.fault ?? 'no reason given'}`,
-          { certainty: 'applied' },
-        )
-      }
-      // Nova took it while it still saw the source up; nobody is left there to do it.
-      const source = scene.plan.original.resize?.sourceHost ?? null
-      if (source !== null && scene.run.permissions.isFenced(source)) {
-        throw new LifeboatError('INSTANCE_BUSY', `the resize's source ${source} died before it had confirmed`, {
-          certainty: 'applied',
-        })
-      }
-      await pause(scene.run.clock, scene.run.settings.tickMs, scene.signal)
+  overdue: (scene) => {
+    const source = scene.plan.original.resize?.sourceHost ?? null
+    return {
+      // As long as that one is open it may still prove the source dead, and the order with it.
+      goesOn: source !== null && scene.run.permissions.hasIncident(source),
+      where: whereItWaits(scene, 'unread'),
+      details: { migration: scene.plan.original.resize?.migrationUuid ?? null },
     }
   },
+
+  follow: confirmed,
 
   reconcile: async (scene, _record, quietMs) => {
     let quietFrom: number | null = null
     for (;;) {
-      const { instance, resize } = await readBoth(scene)
+      const { instance, resize } = await readConfirmation(scene)
       if (instance.vmState !== 'resized' || (resize !== null && resize.status !== 'finished'))
         return { applied: true, requestId: null }
       quietFrom ??= scene.run.clock.now()
@@ -59,19 +49,6 @@ export const confirmResize: StepDriver<'confirm-resize'> = {
       await pause(scene.run.clock, scene.run.settings.tickMs, scene.signal)
     }
   },
-}
-
-async function readBoth({
-  run,
-  watch,
-  plan,
-  signal,
-}: StepScene): Promise<{ instance: Instance; resize: Migration | null; records: Migration[] }> {
-  const records = await retryRead(run.clock, signal, () =>
-    run.cloud.listMigrations({ instanceId: plan.instanceId }, { signal }),
-  )
-  const resize = records.find((record) => record.uuid === plan.original.resize?.migrationUuid) ?? null
-  return { instance: await retryRead(run.clock, signal, () => watch.read(plan.instanceId)), resize, records }
 }
 
 /**
@@ -89,10 +66,4 @@ function refuseWrongRecord(records: Migration[], ours: string | null): void {
     `Nova would confirm an older resize that is still on record (${oldest.uuid}, from ${oldest.sourceHost ?? 'nowhere'}), not this one`,
     { details: { oldest: oldest.uuid, waiting: waiting.length } },
   )
-}
-
-/** vm_state alone is not enough: it changes while the record is still `confirming`. */
-function isConfirmed(instance: Instance, resize: Migration | null): boolean {
-  const moved = instance.vmState === 'active' || instance.vmState === 'stopped'
-  return moved && instance.taskState === null && (resize === null || resize.status === 'confirmed')
 }

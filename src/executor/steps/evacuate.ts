@@ -12,6 +12,7 @@ import type { StepRecord } from '../../domain/incident.ts'
 import type { BeforeEvacuation, PowerOrder } from '../../domain/step-payloads.ts'
 import { retryRead, pause } from '../retry.ts'
 import { isCloudTrouble } from '../cloud-trouble.ts'
+import { wasConfirmed } from '../how-far.ts'
 import { powerOrderIn, powerOrderOf, powerOrderSince } from '../power-order.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
 import { destinationOf, whereItStands } from './destination.ts'
@@ -198,6 +199,31 @@ function oldGuestLives({ run, plan }: StepScene, { destHost }: Migration, detail
   })
 }
 
+/**
+ * The source of a resize keeps its guest, off, until the resize is confirmed. Nova looks for one before it starts anything (docs/nova.md
+ * §3.6), and an evacuation of ours that may have started one there is never followed by another.
+ */
+function metItsResize({ plan, recovery }: StepScene, { destHost }: Migration, reason: string): boolean {
+  const isSource = destHost !== null && destHost === plan.original.resize?.sourceHost
+  return isSource && !wasConfirmed(recovery) && /already exists/i.test(reason)
+}
+
+/** Nova's scheduler knows nothing of that guest and may choose its host again, so people are told, once. */
+function inItsOwnWay({ run, plan }: StepScene, { destHost }: Migration, details: object): LifeboatError {
+  const code = 'RESIZE_GUEST_IN_THE_WAY'
+  const message = `${destHost} cannot take ${plan.name}: it still has its switched-off guest from before a resize that was never confirmed. Disable nova-compute there until the instance is back, or remove that guest`
+  const alarms = run.journal.read({ incident: run.id, instance: plan.instanceId, kinds: ['alarm.raised'] })
+  if (!alarms.some((entry) => entry.kind === 'alarm.raised' && entry.data.code === code)) {
+    const place = { incident: run.id, host: run.host, instance: plan.instanceId }
+    run.journal.append([{ kind: 'alarm.raised', ...place, data: { code, message } }])
+  }
+  return new LifeboatError('EVACUATION_FAILED', message, {
+    certainty: 'applied',
+    retry: 'backoff',
+    details: { ...details },
+  })
+}
+
 /** Why the evacuation failed, and whether its guest may be running on the destination (docs/nova.md fact 5). */
 async function explainFailure(
   scene: StepScene,
@@ -225,6 +251,7 @@ async function explainFailure(
   // A claim that is refused leaves the instance as it was, without a fault: only the event knows why, and where.
   const broken = events?.find((event) => event.event === 'compute_rebuild_instance' && event.result === 'Error')
   const reason = instance.fault ?? broken?.details ?? noReason
+  if (metItsResize(scene, migration, reason)) return inItsOwnWay(scene, migration, details)
   const started =
     events === null || events.some((event) => event.event === 'compute_stop_instance') || failsBesideAGuest.test(reason)
   if (started && !run.permissions.isFenced(migration.destHost ?? '')) {

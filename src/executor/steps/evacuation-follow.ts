@@ -17,8 +17,9 @@ import {
   whereItStands,
 } from './destination.ts'
 import { beforeOf, hasMetAnother, ours, recordInForce, spareOf } from './evacuation-records.ts'
-import { lookAtChosen, type SeenWell, throwIfLost } from './lost-order.ts'
+import { lookAtChosen, mustBeTakenWithinMs, type SeenWell, throwIfLost } from './lost-order.ts'
 import { listEvacuations } from './recheck.ts'
+import { isSlow, isUntold, sayStill, stillAs, type Still } from './stands-still.ts'
 
 /**
  * How long Nova may take to show a migration for an evacuate that it answered with 200. The API writes it before it
@@ -33,22 +34,10 @@ const mustShowWithinMs = 120_000
 export const mustMoveWithinMs = 60_000
 
 /**
- * How long record and task may stand as they are before people are told. Too short calls every large image a trouble; too long
- * leaves a destination that forgot the order unnoticed until the step's time is over.
- */
-const standsStillMs = 300_000
-
-/**
  * How long a claimed instance may be seen in ERROR while its record stays where it is. Too short takes the moment between the two
  * for the end (docs/nova.md §2.5); longer tells a person as much later that the guest runs on the destination.
  */
 const settlesWithinMs = 30_000
-
-/**
- * How long a chosen destination may leave an order untaken before its nova-compute is looked at. Too short reads the services for a
- * slow one in vain; longer finds an order that nobody will carry out as much later.
- */
-const mustBeTakenWithinMs = 30_000
 
 type Ended = { migration: Migration; instance: Instance } | { migration: Migration }
 
@@ -88,7 +77,8 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>)
         if (isChosen) seen.chosenWell = await lookAtChosen(scene, seenNow.unclaimed, seen.chosenWell)
         const { chosenWell } = seen
         await throwIfLost(scene, record, seenNow.unclaimed, { answeredAt: began, isNowhere, chosenWell })
-      } else sayStill(scene, seenNow.still, seen)
+      } else if (seen.still !== null)
+        sayStill(scene, seen.still, 'EVACUATION_STANDS_STILL', whereItStands(run, seenNow.still))
       continue
     }
     seen.acceptedAt = run.clock.now()
@@ -103,29 +93,12 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>)
   }
 }
 
-/** Once for each time that it stands still: people are told long before the step's time is over. */
-function sayStill({ run, plan }: StepScene, migration: Migration, { still }: Seen): void {
-  if (still === null) return
-  still.said = true
-  const minutes = Math.round((run.clock.now() - still.since) / 60_000)
-  const message = `${plan.name}: ${whereItStands(run, migration)}. Nothing has moved for ${minutes} min`
-  run.journal.append([
-    {
-      kind: 'alarm.raised',
-      incident: run.id,
-      host: run.host,
-      instance: plan.instanceId,
-      data: { code: 'EVACUATION_STANDS_STILL', message },
-    },
-  ])
-}
-
 /** What this look-out has seen, by our own clock: no cloud's stamps, which may be set back, decide how long something takes. */
 interface Seen {
   acceptedAt: number
   done: { at: number; migration: Migration } | null
   /** Since when the record and the task have not moved. */
-  still: { as: string; since: number; said: boolean } | null
+  still: Still | null
   /** Since when a destination that claimed it has it in ERROR, its record unmoved. */
   inErrorSince: number | null
   /** Since when the record stands at `accepted`, taken by nobody. */
@@ -252,7 +225,7 @@ function waiting({ run, watch, plan }: StepScene, migration: Migration, seen: Se
     destinationOf(run, migration),
     watch.instance(plan.instanceId)?.taskState,
   ])
-  if (seen.still?.as !== as) seen.still = { as, since: now, said: false }
+  seen.still = stillAs(seen.still, as, now)
   const unclaimed = migration.status === 'accepted' && migration.destHost === null
   seen.unclaimedSince = unclaimed ? (seen.unclaimedSince ?? now) : null
   // A destination that was chosen takes it within seconds: it is looked into again only when it did not for long.
@@ -260,8 +233,8 @@ function waiting({ run, watch, plan }: StepScene, migration: Migration, seen: Se
   const askAfterMs = isChosen ? mustBeTakenWithinMs : askPlacementAfterMs
   if (unclaimed && now - (seen.unclaimedSince ?? now) >= askAfterMs && now - seen.askedAt >= askPlacementEveryMs)
     return { found: { unclaimed: migration } }
-  if (!seen.still.said && now - seen.still.since >= standsStillMs) return { found: { still: migration } }
-  return { wait: now - seen.still.since >= standsStillMs / 2 ? 'instances' : 'migrations' }
+  if (isUntold(seen.still, now)) return { found: { still: migration } }
+  return { wait: isSlow(seen.still, now) ? 'instances' : 'migrations' }
 }
 
 function notMoved({ run }: StepScene, migration: Migration | null): LifeboatError {

@@ -50,12 +50,13 @@ export function waitingOf(records: readonly Migration[], earlier: readonly StepR
     .map(({ uuid }) => ({ migration: uuid, destination: destinationGivenUp(uuid, earlier) }))
 }
 
-/** Hosts in whose queues orders of this instance still wait. */
+/** Hosts in whose queues evacuations of this instance still wait. */
 export function hostsGivenUp({ steps }: Pick<InstanceRecovery, 'steps'>): HostName[] {
-  return [...steps.values()].flatMap((record) => waitsAt(record)?.destination ?? [])
+  const evacuations = [...steps.values()].filter(({ kind }) => kind === 'evacuate')
+  return evacuations.flatMap((record) => waitsAt(record)?.destination ?? [])
 }
 
-/** The order of a failed attempt that its destination never took. */
+/** The order of a failed attempt that the host it went to never took. */
 export function waitsAt({ error }: Pick<StepRecord, 'error'>): { migration: string; destination: HostName } | null {
   const { migration, destination, queued } = error?.details ?? {}
   if (queued !== true || typeof migration !== 'string' || typeof destination !== 'string') return null

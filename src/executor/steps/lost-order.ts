@@ -6,6 +6,7 @@
 import { ensureError, LifeboatError } from '../../domain/errors.ts'
 import type { InstanceActionEvent, Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
+import type { HostName } from '../../domain/service.ts'
 import { retryRead } from '../retry.ts'
 import { askPlacementEveryMs, destinationOf } from './destination.ts'
 import type { StepScene } from '../step-driver.ts'
@@ -16,6 +17,12 @@ import { wasOvertaken } from './overtaken.ts'
  * which a living conductor gives up a scheduler that does not answer. Fewer would send an order again that a slow scheduler still serves.
  */
 const conductingLasts = 3
+
+/**
+ * How long the host that is to carry out an order may leave it untaken before it is looked at. Too short reads the services and the history
+ * for a slow one in vain; longer finds an order that nobody will carry out as much later.
+ */
+export const mustBeTakenWithinMs = 30_000
 
 /**
  * Throws EVACUATION_LOST when an order will never be carried out:
@@ -52,15 +59,31 @@ export async function throwIfLost(
     throw lost(order, `Nova's conductor gave it up: ${conducted.details ?? 'it gives no reason'}`)
   const waitedMs = run.clock.now() - answeredAt
   if (conducted === undefined) {
-    if (isNowhere && waitedMs >= longestRequestMs && (await wasOvertaken(scene, key, answeredAt)))
+    if (isNowhere && (await neverCame(scene, key, answeredAt, null)))
       throw lost(order, "Nova's conductor never got it, and has taken later ones: the message bus lost it")
     return
   }
   if (conducted.result === 'Success' && chosenIsWell && (await isLetGo(scene, requestId)))
     throw lost(order, 'The chosen host let it go before it claimed the instance')
   if (conducted.result === null && waitedMs >= conductingLasts * longestRequestMs)
-    if (await wasOvertaken(scene, key, answeredAt))
+    if (await wasOvertaken(scene, key, answeredAt, null))
       throw lost(order, "Nova's conductor began it and died, and later ones were carried out")
+}
+
+/**
+ * Whether an order that nobody has begun will never be: what was ordered later was carried out, and the time is over in which anything
+ * may still be served late (decision 20).
+ *
+ * @param at the host whose nova-compute had to take it; null: the conductor
+ */
+export async function neverCame(
+  scene: StepScene,
+  key: string,
+  answeredAt: number,
+  at: HostName | null,
+): Promise<boolean> {
+  const { clock, settings } = scene.run
+  return clock.now() - answeredAt >= settings.longestRequestMs && (await wasOvertaken(scene, key, answeredAt, at))
 }
 
 /** No task, and by nobody's order: a person who resets the state takes the task away as well. */

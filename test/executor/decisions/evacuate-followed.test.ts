@@ -325,6 +325,27 @@ describe('following an evacuation', () => {
       expect(await how(stage)).toMatchObject({ code: 'EVACUATION_FAILED' })
     })
 
+    it('on the source of a resize that was never confirmed, whose guest is still there, off: people are told once', async () => {
+      const resize = { migrationUuid: 'm-0', sourceHost: 'alive', destHost: 'dead', sourceUp: true }
+      const exists = 'Instance instance-00000001 already exists.'
+      const failing = (changes: Partial<typeof resize> = {}): Stage => {
+        const stage = new Stage()
+        stage.plans({ original: { ...stage.recovery.plan.original, resize: { ...resize, ...changes } } })
+        stage.migrations = [evacuation(1, { status: 'failed' })]
+        stage.shows({ fault: exists })
+        stage.actions = [action('req-1')]
+        return stage
+      }
+      const stage = failing()
+      const told = (): number => stage.entries.filter(({ kind }) => kind === 'alarm.raised').length
+      expect(await how(stage)).toMatchObject({ code: 'EVACUATION_FAILED', retry: 'backoff', certainty: 'applied' })
+      expect(await how(stage)).toMatchObject({ code: 'EVACUATION_FAILED' })
+      expect(told()).toBe(1)
+      stage.recovery.steps.set('c', record({ kind: 'confirm-resize', status: 'confirmed' } as object))
+      expect(await how(stage)).toMatchObject({ code: 'GUEST_ON_DESTINATION' })
+      expect(await how(failing({ sourceHost: 'other' }))).toMatchObject({ code: 'GUEST_ON_DESTINATION' })
+    })
+
     it('without a record of it: the instance in ERROR for half a minute tells', async () => {
       const stage = new Stage()
       stage.migrations = [evacuation(1, { status: 'pre-migrating' })]

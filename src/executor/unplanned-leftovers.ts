@@ -1,0 +1,53 @@
+/** What an instance's recovery leaves in Nova without having planned it, as leftovers for the journal. */
+import type { NewEntry } from '../domain/entry.ts'
+import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
+import type { HostName } from '../domain/service.ts'
+import { staleOrderCode } from '../domain/stale-order.ts'
+import type { Run } from './context.ts'
+import { beforeOf, waitsAt } from './steps/evacuation-records.ts'
+
+/** Those that are not on record yet: before anything else is sent for the instance (law L2). */
+export function staleOrders(run: Pick<Run, 'id' | 'host'>, { plan, steps, leftovers }: InstanceRecovery): NewEntry[] {
+  return [...steps.values()].flatMap((step): NewEntry[] => {
+    const waits = waitsAt(step)
+    if (waits === null || leftovers.some((one) => one.waitsAt?.migration === waits.migration)) return []
+    const { destination: host, migration } = waits
+    const older = step.kind === 'evacuate' ? (beforeOf(step).waitingEvacuations ?? []) : []
+    const where = {
+      host,
+      migration,
+      requestId: step.requestId,
+      ...(older.length > 0 && { older: older.map((record) => record.migration) }),
+    }
+    const data = { code: staleOrderCode, message: whatWaits(run, step, host), waitsAt: where }
+    return [{ kind: 'debt.recorded', incident: run.id, host: run.host, instance: plan.instanceId, data }]
+  })
+}
+
+function whatWaits(run: Pick<Run, 'host'>, { kind }: StepRecord, host: HostName): string {
+  const waits = `waits for nova-compute on ${host} and breaks it when that starts; purge the queue compute.${host} before`
+  return kind === 'evacuate'
+    ? `Its first evacuation order ${waits}. Until nova-compute on ${run.host} has started, a record of it stays accepted`
+    : `The confirmation of its resize ${waits}`
+}
+
+const resizeLeftoverCode = 'RESIZE_LEFTOVER'
+
+/**
+ * What stays of a resize whose confirmation Nova took and nobody carried out, where the recovery went on without it. The plan knew nothing
+ * of it: the source was alive then.
+ */
+export function unconfirmedResize(
+  run: Pick<Run, 'id' | 'host'>,
+  { plan, steps, leftovers }: InstanceRecovery,
+): NewEntry[] {
+  const { resize } = plan.original
+  const confirmations = [...steps.values()].filter(({ kind }) => kind === 'confirm-resize')
+  const wentOn = [...steps.values()].some(({ kind, status }) => kind === 'reset-state' && status === 'confirmed')
+  const isKnown = [...plan.debts, ...leftovers].some(({ code }) => code === resizeLeftoverCode)
+  if (resize === null || isKnown || !wentOn || confirmations.at(-1)?.error?.code !== 'INSTANCE_BUSY') return []
+  const { migrationUuid, sourceHost } = resize
+  const message = `The record of its resize (migration ${migrationUuid}) never ends and holds capacity on ${sourceHost}. Delete that allocation in Placement, remove the switched-off guest of the resize and ${plan.instanceId}_resize on ${sourceHost}, and set the record to error in Nova's database`
+  const data = { code: resizeLeftoverCode, message }
+  return [{ kind: 'debt.recorded', incident: run.id, host: run.host, instance: plan.instanceId, data }]
+}
