@@ -10,11 +10,15 @@ export const alive: ReadonlySet<VerdictKind> = new Set(['healthy', 'contradictio
 type Closed = Extract<Entry, { kind: 'incident.closed' }>
 
 /**
- * Hosts whose last incident of that kind was ended by a person and that were not seen alive since.
+ * Hosts whose last incident of that kind ended so, and that were not seen alive since.
  *
  * @param kind of the incidents that count: the host's own, or those of its nova-compute
  */
-export function leftToPeople(journal: Pick<Journal, 'read'>, kind: 'host' | 'process'): Set<HostName> {
+export function leftToPeople(
+  journal: Pick<Journal, 'read'>,
+  kind: 'host' | 'process',
+  end: IncidentEnd,
+): Set<HostName> {
   const processes = new Set(journal.read({ kinds: ['process.failed'] }).map(({ incident }) => incident))
   const lastClosed = new Map<HostName, Closed>()
   for (const entry of journal.read({ kinds: ['incident.closed'] })) {
@@ -22,10 +26,9 @@ export function leftToPeople(journal: Pick<Journal, 'read'>, kind: 'host' | 'pro
     if (entry.kind === 'incident.closed' && entry.host !== null && isProcess === (kind === 'process'))
       lastClosed.set(entry.host, entry)
   }
-  const byPeople: IncidentEnd = kind === 'host' ? 'cancelled' : 'left-to-people'
   return new Set(
     [...lastClosed]
-      .filter(([host, { seq, data }]) => data.outcome === byPeople && !livedSince(journal, host, seq))
+      .filter(([host, { seq, data }]) => data.outcome === end && !livedSince(journal, host, seq))
       .map(([host]) => host),
   )
 }

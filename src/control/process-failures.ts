@@ -6,16 +6,24 @@
  * and a fleet that is disabled schedules nothing.
  */
 import { Moments, type Clock } from '../domain/clock.ts'
-import type { NewEntry } from '../domain/entry.ts'
+import type { IncidentEnd, NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import { leastHealthyPolls } from '../domain/host-return.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
-import { decideProcess, isProcessDown, isToBeDisabled, novaCompute } from '../domain/process-failure.ts'
-import type { HostName } from '../domain/service.ts'
-import { isBeating, type Verdict } from '../domain/verdict.ts'
+import {
+  decideProcess,
+  isProcessDown,
+  isProvenWell,
+  isToBeDisabled,
+  novaCompute,
+  type ProcessFacts,
+} from '../domain/process-failure.ts'
+import { isDisabledByPerson, type HostName, type ServiceRecord } from '../domain/service.ts'
+import { readSetAsideReason } from '../domain/set-aside.ts'
+import type { Verdict } from '../domain/verdict.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { PollReport } from '../monitor/report.ts'
 import { orderHolds } from '../orders/order-holds.ts'
@@ -24,6 +32,9 @@ import type { BrakeWatch } from './brake-watch.ts'
 import { incidentId } from './incident-id.ts'
 import type { IncidentStore } from './incident-store.ts'
 import { leftToPeople } from './left-to-people.ts'
+
+/** Ends of incidents by which people take a host over. */
+const byPeople: ReadonlySet<IncidentEnd> = new Set<IncidentEnd>(['left-to-people', 'cancelled'])
 
 export interface ProcessFailuresParts {
   clock: Clock
@@ -44,7 +55,7 @@ export class ProcessFailures {
   readonly #healthy = new Map<HostName, { since: number; polls: number }>()
   /** Hosts whose present failure a person ended, or that were only observed: none is opened again before they beat. */
   readonly #left: Set<HostName>
-  readonly #observed = new Set<HostName>()
+  #observed: Set<HostName> = new Set()
   /** Hosts whose nova-compute someone reported down, and who, until its incident is open or it was seen well. */
   readonly #reported = new Map<HostName, string>()
   /** Hosts for which there is no room, and of which people were told. */
@@ -53,9 +64,12 @@ export class ProcessFailures {
   constructor(parts: ProcessFailuresParts) {
     this.#parts = parts
     this.#moments = new Moments(parts.clock)
-    this.#left = leftToPeople(parts.journal, 'process')
+    this.#left = leftToPeople(parts.journal, 'process', 'left-to-people')
+    for (const host of leftToPeople(parts.journal, 'host', 'cancelled')) this.#left.add(host)
+    if (parts.mode() === 'observe') this.#observed = leftToPeople(parts.journal, 'process', 'observed')
     parts.journal.onAppend((entry) => {
-      if (entry.kind === 'incident.closed' && entry.host !== null && entry.data.outcome === 'left-to-people')
+      // A person who cancels the incident of a host that lives works on it.
+      if (entry.kind === 'incident.closed' && entry.host !== null && byPeople.has(entry.data.outcome))
         this.#left.add(entry.host)
       if (entry.kind === 'mode.changed') this.#observed.clear()
     })
@@ -71,14 +85,27 @@ export class ProcessFailures {
     this.#healthy.delete(host)
   }
 
+  /** Whether a service that was disabled because its nova-compute failed may be enabled, whatever became of its incident. */
+  mayReturn(host: HostName): boolean {
+    const { clock, monitor, store } = this.#parts
+    const isProven = isProvenWell(this.#healthy.get(host) ?? null, monitor.segment(host).return, clock.now())
+    return isProven && store.returnOf(host).order?.keepOut !== true
+  }
+
   /** Takes in a poll. Never throws: what cannot be put on record now is looked at again in the next one. */
   consider(report: PollReport): void {
-    const { observer, signal } = this.#parts
-    // While nothing is believed nothing new is known of any process.
-    if (signal.aborted || !report.ok || report.frozen !== null) return
+    const { observer, signal, store } = this.#parts
+    if (signal.aborted) return
+    const isBlind = !report.ok || report.frozen !== null
+    // What nobody saw is not known, and nothing new is concluded of any process.
+    if (isBlind) this.#healthy.clear()
     try {
+      if (isBlind) {
+        for (const incident of store.openProcesses()) if (incident.cancelled !== null) this.#decide(incident)
+        return
+      }
       for (const verdict of report.verdicts) this.#follow(verdict)
-      for (const incident of this.#parts.store.openProcesses()) this.#decide(incident)
+      for (const incident of store.openProcesses()) this.#decide(incident)
       this.#open(report.verdicts.filter((verdict) => this.#isDue(verdict)))
     } catch (thrown) {
       observer.log?.('warn', 'process_failure.failed', {}, ensureError(thrown))
@@ -88,12 +115,12 @@ export class ProcessFailures {
   #follow(verdict: Verdict): void {
     const { clock, monitor } = this.#parts
     const { host, kind, reason, evidence } = verdict
-    if (isBeating(verdict) && reason !== 'WAITING_AFTER_FREEZE') {
+    const isUp = kind === 'healthy' && reason !== 'WAITING_AFTER_FREEZE' && evidence.state === 'up'
+    if (isUp) {
       for (const hosts of [this.#left, this.#observed]) hosts.delete(host)
       // One that was reported may beat all the while.
       if (!this.#reported.has(host)) this.#told.delete(host)
     }
-    const isUp = kind === 'healthy' && reason !== 'WAITING_AFTER_FREEZE' && evidence.state === 'up'
     const before = this.#healthy.get(host)
     if (!isUp) this.#healthy.delete(host)
     else if (before === undefined) this.#healthy.set(host, { since: clock.now(), polls: 1 })
@@ -106,11 +133,12 @@ export class ProcessFailures {
     const { clock, journal, monitor, store } = this.#parts
     const { id, host } = incident
     const { processFailures, order } = store.returnOf(host)
+    const verdict = monitor.verdict(host)
     const facts = {
       incident,
-      isDisabled: monitor.service(host)?.status === 'disabled',
+      disabledBy: disabledBy(monitor.service(host)),
       hostIncident: store.openOn(host)?.id ?? null,
-      isKnown: (monitor.verdict(host)?.kind ?? 'unknown') !== 'unknown',
+      isDown: verdict !== undefined && isProcessDown(verdict),
       healthy: this.#healthy.get(host) ?? null,
       failures: processFailures.map((at) => this.#moments.of(at)),
       order,
@@ -135,7 +163,7 @@ export class ProcessFailures {
     const { monitor, store } = this.#parts
     const { host } = verdict
     const row = monitor.service(host)
-    const isDown = isProcessDown(verdict) || this.#reported.has(host)
+    const isDown = isProcessDown(verdict) || this.#reported.has(host) || this.#isLeftByHost(host)
     if (!isDown || row === undefined || monitor.segment(host).onServiceDown !== 'hold') return false
     const isKnown = store.openOn(host) !== undefined || store.openProcessOn(host) !== undefined
     if (isKnown || this.#left.has(host) || this.#observed.has(host) || store.hasOurFlags(host)) return false
@@ -147,13 +175,10 @@ export class ProcessFailures {
   #open(due: readonly Verdict[]): void {
     const { brake, store, mode, clock, journal } = this.#parts
     if (due.length === 0) return
-    const aside = store.openProcesses().map(({ host }) => host)
-    const room = new Set(
-      brake.roomFor(
-        due.map(({ host }) => host),
-        aside,
-      ),
-    )
+    const aside = this.#disabled()
+    const hosts = due.map(({ host }) => host)
+    // Those whose disable stands already take no new room.
+    const room = new Set([...brake.roomFor(hosts, aside), ...aside])
     for (const verdict of due.filter(({ host }) => room.has(host))) {
       const { host, segment } = verdict
       const id = incidentId(`${host}-${novaCompute}`, clock.wall(), (taken) => store.has(taken))
@@ -167,6 +192,26 @@ export class ProcessFailures {
       due.filter(({ host }) => !room.has(host)).map(({ host }) => host),
       aside,
     )
+  }
+
+  /** Hosts whose nova-compute is down and whose service we disabled, or are about to; people may have ended some of their incidents. */
+  #disabled(): HostName[] {
+    const { store, monitor } = this.#parts
+    const standing = store
+      .setAside()
+      .filter(({ setAside }) => readSetAsideReason(setAside?.reason ?? null)?.why === 'process')
+    const all = [...store.openProcesses(), ...standing].map(({ host }) => host)
+    return [...new Set(all)].filter((host) => monitor.verdict(host)?.kind !== 'healthy')
+  }
+
+  /** The incident of the host took over and ended, and the disable for its nova-compute stands: that must prove itself yet. */
+  #isLeftByHost(host: HostName): boolean {
+    const { store, journal } = this.#parts
+    const aside = store.returnOf(host).setAside
+    if (aside?.state !== 'set' || readSetAsideReason(aside.reason)?.why !== 'process') return false
+    const [newest] = journal.read({ host, kinds: ['process.failed'], newestFirst: true, limit: 1 })
+    const last = newest?.incident ?? null
+    return last !== null && store.outcomeOf(last) === 'host-failed'
   }
 
   /** Once for each host: as long as there is no room for it, nothing new can be said. */
@@ -190,4 +235,9 @@ export class ProcessFailures {
     const { orders, monitor } = this.#parts
     return orderHolds(host, orders, [monitor.segment(host).name])
   }
+}
+
+function disabledBy(row: ServiceRecord | undefined): ProcessFacts['disabledBy'] {
+  if (row?.status !== 'disabled') return null
+  return isDisabledByPerson(row) ? 'others' : 'us'
 }

@@ -17,13 +17,22 @@ import type { Observer } from '../domain/observer.ts'
 import type { HostName, ServiceRecord } from '../domain/service.ts'
 import { evacuates } from '../domain/set-aside-record.ts'
 import { isProcessDown, isToBeDisabled } from '../domain/process-failure.ts'
-import { decideSetAside, isDestination, setAsideReason, whySetAside, type SetAside } from '../domain/set-aside.ts'
+import {
+  decideSetAside,
+  isDestination,
+  readSetAsideReason,
+  setAsideReason,
+  whySetAside,
+  type SetAside,
+  type WhyAside,
+} from '../domain/set-aside.ts'
 import type { Permissions, ExecutorSettings } from '../executor/context.ts'
 import { disable, enable, type SetAsideRun } from '../executor/set-aside-steps.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { PollReport } from '../monitor/report.ts'
 import type { BrakeWatch } from './brake-watch.ts'
 import type { IncidentStore } from './incident-store.ts'
+import type { ProcessFailures } from './process-failures.ts'
 import { orderHolds } from '../orders/order-holds.ts'
 import type { Orders } from '../orders/orders.ts'
 
@@ -39,6 +48,9 @@ const firstLookMs = 100
 /** After Nova refused a write on a host. Shorter fills the journal with refusals. */
 const afterRefusalMs = 60_000
 
+/** Refusals in a row before people hear of them. */
+const refusalsBeforeAlarm = 2
+
 /** The longest such pause where no evacuation waits: it doubles with each refusal. Longer leaves the host open once Nova allows it. */
 const rarestRetryMs = 3_600_000
 
@@ -47,13 +59,17 @@ export interface SetAsidesParts {
   cloud: Pick<Cloud, 'listServices' | 'updateService'>
   journal: Journal
   observer: Observer
-  monitor: Pick<Monitor, 'verdict' | 'verdicts' | 'service' | 'segment' | 'frozen' | 'inDoubt' | 'noteOurWrite'>
+  monitor: Pick<
+    Monitor,
+    'verdict' | 'verdicts' | 'service' | 'segment' | 'frozen' | 'inDoubt' | 'noteOurWrite' | 'noteOurDisable'
+  >
   store: Pick<
     IncidentStore,
-    'open' | 'openOn' | 'openProcesses' | 'openProcessOn' | 'hasOurFlags' | 'returnOf' | 'setAside'
+    'open' | 'openOn' | 'openProcesses' | 'openProcessOn' | 'hasOurFlags' | 'returnOf' | 'setAside' | 'has'
   >
   orders: Orders
   brake: Pick<BrakeWatch, 'roomFor'>
+  processes: Pick<ProcessFailures, 'mayReturn'>
   permission: Permissions['of']
   mode: () => 'observe' | 'armed'
   confirmAfterBeats: () => number
@@ -75,7 +91,7 @@ interface Watch {
 
 /** A disable that should leave now. */
 interface Due {
-  kind: 'silent' | 'process'
+  kind: WhyAside
   /** A beat since takes it back. Not of what was reported: nova-compute may beat and die again. */
   whileSilent: boolean
   host: HostName
@@ -105,6 +121,7 @@ export class SetAsides {
     try {
       for (const { host, setAside } of store.setAside())
         if (setAside !== null && beganAt > this.#watchOf(host).wroteAt) this.#follow(host, setAside)
+      for (const { host } of report.verdicts) if (beganAt > this.#watchOf(host).wroteAt) this.#adopt(host)
     } catch (thrown) {
       this.#log(thrown)
     }
@@ -218,17 +235,14 @@ export class SetAsides {
     return due.filter(({ host }) => room.has(host))
   }
 
-  /** Hosts that were set aside for the same kind of reason. */
-  #asideFor(kind: Due['kind']): HostName[] {
-    return this.#parts.store
+  /** Hosts that were set aside for the same kind of reason; those that are well again take nobody's room. */
+  #asideFor(kind: WhyAside): HostName[] {
+    const { store, monitor } = this.#parts
+    return store
       .setAside()
-      .filter(({ host, setAside }) => this.#isOfProcess(host, setAside) === (kind === 'process'))
+      .filter(({ setAside }) => setAside !== null && whyOf(setAside) === kind)
       .map(({ host }) => host)
-  }
-
-  #isOfProcess(host: HostName, setAside: SetAside | null): boolean {
-    const own = this.#parts.store.openProcessOn(host)
-    return own !== undefined && own.id === setAside?.incident
+      .filter((host) => kind === 'silent' || monitor.verdict(host)?.kind !== 'healthy')
   }
 
   /** Nothing of ours stands on it, and no write was refused there just now. */
@@ -239,7 +253,9 @@ export class SetAsides {
   #isRefused(host: HostName): boolean {
     const { store, clock } = this.#parts
     const { refusals, refusedAt } = this.#watchOf(host)
-    const mostMs = store.openProcessOn(host) === undefined ? afterRefusalMs : rarestRetryMs
+    // No evacuation waits for an enable, nor for the disable of a host that lives.
+    const isUrgent = store.openProcessOn(host) === undefined && store.returnOf(host).setAside === null
+    const mostMs = isUrgent ? afterRefusalMs : rarestRetryMs
     return clock.now() - refusedAt < pauseAfter(refusals, afterRefusalMs, mostMs)
   }
 
@@ -277,7 +293,7 @@ export class SetAsides {
   #ordered(): HostName[] {
     return this.#parts.store
       .setAside()
-      .filter(({ host, setAside }) => setAside?.state === 'setting' && !this.#isOfProcess(host, setAside))
+      .filter(({ setAside }) => setAside?.state === 'setting' && whyOf(setAside) === 'silent')
       .map(({ host }) => host)
   }
 
@@ -302,17 +318,47 @@ export class SetAsides {
       ...{ known, row },
       verdict: monitor.verdict(host),
       hasIncident: this.#hasIncident(host),
+      mayReturn: this.#mayReturn(host, known),
       unanswered: this.#isUnanswered(host, known),
     })
     if (decision.do === 'take-back') return this.#takeBack(host, known)
     if (decision.do === 'wait') return
-    const { to, because, certainty } = decision
+    const { to, because, certainty, theirs } = decision
     const { serviceId, reason } = known
-    // What someone else did to the service is part of the failure that is open there now, whoever had it disabled before.
-    const incident = (known.state === 'taking-back' ? undefined : store.openProcessOn(host)?.id) ?? known.incident
-    const data = { to, serviceId, reason, because, certainty }
+    // An incident of nova-compute that is open now ends when someone else changes the service.
+    const incident = store.openProcessOn(host)?.id ?? known.incident
+    const data = { to, serviceId, reason, because, certainty, ...(theirs === true && { theirs }) }
     journal.append([{ kind: 'service.set-aside', incident, host, data }])
     this.#watchOf(host).wroteAt = clock.now()
+  }
+
+  /**
+   * Nova shows a disable of ours of which nothing is on record: it was served after all, although it was refused or long given up. It
+   * is ours to take back, unless it covers one of someone else's.
+   */
+  #adopt(host: HostName): void {
+    const { monitor, store, journal } = this.#parts
+    const row = monitor.service(host)
+    const { setAside, covered } = store.returnOf(host)
+    if (row === undefined || row.id === null || row.status !== 'disabled') return
+    const text = readSetAsideReason(row.disabledReason)
+    if (text === null || setAside !== null || store.hasOurFlags(host)) return
+    const { incident } = text
+    if (covered.includes(incident) || !store.has(incident)) return
+    const because = 'Nova shows our disable, of which we knew nothing any more'
+    const data = {
+      to: 'set',
+      serviceId: row.id,
+      reason: row.disabledReason ?? '',
+      because,
+      certainty: 'applied',
+    } as const
+    journal.append([{ kind: 'service.set-aside', incident, host, data }])
+  }
+
+  /** A nova-compute that failed has to prove itself, also when its incident is over; a host that was only silent is back with its beat. */
+  #mayReturn(host: HostName, known: SetAside): boolean {
+    return whyOf(known) === 'silent' || this.#parts.processes.mayReturn(host)
   }
 
   #takeBack(host: HostName, known: SetAside): void {
@@ -329,7 +375,10 @@ export class SetAsides {
   async #enableOurs(host: HostName, known: SetAside): Promise<LifeboatError | null> {
     const { cloud, signal, monitor } = this.#parts
     const lives = (): boolean =>
-      monitor.verdict(host)?.kind === 'healthy' && !this.#hasIncident(host) && !this.#isHeld(host)
+      monitor.verdict(host)?.kind === 'healthy' &&
+      !this.#hasIncident(host) &&
+      !this.#isHeld(host) &&
+      this.#mayReturn(host, known)
     const row = computeOf((await cloud.listServices({ signal })).services, host)
     const isOurs = row?.id === known.serviceId && row.status === 'disabled' && row.disabledReason === known.reason
     if (!isOurs || !lives() || signal.aborted) return null
@@ -359,7 +408,8 @@ export class SetAsides {
     watch.refusals = refused === null ? 0 : watch.refusals + 1
     if (refused === null) return
     watch.refusedAt = clock.now()
-    if (watch.refusals > 1 || signal.aborted) return
+    // One alone may be a proxy's hiccup.
+    if (watch.refusals !== refusalsBeforeAlarm || signal.aborted) return
     const message = `Nova refuses to change the service of ${host}: ${refused.message}. Lifeboat tries again, ever more rarely; check the policy of its account`
     journal.append([{ kind: 'alarm.raised', host, data: { code: 'SERVICE_CHANGE_REFUSED', message } }])
   }
@@ -394,6 +444,7 @@ export class SetAsides {
     return {
       ...{ host, cloud, journal, clock, signal, mayWrite },
       record: () => store.returnOf(host).setAside,
+      noteOurDisable: () => monitor.noteOurDisable(host),
       noteOurWrite: ({ host: of, updatedAt }, sentAt) => monitor.noteOurWrite(of, updatedAt, sentAt),
     }
   }
@@ -406,4 +457,9 @@ export class SetAsides {
 
 function computeOf(services: readonly ServiceRecord[], host: HostName): ServiceRecord | undefined {
   return services.find((service) => service.binary === 'nova-compute' && service.host === host)
+}
+
+/** Texts of older releases are of silent hosts. */
+function whyOf({ reason }: SetAside): WhyAside {
+  return readSetAsideReason(reason)?.why ?? 'silent'
 }

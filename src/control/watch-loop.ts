@@ -76,7 +76,7 @@ export class WatchLoop {
     this.#unfinished = parts.store.open().map(({ id }) => id)
     for (const { host, id } of parts.store.open()) this.#handled.set(host, id)
     // A person's cancel outlives a restart; only a host that lived since then may fail again.
-    for (const host of leftToPeople(parts.journal, 'host')) this.#handled.set(host, null)
+    for (const host of leftToPeople(parts.journal, 'host', 'cancelled')) this.#handled.set(host, null)
   }
 
   /** Polls until `signal` aborts. A poll that fails to be recorded is told to the observer; the loop goes on. */

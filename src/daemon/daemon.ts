@@ -174,15 +174,15 @@ export class Daemon {
       memory,
       setSilentAside: () => this.#setAsides.setSilentAside(),
     })
+    const processes = new ProcessFailures({
+      ...{ clock, journal, observer, mode, brake, signal },
+      ...{ monitor: this.monitor, store: this.store, orders: this.orders },
+    })
     this.#setAsides = new SetAsides({
-      ...{ clock, cloud, journal, observer, mode, brake, settings: rules.executorSettings },
+      ...{ processes, clock, cloud, journal, observer, mode, brake, settings: rules.executorSettings },
       ...{ monitor: this.monitor, store: this.store, orders: this.orders, signal },
       permission: (it) => permissions.of(it),
       confirmAfterBeats: () => rules.now.monitorSettings.confirmAfterBeats,
-    })
-    const processFailures = new ProcessFailures({
-      ...{ clock, journal, observer, mode, brake, signal },
-      ...{ monitor: this.monitor, store: this.store, orders: this.orders },
     })
     const rulesInForce = (): object => rules.now
     this.#context = {
@@ -224,7 +224,7 @@ export class Daemon {
     })
     const reports = new ReportBook({
       ...{ clock, journal, observer, monitor: this.monitor, store: this.store, orders: this.orders },
-      processes: processFailures,
+      processes,
       wake: () => this.#watch.wake(),
     })
     this.reports = reports
@@ -234,7 +234,7 @@ export class Daemon {
       monitor: this.monitor,
       store: this.store,
       brake,
-      followers: [processFailures, this.#setAsides, this.#returns, this.#staleOrders, this.#afterReturns, reports],
+      followers: [processes, this.#setAsides, this.#returns, this.#staleOrders, this.#afterReturns, reports],
       observer,
       pollIntervalMs: () => rules.now.monitorSettings.pollIntervalMs,
       mode,

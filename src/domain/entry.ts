@@ -139,6 +139,8 @@ export interface EntryData {
     because: string
     certainty: Certainty
     globalRequestId?: string
+    /** With `over`: someone else disabled it meanwhile. What shows up late of ours then covers their disable, and is never taken back. */
+    theirs?: true
   }
 
   /** The host showed life after it was proven dead: neither the proof nor an attestation made before counts any more:

@@ -34,12 +34,12 @@ export function isToBeDisabled({ id, status, forcedDown }: ServiceRecord): boole
 /** Times are milliseconds on the clock of `now`. */
 export interface ProcessFacts {
   incident: Pick<Incident, 'process' | 'mode' | 'cancelled' | 'held' | 'changedByOthers'>
-  /** Its service is disabled, by us or by anyone. */
-  isDisabled: boolean
+  /** Who disabled its service; null: nobody did. */
+  disabledBy: 'us' | 'others' | null
   /** An open incident of the host itself. */
   hostIncident: string | null
-  /** False: it was not watched for long enough since a start to say anything. */
-  isKnown: boolean
+  /** Nova-compute is known to be down now. */
+  isDown: boolean
   /** Since when it was seen up and beating without a break, and in how many polls. Null: it is not. */
   healthy: { since: number; polls: number } | null
   /** When nova-compute failed on this host, in any order. */
@@ -61,40 +61,60 @@ export function decideProcess(facts: ProcessFacts, rules: ReturnRules, now: numb
   const decision = decide(facts, rules, now)
   const { held } = facts.incident
   if (decision.do === 'hold' && held?.code === decision.code && held.message === decision.message) return { do: 'wait' }
-  if (decision.do !== 'wait' || held === null || !facts.isKnown) return decision
-  // After a restart it has yet to prove itself again: that ends no question to a person.
-  if (held.code === 'CONFIRM_RETURN' && facts.healthy !== null && facts.order === null) return decision
+  if (decision.do !== 'wait' || held === null || stillHolds(facts, held.code)) return decision
   return { do: 'go-on', because: 'nothing holds it any more' }
 }
 
+/** A blip and a restart end no hold: nova-compute has to prove itself again, and what was asked or ordered is so still. */
+function stillHolds({ blocked, order, isDown }: ProcessFacts, code: HoldCode): boolean {
+  return code === 'CONFIRM_RETURN' ? !isDown && order === null : blocked?.hold === code
+}
+
 function decide(facts: ProcessFacts, rules: ReturnRules, now: number): ProcessDecision {
-  const { incident, isDisabled, hostIncident, healthy, order, blocked } = facts
+  const { incident, disabledBy, hostIncident, healthy, order, blocked } = facts
   const process = incident.process ?? novaCompute
-  if (incident.cancelled !== null)
-    return close('left-to-people', `cancelled by ${incident.cancelled.by}: ${incident.cancelled.reason}`)
+  if (incident.cancelled !== null) return close('left-to-people', cancelledBecause(incident.cancelled, disabledBy))
   if (hostIncident !== null) return close('host-failed', `the host failed as well: incident ${hostIncident} goes on`)
   if (incident.mode === 'observe')
     return close('observed', 'observed only, nothing was sent: its service would have been disabled')
   if (incident.changedByOthers !== null) return close('left-to-people', incident.changedByOthers)
-  const isProven = healthy !== null && healthy.polls >= leastHealthyPolls && now - healthy.since >= rules.healthyMs
-  const isToBeWritten = isProven || (healthy === null && !isDisabled)
+  if (disabledBy === 'others') return close('left-to-people', 'someone else disabled it, and it stays so')
+  const isProven = isProvenWell(healthy, rules, now)
+  const isToBeWritten = isProven || (healthy === null && disabledBy === null)
   if (blocked !== null && isToBeWritten) return hold(blocked.hold, blocked.message)
   if (order?.keepOut === true)
     return hold('CONFIRM_RETURN', `${order.by} keeps it out, and its service stays disabled: ${order.reason}`)
   if (!isProven) return { do: 'wait' }
-  const asks = order === null ? whyAPerson(facts, rules, now) : null
+  const asks = order === null && disabledBy === 'us' ? whyAPerson(facts, rules) : null
   if (asks !== null) return hold('CONFIRM_RETURN', asks)
   return close('returned', `${process} has been up and beating for ${Math.round(rules.healthyMs / 1_000)} s`)
 }
 
-/** Why a person must say that it may be enabled, or null. */
-function whyAPerson({ failures }: ProcessFacts, rules: ReturnRules, now: number): string | null {
-  const recent = failures.filter((at) => now - at <= rules.withinMs).length
+/** Up and beating for the healthy time, without a break. */
+export function isProvenWell(healthy: ProcessFacts['healthy'], { healthyMs }: ReturnRules, now: number): boolean {
+  return healthy !== null && healthy.polls >= leastHealthyPolls && now - healthy.since >= healthyMs
+}
+
+/**
+ * Why a person must say that it may be enabled, or null. Counted back from the last failure: time that passes while a person is waited
+ * for answers nothing.
+ */
+function whyAPerson({ failures }: ProcessFacts, rules: ReturnRules): string | null {
+  const last = Math.max(...failures)
+  const recent = failures.filter((at) => last - at <= rules.withinMs).length
   if (recent > rules.maxReturns) {
     const within = `${Math.round(rules.withinMs / 1_000)} s`
     return `it failed more than ${rules.maxReturns} times within ${within}: its service stays disabled until a person returns the host to service`
   }
   return rules.mode === 'confirm' ? 'it is ready to be enabled; a person must confirm' : null
+}
+
+function cancelledBecause(
+  { by, reason }: { by: string; reason: string },
+  disabledBy: ProcessFacts['disabledBy'],
+): string {
+  const after = disabledBy === 'us' ? '. Its service stays disabled until nova-compute has been well for a while' : ''
+  return `cancelled by ${by}: ${reason}${after}`
 }
 
 function close(outcome: IncidentEnd, message: string): ProcessDecision {

@@ -12,7 +12,7 @@ import {
   type ReturnStepKind,
 } from './host-return.ts'
 import { setAsideAfter } from './set-aside-record.ts'
-import type { SetAside } from './set-aside.ts'
+import { readSetAsideReason, type SetAside } from './set-aside.ts'
 
 /** The write of a return that has rows but no end yet: only reading Nova can tell whether it was taken. */
 export interface OpenReturnStep {
@@ -26,6 +26,8 @@ export interface ReturnRecord {
   ourFlags: OurFlags | null
   /** It was kept out of scheduling while it was silent, and no incident has taken that over. */
   setAside: SetAside | null
+  /** Incidents whose disable someone else's replaced: what Nova shows of it later covers theirs. */
+  covered: readonly string[]
   /** When our last order to force it down was begun or given up; null once Nova answered it. ISO. */
   orderedAt: string | null
   /** When our last order to force it down was begun or answered. ISO. */
@@ -101,13 +103,17 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
     case 'process.failed': {
       // What was only observed was not disabled, and is no return either.
       if (entry.data.mode === 'observe') return undefined
-      const processFailures = [...record.processFailures, entry.at].slice(-failuresKept)
+      // One whose disable stands already is the same failure, gone on after its host's incident.
+      const isSame = readSetAsideReason(record.setAside?.reason ?? null)?.why === 'process'
+      const processFailures = isSame
+        ? record.processFailures
+        : [...record.processFailures, entry.at].slice(-failuresKept)
       return { ...record, processFailures, order: record.order?.keepOut === true ? record.order : null }
     }
     case 'service.marked':
       return { ...begun(record), ourFlags: flagsAfter(record, entry.incident ?? '', entry.data), setAside: null }
     case 'service.set-aside':
-      return { ...record, setAside: setAsideAfter(record.setAside, entry) }
+      return afterSetAside(record, entry)
     case 'service.restored':
       return {
         ...begun(record),
@@ -142,6 +148,19 @@ function nextRecord(record: ReturnRecord, entry: Entry): ReturnRecord | undefine
     }
     default:
       return undefined
+  }
+}
+
+function afterSetAside(record: ReturnRecord, entry: Extract<Entry, { kind: 'service.set-aside' }>): ReturnRecord {
+  const { to, certainty, theirs } = entry.data
+  const of = record.setAside?.incident ?? entry.incident ?? ''
+  const isEnded = to === 'over' && certainty === 'applied'
+  return {
+    ...record,
+    setAside: setAsideAfter(record.setAside, entry),
+    covered: theirs === true ? [...record.covered, of].slice(-failuresKept) : record.covered,
+    // It was said of what stood there.
+    order: isEnded && record.ourFlags === null ? null : record.order,
   }
 }
 
@@ -186,6 +205,7 @@ export function nothingKnown(host: string): ReturnRecord {
     host,
     ourFlags: null,
     setAside: null,
+    covered: [],
     orderedAt: null,
     forcedAt: null,
     state: 'away',

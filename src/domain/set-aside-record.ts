@@ -10,7 +10,9 @@ export function setAsideAfter(
 ): SetAside | null {
   const { to, serviceId, reason, because } = data
   if (to === 'over') return null
-  if (to === 'setting') return { incident: incident ?? '', serviceId, reason, because, state: to, since: at, at }
+  // Set without an order on record: Nova shows one that it had refused.
+  const begins = to === 'setting' || (to === 'set' && known === null)
+  if (begins) return { incident: incident ?? '', serviceId, reason, because, state: to, since: at, at }
   return known === null ? null : { ...known, state: to, at }
 }
 

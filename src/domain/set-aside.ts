@@ -33,9 +33,24 @@ export interface SetAside {
   at: string
 }
 
-/** What we write on the service. It begins as every text of ours does. @param why the host is silent, or only its nova-compute is down */
-export function setAsideReason(incident: string, why: 'silent' | 'process'): string {
-  return `${ourDisabledReason(incident)}: ${why === 'silent' ? 'set aside while silent' : 'its nova-compute is down'}`
+/** What we write on the service. It begins as every text of ours does. */
+export function setAsideReason(incident: string, why: WhyAside): string {
+  return `${ourDisabledReason(incident)}: ${texts[why]}`
+}
+
+const texts = { silent: 'set aside while silent', process: 'its nova-compute is down' } as const
+
+/** Why a host is set aside: it is silent, or it lives and only its nova-compute is down. */
+export type WhyAside = keyof typeof texts
+
+/** The incident and the kind of a disable of ours, by its text on the service; null: the text is of something else. */
+export function readSetAsideReason(reason: string | null): { incident: string; why: WhyAside } | null {
+  for (const why of Object.keys(texts) as WhyAside[]) {
+    const [before, after] = setAsideReason('\u0000', why).split('\u0000') as [string, string]
+    if (reason !== null && reason.startsWith(before) && reason.endsWith(after))
+      return { incident: reason.slice(before.length, reason.length - after.length), why }
+  }
+  return null
 }
 
 type Row = Pick<ServiceRecord, 'id' | 'status' | 'state' | 'forcedDown' | 'disabledReason'>
@@ -86,6 +101,8 @@ export interface SetAsideFacts {
   verdict: Verdict | undefined
   /** An incident of the host is open: it decides what becomes of it. */
   hasIncident: boolean
+  /** What else must be so before it is enabled: a nova-compute that failed has to prove itself. */
+  mayReturn: boolean
   /** A write of ours may still show up: its answer is missing. */
   unanswered: boolean
 }
@@ -94,31 +111,34 @@ export type SetAsideDecision =
   | { do: 'wait' }
   | { do: 'take-back' }
   /** Nothing is to be written, but to be put on record. */
-  | { do: 'say'; to: 'set' | 'over'; because: string; certainty: Certainty }
+  | { do: 'say'; to: 'set' | 'over'; because: string; certainty: Certainty; theirs?: true }
 
 const wait: SetAsideDecision = { do: 'wait' }
 
 /** What is to be done next with a host that we set aside. */
-export function decideSetAside({ known, row, verdict, hasIncident, unanswered }: SetAsideFacts): SetAsideDecision {
+export function decideSetAside(facts: SetAsideFacts): SetAsideDecision {
+  const { known, row, verdict, hasIncident, mayReturn, unanswered } = facts
   if (row === undefined || row.id === null || verdict === undefined || isUnread(verdict)) return wait
   if (row.id !== known.serviceId) return say('over', 'its service was deleted and created again', 'applied')
   const isOurs = row.status === 'disabled' && row.disabledReason === known.reason
-  if (!isOurs) return known.state === 'setting' && unanswered ? wait : over(known, row)
+  const lives = verdict.kind === 'healthy' && verdict.reason !== 'WAITING_AFTER_FREEZE' && row.state === 'up'
+  // Someone else's disable is told at once: ours may still be served, and cover it.
+  const mayShow = known.state === 'setting' && unanswered && row.status !== 'disabled'
+  if (!isOurs) return mayShow ? wait : over(known, row, lives)
   if (known.state === 'setting') return say('set', 'Nova shows our disable', 'applied')
   if (hasIncident || (known.state === 'taking-back' && unanswered)) return wait
-  const lives = verdict.kind === 'healthy' && verdict.reason !== 'WAITING_AFTER_FREEZE' && row.state === 'up'
-  return lives ? { do: 'take-back' } : wait
+  return lives && mayReturn ? { do: 'take-back' } : wait
 }
 
-function over({ state }: SetAside, { status, disabledReason }: Row): SetAsideDecision {
-  if (status === 'disabled')
-    return say('over', `someone else disabled it, and it stays so (${disabledReason ?? 'no reason given'})`, 'applied')
-  if (state === 'taking-back') return say('over', 'it lives and is enabled again', 'applied')
+function over({ state }: SetAside, { status, disabledReason }: Row, lives: boolean): SetAsideDecision {
+  const theirs = `someone else disabled it, and it stays so (${disabledReason ?? 'no reason given'})`
+  if (status === 'disabled') return { ...say('over', theirs, 'applied'), theirs: true }
+  if (state === 'taking-back' && lives) return say('over', 'it lives and is enabled again', 'applied')
   if (state === 'setting') return say('over', 'Nova did not answer and does not show our disable', 'not-applied')
   return say('over', 'someone else enabled it', 'applied')
 }
 
-function say(to: 'set' | 'over', because: string, certainty: Certainty): SetAsideDecision {
+function say(to: 'set' | 'over', because: string, certainty: Certainty): Extract<SetAsideDecision, { do: 'say' }> {
   return { do: 'say', to, because, certainty }
 }
 

@@ -24,6 +24,7 @@ export interface SetAsideRun {
   /** Asked right before the write leaves. */
   mayWrite: () => boolean
   noteOurWrite: (service: ServiceRecord, sentAt: number) => void
+  noteOurDisable: () => void
   /** Aborts when the daemon stops: a write that hangs is given up, and the next run learns by reading what came of it. */
   signal: AbortSignal
 }
@@ -74,6 +75,7 @@ async function send(
     const service = await cloud.updateService(order.serviceId, change, { globalRequestId, mayLeave, signal })
     // The stamp of a disable explains itself by the flags that move with it, and may be a minute old by now.
     if (to === 'taking-back') run.noteOurWrite(service, sentAt)
+    else run.noteOurDisable()
   } catch (thrown) {
     refused = ensureError(thrown)
     if (refused.code === 'JOURNAL_UNAVAILABLE') throw refused

@@ -46,6 +46,8 @@ export interface Pulse {
   ownStamps: readonly string[]
   /** Own writes whose stamp we were not told. */
   ownMovesExpected: number
+  /** A disable of ours that Nova took and that no poll has shown yet. */
+  ownDisableUnseen: boolean
   /** The pulse before the last beat, for the write of ours that is reported after the poll already saw it. */
   beforeBeat: Pulse | null
 }
@@ -70,6 +72,7 @@ export function firstSight(row: ServiceRecord, now: number): Pulse {
     beatsSinceForced: 0,
     ownStamps: [],
     ownMovesExpected: 0,
+    ownDisableUnseen: false,
     beforeBeat: null,
   }
 }
@@ -78,7 +81,10 @@ export function firstSight(row: ServiceRecord, now: number): Pulse {
 export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
   const forcedTurnedOn = row.forcedDown && !pulse.forcedDown
   const forcedTurnedOff = !row.forcedDown && pulse.forcedDown
+  // Enabled again before any poll saw our disable: the flags look as before, and yet someone wrote them.
+  const undone = pulse.ownDisableUnseen && row.status !== 'disabled' && row.updatedAt !== pulse.stamp
   const written =
+    undone ||
     forcedTurnedOn ||
     forcedTurnedOff ||
     row.status !== pulse.status ||
@@ -91,6 +97,7 @@ export function take(pulse: Pulse, row: ServiceRecord, now: number): Pulse {
     status: row.status,
     forcedDown: row.forcedDown,
     disabledReason: row.disabledReason,
+    ownDisableUnseen: false,
     ...(forcedTurnedOn
       ? {
           forcedWhileWatching: true,
@@ -136,6 +143,11 @@ export function ownWrite(pulse: Pulse, updatedAt: string | null, sentAt = -Infin
   const isSeenSince = pulse.stamp === updatedAt && pulse.lastBeatAt > sentAt
   if (isSeenSince && pulse.beforeBeat) return { ...pulse.beforeBeat, ownStamps, beforeBeat: null }
   return { ...pulse, ownStamps }
+}
+
+/** Nova took our disable. Who enables it before the next poll moves the stamp and nothing else that is seen. */
+export function ownDisable(pulse: Pulse): Pulse {
+  return pulse.status === 'disabled' ? pulse : { ...pulse, ownDisableUnseen: true }
 }
 
 /** Silence counts from `now` on: what we could not see is no silence. */

@@ -94,6 +94,11 @@ export class Monitor {
     this.#tracks.noteOurWrite(host, updatedAt, sentAt)
   }
 
+  /** Nova took our disable of its service: who enables it before the next poll is no heartbeat. */
+  noteOurDisable(host: HostName): void {
+    this.#tracks.noteOurDisable(host)
+  }
+
   verdicts(): Verdict[] {
     return this.#judge.verdicts()
   }

@@ -6,7 +6,7 @@ import type { Segment, SegmentOf } from '../domain/segment.ts'
 import type { HostName, ServiceRecord } from '../domain/service.ts'
 import type { ProbeReading } from '../domain/verdict.ts'
 import type { Aggregates } from './aggregates.ts'
-import { firstSight, intervalOf, ownWrite, restart, stoodStill, take, type Pulse } from './heartbeat.ts'
+import { firstSight, intervalOf, ownWrite, restart, stoodStill, take, type Pulse, ownDisable } from './heartbeat.ts'
 import type { MonitorRules } from './report.ts'
 import { notListed, type Track } from './track.ts'
 import { deadInARow, witnessesIn } from './witnesses.ts'
@@ -82,6 +82,12 @@ export class Tracks {
   noteOurWrite(host: HostName, updatedAt: string | null, sentAt?: number): void {
     const track = this.#hosts.get(host)
     if (track) track.pulse = ownWrite(track.pulse, updatedAt, sentAt)
+  }
+
+  /** Nova took our disable of its service. */
+  noteOurDisable(host: HostName): void {
+    const track = this.#hosts.get(host)
+    if (track) track.pulse = ownDisable(track.pulse)
   }
 
   /** The hosts whose silence is long enough to ask their probes. */

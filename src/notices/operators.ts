@@ -74,7 +74,11 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
         mode === 'observe'
           ? 'would be disabled (nothing is sent: observing)'
           : 'is being disabled, so that Nova sends no guest there'
-      const message = `${process} of ${entry.host} is down, and the host lives: its service ${what}. Its instances are left alone. ${why}`
+      // One that beats, and that nobody reported, failed before an incident of its host that is over.
+      const message =
+        verdict.kind === 'healthy' && openedBy === 'daemon'
+          ? `${process} of ${entry.host} is up again after an incident of the host. Its service stays disabled until it has been well for a while`
+          : `${process} of ${entry.host} is down, and the host lives: its service ${what}. Its instances are left alone. ${why}`
       return draft(entry, known, 'process-failed', { code: verdict.reason, message, segment })
     }
     case 'incident.phase':

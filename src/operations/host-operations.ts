@@ -5,6 +5,7 @@ import { LifeboatError } from '../domain/errors.ts'
 import { incidentPhases } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { HostDetail, HostReturnDetail, Operations } from '../domain/operations.ts'
+import { readSetAsideReason } from '../domain/set-aside.ts'
 import { incidentOf, type ReturnRecord } from '../domain/return-record.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import { hostStatus, returnDetail } from '../review/host-views.ts'
@@ -52,8 +53,11 @@ export function orderReturn(
   const { host, keepOut } = order
   const open = store.openOn(host)
   const process = store.openProcessOn(host)
-  if (process !== undefined && open === undefined) {
-    journal.append([{ ...returnEntry(order), incident: process.id }])
+  const aside = store.returnOf(host).setAside
+  const disabledIn =
+    process?.id ?? (readSetAsideReason(aside?.reason ?? null)?.why === 'process' ? aside?.incident : undefined)
+  if (disabledIn !== undefined && open === undefined && !store.hasOurFlags(host)) {
+    journal.append([{ ...returnEntry(order), incident: disabledIn }])
     return processReturn(process, store.returnOf(host))
   }
   if (!store.hasOurFlags(host)) {
@@ -78,8 +82,9 @@ function returnEntry({ host, by, reason, keepOut, via }: Parameters<Operations['
 }
 
 /** Of a host that lives, and whose service is disabled while its nova-compute is down. */
-function processReturn({ held, phase }: Incident, { order }: ReturnRecord): HostReturnDetail {
-  const message = held?.message ?? incidentPhases[phase].means
+function processReturn(process: Incident | undefined, { order }: ReturnRecord): HostReturnDetail {
+  const held = process?.held ?? null
+  const message = held?.message ?? incidentPhases.watching.means
   const since = held?.since ?? order?.at ?? null
   const state = order === null ? 'waiting-confirmation' : order.keepOut ? 'kept-out' : 'proving'
   return { state, code: held?.code ?? null, message, since, leftovers: [], order }

@@ -27,6 +27,9 @@ function standingOf({ process, closed, held, phase, mode, instances, watched }: 
 function whatDied({ host, process, verdict, openedBy, mode }: Incident): string {
   const observed = mode === 'observe' ? ' (observed only: nothing was sent)' : ''
   if (process !== null && openedBy !== 'daemon') return `${openedBy} reported ${process} of ${host} down${observed}.`
+  // Opened once more after an incident of its host, whose end it has outlived.
+  if (process !== null && verdict?.kind === 'healthy')
+    return `${process} of ${host} failed before an incident of the host, and its service is still disabled${observed}.`
   if (process !== null) return `${process} of ${host} is down${observed}: ${trimmed(verdict?.message ?? '')}.`
   if (verdict === null) return `${openedBy} reported ${host} dead${observed}.`
   return `${host} was found ${verdictWord(verdict)}${observed}: ${trimmed(verdict.message)}.`

@@ -43,10 +43,10 @@ describe('the open incident of a nova-compute', () => {
     ...{ process: 'nova-compute', mode: 'armed', cancelled: null, held: null, changedByOthers: null },
   }
   const down: ProcessFacts = {
-    ...{ incident, isDisabled: true, hostIncident: null, isKnown: true, healthy: null },
+    ...{ incident, disabledBy: 'us', hostIncident: null, isDown: true, healthy: null },
     ...{ failures: [now - 100_000], order: null, blocked: null },
   }
-  const proven = { ...down, healthy: { since: now - 60_000, polls: 3 } }
+  const proven: ProcessFacts = { ...down, isDown: false, healthy: { since: now - 60_000, polls: 3 } }
   const flapping = { ...proven, failures: [now - 500_000, now - 100_000] }
   const maintenance = { hold: 'MAINTENANCE', message: 'new memory' } as const
   const held = (code: 'MAINTENANCE' | 'CONFIRM_RETURN', message = '') => ({
@@ -83,8 +83,20 @@ describe('the open incident of a nova-compute', () => {
     ['asks a person when it failed too often', flapping, 'hold CONFIRM_RETURN'],
     [
       'counts only failures within the time',
-      { ...flapping, failures: [now - 600_001, now - 100_000] },
+      { ...flapping, failures: [now - 700_001, now - 100_000] },
       'close returned',
+    ],
+    [
+      'asks on however long nobody answers',
+      { ...flapping, failures: [now - 9_500_000, now - 9_100_000] },
+      'hold CONFIRM_RETURN',
+    ],
+    ['asks nobody about a service that was never disabled', { ...flapping, disabledBy: null }, 'close returned'],
+    ['is left to people who disable the service', { ...proven, disabledBy: 'others' }, 'close left-to-people'],
+    [
+      'keeps an order as its hold through a blip',
+      { ...proven, healthy: { since: now, polls: 1 }, blocked: maintenance, incident: held('MAINTENANCE') },
+      'wait',
     ],
     ['closes when that person returns the host', { ...flapping, order: ann }, 'close returned'],
     [
@@ -95,7 +107,7 @@ describe('the open incident of a nova-compute', () => {
     ['waits for an order to end before it enables', { ...proven, blocked: maintenance }, 'hold MAINTENANCE'],
     [
       'waits for an order to end before it disables',
-      { ...down, isDisabled: false, blocked: maintenance },
+      { ...down, disabledBy: null, blocked: maintenance },
       'hold MAINTENANCE',
     ],
     ['is not held by an order while nothing is to be written', { ...down, blocked: maintenance }, 'wait'],
@@ -108,13 +120,8 @@ describe('the open incident of a nova-compute', () => {
     ],
     [
       'takes its question back when it is down again',
-      { ...flapping, healthy: null, incident: held('CONFIRM_RETURN') },
+      { ...flapping, healthy: null, isDown: true, incident: held('CONFIRM_RETURN') },
       'go-on',
-    ],
-    [
-      'keeps its hold as long as nothing is known after a start',
-      { ...down, isKnown: false, incident: held('CONFIRM_RETURN') },
-      'wait',
     ],
   ])('%s', (_what, facts, says) => {
     expect(shortly(decideProcess(facts, rules, now))).toBe(says)

@@ -302,6 +302,7 @@ test('a host that no entry speaks of is away, with nothing of ours on it', () =>
     ourFlags: null,
     orderedAt: null,
     setAside: null,
+    covered: [],
     forcedAt: null,
     state: 'away',
     said: null,

@@ -113,13 +113,30 @@ const known: SetAside = {
 const ours = row({ status: 'disabled', disabledReason: reason })
 
 function decide(change: Partial<SetAsideFacts>): ReturnType<typeof decideSetAside> {
-  const facts = { known, row: ours, verdict: verdict('healthy'), hasIncident: false, unanswered: false }
+  const facts = {
+    known,
+    row: ours,
+    verdict: verdict('healthy'),
+    hasIncident: false,
+    mayReturn: true,
+    unanswered: false,
+  }
   return decideSetAside({ ...facts, ...change })
 }
 
 const state = (to: SetAside['state']): SetAside => ({ ...known, state: to })
 
 describe('a host that was set aside', () => {
+  test('waits for what else must be so', () => {
+    expect(decide({ mayReturn: false })).toEqual({ do: 'wait' })
+  })
+
+  test('is someone else’s at once when they disable it while our order is unanswered', () => {
+    const theirs = row({ status: 'disabled', disabledReason: 'bad DIMM' })
+    const decision = decide({ known: state('setting'), row: theirs, unanswered: true })
+    expect(decision).toMatchObject({ to: 'over', theirs: true })
+  })
+
   test('is let back when it is healthy and Nova sees it up', () => {
     expect(decide({})).toEqual({ do: 'take-back' })
     expect(decide({ row: { ...ours, state: 'down' } })).toEqual({ do: 'wait' })
@@ -141,15 +158,21 @@ describe('a host that was set aside', () => {
   })
 
   test.each([
-    ['enabled by someone', row(), /someone else enabled/],
-    ['disabled by an operator', row({ status: 'disabled', disabledReason: 'bad DIMM' }), /stays so \(bad DIMM\)/],
-    ['made again', { ...ours, id: 's-9' }, /created again/],
-  ])('is not ours any more once it is %s', (_, at, because) => {
+    ['enabled by someone', row(), /someone else enabled/, {}],
+    [
+      'disabled by an operator',
+      row({ status: 'disabled', disabledReason: 'bad DIMM' }),
+      /stays so \(bad DIMM\)/,
+      { theirs: true },
+    ],
+    ['made again', { ...ours, id: 's-9' }, /created again/, {}],
+  ])('is not ours any more once it is %s', (_, at, because, more) => {
     expect(decide({ row: at })).toEqual({
       do: 'say',
       to: 'over',
       because: expect.stringMatching(because),
       certainty: 'applied',
+      ...more,
     })
   })
 
@@ -177,7 +200,8 @@ test('a restarted daemon knows what stands, since when and why', () => {
   expect(set).toEqual({ ...known, because: 'setting', at: '2' })
   expect(say(set, 'taking-back', '3')).toMatchObject({ state: 'taking-back', since: '1' })
   expect(say(set, 'over', '3')).toBeNull()
-  expect(say(null, 'set', '3')).toBeNull()
+  // One that Nova had refused, and shows all the same.
+  expect(say(null, 'set', '3')).toMatchObject({ incident: dead, state: 'set', since: '3' })
 })
 
 test('each step is a sentence with the host in it', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { firstSight, intervalOf, ownWrite, take, type Pulse } from '../../src/monitor/heartbeat.ts'
+import { firstSight, intervalOf, ownDisable, ownWrite, take, type Pulse } from '../../src/monitor/heartbeat.ts'
 import { ourDisabledReason, type ServiceRecord } from '../../src/domain/service.ts'
 import { Fleet, row } from './setup.ts'
 
@@ -68,6 +68,15 @@ describe('what is no heartbeat', () => {
     const beaten = take(seen, at('3'), 9_000)
     expect(ownWrite(beaten, '3', 9_000)).toMatchObject({ lastBeatAt: 9_000, stamp: '3' })
     expect(ownWrite(beaten, '3', 8_999)).toMatchObject({ lastBeatAt: 2_000, stamp: '3' })
+  })
+
+  it('someone who enables what we disabled, before any poll has shown our disable', () => {
+    const told = ownDisable(seen)
+    const enabled = take(told, at('3'), 9_000)
+    expect(enabled).toMatchObject({ lastBeatAt: 2_000, stamp: '3' })
+    expect(take(enabled, at('4'), 11_000).lastBeatAt).toBe(11_000)
+    const shown = take(told, at('3', { status: 'disabled', disabledReason: 'ours' }), 9_000)
+    expect(take(shown, at('4', { status: 'disabled', disabledReason: 'ours' }), 11_000).lastBeatAt).toBe(11_000)
   })
 
   it('a PUT of ours without a stamp: the next move, and only that', () => {

@@ -29,6 +29,7 @@ describe('the first sighting', () => {
       beatsSinceForced: 0,
       ownStamps: [],
       ownMovesExpected: 0,
+      ownDisableUnseen: false,
       beforeBeat: null,
       disabledBeforeForced: false,
       medianGapMs: 0,
