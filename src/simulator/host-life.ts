@@ -3,18 +3,18 @@
  * does when it starts (docs/nova.md §4.4).
  */
 import type { SimHost } from './model.ts'
+import type { PowerSync } from './power-sync.ts'
 import type { World } from './world.ts'
 
 const openEvacuation = new Set(['accepted', 'pre-migrating', 'done'])
 
 export class HostLife {
   private readonly world: World
-  /** How long after its start nova-compute compares power with the database, and how often from then on. */
-  private readonly powerSyncMs: number
+  private readonly powerSync: PowerSync
 
-  constructor(world: World, powerSyncMs: number) {
+  constructor(world: World, powerSync: PowerSync) {
     this.world = world
-    this.powerSyncMs = powerSyncMs
+    this.powerSync = powerSync
   }
 
   /** The host dies: guests, nova-compute and its address are gone. Its power may still read On. */
@@ -54,15 +54,7 @@ export class HostLife {
       this.world.refreshHeartbeats()
       // After its own evacuated guests are settled, whatever was sent to it meanwhile (docs/nova.md §2.7).
       for (const take of host.queue.splice(0)) take()
-      this.syncPowerAgain(host, life)
-    })
-  }
-
-  private syncPowerAgain(host: SimHost, life: number): void {
-    this.world.clock.after(this.powerSyncMs, () => {
-      if (host.life !== life) return
-      this.syncPower(host.name)
-      this.syncPowerAgain(host, life)
+      this.powerSync.begin(host)
     })
   }
 
@@ -75,26 +67,6 @@ export class HostLife {
       bmc.power = 'Off'
     }
     if (kind === 'On' || kind === 'ForceRestart') this.start(name)
-  }
-
-  /** nova-compute finds guests off that should run and records a stop that nobody asked for: no user, no project. */
-  syncPower(name: string): void {
-    for (const instance of this.world.instancesOn(name)) {
-      if (
-        (instance.vmState !== 'active' && instance.vmState !== 'paused') ||
-        instance.taskState !== null ||
-        this.world.hypervisors.runs(name, instance.uuid)
-      )
-        continue
-      const action = this.world.addAction(instance, {
-        action: 'stop',
-        requestId: `req-${this.world.options.ids()}`,
-        userId: null,
-        projectId: null,
-      })
-      this.world.openEvent(action, 'compute_stop_instance', name)('Success')
-      this.world.save(instance, { vmState: 'stopped', powerState: 4 })
-    }
   }
 
   /** nova-compute repeats a stop or a start that was ordered while it was away: the task tells (docs/nova.md §8). */

@@ -26,9 +26,16 @@ export interface Truth {
   starts: Record<string, { at: number; host: string; event: string }[]>
 }
 
+/** Nova's power states, as a hypervisor gives them: not defined, running, paused, shut down. */
+export type GuestPower = 0 | 1 | 3 | 4
+
 export class Hypervisors {
-  /** Host to its defined guests, true for those that run. */
+  /** Hears of every change of a guest once it is done. */
+  onChange: (event: HypervisorEvent) => void = () => undefined
+  /** Host to its defined guests, true for those whose process lives. */
   private readonly guests = new Map<string, Map<string, boolean>>()
+  /** Those whose process lives and does nothing, as "host uuid". */
+  private readonly paused = new Set<string>()
   private readonly log: HypervisorEvent[] = []
   private readonly doubles: DoubleRun[] = []
   private readonly clock: Clock
@@ -45,6 +52,12 @@ export class Hypervisors {
     return this.of(host).get(uuid) === true
   }
 
+  power(host: string, uuid: string): GuestPower {
+    if (!this.has(host, uuid)) return 0
+    if (!this.runs(host, uuid)) return 4
+    return this.paused.has(`${host} ${uuid}`) ? 3 : 1
+  }
+
   defined(host: string): string[] {
     return [...this.of(host).keys()]
   }
@@ -57,12 +70,21 @@ export class Hypervisors {
       if (alsoOn.length > 0) this.doubles.push({ ...entry, alsoOn })
     }
     this.of(host).set(uuid, running)
-    this.log.push(entry)
+    this.paused.delete(`${host} ${uuid}`)
+    this.note(entry)
+  }
+
+  /** Its process lives on and holds its disk, and the guest stands still. Nothing happens to one that does not run. */
+  pause(host: string, uuid: string, event = 'pause'): void {
+    if (this.power(host, uuid) !== 1) return
+    this.paused.add(`${host} ${uuid}`)
+    this.note({ at: this.clock.wall(), host, uuid, event, running: true })
   }
 
   destroy(host: string, uuid: string, event = 'destroy'): void {
     if (!this.of(host).delete(uuid)) return
-    this.log.push({ at: this.clock.wall(), host, uuid, event, running: false })
+    this.paused.delete(`${host} ${uuid}`)
+    this.note({ at: this.clock.wall(), host, uuid, event, running: false })
   }
 
   /** Power loss: guests stay defined on the host's disk and run no more. */
@@ -93,6 +115,11 @@ export class Hypervisors {
       else on.delete(place)
     }
     return { running, doubles: [...this.doubles], starts }
+  }
+
+  private note(event: HypervisorEvent): void {
+    this.log.push(event)
+    this.onChange(event)
   }
 
   private of(host: string): Map<string, boolean> {

@@ -10,96 +10,8 @@ import type { SimAction, SimHost, SimInstance } from './model.ts'
 import { badRequest, conflict, NovaError, wrongState } from './nova-errors.ts'
 import { pythonString, pythonText } from './python-text.ts'
 import { Resizes } from './resizes.ts'
+import { rebootType, transitions, type Transition } from './transitions.ts'
 import type { World } from './world.ts'
-
-/** An action that moves vm_state on its host. */
-interface Transition {
-  /** As in the 409's text. */
-  method: string
-  /** As in the action list. */
-  action: string
-  from: string[]
-  task: string
-  event: string
-  vmState: string
-  powerState?: number
-  /** Undefined: the guest's power is not touched. */
-  running?: boolean
-}
-
-const transitions: Record<string, Transition> = {
-  'os-start': {
-    method: 'start',
-    action: 'start',
-    from: ['stopped'],
-    task: 'powering-on',
-    event: 'compute_start_instance',
-    vmState: 'active',
-    powerState: 1,
-    running: true,
-  },
-  'os-stop': {
-    method: 'stop',
-    action: 'stop',
-    from: ['active', 'error'],
-    task: 'powering-off',
-    event: 'compute_stop_instance',
-    vmState: 'stopped',
-    powerState: 4,
-    running: false,
-  },
-  pause: {
-    method: 'pause',
-    action: 'pause',
-    from: ['active'],
-    task: 'pausing',
-    event: 'compute_pause_instance',
-    vmState: 'paused',
-  },
-  unpause: {
-    method: 'unpause',
-    action: 'unpause',
-    from: ['paused'],
-    task: 'unpausing',
-    event: 'compute_unpause_instance',
-    vmState: 'active',
-  },
-  suspend: {
-    method: 'suspend',
-    action: 'suspend',
-    from: ['active'],
-    task: 'suspending',
-    event: 'compute_suspend_instance',
-    vmState: 'suspended',
-  },
-  resume: {
-    method: 'resume',
-    action: 'resume',
-    from: ['suspended'],
-    task: 'resuming',
-    event: 'compute_resume_instance',
-    vmState: 'active',
-  },
-  rescue: {
-    method: 'rescue',
-    action: 'rescue',
-    from: ['active', 'stopped', 'error'],
-    task: 'rescuing',
-    event: 'compute_rescue_instance',
-    vmState: 'rescued',
-    powerState: 4,
-  },
-  reboot: {
-    method: 'reboot',
-    action: 'reboot',
-    from: ['active', 'stopped', 'paused', 'suspended', 'error'],
-    task: 'rebooting_hard',
-    event: 'compute_reboot_instance',
-    vmState: 'active',
-    powerState: 1,
-    running: true,
-  },
-}
 
 export class InstanceActions {
   private readonly world: World
@@ -112,7 +24,7 @@ export class InstanceActions {
 
   /** Runs one action and returns its HTTP status. Throws NovaError. */
   perform(name: string, argument: unknown, instance: SimInstance, minor: number, caller: Caller): number {
-    const transition = transitions[name]
+    const transition = transitions[name === 'reboot' ? `reboot ${rebootType(argument)}` : name]
     if (transition !== undefined) return this.transit(transition, instance, caller)
     switch (name) {
       case 'os-resetState':
@@ -139,12 +51,18 @@ export class InstanceActions {
     this.refuseLocked(instance, caller)
     if (!transition.from.includes(instance.vmState))
       throw wrongState(transition.method, instance.uuid, 'vm_state', instance.vmState)
-    if (instance.taskState !== null)
+    if (instance.taskState !== null && transition.over?.includes(instance.taskState) !== true)
       throw wrongState(transition.method, instance.uuid, 'task_state', instance.taskState)
     if (instance.host === null) throw conflict(`Instance ${instance.uuid} is not ready`)
     this.world.save(instance, { taskState: transition.task })
     const action = this.record(instance, transition.action, caller)
-    void this.onHost(instance.host, (host) => this.finish(transition, instance, host, action, caller))
+    const reboots = transition.action === 'reboot'
+    // The first thing that nova-compute does about a reboot is to look at the guest.
+    if (reboots && this.world.host(instance.host).agent)
+      this.world.save(instance, { powerState: this.world.hypervisors.power(instance.host, instance.uuid) })
+    void this.onHost(instance.host, reboots ? 'rebootMs' : 'powerMs', (host) =>
+      this.finish(transition, instance, host, action, caller),
+    )
     return 202
   }
 
@@ -157,20 +75,17 @@ export class InstanceActions {
   ): void {
     const { world } = this
     const close = world.openEvent(action, transition.event, host.name)
-    const refused = transition.running === true ? keyForbidden(world, instance, caller.projectId) : null
-    const stuck = transition.running === false && host.faults.stopFails
+    const refused = transition.guest === 'runs' ? keyForbidden(world, instance, caller.projectId) : null
+    const stuck = transition.method === 'stop' && host.faults.stopFails
     if (refused !== null || stuck) {
       world.save(instance, { taskState: null })
       close('Error', refused ?? 'Failed to power off instance: injected: this host cannot stop a guest')
       return
     }
-    if (transition.running !== undefined)
-      world.hypervisors.set(host.name, instance.uuid, transition.running, transition.method)
-    world.save(instance, {
-      vmState: transition.vmState,
-      taskState: null,
-      powerState: transition.powerState ?? instance.powerState,
-    })
+    if (transition.guest === 'paused') world.hypervisors.pause(host.name, instance.uuid)
+    else if (transition.guest !== undefined)
+      world.hypervisors.set(host.name, instance.uuid, transition.guest === 'runs', transition.method)
+    world.save(instance, { vmState: transition.vmState, taskState: null, powerState: transition.powerState })
     close('Success')
   }
 
@@ -209,11 +124,11 @@ export class InstanceActions {
   }
 
   /** A cast: done after its time on a living nova-compute, and forgotten with a dead one. */
-  private async onHost(name: string, work: (host: SimHost) => void): Promise<void> {
+  private async onHost(name: string, took: 'powerMs' | 'rebootMs', work: (host: SimHost) => void): Promise<void> {
     const host = this.world.host(name)
     const { life } = host
     if (!host.agent || this.world.down.has('rabbitmq')) return
-    await sleep(this.world.clock, this.world.options.timings.powerMs)
+    await sleep(this.world.clock, this.world.options.timings[took])
     if (host.life === life) work(host)
   }
 }

@@ -168,6 +168,7 @@ export function addInstance(world: World, wanted: NewInstance): SimInstance {
   if (instance.host !== null) {
     world.allocate(instance.uuid, instance.host)
     if (!neverLaunched.includes(state)) world.hypervisors.set(instance.host, instance.uuid, look.running, 'spawn')
+    if (state === 'paused') world.hypervisors.pause(instance.host, instance.uuid)
   }
   writeHistory(world, instance, look, created)
   writeMigration(world, instance, state, wanted, created)

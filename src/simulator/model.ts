@@ -203,6 +203,10 @@ export interface Timings {
   spawnMs: number
   /** The stop after the spawn, and a user's stop or start. */
   powerMs: number
+  /** A reboot, soft or hard, of a guest that runs or does not. */
+  rebootMs: number
+  /** How long nova-compute keeps a guest's end to itself: libvirt's may be half of a reboot. */
+  lifecycleDelayMs: number
   /** Guest is up to host moved and migration done. */
   finishMs: number
   /** confirmResize on the source. */

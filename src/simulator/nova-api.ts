@@ -7,6 +7,7 @@ import { InstanceActions } from './instance-actions.ts'
 import { requestedMinor, type Minor } from './microversion.ts'
 import type { SimInstance } from './model.ts'
 import { badRequest, NovaError } from './nova-errors.ts'
+import { showDiagnostics } from './nova-diagnostics.ts'
 import {
   listActions,
   listAggregates,
@@ -90,7 +91,7 @@ export class NovaApi {
   ): Promise<Answer> {
     const { world } = this
     const { method } = exchange
-    if (world.down.has('neutron') && method === 'GET')
+    if (world.down.has('neutron') && method === 'GET' && sub !== 'diagnostics')
       throw new NovaError(500, 'Unexpected API Error. <class neutronclient.common.exceptions.ConnectionFailed>')
     if (method === 'GET' && (id === undefined || id === 'detail')) {
       return ok(listServers(world, exchange, minor, caller, id === 'detail'))
@@ -119,6 +120,10 @@ export class NovaApi {
     if (sub === 'os-instance-actions' && method === 'GET') {
       if (item === undefined) return ok(listActions(world, instance, exchange, minor))
       return ok(showAction(world, instance, item, minor, isAdmin(caller)))
+    }
+    if (sub === 'diagnostics' && method === 'GET') {
+      if (!isAdmin(caller)) throw forbidden('os_compute_api:os-server-diagnostics')
+      return ok(await showDiagnostics(world, instance, minor))
     }
     return notRouted()
   }

@@ -45,6 +45,8 @@ export const quickTimings: Timings = {
   volumesMs: 5,
   spawnMs: 10,
   powerMs: 5,
+  rebootMs: 10,
+  lifecycleDelayMs: 50,
   finishMs: 5,
   confirmMs: 10,
   agentStartMs: 20,

@@ -9,6 +9,7 @@ import type { Wire } from '../domain/wire.ts'
 import { ApiFaults, type ApiFault } from './api-faults.ts'
 import { serveCinder } from './cinder.ts'
 import type { Exchange } from './exchange.ts'
+import { GuestLife, type GuestCrash } from './guest-life.ts'
 import { HostLife } from './host-life.ts'
 import { HttpServer, type LoggedRequest } from './http-server.ts'
 import type { Truth } from './hypervisors.ts'
@@ -27,6 +28,7 @@ import type {
 import { minorOf } from './microversion.ts'
 import { NovaApi } from './nova-api.ts'
 import { servePlacement } from './placement.ts'
+import { PowerSync } from './power-sync.ts'
 import { simulatedProbes } from './probes.ts'
 import { bmcPassword, bmcUser, serveRedfish } from './redfish.ts'
 import { quickTimings, type SimulatedCloudAccess, type SimulatorOptions } from './simulator-options.ts'
@@ -51,6 +53,8 @@ export class Simulator {
   /** The root of all services; with a port once listening. */
   url = 'http://simulator'
   private readonly life: HostLife
+  private readonly guests: GuestLife
+  private readonly powerSync: PowerSync
   private readonly faults = new ApiFaults()
   private readonly server: HttpServer
 
@@ -77,7 +81,9 @@ export class Simulator {
       computeVersion: options.computeVersion ?? (minorOf(max) >= 95 ? 68 : 60),
       ids: options.ids ?? randomUUID,
     })
-    this.life = new HostLife(this.world, options.powerSyncMs ?? 600_000)
+    this.powerSync = new PowerSync(this.world, options.powerSyncMs ?? 600_000)
+    this.life = new HostLife(this.world, this.powerSync)
+    this.guests = new GuestLife(this.world, this.powerSync)
     this.projects = ['service', 'admin', 'demo', 'tenant'].map((name) => ({ id: `project-${name}`, name }))
     const admin = ['admin', 'member', 'reader']
     this.users = [
@@ -200,6 +206,16 @@ export class Simulator {
     for (const host of hosts) this.life.start(host)
   }
 
+  /** A guest's process dies; its host and nova-compute live on. Throws when it runs nowhere. */
+  crashGuest(uuid: string, crash: GuestCrash = {}): void {
+    this.guests.crash(uuid, crash)
+  }
+
+  /** The hypervisor pauses a guest on its own, as QEMU does when it cannot write to its disk. Throws when it runs nowhere. */
+  pauseGuest(uuid: string): void {
+    this.guests.pause(uuid)
+  }
+
   bmc(host: string, change: Partial<SimBmc> = {}): SimBmc {
     return Object.assign(this.world.host(host).bmc, change)
   }
@@ -211,7 +227,7 @@ export class Simulator {
 
   /** Nova's power sync on that host, now. */
   syncPower(host: string): void {
-    this.life.syncPower(host)
+    this.powerSync.ofHost(host)
   }
 
   /** Parts of the control plane die. */
