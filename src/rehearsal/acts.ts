@@ -37,6 +37,23 @@ const cloudActs = {
   isolate: act(hosts, ({ simulator }, names) => simulator.isolate(...names)),
   partition: act(hosts, ({ simulator }, names) => simulator.partition(...names)),
   start: act(hosts, ({ simulator }, names) => simulator.start(...names)),
+  /** A guest's process dies on a host that lives. */
+  crash_guest: act(
+    section({
+      instance: text(),
+      unheard: z.literal(true).optional().describe('nova-compute misses it: only its next power sync finds it off'),
+      again: section({ times: z.number().int().positive(), after: duration('0s', '1d') })
+        .optional()
+        .describe('It dies so many more times, each so long after it was started'),
+    }),
+    (stage, { instance: name, unheard, again }) =>
+      stage.simulator.crashGuest(stage.idOf(name), {
+        ...(unheard !== undefined && { unheard }),
+        ...(again !== undefined && { again: { times: again.times, afterMs: again.after } }),
+      }),
+  ),
+  /** The hypervisor pauses a guest, as QEMU does when it cannot write to its disk. */
+  pause_guest: act(text(), (stage, name) => stage.simulator.pauseGuest(stage.idOf(name))),
   kill: act(parts, ({ simulator }, names) => simulator.kill(...names)),
   leave_claims: act(z.number().int().positive(), ({ simulator }, count) => simulator.leaveClaims(count)),
   lose_orders: act(z.number().int().nonnegative(), ({ simulator }, count) => simulator.loseOrders(count)),

@@ -8,6 +8,9 @@ import { duration } from '../formats/duration-schema.ts'
 import { act } from './act.ts'
 import type { Stage } from './stage.ts'
 
+/** As an instance monitor reports a guest whose process died. */
+const guestDied = { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_FAILED' }
+
 const by = text().default('ann')
 const length = duration('1s', '30d').optional()
 const scope = { host: text().optional(), segment: text().optional() }
@@ -95,18 +98,24 @@ export const operatorActs = {
         ),
       ),
   ),
-  /** A monitor of Masakari reports that something failed. */
+  /** A monitor of Masakari reports that something failed; of a guest, unless the script says otherwise, that its process died. */
   report: act(
     section({
       host: text(),
       by: text().default('monitor'),
       about: z.enum(Object.keys(reportClasses) as [ReportClass, ...ReportClass[]]),
-      payload: z.record(z.string(), z.string()).default({ event: 'STOPPED' }),
-    }),
-    (stage, { by: who, ...order }) =>
-      stage.told(`${who}: report ${order.about} ${order.host}`, () => {
+      instance: text().optional().describe('Of a VM: which'),
+      payload: z.record(z.string(), z.string()).optional(),
+    }).transform(({ payload, ...order }) => ({
+      ...order,
+      payload: payload ?? (order.about === 'VM' ? guestDied : { event: 'STOPPED' }),
+    })),
+    (stage, { by: who, instance, ...order }) =>
+      stage.told(`${who}: report ${order.about} ${instance ?? order.host}`, () => {
         const generatedAt = new Date(stage.clock.wall()).toISOString()
-        stage.reports().receive({ ...order, generatedAt, by: who, via: null })
+        const named = instance === undefined ? {} : { instance_uuid: stage.idOf(instance) }
+        const payload = { ...order.payload, ...named }
+        stage.reports().receive({ ...order, payload, generatedAt, by: who, via: null })
         return Promise.resolve()
       }),
   ),

@@ -36,6 +36,8 @@ const cloud = optionalSection({
   spawn_time: duration('10ms', '1h').prefault('3s'),
   /** When nova-compute notices after its start which guests are off, and how often. A real one looks first within a minute. */
   power_sync: duration('10s', '1h').prefault('10m'),
+  /** How long nova-compute keeps the end of a guest to itself; libvirt's driver always waits 15 s. */
+  lifecycle_delay: duration('0s', '1h').prefault('15s'),
   broker_reconnect: duration('10ms', '1h').prefault('25s'),
   aggregates: z
     .array(

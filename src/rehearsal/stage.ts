@@ -384,12 +384,21 @@ export class Stage {
 }
 
 function timings(cloud: Setting['cloud']): Record<string, number> {
-  const steps = { scheduleMs: 500, claimMs: 200, rebuildMs: 500, volumesMs: 300, powerMs: 1_000, finishMs: 500 }
+  const steps = {
+    scheduleMs: 500,
+    claimMs: 200,
+    rebuildMs: 500,
+    volumesMs: 300,
+    powerMs: 1_000,
+    rebootMs: 2_000,
+    finishMs: 500,
+  }
   return {
     ...steps,
     confirmMs: 2_000,
     spawnMs: cloud.spawnTime,
     agentStartMs: cloud.startTime,
+    lifecycleDelayMs: cloud.lifecycleDelay,
     brokerReconnectMs: cloud.brokerReconnect,
     rpcTimeoutMs: 60_000,
   }
