@@ -7,6 +7,7 @@ import { addInstance } from './instance-builder.ts'
 import type { Minor } from './microversion.ts'
 import type { SimInstance } from './model.ts'
 import { badRequest, conflict, notFound, NovaError } from './nova-errors.ts'
+import { pickDestination } from './scheduler.ts'
 import { serverLinks, serverView, statusOf, type ServerViewContext } from './nova-views.ts'
 import { columnSeconds } from './wire-time.ts'
 import { flavors, type World } from './world.ts'
@@ -90,14 +91,14 @@ export function showServer(
 }
 
 /**
- * POST /servers on a named host (2.74): the only form that tests need. The host is the server's own once nova-compute there has taken the
+ * POST /servers on a named host (2.74), or where the scheduler has room; a server that finds none is refused here, which Nova does later. The host is the server's own once nova-compute there has taken the
  * boot; with the broker dead the request is never answered (docs/nova.md §2.2, §3.6).
  */
 export async function createServer(world: World, clock: Clock, exchange: Exchange, caller: Caller): Promise<unknown> {
   const wanted = asRecord(asRecord(exchange.body)?.server)
-  const host = wanted?.host
+  const host = wanted?.host ?? pickDestination(world, { uuid: 'not made yet' }, 'no host')?.name
   if (wanted === null || typeof host !== 'string' || !world.hosts.has(host)) {
-    throw badRequest(`Host ${String(host)} is not found`)
+    throw badRequest(`Host ${String(wanted?.host)} is not found`)
   }
   const flavor = flavors.find((at) => at.id === wanted.flavorRef) ?? flavors[0]
   const instance = addInstance(world, {

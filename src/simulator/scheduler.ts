@@ -6,7 +6,7 @@ import type { World } from './world.ts'
 /** Null is NoValidHost; with Placement down every request ends there (docs/nova.md fact 12). */
 export function pickDestination(
   world: World,
-  instance: SimInstance,
+  instance: Pick<SimInstance, 'uuid'>,
   except: string,
   requested?: string,
 ): SimHost | null {
@@ -26,7 +26,7 @@ function emptier(world: World, host: SimHost, than: SimHost): boolean {
   return difference < 0 || (difference === 0 && host.name < than.name)
 }
 
-function takes(world: World, instance: SimInstance, host: SimHost): boolean {
+function takes(world: World, instance: Pick<SimInstance, 'uuid'>, host: SimHost): boolean {
   return (
     host.service.status === 'enabled' &&
     !hasDisabledTrait(world, host) &&
@@ -36,7 +36,7 @@ function takes(world: World, instance: SimInstance, host: SimHost): boolean {
   )
 }
 
-function groupAllows(world: World, instance: SimInstance, host: SimHost): boolean {
+function groupAllows(world: World, instance: Pick<SimInstance, 'uuid'>, host: SimHost): boolean {
   const group = world.groupOf(instance.uuid)
   if (group === undefined) return true
   const others = [...world.instances.values()].filter(

@@ -22,13 +22,18 @@ export interface CloudUnderTest {
   maxMinor: number
   /** Three hosts that the tests may kill, in this order. */
   hosts: [string, string, string]
-  /** All hosts of the cloud: those beside `hosts` may receive guests and are never killed. */
-  pace: { pollMs: number; limitMs: number; downMs: number; rpcTimeoutMs: number }
+  /** A host that no test kills: its nova-compute's first power sync, within a minute of its start, is long over. */
+  quietHost: string
+  pace: { pollMs: number; limitMs: number; downMs: number; rpcTimeoutMs: number; lifecycleDelayMs: number }
   /** Adds a unique part so that a shared cloud's other servers are left alone. */
   prefix: string
   crash(host: string): Promise<void>
   isolate(host: string): Promise<void>
   start(host: string): Promise<void>
+  /** The guest's process dies on a host that lives; unheard: its nova-compute hears nothing of it. */
+  crashGuest(id: string, how?: 'unheard'): Promise<void>
+  /** The hypervisor pauses the guest by itself. */
+  pauseGuest(id: string): Promise<void>
   fault(host: string, fault: { fail?: boolean; stopFail?: boolean; slowSeconds?: number } | null): Promise<void>
   truth(): Promise<{
     running: Record<string, string[]>

@@ -7,6 +7,7 @@ import type { CloudUnderTest } from './cloud-under-test.ts'
 import { apiSentences } from './api-sentences.ts'
 import { evacuationSentences } from './evacuation-sentences.ts'
 import { failureSentences } from './failure-sentences.ts'
+import { guestSentences } from './guest-sentences.ts'
 import { lateConfirmationSentences } from './late-confirmation-sentences.ts'
 import { lostResizeSentences } from './lost-resize-sentences.ts'
 import { returnSentences } from './return-sentences.ts'
@@ -48,6 +49,7 @@ export function novaContract(
     })
     apiSentences(scene)
     serverSentences(scene)
+    guestSentences(scene)
     serviceSentences(scene)
     evacuationSentences(scene)
     returnSentences(scene)

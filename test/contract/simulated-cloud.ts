@@ -23,7 +23,7 @@ export async function simulatedCloud(
     reportIntervalMs: 100,
     serviceDownTimeMs: 400,
     powerSyncMs: 3_600_000,
-    timings: { rpcTimeoutMs: 300 },
+    timings: { rpcTimeoutMs: 300, lifecycleDelayMs: 300 },
   })
   const access = simulator.cloud()
   return {
@@ -35,11 +35,14 @@ export async function simulatedCloud(
     plainCredentials: { username: 'demo', password: 'secret', project: 'demo' },
     maxMinor: Number(maxMicroversion.split('.')[1]),
     hosts: ['cmp01', 'cmp02', 'cmp03'],
-    pace: { pollMs: 3, limitMs: 5_000, downMs: 400, rpcTimeoutMs: 300 },
+    quietHost: 'cmp04',
+    pace: { pollMs: 3, limitMs: 5_000, downMs: 400, rpcTimeoutMs: 300, lifecycleDelayMs: 300 },
     prefix: 'ct',
     crash: async (host) => simulator.crash(host),
     isolate: async (host) => simulator.isolate(host),
     start: async (host) => simulator.start(host),
+    crashGuest: async (id, how) => simulator.crashGuest(id, { unheard: how === 'unheard' }),
+    pauseGuest: async (id) => simulator.pauseGuest(id),
     fault: async (host, fault) => {
       simulator.fault(host, {
         spawnFails: fault?.fail ?? false,

@@ -15,11 +15,19 @@ export class Steps {
     return id
   }
 
-  /** Orders a server, and waits for nothing. */
-  async order(host: string): Promise<string> {
+  /** Boots a server of a user without the admin role, on a host that the scheduler chooses. */
+  async bootPlain(token: string): Promise<string> {
+    const id = await this.order(null, token)
+    await this.settled(id, 'active')
+    return id
+  }
+
+  /** Orders a server, and waits for nothing. Without a host the scheduler chooses one. */
+  async order(host: string | null, token?: string): Promise<string> {
     const name = `${this.cloud.prefix}-${++this.made}`
-    const server = { name, flavorRef: '1', imageRef: '00000000-0000-0000-0000-0000000000a1', networks: 'none', host }
-    const reply = await nova(this.cloud, 'POST', '/servers', { server })
+    const wanted = { name, flavorRef: '1', imageRef: '00000000-0000-0000-0000-0000000000a1', networks: 'none' }
+    const server = { ...wanted, ...(host !== null && { host }) }
+    const reply = await nova(this.cloud, 'POST', '/servers', { server }, { ...(token !== undefined && { token }) })
     if (reply.status !== 202) throw new Error(`boot: ${reply.status} ${reply.text}`)
     return reply.body.server.id
   }
@@ -30,8 +38,9 @@ export class Steps {
     return reply.body.server
   }
 
-  act(id: string, body: unknown, minor = 90): Promise<Reply> {
-    return nova(this.cloud, 'POST', `/servers/${id}/action`, body, { minor })
+  act(id: string, body: unknown, minor = 90, token?: string): Promise<Reply> {
+    const who = token === undefined ? {} : { token }
+    return nova(this.cloud, 'POST', `/servers/${id}/action`, body, { minor, ...who })
   }
 
   async state(id: string): Promise<{ vm: string; task: string | null; power: number; host: string; status: string }> {
@@ -86,6 +95,10 @@ export class Steps {
     }, `${host} has settled its evacuations`)
     await this.put(host, { forced_down: false, status: 'enabled' })
     await this.until(async () => (await this.service(host)).state === 'up', `${host} up`)
+  }
+
+  diagnostics(id: string, options: Parameters<typeof nova>[4] = {}): Promise<Reply> {
+    return nova(this.cloud, 'GET', `/servers/${id}/diagnostics`, undefined, options)
   }
 
   async migrations(query: string, minor = 90): Promise<any[]> {

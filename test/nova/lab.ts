@@ -52,7 +52,8 @@ export async function labCloud(
     plainCredentials: { username: 'demo', password: 'lab', project: 'demo' },
     maxMinor: Number(root.version.version.split('.')[1]),
     hosts,
-    pace: { pollMs: 100, limitMs: 90_000, downMs: 8_000, rpcTimeoutMs: 30_000 },
+    quietHost: 'cmp04',
+    pace: { pollMs: 100, limitMs: 90_000, downMs: 8_000, rpcTimeoutMs: 30_000, lifecycleDelayMs: 15_000 },
     prefix,
     crash: async (host) => {
       await lab('crash', host)
@@ -62,6 +63,12 @@ export async function labCloud(
     },
     start: async (host) => {
       await lab('start', host)
+    },
+    crashGuest: async (id, how) => {
+      await lab('crash-guest', id, ...(how === undefined ? [] : [how]))
+    },
+    pauseGuest: async (id) => {
+      await lab('pause-guest', id)
     },
     fault: async (host, fault) => {
       const { fail = null, stopFail = null, slowSeconds = null } = fault ?? {}
