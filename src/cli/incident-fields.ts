@@ -34,9 +34,9 @@ const summaryColumns: Column<IncidentSummary>[] = [
   {
     title: 'Host',
     type: 'string',
-    means: 'The host that failed, or whose process did',
+    means: 'The host that failed, or whose process or instance did',
     value: (it) => it.host,
-    text: (it) => (it.process === null ? it.host : `${it.host}\n${it.process}`),
+    text: (it) => [it.host, it.process ?? it.crashed?.name].filter((part) => part !== undefined).join('\n'),
   },
   { title: 'Segment', type: 'string', means: 'The segment whose rules apply to it', value: (it) => it.segment },
   { title: 'Mode', type: 'string', means: '`armed`, or `observe`: nothing was sent', value: (it) => it.mode },
@@ -52,7 +52,7 @@ const summaryColumns: Column<IncidentSummary>[] = [
     title: 'State',
     type: 'string',
     means:
-      'Its phase, `held: CODE`, or how it ended: `done`, `returned`, `cancelled`, `observed`, of a process also `host-failed`, `left-to-people`',
+      'Its phase, `held: CODE`, or how it ended: `done`, `returned`, `cancelled`, `observed`, of a process or an instance also `host-failed`, `left-to-people`',
     value: stateOf,
     text: (it) => [stateOf(it), fencingOf(it)].filter((part) => part !== null).join(': '),
   },
@@ -103,10 +103,15 @@ function needOf({ ended, held, mode, outcomes, signedOff }: IncidentSummary): 'p
 /** Every field of the JSON and YAML of `incident show`; the type checker finds a missing one. */
 const documentFields: Record<keyof ReviewedIncident, { type: FieldType; means: string }> = {
   id: { type: 'string', means: 'The argument of `incident show`' },
-  host: { type: 'string', means: 'The host that failed, or whose process did' },
+  host: { type: 'string', means: 'The host that failed, or whose process or instance did' },
   process: {
     type: 'string?',
-    means: 'The process that failed while its host lives, `nova-compute`; null: the host itself',
+    means: 'The process that failed while its host lives, `nova-compute`; null: something else',
+  },
+  crashed: {
+    type: 'object?',
+    means:
+      'The instance whose guest crashed while its host lives: `instance`, `name`, `event`; null: something else failed',
   },
   segment: { type: 'string', means: 'The segment whose rules apply to it' },
   mode: { type: 'string', means: '`armed`, or `observe`: nothing was sent' },
@@ -151,6 +156,7 @@ export const incidentDocument: Field[] = Object.entries(documentFields).map(([ti
 /** The columns that carry one field of the document each. */
 const further: [title: string, field: keyof ReviewedIncident][] = [
   ['Process', 'process'],
+  ['Crashed', 'crashed'],
   ['Opened By', 'openedBy'],
   ['Verdict', 'verdict'],
   ['Proof', 'proof'],

@@ -33,6 +33,9 @@ function head(incident: IncidentDetail, maxWidth: number | null): string {
     ...(incident.process === null
       ? []
       : [['Process', `${incident.process}: the host lives, and its instances are left alone`]]),
+    ...(incident.crashed === null
+      ? []
+      : [['Instance', `${incident.crashed.name}: its guest crashed (${incident.crashed.event}), and the host lives`]]),
     ['Opened', `${clockTime(incident.openedAt)} by ${incident.openedBy}`],
     ['Mode', incident.mode === 'observe' ? 'observe: decided and recorded, nothing was sent' : 'armed'],
     ended === null
@@ -45,7 +48,10 @@ function head(incident: IncidentDetail, maxWidth: number | null): string {
   if (held !== null) rows.push(['Held', `${held.code} since ${clockTime(held.since)}: ${held.message}`])
   if (incident.fencing !== null) rows.push(['Fencing', incident.fencing])
   if (incident.override !== null)
-    rows.push(['Override', `${incident.override.by} overrode the brake: ${incident.override.reason}`])
+    rows.push([
+      'Override',
+      `${incident.override.by} ${incident.crashed === null ? 'overrode the brake' : 'lets it be restarted once more'}: ${incident.override.reason}`,
+    ])
   if (incident.cancelled !== null) rows.push(['Cancelled', `by ${incident.cancelled.by}: ${incident.cancelled.reason}`])
   if (incident.watched !== null)
     rows.push(['Since then', `${incident.watched.message} (${clockTime(incident.watched.at)})`])
@@ -90,9 +96,9 @@ function evidence({ verdict, openedBy, statement }: IncidentDetail): string {
   return `How we know\n${lines.map(line).join('')}${said}`
 }
 
-function fencing({ process, proof, voided, fenceAttempts, ended }: IncidentDetail): string {
+function fencing({ process, crashed, proof, voided, fenceAttempts, ended }: IncidentDetail): string {
   // Its host lives: nothing is fenced.
-  if (process !== null) return ''
+  if (process !== null || crashed !== null) return ''
   const lines = fenceAttempts.slice(-attemptsShown).map(attemptText)
   const left = fenceAttempts.length - lines.length
   if (left > 0) lines.unshift(`${left} earlier attempts: lifeboat journal list --incident shows them all`)

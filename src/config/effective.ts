@@ -115,7 +115,7 @@ function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-const { policy, brake, return: returns } = builtInSettings
+const { policy, brake, return: returns, restart } = builtInSettings
 
 /** What the segments' settings are when not even `defaults` says so. */
 const builtInDefaults: Record<string, unknown> = {
@@ -138,6 +138,13 @@ const builtInDefaults: Record<string, unknown> = {
     healthy: formatDuration(returns.healthyMs),
     max_returns: returns.maxReturns,
     within: formatDuration(returns.withinMs),
+    start_stopped: returns.startStopped,
+  },
+  restart: {
+    unasked: restart.unasked,
+    max_restarts: restart.maxRestarts,
+    within: formatDuration(restart.withinMs),
+    max_per_host: restart.maxPerHost,
   },
   max_parallel_per_host: builtInSettings.maxParallelPerHost,
 }

@@ -56,6 +56,27 @@ const hostReturn = {
     ),
 }
 
+const restart = {
+  unasked: z
+    .enum(['recover', 'leave'])
+    .describe(
+      'Instances whose owners set no policy, when their guest crashes. recover restarts every one, also where something inside of the tenant does that already',
+    ),
+  max_restarts: count()
+    .max(50)
+    .describe(
+      'Restarts of one instance within the time below; the next crash waits for a person. Too high: a crash loop goes on and takes its neighbours along; too low: two accidents keep it off',
+    ),
+  within: duration('1m', '7d').describe(
+    'The time in which restarts are counted. Too short: an instance that crashes every hour is never told',
+  ),
+  max_per_host: count()
+    .max(1000)
+    .describe(
+      'When guests of more instances than this crash on one host within ten minutes, all wait for a person. Too high: a host that is out of memory kills one after the other; too low: a bad day of one tenant holds up its neighbours',
+    ),
+}
+
 function optional<S extends Record<string, z.ZodType>>(shape: S): { [K in keyof S]: z.ZodOptional<S[K]> } {
   return Object.fromEntries(Object.entries(shape).map(([key, type]) => [key, type.optional()])) as {
     [K in keyof S]: z.ZodOptional<S[K]>
@@ -105,6 +126,9 @@ const segmentSettings = {
     .optional()
     .describe('When hosts of several segments fail, those of the segment with the higher number are recovered first'),
   return: section(optional(hostReturn)).optional(),
+  restart: section(optional(restart))
+    .describe('A guest that crashes on a host that lives, as the instance monitor of Masakari reports it')
+    .optional(),
   max_parallel_per_host: count()
     .optional()
     .describe(

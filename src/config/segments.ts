@@ -1,5 +1,6 @@
 /** Which segment a host belongs to. Pure: the same host, zone and aggregates always give the same segment. */
 import type { ReturnRules } from '../domain/host-return.ts'
+import type { RestartRules } from '../domain/instance-failure.ts'
 import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { InstancePolicy, Segment, SegmentOf } from '../domain/segment.ts'
 import type { SegmentRule, SegmentSettings } from './schema.ts'
@@ -29,6 +30,7 @@ export function resolveSettings(settings: SegmentSettings, fallback: Omit<Segmen
     priority: settings.priority ?? fallback.priority,
     maxParallelPerHost: settings.maxParallelPerHost ?? fallback.maxParallelPerHost,
     return: returnRules(settings.return, fallback.return),
+    restart: restartRules(settings.restart, fallback.restart),
   }
 }
 
@@ -39,6 +41,15 @@ function returnRules(settings: SegmentSettings['return'], fallback: ReturnRules)
     maxReturns: settings?.maxReturns ?? fallback.maxReturns,
     withinMs: settings?.within ?? fallback.withinMs,
     startStopped: settings?.startStopped ?? fallback.startStopped,
+  }
+}
+
+function restartRules(settings: SegmentSettings['restart'], fallback: RestartRules): RestartRules {
+  return {
+    unasked: settings?.unasked ?? fallback.unasked,
+    maxRestarts: settings?.maxRestarts ?? fallback.maxRestarts,
+    withinMs: settings?.within ?? fallback.withinMs,
+    maxPerHost: settings?.maxPerHost ?? fallback.maxPerHost,
   }
 }
 

@@ -19,8 +19,9 @@ import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { Incident, InstanceRecovery } from '../domain/incident.ts'
 import type { HostName } from '../domain/service.ts'
 import { CloudTrouble, type Said } from '../executor/cloud-trouble.ts'
-import type { ExecutorContext, Run } from '../executor/context.ts'
+import type { ExecutorContext } from '../executor/context.ts'
 import { HostWatch } from '../executor/host-watch.ts'
+import { runOnLivingHost } from '../executor/living-host.ts'
 import { Slots, type SharedQueue } from '../executor/slots.ts'
 import { startAgain } from '../executor/start-again.ts'
 import { lastMoment } from '../executor/last-moment.ts'
@@ -255,16 +256,7 @@ export class AfterReturns {
     const { context, queue, monitor } = this.#parts
     const { host, incident: id } = record
     const { clock, cloud, observer, settings, journal } = context
-    const run: Run = {
-      ...context,
-      id,
-      host,
-      signal,
-      proof: null,
-      proofExpired: null,
-      plans: { stands: () => true, refresh: () => Promise.resolve() },
-      destinations: new Map(),
-    }
+    const run = runOnLivingHost(context, id, host, signal)
     const { maxParallelPerHost, priority } = monitor.segment(host)
     const slots = new Slots(queue, maxParallelPerHost, priority)
     const cloudTime = { cloudTimeMs: clock.wall() }

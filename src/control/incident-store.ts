@@ -2,7 +2,7 @@
  * The open incidents as the journal tells them, kept current as entries are appended: the only state of a running daemon.
  * Closed ones stay in the journal and are read when someone asks: a daemon that lives for years must not hold them all.
  */
-import { applyEntry, foldIncidents, type Incident } from '../domain/incident.ts'
+import { applyEntry, failureOf, foldIncidents, type Incident } from '../domain/incident.ts'
 import type { Entry, EntryData, EntryKind, IncidentId } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import {
@@ -28,7 +28,7 @@ export class IncidentStore {
     this.#journal = journal
     const closed = new Set(journal.read({ kinds: ['incident.closed'] }).map((entry) => entry.incident))
     const opened = journal
-      .read({ kinds: ['incident.opened', 'process.failed'] })
+      .read({ kinds: ['incident.opened', 'process.failed', 'instance.failed'] })
       .filter((entry) => !closed.has(entry.incident))
     for (const entry of journal.read({ kinds: [...watchedReturnKinds] })) applyToWatched(this.#watched, entry)
     const watched = [...this.#watched.values()].map(({ incident }) => incident)
@@ -141,7 +141,7 @@ export class IncidentStore {
 
   /** Open incidents of hosts: each is recovered. */
   open(): Incident[] {
-    return this.openOfAnyKind().filter(({ process }) => process === null)
+    return this.openOfAnyKind().filter((incident) => failureOf(incident) === 'host')
   }
 
   /** The open incident of the host itself. */
@@ -157,6 +157,11 @@ export class IncidentStore {
   /** The open incident of a process of the host. */
   openProcessOn(host: string): Incident | undefined {
     return this.openProcesses().find((incident) => incident.host === host)
+  }
+
+  /** Open incidents of instances whose guests crashed: their hosts live. */
+  openCrashes(): Incident[] {
+    return this.openOfAnyKind().filter(({ crashed }) => crashed !== null)
   }
 
   openOfAnyKind(): Incident[] {

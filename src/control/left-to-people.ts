@@ -19,11 +19,12 @@ export function leftToPeople(
   kind: 'host' | 'process',
   end: IncidentEnd,
 ): Set<HostName> {
-  const processes = new Set(journal.read({ kinds: ['process.failed'] }).map(({ incident }) => incident))
+  const others = journal.read({ kinds: ['process.failed', 'instance.failed'] })
+  const kindOf = new Map(others.map(({ incident, kind: opened }) => [incident, opened]))
+  const opening = kind === 'host' ? undefined : 'process.failed'
   const lastClosed = new Map<HostName, Closed>()
   for (const entry of journal.read({ kinds: ['incident.closed'] })) {
-    const isProcess = processes.has(entry.incident)
-    if (entry.kind === 'incident.closed' && entry.host !== null && isProcess === (kind === 'process'))
+    if (entry.kind === 'incident.closed' && entry.host !== null && kindOf.get(entry.incident) === opening)
       lastClosed.set(entry.host, entry)
   }
   return new Set(

@@ -133,6 +133,8 @@ export function createPermissions(parts: {
     if (frozen !== null) return { allowed: false, hold: 'FROZEN', message: frozen.message }
     const stale = staleness(monitor.lastRead(), parts.standstill.last(), clock.now(), parts.reading())
     if (stale !== null) return { allowed: false, hold: 'FROZEN', message: stale }
+    // Its host lives: neither a proof nor the brake is about it.
+    if (incident.crashed !== null) return { allowed: true }
     const verdict = monitor.verdict(incident.host)
     if (verdict?.kind === 'maintenance' && isOnlyWaiting(incident))
       return { allowed: false, hold: 'MAINTENANCE', message: disabledHere }

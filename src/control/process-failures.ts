@@ -10,7 +10,7 @@ import type { IncidentEnd, NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import { leastHealthyPolls } from '../domain/host-return.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
-import type { Incident } from '../domain/incident.ts'
+import { failureOf, type Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import {
@@ -69,8 +69,10 @@ export class ProcessFailures {
     if (parts.mode() === 'observe') this.#observed = leftToPeople(parts.journal, 'process', 'observed')
     parts.journal.onAppend((entry) => {
       // A person who cancels the incident of a host that lives works on it.
-      if (entry.kind === 'incident.closed' && entry.host !== null && byPeople.has(entry.data.outcome))
-        this.#left.add(entry.host)
+      if (entry.kind === 'incident.closed' && entry.host !== null && byPeople.has(entry.data.outcome)) {
+        const closed = parts.store.inMemory(entry.incident ?? '')
+        if (closed === undefined || failureOf(closed) !== 'instance') this.#left.add(entry.host)
+      }
       if (entry.kind === 'mode.changed') this.#observed.clear()
     })
   }

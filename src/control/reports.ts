@@ -1,13 +1,14 @@
 /**
  * Reports in the running daemon: put on record before they are answered, looked at with each poll, and settled on record. What follows
- * from one is decided by the monitor and by process-failures.ts, as if nobody had told; a report only makes them look sooner.
+ * from one is decided by the monitor, by process-failures.ts and by instance-failures.ts; a report only makes them look.
  *
- * Reports of guests cause nothing and come in hundreds when a host shuts down: they stay out of the journal.
+ * Most reports of guests cause nothing and come in hundreds when a host shuts down: only those of crashes are in the journal.
  */
 import { randomUUID } from 'node:crypto'
 import { onOurClock, type Clock } from '../domain/clock.ts'
 import type { Entry, NewEntry } from '../domain/entry.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
+import { crashedInstance } from '../domain/instance-failure.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import {
@@ -22,11 +23,13 @@ import {
   type ReportView,
 } from '../domain/report.ts'
 import { isEnd } from '../domain/report-words.ts'
+import type { HostName } from '../domain/service.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { PollReport } from '../monitor/report.ts'
 import { orderHolds } from '../orders/order-holds.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { IncidentStore } from './incident-store.ts'
+import type { InstanceFailures } from './instance-failures.ts'
 import type { ProcessFailures } from './process-failures.ts'
 
 /** Older reports are listed no more. The journal keeps them. Longer: a start reads more of it. */
@@ -34,6 +37,9 @@ const listedForMs = 30 * 86_400_000
 
 /** Reports of guests kept in memory, some 500 bytes each. Fewer, and a burst pushes out what a monitor's user looks for. */
 const guestsKept = 2_000
+
+/** How long nothing more is said of failing disks on a host. Shorter: each guest of a storage that is away raises an alarm. */
+const toldOfDiskForMs = 600_000
 
 export interface ReportBookParts {
   clock: Clock
@@ -43,6 +49,7 @@ export interface ReportBookParts {
   store: IncidentStore
   orders: Orders
   processes: Pick<ProcessFailures, 'reported'>
+  instances: Pick<InstanceFailures, 'reported' | 'crashed' | 'standing'>
   /** Polls now. */
   wake: () => void
 }
@@ -59,6 +66,8 @@ export class ReportBook implements Reports {
   readonly #kept = new Map<string, Kept>()
   /** Of guests. */
   readonly #guests: Kept[] = []
+  /** Hosts of which people were told that a guest's disk fails, and when. */
+  readonly #toldOfDisk = new Map<HostName, number>()
   #lastNumber = 0
 
   /** Reads what is on record and follows the journal from then on. */
@@ -69,12 +78,11 @@ export class ReportBook implements Reports {
     for (const entry of journal.read({ kinds: ['report.received', 'report.settled'], since })) this.#follow(entry)
     journal.onAppend((entry) => this.#follow(entry))
     // The run before may have ended before anything came of them.
-    for (const { report } of this.#kept.values())
-      if (report.settled === null && reportsDeadProcess(report)) parts.processes.reported(report.host, report.by)
+    for (const { report } of this.#kept.values()) this.#passOn(report)
   }
 
   receive(order: ReportOrder): ReportView {
-    const { monitor, orders, journal, observer, processes, wake } = this.#parts
+    const { monitor, orders, journal, observer, instances, wake } = this.#parts
     const { about, host, generatedAt, payload, by, via } = order
     if (monitor.verdict(host) === undefined) {
       // A monitor that names its host otherwise than Nova does protects nothing, and hears of it only by this answer.
@@ -84,6 +92,8 @@ export class ReportBook implements Reports {
     const held = orderHolds(host, orders, [monitor.segment(host).name])
     if (held?.hold === 'MAINTENANCE')
       throw new LifeboatError('REPORT_UNWANTED', `Host ${host} is under maintenance: ${held.message}`)
+    // Also one that is refused as repeated: it may be of a crash after the restart that is under way.
+    instances.crashed(order)
     if (this.#all().some(({ report }) => repeats(order, report)))
       throw new LifeboatError(
         'REPORT_REPEATED',
@@ -91,12 +101,15 @@ export class ReportBook implements Reports {
       )
     const uuid = randomUUID()
     const number = this.#nextNumber()
-    if (about === 'VM') return this.#takeGuest({ number, uuid, about, host, generatedAt, payload, by })
+    if (about === 'VM' && crashedInstance(order) === null) {
+      this.#tellOfDisk(order)
+      return this.#takeGuest({ number, uuid, about, host, generatedAt, payload, by })
+    }
     const data = { number, uuid, about, payload, generatedAt, by, ...(via !== null && { via }) }
     journal.append([{ kind: 'report.received', actor: `operator:${by}`, host, data }, ...otherProcess(order)])
     const kept = this.#kept.get(uuid)
     if (kept === undefined) throw new LifeboatError('INVARIANT', `report ${uuid} left no trace`)
-    if (reportsDeadProcess(kept.report)) processes.reported(host, by)
+    this.#passOn(kept.report)
     wake()
     return this.#view(kept)
   }
@@ -113,7 +126,8 @@ export class ReportBook implements Reports {
     if (!ok) return
     try {
       for (const kept of this.#kept.values()) {
-        if (kept.report.settled !== null) continue
+        // Those of crashes are settled with what they caused.
+        if (kept.report.settled !== null || kept.report.about === 'VM') continue
         const { status, message, incident } = this.#judge(kept)
         if (!isEnd(status)) continue
         const data = { uuid: kept.report.uuid, status, message, of: incident }
@@ -122,6 +136,23 @@ export class ReportBook implements Reports {
     } catch (thrown) {
       observer.log?.('warn', 'report.not_settled', {}, ensureError(thrown))
     }
+  }
+
+  /** To whom it is to make look, if it is not settled. */
+  #passOn(report: Report): void {
+    if (report.settled !== null) return
+    if (reportsDeadProcess(report)) this.#parts.processes.reported(report.host, report.by)
+    if (report.about === 'VM') this.#parts.instances.reported(report)
+  }
+
+  /** A storage that fails fails for many guests at once: one alarm for each host. */
+  #tellOfDisk({ host, payload, by }: ReportOrder): void {
+    const { clock, journal } = this.#parts
+    if (payload['event'] !== 'IO_ERROR' || payload['vir_domain_event'] !== 'IO_ERROR_REPORT') return
+    if (clock.now() - (this.#toldOfDisk.get(host) ?? -Infinity) < toldOfDiskForMs) return
+    const message = `${by} reports that a disk of instance ${payload['instance_uuid'] ?? ''} fails on ${host}. Lifeboat restarts nothing for that: look at the storage`
+    journal.append([{ kind: 'alarm.raised', host, data: { code: 'GUEST_DISK_FAILS', message } }])
+    this.#toldOfDisk.set(host, clock.now())
   }
 
   #takeGuest(given: Omit<Report, 'receivedAt' | 'settled'>): ReportView {
@@ -186,7 +217,8 @@ export class ReportBook implements Reports {
   }
 
   #judge({ report, at }: Kept): Judgement {
-    const { clock, monitor, store } = this.#parts
+    const { clock, monitor, store, instances } = this.#parts
+    if (crashedInstance(report) !== null) return instances.standing(report)
     const { host } = report
     return judgeReport(report, {
       ageMs: clock.now() - at,

@@ -8,6 +8,7 @@ import type { Fencer } from '../domain/fencing.ts'
 import type { Workflow } from '../domain/plan.ts'
 import type { SegmentOf } from '../domain/segment.ts'
 import type { Probe } from '../domain/verdict.ts'
+import type { OwnerPolicySettings } from '../engine/owner-policy.ts'
 import type { ExecutorSettings } from '../executor/context.ts'
 import type { MonitorSettings } from '../monitor/settings.ts'
 import type { Deliver, NoticeRules } from '../notices/index.ts'
@@ -25,6 +26,8 @@ export interface Rules {
   workflow: Workflow
   /** Reads a workflow that the journal has pinned. */
   parsePinned: (source: string) => Workflow
+  /** Where owners say what they want; the workflow knows it, too. */
+  ownerPolicy: OwnerPolicySettings
   monitorSettings: MonitorSettings
   cloudBrake: CloudBrake
   executorSettings: ExecutorSettings
@@ -67,6 +70,7 @@ function cloudNow(now: () => Cloud): Cloud {
     getInstance: (id, options) => now().getInstance(id, options),
     listMigrations: (filter, options) => now().listMigrations(filter, options),
     listActions: (id, options) => now().listActions(id, options),
+    guestRuns: (id, options) => now().guestRuns(id, options),
     getAction: (id, requestId, options) => now().getAction(id, requestId, options),
     listServerGroups: (options) => now().listServerGroups(options),
     listAggregates: (options) => now().listAggregates(options),
@@ -77,6 +81,7 @@ function cloudNow(now: () => Cloud): Cloud {
     evacuate: (id, order, options) => now().evacuate(id, order, options),
     start: (id, asProject, options) => now().start(id, asProject, options),
     stop: (id, options) => now().stop(id, options),
+    reboot: (id, asProject, options) => now().reboot(id, asProject, options),
     lock: (id, reason, options) => now().lock(id, reason, options),
     unlock: (id, options) => now().unlock(id, options),
     resetState: (id, options) => now().resetState(id, options),

@@ -40,6 +40,7 @@ export function rulesOf(config: Config, adapters: Adapters, workflow: Workflow):
     ...{ cloud, fencer, probes, segmentOf, workflow },
     mode: config.mode,
     parsePinned: (source) => parseWorkflow(source, 'journal', { ownerPolicy: config.ownerPolicy }),
+    ownerPolicy: config.ownerPolicy,
     monitorSettings: config.monitor,
     cloudBrake: config.brake,
     executorSettings: {

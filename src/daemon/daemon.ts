@@ -39,6 +39,7 @@ import type { ReviewedJournal } from '../review/incident-listing.ts'
 import { IncidentRecords } from '../review/incident-records.ts'
 import { createReview } from '../review/review.ts'
 import { UnreviewedIncidents } from '../review/unreviewed.ts'
+import { InstanceFailures } from '../control/instance-failures.ts'
 import { ProcessFailures } from '../control/process-failures.ts'
 import { ReportBook } from '../control/reports.ts'
 import { RulesInForce, type Mode, type Rules } from '../control/rules.ts'
@@ -90,6 +91,7 @@ export class Daemon {
   readonly #setAsides: SetAsides
   readonly #staleOrders: StaleOrders
   readonly #afterReturns: AfterReturns
+  readonly #instanceFailures: InstanceFailures
   readonly #stopping = new AbortController()
   readonly #standstill: Standstill
   readonly #runs: IncidentRuns
@@ -222,9 +224,13 @@ export class Daemon {
       ...{ context: this.#context, queue: this.#queue, monitor: this.monitor, store: this.store, orders: this.orders },
       ...{ mode, signal: this.#stopping.signal },
     })
+    this.#instanceFailures = new InstanceFailures({
+      ...{ context: this.#context, queue: this.#queue, monitor: this.monitor, store: this.store, mode, signal },
+      ownerPolicy: () => rules.now.ownerPolicy,
+    })
     const reports = new ReportBook({
       ...{ clock, journal, observer, monitor: this.monitor, store: this.store, orders: this.orders },
-      processes,
+      ...{ processes, instances: this.#instanceFailures },
       wake: () => this.#watch.wake(),
     })
     this.reports = reports
@@ -319,6 +325,7 @@ export class Daemon {
     this.#parts.observer.starts?.({ deaths: this.#starts.deaths })
     // Before the first poll: what a daemon starts inside of, or what ended while none ran, decides about its verdicts.
     this.#scheduling = this.#scheduler.run(this.#stopping.signal)
+    this.#instanceFailures.start()
     this.#polling = this.#watch.run(this.#stopping.signal)
   }
 
@@ -339,6 +346,7 @@ export class Daemon {
     await this.#setAsides.idle()
     await this.#staleOrders.idle()
     await this.#afterReturns.idle()
+    await this.#instanceFailures.idle()
     await this.notices?.stop()
     this.#parts.journal.append([{ kind: 'daemon.stopped', data: { reason } }])
   }

@@ -65,6 +65,11 @@ export interface Cloud {
   listActions(id: InstanceId, options?: CallOptions): Promise<InstanceAction[]>
   /** One action with its events. Throws NOT_FOUND when Nova knows no such request. */
   getAction(id: InstanceId, requestId: string, options?: CallOptions): Promise<InstanceAction>
+  /**
+   * Whether the guest runs, as its hypervisor says: nova-compute asks it. What Nova has stored says nothing for a while after a crash
+   * (docs/nova.md §1.8). Throws API_FAULT or API_TIMEOUT when that nova-compute does not answer.
+   */
+  guestRuns(id: InstanceId, options?: CallOptions): Promise<boolean>
   listServerGroups(options?: CallOptions): Promise<ServerGroup[]>
   listAggregates(options?: CallOptions): Promise<Aggregate[]>
   /** Volumes by id; an id that Cinder does not know is missing from the map. */
@@ -84,6 +89,8 @@ export interface Cloud {
 
   evacuate(id: InstanceId, order: EvacuateOrder, options?: CallOptions): Promise<Accepted>
   start(id: InstanceId, asProject?: string, options?: CallOptions): Promise<Accepted>
+  /** A hard reboot: whatever is left of the guest is ended, and it is started from its definition in Nova. */
+  reboot(id: InstanceId, asProject?: string, options?: CallOptions): Promise<Accepted>
   stop(id: InstanceId, options?: CallOptions): Promise<Accepted>
   lock(id: InstanceId, reason: string, options?: CallOptions): Promise<Accepted>
   unlock(id: InstanceId, options?: CallOptions): Promise<Accepted>

@@ -22,14 +22,14 @@ import type { Evidence, Verdict, VerdictKind } from './verdict.ts'
 
 export type IncidentId = string
 
-/** How an incident ends, each with what it means. The last two are of processes alone: older releases would take them for a host's. */
+/** How an incident ends, each with what it means. The last two are of processes and instances alone: older releases would take them for a host's. */
 export const incidentEnds = {
   done: 'Every instance has its outcome',
   returned: 'What had failed is back by itself',
   cancelled: 'A person ended it',
   observed: 'Lifeboat only observed: it sent nothing',
   'host-failed': 'The host died as well: its own incident goes on',
-  'left-to-people': 'A person decides about the service: Lifeboat does nothing more to it',
+  'left-to-people': 'A person decides: Lifeboat does nothing more about it',
 } as const
 
 export type IncidentEnd = keyof typeof incidentEnds
@@ -99,6 +99,20 @@ export interface EntryData {
     segment: string
     mode: 'observe' | 'armed'
     openedBy: string
+  }
+  /**
+   * A guest crashed while its host lives: opens an incident of that instance alone. A kind of its own for the same reason. `report`: the
+   * one that told of it.
+   */
+  'instance.failed': {
+    name: string
+    projectId: string
+    /** What the hypervisor said, in libvirt's words. */
+    event: string
+    segment: string
+    mode: 'observe' | 'armed'
+    openedBy: string
+    report: string
   }
   /** Its host is in another segment now, and the rules of that one hold: a reload, another zone or aggregate, a restart. */
   'incident.segment-changed': { from: string; to: string }

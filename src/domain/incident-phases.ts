@@ -20,6 +20,11 @@ export const incidentPhases = {
     means: 'Keeping the scheduler away until nova-compute has been beating for the healthy time',
     next: ['closed'],
   },
+  /** The one phase of an instance's incident. */
+  restarting: {
+    means: 'Restarting the guest that crashed, as often as its segment allows',
+    next: ['closed'],
+  },
   closed: { means: 'Ended: the outcome of each instance is on record', next: [] },
 } as const satisfies Record<string, { means: string; next: readonly string[] }>
 
@@ -48,6 +53,9 @@ export const holdCodes = {
   WORKFLOW_UNREADABLE: 'Lifeboat can no longer read the workflow that the incident began with: a person must decide',
   INTERNAL_ERROR: 'A bug in Lifeboat stops the recovery; Lifeboat tries again, less and less often',
   MEMORY: 'The daemon is short of memory and finishes other recoveries first',
+  RESTART_PAUSE: 'The guest crashed again: Lifeboat waits a while before the next restart',
+  RESTARTS_SPENT: 'The guest crashed too often: a person must say whether it is restarted once more',
+  CRASHES_ON_HOST: 'Guests of too many instances crashed on this host: look at the host',
   CONFIRM_RETURN: 'nova-compute is up again, and a person must say whether its service is enabled',
 } as const
 
@@ -62,6 +70,8 @@ export const holdsForAPerson: ReadonlySet<HoldCode> = new Set<HoldCode>([
   'NOVA_REFUSED',
   'WORKFLOW_UNREADABLE',
   'INTERNAL_ERROR',
+  'RESTARTS_SPENT',
+  'CRASHES_ON_HOST',
   'CONFIRM_RETURN',
 ])
 

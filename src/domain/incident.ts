@@ -69,8 +69,10 @@ export interface RevokedProof extends Pick<ProofRecord, 'method' | 'strength' | 
 export interface Incident {
   id: IncidentId
   host: string
-  /** The process of the host that failed, by its binary. Null: the host itself did. */
+  /** The process of the host that failed, by its binary. Null: something else did. */
   process: string | null
+  /** The instance whose guest crashed on its living host. Null: something else failed. */
+  crashed: { instance: InstanceId; name: string; event: string } | null
   /** Of its host, as last on record. */
   segment: string
   /** The segment when it was opened. */
@@ -109,6 +111,14 @@ export interface Incident {
   lastSeq: number
 }
 
+/** What an incident is of: the host itself, a process on it, or one instance there. */
+export type Failure = 'host' | 'process' | 'instance'
+
+export function failureOf({ process, crashed }: Pick<Incident, 'process' | 'crashed'>): Failure {
+  if (process !== null) return 'process'
+  return crashed === null ? 'host' : 'instance'
+}
+
 /** What became of the instances of a host that came back by itself, as it was said last. */
 export interface WatchedInstances {
   to: 'watching' | 'known'
@@ -138,9 +148,19 @@ export function applyEntry(incidents: Map<IncidentId, Incident>, entry: Entry): 
     incidents.set(entry.incident, { ...opened, process: entry.data.process, phase: 'watching' })
     return
   }
+  if (entry.kind === 'instance.failed') {
+    const { name, event } = entry.data
+    const data = { ...entry.data, verdict: null, workflowDigest: '' }
+    const opened = openIncident(entry.incident, entry.host ?? '', data, entry)
+    const crashed = { instance: entry.instance ?? '', name, event }
+    incidents.set(entry.incident, { ...opened, crashed, phase: 'restarting' })
+    return
+  }
   const incident = incidents.get(entry.incident)
   if (incident === undefined) return
   incident.lastSeq = entry.seq
+  // A person's word lets one restart through, not every one after it.
+  if (incident.crashed !== null && entry.kind === 'step.issued') incident.override = null
   if (entry.instance === null) applyToHost(incident, entry)
   else applyToInstance(incident.instances, entry.instance, entry)
 }
@@ -155,6 +175,7 @@ function openIncident(
     id,
     host,
     process: null,
+    crashed: null,
     segment: data.segment,
     openedIn: data.segment,
     mode: data.mode,

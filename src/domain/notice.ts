@@ -133,6 +133,18 @@ export const noticeTopics = {
     quietMs: 0,
     means: 'An incident of nova-compute is over; warning if the service is left to people',
   },
+  'instance-failed': {
+    audience: 'operator',
+    severity: 'warning',
+    quietMs: flicker,
+    means: 'The guest of an instance crashed on a host that lives',
+  },
+  'instance-over': {
+    audience: 'operator',
+    severity: 'info',
+    quietMs: 0,
+    means: 'An incident of an instance is over: it runs again, or why it does not',
+  },
   'host-returned': { audience: 'operator', severity: 'info', quietMs: 0, means: 'A host is back in service' },
   'instances-affected': {
     audience: 'tenant',
@@ -145,6 +157,13 @@ export const noticeTopics = {
     severity: 'info',
     quietMs: 0,
     means: "The outcome of each of a project's instances; warning or critical if some did not come back",
+  },
+  'instance-crashed': {
+    audience: 'tenant',
+    severity: 'info',
+    quietMs: 0,
+    means:
+      "The guest of one of a project's instances crashed: it was restarted, or is off and why; critical if it is off",
   },
   test: { audience: 'operator', severity: 'info', quietMs: 0, means: 'Sent by hand: lifeboat notice test' },
 } as const satisfies Record<string, TopicRule>
@@ -166,6 +185,9 @@ export const instanceStates = [
   'returned',
   'off',
   'restarted',
+  'rebooted',
+  'crashed',
+  'crashing',
 ] as const
 export type NoticedState = (typeof instanceStates)[number]
 

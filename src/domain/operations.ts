@@ -152,7 +152,7 @@ export interface HostDetail extends HostStatus {
 
 export interface IncidentSummary extends Pick<
   Incident,
-  'id' | 'host' | 'process' | 'segment' | 'mode' | 'openedAt' | 'openedBy' | 'phase' | 'held'
+  'id' | 'host' | 'process' | 'crashed' | 'segment' | 'mode' | 'openedAt' | 'openedBy' | 'phase' | 'held'
 > {
   /** How far fencing has come, as a sentence; null before it began and once the host is proven dead. */
   fencing: string | null

@@ -1,6 +1,6 @@
 /** How an instance's recovery ended (law L9: every instance of a failed host ends with an outcome). */
 export const outcomes = {
-  recovered: 'It is on another host, in the state that its owner wants, as Nova confirms',
+  recovered: 'It is in the state that its owner wants, as Nova confirms',
   left: 'It was left where it is, for the reason given',
   failed: 'It could not be recovered, and Lifeboat will not try again by itself',
   stuck: 'Nobody can tell whether it runs: a person must look',

@@ -14,6 +14,8 @@ export const stepKinds = {
   evacuate: 'Evacuate and follow the migration to its end',
   start: 'Start the instance on its new host',
   stop: 'Stop the instance on its new host',
+  /** No workflow has it: a guest is rebooted where it crashed. */
+  reboot: 'Restart the guest by a hard reboot on its host',
 } as const
 
 export type StepKind = keyof typeof stepKinds

@@ -9,9 +9,11 @@ export function newestFirst(actions: readonly InstanceAction[]): InstanceAction[
 
 /** Starts and stops that came through, newest first. One that failed did not change what the owner had. */
 export function powerActions(actions: readonly InstanceAction[]): InstanceAction[] {
-  return newestFirst(actions).filter(
-    ({ action, message }) => (action === 'start' || action === 'stop') && message !== 'Error',
-  )
+  return cameThrough(actions, ['start', 'stop'])
+}
+
+function cameThrough(actions: readonly InstanceAction[], names: readonly string[]): InstanceAction[] {
+  return newestFirst(actions).filter(({ action, message }) => names.includes(action) && message !== 'Error')
 }
 
 /** nova-compute found the guest off, and nobody had asked. Only a stop: a start with a null user is no sign of a power sync. */
@@ -19,8 +21,11 @@ export function byPowerSync({ action, userId, projectId }: InstanceAction): bool
   return action === 'stop' && userId === null && projectId === null
 }
 
-/** The last start or stop that a person gave; null when there is none. */
+/**
+ * What the last order that a person gave asked for; null when there is none. A reboot is one to run: a hard one starts an instance that was
+ * stopped, too (docs/nova.md §1.4).
+ */
 export function lastOrder(actions: readonly InstanceAction[]): 'start' | 'stop' | null {
-  const last = powerActions(actions).find((action) => !byPowerSync(action))
+  const last = cameThrough(actions, ['start', 'stop', 'reboot']).find((action) => !byPowerSync(action))
   return last === undefined ? null : last.action === 'stop' ? 'stop' : 'start'
 }

@@ -6,6 +6,7 @@
  */
 import type { EntryData, IncidentId, Via } from './entry.ts'
 import type { Incident } from './incident.ts'
+import { crashedInstance } from './instance-failure.ts'
 import { novaCompute } from './process-failure.ts'
 import type { HostName } from './service.ts'
 import type { ReportClass, ReportEnd, ReportStatus } from './report-words.ts'
@@ -60,8 +61,12 @@ const hostVerdictWithinMs = 600_000
 /** For so long a report of a process waits until something came of it. */
 const processWithinMs = 600_000
 
-/** Whether `order` is what `known` said already. As Masakari has it, the later `generatedAt` of `known` has no bound. */
+/**
+ * Whether `order` is what `known` said already. As Masakari has it, the later `generatedAt` of `known` has no bound. A guest that crashes
+ * again once its first crash is dealt with is no repetition, however soon that is.
+ */
 export function repeats(order: ReportOrder, known: Report): boolean {
+  if (known.settled !== null && crashedInstance(known) !== null) return false
   const same = known.about === order.about && known.host === order.host && samePayload(known.payload, order.payload)
   return same && Date.parse(known.generatedAt) >= Date.parse(order.generatedAt) - repeatedWithinMs
 }
@@ -102,7 +107,7 @@ export interface Judgement {
 /** How a report stands. */
 export function judgeReport(report: Pick<Report, 'about' | 'payload'>, facts: ReportFacts): Judgement {
   const { about, payload } = report
-  if (about === 'VM') return say('ignored', 'Lifeboat restarts no guest on a host that lives')
+  if (about === 'VM') return say('ignored', aboutGuest(payload))
   if (payload['event'] !== 'STOPPED') return say('finished', 'Noted: Lifeboat sees for itself what comes back')
   if (facts.host !== undefined) return ofIncident(facts.host)
   if (about === 'COMPUTE_HOST') return ofHost(payload, facts)
@@ -148,6 +153,13 @@ function ofIncident({ id, held, closed }: ReportedIncident): Judgement {
     message: closed.message,
     incident: id,
   }
+}
+
+/** Of what a monitor says about a guest that has not crashed. */
+function aboutGuest({ event }: Report['payload']): string {
+  if (event === 'IO_ERROR') return 'Told to the operators: Lifeboat restarts no guest because a disk fails'
+  if (event === 'QEMU_GUEST_AGENT_ERROR') return 'A guest whose agent is silent runs: Lifeboat leaves it alone'
+  return 'Lifeboat restarts only guests whose QEMU died (LIFECYCLE, STOPPED_FAILED)'
 }
 
 function say(status: ReportStatus, message: string): Judgement {

@@ -1,5 +1,6 @@
 /** A segment: the hosts that are recovered under one set of rules. */
 import { defaultReturnRules, type ReturnRules } from './host-return.ts'
+import { defaultRestartRules, type RestartRules } from './instance-failure.ts'
 import type { HostName } from './service.ts'
 
 /** Knobs of the instance table (design: which instance, how). Conditions in the workflows read them as `policy.*`. */
@@ -39,6 +40,7 @@ export interface Segment {
   /** Evacuations in flight at once from one host of this segment. */
   maxParallelPerHost: number
   return: ReturnRules
+  restart: RestartRules
 }
 
 export interface BrakeLimits {
@@ -64,4 +66,5 @@ export const builtInSettings: Omit<Segment, 'name'> = {
   priority: 0,
   maxParallelPerHost: 32,
   return: defaultReturnRules,
+  restart: defaultRestartRules,
 }

@@ -61,6 +61,11 @@ export interface Evacuated extends Pick<Instance, 'host' | 'vmState' | 'powerSta
   ordered?: PowerOrder
 }
 
+export interface BeforeReboot extends PowerState {
+  /** ISO, by the cloud's clock: a reboot that began earlier is not this attempt's. */
+  cloudTime: string
+}
+
 export interface BeforeFence {
   /** Null: no verdict, a person said that the host is dead. */
   verdict: VerdictKind | null
@@ -109,6 +114,7 @@ export interface StepPayloads {
   start: InstanceStep<PowerState, { power: string }, PowerState>
   /** As a repair it says in a word what is wanted. */
   stop: InstanceStep<PowerState, { power: string } | string, PowerState>
+  reboot: InstanceStep<BeforeReboot, { type: 'HARD' }, PowerState>
   /** `limitMs` is missing in older journals. */
   fence: HostStep<BeforeFence, { methods: string[]; limitMs?: number }, { method: string; strength: ProofStrength }>
   'force-down': HostStep<FlagsFound, ServiceChange, ForcedDown>

@@ -46,12 +46,15 @@ const codes = Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]
 const errorCode = z.enum(codes, { error: 'must be an error code of docs/reference/errors.md' })
 const routeKey = z.enum([...codes, 'default'] as const)
 
+/** A guest is rebooted only where it crashed, and no workflow is about that. */
+const workflowSteps = Object.keys(stepKinds).filter((kind) => kind !== 'reboot') as [StepKind, ...StepKind[]]
+
 /** Where an error may lead besides a recipe. */
 export const ends = ['fail', 'stuck', 'left'] as const
 
 const step = closed({
   id,
-  do: oneOf(Object.keys(stepKinds) as [StepKind, ...StepKind[]]),
+  do: oneOf(workflowSteps),
   landing: oneOf(['stopped', 'as-before', 'original']).optional(),
   deadline: limit,
   when: condition.optional(),

@@ -35,9 +35,10 @@ const mayHideAnAct: ReadonlySet<string> = new Set(['API_UNAVAILABLE', 'INSTANCE_
 
 /**
  * A second evacuation starts the guest twice, and a reset of the state takes the evacuation after it out of its task (docs/nova.md
- * §2.5). A lock is outlasted by the incident (late-lock.ts); the others are refused, or do what was wanted.
+ * §2.5). A second reboot ends the guest that the first one has started. A lock is outlasted by the incident (late-lock.ts); the others
+ * are refused, or do what was wanted.
  */
-const harmsWhenLate: ReadonlySet<StepKind> = new Set(['evacuate', 'reset-state'])
+const harmsWhenLate: ReadonlySet<StepKind> = new Set(['evacuate', 'reset-state', 'reboot'])
 
 /**
  * How often a write that may still be served is looked for. Longer follows it late; shorter lists the migrations of the host for each

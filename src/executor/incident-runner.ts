@@ -166,7 +166,8 @@ class IncidentRunner {
   async #doPhase(phase: Exclude<IncidentPhase, 'closed'>): Promise<void> {
     switch (phase) {
       case 'watching':
-        throw new LifeboatError('INVARIANT', `incident ${this.#run.id} is of a process: nothing of it is recovered`)
+      case 'restarting':
+        throw new LifeboatError('INVARIANT', `incident ${this.#run.id} is of a host that lives: no host is recovered`)
       case 'confirming':
         return this.#confirm()
       case 'fencing':

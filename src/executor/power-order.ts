@@ -39,10 +39,15 @@ export function powerOrderSince(
   actions: readonly InstanceAction[],
   { expected }: Pick<InstancePlan, 'expected'>,
 ): PowerOrder | null {
-  const from = cloudTimeMs(since) - clockMarginMs
-  const last = lastOrder(actions.filter(({ startedAt }) => cloudTimeMs(startedAt) >= from))
+  const last = lastOrder(orderedSince(since, actions))
   if (last === 'stop') return expected === 'running' ? 'stop' : null
   return last === 'start' && expected === 'stopped' ? 'start' : null
+}
+
+/** What of a history may have come after our last look. @param since cloud time of that, ISO */
+export function orderedSince(since: string, actions: readonly InstanceAction[]): InstanceAction[] {
+  const from = cloudTimeMs(since) - clockMarginMs
+  return actions.filter(({ startedAt }) => cloudTimeMs(startedAt) >= from)
 }
 
 /** The order on record, or null. */

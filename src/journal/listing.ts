@@ -7,6 +7,8 @@ export interface IncidentLine {
   id: string
   host: string
   process: string | null
+  /** The instance that crashed; null: something else failed. */
+  crashed: { instance: string; name: string; event: string } | null
   segment: string
   mode: 'observe' | 'armed'
   phase: IncidentPhase
@@ -37,17 +39,19 @@ export interface IncidentQuery {
 }
 
 type Counts = Pick<IncidentLine, 'lastLineAt' | 'instances'>
-type IncidentColumns = Omit<IncidentLine, keyof Counts> & { lastSeq: number }
+type IncidentColumns = Omit<IncidentLine, keyof Counts | 'crashed'> & { lastSeq: number; crashed: string | null }
 type CountColumns = Pick<IncidentLine, 'lastLineAt'> & IncidentLine['instances']
 
 const incidentSql = `
-SELECT id, host, failed.process AS process, segment, mode, phase, opened_at AS openedAt, opened_by AS openedBy,
+SELECT id, host, failed.process AS process, failed.crashed AS crashed, segment, mode, phase, opened_at AS openedAt, opened_by AS openedBy,
   workflow_digest AS workflowDigest, held_code AS heldCode, held_message AS heldMessage, held_since AS heldSince,
   proof_method AS proofMethod, proof_strength AS proofStrength, closed_at AS closedAt, outcome, message,
   last_seq AS lastSeq
 FROM incidents LEFT JOIN (
-  SELECT incident, json_extract(data, '$.process') AS process FROM entries INDEXED BY entries_by_kind
-  WHERE kind = 'process.failed'
+  SELECT incident, json_extract(data, '$.process') AS process,
+    CASE kind WHEN 'instance.failed' THEN json_object('instance', instance,
+      'name', json_extract(data, '$.name'), 'event', json_extract(data, '$.event')) END AS crashed
+  FROM entries INDEXED BY entries_by_kind WHERE kind IN ('process.failed', 'instance.failed')
 ) AS failed ON failed.incident = id
 WHERE (@host IS NULL OR host = @host) AND (@openOnly = 0 OR phase <> 'closed') AND (@unreviewed = 0 OR (
   phase = 'closed' AND mode = 'armed'
@@ -94,7 +98,11 @@ export function incidentListing(db: Database.Database): (query?: IncidentQuery) 
         unreviewed: Number(unreviewed ?? false),
         limit: limit ?? 100,
       })
-      .map(({ lastSeq, ...line }) => ({ ...line, ...copied(countsOf(line.id, lastSeq)) }))
+      .map(({ lastSeq, crashed, ...line }) => ({
+        ...line,
+        crashed: crashed === null ? null : (JSON.parse(crashed) as IncidentLine['crashed']),
+        ...copied(countsOf(line.id, lastSeq)),
+      }))
 }
 
 /** What is kept stays ours: who gets a line may change it. */

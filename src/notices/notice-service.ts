@@ -98,7 +98,7 @@ export class NoticeService {
     const kinds: EntryKind[] =
       this.#rules.receivers.size === 0
         ? []
-        : ['incident.opened', 'process.failed', 'incident.closed', 'instances.watched']
+        : ['incident.opened', 'process.failed', 'instance.failed', 'incident.closed', 'instances.watched']
     const before = journal.read({ kinds, newestFirst: true, limit: causesRead })
     const past = [...rows, ...before].filter(({ seq, kind }) => isNotice(kind) || seq < (first?.seq ?? Infinity))
     const known = new Set<string>()

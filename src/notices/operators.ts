@@ -28,6 +28,7 @@ export const tellingKinds = [
   'alarm.raised',
   'incident.opened',
   'process.failed',
+  'instance.failed',
   'incident.phase',
   'incident.held',
   'incident.closed',
@@ -81,12 +82,18 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
           : `${process} of ${entry.host} is down, and the host lives: its service ${what}. Its instances are left alone. ${why}`
       return draft(entry, known, 'process-failed', { code: verdict.reason, message, segment })
     }
+    case 'instance.failed': {
+      const { name, event, segment, openedBy } = entry.data
+      const message = `${name} (${entry.instance}) crashed on ${entry.host}, which lives: ${openedBy} reported ${event}`
+      return draft(entry, known, 'instance-failed', { code: event, message, segment })
+    }
     case 'incident.phase':
       return incident === undefined || !isBeginning(entry.data) ? null : begun(entry, known, incident)
     case 'incident.held': {
       const { code, message } = entry.data
       const severity = holdsForAPerson.has(code) ? 'critical' : 'warning'
-      return draft(entry, known, 'incident-held', { code, message: `${entry.host} waits: ${message}`, severity })
+      const who = incident?.crashed?.name ?? entry.host
+      return draft(entry, known, 'incident-held', { code, message: `${who} waits: ${message}`, severity })
     }
     case 'fence.attempt': {
       const { phase, method, message, position = 1, of = 1, attempt = 1, attempts = 1 } = entry.data
@@ -106,6 +113,7 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       })
     case 'incident.closed': {
       if (incident !== undefined && incident.process !== null) return processOver(entry, known, incident)
+      if (incident !== undefined && incident.crashed !== null) return instanceOver(entry, known, incident)
       const { outcome, message } = entry.data
       const watched = entry.data.watched === true ? '. Which of its instances are off is being found out' : ''
       return draft(entry, known, 'incident-closed', {
@@ -147,6 +155,21 @@ function processOver(entry: Extract<Entry, { kind: 'incident.closed' }>, known: 
     code: outcome,
     message: `${process} of ${entry.host}: ${message}`,
     severity,
+  })
+}
+
+function instanceOver(
+  entry: Extract<Entry, { kind: 'incident.closed' }>,
+  known: Known,
+  incident: Incident,
+): Draft | null {
+  // The incident of the host tells of it from now on.
+  if (entry.data.outcome === 'host-failed') return null
+  const [recovery] = incident.instances.values()
+  return draft(entry, known, 'instance-over', {
+    code: recovery?.outcome?.code ?? entry.data.outcome,
+    message: `${incident.crashed?.name} on ${entry.host}: ${entry.data.message}`,
+    severity: closingSeverity(entry.data.outcome, incident),
   })
 }
 

@@ -12,7 +12,7 @@ import type { Notice } from '../domain/notice.ts'
 import type { Observer } from '../domain/observer.ts'
 import { witnessedDead } from '../domain/verdict.ts'
 import { tellsTenants, type Draft, type NoticeRules } from './rules.ts'
-import { affectedDrafts, affectsTenants, endedDrafts, returnedDrafts } from './tenants.ts'
+import { affectedDrafts, affectsTenants, crashedDrafts, endedDrafts, returnedDrafts } from './tenants.ts'
 
 /** Tries to list a host's instances, and the pause between them. More: owners hear late what the closing says anyway. */
 const listings = 3
@@ -42,8 +42,8 @@ export class Owners {
   readonly #told = new Map<string, Map<string, Notice>>()
   /** Hosts with an open incident, as the entries tell. */
   readonly #open = new Set<string>()
-  /** Open incidents of processes: their ends tell owners nothing. */
-  readonly #processes = new Set<string>()
+  /** Open incidents of processes and of single instances: their hosts live, and their ends say nothing of a host. */
+  readonly #ofLivingHosts = new Set<string>()
   /** Hosts that came back by themselves, until it is known which of their instances are off. */
   readonly #watched = new Set<string>()
   /** Hosts whose instances are being read, with the sequence of the entry that they are read for. */
@@ -57,8 +57,9 @@ export class Owners {
 
   /** Follows notices and incidents, those of earlier runs too. */
   follow(entry: Entry): void {
-    if (entry.kind === 'process.failed') this.#processes.add(entry.incident ?? '')
-    if (entry.kind === 'incident.closed' && this.#processes.delete(entry.incident ?? '')) return
+    if (entry.kind === 'process.failed' || entry.kind === 'instance.failed')
+      this.#ofLivingHosts.add(entry.incident ?? '')
+    if (entry.kind === 'incident.closed' && this.#ofLivingHosts.delete(entry.incident ?? '')) return
     if (entry.kind === 'incident.opened' && entry.host !== null) {
       this.#open.add(entry.host)
       this.#watched.delete(entry.host)
@@ -123,7 +124,8 @@ export class Owners {
     const { mode, rules, incident } = this.#parts
     const { receivers, maxInstances } = rules()
     const { host } = entry
-    if (host === null || this.#processes.has(entry.incident ?? '')) return []
+    if (host === null) return []
+    if (this.#ofLivingHosts.has(entry.incident ?? '')) return this.#ofCrash(entry)
     const told = this.#told.get(host) ?? new Map<string, Notice>()
     if (isTheEnd(entry)) {
       const known = incident(entry.incident ?? '')
@@ -135,6 +137,14 @@ export class Owners {
     if (this.#watched.has(host)) return []
     this.forget(host)
     return returnedDrafts(entry, told, { mode: mode(), segment: entry.data.segment, maxInstances })
+  }
+
+  /** Of an instance whose guest crashed while its host lives. */
+  #ofCrash(entry: Entry): Draft[] {
+    if (entry.kind !== 'incident.closed' && entry.kind !== 'incident.held') return []
+    const known = this.#parts.incident(entry.incident ?? '')
+    if (known === undefined || known.crashed === null) return []
+    return tellsTenants(this.#parts.rules().receivers, known.segment) ? crashedDrafts(entry, known) : []
   }
 
   /** Hosts without an open incident whose failure is not over as far as it was told; `since`: the sequence of what was told. */

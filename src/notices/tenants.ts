@@ -75,6 +75,29 @@ export function endedDrafts(
   })
 }
 
+/** What became of an instance that crashed: its incident is over, or waits for a person. None for one that is not to be told. */
+export function crashedDrafts(
+  entry: Extract<Entry, { kind: 'incident.closed' | 'incident.held' }>,
+  { mode, segment, instances }: Incident,
+): Draft[] {
+  // Of a host that failed its own incident tells.
+  if (entry.kind === 'incident.closed' && (entry.data.outcome === 'host-failed' || mode === 'observe')) return []
+  const code = entry.kind === 'incident.held' ? entry.data.code : undefined
+  if (code !== undefined && code !== 'RESTARTS_SPENT' && code !== 'CRASHES_ON_HOST') return []
+  return [...instances.values()].flatMap(({ plan, outcome }) => {
+    // Whoever stopped it knows.
+    if (code === undefined && outcome?.code === 'STOPPED_BY_OWNER') return []
+    const state = code !== undefined ? 'crashing' : outcome?.outcome === 'recovered' ? 'rebooted' : 'crashed'
+    const said = code ?? outcome?.code ?? ''
+    return tenantDraft(entry, 'instance-crashed', {
+      ...{ mode, segment, project: plan.projectId, maxInstances: 1, code: said },
+      severity: state === 'rebooted' ? 'info' : 'critical',
+      reference: referenceOf(entry.hash, plan.projectId),
+      instances: [{ id: plan.instanceId, name: short(plan.name), state, code: said }],
+    })
+  })
+}
+
 /** The host came back before any incident was opened: nothing was done, and nothing is lost. */
 export function returnedDrafts(
   entry: Entry,
@@ -93,7 +116,7 @@ export function returnedDrafts(
 
 function tenantDraft(
   { seq, at, host, incident }: Entry,
-  topic: 'instances-affected' | 'instances-ended',
+  topic: 'instances-affected' | 'instances-ended' | 'instance-crashed',
   what: Pick<Draft, 'mode' | 'code' | 'severity'> & {
     segment: string
     project: string
@@ -147,7 +170,18 @@ function unplanned(closing: Closing): NoticedState {
 /** How much an owner has to worry. */
 const worries: Record<NoticedState, number> = {
   ...{ running: 0, stopped: 0, gone: 0, returned: 0, restarted: 0, 'at-rest': 0 },
-  ...{ affected: 1, off: 1, untouched: 1, left: 1, failed: 2, stuck: 2, elsewhere: 2 },
+  ...{
+    rebooted: 0,
+    crashed: 1,
+    crashing: 1,
+    affected: 1,
+    off: 1,
+    untouched: 1,
+    left: 1,
+    failed: 2,
+    stuck: 2,
+    elsewhere: 2,
+  },
 }
 
 function order({ state }: NoticedInstance): number {

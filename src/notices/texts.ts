@@ -52,6 +52,8 @@ export const english: Texts = {
     'instances-off': operator('{host} is back: {code}'),
     'process-failed': operator('nova-compute of {host} is down'),
     'process-over': operator('nova-compute of {host}: {code}'),
+    'instance-failed': operator('An instance crashed on {host}: {code}'),
+    'instance-over': operator('An instance that crashed on {host}: {code}'),
     'host-returned': operator('{host} is back in service'),
     test: operator('A test of this receiver'),
     'instances-affected': {
@@ -61,6 +63,10 @@ export const english: Texts = {
     'instances-ended': {
       subject: 'Your instances: {ok} of {count} are back',
       text: 'The recovery of instances of project {project} ended at {at}:\n\n{instances}\n\nReference: {reference}',
+    },
+    'instance-crashed': {
+      subject: 'Your instance crashed: {ok} of {count} is back',
+      text: 'An instance of project {project} crashed, at or shortly before {at}; its host lives:\n\n{instances}\n\nReference: {reference}',
     },
   },
   line: '- {name} ({id}): {state}',
@@ -79,6 +85,9 @@ export const english: Texts = {
     returned: 'its host came back; it was not moved, and has not been seen off since',
     off: 'off since its host went down; the host is back, so it can be started',
     restarted: 'running again where it was',
+    rebooted: 'crashed, was restarted and runs again',
+    crashed: 'crashed and is off',
+    crashing: 'crashes again and again, and is off until the operators have looked into it',
   },
   observing: 'Automatic recovery is in observe mode: it has done nothing and will do nothing.',
 }

@@ -110,6 +110,13 @@ export const calls = {
     'os_compute_api:os-instance-actions:events:details',
     'What became of one order of ours',
   ),
+  guestDiagnostics: read(
+    'compute',
+    '/servers/{id}/diagnostics',
+    reads,
+    'os_compute_api:os-server-diagnostics',
+    'Whether a guest that was reported crashed runs: nova-compute asks its hypervisor',
+  ),
   listServerGroups: read(
     'compute',
     '/os-server-groups',
@@ -138,6 +145,7 @@ export const calls = {
     'Rebuilds an instance of a dead host elsewhere; never with force, never with a host',
   ),
   start: action('os-start', reads, 'os_compute_api:servers:start', 'An instance that ran runs again'),
+  reboot: action('reboot', reads, 'os_compute_api:servers:reboot', 'A guest that crashed on a living host runs again'),
   stop: action(
     'os-stop',
     reads,

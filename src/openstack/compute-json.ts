@@ -97,6 +97,9 @@ const action = z.object({
 })
 
 export const actionsAnswer = z.object({ instanceActions: z.array(action), links })
+/** From 2.48. Of everything else in it nothing is needed. */
+export const diagnosticsAnswer = z.object({ state: z.string().nullish() })
+
 export const actionAnswer = z.object({ instanceAction: action })
 
 export function actionOf(json: z.infer<typeof action>): InstanceAction {

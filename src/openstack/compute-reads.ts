@@ -1,5 +1,6 @@
 /** What is read of Nova. Every list is complete or throws; nothing here changes anything. */
 import type { CallOptions, Cloud } from '../domain/cloud.ts'
+import { ensureError } from '../domain/errors.ts'
 import type { Instance, InstanceAction, Migration } from '../domain/instance.ts'
 import { calls } from './call-table.ts'
 import * as json from './compute-json.ts'
@@ -17,6 +18,7 @@ type Reads = Pick<
   | 'listMigrations'
   | 'listActions'
   | 'getAction'
+  | 'guestRuns'
   | 'listServerGroups'
   | 'listAggregates'
 >
@@ -46,6 +48,21 @@ export function computeReads(session: Session): Reads {
     getAction: async (id, request, options) => {
       const { data } = await session.read({ call: calls.getAction, ids: { id, request } }, json.actionAnswer, options)
       return json.actionOf(data.instanceAction)
+    },
+    // nova-compute refuses for every guest that does not run; the text of the 409 names the state that Nova has stored.
+    guestRuns: async (id, options) => {
+      try {
+        const { data } = await session.read(
+          { call: calls.guestDiagnostics, ids: { id } },
+          json.diagnosticsAnswer,
+          options,
+        )
+        return data.state === 'running'
+      } catch (thrown) {
+        const error = ensureError(thrown)
+        if (error.code === 'INSTANCE_BUSY') return false
+        throw error
+      }
     },
     // Its pages have no links, and a cap of the server's own would look like the end: only an empty page is.
     listServerGroups: async (options) => {

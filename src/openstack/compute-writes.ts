@@ -14,7 +14,7 @@ import type { Session } from './session.ts'
 
 type Writes = Pick<
   Cloud,
-  'updateService' | 'evacuate' | 'start' | 'stop' | 'lock' | 'unlock' | 'resetState' | 'confirmResize'
+  'updateService' | 'evacuate' | 'start' | 'stop' | 'reboot' | 'lock' | 'unlock' | 'resetState' | 'confirmResize'
 >
 
 /** Nova's own limit on both reasons; longer is a 400. */
@@ -50,6 +50,7 @@ export function computeWrites(session: Session): Writes {
     evacuate: (id, { landing, asProject }, options) =>
       send({ call: calls.evacuate, id, content: {}, pick: forLanding(landing), asProject }, options),
     start: (id, asProject, options) => send({ call: calls.start, id, content: null, asProject }, options),
+    reboot: (id, asProject, options) => send({ call: calls.reboot, id, content: { type: 'HARD' }, asProject }, options),
     stop: (id, options) => send({ call: calls.stop, id, content: null }, options),
     lock: async (id, reason, options) => {
       const takesReason = forReads(await session.microversions(options)) >= since.lockedReason

@@ -44,6 +44,7 @@ const othersToo: Record<string, string> = {
   'os_compute_api:os-server-groups:index': reader,
   'os_compute_api:servers:start': member,
   'os_compute_api:servers:stop': member,
+  'os_compute_api:servers:reboot': member,
   'os_compute_api:servers:confirm_resize': member,
   'os_compute_api:os-lock-server:lock': member,
   'os_compute_api:os-lock-server:unlock': member,

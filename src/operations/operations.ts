@@ -5,6 +5,7 @@
 import type { Clock } from '../domain/clock.ts'
 import type { IncidentId, NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
+import type { HoldCode } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { DaemonStatus, Operations, RecoverAnswer, RecoverOrder } from '../domain/operations.ts'
 import { isPerson } from '../domain/person.ts'
@@ -123,12 +124,13 @@ export function createOperations(parts: OperationsParts): Operations {
  * mass failure that nobody has seen when it was given.
  */
 function refuseNeedlessOverride(incident: Incident, brake: Pick<BrakeWatch, 'holds'>): void {
-  const { id, host, process, override, proof, held } = incident
+  const { id, host, process, crashed, override, proof, held } = incident
   if (process !== null)
     throw new LifeboatError(
       'USAGE',
       `Incident ${id} is of ${process} on ${host}, which lives: the brake holds no recovery of it`,
     )
+  if (crashed !== null) return refuseNeedlessRestart(incident)
   if (override !== null) throw new LifeboatError('USAGE', `${override.by} already let incident ${id} past the brake`)
   if (proof !== null)
     throw new LifeboatError('USAGE', `${host} is proven dead: the brake holds incident ${id} no longer`)
@@ -136,6 +138,22 @@ function refuseNeedlessOverride(incident: Incident, brake: Pick<BrakeWatch, 'hol
   const instead =
     held === null ? 'it is not held at all' : `it waits for something else (${held.code}: ${held.message})`
   throw new LifeboatError('USAGE', `Incident ${id} is not held by the brake: ${instead}`)
+}
+
+/** Of an instance that crashes again and again: a person lets one more restart through. */
+const restartHolds: ReadonlySet<HoldCode | undefined> = new Set<HoldCode>([
+  'RESTART_PAUSE',
+  'RESTARTS_SPENT',
+  'CRASHES_ON_HOST',
+])
+
+function refuseNeedlessRestart({ id, override, held }: Incident): void {
+  if (override !== null)
+    throw new LifeboatError('USAGE', `${override.by} already let incident ${id} restart its instance once more`)
+  if (restartHolds.has(held?.code)) return
+  const instead =
+    held === null ? 'it is not held at all' : `it waits for something else (${held.code}: ${held.message})`
+  throw new LifeboatError('USAGE', `Incident ${id} waits for no word of yours: ${instead}`)
 }
 
 /** Of one that is over only its end is read: it may have thousands of instances. */

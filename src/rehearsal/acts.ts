@@ -41,16 +41,19 @@ const cloudActs = {
   crash_guest: act(
     section({
       instance: text(),
+      may_be_off: z.literal(true).optional().describe('Nothing happens where it runs nowhere'),
       unheard: z.literal(true).optional().describe('nova-compute misses it: only its next power sync finds it off'),
       again: section({ times: z.number().int().positive(), after: duration('0s', '1d') })
         .optional()
         .describe('It dies so many more times, each so long after it was started'),
     }),
-    (stage, { instance: name, unheard, again }) =>
+    (stage, { instance: name, mayBeOff, unheard, again }) => {
+      if (mayBeOff === true && stage.simulator.truth().running[stage.idOf(name)] === undefined) return
       stage.simulator.crashGuest(stage.idOf(name), {
         ...(unheard !== undefined && { unheard }),
         ...(again !== undefined && { again: { times: again.times, afterMs: again.after } }),
-      }),
+      })
+    },
   ),
   /** The hypervisor pauses a guest, as QEMU does when it cannot write to its disk. */
   pause_guest: act(text(), (stage, name) => stage.simulator.pauseGuest(stage.idOf(name))),

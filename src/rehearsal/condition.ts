@@ -59,6 +59,8 @@ const waitsForAPerson: ReadonlySet<HoldCode | undefined> = new Set<HoldCode>([
   'HOST_ALIVE',
   'WORKFLOW_UNREADABLE',
   'CONFIRM_RETURN',
+  'RESTARTS_SPENT',
+  'CRASHES_ON_HOST',
 ])
 
 /** How long an incident that waits for another one says nothing: longer than any pause between two attempts. */

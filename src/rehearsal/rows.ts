@@ -45,6 +45,10 @@ export function factsOf(entry: Entry): string {
       const { process, verdict, segment, mode } = entry.data
       return words(process, verdict.reason, segment, mode === 'armed' ? '' : mode)
     }
+    case 'instance.failed': {
+      const { event, segment, mode } = entry.data
+      return words(event, segment, mode === 'armed' ? '' : mode)
+    }
     case 'silence.noted': {
       const { hosts, others, othersBeat } = entry.data
       const silent = hosts.map(({ host, silentMs }) => `${host}=${(silentMs / 1_000).toFixed(1)}s`)

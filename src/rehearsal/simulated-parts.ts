@@ -75,6 +75,7 @@ export function simulatedParts(simulator: Simulator, options: SimulatedOptions):
     segmentOf: () => segment,
     mode: options.mode ?? 'armed',
     workflow,
+    ownerPolicy: defaultOwnerPolicy,
     parsePinned: (source) => parseWorkflow(source, 'journal', { ownerPolicy: defaultOwnerPolicy }),
     // The BMC of a crashed host reads On, which says nothing: one kind of probe is all that a simulated host has.
     monitorSettings: {

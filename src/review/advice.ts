@@ -110,6 +110,18 @@ const endsHold: Record<HoldCode, EndsHold> = {
     text: 'The daemon is short of memory. The incident goes on when other recoveries end',
     command: null,
   }),
+  RESTART_PAUSE: () => ({
+    text: 'Its guest crashed again. Lifeboat waits a while and restarts it by itself',
+    command: null,
+  }),
+  RESTARTS_SPENT: ({ id, crashed }) => ({
+    text: `${crashed?.name ?? 'The instance'} crashed too often and is off. Find out why. To have it restarted once more, let it go on; to leave it off, cancel the incident`,
+    command: `lifeboat incident override ${id} ${reason}`,
+  }),
+  CRASHES_ON_HOST: ({ id, host }) => ({
+    text: `Guests of many instances crashed on ${host}: look at its memory, its storage and its hypervisor first. To restart this one anyway, let it go on`,
+    command: `lifeboat incident override ${id} ${reason}`,
+  }),
   CONFIRM_RETURN: ({ host, process }) => ({
     text: `Find out why ${process ?? 'nova-compute'} of ${host} failed. If it is well, return the host to service: Lifeboat enables it`,
     command: `lifeboat host return ${quoted(host)} ${reason}`,

@@ -1,6 +1,6 @@
 /** An incident in three sentences at the most: what died, how we know, how it ended. Pure. */
 import { fenceSentence } from '../domain/fence-progress.ts'
-import type { Incident } from '../domain/incident.ts'
+import { failureOf, type Incident } from '../domain/incident.ts'
 import { standingSentence, type Standing } from '../domain/text/standing-sentence.ts'
 import { verdictWord } from '../domain/verdict.ts'
 
@@ -13,7 +13,8 @@ export function lead(incident: Incident): string {
   return [whatDied(incident), howWeKnow(incident)].filter((text) => text !== '').join(' ')
 }
 
-function standingOf({ process, closed, held, phase, mode, instances, watched }: Incident): Standing {
+function standingOf(incident: Incident): Standing {
+  const { closed, held, phase, mode, instances, watched } = incident
   const all = [...instances.values()]
   const outcomes: Standing['outcomes'] = {}
   for (const { outcome } of all) {
@@ -21,11 +22,22 @@ function standingOf({ process, closed, held, phase, mode, instances, watched }: 
     outcomes[end] = (outcomes[end] ?? 0) + 1
   }
   const recoverable = all.filter(({ plan }) => plan.decision === 'recover').length
-  return { process, ended: closed, held, phase, mode, outcomes, instances: all.length, recoverable, watched }
+  return {
+    failure: failureOf(incident),
+    ended: closed,
+    held,
+    phase,
+    mode,
+    outcomes,
+    instances: all.length,
+    recoverable,
+    watched,
+  }
 }
 
-function whatDied({ host, process, verdict, openedBy, mode }: Incident): string {
+function whatDied({ host, process, crashed, verdict, openedBy, mode }: Incident): string {
   const observed = mode === 'observe' ? ' (observed only: nothing was sent)' : ''
+  if (crashed !== null) return `${openedBy} reported that instance ${crashed.name} crashed on ${host}${observed}.`
   if (process !== null && openedBy !== 'daemon') return `${openedBy} reported ${process} of ${host} down${observed}.`
   // Opened once more after an incident of its host, whose end it has outlived.
   if (process !== null && verdict?.kind === 'healthy')
@@ -35,8 +47,9 @@ function whatDied({ host, process, verdict, openedBy, mode }: Incident): string 
   return `${host} was found ${verdictWord(verdict)}${observed}: ${trimmed(verdict.message)}.`
 }
 
-function howWeKnow({ process, proof, revoked, attestation, fencing, closed, held }: Incident): string {
+function howWeKnow({ process, crashed, proof, revoked, attestation, fencing, closed, held }: Incident): string {
   if (process !== null) return 'The host lives: its instances are left alone.'
+  if (crashed !== null) return 'The host lives: the others on it are left alone.'
   if (proof !== null) {
     if (proof.strength === 'statement') return `${proof.statedBy ?? 'Someone'} stated that it is dead.`
     const what = proof.proves === 'storage' ? 'cut off from the storage' : 'dead'

@@ -12,6 +12,13 @@ import { HostVerdicts } from './host-verdicts.ts'
 import { instanceLine, type Span } from './instance-lines.ts'
 import { isOfTheIncident, timelineEvent } from './timeline.ts'
 
+/** Kinds of entries that open an incident. */
+const opens: ReadonlySet<Entry['kind']> = new Set<Entry['kind']>([
+  'incident.opened',
+  'process.failed',
+  'instance.failed',
+])
+
 export class IncidentRecord {
   readonly id: IncidentId
   readonly timeline: TimelineEvent[] = []
@@ -77,7 +84,7 @@ export class IncidentRecord {
       this.#takeSpan(entry.instance, entry)
       this.#lines.delete(entry.instance)
     }
-    if (entry.kind === 'incident.opened' || entry.kind === 'process.failed') this.openedSeq = entry.seq
+    if (opens.has(entry.kind)) this.openedSeq = entry.seq
     else if (entry.kind === 'fence.attempt') this.attempts.push({ at: entry.at, ...entry.data })
     else if (entry.kind === 'review.noted') this.notes.push(reviewNote(entry))
     else if (entry.kind === 'review.signed-off') this.signOff = reviewNote(entry)

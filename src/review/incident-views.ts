@@ -25,11 +25,14 @@ export function incidentSummary(incident: Incident): IncidentSummary {
   return { ...headOf(incident), held, fencing, ended, instances: instances.size, outcomes }
 }
 
-type Head = Pick<IncidentSummary, 'id' | 'host' | 'process' | 'segment' | 'mode' | 'openedAt' | 'openedBy' | 'phase'>
+type Head = Pick<
+  IncidentSummary,
+  'id' | 'host' | 'process' | 'crashed' | 'segment' | 'mode' | 'openedAt' | 'openedBy' | 'phase'
+>
 
 /** Which incident it is: what its fold and its line in a list call by the same names. */
-export function headOf({ id, host, process, segment, mode, openedAt, openedBy, phase }: Head): Head {
-  return { id, host, process, segment, mode, openedAt, openedBy, phase }
+export function headOf({ id, host, process, crashed, segment, mode, openedAt, openedBy, phase }: Head): Head {
+  return { id, host, process, crashed, segment, mode, openedAt, openedBy, phase }
 }
 
 /** What is on record of an incident: its fold, the tries to fence its host, and when each instance got its end. */

@@ -4,7 +4,7 @@
  */
 import type { Entry, IncidentId } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import { foldIncidents, type Incident } from '../domain/incident.ts'
+import { failureOf, foldIncidents, type Incident } from '../domain/incident.ts'
 import { incidentPhases } from '../domain/incident-phases.ts'
 import { verdictKinds } from '../domain/verdict.ts'
 import { instancesPart } from './report-instances.ts'
@@ -44,6 +44,7 @@ function summaryPart(incident: Incident, entries: Entry[]): string {
   const rows = [
     ['Host', incident.host],
     ...(incident.process === null ? [] : [['Process', incident.process]]),
+    ...(incident.crashed === null ? [] : [['Instance', `${incident.crashed.name} crashed: ${incident.crashed.event}`]]),
     ['Segment', incident.segment],
     ['Opened', `${time(incident.openedAt)} by ${incident.openedBy}`],
     ['Mode', incident.mode === 'armed' ? 'armed' : 'observe: everything was decided and recorded, nothing was sent'],
@@ -54,18 +55,18 @@ function summaryPart(incident: Incident, entries: Entry[]): string {
         : `${time(end)}, ${incident.closed?.outcome}`,
     ],
     ['Took', between(incident.openedAt, end ?? last?.at ?? incident.openedAt)],
-    ...(incident.process === null
-      ? [
-          ['Instances', countLine(incident)],
-          ['Workflow', `\`${incident.workflowDigest}\``],
-        ]
-      : [['Instances', 'left alone: the host lives']]),
+    ['Instances', incident.process === null ? countLine(incident) : 'left alone: the host lives'],
+    ...(failureOf(incident) === 'host' ? [['Workflow', `\`${incident.workflowDigest}\``]] : []),
   ]
   if (incident.closed !== null) rows.push(['Summary', incident.closed.message])
   if (incident.held !== null)
     rows.push(['Held', `since ${time(incident.held.since)}: ${incident.held.code}, ${incident.held.message}`])
   if (incident.cancelled !== null) rows.push(['Cancelled', `by ${incident.cancelled.by}: ${incident.cancelled.reason}`])
-  const what = incident.process === null ? 'host' : `${oneLine(incident.process)} of`
+  const what = {
+    host: 'host',
+    process: `${oneLine(incident.process ?? '')} of`,
+    instance: `instance ${oneLine(incident.crashed?.name ?? '')} on`,
+  }[failureOf(incident)]
   return `# Incident ${oneLine(incident.id)}: ${what} ${oneLine(incident.host)}\n\n${table(['', ''], rows)}`
 }
 
@@ -80,7 +81,10 @@ function countLine(incident: Incident): string {
 }
 
 function evidencePart(incident: Incident): string {
-  const { verdict } = incident
+  const { verdict, crashed } = incident
+  if (crashed !== null)
+    return `## How we know\n\n${oneLine(incident.openedBy)} reported that its hypervisor lost it (${oneLine(crashed.event)}). The plan below says what Nova and the hypervisor showed then.`
+  const title = incident.process === null ? 'How we know that it died' : 'How we know'
   if (verdict === null)
     return `## How we know that it died\n\nNo verdict: ${oneLine(incident.openedBy)} opened this incident.`
   const { evidence } = verdict
@@ -100,7 +104,7 @@ function evidencePart(incident: Incident): string {
   ])
   const probePart =
     probes.length === 0 ? 'No probe was configured.' : table(['Probe', 'Kind', 'Answer', 'At', 'Reading'], probes)
-  return `## How we know that it died\n\n${bullets(facts)}\n\n${probePart}`
+  return `## ${title}\n\n${bullets(facts)}\n\n${probePart}`
 }
 
 /** The number in words: 4 is one silence in ten thousand. */
@@ -111,7 +115,7 @@ function suspicionLine(suspicion: number): string {
 
 function fencingPart(incident: Incident, entries: Entry[]): string {
   // Its host lives: nothing is fenced.
-  if (incident.process !== null) return ''
+  if (failureOf(incident) !== 'host') return ''
   const attempts = entries.flatMap((entry) =>
     entry.kind === 'fence.attempt' ? [[time(entry.at), entry.data.method, entry.data.phase, entry.data.message]] : [],
   )

@@ -12,7 +12,11 @@ export function noteActs(journal: Pick<Journal, 'read' | 'append'>): Acts {
     kind: 'review.noted' | 'review.signed-off',
     order: Parameters<Acts['note']>[1],
   ): ReviewNote => {
-    const opened = journal.read({ incident: id, kinds: ['incident.opened', 'process.failed'], limit: 1 })[0]
+    const opened = journal.read({
+      incident: id,
+      kinds: ['incident.opened', 'process.failed', 'instance.failed'],
+      limit: 1,
+    })[0]
     if (opened === undefined) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
     if (
       kind === 'review.signed-off' &&

@@ -82,6 +82,15 @@ export class InstanceActions {
       close('Error', refused ?? 'Failed to power off instance: injected: this host cannot stop a guest')
       return
     }
+    if (transition.guest === 'runs' && host.faults.spawnFails) {
+      // A start that fails leaves the instance as it was; of a reboot whose guest is gone nova-compute makes an ERROR.
+      const message = 'injected: this host cannot start a guest'
+      const fault = { message, code: 500, created: world.wall() }
+      const isLost = transition.method === 'reboot'
+      world.save(instance, { taskState: null, ...(isLost && { vmState: 'error', powerState: 0, fault }) })
+      close('Error', message)
+      return
+    }
     if (transition.guest === 'paused') world.hypervisors.pause(host.name, instance.uuid)
     else if (transition.guest !== undefined)
       world.hypervisors.set(host.name, instance.uuid, transition.guest === 'runs', transition.method)

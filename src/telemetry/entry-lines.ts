@@ -16,6 +16,7 @@ const levels: Partial<Record<EntryKind, Level>> = {
   'alarm.raised': 'error',
   'incident.opened': 'warn',
   'process.failed': 'warn',
+  'instance.failed': 'warn',
   'incident.segment-changed': 'warn',
   'incident.held': 'warn',
   'step.failed': 'warn',
@@ -78,6 +79,10 @@ function fieldsOf(entry: Entry): Record<string, unknown> {
     case 'incident.opened': {
       const { segment, mode, openedBy } = entry.data
       return { segment, mode, openedBy }
+    }
+    case 'instance.failed': {
+      const { name, event, segment, mode, openedBy } = entry.data
+      return { name, event, segment, mode, openedBy }
     }
     case 'process.failed': {
       const { process, segment, mode, openedBy } = entry.data

@@ -2,14 +2,17 @@
 import type { Entry, IncidentId } from '../domain/entry.ts'
 import type { ReturnStepKind } from '../domain/host-return.ts'
 import type { FenceAttempt } from '../domain/fencing.ts'
+import type { Failure } from '../domain/incident.ts'
 import type { HostStepKind, StepKind } from '../domain/plan.ts'
 import type { HostName } from '../domain/service.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import type { Metrics } from './metrics.ts'
 
+const failures = { 'incident.opened': 'host', 'process.failed': 'process', 'instance.failed': 'instance' } as const
+
 interface OpenIncident {
   segment: string
-  failure: 'host' | 'process'
+  failure: Failure
   openedAt: string
   lastOutcomeAt: string | null
   steps: Map<string, { kind: StepKind | HostStepKind | ReturnStepKind; at: string }>
@@ -53,9 +56,10 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
         detected(entry.data)
         break
       case 'incident.opened':
-      case 'process.failed': {
+      case 'process.failed':
+      case 'instance.failed': {
         const { segment, mode } = entry.data
-        const failure = entry.kind === 'process.failed' ? 'process' : 'host'
+        const failure = failures[entry.kind]
         open.set(entry.incident ?? '', { segment, failure, openedAt: entry.at, lastOutcomeAt: null, steps: new Map() })
         metrics.incidentsOpened.inc({ segment, failure, mode })
         break
@@ -66,7 +70,7 @@ export function entryMetrics(metrics: Metrics): (entry: Entry) => void {
           failure: incident?.failure ?? 'unknown',
           outcome: entry.data.outcome,
         })
-        if (incident !== undefined && incident.lastOutcomeAt !== null) {
+        if (incident?.failure === 'host' && incident.lastOutcomeAt !== null) {
           metrics.recovery.observe({ segment: incident.segment }, seconds(incident.openedAt, incident.lastOutcomeAt))
         }
         open.delete(entry.incident ?? '')

@@ -115,6 +115,7 @@ export const anIncident: IncidentDetail = {
   id: 'i-1',
   host: 'cmp01',
   process: null,
+  crashed: null,
   segment: 'ceph',
   mode: 'armed',
   openedAt: '2026-01-02T03:00:00.000Z',

@@ -23,7 +23,7 @@ export async function simulatedCloud(
     reportIntervalMs: 100,
     serviceDownTimeMs: 400,
     powerSyncMs: 3_600_000,
-    timings: { rpcTimeoutMs: 300, lifecycleDelayMs: 300 },
+    timings: { rpcTimeoutMs: 300, lifecycleDelayMs: 1_500 },
   })
   const access = simulator.cloud()
   return {
@@ -36,7 +36,7 @@ export async function simulatedCloud(
     maxMinor: Number(maxMicroversion.split('.')[1]),
     hosts: ['cmp01', 'cmp02', 'cmp03'],
     quietHost: 'cmp04',
-    pace: { pollMs: 3, limitMs: 5_000, downMs: 400, rpcTimeoutMs: 300, lifecycleDelayMs: 300 },
+    pace: { pollMs: 3, limitMs: 5_000, downMs: 400, rpcTimeoutMs: 300, lifecycleDelayMs: 1_500 },
     prefix: 'ct',
     crash: async (host) => simulator.crash(host),
     isolate: async (host) => simulator.isolate(host),

@@ -8,6 +8,11 @@ import { People, person } from '../api/people.ts'
 import { SmallWorld, type SmallWorldOptions } from '../daemon/small-world.ts'
 
 const project = 'a1b2'
+/** In upper case and without dashes, as Masakari takes it. */
+const qemuDied = {
+  ...{ event: 'LIFECYCLE', vir_domain_event: 'STOPPED_FAILED' },
+  instance_uuid: '2F2A7D1B1B1B4B1B8B1B000000000001',
+}
 const stopped = { event: 'STOPPED', process_name: 'nova-compute' }
 
 class Cloud {
@@ -278,17 +283,29 @@ describe('a notification', () => {
   )
 
   it(
-    'of a guest is ignored, and stays out of the journal',
+    'of a guest that did not crash is ignored, and stays out of the journal',
     played(async (cloud) => {
-      const payload = {
-        ...{ event: 'LIFECYCLE', vir_domain_event: 'STOPPED_FAILED' },
-        instance_uuid: '2F2A7D1B1B1B4B1B8B1B000000000001',
-      }
+      const payload = { ...qemuDied, vir_domain_event: 'STOPPED_SHUTDOWN' }
       const answer = await cloud.report({ type: 'VM', payload })
       expect([answer.statusCode, answer.json()]).toMatchObject([202, { notification: { status: 'ignored' } }])
       expect(cloud.world.journal.read({ kinds: ['report.received'] })).toHaveLength(0)
       const { notifications } = (await cloud.ask('/v1/notifications?type=VM')).json<{ notifications: object[] }>()
       expect(notifications).toHaveLength(1)
+    }),
+  )
+
+  it(
+    'of a guest that crashed is on record before its answer; repeated it is refused until it is dealt with, and taken after that',
+    played(async (cloud) => {
+      const crash = { type: 'VM', payload: qemuDied }
+      const first = await cloud.report(crash)
+      expect([first.statusCode, first.json()]).toMatchObject([202, { notification: { status: 'running' } }])
+      expect(cloud.world.journal.read({ kinds: ['report.received'] })).toHaveLength(1)
+      expect(faultOf(await cloud.report(crash))).toEqual([409, 'conflictingRequest'])
+      await cloud.world.clock.advance(10_000)
+      const { notifications } = (await cloud.ask('/v1/notifications?type=VM')).json<{ notifications: object[] }>()
+      expect(notifications).toMatchObject([{ status: 'ignored', message: 'Nova has no such instance' }])
+      expect((await cloud.report(crash)).statusCode).toBe(202)
     }),
   )
 

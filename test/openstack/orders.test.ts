@@ -170,7 +170,7 @@ it('every call of the table says why it is made, and every call that changes som
     expect(call.why).not.toBe('')
     if (call.write) expect(call.policy).toMatch(/^os_compute_api:/)
   }
-  expect(callTable.filter((call) => call.write)).toHaveLength(8)
+  expect(callTable.filter((call) => call.write)).toHaveLength(9)
 })
 
 describe('the last moment before an order leaves', () => {

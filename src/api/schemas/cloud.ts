@@ -206,6 +206,14 @@ const rules: z.ZodType<Segment> = z.object({
   priority: z.number(),
   maxParallelPerHost: z.number(),
   return: returnRules,
+  restart: z
+    .object({
+      unasked: z.enum(['recover', 'leave']),
+      maxRestarts: z.number(),
+      withinMs: z.number(),
+      maxPerHost: z.number(),
+    })
+    .describe('How a guest that crashes on a living host is restarted'),
 })
 export const segmentStatus: z.ZodType<SegmentStatus> = z
   .object({

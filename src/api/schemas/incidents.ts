@@ -15,7 +15,11 @@ export const decision = z.enum(['recover', 'leave', 'hold'])
 const summaryShape = {
   id: z.string(),
   host: z.string(),
-  process: z.string().nullable().describe('The process that failed on that host; null: the host itself did'),
+  process: z.string().nullable().describe('The process that failed on that host; null: something else did'),
+  crashed: z
+    .object({ instance: z.string(), name: z.string(), event: z.string() })
+    .nullable()
+    .describe('The instance whose guest crashed on that host, which lives; null: something else failed'),
   segment: z.string(),
   mode,
   openedAt: time,

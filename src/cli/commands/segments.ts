@@ -95,6 +95,14 @@ const showColumns: Column<SegmentStatus>[] = [
     text: ({ rules: { return: rules } }) =>
       `${rules.mode === 'confirm' ? 'after confirmation' : 'automatic'}, healthy for ${span(rules.healthyMs)}, at most ${rules.maxReturns} failures in ${span(rules.withinMs)}`,
   },
+  {
+    title: 'Restart Rules',
+    type: 'object',
+    means: 'How a guest that crashes on a living host is restarted',
+    value: (it) => it.rules.restart,
+    text: ({ rules: { restart } }) =>
+      `${restart.unasked === 'recover' ? 'unless its owner says no' : 'where its owner asks for it'}, at most ${restart.maxRestarts} times in ${span(restart.withinMs)}`,
+  },
 ]
 
 export function addSegmentCommands(program: Command, session: Session): void {

@@ -40,6 +40,8 @@ function textOf(entry: Entry): string {
       return `Incident opened for ${entry.host ?? 'no host'} by ${entry.data.openedBy}`
     case 'process.failed':
       return `Incident opened for ${entry.data.process} of ${entry.host ?? 'no host'} by ${entry.data.openedBy}: its instances are left alone`
+    case 'instance.failed':
+      return `Incident opened for instance ${entry.data.name} on ${entry.host ?? 'no host'} by ${entry.data.openedBy}: its guest crashed (${entry.data.event})`
     case 'incident.segment-changed':
       return `The host is in segment ${entry.data.to} now, no longer in ${entry.data.from}: the rules of ${entry.data.to} apply`
     case 'incident.phase':

@@ -4,12 +4,12 @@
  */
 import type { IncidentEnd } from '../entry.ts'
 import { incidentPhases, type IncidentPhase } from '../incident-phases.ts'
-import type { WatchedInstances } from '../incident.ts'
+import type { Failure, WatchedInstances } from '../incident.ts'
 import type { OutcomeKind } from '../outcome.ts'
 
 export interface Standing {
-  /** The process that failed; null: its host did. */
-  process: string | null
+  /** What failed. */
+  failure: Failure
   ended: { outcome: IncidentEnd; message: string } | null
   held: { message: string } | null
   phase: IncidentPhase
@@ -31,9 +31,9 @@ const endings = {
 } as const satisfies Record<IncidentEnd, string>
 
 export function standingSentence(standing: Standing): string {
-  const { process, ended, held, phase, instances, watched } = standing
-  // Nothing of its host is recovered: there are no instances to count.
-  if (process !== null && ended !== null) return `${capitalised(trimmed(ended.message))}.`
+  const { failure, ended, held, phase, instances, watched } = standing
+  // There are no instances to count.
+  if (failure !== 'host' && ended !== null) return `${capitalised(trimmed(ended.message))}.`
   if (ended !== null && watched !== null) return `${trimmed(watched.message)}.`
   // Of releases that did not look at what was on it.
   if (ended?.outcome === 'returned' && instances === 0) return `${endings.returned}: its instances were not checked.`

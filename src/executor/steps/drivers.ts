@@ -5,6 +5,7 @@ import { confirmResize } from './confirm-resize.ts'
 import { evacuate } from './evacuate.ts'
 import { lock, resetState, unlock } from './marks.ts'
 import { start, stop } from './power.ts'
+import { reboot } from './reboot.ts'
 
 export const drivers: { [K in StepKind]: StepDriver<K> } = {
   lock,
@@ -14,4 +15,5 @@ export const drivers: { [K in StepKind]: StepDriver<K> } = {
   evacuate,
   start,
   stop,
+  reboot,
 }

@@ -33,13 +33,13 @@ export const startWhereItIs: StepDriver<'start'> = {
     const seen = await retryRead(run.clock, signal, () => watch.read(plan.instanceId))
     if (seen.host !== run.host)
       throw new LifeboatError('STATE_MISMATCH', `it is on ${seen.host ?? 'no host'}, and no longer on ${run.host}`)
-    if (isRunning(seen)) return { nothingToDo: state(seen) }
+    if (isRunning(seen)) return { nothingToDo: powerStateOf(seen) }
     const actions = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
     if (lastOrder(actions) === 'stop') throw new LifeboatError('CANCELLED', 'its owner stopped it')
     if (seen.taskState !== null)
       throw new LifeboatError('INSTANCE_BUSY', `Nova is at work on it (${seen.taskState})`, { retry: 'backoff' })
     if (seen.vmState !== 'stopped') throw new LifeboatError('STATE_MISMATCH', `Nova shows it ${seen.vmState}`)
-    return { before: state(seen), request: { power: 'active' } }
+    return { before: powerStateOf(seen), request: { power: 'active' } }
   },
 }
 
@@ -49,6 +49,20 @@ export const stop: StepDriver<'stop'> = powerStep({
   task: 'powering-off',
   send: ({ run, plan }, as) => run.cloud.stop(plan.instanceId, as),
 })
+
+/** Stops an instance on its own host, which lives: its owner had ordered that in the moment of our restart. */
+export const stopWhereItIs: StepDriver<'stop'> = {
+  ...stop,
+  before: async ({ watch, plan, run, signal }) => {
+    const seen = await retryRead(run.clock, signal, () => watch.read(plan.instanceId))
+    if (seen.host !== run.host)
+      throw new LifeboatError('STATE_MISMATCH', `it is on ${seen.host ?? 'no host'}, and no longer on ${run.host}`)
+    if (seen.vmState === 'stopped' && seen.taskState === null) return { nothingToDo: powerStateOf(seen) }
+    if (seen.taskState !== null)
+      throw new LifeboatError('INSTANCE_BUSY', `Nova is at work on it (${seen.taskState})`, { retry: 'backoff' })
+    return { before: powerStateOf(seen), request: { power: 'stopped' } }
+  },
+}
 
 /** Up, and nothing is under way. */
 export function isRunning({ vmState, taskState, powerState: power }: Instance): boolean {
@@ -68,8 +82,10 @@ function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
       // A write that must reach a host is never sent to the dead one: it would wait in its queue (docs/nova.md §1.4).
       if (seen.host === run.host) throw new LifeboatError('STATE_MISMATCH', `it is still on ${run.host}`)
       requireLivingHost(run, seen)
-      if (step.do === 'start' && powerOrderOf(recovery) === 'stop') return { nothingToDo: state(seen) }
-      return reached(seen) ? { nothingToDo: state(seen) } : { before: state(seen), request: { power: wanted.vmState } }
+      if (step.do === 'start' && powerOrderOf(recovery) === 'stop') return { nothingToDo: powerStateOf(seen) }
+      return reached(seen)
+        ? { nothingToDo: powerStateOf(seen) }
+        : { before: powerStateOf(seen), request: { power: wanted.vmState } }
     },
     send: wanted.send,
     follow: async ({ run, watch, plan, signal }) => {
@@ -78,7 +94,7 @@ function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
         if (seen !== undefined) requireLivingHost(run, seen)
         return arrived(seen, reached, wanted.vmState)
       })
-      return state(instance)
+      return powerStateOf(instance)
     },
     reconcile: async ({ run, watch, plan, signal }, _record, quietMs) => {
       let quietFrom: number | null = null
@@ -120,7 +136,8 @@ function arrived(
   return reached(instance) ? { found: instance } : { wait: 'instances' }
 }
 
-function state(instance: Instance): PowerState {
+/** What the rows keep of it. */
+export function powerStateOf(instance: Instance): PowerState {
   const { vmState, taskState, powerState: power, host } = instance
   return { vmState, taskState, powerState: power, host }
 }

@@ -31,6 +31,7 @@ const groupsOfKind: Record<EntryKind, readonly (typeof groups)[number][]> = {
   'alarm.raised': ['verdicts'],
   'incident.opened': ['incidents'],
   'process.failed': ['incidents'],
+  'instance.failed': ['incidents'],
   'report.received': ['verdicts'],
   'report.settled': ['verdicts'],
   'incident.segment-changed': ['incidents'],

@@ -75,7 +75,7 @@ function OneSegment({ segment }: { segment: SegmentStatus }) {
 function Rules({ rules }: { rules: SegmentStatus['rules'] }) {
   const { storage, fencing, probes, onServiceDown, onDeclaredDown, onDisabledDown, brake, maxParallelPerHost, policy } =
     rules
-  const back = rules.return
+  const { return: back, restart } = rules
   const facts: [string, string][] = [
     ['Disks', storage === 'shared' ? 'on shared storage' : 'local: instances without a volume are left'],
     ['Fencing', fencing.length === 0 ? 'none: a person must attest each death' : fencing.join(', then ')],
@@ -89,6 +89,10 @@ function Rules({ rules }: { rules: SegmentStatus['rules'] }) {
     ['Memory lost', policy.memoryLost === 'start' ? 'started' : 'left stopped'],
     ['Evacuations at once per host', String(maxParallelPerHost)],
     ['Return', `${back.mode}, after ${span(back.healthyMs)} healthy`],
+    [
+      'Guests that crash',
+      `restarted ${restart.unasked === 'recover' ? 'unless the owner says no' : 'where the owner asks for it'}, ${restart.maxRestarts} times in ${span(restart.withinMs)}`,
+    ],
   ]
   return (
     <Facts kind="facts grid">

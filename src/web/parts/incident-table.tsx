@@ -34,7 +34,7 @@ export function IncidentTable({ incidents, caption }: { incidents: readonly Inci
 }
 
 function Row({ incident }: { incident: IncidentSummary }) {
-  const { id, host, process, segment, openedAt, ended, held, fencing, mode, signedOff } = incident
+  const { id, host, process, crashed, segment, openedAt, ended, held, fencing, mode, signedOff } = incident
   const { text, tone } = standing(incident)
   const why = held?.message ?? fencing ?? endedBecause(ended)
   return (
@@ -44,6 +44,7 @@ function Row({ incident }: { incident: IncidentSummary }) {
           {host}
         </a>
         {process !== null && <span class="faint"> {process}</span>}
+        {crashed !== null && <span class="faint"> {crashed.name}</span>}
         <span class="under">{id}</span>
       </td>
       <td role="cell" class="state">

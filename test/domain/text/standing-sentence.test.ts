@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { standingSentence, type Standing } from '../../../src/domain/text/standing-sentence.ts'
 
 const running: Standing = {
-  ...{ process: null, ended: null, held: null, phase: 'recovering', mode: 'armed', watched: null },
+  ...{ failure: 'host', ended: null, held: null, phase: 'recovering', mode: 'armed', watched: null },
   ...{ instances: 90, outcomes: { recovered: 64, open: 26 }, recoverable: 90 },
 }
 const returned: Standing = {
@@ -29,7 +29,7 @@ it.each<[string, Standing, string]>([
   ],
   [
     'of a process, and over',
-    { ...returned, process: 'nova-compute', ended: { outcome: 'host-failed', message: 'the host failed as well' } },
+    { ...returned, failure: 'process', ended: { outcome: 'host-failed', message: 'the host failed as well' } },
     'The host failed as well.',
   ],
   ['back by itself, and nobody looked', returned, 'The host returned: its instances were not checked.'],

@@ -24,6 +24,20 @@ export function Answers({ review }: { review: IncidentReview }) {
         <Answer question="How it stands">{review.ended?.message ?? incidentPhases[review.phase].means}</Answer>
       </dl>
     )
+  if (review.crashed !== null)
+    return (
+      <dl class="answers">
+        <Answer question="What failed">
+          The guest of {review.crashed.name} on <strong>{review.host}</strong>, which lives, at{' '}
+          <Time at={review.openedAt} />
+        </Answer>
+        <Answer question="How we know">
+          {review.openedBy} reported it ({review.crashed.event})
+        </Answer>
+        <Answer question="What came back">{cameBack(review)}</Answer>
+        <Answer question="How it stands">{review.ended?.message ?? incidentPhases[review.phase].means}</Answer>
+      </dl>
+    )
   return (
     <dl class="answers">
       <Answer question="What died">{whatDied(review)}</Answer>

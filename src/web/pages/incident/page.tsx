@@ -1,4 +1,5 @@
 /** THE page: one incident, from which alone someone can say what happened, what did not come back and why, and what to do. */
+import { failureOf } from '../../../domain/incident.ts'
 import type { IncidentReview } from '../../../domain/review.ts'
 import { standingSentence, type Standing } from '../../../domain/text/standing-sentence.ts'
 import { Section, useLater, useTitle } from '../../parts/page.tsx'
@@ -24,9 +25,20 @@ export function IncidentPage({ id }: { id: string }) {
 }
 
 /** From what the page shows, which moves with every entry that arrives: the headline never lags behind the table. */
-function standingOf({ process, ended, held, phase, mode, lines, outcomes, watched }: IncidentReview): Standing {
+function standingOf(review: IncidentReview): Standing {
+  const { ended, held, phase, mode, lines, outcomes, watched } = review
   const recoverable = lines.filter(({ decision }) => decision === 'recover').length
-  return { process, ended, held, phase, mode, outcomes, instances: lines.length, recoverable, watched }
+  return {
+    failure: failureOf(review),
+    ended,
+    held,
+    phase,
+    mode,
+    outcomes,
+    instances: lines.length,
+    recoverable,
+    watched,
+  }
 }
 
 function Shown({ review, reload }: { review: IncidentReview; reload: () => void }) {
@@ -48,6 +60,7 @@ function Shown({ review, reload }: { review: IncidentReview; reload: () => void 
             </a>
           </h1>
           {review.process !== null && <Tag tone="plain">{review.process}</Tag>}
+          {review.crashed !== null && <Tag tone="plain">{review.crashed.name}</Tag>}
           <Tag tone={tone}>{text}</Tag>
           {review.mode === 'observe' && <Tag tone="plain">observe mode</Tag>}
           <span class="head-facts">

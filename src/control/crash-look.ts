@@ -1,0 +1,104 @@
+/**
+ * One look at an instance that was reported crashed: what Nova shows, what its hypervisor says, what its owner wants. Reads only, and no
+ * more than the decision needs.
+ *
+ * A hypervisor is asked through its nova-compute, and one that is dying holds a worker of nova-api for the whole RPC timeout: of each
+ * host one instance is asked at a time, and after one silence none is for a while.
+ */
+import type { Clock } from '../domain/clock.ts'
+import type { Cloud } from '../domain/cloud.ts'
+import { ensureError, type ErrorCode } from '../domain/errors.ts'
+import type { Aggregate, Instance, InstanceId } from '../domain/instance.ts'
+import type { HostName } from '../domain/service.ts'
+import { decideCrash, isJudgedByHypervisor, type CrashFacts, type CrashRules, type LiveLook } from '../engine/crash.ts'
+
+/** After a silence no instance of that host is asked for so long. Longer: a guest waits for a nova-compute that is back. */
+const silentForMs = 10_000
+
+/** Answers that say that nova-compute did not answer Nova. */
+const silences: ReadonlySet<ErrorCode> = new Set(['API_FAULT', 'API_TIMEOUT'])
+
+export class Hypervisors {
+  readonly #clock: Clock
+  readonly #cloud: Pick<Cloud, 'guestRuns'>
+  readonly #asking = new Map<HostName, Promise<unknown>>()
+  readonly #silentUntil = new Map<HostName, number>()
+
+  constructor(clock: Clock, cloud: Pick<Cloud, 'guestRuns'>) {
+    this.#clock = clock
+    this.#cloud = cloud
+  }
+
+  /** Throws what the cloud throws when that says nothing about the guest. */
+  ask(host: HostName, instance: InstanceId, signal: AbortSignal): Promise<Exclude<LiveLook, null>> {
+    const before = this.#asking.get(host) ?? Promise.resolve()
+    const answer = before.then(() => this.#ask(host, instance, signal))
+    const over = answer.then(
+      () => undefined,
+      () => undefined,
+    )
+    this.#asking.set(host, over)
+    void over.then(() => this.#asking.get(host) === over && this.#asking.delete(host))
+    return answer
+  }
+
+  async #ask(host: HostName, instance: InstanceId, signal: AbortSignal): Promise<Exclude<LiveLook, null>> {
+    if (this.#clock.now() < (this.#silentUntil.get(host) ?? -Infinity)) return 'silent'
+    this.#silentUntil.delete(host)
+    try {
+      return (await this.#cloud.guestRuns(instance, { signal })) ? 'running' : 'off'
+    } catch (thrown) {
+      const { code } = ensureError(thrown)
+      if (code === 'AUTH_FORBIDDEN') return 'forbidden'
+      if (!silences.has(code)) throw thrown
+      this.#silentUntil.set(host, this.#clock.now() + silentForMs)
+      return 'silent'
+    }
+  }
+}
+
+export interface CrashLook {
+  cloud: Cloud
+  hypervisors: Hypervisors
+  host: HostName
+  instance: InstanceId
+  /** ms since the epoch. */
+  crashedAt: number
+  sinceMs: number
+  rules: CrashRules
+  signal: AbortSignal
+}
+
+/** Throws what reading the cloud throws: nothing is known then that was not known before. */
+export async function lookAtCrashed(look: CrashLook): Promise<CrashFacts> {
+  const { cloud, host, rules, signal } = look
+  const { crashedAt, sinceMs } = look
+  const instance = await getInstance(look)
+  const unread: CrashFacts = {
+    ...{ host, instance, crashedAt, sinceMs, aggregates: [] as Aggregate[] },
+    ...{ live: null, actions: null, encrypted: false, mayActForProject: false },
+  }
+  if (instance === null || instance.host !== host) return unread
+  const aggregates = (await cloud.listAggregates({ signal })).filter(({ hosts }) => hosts.includes(host))
+  const known = { ...unread, aggregates }
+  if (decideCrash(known, rules).do === 'nothing') return known
+  const [live, actions, volumes] = await Promise.all([
+    isJudgedByHypervisor(instance) ? look.hypervisors.ask(host, instance.id, signal) : null,
+    instance.vmState === 'stopped' ? cloud.listActions(instance.id, { signal }) : null,
+    instance.volumeIds.length === 0
+      ? new Map<string, { encrypted: boolean }>()
+      : cloud.getVolumes(instance.volumeIds, { signal }),
+  ])
+  const encrypted = instance.volumeIds.some((id) => volumes.get(id)?.encrypted !== false)
+  const mayActForProject = encrypted && (await cloud.mayActFor(instance.projectId, { signal }))
+  return { ...known, live, actions, encrypted, mayActForProject }
+}
+
+async function getInstance({ cloud, instance, signal }: CrashLook): Promise<Instance | null> {
+  try {
+    return await cloud.getInstance(instance, { signal })
+  } catch (thrown) {
+    if (ensureError(thrown).code === 'INSTANCE_GONE') return null
+    throw thrown
+  }
+}

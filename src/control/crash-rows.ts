@@ -1,0 +1,113 @@
+/** The rows of an instance's crash: what begins its incident, what ends it, and what its reports are told. Pure. */
+import type { IncidentEnd, IncidentId, NewEntry } from '../domain/entry.ts'
+import { errorRecord, LifeboatError } from '../domain/errors.ts'
+import type { Incident, InstanceRecovery } from '../domain/incident.ts'
+import type { Instance, InstanceId } from '../domain/instance.ts'
+import type { Outcome } from '../domain/outcome.ts'
+import type { InstancePlan } from '../domain/plan.ts'
+import type { Report } from '../domain/report.ts'
+import type { ReportEnd } from '../domain/report-words.ts'
+import type { HostName } from '../domain/service.ts'
+import { afterOf } from '../executor/start-again.ts'
+
+/** The instance, where it crashed, its incident if there is one, and the reports that wait for its end. */
+export interface CrashSubject {
+  host: HostName
+  instance: InstanceId
+  incident: IncidentId | null
+  reports: readonly Report[]
+}
+
+export function openingRows(
+  { host, instance, reports: [report] }: CrashSubject,
+  incident: IncidentId,
+  plan: InstancePlan,
+  rules: { segment: string; mode: 'observe' | 'armed' },
+): NewEntry[] {
+  const about = { incident, host, instance }
+  const openedBy = report?.by ?? 'daemon'
+  const actor = openedBy === 'daemon' ? 'daemon' : `operator:${openedBy}`
+  const { name, projectId } = plan
+  const event = report?.payload['vir_domain_event'] ?? ''
+  const data = { name, projectId, event, ...rules, openedBy, report: report?.uuid ?? '' }
+  return [
+    { kind: 'instance.failed', actor, ...about, data },
+    { kind: 'plan.made', ...about, data: plan },
+  ]
+}
+
+/** Ends the incident and its reports, in one transaction. */
+export function endingRows(subject: CrashSubject, outcome: Outcome, status: ReportEnd, end: IncidentEnd): NewEntry[] {
+  const { host, instance } = subject
+  const incident = subject.incident ?? ''
+  const counts = { [outcome.outcome]: 1 }
+  return [
+    { kind: 'outcome.recorded', incident, host, instance, data: outcome },
+    { kind: 'incident.closed', incident, host, data: { outcome: end, message: outcome.message, counts } },
+    ...settlingRows(subject, status, outcome.message),
+  ]
+}
+
+export function observedRows(subject: CrashSubject, step: string): NewEntry[] {
+  const message = `observed only, nothing was sent: its guest would have been restarted by ${step}`
+  const data = { outcome: 'observed' as const, message, counts: {} }
+  return [
+    { kind: 'incident.closed', incident: subject.incident ?? '', host: subject.host, data },
+    ...settlingRows(subject, 'ignored', 'Lifeboat only observes'),
+  ]
+}
+
+/** The host failed as well. What became of a restart that is out, nobody knows. */
+export function endedByHostRows(
+  subject: CrashSubject,
+  open: Incident | undefined,
+  hostIncident: IncidentId,
+): NewEntry[] {
+  const { host, instance } = subject
+  const message = `its host failed as well: incident ${hostIncident} is about it now`
+  const settled = settlingRows({ ...subject, incident: hostIncident }, 'ignored', message)
+  if (open === undefined) return settled
+  const error = errorRecord(
+    new LifeboatError('DESTINATION_DIED', 'its host failed while it was being restarted', { certainty: 'unknown' }),
+  )
+  const about = { incident: open.id, host, instance }
+  const outcome: Outcome = { outcome: 'left', code: 'HOST_FAILED', message, after: null }
+  return [
+    ...openSteps(open, instance).map((step): NewEntry => ({ kind: 'step.failed', ...about, step, data: { error } })),
+    { kind: 'outcome.recorded', ...about, data: outcome },
+    {
+      kind: 'incident.closed',
+      incident: open.id,
+      host,
+      data: { outcome: 'host-failed', message, counts: { left: 1 } },
+    },
+    ...settled,
+  ]
+}
+
+export function settlingRows(
+  { host, reports, incident }: CrashSubject,
+  status: ReportEnd,
+  message: string,
+): NewEntry[] {
+  return reports.map(({ uuid }) => ({ kind: 'report.settled', host, data: { uuid, status, message, of: incident } }))
+}
+
+/** Keys of steps whose end is not on record. */
+export function openSteps({ instances }: Incident, instance: InstanceId): string[] {
+  return [...(instances.get(instance)?.steps.values() ?? [])]
+    .filter(({ status }) => status === 'intended' || status === 'issued')
+    .map(({ key }) => key)
+}
+
+/** Whether a restart of ours came to its end. */
+export function wasRestarted({ steps }: InstanceRecovery): boolean {
+  return [...steps.values()].some(
+    ({ kind, request, status }) =>
+      (kind === 'reboot' || kind === 'start') && request !== null && status === 'confirmed',
+  )
+}
+
+export function shown(instance: Instance | null): Outcome['after'] {
+  return instance === null ? null : afterOf(instance)
+}

@@ -1,0 +1,359 @@
+/**
+ * One instance that was reported crashed, from the report to its end. It is looked at again and again until engine/crash.ts says that
+ * nothing is to be done, or that it is to be restarted; only then does an incident begin. Everything that it knows is in the journal or in
+ * Nova: a run after a restart of the daemon begins with a look.
+ */
+import { isAborted, sleep } from '../domain/clock.ts'
+import type { IncidentEnd, IncidentId, NewEntry } from '../domain/entry.ts'
+import { pauseAfter } from '../domain/back-off.ts'
+import { ensureError, LifeboatError } from '../domain/errors.ts'
+import { pauseBeforeRestart } from '../domain/instance-failure.ts'
+import { holdsForAPerson, type HoldCode } from '../domain/incident-phases.ts'
+import type { Incident, InstanceRecovery } from '../domain/incident.ts'
+import type { Instance, InstanceId } from '../domain/instance.ts'
+import type { Outcome } from '../domain/outcome.ts'
+import type { Judgement, Report } from '../domain/report.ts'
+import type { ReportEnd } from '../domain/report-words.ts'
+import type { HostName } from '../domain/service.ts'
+import { isBeating } from '../domain/verdict.ts'
+import { decideCrash, planOfCrash, restartTurn, type CrashDecision, type CrashFacts } from '../engine/crash.ts'
+import { Holding } from '../executor/holding.ts'
+import { runOnLivingHost } from '../executor/living-host.ts'
+import { obeyOwner, restartGuest } from '../executor/restart-guest.ts'
+import { lookAtCrashed } from './crash-look.ts'
+import {
+  endedByHostRows,
+  endingRows,
+  observedRows,
+  openingRows,
+  openSteps,
+  settlingRows,
+  shown,
+  wasRestarted,
+  type CrashSubject,
+} from './crash-rows.ts'
+import { restartScene } from './crash-scene.ts'
+import { incidentId } from './incident-id.ts'
+import type { CrashParts } from './crash-parts.ts'
+
+type Restart = Extract<CrashDecision, { do: 'restart' }>
+
+/**
+ * A host that is dying reports its guests one by one. Shorter: some are rebooted in the moment of its death; longer: every restart is late
+ * by as much.
+ */
+const settleMs = 3_000
+
+/** First and longest pause between two looks while Nova is between two states. Longer: a guest stays off; shorter: more requests. */
+const firstLookAgainMs = 1_000
+const rarestLookMs = 10_000
+
+/** How often one that is held is looked at: its owner may start it. Longer: an incident that is over stays open. */
+const heldLookMs = 30_000
+
+/** How often a run that waits for people or for its host asks the daemon itself. */
+const askAgainMs = 500
+
+/** Restarts that Nova refused, or whose instance was otherwise by then, before people are told. */
+const changesAtMost = 20
+
+/** Holds that a person ends, or time: meanwhile Nova is seldom read. */
+const longHolds: ReadonlySet<HoldCode> = new Set(['RESTART_PAUSE', 'RESTARTS_SPENT', 'CRASHES_ON_HOST'])
+
+export class CrashRun {
+  readonly host: HostName
+  readonly instance: InstanceId
+  readonly #parts: CrashParts
+  /** To be settled with its end. */
+  readonly #reports = new Map<string, Report>()
+  /** By our monotonic clock. */
+  #reportedAt: number
+  #incident: IncidentId | null = null
+  #said = 'Lifeboat is looking at it'
+  /** While a restart is under way. */
+  #acting: AbortController | null = null
+  #looks = 0
+  #changes = 0
+  /** Of one that is held: when it is looked at again. */
+  #heldLookAt = -Infinity
+
+  constructor(parts: CrashParts, subject: Pick<CrashSubject, 'host' | 'instance'>) {
+    this.#parts = parts
+    this.host = subject.host
+    this.instance = subject.instance
+    this.#reportedAt = parts.context.clock.now()
+  }
+
+  /** One more report of it, on record. */
+  add(report: Report): void {
+    this.#reports.set(report.uuid, report)
+  }
+
+  /** It was reported just now, on record or not: what was seen before says nothing. */
+  reportedNow(): void {
+    this.#reportedAt = this.#parts.context.clock.now()
+    this.#looks = 0
+    this.#heldLookAt = -Infinity
+  }
+
+  /** Goes on with an incident of a run before. */
+  resume(incident: Incident): void {
+    this.#incident = incident.id
+    this.#reportedAt -= settleMs
+  }
+
+  /** Nothing more is sent: its instances belong to the incident of the host. */
+  hostFailed(): void {
+    this.#acting?.abort()
+  }
+
+  has(uuid: string): boolean {
+    return this.#reports.has(uuid)
+  }
+
+  /** How its reports stand. */
+  get standing(): Judgement {
+    const held = this.#open()?.held ?? null
+    const isAsked = held !== null && holdsForAPerson.has(held.code)
+    return { status: isAsked ? 'error' : 'running', message: held?.message ?? this.#said, incident: this.#incident }
+  }
+
+  /** Resolves at its end, or when the daemon stops. Throws JOURNAL_UNAVAILABLE: then nothing was done that is not on record. */
+  async run(): Promise<void> {
+    const { context, signal } = this.#parts
+    for (;;) {
+      const settleFor = this.#reportedAt + settleMs - context.clock.now()
+      const pauseMs = settleFor > 0 ? settleFor : await this.#turn()
+      if (pauseMs === null || isAborted(signal)) return
+      await sleep(context.clock, pauseMs, signal)
+      if (isAborted(signal)) return
+    }
+  }
+
+  /** One turn. Gives the pause until the next one, null at its end. */
+  async #turn(): Promise<number | null> {
+    if (this.#endIfTaken()) return null
+    const waits = this.#whyNotNow()
+    if (waits !== null) return this.#say(waits, askAgainMs)
+    const incident = this.#open()
+    if (incident !== undefined && openSteps(incident, this.instance).length > 0) return this.#restart(incident)
+    if (incident !== undefined && this.#isHeldStill(incident)) return askAgainMs
+    const beganAt = this.#parts.context.clock.now()
+    let facts: CrashFacts
+    try {
+      facts = await this.#look()
+    } catch (thrown) {
+      this.#looks += 1
+      const message = `Nova cannot be read: ${ensureError(thrown).message}`
+      return this.#say(message, pauseAfter(this.#looks, firstLookAgainMs, heldLookMs))
+    }
+    // It crashed once more while Nova was read.
+    if (this.#reportedAt > beganAt) return 0
+    // Reading took time: its host may have failed meanwhile, or a person ended it.
+    return this.#endIfTaken() ? null : this.#follow(decideCrash(facts, this.#rules()), facts)
+  }
+
+  async #follow(decision: CrashDecision, facts: CrashFacts): Promise<number | null> {
+    switch (decision.do) {
+      case 'wait':
+        this.#looks += 1
+        return this.#say(decision.message, pauseAfter(this.#looks - 4, firstLookAgainMs, rarestLookMs))
+      case 'nothing':
+        return this.#endWithNothing(decision, facts.instance)
+      case 'leave': {
+        this.#begin(facts, decision)
+        const { code, message } = decision
+        return this.#close({ outcome: 'left', code, message, after: shown(facts.instance) }, 'ignored')
+      }
+      case 'restart':
+        return this.#restartAs(decision, facts)
+    }
+  }
+
+  async #restartAs(decision: Restart, facts: CrashFacts): Promise<number | null> {
+    const incident = this.#begin(facts, decision)
+    if (incident.mode === 'observe') return this.#end(observedRows(this.#subject(), decision.step))
+    const heldMs = this.#hold(incident)
+    if (heldMs !== null) return heldMs
+    this.#enter(incident, decision)
+    return this.#restart(incident)
+  }
+
+  /** Puts on record why the restart waits, and gives the pause until it is asked again. Null: it may be sent. */
+  #hold(incident: Incident): number | null {
+    const { context, record, monitor, signal } = this.#parts
+    const { clock, permissions } = context
+    const rules = monitor.segment(this.host).restart
+    const crashes = { crashesOnHost: record.crashesOn(this.host), crashedAt: this.#reportedAt }
+    const known = { restarts: record.restarts(this.instance, rules), ...crashes, released: incident.override !== null }
+    const turn = restartTurn(known, rules, pauseBeforeRestart, clock.now())
+    const holding = new Holding(runOnLivingHost(context, incident.id, this.host, signal))
+    if (!turn.go) {
+      holding.hold(turn.hold, turn.message)
+      this.#heldLookAt = turn.until ?? clock.now() + heldLookMs
+      return askAgainMs
+    }
+    const permission = permissions.of(incident)
+    if (permission.allowed) {
+      holding.goOn('nothing holds it any more')
+      return null
+    }
+    if ('hold' in permission) holding.hold(permission.hold, permission.message)
+    return askAgainMs
+  }
+
+  #isHeldStill({ held, override }: Incident): boolean {
+    if (held === null || override !== null || !longHolds.has(held.code)) return false
+    return this.#parts.context.clock.now() < this.#heldLookAt
+  }
+
+  /** The recipe that fits now, in a round of its own where one was tried before. */
+  #enter(incident: Incident, { step, message }: Restart): void {
+    const { recipe, steps } = this.#recovery(incident)
+    if (recipe === step && steps.size === 0) return
+    const { host, instance } = this
+    const data = { recipe: step, because: message }
+    this.#append([{ kind: 'recipe.entered', incident: incident.id, host, instance, data }])
+  }
+
+  async #restart(incident: Incident): Promise<number | null> {
+    const abort = new AbortController()
+    this.#acting = abort
+    const signal = AbortSignal.any([abort.signal, this.#parts.signal])
+    const mayAct = (): boolean => this.#whyNotNow() === null && this.#parts.store.openOn(this.host) === undefined
+    const scene = restartScene(this.#parts, { incident, recovery: this.#recovery(incident), signal, mayAct })
+    try {
+      const restarted = await restartGuest(scene)
+      this.#looks = 0
+      if ('error' in restarted) return this.#afterFailure(restarted.is, restarted.error)
+      // A look tells how it ended.
+      const stopped = restarted.is === 'nothing' ? null : await obeyOwner(scene)
+      if (stopped === null) return 0
+      const message = 'its owner had stopped it in the moment of the restart; it is stopped again'
+      return this.#close({ outcome: 'left', code: 'STOPPED_BY_OWNER', message, after: shown(stopped) }, 'finished')
+    } catch (thrown) {
+      const error = ensureError(thrown)
+      if (error.code !== 'SHUTDOWN') throw error
+      return askAgainMs
+    } finally {
+      this.#acting = null
+    }
+  }
+
+  #afterFailure(is: 'changed' | 'failed', error: LifeboatError): number | null {
+    const { certainty, code, message } = error
+    if (code === 'HELD_BACK') return askAgainMs
+    this.#changes += 1
+    if (is === 'changed' && this.#changes < changesAtMost)
+      return pauseAfter(this.#changes, firstLookAgainMs, rarestLookMs)
+    return this.#close({ outcome: certainty === 'unknown' ? 'stuck' : 'failed', code, message, after: null }, 'failed')
+  }
+
+  #look(): Promise<CrashFacts> {
+    const { context, hypervisors, signal } = this.#parts
+    const { clock, cloud } = context
+    return lookAtCrashed({
+      ...{ cloud, hypervisors, host: this.host, instance: this.instance, signal, rules: this.#rules() },
+      crashedAt: this.#crashedAt(),
+      sinceMs: clock.now() - this.#reportedAt,
+    })
+  }
+
+  #rules() {
+    const { monitor, ownerPolicy } = this.#parts
+    const { name, restart, policy } = monitor.segment(this.host)
+    return { segment: name, restart, policy, owner: ownerPolicy() }
+  }
+
+  /** The earliest that is known, ms since the epoch: a sender's clock may be ahead. */
+  #crashedAt(): number {
+    const reported = [...this.#reports.values()].flatMap(({ generatedAt, receivedAt }) => [generatedAt, receivedAt])
+    const stamps = [...reported, this.#open()?.openedAt ?? ''].map((at) => Date.parse(at))
+    return Math.min(this.#parts.context.clock.wall(), ...stamps.filter((stamp) => !Number.isNaN(stamp)))
+  }
+
+  /** Why nothing may be done, or even looked at, now. Null: nothing speaks against it. */
+  #whyNotNow(): string | null {
+    const { monitor } = this.#parts
+    const frozen = monitor.frozen()
+    if (frozen !== null) return `The control plane is in doubt: ${frozen.message}`
+    const verdict = monitor.verdict(this.host)
+    if (verdict === undefined) return 'Nova has not been read yet'
+    return isBeating(verdict) ? null : `Its host is being looked at: ${verdict.message}`
+  }
+
+  /** The host failed as well, or a person took over. */
+  #endIfTaken(): boolean {
+    const incident = this.#open()
+    const hostIncident = this.#parts.store.openOn(this.host)
+    if (hostIncident !== undefined) this.#end(endedByHostRows(this.#subject(), incident, hostIncident.id))
+    else if (incident === undefined || incident.cancelled === null) return false
+    else {
+      const message = `cancelled by ${incident.cancelled.by}: ${incident.cancelled.reason}`
+      this.#close({ outcome: 'left', code: 'CANCELLED', message, after: null }, 'failed', 'left-to-people')
+    }
+    return true
+  }
+
+  #endWithNothing(decision: Extract<CrashDecision, { do: 'nothing' }>, instance: Instance | null): null {
+    const { status, code, message } = decision
+    const incident = this.#open()
+    if (incident === undefined) return this.#end(settlingRows(this.#subject(), status, message))
+    const after = shown(instance)
+    if (code !== 'RUNS_AGAIN') return this.#close({ outcome: 'left', code, message, after }, status)
+    if (!wasRestarted(this.#recovery(incident)))
+      return this.#close({ outcome: 'recovered', code, message, after }, status)
+    const says = `restarted on ${this.host}, and its hypervisor says that it runs`
+    return this.#close({ outcome: 'recovered', code: 'RESTARTED', message: says, after }, status)
+  }
+
+  #close(outcome: Outcome, status: ReportEnd, end: IncidentEnd = 'done'): null {
+    return this.#end(endingRows(this.#subject(), outcome, status, end))
+  }
+
+  #end(rows: NewEntry[]): null {
+    this.#append(rows)
+    if (this.#incident !== null) this.#parts.store.forgetClosed(this.#incident)
+    return null
+  }
+
+  /** The open incident, opened and planned if there is none yet. */
+  #begin(facts: CrashFacts, decision: Extract<CrashDecision, { do: 'leave' | 'restart' }>): Incident {
+    const known = this.#open()
+    if (known !== undefined) return known
+    const { store, monitor, mode, context } = this.#parts
+    const { instance } = facts
+    if (instance === null) throw new LifeboatError('INVARIANT', `nothing is known of ${this.instance}`)
+    const id = incidentId(`${this.host}-${this.instance.slice(0, 8)}`, context.clock.wall(), (taken) =>
+      store.has(taken),
+    )
+    const rules = { segment: monitor.segment(this.host).name, mode: mode() }
+    this.#append(openingRows(this.#subject(), id, planOfCrash(instance, decision, facts), rules))
+    this.#incident = id
+    return store.get(id)
+  }
+
+  #open(): Incident | undefined {
+    const incident = this.#incident === null ? undefined : this.#parts.store.inMemory(this.#incident)
+    return incident?.closed === null ? incident : undefined
+  }
+
+  #recovery(incident: Incident): InstanceRecovery {
+    const recovery = incident.instances.get(this.instance)
+    if (recovery === undefined) throw new LifeboatError('INVARIANT', `incident ${incident.id} has no plan`)
+    return recovery
+  }
+
+  #subject(): CrashSubject {
+    return { host: this.host, instance: this.instance, incident: this.#incident, reports: [...this.#reports.values()] }
+  }
+
+  #append(entries: NewEntry[]): void {
+    this.#parts.context.journal.append(entries)
+  }
+
+  #say(message: string, pauseMs: number): number {
+    this.#said = message
+    return pauseMs
+  }
+}

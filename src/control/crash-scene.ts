@@ -1,0 +1,51 @@
+/** What a restart of a crashed guest acts with: its run, its gate, its place in the queue. */
+import { isAborted } from '../domain/clock.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { Incident, InstanceRecovery } from '../domain/incident.ts'
+import { CloudTrouble } from '../executor/cloud-trouble.ts'
+import type { Act } from '../executor/context.ts'
+import { Holding } from '../executor/holding.ts'
+import { HostWatch } from '../executor/host-watch.ts'
+import { lastMoment } from '../executor/last-moment.ts'
+import { runOnLivingHost } from '../executor/living-host.ts'
+import type { RestartScene } from '../executor/restart-guest.ts'
+import { Slots } from '../executor/slots.ts'
+import type { InstanceFailuresParts } from './crash-parts.ts'
+
+export interface Restarting {
+  incident: Incident
+  recovery: InstanceRecovery
+  /** Aborts when the daemon stops, or the host fails. */
+  signal: AbortSignal
+  /** Whether its host lives, and nothing is in doubt. */
+  mayAct: () => boolean
+}
+
+/** Every write is asked about once more right before it leaves. */
+export function restartScene(
+  { context, queue, monitor, store }: InstanceFailuresParts,
+  { incident: { id, host }, recovery, signal, mayAct }: Restarting,
+): RestartScene {
+  const { clock, cloud, observer, settings, permissions } = context
+  const run = runOnLivingHost(context, id, host, signal)
+  const { maxParallelPerHost, priority } = monitor.segment(host)
+  const isOpen = (act?: Act): boolean => {
+    const incident = store.inMemory(id)
+    return !isAborted(signal) && incident !== undefined && mayAct() && permissions.of(incident, act).allowed
+  }
+  return {
+    ...{ run, recovery },
+    watch: new HostWatch({ cloud, clock, observer, host, signal, tickMs: settings.tickMs, cloudTimeMs: clock.wall() }),
+    slots: new Slots(queue, maxParallelPerHost, priority),
+    trouble: new CloudTrouble(run, new Holding(run)),
+    gate: {
+      isOpen,
+      lastMoment: (act) => lastMoment(clock, () => isOpen(act)),
+      // What speaks against it now is for the next turn to say.
+      pass: (act) =>
+        isOpen(act)
+          ? Promise.resolve()
+          : Promise.reject(new LifeboatError('HELD_BACK', 'it is not allowed any more', { retry: 'backoff' })),
+    },
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Guests that crash on hosts that live, driven by the reports of instance monitors. Owns which of them are looked at just now, one run for
+ * each instance and host (crash-run.ts); what is to be done is decided in engine/crash.ts.
+ *
+ * Lifeboat finds no such crash by itself: Nova shows a guest that died as it shows one that switched itself off, and only the hypervisor's
+ * own word tells them apart.
+ */
+import { isAborted, sleep } from '../domain/clock.ts'
+import { pauseAfter } from '../domain/back-off.ts'
+import { ensureError } from '../domain/errors.ts'
+import { crashedInstance } from '../domain/instance-failure.ts'
+import type { InstanceId } from '../domain/instance.ts'
+import type { Judgement, Report, ReportOrder } from '../domain/report.ts'
+import type { HostName } from '../domain/service.ts'
+import { Hypervisors } from './crash-look.ts'
+import type { CrashParts, InstanceFailuresParts } from './crash-parts.ts'
+import { CrashRecord } from './crash-record.ts'
+import { CrashRun } from './crash-run.ts'
+
+/** Pauses after the journal could not be written, or a bug. Longer: a guest stays off; shorter: a full disk fills the log. */
+const firstRetryMs = 1_000
+const rarestRetryMs = 60_000
+
+export class InstanceFailures {
+  readonly #parts: CrashParts
+  readonly #runs = new Map<string, { run: CrashRun; ended: Promise<void> }>()
+
+  constructor(parts: InstanceFailuresParts) {
+    const { clock, cloud, journal } = parts.context
+    const record = new CrashRecord(journal, clock)
+    this.#parts = { ...parts, record, hypervisors: new Hypervisors(clock, cloud) }
+    journal.onAppend(({ kind, host }) => {
+      if (kind !== 'incident.opened') return
+      for (const { run } of this.#runs.values()) if (run.host === host) run.hostFailed()
+    })
+  }
+
+  /** Goes on with the incidents that the run before left open. Their reports follow by `reported`. */
+  start(): void {
+    for (const incident of this.#parts.store.openCrashes()) {
+      const { host, crashed } = incident
+      if (crashed !== null) this.#runOf(host, crashed.instance, (run) => run.resume(incident))
+    }
+  }
+
+  /** A monitor says that it crashed, just now; whether that is a repetition or not, what was seen before says nothing any more. */
+  crashed(order: Pick<ReportOrder, 'about' | 'host' | 'payload'>): void {
+    const instance = crashedInstance(order)
+    if (instance !== null) this.#runs.get(keyOf(order.host, instance))?.run.reportedNow()
+  }
+
+  /** A report of a crash that is on record, and not settled. */
+  reported(report: Report): void {
+    const instance = crashedInstance(report)
+    if (instance !== null) this.#runOf(report.host, instance, (run) => run.add(report))
+  }
+
+  /** How a report stands that is not settled. */
+  standing({ uuid }: Pick<Report, 'uuid'>): Judgement {
+    for (const { run } of this.#runs.values()) if (run.has(uuid)) return run.standing
+    return { status: 'new', message: 'Lifeboat has it on record', incident: null }
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    await Promise.allSettled([...this.#runs.values()].map(({ ended }) => ended))
+  }
+
+  #runOf(host: HostName, instance: InstanceId, prepare: (run: CrashRun) => void): void {
+    const key = keyOf(host, instance)
+    const known = this.#runs.get(key)
+    if (known !== undefined) return prepare(known.run)
+    const run = new CrashRun(this.#parts, { host, instance })
+    prepare(run)
+    const ended = this.#untilItsEnd(run).finally(() => this.#runs.delete(key))
+    this.#runs.set(key, { run, ended })
+  }
+
+  /** Never rejects. */
+  async #untilItsEnd(run: CrashRun): Promise<void> {
+    const { context, signal } = this.#parts
+    for (let failures = 1; !isAborted(signal); failures++) {
+      try {
+        return await run.run()
+      } catch (thrown) {
+        const { host, instance } = run
+        context.observer.log?.('warn', 'instance_failure.failed', { host, instance }, ensureError(thrown))
+        await sleep(context.clock, pauseAfter(failures, firstRetryMs, rarestRetryMs), signal)
+      }
+    }
+  }
+}
+
+function keyOf(host: HostName, instance: InstanceId): string {
+  return `${host}/${instance}`
+}

@@ -1,0 +1,277 @@
+/**
+ * What to do about a guest that was reported crashed on a host that lives. Pure: the table of docs/instance-failures.md, in its order.
+ *
+ * Nova's own record is stale after a crash (docs/nova.md §1.8): it shows the instance active until its power sync comes by, and then
+ * calls `stop` for it in nobody's name. So an active instance is judged by its hypervisor's answer, and a stopped one by its history:
+ * only a stop in nobody's name is undone.
+ */
+import { cloudTimeMs } from '../domain/cloud-time.ts'
+import { crashRule, type crashCodes, type RestartRules } from '../domain/instance-failure.ts'
+import { powerState, type Aggregate, type Instance, type InstanceAction } from '../domain/instance.ts'
+import type { InstancePlan, Recipe, StepKind } from '../domain/plan.ts'
+import { byPowerSync, lastOrder, powerActions } from '../domain/power-history.ts'
+import type { InstancePolicy } from '../domain/segment.ts'
+import type { HostName } from '../domain/service.ts'
+import { ownerPolicyOf, type OwnerPolicySettings } from './owner-policy.ts'
+
+/** What the hypervisor said. `forbidden`: we may not ask; `silent`: its nova-compute did not answer. Null: it was not asked. */
+export type LiveLook = 'running' | 'off' | 'forbidden' | 'silent' | null
+
+export interface CrashFacts {
+  /** Where the report came from. */
+  host: HostName
+  /** Null: Nova knows it no longer. */
+  instance: Instance | null
+  live: LiveLook
+  /** Newest first. Null: they were not read. */
+  actions: readonly InstanceAction[] | null
+  /** Of its host. */
+  aggregates: Aggregate[]
+  /** Unread volumes count as encrypted. */
+  encrypted: boolean
+  mayActForProject: boolean
+  /** When it crashed, as the report tells, ms since the epoch. */
+  crashedAt: number
+  /** Since the report came, by our monotonic clock. */
+  sinceMs: number
+}
+
+export interface CrashRules {
+  segment: string
+  restart: RestartRules
+  policy: InstancePolicy
+  owner: OwnerPolicySettings
+}
+
+/** Why nothing is begun, or nothing more is to be done. */
+export type NothingCode =
+  | 'INSTANCE_GONE'
+  | 'MOVED_BY_OTHERS'
+  | 'NO_GUEST'
+  | 'NOT_ASKED'
+  | 'RUNS_AGAIN'
+  | 'STOPPED_BY_OWNER'
+  | 'OFF_BEFORE'
+export type CrashCode = keyof typeof crashCodes | 'STOPPED_BY_OWNER' | 'ENCRYPTED_WITHOUT_KEY'
+
+export type CrashDecision =
+  /** None of our business, or well already: nothing is begun. */
+  | { do: 'nothing'; status: 'ignored' | 'finished'; code: NothingCode; message: string }
+  /** Nova is between two states: look again. */
+  | { do: 'wait'; message: string }
+  /** People are told, and nothing is done. */
+  | { do: 'leave'; code: CrashCode; message: string }
+  | { do: 'restart'; step: Extract<StepKind, 'reboot' | 'start'>; message: string }
+
+/**
+ * Without leave to ask the hypervisor, how long Nova is given to notice by itself: its driver holds an event back for 15 s. Shorter: a
+ * guest that is dead is taken for one that runs.
+ */
+const storedStateTellsAfterMs = 20_000
+
+/** How long a task may last before people are told. Longer: a guest stays off untold; shorter: a snapshot that takes its time is told. */
+const taskAtMostMs = 600_000
+
+/**
+ * A stop this much before the crash may be of it: clocks differ, and a monitor that gets no answer reports for two minutes. Larger: the
+ * stop of a guest that had switched itself off before is taken for it; smaller: one that was reported late stays off.
+ */
+const clockMarginMs = 180_000
+
+/** States that hold no guest. */
+const withoutGuest: ReadonlySet<string> = new Set([
+  'building',
+  'deleted',
+  'soft-delete',
+  'soft-deleted',
+  'shelved',
+  'shelved_offloaded',
+])
+
+export function decideCrash(facts: CrashFacts, rules: CrashRules): CrashDecision {
+  const { instance, host } = facts
+  if (instance === null || instance.status === 'DELETED') return nothing('INSTANCE_GONE', 'Nova has no such instance')
+  // The destination of a live migration that failed reports so too, and what an evacuation left behind.
+  if (instance.host !== host)
+    return nothing(
+      'MOVED_BY_OTHERS',
+      `Nova shows it on ${instance.host ?? 'no host'}, not on ${host}: it did not crash there`,
+    )
+  if (withoutGuest.has(instance.vmState)) return nothing('NO_GUEST', `It is ${instance.vmState} and has no guest`)
+  const unwanted = unlessAsked(facts, instance, rules)
+  if (unwanted !== null) return nothing('NOT_ASKED', unwanted)
+  if (instance.taskState !== null) return whileBusy(facts, instance.taskState)
+  switch (instance.vmState) {
+    case 'active':
+      return whileActive(facts, instance)
+    case 'stopped':
+      return whileStopped(facts)
+    case 'error':
+      return whileInError(facts, rules)
+    case 'resized':
+      return unlessItRuns(facts, leave('CRASHED_RESIZED', 'its resize waits for a confirmation'))
+    case 'paused':
+    case 'suspended':
+    case 'rescued':
+      return unlessItRuns(facts, leave('CRASHED_PAUSED', `Nova shows it ${instance.vmState}`))
+    default:
+      return nothing('NO_GUEST', `Lifeboat does not know the state ${instance.vmState}`)
+  }
+}
+
+/** Whether the answer of the hypervisor decides: the caller asks it then, and not otherwise. */
+export function isJudgedByHypervisor({ vmState, taskState }: Instance): boolean {
+  return taskState === null && vmState !== 'stopped' && !withoutGuest.has(vmState)
+}
+
+function unlessAsked({ aggregates }: CrashFacts, instance: Instance, rules: CrashRules): string | null {
+  const { value, from } = ownerPolicyOf(instance, aggregates, rules.owner)
+  if (value === 'leave' || value === 'stopped') return `Its owner policy is ${value} (${from})`
+  if (value === 'none' && rules.restart.unasked === 'leave')
+    return `Segment ${rules.segment} restarts only instances that ask for it, and this one does not`
+  return null
+}
+
+function whileBusy({ sinceMs }: CrashFacts, task: string): CrashDecision {
+  if (sinceMs < taskAtMostMs) return { do: 'wait', message: `Nova is at work on it (${task})` }
+  return leave('CRASHED_MID_TASK', `Nova is still at work on it (${task})`)
+}
+
+function whileActive(facts: CrashFacts, instance: Instance): CrashDecision {
+  const { live, sinceMs } = facts
+  if (live === 'running') return nothing('RUNS_AGAIN', 'Its hypervisor says that it runs')
+  if (live === 'silent' || live === null) return { do: 'wait', message: 'Its nova-compute does not answer' }
+  if (live === 'forbidden') {
+    if (sinceMs < storedStateTellsAfterMs)
+      return { do: 'wait', message: 'Lifeboat may not ask its hypervisor, and waits until Nova has noticed' }
+    return nothing('RUNS_AGAIN', 'Nova shows it running; Lifeboat may not ask its hypervisor')
+  }
+  if (instance.powerState === powerState.paused) return leave('CRASHED_PAUSED', 'Nova shows its guest paused')
+  return restart(facts, 'reboot', 'its hypervisor says that it does not run')
+}
+
+function whileStopped(facts: CrashFacts): CrashDecision {
+  const { actions, crashedAt } = facts
+  if (actions === null) return { do: 'wait', message: 'Its history could not be read' }
+  if (lastOrder(actions) === 'stop') return nothing('STOPPED_BY_OWNER', 'Its owner stopped it, and it stays off')
+  const [newest] = powerActions(actions)
+  if (newest === undefined || !byPowerSync(newest))
+    return leave('CRASHED_UNEXPLAINED', 'Nova shows it stopped, and nobody is on record who did it')
+  if (cloudTimeMs(newest.startedAt) < crashedAt - clockMarginMs)
+    return nothing('OFF_BEFORE', `It is off since ${newest.startedAt}, before it was reported`)
+  return restart(facts, 'start', `Nova's power sync found it off at ${newest.startedAt}; nobody had stopped it`)
+}
+
+function whileInError(facts: CrashFacts, { policy, segment }: CrashRules): CrashDecision {
+  if (policy.errorBefore === 'leave')
+    return unlessItRuns(facts, leave('CRASHED_ERROR', `it was in ERROR, and segment ${segment} leaves such instances`))
+  return unlessItRuns(facts, restart(facts, 'reboot', 'it was in ERROR, and its hypervisor says that it does not run'))
+}
+
+/** Only an answer that it does not run lets anything follow. */
+function unlessItRuns({ live, sinceMs }: CrashFacts, otherwise: CrashDecision): CrashDecision {
+  if (live === 'running') return nothing('RUNS_AGAIN', 'Its hypervisor says that it runs')
+  if (live === 'silent' || live === null) return { do: 'wait', message: 'Its nova-compute does not answer' }
+  if (live === 'forbidden' && otherwise.do === 'restart')
+    return sinceMs < storedStateTellsAfterMs
+      ? { do: 'wait', message: 'Lifeboat may not ask its hypervisor' }
+      : leave('CRASHED_ERROR', 'it was in ERROR, and Lifeboat may not ask its hypervisor whether it runs')
+  return otherwise
+}
+
+function restart({ encrypted, mayActForProject }: CrashFacts, step: 'reboot' | 'start', why: string): CrashDecision {
+  if (encrypted && !mayActForProject)
+    return leave(
+      'ENCRYPTED_WITHOUT_KEY',
+      'it has an encrypted volume, and Lifeboat may not fetch its key: its owner starts it',
+    )
+  return { do: 'restart', step, message: why }
+}
+
+function leave(code: CrashCode, why: string): CrashDecision {
+  return { do: 'leave', code, message: why }
+}
+
+function nothing(code: NothingCode, message: string): CrashDecision {
+  const isWell = code === 'RUNS_AGAIN' || code === 'STOPPED_BY_OWNER'
+  return { do: 'nothing', status: isWell ? 'finished' : 'ignored', code, message }
+}
+
+/** The plan of an instance whose guest crashed. Its recipes are the two ways back: the one that fits is entered. */
+export function planOfCrash(
+  instance: Instance,
+  decision: Extract<CrashDecision, { do: 'leave' | 'restart' }>,
+  { encrypted, mayActForProject }: Pick<CrashFacts, 'encrypted' | 'mayActForProject'>,
+): InstancePlan {
+  const isRestart = decision.do === 'restart'
+  return {
+    ...{ instanceId: instance.id, name: instance.name, projectId: instance.projectId, rule: crashRule },
+    decision: isRestart ? 'recover' : 'leave',
+    reason: isRestart ? 'CRASHED' : decision.code,
+    message: `Its guest crashed: ${decision.message}`,
+    original: {
+      ...{ instance, wanted: 'running', wantedBecause: 'its guest crashed, and nobody had stopped it', flagged: false },
+      ...{ locked: instance.locked, lockedReason: instance.lockedReason, knownEvacuations: [], resize: null },
+    },
+    recipe: isRestart ? recipeOf(decision.step).name : null,
+    recipes: isRestart ? { reboot: recipeOf('reboot'), start: recipeOf('start') } : {},
+    expected: isRestart ? 'running' : null,
+    asProject: encrypted && mayActForProject ? instance.projectId : null,
+    ...{ priority: 0, exclusive: null, debts: [], notes: [] },
+  }
+}
+
+/** Refusals are tried again a few times; then Nova is read again, and whatever fits then is done. */
+function recipeOf(step: 'reboot' | 'start'): Recipe {
+  const retry = {
+    on: ['API_UNAVAILABLE' as const, 'API_THROTTLED' as const],
+    ...{ attempts: 10, firstMs: 1_000, capMs: 30_000 },
+  }
+  return { name: step, steps: [{ id: step, do: step, deadlineMs: 300_000, retry }], finally: [] }
+}
+
+/** What the journal knows of earlier crashes. Times are milliseconds on the clock of `now`. */
+export interface RestartRecord {
+  /** Restarts of this instance by Lifeboat, in any order. */
+  restarts: readonly number[]
+  /** When it crashed last. */
+  crashedAt: number
+  /** Instances whose guests crashed on its host within `crashesWithinMs`, this one included. */
+  crashesOnHost: number
+  /** A person said that it is restarted once more, after it was held for that. */
+  released: boolean
+}
+
+export type RestartTurn =
+  | { go: true }
+  | { go: false; hold: 'RESTART_PAUSE' | 'RESTARTS_SPENT' | 'CRASHES_ON_HOST'; message: string; until: number | null }
+
+/** Whether the restart may be sent now, as far as earlier crashes say. */
+export function restartTurn(
+  record: RestartRecord,
+  rules: RestartRules,
+  pauseMs: (n: number) => number,
+  now: number,
+): RestartTurn {
+  const { restarts, crashedAt, crashesOnHost, released } = record
+  if (released) return { go: true }
+  if (crashesOnHost > rules.maxPerHost)
+    return {
+      go: false,
+      hold: 'CRASHES_ON_HOST',
+      message: `guests of ${crashesOnHost} instances crashed on this host lately: its memory, its storage or its hypervisor may be the cause`,
+      until: null,
+    }
+  const recent = restarts.filter((at) => now - at < rules.withinMs).length
+  if (recent >= rules.maxRestarts)
+    return {
+      go: false,
+      hold: 'RESTARTS_SPENT',
+      message: `it crashed again after ${recent} restarts within ${Math.round(rules.withinMs / 60_000)} min`,
+      until: null,
+    }
+  const dueAt = crashedAt + pauseMs(recent)
+  if (now >= dueAt) return { go: true }
+  const message = `it crashed again after ${recent === 1 ? 'one restart' : `${recent} restarts`}: the next one waits for ${Math.round(pauseMs(recent) / 1_000)} s after the crash`
+  return { go: false, hold: 'RESTART_PAUSE', message, until: dueAt }
+}

@@ -1,0 +1,96 @@
+/**
+ * Restarts one guest that crashed on its living host: one step with its rows, from wherever a crash of ours left them. Never decides
+ * whether, and never says how it ended: Nova is read again for that.
+ */
+import { ensureError, LifeboatError } from '../domain/errors.ts'
+import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
+import type { Instance } from '../domain/instance.ts'
+import type { RecipeStep } from '../domain/plan.ts'
+import { lastOrder } from '../domain/power-history.ts'
+import type { Passage } from './attempt.ts'
+import type { CloudTrouble } from './cloud-trouble.ts'
+import type { Run } from './context.ts'
+import type { HostWatch } from './host-watch.ts'
+import { orderedSince } from './power-order.ts'
+import { retryRead } from './retry.ts'
+import type { Slots } from './slots.ts'
+import type { StepDriver } from './step-driver.ts'
+import { runStep } from './step-runner.ts'
+import { startWhereItIs, stopWhereItIs } from './steps/power.ts'
+import { reboot } from './steps/reboot.ts'
+
+export interface RestartScene {
+  run: Run
+  watch: HostWatch
+  recovery: InstanceRecovery
+  gate: Passage
+  slots: Slots
+  trouble: CloudTrouble
+}
+
+/**
+ * `sent`: the restart came to its end. `nothing`: it ran already, or its owner's word was against it. `changed`: Nova refused it or shows
+ * the instance otherwise by now. `failed`: it was carried out, and did not work, or nobody knows.
+ */
+export type Restarted = { is: 'sent' | 'nothing' } | { is: 'changed' | 'failed'; error: LifeboatError }
+
+const where: { [K in 'reboot' | 'start']: StepDriver<K> } = { reboot, start: startWhereItIs }
+
+/** Carries the recipe in force to its end. Throws only what ends the whole run: SHUTDOWN, JOURNAL_UNAVAILABLE. */
+export async function restartGuest(scene: RestartScene): Promise<Restarted> {
+  const { recovery } = scene
+  const step = recovery.plan.recipes[recovery.recipe ?? '']?.steps[0]
+  if (step === undefined || (step.do !== 'reboot' && step.do !== 'start'))
+    throw new LifeboatError('INVARIANT', `the plan of ${recovery.plan.instanceId} has no restart`)
+  try {
+    const result = await runStep(where[step.do], stepScene(scene, step, 'begins'), scene.gate, scene.slots)
+    return { is: result !== null && 'nothingToDo' in result ? 'nothing' : 'sent' }
+  } catch (thrown) {
+    const error = ensureError(thrown)
+    if (error.code === 'SHUTDOWN' || error.code === 'JOURNAL_UNAVAILABLE') throw error
+    return { is: error.certainty === 'not-applied' ? 'changed' : 'failed', error }
+  }
+}
+
+/**
+ * Stops the guest again whose owner had ordered a stop in the moment between our last look and our reboot: Nova carried out both, and the
+ * reboot came last. A guest that its owner wants off must not run.
+ *
+ * @returns what Nova shows of it then; null where no such order was given
+ */
+export async function obeyOwner(scene: RestartScene): Promise<Instance | null> {
+  const { run, watch, recovery } = scene
+  const { plan } = recovery
+  const stop: RecipeStep = { id: 'stop-again', do: 'stop', deadlineMs: 300_000 }
+  const restart = lastRestart(recovery)
+  if (restart === undefined) return null
+  if (!hasBegun(recovery, stop.id)) {
+    const actions = await retryRead(run.clock, run.signal, () =>
+      run.cloud.listActions(plan.instanceId, { signal: run.signal }),
+    )
+    const others = actions.filter(({ requestId }) => requestId !== restart.requestId)
+    if (lastOrder(orderedSince(restart.cloudTime, others)) !== 'stop') return null
+    const seen = await retryRead(run.clock, run.signal, () => watch.read(plan.instanceId))
+    if (seen.vmState !== 'active') return null
+  }
+  await runStep(stopWhereItIs, stepScene(scene, stop, 'closes'), scene.gate, scene.slots)
+  return retryRead(run.clock, run.signal, () => watch.read(plan.instanceId))
+}
+
+function stepScene({ run, watch, recovery, trouble }: RestartScene, step: RecipeStep, act: 'begins' | 'closes') {
+  return { run, watch, trouble, plan: recovery.plan, recovery, step, signal: run.signal, act }
+}
+
+/** The reboot that was sent last. A start is refused by Nova where a stop came before it. */
+function lastRestart({ steps }: InstanceRecovery): { requestId: string | null; cloudTime: string } | undefined {
+  const sent = [...steps.values()].findLast(
+    (record): record is StepRecord<'reboot'> => record.kind === 'reboot' && record.request !== null,
+  )
+  return sent?.before === undefined || sent.before === null
+    ? undefined
+    : { requestId: sent.requestId, cloudTime: sent.before.cloudTime }
+}
+
+function hasBegun({ steps, round, recipe }: InstanceRecovery, id: string): boolean {
+  return [...steps.keys()].some((key) => key.startsWith(`${round}.${recipe}.${id}.`))
+}

@@ -1,0 +1,219 @@
+/** What is done about a guest that was reported crashed: the table of docs/instance-failures.md, row by row. */
+import { describe, expect, test } from 'vitest'
+import { defaultRestartRules, pauseBeforeRestart } from '../../src/domain/instance-failure.ts'
+import type { InstanceAction } from '../../src/domain/instance.ts'
+import { builtInSettings } from '../../src/domain/segment.ts'
+import {
+  decideCrash,
+  isJudgedByHypervisor,
+  planOfCrash,
+  restartTurn,
+  type CrashFacts,
+  type CrashRules,
+  type RestartRecord,
+  type RestartTurn,
+} from '../../src/engine/crash.ts'
+import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
+import { instance } from './surveys.ts'
+
+const asked = { HA_Enabled: 'true' }
+const crashedAt = Date.parse('2026-11-20T10:00:00Z')
+
+function facts(changes: Partial<CrashFacts> = {}): CrashFacts {
+  return {
+    host: 'cmp01',
+    instance: instance({ host: 'cmp01', metadata: asked }),
+    ...{ live: 'off', actions: null, aggregates: [], encrypted: false, mayActForProject: false },
+    ...{ crashedAt, sinceMs: 3_000 },
+    ...changes,
+  }
+}
+
+const rules: CrashRules = {
+  segment: 'rack-a',
+  restart: defaultRestartRules,
+  policy: builtInSettings.policy,
+  owner: defaultOwnerPolicy,
+}
+
+const like = (changes: Parameters<typeof instance>[0]): Pick<CrashFacts, 'instance'> => ({
+  instance: instance({ host: 'cmp01', metadata: asked, ...changes }),
+})
+const bySync = (at: string): InstanceAction => action('stop', at, { userId: null, projectId: null })
+
+function action(name: string, startedAt: string, changes: Partial<InstanceAction> = {}): InstanceAction {
+  const base = { requestId: `req-${startedAt}`, userId: 'u', projectId: 'p', message: null, events: [] }
+  return { ...base, action: name, startedAt, ...changes }
+}
+
+describe('an instance that was reported crashed', () => {
+  test.each<[string, Partial<CrashFacts>, object]>([
+    ['is ignored when Nova knows it no longer', { instance: null }, { do: 'nothing', code: 'INSTANCE_GONE' }],
+    ['is ignored when it is on another host', like({ host: 'cmp02' }), { do: 'nothing', code: 'MOVED_BY_OTHERS' }],
+    ['is ignored when it has no guest', like({ vmState: 'shelved_offloaded' }), { do: 'nothing', code: 'NO_GUEST' }],
+    ['is ignored when nobody asked for it', like({ metadata: {} }), { do: 'nothing', code: 'NOT_ASKED' }],
+    [
+      'is ignored when its owner wants it left',
+      like({ metadata: { lifeboat: 'leave' } }),
+      { do: 'nothing', code: 'NOT_ASKED' },
+    ],
+    [
+      'is ignored when its owner wants it stopped after a failure',
+      like({ metadata: { lifeboat: 'stopped' } }),
+      { do: 'nothing', code: 'NOT_ASKED' },
+    ],
+    ['waits while Nova is at work on it', like({ taskState: 'powering-off' }), { do: 'wait' }],
+    [
+      'is told when Nova never comes to an end with it',
+      { ...like({ taskState: 'image_uploading' }), sinceMs: 600_000 },
+      { do: 'leave', code: 'CRASHED_MID_TASK' },
+    ],
+    ['is well when its hypervisor says that it runs', { live: 'running' }, { do: 'nothing', code: 'RUNS_AGAIN' }],
+    ['waits while its nova-compute is silent', { live: 'silent' }, { do: 'wait' }],
+    ['waits until its hypervisor was asked', { live: null }, { do: 'wait' }],
+    ['is rebooted when its hypervisor says that it does not run', {}, { do: 'restart', step: 'reboot' }],
+    [
+      'waits for Nova to notice where its hypervisor may not be asked',
+      { live: 'forbidden', sinceMs: 19_999 },
+      { do: 'wait' },
+    ],
+    [
+      'counts as well where its hypervisor may not be asked and Nova has noticed nothing',
+      { live: 'forbidden', sinceMs: 20_000 },
+      { do: 'nothing', code: 'RUNS_AGAIN' },
+    ],
+    ['is left when its hypervisor paused it', like({ powerState: 3 }), { do: 'leave', code: 'CRASHED_PAUSED' }],
+    ['is left when it was paused', like({ vmState: 'paused' }), { do: 'leave', code: 'CRASHED_PAUSED' }],
+    ['is left when it was in rescue mode', like({ vmState: 'rescued' }), { do: 'leave', code: 'CRASHED_PAUSED' }],
+    ['is left when it was resized', like({ vmState: 'resized' }), { do: 'leave', code: 'CRASHED_RESIZED' }],
+    ['is left when it was in ERROR', like({ vmState: 'error' }), { do: 'leave', code: 'CRASHED_ERROR' }],
+    [
+      'is rebooted in its project only where Lifeboat may act there, for the key of its volume',
+      { encrypted: true },
+      { do: 'leave', code: 'ENCRYPTED_WITHOUT_KEY' },
+    ],
+    ['is rebooted in its project', { encrypted: true, mayActForProject: true }, { do: 'restart', step: 'reboot' }],
+    [
+      'is started when only the power sync stopped it',
+      { ...like({ vmState: 'stopped' }), actions: [bySync('2026-11-20T10:00:15')] },
+      { do: 'restart', step: 'start' },
+    ],
+    [
+      'stays off when its owner stopped it before',
+      { ...like({ vmState: 'stopped' }), actions: [action('stop', '2026-11-20T09:59:00')] },
+      { do: 'nothing', code: 'STOPPED_BY_OWNER' },
+    ],
+    [
+      'stays off when its owner stopped it after the power sync',
+      {
+        ...like({ vmState: 'stopped' }),
+        actions: [bySync('2026-11-20T10:00:15'), action('stop', '2026-11-20T10:00:20')],
+      },
+      { do: 'nothing', code: 'STOPPED_BY_OWNER' },
+    ],
+    [
+      'is started when its owner had rebooted it since stopping it',
+      {
+        ...like({ vmState: 'stopped' }),
+        actions: [
+          bySync('2026-11-20T10:00:15'),
+          action('reboot', '2026-11-20T08:00:00'),
+          action('stop', '2026-11-20T07:00:00'),
+        ],
+      },
+      { do: 'restart', step: 'start' },
+    ],
+    [
+      'stays off when the power sync stopped it long before',
+      { ...like({ vmState: 'stopped' }), actions: [bySync('2026-11-20T09:56:59')] },
+      { do: 'nothing', code: 'OFF_BEFORE' },
+    ],
+    [
+      'is left when nobody is on record who stopped it',
+      { ...like({ vmState: 'stopped' }), actions: [] },
+      { do: 'leave', code: 'CRASHED_UNEXPLAINED' },
+    ],
+    ['waits while its history cannot be read', like({ vmState: 'stopped' }), { do: 'wait' }],
+  ])('%s', (_title, changes, expected) => {
+    expect(decideCrash(facts(changes), rules)).toMatchObject(expected)
+  })
+
+  test('is restarted without being asked where its segment says so', () => {
+    const restart = { ...defaultRestartRules, unasked: 'recover' as const }
+    expect(decideCrash(facts(like({ metadata: {} })), { ...rules, restart })).toMatchObject({ do: 'restart' })
+  })
+
+  test('in ERROR is rebooted where its segment recovers such, and only if its hypervisor says that it does not run', () => {
+    const policy = { ...rules.policy, errorBefore: 'evacuate' as const }
+    const seen = (live: CrashFacts['live'], sinceMs = 3_000): string =>
+      decideCrash(facts({ ...like({ vmState: 'error' }), live, sinceMs }), { ...rules, policy }).do
+    expect([seen('off'), seen('running'), seen('silent'), seen('forbidden'), seen('forbidden', 20_000)]).toEqual([
+      'restart',
+      'nothing',
+      'wait',
+      'wait',
+      'leave',
+    ])
+  })
+
+  test('is judged by its hypervisor unless it is stopped, busy or has no guest', () => {
+    const asks = (changes: Parameters<typeof instance>[0]): boolean => isJudgedByHypervisor(instance(changes))
+    expect(asks({})).toBe(true)
+    expect(asks({ vmState: 'stopped' })).toBe(false)
+    expect(asks({ taskState: 'rebooting' })).toBe(false)
+    expect(asks({ vmState: 'building' })).toBe(false)
+  })
+})
+
+describe('the plan of an instance that crashed', () => {
+  test('knows both ways back, for Nova may stop it before its turn', () => {
+    const seen = facts()
+    const decision = decideCrash(seen, rules)
+    if (decision.do !== 'restart' || seen.instance === null) throw new Error('it is to be restarted')
+    const plan = planOfCrash(seen.instance, decision, seen)
+    expect(plan).toMatchObject({ decision: 'recover', reason: 'CRASHED', recipe: 'reboot', expected: 'running' })
+    expect(Object.keys(plan.recipes)).toEqual(['reboot', 'start'])
+  })
+
+  test('acts in the name of its project only for an encrypted volume', () => {
+    const decision = { do: 'restart', step: 'reboot', message: '' } as const
+    const one = instance({ projectId: 'p' })
+    const inProject = (encrypted: boolean, mayActForProject: boolean): string | null =>
+      planOfCrash(one, decision, { encrypted, mayActForProject }).asProject
+    expect([inProject(true, true), inProject(false, true), inProject(true, false)]).toEqual(['p', null, null])
+  })
+})
+
+describe('a restart', () => {
+  const now = 10_000_000
+  const calm: RestartRecord = { restarts: [], crashedAt: now, crashesOnHost: 1, released: false }
+  const turn = (changes: Partial<RestartRecord>): RestartTurn =>
+    restartTurn({ ...calm, ...changes }, defaultRestartRules, pauseBeforeRestart, now)
+
+  test('is sent at once after the first crash', () => {
+    expect(turn({})).toEqual({ go: true })
+  })
+
+  test('waits a minute after the crash that follows a restart, and five minutes after the next', () => {
+    expect(turn({ restarts: [now - 100_000] })).toMatchObject({ hold: 'RESTART_PAUSE', until: now + 60_000 })
+    expect(turn({ restarts: [now - 100_000], crashedAt: now - 60_000 })).toEqual({ go: true })
+    const twice = [now - 100_000, now - 200_000]
+    expect(turn({ restarts: twice, crashedAt: now - 299_999 })).toMatchObject({ hold: 'RESTART_PAUSE' })
+    expect(turn({ restarts: twice, crashedAt: now - 300_000 })).toEqual({ go: true })
+  })
+
+  test('waits for a person once there were as many as the segment allows within the time', () => {
+    const three = [now - 1, now - 2, now - 3_599_999]
+    expect(turn({ restarts: three, crashedAt: 0 })).toMatchObject({ hold: 'RESTARTS_SPENT', until: null })
+    expect(turn({ restarts: [now - 1, now - 2, now - 3_600_000], crashedAt: 0 })).toEqual({ go: true })
+  })
+
+  test('waits for a person when guests of too many instances crashed on its host', () => {
+    expect(turn({ crashesOnHost: 5 })).toEqual({ go: true })
+    expect(turn({ crashesOnHost: 6 })).toMatchObject({ hold: 'CRASHES_ON_HOST', until: null })
+  })
+
+  test('is sent whatever speaks against it when a person has let it through', () => {
+    expect(turn({ crashesOnHost: 9, restarts: [now, now, now, now], released: true })).toEqual({ go: true })
+  })
+})
