@@ -34,14 +34,16 @@ export interface MortalOptions {
   path: string
   workflow: Workflow
   segment: Partial<Segment>
+  /** Default: two hours. */
+  beatMs?: number
   death?: Death | undefined
   intercept?: Intercept | undefined
   /** Told of each commit, before (`written` false) and after it. */
   onCommit?: (nth: number, entries: NewEntry[], written: boolean, life: MortalDaemon) => void
 }
 
-/** Heartbeats have no part in these runs: the monitor polls once at the start, then hourly. */
-const beatMs = 7_200_000
+/** Heartbeats have no part in most of these runs: the monitor polls once at the start, then hourly. */
+const rareBeatMs = 7_200_000
 
 const writes = {
   evacuate: 'evacuate',
@@ -63,7 +65,7 @@ export class MortalDaemon {
 
   constructor(options: MortalOptions) {
     this.#options = options
-    const { clock: time, simulator, path, workflow, segment } = options
+    const { clock: time, simulator, path, workflow, segment, beatMs = rareBeatMs } = options
     this.journal = openJournal(path, { clock: time })
     this.#life = new Life(time)
     const journal = { ...this.journal, append: (entries: NewEntry[]) => this.#append(entries) }

@@ -148,7 +148,15 @@ function instancesWithoutLine(incidents: Map<string, Incident>): string[] {
 }
 
 /** After hours of peace an incident is over, or waits for what only a person can give, itself or through another one. */
-const waitsForAPerson = new Set(['BRAKE', 'FENCE_FAILED', 'FENCING_MISSING', 'HOST_ALIVE', 'CONFIRM_RETURN'])
+const waitsForAPerson = new Set([
+  'BRAKE',
+  'FENCE_FAILED',
+  'FENCING_MISSING',
+  'HOST_ALIVE',
+  'CONFIRM_RETURN',
+  'RESTARTS_SPENT',
+  'CRASHES_ON_HOST',
+])
 
 function openForEver(incidents: Map<string, Incident>, stage: Stage): string[] {
   // A nova-compute that nobody starts stays down, and its incident open.

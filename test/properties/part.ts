@@ -2,18 +2,27 @@
 import fc from 'fast-check'
 import type { Scenario } from '../../src/rehearsal/scenario.ts'
 import { rehearse } from '../../src/rehearsal/rehearse.ts'
+import { crashScript } from './crash-scripts.ts'
 import { faultScript } from './fault-scripts.ts'
+import { brokenByCrashes } from './laws-of-crashes.ts'
 import { brokenLaws } from './laws.ts'
 
 /** Throws with the laws that a script breaks. */
-async function keepsTheLaws(scenario: Scenario): Promise<void> {
+async function keepsTheLaws(scenario: Scenario, further: typeof brokenLaws | null = null): Promise<void> {
   let broken: string[] = ['the script was not played to its end']
-  await rehearse(scenario, { inspect: (stage) => (broken = brokenLaws(stage, scenario)) })
+  await rehearse(scenario, {
+    inspect: (stage) => (broken = [...brokenLaws(stage, scenario), ...(further?.(stage, scenario) ?? [])]),
+  })
   if (broken.length > 0) throw new Error(broken.join('\n'))
 }
 
 /** No law is broken, whatever goes wrong. */
-export const lawsHold = fc.asyncProperty(fc.noBias(faultScript), keepsTheLaws)
+export const lawsHold = fc.asyncProperty(fc.noBias(faultScript), (scenario) => keepsTheLaws(scenario))
+
+/** Nor where guests crash on hosts that live, and the laws of crashes hold as well. */
+export const lawsOfCrashesHold = fc.asyncProperty(fc.noBias(crashScript), (scenario) =>
+  keepsTheLaws(scenario, brokenByCrashes),
+)
 
 /** Gives what broke which law, with the smallest script that does; null when all went well. */
 export async function playPart(seed: number, numRuns: number): Promise<string | null> {

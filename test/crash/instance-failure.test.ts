@@ -1,0 +1,128 @@
+/**
+ * A daemon that deals with a crashed guest is killed at every commit, before it and after it. The next daemon over the same journal brings
+ * the guest back, orders no second restart, and settles the report: once it was answered with 202 it is never lost.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
+import { parseWorkflow } from '../../src/engine/workflow.ts'
+import { openJournal } from '../../src/journal/journal.ts'
+import { startSimulator, VirtualClock, type Simulator } from '../../src/simulator/index.ts'
+import { MortalDaemon, type Death } from './mortal-daemon.ts'
+
+const workflowFile = fileURLToPath(new URL('../../recovery-workflows/host-failure.yaml', import.meta.url))
+const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), workflowFile, { ownerPolicy: defaultOwnerPolicy })
+const beatMs = 10_000
+
+/** As Nova's libvirt driver keeps a guest's end to itself, and as long as a reboot takes there. */
+const timings = { lifecycleDelayMs: 15_000, rebootMs: 2_000 }
+
+/** When the report comes: while Nova still shows the guest active, and after its power sync has stopped it. */
+const reportedAfter = { 'before Nova has noticed': 800, 'after Nova stopped it': 20_000 } as const
+
+/** Longer than a dead daemon's last request takes in the simulated cloud. */
+const restMs = 30_000
+
+interface Ending {
+  died: boolean
+  /** Its commits from the report on, polls that had nothing to write among them. */
+  first: number
+  last: number
+  /** Restarts that a person or Lifeboat ordered. */
+  restarts: string[]
+  runs: boolean
+  outcomes: string[]
+  reports: string[]
+  broken: unknown
+}
+
+async function play(reportMs: number, death?: Death): Promise<Ending> {
+  const directory = mkdtempSync(join(tmpdir(), 'lifeboat-instance-'))
+  const clock = new VirtualClock()
+  const simulator = await startSimulator({ clock, hosts: 2, port: null, reportIntervalMs: beatMs, timings })
+  try {
+    const path = join(directory, 'journal.db')
+    const options = { clock, simulator, path, workflow, segment: {}, beatMs }
+    const { uuid } = simulator.addInstance({ host: 'cmp01', name: 'web', metadata: { HA_Enabled: 'true' } })
+    const life = new MortalDaemon({ ...options, death })
+    await clock.advance(4 * beatMs)
+    const first = life.commits + 1
+    simulator.crashGuest(uuid)
+    await clock.advance(reportMs)
+    const crashedAt = new Date(clock.wall() - reportMs).toISOString()
+    const taken = reported(life, uuid, crashedAt)
+    await clock.advance(40_000)
+    const last = life.commits
+    const died = life.dead
+    if (!died) await life.stop()
+    life.die()
+    await clock.advance(restMs)
+    const next = new MortalDaemon(options)
+    await clock.advance(2 * beatMs)
+    // A monitor that got no answer sends again.
+    if (!taken) reported(next, uuid, crashedAt)
+    await clock.advance(120_000)
+    await next.stop()
+    next.die()
+    return { died, first, last, ...lookedAt(path, clock, simulator, uuid) }
+  } finally {
+    await simulator.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** Whether it was answered: a daemon that dies over it answers nothing. */
+function reported(life: MortalDaemon, instance: string, generatedAt: string): boolean {
+  const payload = { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_FAILED', instance_uuid: instance }
+  try {
+    life.daemon.reports.receive({ about: 'VM', host: 'cmp01', payload, by: 'monitor', via: null, generatedAt })
+    return true
+  } catch {
+    expect(life.dead).toBe(true)
+    return false
+  }
+}
+
+function lookedAt(
+  path: string,
+  clock: VirtualClock,
+  simulator: Simulator,
+  uuid: string,
+): Omit<Ending, 'died' | 'first' | 'last'> {
+  const journal = openJournal(path, { clock })
+  const entries = journal.read()
+  const ending = {
+    restarts: simulator
+      .requests()
+      .flatMap(({ action }) => (action === 'reboot' || action === 'os-start' ? [action] : [])),
+    runs: simulator.truth().running[uuid]?.length === 1,
+    outcomes: entries.flatMap((entry) => (entry.kind === 'outcome.recorded' ? [entry.data.code] : [])),
+    reports: entries.flatMap((entry) => (entry.kind === 'report.settled' ? [entry.data.status] : [])),
+    broken: journal.verify().broken,
+  }
+  journal.close()
+  return ending
+}
+
+describe.each(Object.entries(reportedAfter))('a crash that is reported %s', (_when, reportMs) => {
+  it('is dealt with once, wherever the daemon is killed', async () => {
+    const whole = await play(reportMs)
+    const order = reportMs < 15_000 ? 'reboot' : 'os-start'
+    const well = { restarts: [order], runs: true, outcomes: ['RESTARTED'], reports: ['finished'], broken: null }
+    expect(whole).toMatchObject({ died: false, ...well })
+    for (let nth = whole.first; nth <= whole.last; nth++)
+      for (const death of [{ before: nth }, { after: nth }]) {
+        const { restarts, ...ending } = await play(reportMs, death)
+        const at = JSON.stringify(death)
+        expect(ending, at).toMatchObject({ died: true, runs: true, broken: null })
+        // A monitor whose report was recorded and not answered sends it again.
+        expect(new Set(ending.reports), at).toEqual(new Set(['finished']))
+        // Nova stops a guest whose reboot was never sent while nobody ran; it is started then.
+        expect(restarts, at).toHaveLength(1)
+        expect(ending.outcomes, at).toHaveLength(1)
+      }
+  }, 120_000)
+})
