@@ -23,7 +23,7 @@ import {
 } from '../domain/process-failure.ts'
 import { isDisabledByPerson, type HostName, type ServiceRecord } from '../domain/service.ts'
 import { readSetAsideReason } from '../domain/set-aside.ts'
-import type { Verdict } from '../domain/verdict.ts'
+import { isNotListed, type Verdict } from '../domain/verdict.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { PollReport } from '../monitor/report.ts'
 import { orderHolds } from '../orders/order-holds.ts'
@@ -138,6 +138,7 @@ export class ProcessFailures {
     const verdict = monitor.verdict(host)
     const facts = {
       incident,
+      isListed: verdict === undefined || !isNotListed(verdict),
       disabledBy: disabledBy(monitor.service(host)),
       hostIncident: store.openOn(host)?.id ?? null,
       isDown: verdict !== undefined && isProcessDown(verdict),

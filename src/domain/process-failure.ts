@@ -36,6 +36,8 @@ export interface ProcessFacts {
   incident: Pick<Incident, 'process' | 'mode' | 'cancelled' | 'held' | 'changedByOthers'>
   /** Who disabled its service; null: nobody did. */
   disabledBy: 'us' | 'others' | null
+  /** Nova lists it: nobody deleted its record. */
+  isListed: boolean
   /** An open incident of the host itself. */
   hostIncident: string | null
   /** Nova-compute is known to be down now. */
@@ -71,10 +73,12 @@ function stillHolds({ blocked, order, isDown }: ProcessFacts, code: HoldCode): b
 }
 
 function decide(facts: ProcessFacts, rules: ReturnRules, now: number): ProcessDecision {
-  const { incident, disabledBy, hostIncident, healthy, order, blocked } = facts
+  const { incident, isListed, disabledBy, hostIncident, healthy, order, blocked } = facts
   const process = incident.process ?? novaCompute
   if (incident.cancelled !== null) return close('left-to-people', cancelledBecause(incident.cancelled, disabledBy))
   if (hostIncident !== null) return close('host-failed', `the host failed as well: incident ${hostIncident} goes on`)
+  if (!isListed)
+    return close('left-to-people', `Nova lists ${process} of this host no more: someone deleted its record`)
   if (incident.mode === 'observe')
     return close('observed', 'observed only, nothing was sent: its service would have been disabled')
   if (incident.changedByOthers !== null) return close('left-to-people', incident.changedByOthers)

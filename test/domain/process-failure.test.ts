@@ -43,7 +43,7 @@ describe('the open incident of a nova-compute', () => {
     ...{ process: 'nova-compute', mode: 'armed', cancelled: null, held: null, changedByOthers: null },
   }
   const down: ProcessFacts = {
-    ...{ incident, disabledBy: 'us', hostIncident: null, isDown: true, healthy: null },
+    ...{ incident, disabledBy: 'us', isListed: true, hostIncident: null, isDown: true, healthy: null },
     ...{ failures: [now - 100_000], order: null, blocked: null },
   }
   const proven: ProcessFacts = { ...down, isDown: false, healthy: { since: now - 60_000, polls: 3 } }
@@ -57,6 +57,7 @@ describe('the open incident of a nova-compute', () => {
 
   it.each<[string, ProcessFacts, string]>([
     ['waits as long as it is down', down, 'wait'],
+    ['ends when its record is deleted', { ...down, isListed: false }, 'close left-to-people'],
     [
       'waits as long as it has not been well for the healthy time',
       { ...proven, healthy: { since: now - 59_999, polls: 9 } },
