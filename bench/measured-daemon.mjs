@@ -31,6 +31,7 @@ const daemon = new Daemon({
   mode: config.mode,
   workflow: measuredWorkflow(loadHostFailure(config)),
   parsePinned: (source) => parseWorkflow(source, 'journal', { ownerPolicy: config.ownerPolicy }),
+  ownerPolicy: config.ownerPolicy,
   monitorSettings: config.monitor,
   cloudBrake: config.brake,
   executorSettings: { ...config.executor, fenceRetryMs: config.fenceRetryMs },

@@ -86,29 +86,36 @@ export class ReportBook implements Reports {
     const { about, host, generatedAt, payload, by, via } = order
     if (monitor.verdict(host) === undefined) {
       // A monitor that names its host otherwise than Nova does protects nothing, and hears of it only by this answer.
+      observer.report?.({ about, result: 'unknown-host' })
       observer.log?.('warn', 'report.unknown_host', { message: `${by} reported a host that Nova does not list`, host })
       throw new LifeboatError('USAGE', `Host with name ${host} could not be found.`)
     }
     const held = orderHolds(host, orders, [monitor.segment(host).name])
-    if (held?.hold === 'MAINTENANCE')
+    if (held?.hold === 'MAINTENANCE') {
+      observer.report?.({ about, result: 'maintenance' })
       throw new LifeboatError('REPORT_UNWANTED', `Host ${host} is under maintenance: ${held.message}`)
+    }
     // Also one that is refused as repeated: it may be of a crash after the restart that is under way.
     instances.crashed(order)
-    if (this.#all().some(({ report }) => repeats(order, report)))
+    if (this.#all().some(({ report }) => repeats(order, report))) {
+      observer.report?.({ about, result: 'repeated' })
       throw new LifeboatError(
         'REPORT_REPEATED',
         `Notification received from host ${host} of type ${about} is duplicate.`,
       )
+    }
     const uuid = randomUUID()
     const number = this.#nextNumber()
     if (about === 'VM' && crashedInstance(order) === null) {
       this.#tellOfDisk(order)
+      observer.report?.({ about, result: 'ignored' })
       return this.#takeGuest({ number, uuid, about, host, generatedAt, payload, by })
     }
     const data = { number, uuid, about, payload, generatedAt, by, ...(via !== null && { via }) }
     journal.append([{ kind: 'report.received', actor: `operator:${by}`, host, data }, ...otherProcess(order)])
     const kept = this.#kept.get(uuid)
     if (kept === undefined) throw new LifeboatError('INVARIANT', `report ${uuid} left no trace`)
+    observer.report?.({ about, result: 'taken' })
     this.#passOn(kept.report)
     wake()
     return this.#view(kept)

@@ -4,6 +4,7 @@ import type { Entry } from './entry.ts'
 import type { ReturnState } from './host-return.ts'
 import type { Incident } from './incident.ts'
 import type { Order } from './order.ts'
+import type { ReportClass } from './report-words.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface RequestSeen {
@@ -38,6 +39,9 @@ export interface CloudSeen {
 /** What may run out: the token that was given to us, the user's password, or the application credential. */
 export type CredentialKind = 'token' | 'password' | 'application-credential'
 
+/** What became of a report when it came. */
+export type ReportResult = 'taken' | 'ignored' | 'repeated' | 'maintenance' | 'unknown-host'
+
 export interface Observer {
   request?(seen: RequestSeen): void
   poll?(seen: PollSeen): void
@@ -58,6 +62,8 @@ export interface Observer {
   cloud?(seen: CloudSeen): void
   /** Told once: how many runs before this one died within the last ten minutes. */
   starts?(seen: { deaths: number }): void
+  /** Told of each report of a failure, and what was answered. */
+  report?(seen: { about: ReportClass; result: ReportResult }): void
   /** Told after each walk over the journal's whole chain. */
   journalVerified?(whole: boolean): void
   /** A thing worth a log line that is no journal entry. `event` is a stable dotted id. */

@@ -44,6 +44,8 @@ export const uses: Record<string, string> = {
   lifeboat_returning_hosts: 'LifeboatHostKeptOut, LifeboatReturnWaits: capacity that you do not have',
   lifeboat_returns_total: 'TRAIT_LEFT: the scheduler still avoids that host',
   lifeboat_alarms_total: 'LifeboatAlarm: each is an entry in the journal',
+  lifeboat_reports_total:
+    '`unknown-host` above 0: a monitor names its host otherwise than Nova does, and protects nothing. Correct its host name',
   lifeboat_notices_total: 'LifeboatNoticeDeadLettered',
   lifeboat_notice_queue: 'LifeboatNoticesWait when it stays above 0: a receiver takes no notices',
   lifeboat_config_last_reload_successful: 'LifeboatReloadFailed when it is 0',
@@ -73,6 +75,9 @@ export const labelMeanings: Record<string, string> = {
   'lifeboat_step_duration_seconds result': 'confirmed or failed',
   'lifeboat_fence_attempts_total result': 'succeeded, failed or unknown',
   'lifeboat_fence_attempt_duration_seconds result': 'succeeded, failed or unknown',
+  about: 'COMPUTE_HOST, PROCESS or VM',
+  'lifeboat_reports_total result':
+    'taken: on record; ignored: nothing follows from it; repeated, maintenance, unknown-host: refused',
   'lifeboat_notices_total result': 'sent, failed or dead-lettered',
   'lifeboat_journal_append_duration_seconds result': 'written or failed',
   segment: 'name of the segment',

@@ -234,6 +234,12 @@ export const catalogue = {
     labels: ['code'],
   },
   alarms: { name: 'lifeboat_alarms_total', type: 'counter', help: 'Alarms raised', labels: ['code'] },
+  reports: {
+    name: 'lifeboat_reports_total',
+    type: 'counter',
+    help: "Reports of Masakari's monitors, by what was answered",
+    labels: ['about', 'result'],
+  },
   notices: {
     name: 'lifeboat_notices_total',
     type: 'counter',

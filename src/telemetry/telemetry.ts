@@ -132,6 +132,7 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
       },
       cloud: (seen) => observeCloud(metrics, seen),
       starts: ({ deaths }) => metrics.deaths.set(deaths),
+      report: ({ about, result }) => metrics.reports.inc({ about, result }),
       journalVerified: (whole) => {
         metrics.journalVerifyOk.set(whole ? 1 : 0)
         if (whole) metrics.journalVerifyTimestamp.set(wallSeconds())
