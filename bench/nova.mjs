@@ -13,7 +13,7 @@ export class NovaClient {
 
   /** One request. Throws on any status that is not below 300. */
   async call(method, path, body, minor = 90) {
-    const headers = { 'X-Auth-Token': await this.#login(), 'OpenStack-API-Version': `compute 2.${minor}` }
+    const headers = { 'X-Auth-Token': await this.login(), 'OpenStack-API-Version': `compute 2.${minor}` }
     if (body !== undefined) headers['Content-Type'] = 'application/json'
     const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
     const answer = await fetch(this.#computeUrl + path, init)
@@ -27,7 +27,8 @@ export class NovaClient {
     return (await this.call('GET', `/os-services?binary=nova-compute&host=${host}`)).services[0]
   }
 
-  async #login() {
+  /** A token; the first call asks for one, the others use it. */
+  async login() {
     if (this.#token !== '') return this.#token
     const { auth_url: url, username, password, project_name: project } = this.#access
     const domain = { name: this.#access.user_domain_name }

@@ -23,6 +23,7 @@ import { noticeRows } from './rows/notices.mjs'
 import { memoryRows } from './rows/memory.mjs'
 import { pageRows } from './rows/pages.mjs'
 import { recoveryRows } from './rows/recovery.mjs'
+import { reportRows } from './rows/reports.mjs'
 import { restartRow } from './rows/restart.mjs'
 import { stepRows } from './rows/steps.mjs'
 import { figure, table } from './targets.mjs'
@@ -55,6 +56,12 @@ const measurements = [
   { rows: ['memory'], name: 'memory', run: () => memoryRows({ runs: quick ? 1 : 3, beside }) },
   { rows: ['pages'], name: 'what pages ask for', run: () => pageRows({ repeats: quick ? 20 : 100 }) },
   { rows: ['detection'], name: '1,000 host-days of heartbeats', run: () => detectionRows({ quick }) },
+  {
+    rows: ['reports'],
+    name: 'reports of monitors',
+    run: () =>
+      reportRows(quick ? { reports: 300, seconds: 20, deaths: 3 } : { reports: 1_000, seconds: 60, deaths: 10 }),
+  },
   { rows: ['notices'], name: 'notices to owners', run: () => noticeRows({ runs: quick ? 1 : 5 }) },
   { rows: ['1', '3', '4'], name: 'lab', run: () => lab(labRows) },
   ...(options.lab

@@ -3,6 +3,7 @@
  * and how many are asked for at once. Tokens are kept as hashes: what is in memory here logs nobody in.
  */
 import { createHash } from 'node:crypto'
+import PQueue from 'p-queue'
 import type { Clock } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { TokenCheck, TokenHolder } from '../domain/token-holder.ts'
@@ -18,6 +19,8 @@ const mostStrangers = 8
  * Keystone is slow. Each token has one at a time, so these are so many people.
  */
 const mostAcquaintances = 16
+/** A check that waited longer is given up: whoever asked has most likely gone, and asks again. */
+const waitsAtMostMs = 10_000
 /** Longer is no token of Keystone's, and would not fit into a request's header. */
 const longestToken = 4_096
 
@@ -31,11 +34,17 @@ export class TokenCache {
   readonly #next = new Map<string, Promise<TokenHolder | null>>()
   /** Tokens that were good when last asked about. */
   readonly #acquainted = new Set<string>()
-  readonly #underWay = { strangers: 0, acquaintances: 0 }
+  readonly #checks = {
+    strangers: new PQueue({ concurrency: mostStrangers }),
+    acquaintances: new PQueue({ concurrency: mostAcquaintances }),
+  }
+  readonly #mostWaiting: number
 
-  constructor(check: Pick<TokenCheck, 'holder'>, clock: Clock) {
+  /** @param mostWaiting checks that may wait for their turn; beyond that they are refused. Programs that start together need some. */
+  constructor(check: Pick<TokenCheck, 'holder'>, clock: Clock, mostWaiting = 0) {
     this.#check = check
     this.#clock = clock
+    this.#mostWaiting = mostWaiting
   }
 
   /**
@@ -66,20 +75,21 @@ export class TokenCache {
   }
 
   async #ask(key: string, token: string): Promise<TokenHolder | null> {
-    const kind = this.#acquainted.has(key) ? 'acquaintances' : 'strangers'
-    if (this.#underWay[kind] >= (kind === 'strangers' ? mostStrangers : mostAcquaintances))
-      throw new LifeboatError('API_UNAVAILABLE', 'Too many logins are being checked at once; try again in a moment')
-    const askedAt = this.#clock.now()
-    this.#underWay[kind] += 1
+    const checks = this.#checks[this.#acquainted.has(key) ? 'acquaintances' : 'strangers']
+    if (checks.pending >= checks.concurrency && checks.size >= this.#mostWaiting) throw tooMany()
+    let askedAt = this.#clock.now()
+    const cameAt = askedAt
     // What others wait for fails as this does: a refusal of our own credential must not count as one of their token.
-    const asking = this.#check
-      .holder(token)
-      .catch((thrown: unknown) => {
-        this.#known.delete(key)
-        throw keystoneMissing(thrown)
+    const asking = checks
+      .add(() => {
+        askedAt = this.#clock.now()
+        if (askedAt - cameAt > waitsAtMostMs) throw tooMany()
+        return this.#check.holder(token).catch((thrown: unknown) => {
+          this.#known.delete(key)
+          throw keystoneMissing(thrown)
+        })
       })
       .finally(() => {
-        this.#underWay[kind] -= 1
         if (this.#asking.get(key) === asking) this.#asking.delete(key)
       })
     this.#asking.set(key, asking)
@@ -93,6 +103,10 @@ export class TokenCache {
     this.#known.set(key, { holder, untilMs: askedAt + Math.min(keptMs, holder?.leftMs ?? keptMs) })
     return holder
   }
+}
+
+function tooMany(): LifeboatError {
+  return new LifeboatError('API_UNAVAILABLE', 'Too many logins are being checked at once; try again in a moment')
 }
 
 /** What people are told while Keystone cannot be asked: nobody is let in, and there is another way. */

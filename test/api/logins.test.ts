@@ -203,6 +203,29 @@ it('made-up tokens hold no place of a token that was good before, while Keystone
   await Promise.all(flood)
 })
 
+it('programs that start together wait for their turn where that is allowed, eight at a time, and ten seconds at most', async () => {
+  const clock = new VirtualClock()
+  const keystone = slowKeystone('token-of-olaf')
+  const cache = new TokenCache(keystone, clock, 4)
+  keystone.stalls()
+  const first = Array.from({ length: 8 }, (_, n) => cache.holder(`monitor-${n}`, { fresh: true }))
+  const waiting = Array.from({ length: 3 }, (_, n) => cache.holder(`later-${n}`, { fresh: true }))
+  const last = cache.holder('token-of-olaf', { fresh: true })
+  await expect(cache.holder('one-too-many', { fresh: true })).rejects.toMatchObject({ code: 'API_UNAVAILABLE' })
+  expect(keystone.asked()).toBe(8)
+  keystone.answers()
+  expect(await last).not.toBeNull()
+  await Promise.all([...first, ...waiting])
+
+  keystone.stalls()
+  const slow = Array.from({ length: 8 }, (_, n) => cache.holder(`slow-${n}`, { fresh: true }))
+  const late = cache.holder('too-late', { fresh: true })
+  await clock.advance(10_001)
+  keystone.answers()
+  await Promise.all(slow)
+  await expect(late).rejects.toMatchObject({ code: 'API_UNAVAILABLE' })
+})
+
 it('anyone who waits for the answer about a token that another asked for hears the same: Keystone is missing', async () => {
   // A page asks for several things at once; a 401 to one of them would end its session.
   const holder = () => Promise.reject(new LifeboatError('AUTH_FAILED', 'the service user is disabled'))

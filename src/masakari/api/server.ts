@@ -15,6 +15,12 @@ import { highest, lowest, microversionOf, versionDocument, versionList } from '.
 import type { MasakariOptions, MasakariParts } from './parts.ts'
 import { masakariRoutes } from './routes.ts'
 
+/**
+ * Logins that may wait for their turn at Keystone: the monitors of a fleet start together. Fewer: some are told to come again, in ten seconds,
+ * and see nothing else meanwhile. More: a flood of made-up tokens keeps memory for ten seconds.
+ */
+const mostWaiting = 1_000
+
 /** The server, not yet listening. */
 export async function masakariServer(
   parts: MasakariParts,
@@ -39,7 +45,7 @@ export async function masakariServer(
     scope.get('/', (request) => versionList(addressOf(request, options)))
     for (const path of ['/v1', '/v1/']) scope.get(path, (request) => versionDocument(addressOf(request, options)))
     await scope.register((own, _options, done) => {
-      const tokens = new TokenCache(parts.people, parts.clock)
+      const tokens = new TokenCache(parts.people, parts.clock, mostWaiting)
       own.addHook('onRequest', async (request, reply) => {
         const header = request.headers['openstack-api-version']
         request.microversion = microversionOf([header].flat()[0])
