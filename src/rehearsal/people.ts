@@ -40,12 +40,12 @@ export class People {
     await this.#order(user, project, call, order.mayBeRefused)
   }
 
-  /** Throws as `server` does. Gives the id of the new server, or null where Nova refused it or does not answer. */
+  /** Throws as `server` does. Gives the id of the new server, or null where Nova refused it or does not answer in words. */
   async boot(order: { name: string; host: string; mayBeRefused?: true | undefined }): Promise<string | null> {
     const server = { name: order.name, host: order.host, flavorRef: '1', networks: 'none' }
     const call = { method: 'POST', path: '/compute/v2.1/servers', body: { server } }
     const answer = await this.#order('operator', 'admin', call, order.mayBeRefused)
-    return answer === null ? null : (JSON.parse(answer.data) as { server: { id: string } }).server.id
+    return answer === null ? null : idIn(answer.data)
   }
 
   /** Throws as `server` does. Metadata of null is removed. */
@@ -125,5 +125,14 @@ export class People {
     const data = body === undefined ? undefined : JSON.stringify(body)
     const url = `${this.#simulator.url}${path}`
     return this.#wire({ method, url, headers: { ...version, ...headers }, data, signal })
+  }
+}
+
+/** Null where the answer says nothing: it was garbled on its way, and whoever ordered does not learn what became of it. */
+function idIn(text: string): string | null {
+  try {
+    return (JSON.parse(text) as { server?: { id: string } }).server?.id ?? null
+  } catch {
+    return null
   }
 }
