@@ -1,7 +1,7 @@
 /**
  * What an owner ordered between the survey of an instance and its evacuation. Nova takes a stop or a start for a dead host, and only
  * the task tells of it until the evacuation overwrites that (docs/nova.md §1.4): so it is kept in the request of the evacuation's row.
- * What came after that last look only the history tells: it is read after the landing, and kept in the row of the result. Pure.
+ * What came after that last look only the history tells: it is read once a host has taken the order, and kept in the row of the result. Pure.
  *
  * The initial state stays what it was (law L4); this is a later word, and a stop is obeyed: a guest that its owner wants off must
  * not run. A start is only told: the recipe has no step for it, and anyone who gave it can give it again.
@@ -31,7 +31,7 @@ export function powerOrderIn(
 const clockMarginMs = 5_000
 
 /**
- * An order that says otherwise than the plan, from the history of the instance after its landing.
+ * An order that says otherwise than the plan, from the history of the instance after its order was taken.
  * @param since cloud time of the last look before its first evacuation, ISO
  */
 export function powerOrderSince(

@@ -109,7 +109,10 @@ export const evacuate: StepDriver<'evacuate'> = {
   },
 
   follow: async (scene, record) => {
-    const end = await followed(scene, record)
+    let history: ReturnType<typeof orderedMeanwhile> | null = null
+    const readHistory = (): NonNullable<typeof history> => (history ??= orderedMeanwhile(scene))
+    // What fails beside the following is thrown at the landing. Without a landing nobody asks what it told.
+    const end = await followed(scene, record, () => void readHistory().catch(() => undefined))
     if ('instance' in end) {
       const { migration, instance } = end
       return {
@@ -117,7 +120,7 @@ export const evacuate: StepDriver<'evacuate'> = {
         host: instance.host,
         vmState: instance.vmState,
         powerState: instance.powerState,
-        ...(await orderedMeanwhile(scene)),
+        ...(await readHistory()),
       }
     }
     throw await explainFailure(scene, record, end.migration)
@@ -147,8 +150,9 @@ function landingOf({ step, recovery }: StepScene, ordered: PowerOrder | null): L
 }
 
 /**
- * What the owner ordered after our last look and Nova forgot. Where the history may not be read nothing is known of it, and the
- * instance has landed all the same. Throws SHUTDOWN, and the cloud's own trouble: then it is read once that is over.
+ * What the owner ordered after our last look and Nova forgot. To be asked once a host has taken our order: by then the history has
+ * whatever came before it, and Nova refuses another while the host rebuilds the instance. Where the history may not be read nothing is
+ * known of it, and the instance lands all the same. Throws SHUTDOWN, and the cloud's own trouble: then it is read once that is over.
  */
 async function orderedMeanwhile({ run, plan, recovery, signal }: StepScene): Promise<{ ordered?: PowerOrder }> {
   const since = attempts(recovery)[0]?.before?.cloudTime

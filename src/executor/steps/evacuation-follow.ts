@@ -41,8 +41,11 @@ const settlesWithinMs = 30_000
 
 type Ended = { migration: Migration; instance: Instance } | { migration: Migration }
 
-/** Waits for the end. What the listings of changes do not show for long is looked for once more by itself. */
-export async function followed(scene: StepScene, record: StepRecord<'evacuate'>): Promise<Ended> {
+/**
+ * Waits for the end. What the listings of changes do not show for long is looked for once more by itself.
+ * @param onTaken told whenever a host is seen to have taken the order, and to be at work on it
+ */
+export async function followed(scene: StepScene, record: StepRecord<'evacuate'>, onTaken: () => void): Promise<Ended> {
   const { run, watch, plan, signal } = scene
   const began = run.clock.now()
   const seen: Seen = {
@@ -55,7 +58,11 @@ export async function followed(scene: StepScene, record: StepRecord<'evacuate'>)
     askedAt: -Infinity,
   }
   for (;;) {
-    const seenNow = await watch.until(plan.instanceId, signal, () => look(scene, record, seen))
+    const seenNow = await watch.until(plan.instanceId, signal, () => {
+      const moved = recordInForce(watch.evacuations(plan.instanceId), beforeOf(record))
+      if (moved !== undefined && moved.status !== 'accepted' && !isOver(moved)) onTaken()
+      return look(scene, record, seen)
+    })
     if (typeof seenNow === 'object' && 'migration' in seenNow) return seenNow
     if (seenNow === 'unmoved') {
       // Only a reading of its own says that it has not moved: a listing of changes may have missed it, by its clock or ours.

@@ -4,6 +4,7 @@ import type { Instance, Migration } from '../../../src/domain/instance.ts'
 import type { StepRecord } from '../../../src/domain/incident.ts'
 import type { BeforeEvacuation } from '../../../src/domain/step-payloads.ts'
 import { evacuate } from '../../../src/executor/steps/evacuate.ts'
+import { leftBehind } from './actor.ts'
 import { action, evacuation, failed, record, Stage, was } from './stage.ts'
 
 /** What was there before the attempt. */
@@ -50,6 +51,42 @@ describe('following an evacuation', () => {
     stage.shows({ ...arrived, taskState: null })
     await stage.clock.advance(3_000)
     expect(ended).toBe(true)
+  })
+
+  describe('whose owner may have ordered something in its very moment', () => {
+    const stop = action('req-owner', { action: 'stop', startedAt: '2030-01-01T12:00:00' })
+
+    it('has its history read once, while a host rebuilds it, and not before a host has taken it', async () => {
+      const stage = new Stage()
+      await leftBehind(stage, 'intended', 'issued')
+      stage.actions = [stop]
+      stage.migrations = [evacuation(1)]
+      const landing = follow(stage)
+      await stage.clock.advance(1_000)
+      expect(stage.count('listActions')).toBe(0)
+      stage.migrations = [evacuation(1, { status: 'pre-migrating' })]
+      await stage.clock.advance(1_000)
+      expect(stage.count('listActions')).toBe(1)
+      stage.migrations = [evacuation(1, { status: 'done' })]
+      stage.shows(arrived)
+      expect(await stage.ending(landing)).toMatchObject({ host: 'alive', ordered: 'stop' })
+      expect([stage.count('listActions'), stage.uncut]).toEqual([1, []])
+    })
+
+    it('is followed on where its history could not be read, and that is said at its landing', async () => {
+      const stage = new Stage()
+      await leftBehind(stage, 'intended', 'issued')
+      stage.fails('listActions', failed('AUTH_FAILED', { certainty: 'not-applied' }))
+      stage.migrations = [evacuation(1, { status: 'pre-migrating' })]
+      let ended = false
+      const landing = follow(stage).finally(() => (ended = true))
+      landing.catch(() => undefined)
+      await stage.clock.advance(1_000)
+      expect([ended, stage.count('listActions')]).toEqual([false, 1])
+      stage.migrations = [evacuation(1, { status: 'done' })]
+      stage.shows(arrived)
+      expect(await stage.ending(landing)).toBe('AUTH_FAILED')
+    })
   })
 
   describe('that is done although Nova still has it on the dead host', () => {

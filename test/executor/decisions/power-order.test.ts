@@ -41,7 +41,7 @@ describe('the task of an instance', () => {
   })
 })
 
-describe('the history of an instance that has landed', () => {
+describe('the history of an instance whose evacuation was taken', () => {
   const looked = '2026-11-03T12:00:30.400Z'
   const taken = (action: string, second: number, rest: Partial<InstanceAction> = {}): InstanceAction => ({
     ...{ action, requestId: `req-${second}`, startedAt: `2026-11-03T12:00:${second}.000000` },
