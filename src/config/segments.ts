@@ -2,7 +2,7 @@
 import type { ReturnRules } from '../domain/host-return.ts'
 import type { RestartRules } from '../domain/instance-failure.ts'
 import { omitUndefined } from '../domain/omit-undefined.ts'
-import type { InstancePolicy, Segment, SegmentOf } from '../domain/segment.ts'
+import { implicitSegment, type InstancePolicy, type Segment, type SegmentOf } from '../domain/segment.ts'
 import type { SegmentRule, SegmentSettings } from './schema.ts'
 
 export interface SegmentMatch {
@@ -72,7 +72,7 @@ export function segmentOf(config: { segments: ConfiguredSegment[]; defaults: Omi
     if (rule !== undefined) return rule.segment
     const known = leftOver.get(zone)
     if (known !== undefined) return known
-    const segment = { name: zone === null ? 'default' : `default:${zone}`, ...config.defaults }
+    const segment = { name: zone === null ? implicitSegment : `${implicitSegment}:${zone}`, ...config.defaults }
     leftOver.set(zone, segment)
     return segment
   }

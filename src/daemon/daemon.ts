@@ -5,6 +5,7 @@
 import { setMaxListeners } from 'node:events'
 import { sleep, type Clock } from '../domain/clock.ts'
 import type { NewEntry } from '../domain/entry.ts'
+import type { FailoverSegments } from '../domain/failover-segment.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Operations, TryAgain } from '../domain/operations.ts'
@@ -29,6 +30,7 @@ import { segmentChanges, segmentOfIncident } from '../control/incident-segments.
 import { guardedJournal } from '../control/journal-guard.ts'
 import { LogLevelInForce } from '../operations/log-level.ts'
 import { MemoryWatch, processMemory, type Memory } from '../control/memory-watch.ts'
+import { FailoverWrites } from '../operations/failover-writes.ts'
 import { createOperations, type OperationsAbout } from '../operations/operations.ts'
 import { maintenanceOf, withoutPlanned } from '../orders/order-holds.ts'
 import { OrderScheduler } from '../orders/order-scheduler.ts'
@@ -79,6 +81,7 @@ export class Daemon {
   readonly review: Review
   readonly notices: NoticeService | null
   readonly reports: Reports
+  readonly failover: FailoverSegments
   readonly #parts: DaemonParts
   readonly #rules: RulesInForce
   readonly #reloads: Reloads
@@ -297,6 +300,9 @@ export class Daemon {
       reloads: this.#reloads,
       logLevel,
       about,
+    })
+    this.failover = new FailoverWrites({
+      ...{ clock, journal, store: this.store, orders: this.orders, monitor: this.monitor, reports },
     })
     this.review = createReview({
       clock,

@@ -6,6 +6,7 @@ import type { ScopeId } from './brake.ts'
 import type { Certainty, ErrorRecord } from './errors.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
 import type { Leftover, ReturnState } from './host-return.ts'
+import type { SegmentFields, SegmentHostFields } from './failover-words.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
 import type { Notice, NoticeDeadLettered, NoticeFailed, NoticeSent } from './notice.ts'
@@ -219,12 +220,14 @@ export interface EntryData {
   }
   /** With `source` (null: a person's) only that order ends, without one all of this scope. */
   'operator.resumed': { by: string; reason: string; scope?: Scope; source?: string | null; via?: Via }
+  /** `through`: the API by which a person ordered it, where that also takes it back. */
   'operator.maintenance': {
     scope: Scope
     by: string
     reason: string
     until: string | null
     source?: string
+    through?: 'masakari'
     via?: Via
   }
   'operator.maintenance-ended': {
@@ -232,6 +235,26 @@ export interface EntryData {
     by: string
     reason: string
     source?: string | null
+    via?: Via
+  }
+
+  /** A failover segment was made (`before` null), changed or deleted (`after` null) through Masakari's API. */
+  'segment.written': {
+    number: number
+    uuid: string
+    before: SegmentFields | null
+    after: SegmentFields | null
+    by: string
+    via?: Via
+  }
+  /** So was a host in one. `segment`: as it was named then. */
+  'segment.host.written': {
+    number: number
+    uuid: string
+    segment: { uuid: string; name: string }
+    before: SegmentHostFields | null
+    after: SegmentHostFields | null
+    by: string
     via?: Via
   }
 

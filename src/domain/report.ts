@@ -64,10 +64,13 @@ const processWithinMs = 600_000
 /**
  * Whether `order` is what `known` said already. As Masakari has it, the later `generatedAt` of `known` has no bound. A guest that crashes
  * again once its first crash is dealt with is no repetition, however soon that is.
+ *
+ * @param isOver what `known` told of is over: then only the very same report repeats it, for what fails again is new
  */
-export function repeats(order: ReportOrder, known: Report): boolean {
+export function repeats(order: ReportOrder, known: Report, isOver: boolean): boolean {
   if (known.settled !== null && crashedInstance(known) !== null) return false
   const same = known.about === order.about && known.host === order.host && samePayload(known.payload, order.payload)
+  if (isOver) return same && known.generatedAt === order.generatedAt
   return same && Date.parse(known.generatedAt) >= Date.parse(order.generatedAt) - repeatedWithinMs
 }
 

@@ -52,6 +52,14 @@ export interface BrakeLimits {
 /** Which segment a host belongs to. Built from the configuration by daemon/. */
 export type SegmentOf = (host: HostName, zone: string | null, aggregates: string[]) => Segment
 
+/** The name of the segment of hosts that no segment of the configuration takes in. */
+export const implicitSegment = 'default'
+
+/** Of hosts in no segment: `default`, or `default:ZONE`. */
+export function isImplicit(name: string): boolean {
+  return name === implicitSegment || name.startsWith(`${implicitSegment}:`)
+}
+
 /** What holds where nobody says anything: each the choice that destroys nothing. */
 export const builtInSettings: Omit<Segment, 'name'> = {
   storage: 'local',

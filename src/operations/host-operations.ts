@@ -1,6 +1,6 @@
 /** What a person can ask of one host: everything known of it, and its return. */
 import type { Clock } from '../domain/clock.ts'
-import type { NewEntry } from '../domain/entry.ts'
+import type { IncidentId, NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import { incidentPhases } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
@@ -17,7 +17,7 @@ import { incidentSummaries, type ReviewedJournal } from '../review/incident-list
 /** Incidents shown with a host; `incident list --host` shows more. */
 const incidentsShown = 5
 
-interface HostParts {
+export interface HostParts {
   clock: Clock
   journal: ReviewedJournal
   store: IncidentStore
@@ -42,6 +42,21 @@ export function hostDetail(host: string, { monitor, store, orders, journal }: Ho
   }
 }
 
+/** Whether Lifeboat keeps the host out of service, or would, and a person's word lets it back. */
+export function mayReturn(host: string, { store }: Pick<HostParts, 'store'>): boolean {
+  if (store.openOn(host) !== undefined) return false
+  const { order } = store.returnOf(host)
+  if (order?.keepOut === false) return false
+  return store.hasOurFlags(host) || disabledFor(host, store) !== undefined
+}
+
+/** The incident of its nova-compute for which the service is disabled, or is about to be. */
+function disabledFor(host: string, store: IncidentStore): IncidentId | undefined {
+  const aside = store.returnOf(host).setAside
+  const isOfProcess = readSetAsideReason(aside?.reason ?? null)?.why === 'process'
+  return store.openProcessOn(host)?.id ?? (isOfProcess ? aside?.incident : undefined)
+}
+
 /**
  * Records what a person says of a host's return; the next poll acts on it. Throws NOT_FOUND for an unknown host, USAGE when there
  * is nothing of ours to take back, or its incident is still open.
@@ -53,9 +68,7 @@ export function orderReturn(
   const { host, keepOut } = order
   const open = store.openOn(host)
   const process = store.openProcessOn(host)
-  const aside = store.returnOf(host).setAside
-  const disabledIn =
-    process?.id ?? (readSetAsideReason(aside?.reason ?? null)?.why === 'process' ? aside?.incident : undefined)
+  const disabledIn = disabledFor(host, store)
   if (disabledIn !== undefined && open === undefined && !store.hasOurFlags(host)) {
     journal.append([{ ...returnEntry(order), incident: disabledIn }])
     return processReturn(process, store.returnOf(host))

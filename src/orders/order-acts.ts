@@ -27,7 +27,7 @@ export function orderActs({ clock, journal, orders, monitor }: OrderActsParts): 
   }
   return {
     pause: ({ by, reason, until, scope = wholeCloud, via }) => {
-      mustExist(scope, monitor)
+      mustExist(scope, monitor, orders)
       write(scope, by, { kind: 'operator.paused', data: { by, reason, until, ...unlessCloud(scope), ...known(via) } })
       return Promise.resolve({ by, reason, until, since: now(clock) })
     },
@@ -37,7 +37,7 @@ export function orderActs({ clock, journal, orders, monitor }: OrderActsParts): 
       return Promise.resolve()
     },
     startMaintenance: ({ by, reason, until, scope, via }) => {
-      mustExist(scope, monitor)
+      mustExist(scope, monitor, orders)
       write(scope, by, { kind: 'operator.maintenance', data: { scope, by, reason, until, ...known(via) } })
       return Promise.resolve({ kind: 'maintenance', scope, by, reason, until, since: now(clock), source: null })
     },
@@ -62,12 +62,12 @@ export function cloudPause(orders: Orders): PauseState | null {
  * A mistyped name would protect nothing and be noticed only when the host is powered off. Before the first reading of Nova
  * no name is known and every one is taken: a person can stop it at any moment (law L10).
  */
-function mustExist({ kind, name }: Scope, monitor: OrderActsParts['monitor']): void {
+function mustExist({ kind, name }: Scope, monitor: OrderActsParts['monitor'], { failover }: Orders): void {
   if (kind === 'cloud' || monitor.verdicts().length === 0) return
   if (kind === 'host' && monitor.verdict(name ?? '') === undefined)
     throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${name}`)
   const segments = monitor.segments().map((segment) => segment.name)
-  if (kind === 'segment' && !segments.includes(name ?? ''))
+  if (kind === 'segment' && !segments.includes(name ?? '') && failover.segmentNamed(name ?? '') === undefined)
     throw new LifeboatError('NOT_FOUND', `There is no segment ${name} with hosts (there are: ${segments.join(', ')})`)
 }
 

@@ -14,6 +14,7 @@ import type { Entry } from '../domain/entry.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { HostName } from '../domain/service.ts'
 import { covers, wholeCloud, type Scope, type Order, type OrderKind } from '../domain/order.ts'
+import { FailoverBook } from './failover-book.ts'
 
 /** The alarm about an order without an end that nobody seems to remember. */
 export const forgottenCode = 'PAUSE_FORGOTTEN'
@@ -35,9 +36,13 @@ interface Kept {
   startedAt: number
   /** Monotonic ms of its last reminder, or of its start. */
   remindedAt: number
+  /** Given through Masakari's API, as a field of a segment or a host. */
+  isField: boolean
 }
 
 export class Orders {
+  /** The segments of Masakari's API: an order of one covers its hosts. */
+  readonly failover: FailoverBook
   readonly #clock: Clock
   readonly #kept = new Map<string, Kept>()
   /** Of calendar orders that a person ended, by key, when that opening would have ended: it is not opened again. */
@@ -46,6 +51,7 @@ export class Orders {
   /** Reads what is in force and follows the journal from then on. */
   constructor(journal: Journal, clock: Clock) {
     this.#clock = clock
+    this.failover = new FailoverBook(journal)
     for (const entry of journal.read({ kinds: [...kinds] })) this.#follow(entry)
     journal.onAppend((entry) => this.#follow(entry))
   }
@@ -56,12 +62,19 @@ export class Orders {
 
   /** The orders of a kind that take in a host, oldest first. */
   covering(kind: OrderKind, host: HostName, segments: readonly string[]): Order[] {
-    return this.inForce().filter((order) => order.kind === kind && covers(order.scope, host, segments))
+    const all = [...segments, ...this.failover.namesFor(host)]
+    return this.inForce().filter((order) => order.kind === kind && covers(order.scope, host, all))
   }
 
   /** Orders of exactly this kind and scope: a person's, the calendar's, or both. */
   of(kind: OrderKind, scope: Scope): Order[] {
     return this.inForce().filter((order) => order.kind === kind && sameScope(order.scope, scope))
+  }
+
+  /** A person's order of maintenance that Masakari's API gave as a field of this segment or host, if one is in force. */
+  asField(scope: Scope): Order | undefined {
+    const kept = this.#kept.get(keyOf('maintenance', scope, null))
+    return kept?.isField === true ? kept.order : undefined
   }
 
   /** Orders whose time is over and whose end is not on record yet. */
@@ -117,15 +130,17 @@ export class Orders {
   #begin(
     kind: OrderKind,
     scope: Scope,
-    { by, reason, until, source = null }: { by: string; reason: string; until: string | null; source?: string | null },
+    order: { by: string; reason: string; until: string | null; source?: string | null; through?: 'masakari' },
     since: string,
   ): void {
+    const { by, reason, until, source = null, through } = order
     const key = keyOf(kind, scope, source)
     const at = onOurClock(this.#clock, since)
     this.#kept.set(key, {
       order: { kind, scope, by, reason, since, until, source },
       startedAt: at,
       remindedAt: at,
+      isField: through !== undefined,
     })
   }
 

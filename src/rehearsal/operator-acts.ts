@@ -6,6 +6,7 @@ import { scopeText, wholeCloud, type Scope } from '../domain/order.ts'
 import { section, text } from '../config/pieces.ts'
 import { duration } from '../formats/duration-schema.ts'
 import { act } from './act.ts'
+import { failoverSegment } from './failover-acts.ts'
 import type { Stage } from './stage.ts'
 
 /** As an instance monitor reports a guest whose process died. */
@@ -119,6 +120,7 @@ export const operatorActs = {
         return Promise.resolve()
       }),
   ),
+  failover_segment: failoverSegment,
   cancel: act(section({ host: text(), by, reason: text() }), (stage, { host, ...order }) =>
     ordered(stage, order.by, `cancel ${host}`, (daemon) => daemon.cancel(stage.newestIncident(host), order)),
   ),

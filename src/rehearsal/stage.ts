@@ -11,6 +11,7 @@ import { LifeboatError } from '../domain/errors.ts'
 import { applyEntry, type Incident } from '../domain/incident.ts'
 import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { Operations } from '../domain/operations.ts'
+import type { FailoverSegments } from '../domain/failover-segment.ts'
 import type { Reports } from '../domain/report.ts'
 import type { Workflow } from '../domain/plan.ts'
 import { parseWorkflow } from '../engine/workflow.ts'
@@ -185,13 +186,20 @@ export class Stage {
   }
 
   operations(): Operations {
-    if (this.#play === null) throw new LifeboatError('USAGE', 'the daemon does not run')
-    return this.#play.daemon.operations
+    return this.#running().operations
   }
 
   reports(): Reports {
+    return this.#running().reports
+  }
+
+  failover(): FailoverSegments {
+    return this.#running().failover
+  }
+
+  #running(): Daemon {
     if (this.#play === null) throw new LifeboatError('USAGE', 'the daemon does not run')
-    return this.#play.daemon.reports
+    return this.#play.daemon
   }
 
   /** All incidents so far. */

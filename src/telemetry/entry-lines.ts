@@ -120,6 +120,12 @@ function fieldsOf(entry: Entry): Record<string, unknown> {
       const { to: reason, instances, off, started } = entry.data
       return { reason, instances, off, started }
     }
+    case 'segment.written': {
+      const { before, after, by } = entry.data
+      return { segment: (after ?? before)?.name, by }
+    }
+    case 'segment.host.written':
+      return { segment: entry.data.segment.name, by: entry.data.by }
     case 'report.received': {
       const { uuid: report, about, by } = entry.data
       return { report, about, by }

@@ -108,6 +108,10 @@ function textOf(entry: Entry): string {
       return `${entry.data.by} began maintenance of ${scopeText(entry.data.scope)} ${untilOf(entry.data)}: ${entry.data.reason}`
     case 'operator.maintenance-ended':
       return `${entry.data.by} ended maintenance of ${scopeText(entry.data.scope)}: ${entry.data.reason}`
+    case 'segment.written':
+      return `${entry.data.by} ${writtenText(entry.data, 'created', 'deleted')} failover segment ${(entry.data.before ?? entry.data.after)?.name}`
+    case 'segment.host.written':
+      return `${entry.data.by} ${writtenText(entry.data, 'added', 'removed')} host ${(entry.data.before ?? entry.data.after)?.name} of failover segment ${entry.data.segment.name}`
     case 'report.received':
       return `${entry.data.by} reports: ${reportClasses[entry.data.about]} (${Object.values(entry.data.payload).join(', ')})`
     case 'report.settled':
@@ -165,6 +169,21 @@ function closedText({ outcome, message, counts }: EntryData['incident.closed']):
   const order = [...known, ...Object.keys(counts).filter((name) => !known.includes(name))]
   const parts = order.filter((name) => (counts[name] ?? 0) > 0).map((name) => `${counts[name] ?? 0} ${name}`)
   return parts.length === 0 ? 'the host had no instances' : parts.join(', ')
+}
+
+/** changed description (from null to "Rack 2") of */
+function writtenText(
+  { before, after }: { before: object | null; after: object | null },
+  made: string,
+  gone: string,
+): string {
+  if (before === null) return made
+  if (after === null) return gone
+  const was = before as Record<string, unknown>
+  const changes = Object.entries(after).flatMap(([field, value]) =>
+    value === was[field] ? [] : [`${field} from ${JSON.stringify(was[field])} to ${JSON.stringify(value)}`],
+  )
+  return `changed ${changes.join(', ')} of`
 }
 
 function untilOf({ until }: { until: string | null }): string {

@@ -34,6 +34,8 @@ const groupsOfKind: Record<EntryKind, readonly (typeof groups)[number][]> = {
   'instance.failed': ['incidents'],
   'report.received': ['verdicts'],
   'report.settled': ['verdicts'],
+  'segment.written': ['what people did'],
+  'segment.host.written': ['what people did'],
   'incident.segment-changed': ['incidents'],
   'incident.phase': ['incidents'],
   'incident.held': ['incidents'],

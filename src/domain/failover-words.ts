@@ -1,0 +1,25 @@
+/** What people write of a failover segment and of a host in it, in Masakari's words. */
+import type { HostName } from './service.ts'
+
+/** Masakari's words. Lifeboat keeps and shows them; it recovers every host as `auto` says. */
+export const recoveryMethods = ['auto', 'reserved_host', 'auto_priority', 'rh_priority'] as const
+
+export type RecoveryMethod = (typeof recoveryMethods)[number]
+
+/** The only one that Lifeboat does. */
+export const honouredMethod: RecoveryMethod = 'auto'
+
+/** What people write of a segment, and of a host in it. */
+export interface SegmentFields {
+  name: string
+  serviceType: string
+  recoveryMethod: RecoveryMethod
+  description: string | null
+}
+
+export interface SegmentHostFields {
+  name: HostName
+  type: string
+  controlAttributes: string
+  reserved: boolean
+}

@@ -1,0 +1,112 @@
+/**
+ * The orders that fields of Masakari's API stand for: `enabled` of a segment, `on_maintenance` of a host. Gives the entries; whoever
+ * writes the fields appends them in one batch with the rest. `through` marks such an order: it goes when its segment or host is deleted,
+ * while an order given elsewhere stays.
+ */
+import type { NewEntry } from '../domain/entry.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { Writer } from '../domain/failover-segment.ts'
+import { orderText, type Order, type Scope } from '../domain/order.ts'
+import type { Monitor } from '../monitor/monitor.ts'
+import { known } from '../orders/order-acts.ts'
+import type { Orders } from '../orders/orders.ts'
+
+interface Parts {
+  orders: Orders
+  monitor: Pick<Monitor, 'segment'>
+}
+
+export interface FieldOrders {
+  enabling(segment: string, enabled: boolean, writer: Writer): NewEntry[]
+  maintaining(host: string, wanted: boolean, writer: Writer): NewEntry[]
+  /** Orders of a segment go with it to its new name, unless `enabled` says otherwise. */
+  renaming(from: string, to: string, enabled: boolean | undefined, writer: Writer): NewEntry[]
+  deleting(segment: string, writer: Writer): NewEntry[]
+  endingField(scope: Scope, writer: Writer): NewEntry[]
+}
+
+export function fieldOrders({ orders, monitor }: Parts): FieldOrders {
+  const setting = (scope: Scope, wanted: boolean, reason: string, writer: Writer): NewEntry[] => {
+    const standing = orders.of('maintenance', scope)
+    if (wanted) return standing.some(isPersons) ? [] : [begin(scope, reason, writer)]
+    return standing.length === 0 ? [] : [end(scope, reason, writer)]
+  }
+  const endingField: FieldOrders['endingField'] = (scope, writer) =>
+    orders.asField(scope) === undefined ? [] : [end(scope, 'it was deleted', writer, null)]
+  return {
+    endingField,
+    enabling: (name, enabled, writer) =>
+      setting({ kind: 'segment', name }, !enabled, enabled ? 'enabled' : 'disabled', writer),
+    maintaining: (host, wanted, writer) => {
+      const scope = { kind: 'host', name: host } as const
+      if (!wanted) refuseWider(host, orders, monitor)
+      return setting(scope, wanted, wanted ? 'on_maintenance was set' : 'on_maintenance was cleared', writer)
+    },
+    renaming: (from, to, enabled, writer) => {
+      const old = { kind: 'segment', name: from } as const
+      const maintenance = orders.of('maintenance', old).filter(isPersons)
+      const kept = [...orders.of('pause', old).filter(isPersons), ...(enabled === true ? [] : maintenance)]
+      return [
+        ...kept.flatMap((order) => moved(order, to, orders.asField(old) === order, writer)),
+        ...(enabled === true ? setting(old, false, 'enabled', writer) : []),
+        ...(enabled === false && maintenance.length === 0
+          ? [begin({ kind: 'segment', name: to }, 'disabled', writer)]
+          : []),
+      ]
+    },
+    deleting: (name, writer) => {
+      const scope = { kind: 'segment', name } as const
+      const field = orders.asField(scope)
+      const others = [...orders.of('pause', scope), ...orders.of('maintenance', scope)].find((order) => order !== field)
+      if (others !== undefined)
+        throw new LifeboatError('CONFLICT', `Failover segment ${name} can't be deleted: it is ${orderText(others)}`)
+      return endingField(scope, writer)
+    },
+  }
+}
+
+function isPersons({ source }: Order): boolean {
+  return source === null
+}
+
+/** An order of more than the host cannot be ended for the host alone: it would be no maintenance any more for the others. */
+function refuseWider(host: string, orders: Orders, monitor: Parts['monitor']): void {
+  const wider = orders
+    .covering('maintenance', host, [monitor.segment(host).name])
+    .find(({ scope }) => scope.kind !== 'host')
+  if (wider !== undefined)
+    throw new LifeboatError('CONFLICT', `Host ${host} stays on maintenance: it is ${orderText(wider)}`)
+}
+
+function begin(scope: Scope, reason: string, { by, via }: Writer): NewEntry {
+  const data = { scope, by, reason, until: null, through: 'masakari', ...known(via ?? undefined) } as const
+  return { kind: 'operator.maintenance', ...hostOf(scope), data }
+}
+
+/** @param source null: only a person's order ends; missing: every one of this scope */
+function end(scope: Scope, reason: string, { by, via }: Writer, source?: null): NewEntry {
+  const data = { scope, by, reason, ...(source !== undefined && { source }), ...known(via ?? undefined) }
+  return { kind: 'operator.maintenance-ended', ...hostOf(scope), data }
+}
+
+function moved(order: Order, to: string, isField: boolean, { by: renamer, via }: Writer): NewEntry[] {
+  const { kind, scope: from, by, reason, until } = order
+  const scope = { kind: 'segment', name: to } as const
+  const ended = { scope: from, by: renamer, reason: `renamed to ${to}`, source: null, ...known(via ?? undefined) }
+  return kind === 'pause'
+    ? [
+        { kind: 'operator.paused', data: { by, reason, until, scope } },
+        { kind: 'operator.resumed', data: ended },
+      ]
+    : [
+        {
+          kind: 'operator.maintenance',
+          data: { by, reason, until, scope, ...(isField && { through: 'masakari' as const }) },
+        },
+        { kind: 'operator.maintenance-ended', data: ended },
+      ]
+}
+
+function hostOf({ kind, name }: Scope): { host?: string } {
+  return kind === 'host' && name !== null ? { host: name } : {}
+}
