@@ -11,7 +11,7 @@ import Fastify, {
 import { ensureError, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 
-/** The longest body: an act is a name and a sentence. Too small: long proofs are refused; too large: memory for nothing. */
+/** The longest body where nobody says otherwise: an act is a name and a sentence. Too small: long proofs are refused; too large: memory for nothing. */
 export const bodyLimitBytes = 16_384
 
 /** A client that does not finish its request in this time is cut off. Too short: a person on a slow link; too long: sockets pile up. */
@@ -68,7 +68,7 @@ const httpStatus: Partial<Record<ErrorCode, number>> = {
 }
 
 /** What a listener adds to the limits that all share. */
-export type ServerExtras = Pick<FastifyHttpsOptions<Server>, 'trustProxy' | 'genReqId'> & {
+export type ServerExtras = Pick<FastifyHttpsOptions<Server>, 'trustProxy' | 'genReqId' | 'bodyLimit'> & {
   https?: FastifyHttpsOptions<Server>['https']
   http?: { connectionsCheckingInterval: number }
   /** Told of our own failures, with what caused them: the caller hears one sentence. */
@@ -79,6 +79,7 @@ export type ServerExtras = Pick<FastifyHttpsOptions<Server>, 'trustProxy' | 'gen
 
 export function createServer({ https, http, observer, fallback, ...extras }: ServerExtras = {}): FastifyInstance {
   const server = Fastify({
+    bodyLimit: bodyLimitBytes,
     ...extras,
     // The type follows the transport; nothing that is done with it does.
     ...((https === undefined
@@ -87,7 +88,6 @@ export function createServer({ https, http, observer, fallback, ...extras }: Ser
     logger: false,
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     clientErrorHandler: refuseUnread,
-    bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: true,
     // Fastify's own answer has another shape; the hook below gives ours.

@@ -19,6 +19,13 @@ export function masakariSection<L extends z.ZodType>(listen: L) {
       .default(['admin', 'reader'])
       .describe('Roles of Keystone that may list segments, hosts and notifications')
       .meta(live),
+    writers: z
+      .array(text())
+      .default(['admin'])
+      .describe(
+        'Roles of Keystone that may write segments and hosts. Their `enabled` and `on_maintenance` hold recoveries, as maintenance does',
+      )
+      .meta(live),
     reporters: z
       .array(text())
       .default(['admin', 'monitor'])

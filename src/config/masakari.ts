@@ -11,12 +11,13 @@ export interface MasakariConfig extends WebConfig {
 /** What a reload changes under a listener that runs. */
 export interface MasakariRules {
   readers: string[]
+  writers: string[]
   reporters: string[]
   projects: ({ id: string } | { name: string; domain: string })[]
 }
 
-export function masakariRules({ readers, reporters, projects }: ConfigFile['masakariApi']): MasakariRules {
-  return { readers, reporters, projects }
+export function masakariRules({ readers, writers, reporters, projects }: ConfigFile['masakariApi']): MasakariRules {
+  return { readers, writers, reporters, projects }
 }
 
 /** @param listen the address as resolved, or null: no listener */

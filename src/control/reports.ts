@@ -97,7 +97,7 @@ export class ReportBook implements Reports {
     }
     // Also one that is refused as repeated: it may be of a crash after the restart that is under way.
     instances.crashed(order)
-    if (this.#all().some(({ report }) => repeats(order, report))) {
+    if (this.#all().some((kept) => repeats(order, kept.report, this.#isOver(kept)))) {
       observer.report?.({ about, result: 'repeated' })
       throw new LifeboatError(
         'REPORT_REPEATED',
@@ -169,6 +169,12 @@ export class ReportBook implements Reports {
     this.#guests.push(kept)
     this.#guests.splice(0, this.#guests.length - guestsKept)
     return this.#view(kept)
+  }
+
+  /** Nothing becomes of it any more, and what it told of is over as well. */
+  #isOver(kept: Kept): boolean {
+    const { status, incident } = this.#view(kept)
+    return isEnd(status) && (incident === null || this.#parts.store.inMemory(incident)?.closed !== null)
   }
 
   #all(): Kept[] {

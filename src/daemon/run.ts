@@ -117,7 +117,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       teardown.add('web', () => web.close())
     }
     if (config.masakariApi !== null) {
-      const parts = { ...sources, reports: daemon.reports, people: source.people }
+      const parts = { ...sources, reports: daemon.reports, failover: daemon.failover, people: source.people }
       const masakari = await listenAsMasakari(parts, { ...config.masakariApi, rules: () => masakariRules })
       listeners.push(masakari)
       logPlace(observer, 'masakari_api', `Masakari's API listens at ${masakari.address}`, masakari.address)

@@ -1,86 +1,17 @@
 /** Masakari's REST API as Lifeboat speaks it, over a daemon on a simulated cloud: its contract, sentence by sentence. */
-import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { JournalWriter } from '../../src/journal/journal.ts'
 import { masakariServer } from '../../src/masakari/api/server.ts'
-import { People, person } from '../api/people.ts'
-import { SmallWorld, type SmallWorldOptions } from '../daemon/small-world.ts'
+import { People } from '../api/people.ts'
+import { SmallWorld } from '../daemon/small-world.ts'
+import { Cloud, faultOf, played, project, stopped } from './cloud.ts'
 
-const project = 'a1b2'
 /** In upper case and without dashes, as Masakari takes it. */
 const qemuDied = {
   ...{ event: 'LIFECYCLE', vir_domain_event: 'STOPPED_FAILED' },
   instance_uuid: '2F2A7D1B1B1B4B1B8B1B000000000001',
 }
-const stopped = { event: 'STOPPED', process_name: 'nova-compute' }
-
-class Cloud {
-  readonly world: SmallWorld
-  readonly people = new People()
-  readonly server: FastifyInstance
-
-  private constructor(world: SmallWorld, server: (people: People) => FastifyInstance) {
-    this.world = world
-    const own = { kind: 'project', id: project, name: 'service', domain: 'Default' } as const
-    const elsewhere = { ...own, id: 'cccc', name: 'tenant' }
-    this.people.ownProject = () => Promise.resolve(own)
-    for (const [name, roles, scope] of [
-      ['ann', ['admin'], own],
-      ['rita', ['reader'], own],
-      ['mona', ['monitor'], own],
-      ['ted', ['admin'], elsewhere],
-      ['max', ['member'], own],
-    ] as const)
-      this.people.tokens.set(`token-of-${name}`, person(name, [...roles], { scope }))
-    this.server = server(this.people)
-  }
-
-  static async over(world: SmallWorld, publicUrl: string | null = null): Promise<Cloud> {
-    const people = new People()
-    const { operations, review, reports } = world.daemon
-    const rules = () => ({ readers: ['admin', 'reader'], reporters: ['admin', 'monitor'], projects: [] })
-    const parts = { operations, review, reports, people, clock: world.clock, observer: world.telemetry.observer }
-    const server = await masakariServer(parts, { rules, publicUrl })
-    const cloud = new Cloud(world, () => server)
-    for (const [token, holder] of cloud.people.tokens) people.tokens.set(token, holder)
-    people.ownProject = cloud.people.ownProject
-    return cloud
-  }
-
-  ask(url: string, options: Partial<InjectOptions> & { as?: string | null } = {}): Promise<LightMyRequestResponse> {
-    const { as = 'ann', headers, ...rest } = options
-    const token = as === null ? {} : { 'x-auth-token': `token-of-${as}` }
-    return this.world.clock.run(
-      this.server.inject({
-        method: 'GET',
-        url,
-        headers: { ...token, ...(headers as object) },
-        ...rest,
-      } as InjectOptions),
-    )
-  }
-
-  report(change: object = {}, as = 'mona'): Promise<LightMyRequestResponse> {
-    const notification = {
-      ...{ type: 'PROCESS', hostname: 'cmp01', generated_time: '2026-01-01T00:00:01.938564', payload: stopped },
-      ...change,
-    }
-    return this.ask('/v1/notifications', { method: 'POST', payload: { notification }, as })
-  }
-}
-
-function played(play: (cloud: Cloud) => Promise<void>, options: SmallWorldOptions = {}): () => Promise<void> {
-  return SmallWorld.run({ hosts: 4, ...options }, async (world) => {
-    await world.clock.advance(30_000)
-    await play(await Cloud.over(world))
-  })
-}
-
-const faultOf = (answer: LightMyRequestResponse): [number, string] => [
-  answer.statusCode,
-  Object.keys(answer.json<object>())[0] ?? '',
-]
 
 describe('versions', () => {
   it(
@@ -158,9 +89,17 @@ describe('who may do what', () => {
       await world.clock.advance(30_000)
       const people = new People()
       people.trouble = new LifeboatError('API_UNAVAILABLE', 'Keystone is away')
-      const { operations, review, reports } = world.daemon
-      const parts = { operations, review, reports, people, clock: world.clock, observer: world.telemetry.observer }
-      const rules = () => ({ readers: [], reporters: ['monitor'], projects: [] })
+      const { operations, review, reports, failover } = world.daemon
+      const parts = {
+        operations,
+        review,
+        reports,
+        failover,
+        people,
+        clock: world.clock,
+        observer: world.telemetry.observer,
+      }
+      const rules = () => ({ readers: [], writers: [], reporters: ['monitor'], projects: [] })
       const server = await masakariServer(parts, { rules, publicUrl: null })
       const headers = { 'x-auth-token': 'any' }
       const answer = await server.inject({ method: 'POST', url: '/v1/notifications', headers, payload: {} })
@@ -196,7 +135,10 @@ describe('segments and hosts', () => {
       const one = await cloud.ask(`/v1/segments/${uuid}/hosts/${String(hosts[0]?.['uuid'])}.json`)
       expect(one.json()).toEqual({ host: hosts[0] })
       const refused = await cloud.ask(`/v1/segments/${uuid}`, { method: 'PUT', payload: { segment: { name: 'x' } } })
-      expect([faultOf(refused), refused.body]).toEqual([[403, 'forbidden'], expect.stringContaining('configuration')])
+      expect([faultOf(refused), refused.body]).toEqual([
+        [409, 'conflictingRequest'],
+        expect.stringContaining('configuration'),
+      ])
     }),
   )
 

@@ -52,9 +52,12 @@ function textOf(value: unknown): string {
 }
 
 function afterMarker(rows: readonly Row[], query: Query): number {
-  const [marker] = valuesOf(query, 'marker')
-  if (marker === undefined) return 0
-  const place = rows.findIndex(({ id }) => String(id) === marker)
+  const [marker = ''] = valuesOf(query, 'marker')
+  // The dashboard sends an empty one for its first page.
+  if (marker === '') return 0
+  const place = rows.findIndex((row) =>
+    [row.id, row['uuid'], row['notification_uuid']].some((known) => String(known) === marker),
+  )
   if (place < 0) throw new LifeboatError('USAGE', `Marker ${marker.slice(0, 60)} could not be found.`)
   return place + 1
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { LifeboatError } from '../../domain/errors.ts'
 import type { ReportClass } from '../../domain/report-words.ts'
+import { checked } from './checked.ts'
 
 const word = z.string().min(1).max(255)
 const event = z.enum(['STARTED', 'STOPPED'])
@@ -47,15 +48,6 @@ export function notificationRequest(body: unknown): NotificationRequest {
     generatedAt: timeOf(notification.generated_time),
     payload: Object.fromEntries(known),
   }
-}
-
-function checked<S extends z.ZodType>(schema: S, value: unknown, where: string): z.output<S> {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  const field = `${where}${issue?.path.join('.') ?? ''}`.replace(/\.$/, '')
-  const message = `Invalid input for field/attribute ${field === '' ? 'body' : field}. ${issue?.message ?? ''}`
-  throw new LifeboatError('USAGE', message.slice(0, 400))
 }
 
 /** ISO 8601, widely read: a blank for the T, a date alone, the short form. Without a zone it is UTC. */

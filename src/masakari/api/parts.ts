@@ -1,6 +1,7 @@
 /** What the parts of Masakari's API tell each other. Types only. */
 import type { ProjectRule } from '../../api/caller-rules.ts'
 import type { Clock } from '../../domain/clock.ts'
+import type { FailoverSegments } from '../../domain/failover-segment.ts'
 import type { Observer } from '../../domain/observer.ts'
 import type { Operations } from '../../domain/operations.ts'
 import type { Reports } from '../../domain/report.ts'
@@ -11,6 +12,8 @@ import type { TokenCheck, TokenHolder } from '../../domain/token-holder.ts'
 export interface MasakariRules {
   /** Roles of Keystone that may read. */
   readers: readonly string[]
+  /** Roles that may write segments and their hosts. */
+  writers: readonly string[]
   /** Roles that may post notifications. */
   reporters: readonly string[]
   /** Projects in which they count. Empty: the daemon's own. */
@@ -18,9 +21,10 @@ export interface MasakariRules {
 }
 
 export interface MasakariParts {
-  operations: Pick<Operations, 'hosts' | 'incident' | 'status'>
+  operations: Pick<Operations, 'hosts' | 'incident' | 'incidents' | 'status'>
   review: Pick<Review, 'segments' | 'load'>
   reports: Reports
+  failover: FailoverSegments
   people: TokenCheck
   clock: Clock
   observer: Observer

@@ -1,6 +1,6 @@
 /**
  * Masakari's REST API over what Lifeboat knows, so that the monitors and clients that clouds already use work against it. It reads, and
- * takes reports; what people order goes through Lifeboat's own API. docs/masakari-api.md says what is the same and what is not.
+ * takes reports, and writes segments and their hosts; all else that people order goes through Lifeboat's own API. docs/masakari-api.md says what is the same and what is not.
  */
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -13,6 +13,7 @@ import type { TokenHolder } from '../../domain/token-holder.ts'
 import { faultBody, noSuchRoute, statusOf } from './faults.ts'
 import { highest, lowest, microversionOf, versionDocument, versionList } from './microversion.ts'
 import type { MasakariOptions, MasakariParts } from './parts.ts'
+import type { Act } from './route-table.ts'
 import { masakariRoutes } from './routes.ts'
 
 /**
@@ -20,6 +21,9 @@ import { masakariRoutes } from './routes.ts'
  * and see nothing else meanwhile. More: a flood of made-up tokens keeps memory for ten seconds.
  */
 const mostWaiting = 1_000
+
+/** Masakari's own. */
+const bodyLimitBytes = 114_688
 
 /** The server, not yet listening. */
 export async function masakariServer(
@@ -29,6 +33,7 @@ export async function masakariServer(
 ): Promise<FastifyInstance> {
   const server = createServer({
     ...extras,
+    bodyLimit: bodyLimitBytes,
     observer: parts.observer,
     genReqId: () => `req-${randomUUID()}`,
     fallback: (request, reply) => noRoute(request, reply, options),
@@ -84,7 +89,7 @@ function refuseForeignProject(request: FastifyRequest, { scope }: TokenHolder): 
 /** Who may do that. Throws AUTH_FORBIDDEN. */
 async function callerOf(
   request: FastifyRequest,
-  act: { rule: string; by: 'readers' | 'reporters' },
+  act: Act,
   { people }: MasakariParts,
   { rules }: MasakariOptions,
 ): Promise<ReturnType<typeof identified>> {

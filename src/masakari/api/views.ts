@@ -1,7 +1,9 @@
 /** What Lifeboat knows, in the shapes of Masakari's API. Pure. */
 import { createHash } from 'node:crypto'
-import type { HostStatus, IncidentDetail } from '../../domain/operations.ts'
-import type { ReportView } from '../../domain/report.ts'
+import type { FailoverSegment, SegmentHost } from '../../domain/failover-segment.ts'
+import { honouredMethod } from '../../domain/failover-words.ts'
+import type { HostStatus, IncidentDetail, IncidentSummary } from '../../domain/operations.ts'
+import { judgeReport, type ReportView } from '../../domain/report.ts'
 import type { Row } from './lists.ts'
 
 /** The namespace of our UUIDs (version 5): each name has the same one in every run and on every controller. */
@@ -29,52 +31,118 @@ export function timeOf(iso: string): string {
 
 const notDeleted = { deleted: false, deleted_at: null, updated_at: null }
 
+/** A segment as it is shown, with what a write must know of it. */
 export interface SegmentView {
+  row: Row
   name: string
-  hosts: readonly string[]
-  /** Nobody ordered maintenance of it. */
-  enabled: boolean
+  /** On record; null: the configuration's. */
+  made: FailoverSegment | null
 }
 
-/** @param since ISO, of when it began to be known here */
-export function segmentRow({ name, enabled }: SegmentView, since: string): Row {
+export interface HostView {
+  row: Row
+  name: string
+  made: SegmentHost | null
+}
+
+/** Of the configuration. @param since ISO, of when it began to be known here */
+export function configuredSegment(name: string, enabled: boolean, since: string): SegmentView {
   const uuid = uuidOf('segment', name)
   const description = 'Kept in the configuration of Lifeboat'
-  return {
+  const row = {
     ...{ id: numberOf(uuid), uuid, name, description, enabled },
-    ...{ service_type: 'COMPUTE', recovery_method: 'auto', created_at: timeOf(since), ...notDeleted },
+    ...{ service_type: 'COMPUTE', recovery_method: honouredMethod, created_at: timeOf(since), ...notDeleted },
   }
+  return { row, name, made: null }
+}
+
+export function madeSegment(made: FailoverSegment, enabled: boolean): SegmentView {
+  const { number: id, uuid, name, description, serviceType, recoveryMethod } = made
+  const row = {
+    ...{ id, uuid, name, description, enabled, service_type: serviceType, recovery_method: recoveryMethod },
+    ...{ ...notDeleted, ...timesOf(made) },
+  }
+  return { row, name, made }
+}
+
+/** Of the configuration. */
+export function configuredHost(name: string, uuid: string, onMaintenance: boolean, segment: Row): HostView {
+  const row = {
+    ...{ id: numberOf(uuid), uuid, name, type: 'COMPUTE', control_attributes: 'SSH', reserved: false },
+    ...{ on_maintenance: onMaintenance, failover_segment_id: segment['uuid'], failover_segment: segment },
+    ...{ created_at: segment.created_at, ...notDeleted },
+  }
+  return { row, name, made: null }
+}
+
+export function madeHost(made: SegmentHost, onMaintenance: boolean, segment: Row): HostView {
+  const { number: id, uuid, name, type, controlAttributes, reserved } = made
+  const row = {
+    ...{ id, uuid, name, type, control_attributes: controlAttributes, reserved, on_maintenance: onMaintenance },
+    ...{ failover_segment_id: made.segment, failover_segment: segment, ...notDeleted, ...timesOf(made) },
+  }
+  return { row, name, made }
+}
+
+function timesOf({ createdAt, updatedAt }: FailoverSegment | SegmentHost): {
+  created_at: string
+  updated_at: string | null
+} {
+  return { created_at: timeOf(createdAt), updated_at: updatedAt === null ? null : timeOf(updatedAt) }
 }
 
 /** On maintenance is a host that people keep out, and one that Lifeboat keeps out itself. */
-export function hostRow(host: HostStatus, segment: Row, since: string): Row {
-  const uuid = uuidOf('host', host.host)
-  const ordered = host.standingOrders.some(({ kind }) => kind === 'maintenance')
-  const onMaintenance = ordered || host.incident !== null || host.setAside !== null || host.returning !== null
+export function isOnMaintenance({ standingOrders, incident, setAside, returning }: HostStatus): boolean {
+  const ordered = standingOrders.some(({ kind }) => kind === 'maintenance')
+  return ordered || incident !== null || setAside !== null || returning !== null
+}
+
+/**
+ * The report of an incident that Lifeboat found by itself, so that lists of notifications show every failure.
+ *
+ * @param isDisabled its nova-compute's service, now
+ */
+export function ownReport(incident: IncidentSummary, isDisabled: boolean): ReportView {
+  const { id, host, process, mode, held, ended, outcomes, openedAt, openedBy } = incident
+  const about = process === null ? 'COMPUTE_HOST' : 'PROCESS'
+  const payload: Record<string, string> =
+    process === null
+      ? { event: 'STOPPED', host_status: 'NORMAL', cluster_status: 'OFFLINE' }
+      : { event: 'STOPPED', process_name: process }
+  const closed = ended === null ? null : { ...ended, counts: outcomes }
+  const known = { id, mode, held, closed }
+  const facts = { ageMs: 0, verdict: undefined, isDisabled, host: undefined, process: undefined }
+  const judged = judgeReport({ about, payload }, { ...facts, [process === null ? 'host' : 'process']: known })
+  const uuid = uuidOf('notification', id)
   return {
-    ...{ id: numberOf(uuid), uuid, name: host.host, type: 'COMPUTE', control_attributes: 'SSH', reserved: false },
-    ...{ on_maintenance: onMaintenance, failover_segment_id: segment['uuid'], failover_segment: segment },
-    ...{ created_at: timeOf(since), ...notDeleted },
+    ...{ number: numberOf(uuid), uuid, about, host, payload, by: openedBy, settled: null },
+    ...{ generatedAt: openedAt, receivedAt: openedAt, updatedAt: ended?.at ?? null, ...judged, incident: id },
   }
 }
 
-/** @param segment of its host, if it is in one now */
-export function notificationRow(report: ReportView, segment: string | null): Row {
+/** @param of the UUID of its host, and the segment that the host is in now, if any */
+export function notificationRow(report: ReportView, of: { host: string; segment: Row | null }): Row {
   return {
     id: report.number,
     notification_uuid: report.uuid,
     type: report.about,
-    source_host_uuid: uuidOf('host', report.host),
+    source_host_uuid: of.host,
     generated_time: timeOf(report.generatedAt),
     payload: report.payload,
     status: report.status,
-    failover_segment_uuid: segment === null ? null : uuidOf('segment', segment),
-    message: report.message,
+    failover_segment_uuid: of.segment?.['uuid'] ?? null,
+    message: `${report.message}${withoutMethod(of.segment)}`,
     created_at: timeOf(report.receivedAt),
     updated_at: report.updatedAt === null ? null : timeOf(report.updatedAt),
     deleted: false,
     deleted_at: null,
   }
+}
+
+function withoutMethod(segment: Row | null): string {
+  const method = segment?.['recovery_method']
+  if (typeof method !== 'string' || method === honouredMethod) return ''
+  return `; Lifeboat does not honour ${method}: Nova's scheduler chooses the destination, as with ${honouredMethod}`
 }
 
 const moveStatus = { recovered: 'succeeded', left: 'ignored', failed: 'failed', stuck: 'failed' } as const

@@ -1,0 +1,115 @@
+/** Segments and hosts as clients write them, checked as Masakari checks them. Pure. */
+import { z } from 'zod'
+import { LifeboatError } from '../../domain/errors.ts'
+import type { HostChange } from '../../domain/failover-segment.ts'
+import { recoveryMethods, type SegmentFields, type SegmentHostFields } from '../../domain/failover-words.ts'
+import { omitUndefined } from '../../domain/omit-undefined.ts'
+import { checked } from './checked.ts'
+import { isAtLeast } from './microversion.ts'
+
+/** Neither control characters nor separators of lines, and none outside of the basic plane. */
+const printable = '[^\\p{C}\\p{Zl}\\p{Zp}\\u{10000}-\\u{10FFFF}]'
+
+const name = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(new RegExp(`^(?!\\s)${printable}*(?<!\\s)$`, 'u'), 'may have printable characters, and no blank at either end')
+
+const description = z
+  .string()
+  .regex(new RegExp(`^(?:\\n|${printable})*$`, 'u'), 'may have printable characters and line breaks')
+
+/** Clients send these words as well as JSON's own; a number is none. */
+const words = {
+  true: ['True', 'TRUE', 'true', '1', 'ON', 'On', 'on', 'YES', 'Yes', 'yes'],
+  false: ['False', 'FALSE', 'false', '0', 'OFF', 'Off', 'off', 'NO', 'No', 'no'],
+}
+
+const boolean = z.union([z.boolean(), z.enum([...words.true, ...words.false])], 'is no boolean').transform(isYes)
+
+function isYes(value: boolean | string): boolean {
+  return typeof value === 'boolean' ? value : words.true.includes(value)
+}
+
+const segmentFields = {
+  name,
+  recovery_method: z.enum(recoveryMethods),
+  service_type: name,
+  description: description.nullable().optional(),
+  enabled: boolean.optional(),
+}
+
+const hostFields = {
+  name,
+  type: z
+    .string()
+    .max(255)
+    .regex(/^[a-zA-Z0-9]*$/, 'may have letters and digits'),
+  control_attributes: description,
+  reserved: boolean.optional(),
+  on_maintenance: boolean.optional(),
+}
+
+const newSegment = z.strictObject({ segment: z.strictObject(segmentFields) })
+const newHost = z.strictObject({ host: z.strictObject(hostFields) })
+const segmentChange = z.strictObject({ segment: z.strictObject(segmentFields).partial().refine(isSome, 'is empty') })
+const hostChange = z.strictObject({ host: z.strictObject(hostFields).partial().refine(isSome, 'is empty') })
+
+function isSome(given: object): boolean {
+  return Object.keys(given).length > 0
+}
+
+/** Clients of older versions know no such field, and mean something else by it. Throws USAGE. */
+function mayBeEnabled(enabled: boolean | undefined, version: string): void {
+  if (enabled === undefined || isAtLeast(version, '1.2')) return
+  throw new LifeboatError('USAGE', `Invalid input for field/attribute segment.enabled. It is there since version 1.2`)
+}
+
+/** Throws USAGE, naming the field and the rule. */
+export function newSegmentOf(body: unknown, version: string): { fields: SegmentFields; enabled: boolean } {
+  const { segment } = checked(newSegment, body)
+  mayBeEnabled(segment.enabled, version)
+  const fields = {
+    ...{ name: segment.name, serviceType: segment.service_type },
+    ...{ recoveryMethod: segment.recovery_method, description: segment.description ?? null },
+  }
+  return { fields, enabled: segment.enabled ?? true }
+}
+
+export type SegmentChange = Partial<SegmentFields> & { enabled?: boolean }
+
+/** Throws USAGE, naming the field and the rule. */
+export function segmentChangeOf(body: unknown, version: string): SegmentChange {
+  const { segment } = checked(segmentChange, body)
+  mayBeEnabled(segment.enabled, version)
+  return omitUndefined({
+    name: segment.name,
+    serviceType: segment.service_type,
+    recoveryMethod: segment.recovery_method,
+    description: segment.description,
+    enabled: segment.enabled,
+  })
+}
+
+/** Throws USAGE, naming the field and the rule. */
+export function newHostOf(body: unknown): { fields: SegmentHostFields; onMaintenance: boolean } {
+  const { host } = checked(newHost, body)
+  const fields = {
+    ...{ name: host.name, type: host.type, controlAttributes: host.control_attributes },
+    reserved: host.reserved ?? false,
+  }
+  return { fields, onMaintenance: host.on_maintenance ?? false }
+}
+
+/** Throws USAGE, naming the field and the rule. */
+export function hostChangeOf(body: unknown): HostChange {
+  const { host } = checked(hostChange, body)
+  return omitUndefined({
+    name: host.name,
+    type: host.type,
+    controlAttributes: host.control_attributes,
+    reserved: host.reserved,
+    onMaintenance: host.on_maintenance,
+  })
+}

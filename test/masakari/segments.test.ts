@@ -1,0 +1,447 @@
+/** Segments and hosts written through Masakari's API: what is kept, what is refused, and which orders two of their fields stand for. */
+import type { LightMyRequestResponse } from 'fastify'
+import { describe, expect, it } from 'vitest'
+import { LifeboatError } from '../../src/domain/errors.ts'
+import type { JournalWriter } from '../../src/journal/journal.ts'
+import { simulatedSegment } from '../../src/rehearsal/simulated-parts.ts'
+import { SmallWorld } from '../daemon/small-world.ts'
+import { Cloud, faultOf, stopped } from './cloud.ts'
+
+interface Segment {
+  id: number
+  uuid: string
+  name: string
+  enabled: boolean
+  updated_at: string | null
+}
+
+interface Host {
+  id: number
+  uuid: string
+  name: string
+  on_maintenance: boolean
+}
+
+/** The configuration has a segment with cmp01 in it; the other hosts are in none. */
+const parts = {
+  segmentOf: (host: string) => ({ ...simulatedSegment, name: host === 'cmp01' ? 'configured' : 'default:nova' }),
+}
+
+function played(play: (cloud: Cloud) => Promise<void>): () => Promise<void> {
+  return SmallWorld.run({ hosts: 4, parts }, async (world) => {
+    await world.clock.advance(30_000)
+    await play(await Cloud.over(world))
+  })
+}
+
+const rack = { name: 'rack', recovery_method: 'auto', service_type: 'COMPUTE' }
+const cmp02 = { name: 'cmp02', type: 'COMPUTE', control_attributes: 'SSH' }
+
+async function made(cloud: Cloud, change: object = {}): Promise<Segment> {
+  const answer = await cloud.write('POST', '/segments', { segment: { ...rack, ...change } })
+  return answer.json<{ segment: Segment }>().segment
+}
+
+async function added(cloud: Cloud, { uuid }: Segment, change: object = {}): Promise<Host> {
+  const answer = await cloud.write('POST', `/segments/${uuid}/hosts`, { host: { ...cmp02, ...change } })
+  return answer.json<{ host: Host }>().host
+}
+
+const put = (cloud: Cloud, { uuid }: Segment, segment: object): Promise<LightMyRequestResponse> =>
+  cloud.write('PUT', `/segments/${uuid}`, { segment })
+
+const putHost = (cloud: Cloud, of: Segment, { uuid }: Host, host: object): Promise<LightMyRequestResponse> =>
+  cloud.write('PUT', `/segments/${of.uuid}/hosts/${uuid}`, { host })
+
+const hostOf = (answer: LightMyRequestResponse): Host => answer.json<{ host: Host }>().host
+
+/** The orders in force, each as kind and name. */
+const orders = ({ world }: Cloud): string[] =>
+  world.daemon.orders.inForce().map(({ kind, scope, by }) => `${kind} of ${scope.kind} ${scope.name ?? ''} by ${by}`)
+
+describe('a segment', () => {
+  it(
+    'is made, changed and deleted, each on record with who did it',
+    played(async (cloud) => {
+      const answer = await cloud.write('POST', '/segments', { segment: { ...rack, description: 'Row 1' } })
+      expect([answer.statusCode, answer.json()]).toMatchObject([
+        201,
+        { segment: { id: 1, ...rack, description: 'Row 1', enabled: true, updated_at: null, deleted: false } },
+      ])
+      const segment = answer.json<{ segment: Segment }>().segment
+      const changed = await put(cloud, segment, { name: 'row', recovery_method: 'reserved_host' })
+      expect([changed.statusCode, changed.json()]).toMatchObject([
+        200,
+        { segment: { id: 1, uuid: segment.uuid, name: 'row', recovery_method: 'reserved_host', description: 'Row 1' } },
+      ])
+      expect(changed.json<{ segment: Segment }>().segment.updated_at).not.toBeNull()
+      expect((await cloud.write('DELETE', `/segments/${segment.uuid}`)).statusCode).toBe(204)
+      expect(faultOf(await cloud.ask(`/v1/segments/${segment.uuid}`))).toEqual([404, 'itemNotFound'])
+      const entries = cloud.world.journal.read({ kinds: ['segment.written'] })
+      expect(entries).toMatchObject([
+        { actor: 'operator:ann', data: { before: null, after: { name: 'rack' }, by: 'ann', via: { by: 'token' } } },
+        { data: { before: { name: 'rack' }, after: { name: 'row' } } },
+        { data: { before: { name: 'row' }, after: null } },
+      ])
+    }),
+  )
+
+  it(
+    'has a number that no other ever gets, also after a restart',
+    played(async (cloud) => {
+      const first = await made(cloud)
+      await cloud.write('DELETE', `/segments/${first.uuid}`)
+      await cloud.world.stop()
+      cloud.world.compose()
+      cloud.world.daemon.start()
+      await cloud.world.clock.advance(30_000)
+      const again = await Cloud.over(cloud.world)
+      expect((await made(again)).id).toBe(2)
+    }),
+  )
+
+  it(
+    'whose answer was lost is there all the same, and the second attempt is told so',
+    SmallWorld.run({ hosts: 4, parts, wrapJournal: (journal) => breaksAfterCommit(journal) }, async (world) => {
+      const cloud = await Cloud.over(world)
+      broken.is = true
+      const lost = await cloud.write('POST', '/segments', { segment: { ...rack, enabled: false } })
+      broken.is = false
+      expect(faultOf(lost)).toEqual([503, 'serviceUnavailable'])
+      await world.stop()
+      world.compose()
+      world.daemon.start()
+      const again = await Cloud.over(world)
+      expect(faultOf(await again.write('POST', '/segments', { segment: rack }))).toEqual([409, 'conflictingRequest'])
+      expect(await again.list('/segments?name=rack')).toMatchObject([{ id: 1, enabled: false }])
+    }),
+  )
+
+  it(
+    'is as it was after a restart, with its hosts and its orders',
+    played(async (cloud) => {
+      const segment = await made(cloud, { enabled: false })
+      await added(cloud, segment, { reserved: true })
+      const before = await cloud.list(`/segments/${segment.uuid}/hosts`)
+      await cloud.world.stop()
+      cloud.world.compose()
+      cloud.world.daemon.start()
+      await cloud.world.clock.advance(30_000)
+      const again = await Cloud.over(cloud.world)
+      expect(await again.list(`/segments/${segment.uuid}/hosts`)).toEqual(before)
+      expect(before).toMatchObject([{ reserved: true, on_maintenance: true, failover_segment: { enabled: false } }])
+    }),
+  )
+
+  it.each([
+    ['one that there is', 'rack'],
+    ["one of the configuration's", 'configured'],
+    ['that of hosts in no segment', 'default'],
+  ])('cannot have the name of %s', (_what, name) =>
+    played(async (cloud) => {
+      await made(cloud)
+      const answer = await cloud.write('POST', '/segments', { segment: { ...rack, name } })
+      expect([faultOf(answer), answer.body]).toEqual([
+        [409, 'conflictingRequest'],
+        expect.stringContaining(`Failover segment with name ${name} already exists.`),
+      ])
+      const other = await made(cloud, { name: 'other' })
+      expect(faultOf(await put(cloud, other, { name }))).toEqual([409, 'conflictingRequest'])
+    })(),
+  )
+
+  it.each<[string, object]>([
+    ['no name', { name: undefined }],
+    ['an empty name', { name: '' }],
+    ['a name with a blank at its end', { name: 'rack ' }],
+    ['a name that is too long', { name: 'n'.repeat(256) }],
+    ['a name with a control character', { name: 'ra\u0007ck' }],
+    ['a name outside of the basic plane', { name: 'rack \u{1F680}' }],
+    ['a name that is a number', { name: 7 }],
+    ['another recovery method', { recovery_method: 'any' }],
+    ['no service type', { service_type: undefined }],
+    ['a tab in its description', { description: 'a\tb' }],
+    ['a number for enabled', { enabled: 1 }],
+    ['another field', { owner: 'ann' }],
+  ])('with %s is refused, and leaves no trace', (_what, change) =>
+    played(async (cloud) => {
+      const answer = await cloud.write('POST', '/segments', { segment: { ...rack, ...change } })
+      expect(faultOf(answer)).toEqual([400, 'badRequest'])
+      expect(cloud.world.journal.read({ kinds: ['segment.written'] })).toEqual([])
+    })(),
+  )
+
+  it(
+    'takes enabled since version 1.2 only, and shows it in each',
+    played(async (cloud) => {
+      const segment = { ...rack, enabled: true }
+      const old = {
+        method: 'POST',
+        payload: { segment },
+        headers: { 'openstack-api-version': 'instance-ha 1.1' },
+      } as const
+      expect(faultOf(await cloud.ask('/v1/segments', old))).toEqual([400, 'badRequest'])
+      await made(cloud)
+      expect(await cloud.list('/segments?name=rack')).toMatchObject([{ enabled: true }])
+    }),
+  )
+
+  it(
+    'is written by those whose role may, and by nobody else',
+    played(async (cloud) => {
+      for (const as of ['rita', 'mona', 'max', 'ted'])
+        expect(faultOf(await cloud.write('POST', '/segments', { segment: rack }, as))).toEqual([403, 'forbidden'])
+    }),
+  )
+
+  it(
+    'is neither renamed nor deleted while a failure of one of its hosts is open, but is disabled at any moment',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      cloud.world.simulator.crash('cmp02')
+      await cloud.world.until(() => cloud.world.incident('cmp02') !== undefined)
+      expect(faultOf(await put(cloud, segment, { name: 'row' }))).toEqual([409, 'conflictingRequest'])
+      expect(faultOf(await cloud.write('DELETE', `/segments/${segment.uuid}`))).toEqual([409, 'conflictingRequest'])
+      const hostUrl = `/segments/${segment.uuid}/hosts/${host.uuid}`
+      expect(faultOf(await cloud.write('DELETE', hostUrl))).toEqual([409, 'conflictingRequest'])
+      expect((await put(cloud, segment, { enabled: false })).statusCode).toBe(200)
+      expect((await put(cloud, segment, { enabled: true })).statusCode).toBe(200)
+      await cloud.world.ended('cmp02')
+      expect((await cloud.write('DELETE', `/segments/${segment.uuid}`)).statusCode).toBe(204)
+    }),
+  )
+})
+
+const broken = { is: false }
+
+/** A journal that commits and then, while a test says so, tells nobody: as a daemon that is killed in between. */
+function breaksAfterCommit(journal: JournalWriter): JournalWriter {
+  return new Proxy(journal, {
+    get: (own, key: keyof JournalWriter) => {
+      const value = own[key] as unknown
+      if (typeof value !== 'function') return value
+      const call = (value as (...args: unknown[]) => unknown).bind(own)
+      if (key !== 'append') return call
+      return (...args: unknown[]) => {
+        const answer = call(...args)
+        if (broken.is) throw new LifeboatError('JOURNAL_UNAVAILABLE', 'gone')
+        return answer
+      }
+    },
+  })
+}
+
+describe('enabled: false', () => {
+  it(
+    'is maintenance of the segment by that person, until it is true again',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      await added(cloud, segment)
+      await put(cloud, segment, { enabled: false })
+      expect(orders(cloud)).toEqual(['maintenance of segment rack by ann'])
+      cloud.world.simulator.crash('cmp02')
+      await cloud.world.clock.advance(300_000)
+      expect(cloud.world.incident('cmp02')).toBeUndefined()
+      await put(cloud, segment, { enabled: true })
+      expect(orders(cloud)).toEqual([])
+      await cloud.world.ended('cmp02')
+    }),
+  )
+
+  it(
+    'goes with the segment to its new name, and is over when it is deleted',
+    played(async (cloud) => {
+      const segment = await made(cloud, { enabled: false })
+      await put(cloud, segment, { name: 'row' })
+      expect(orders(cloud)).toEqual(['maintenance of segment row by ann'])
+      await cloud.write('DELETE', `/segments/${segment.uuid}`)
+      expect(orders(cloud)).toEqual([])
+    }),
+  )
+
+  it.each([
+    [true, []],
+    [false, ['maintenance of segment row by ann']],
+  ])('said with a new name decides: %s', (enabled, expected) =>
+    played(async (cloud) => {
+      const segment = await made(cloud, { enabled: !enabled })
+      const answer = await put(cloud, segment, { name: 'row', enabled })
+      expect(answer.json()).toMatchObject({ segment: { name: 'row', enabled } })
+      expect(orders(cloud)).toEqual(expected)
+    })(),
+  )
+
+  it(
+    "is also said of the configuration's segments, of which nothing else is written",
+    played(async (cloud) => {
+      const [segment] = await cloud.list<Segment>('/segments')
+      const { name, enabled } = (await put(cloud, segment!, { name: 'configured', enabled: 'off' })).json<{
+        segment: Segment
+      }>().segment
+      expect([name, enabled, orders(cloud)]).toEqual([
+        'configured',
+        false,
+        ['maintenance of segment configured by ann'],
+      ])
+      for (const answer of [
+        await put(cloud, segment!, { description: 'mine' }),
+        await cloud.write('DELETE', `/segments/${segment?.uuid}`),
+        await cloud.write('POST', `/segments/${segment?.uuid}/hosts`, { host: cmp02 }),
+      ])
+        expect([faultOf(answer), answer.body]).toEqual([
+          [409, 'conflictingRequest'],
+          expect.stringContaining('kept in the configuration'),
+        ])
+    }),
+  )
+
+  it(
+    'that somebody ordered elsewhere keeps the segment from being deleted',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const scope = { kind: 'segment', name: 'rack' } as const
+      await cloud.world.clock.run(
+        cloud.world.daemon.operations.pause({ by: 'bob', reason: 'new switch', until: null, scope }),
+      )
+      const answer = await cloud.write('DELETE', `/segments/${segment.uuid}`)
+      expect([faultOf(answer), answer.body]).toEqual([
+        [409, 'conflictingRequest'],
+        expect.stringContaining('paused by bob'),
+      ])
+    }),
+  )
+})
+
+describe('a host', () => {
+  it(
+    'is added, changed and removed, and goes with its segment',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      expect(host).toMatchObject({ id: 1, ...cmp02, reserved: false, on_maintenance: false })
+      expect(host).toMatchObject({ failover_segment_id: segment.uuid, failover_segment: { name: 'rack' } })
+      const changed = await putHost(cloud, segment, host, { reserved: 'True', control_attributes: 'IPMI' })
+      expect(changed.json()).toMatchObject({ host: { uuid: host.uuid, reserved: true, control_attributes: 'IPMI' } })
+      expect((await cloud.write('DELETE', `/segments/${segment.uuid}/hosts/${host.uuid}`)).statusCode).toBe(204)
+      const again = await added(cloud, segment)
+      expect([again.id, again.uuid === host.uuid]).toEqual([2, false])
+      await cloud.write('DELETE', `/segments/${segment.uuid}`)
+      const last = cloud.world.journal.read({ kinds: ['segment.host.written'] }).at(-1)
+      expect(last).toMatchObject({ host: 'cmp02', data: { segment: { name: 'rack' }, after: null } })
+    }),
+  )
+
+  it.each<[string, object, number]>([
+    ['that Nova does not list', { name: 'zzz' }, 400],
+    ['that is in a segment of the configuration', { name: 'cmp01' }, 409],
+    ['that is in a segment already', {}, 409],
+    ['without a type', { name: 'cmp03', type: null }, 400],
+    ['with a type of other characters', { name: 'cmp03', type: 'a b' }, 400],
+    ['with a number for reserved', { name: 'cmp03', reserved: 1 }, 400],
+  ])('%s is refused', (_what, change, status) =>
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      await added(cloud, segment)
+      const answer = await cloud.write('POST', `/segments/${segment.uuid}/hosts`, { host: { ...cmp02, ...change } })
+      expect(answer.statusCode).toBe(status)
+      expect(await cloud.list(`/segments/${segment.uuid}/hosts`)).toHaveLength(1)
+    })(),
+  )
+
+  it(
+    'is found under its own segment alone',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      const other = await made(cloud, { name: 'other' })
+      const url = `/segments/${other.uuid}/hosts/${host.uuid}`
+      for (const answer of [await cloud.ask(`/v1${url}`), await cloud.write('DELETE', url)])
+        expect(faultOf(answer)).toEqual([404, 'itemNotFound'])
+      expect(faultOf(await cloud.write('DELETE', `/segments/${host.uuid}/hosts/${segment.uuid}`))[0]).toBe(404)
+    }),
+  )
+
+  it(
+    'whose segment has another recovery method is recovered all the same, and its notifications say so',
+    played(async (cloud) => {
+      await added(cloud, await made(cloud, { recovery_method: 'rh_priority' }))
+      const answer = await cloud.report({ hostname: 'cmp02', payload: { ...stopped, event: 'STARTED' } })
+      expect(answer.json<{ notification: { message: string } }>().notification.message).toContain('rh_priority')
+    }),
+  )
+})
+
+describe('on_maintenance: true', () => {
+  it(
+    'is maintenance of the host by that person, until it is false or the host is removed',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment, { on_maintenance: 'True' })
+      expect([host.on_maintenance, orders(cloud)]).toEqual([true, ['maintenance of host cmp02 by ann']])
+      expect(faultOf(await cloud.report({ hostname: 'cmp02' }))).toEqual([409, 'conflictingRequest'])
+      expect(hostOf(await putHost(cloud, segment, host, { on_maintenance: 'False' })).on_maintenance).toBe(false)
+      expect(orders(cloud)).toEqual([])
+      await putHost(cloud, segment, host, { on_maintenance: true })
+      await cloud.write('DELETE', `/segments/${segment.uuid}/hosts/${host.uuid}`)
+      expect(orders(cloud)).toEqual([])
+    }),
+  )
+
+  it(
+    'leaves an order that was given elsewhere as it is, and a removed host keeps that',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      const scope = { kind: 'host', name: 'cmp02' } as const
+      const { operations } = cloud.world.daemon
+      await cloud.world.clock.run(operations.startMaintenance({ by: 'bob', reason: 'memory', until: null, scope }))
+      await putHost(cloud, segment, host, { on_maintenance: true })
+      await cloud.write('DELETE', `/segments/${segment.uuid}`)
+      expect(orders(cloud)).toEqual(['maintenance of host cmp02 by bob'])
+    }),
+  )
+
+  it(
+    'is not cleared for one host of a segment that is disabled',
+    played(async (cloud) => {
+      const segment = await made(cloud, { enabled: false })
+      const host = await added(cloud, segment)
+      const answer = await putHost(cloud, segment, host, { on_maintenance: false })
+      expect([faultOf(answer), answer.body]).toEqual([
+        [409, 'conflictingRequest'],
+        expect.stringContaining('segment rack'),
+      ])
+    }),
+  )
+
+  it(
+    "works for a host of the configuration's segment",
+    played(async (cloud) => {
+      const [segment] = await cloud.list<Segment>('/segments')
+      const [host] = await cloud.list<Host>(`/segments/${segment?.uuid}/hosts`)
+      expect(hostOf(await putHost(cloud, segment!, host!, { on_maintenance: true })).on_maintenance).toBe(true)
+      expect(hostOf(await putHost(cloud, segment!, host!, { on_maintenance: false })).on_maintenance).toBe(false)
+      expect(faultOf(await putHost(cloud, segment!, host!, { reserved: true }))).toEqual([409, 'conflictingRequest'])
+    }),
+  )
+
+  it(
+    'is false again when a host that Lifeboat took out may return',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      cloud.world.simulator.crash('cmp02')
+      await cloud.world.ended('cmp02')
+      const hosts = `/segments/${segment.uuid}/hosts`
+      expect(await cloud.list(hosts)).toMatchObject([{ on_maintenance: true }])
+      await putHost(cloud, segment, host, { on_maintenance: false })
+      const [order] = cloud.world.journal.read({ kinds: ['operator.return'] })
+      expect(order).toMatchObject({ host: 'cmp02', actor: 'operator:ann', data: { keepOut: false } })
+      cloud.world.simulator.start('cmp02')
+      await cloud.world.until(() => !cloud.world.daemon.store.hasOurFlags('cmp02'))
+      await cloud.world.clock.advance(60_000)
+      expect(await cloud.list(hosts)).toMatchObject([{ on_maintenance: false }])
+    }),
+  )
+})
