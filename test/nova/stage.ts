@@ -36,15 +36,25 @@ export class LabStage {
 
   /** A daemon that has not started, on config/lab.yaml with `changes` laid over its segment, and sections of their own. */
   freshDaemon(
-    changes: { segment?: object; fencing?: object; web?: object; masakari_api?: object } = {},
+    changes: {
+      segment?: object
+      fencing?: object
+      web?: object
+      masakari_api?: object
+      defaults?: object
+      /** Instead of those of the file, which take in every host. */
+      segments?: object[]
+    } = {},
   ): DaemonProcess {
     const config = parse(readFileSync('config/lab.yaml', 'utf8')) as {
       segments: object[]
       fencing: object
       web?: object
       masakari_api?: object
+      defaults?: object
     }
-    config.segments = config.segments.map((segment) => ({ ...segment, ...changes.segment }))
+    config.segments = changes.segments ?? config.segments.map((segment) => ({ ...segment, ...changes.segment }))
+    if (changes.defaults !== undefined) config.defaults = changes.defaults
     config.fencing = { ...config.fencing, ...changes.fencing }
     config.web = { listen: false, ...changes.web }
     config.masakari_api = { listen: false, ...changes.masakari_api }
