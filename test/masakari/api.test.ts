@@ -112,7 +112,7 @@ describe('paths', () => {
   it.each([
     ['below /v1 that are none are told in another shape', 'GET', '/v1/nothing', 404, 'message'],
     ['elsewhere get the versions that there are', 'GET', '/healthier', 300, 'choices'],
-    ['that exist refuse a method that they do not have', 'DELETE', '/v1/notifications', 405, 'badMethod'],
+    ['that exist refuse a method that they do not have', 'DELETE', '/v1/notifications/none', 405, 'badMethod'],
     ['of an unknown segment are not found', 'GET', '/v1/segments/none', 404, 'itemNotFound'],
     ['of an unknown notification are not found', 'GET', '/v1/notifications/none', 404, 'itemNotFound'],
   ] as const)('%s', (_what, method, url, status, fault) =>

@@ -1,5 +1,6 @@
 /** A client of Masakari's API as Lifeboat speaks it, over a daemon on a simulated cloud. */
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
+import type { Clock } from '../../src/domain/clock.ts'
 import { masakariServer } from '../../src/masakari/api/server.ts'
 import { People, person } from '../api/people.ts'
 import { SmallWorld, type SmallWorldOptions } from '../daemon/small-world.ts'
@@ -29,7 +30,7 @@ export class Cloud {
     this.server = server(this.people)
   }
 
-  static async over(world: SmallWorld, publicUrl: string | null = null): Promise<Cloud> {
+  static async over(world: SmallWorld, publicUrl: string | null = null, clock: Clock = world.clock): Promise<Cloud> {
     const people = new People()
     const { operations, review, reports, failover } = world.daemon
     const rules = () => ({
@@ -44,7 +45,7 @@ export class Cloud {
       reports,
       failover,
       people,
-      clock: world.clock,
+      clock,
       observer: world.telemetry.observer,
     }
     const server = await masakariServer(parts, { rules, publicUrl })

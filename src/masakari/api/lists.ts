@@ -9,19 +9,28 @@ export type Query = Readonly<Record<string, string | readonly string[] | undefin
 /** What a row must be for a value of the query; throws USAGE for a value that can be none. */
 export type Filters = Readonly<Record<string, (value: string) => (row: Row) => boolean>>
 
+/** How a resource is listed. */
+export interface Listing {
+  filters: Filters
+  /** Fields that it may be sorted by, beside its number and times. */
+  keys: readonly string[]
+}
+
 const mostRows = 1_000
 
+const commonKeys = ['id', 'created_at', 'updated_at', 'deleted_at', 'deleted']
+
 /** Throws USAGE. Keys of the query that nobody knows are passed over, as Masakari does. */
-export function listed<R extends Row>(rows: readonly R[], query: Query, filters: Filters): R[] {
+export function listed<R extends Row>(rows: readonly R[], query: Query, { filters, keys }: Listing): R[] {
   const wanted = Object.entries(filters).flatMap(([key, filter]) => valuesOf(query, key).slice(-1).map(filter))
   const found = rows.filter((row) => wanted.every((isWanted) => isWanted(row)))
-  const sorted = found.toSorted(orderOf(query, rows[0]))
+  const sorted = found.toSorted(orderOf(query, [...commonKeys, ...keys]))
   const from = afterMarker(sorted, query)
   return sorted.slice(from, from + limitOf(query))
 }
 
 /** Of `created_at`, the newest first, when nobody says otherwise; `id` decides between equals. */
-function orderOf(query: Query, example: Row | undefined): (a: Row, b: Row) => number {
+function orderOf(query: Query, known: readonly string[]): (a: Row, b: Row) => number {
   const keys = valuesOf(query, 'sort_key')
   const directions = valuesOf(query, 'sort_dir')
   if (directions.length > Math.max(keys.length, 1))
@@ -29,8 +38,7 @@ function orderOf(query: Query, example: Row | undefined): (a: Row, b: Row) => nu
   for (const direction of directions)
     if (direction !== 'asc' && direction !== 'desc')
       throw new LifeboatError('USAGE', "Unknown sort direction, must be 'desc' or 'asc'")
-  for (const key of keys)
-    if (example !== undefined && !(key in example)) throw new LifeboatError('USAGE', 'Sort key supplied was not valid.')
+  for (const key of keys) if (!known.includes(key)) throw new LifeboatError('USAGE', 'Sort key supplied was not valid.')
   const by = [...(keys.length === 0 ? ['created_at'] : keys), 'id']
   return (a, b) => {
     for (const [place, key] of by.entries()) {

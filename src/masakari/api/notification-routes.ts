@@ -8,20 +8,29 @@ import { param, type Routes } from './route-table.ts'
 import type { Rows } from './rows.ts'
 import { progressOf } from './views.ts'
 
-const filters = {
-  status: equal('status'),
-  type: equal('type'),
-  source_host_uuid: equal('source_host_uuid'),
-  failover_segment_uuid: equal('failover_segment_uuid'),
-  'generated-since': since('generated_time', 'generated-since'),
+const notificationList = {
+  keys: ['notification_uuid', 'type', 'status', 'source_host_uuid', 'generated_time', 'payload'],
+  filters: {
+    status: equal('status'),
+    type: equal('type'),
+    source_host_uuid: equal('source_host_uuid'),
+    failover_segment_uuid: equal('failover_segment_uuid'),
+    'generated-since': since('generated_time', 'generated-since'),
+  },
 }
 
-const moveFilters = { status: equal('status'), type: equal('type') }
+const moveList = {
+  keys: [
+    ...['uuid', 'notification_uuid', 'instance_uuid', 'instance_name', 'source_host', 'dest_host'],
+    ...['start_time', 'end_time', 'type', 'status', 'message'],
+  ],
+  filters: { status: equal('status'), type: equal('type') },
+}
 
 export function notificationRoutes({ route, reads, mayDo }: Routes, rows: Rows, { reports }: MasakariParts): void {
   route('/notifications', {
     GET: reads('notifications', 'index', ({ query }) => ({
-      notifications: listed(rows.notifications(), query as Query, filters),
+      notifications: listed(rows.notifications(), query as Query, notificationList),
     })),
     POST: async (request, reply) => {
       const { caller, via } = await mayDo(request, { rule: 'notifications:create', by: 'reporters' })
@@ -40,7 +49,7 @@ export function notificationRoutes({ route, reads, mayDo }: Routes, rows: Rows, 
   })
   route('/notifications/:notification/vmoves', {
     GET: reads('vmoves', 'index', async (request) => ({
-      vmoves: listed(await rows.moves(param(request, 'notification')), request.query as Query, moveFilters),
+      vmoves: listed(await rows.moves(param(request, 'notification')), request.query as Query, moveList),
     })),
   })
   route('/notifications/:notification/vmoves/:vmove', {

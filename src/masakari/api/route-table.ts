@@ -15,11 +15,14 @@ export type MayDo = (request: FastifyRequest, act: Act) => Promise<Identified>
 
 export type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
-const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const
+/** A list and an object have these methods as paths; those that do nothing answer 405, all others are no path at all. */
+const methodsOf = { list: ['GET', 'POST'], object: ['GET', 'PUT', 'DELETE'] } as const
+
+type Method = (typeof methodsOf)[keyof typeof methodsOf][number]
 
 export interface Routes {
   mayDo: MayDo
-  route: (path: string, own: Partial<Record<(typeof methods)[number], Answer>>) => void
+  route: (path: string, own: Partial<Record<Method, Answer>>) => void
   reads: (resource: string, act: 'index' | 'detail', answer: (request: FastifyRequest) => unknown) => Answer
   writes: (
     resource: string,
@@ -32,7 +35,9 @@ export function routeTable(server: FastifyInstance, base: string, mayDo: MayDo):
   return {
     mayDo,
     route: (path, own) => {
-      for (const method of methods) server.route({ method, url: `${base}${path}`, handler: own[method] ?? wrongMethod })
+      const url = `${base}${path}`
+      for (const method of methodsOf[/:\w+$/.test(path) ? 'object' : 'list'])
+        server.route({ method, url, handler: own[method] ?? wrongMethod })
     },
     reads: (resource, act, answer) => async (request) => {
       await mayDo(request, { rule: `${resource}:${act}`, by: 'readers' })

@@ -14,26 +14,32 @@ const keptInFile = (what: string): LifeboatError =>
     `${what} is kept in the configuration of Lifeboat: change it there, then run lifeboat reload`,
   )
 
-const segmentFilters = {
-  name: equal('name'),
-  recovery_method: equal('recovery_method'),
-  service_type: equal('service_type'),
-  enabled: isTrue('enabled'),
+const segmentList = {
+  keys: ['uuid', 'name', 'service_type', 'recovery_method', 'description', 'enabled'],
+  filters: {
+    name: equal('name'),
+    recovery_method: equal('recovery_method'),
+    service_type: equal('service_type'),
+    enabled: isTrue('enabled'),
+  },
 }
 
-const hostFilters = {
-  name: equal('name'),
-  type: equal('type'),
-  control_attributes: equal('control_attributes'),
-  on_maintenance: isTrue('on_maintenance'),
-  reserved: isTrue('reserved'),
+const hostList = {
+  keys: ['uuid', 'name', 'type', 'control_attributes', 'reserved', 'on_maintenance', 'failover_segment_id'],
+  filters: {
+    name: equal('name'),
+    type: equal('type'),
+    control_attributes: equal('control_attributes'),
+    on_maintenance: isTrue('on_maintenance'),
+    reserved: isTrue('reserved'),
+  },
 }
 
 export function segmentRoutes({ route, reads, writes }: Routes, rows: Rows, { failover }: MasakariParts): void {
   const segmentId = (request: FastifyRequest): string => param(request, 'segment')
   route('/segments', {
     GET: reads('segments', 'index', ({ query }) => ({
-      segments: listed(rowsOf(rows.segments()), query as Query, segmentFilters),
+      segments: listed(rowsOf(rows.segments()), query as Query, segmentList),
     })),
     POST: writes('segments', 'create', ({ body, microversion }, reply, writer) => {
       const { fields, enabled } = newSegmentOf(body, microversion)
@@ -55,6 +61,8 @@ export function segmentRoutes({ route, reads, writes }: Routes, rows: Rows, { fa
       return reply.code(204).send()
     }),
   })
+  // Masakari has the path and nothing behind it.
+  route('/segments/:segment/action', {})
   hostRoutes({ route, reads, writes }, rows, failover)
 }
 
@@ -72,7 +80,7 @@ function hostRoutes(
   })
   route('/segments/:segment/hosts', {
     GET: reads('os-hosts', 'index', (request) => ({
-      hosts: listed(rowsOf(rows.hosts(param(request, 'segment'))), request.query as Query, hostFilters),
+      hosts: listed(rowsOf(rows.hosts(param(request, 'segment'))), request.query as Query, hostList),
     })),
     POST: writes('os-hosts', 'create', (request, reply, writer) => {
       const { fields, onMaintenance } = newHostOf(request.body)
