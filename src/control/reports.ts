@@ -97,7 +97,7 @@ export class ReportBook implements Reports {
     }
     // Also one that is refused as repeated: it may be of a crash after the restart that is under way.
     instances.crashed(order)
-    if (this.#all().some((kept) => repeats(order, kept.report, this.#isOver(kept)))) {
+    if (this.#all().some((kept) => repeats(order, kept.report, () => this.#isOver(kept)))) {
       observer.report?.({ about, result: 'repeated' })
       throw new LifeboatError(
         'REPORT_REPEATED',

@@ -67,11 +67,11 @@ const processWithinMs = 600_000
  *
  * @param isOver what `known` told of is over: then only the very same report repeats it, for what fails again is new
  */
-export function repeats(order: ReportOrder, known: Report, isOver: boolean): boolean {
+export function repeats(order: ReportOrder, known: Report, isOver: () => boolean): boolean {
   if (known.settled !== null && crashedInstance(known) !== null) return false
   const same = known.about === order.about && known.host === order.host && samePayload(known.payload, order.payload)
-  if (isOver) return same && known.generatedAt === order.generatedAt
-  return same && Date.parse(known.generatedAt) >= Date.parse(order.generatedAt) - repeatedWithinMs
+  if (!same || Date.parse(known.generatedAt) < Date.parse(order.generatedAt) - repeatedWithinMs) return false
+  return known.generatedAt === order.generatedAt || !isOver()
 }
 
 function samePayload(some: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean {

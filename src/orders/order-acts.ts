@@ -66,8 +66,8 @@ function mustExist({ kind, name }: Scope, monitor: OrderActsParts['monitor'], { 
   if (kind === 'cloud' || monitor.verdicts().length === 0) return
   if (kind === 'host' && monitor.verdict(name ?? '') === undefined)
     throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${name}`)
-  const segments = monitor.segments().map((segment) => segment.name)
-  if (kind === 'segment' && !segments.includes(name ?? '') && failover.segmentNamed(name ?? '') === undefined)
+  const segments = [...monitor.segments(), ...failover.records().segments.values()].map((segment) => segment.name)
+  if (kind === 'segment' && !segments.includes(name ?? ''))
     throw new LifeboatError('NOT_FOUND', `There is no segment ${name} with hosts (there are: ${segments.join(', ')})`)
 }
 

@@ -23,6 +23,20 @@ it('a hold that an older release recorded with the word "held" is read without i
   expect(lineOf(held)).toBe('Held (BRAKE): 5 of 20 hosts are down')
 })
 
+it('a written failover segment is told by what became of it, a change by each field with what it was', () => {
+  const rack = { name: 'rack', serviceType: 'COMPUTE', recoveryMethod: 'auto', description: null }
+  const told = (before: object | null, after: object | null): string =>
+    lineOf(entry(1, 'segment.written', { number: 1, uuid: 'u', by: 'ann', before, after }))
+  expect([told(null, rack), told(rack, null), told(rack, { ...rack, name: 'row', description: 'Row 1' })]).toEqual([
+    'ann created failover segment rack',
+    'ann deleted failover segment rack',
+    'ann changed name from "rack" to "row", description from null to "Row 1" of failover segment rack',
+  ])
+  const host = { name: 'cmp01', type: 'COMPUTE', controlAttributes: 'SSH', reserved: false }
+  const data = { number: 1, uuid: 'u', segment: { uuid: 's', name: 'rack' }, by: 'ann', before: null, after: host }
+  expect(lineOf(entry(2, 'segment.host.written', data))).toBe('ann added host cmp01 of failover segment rack')
+})
+
 it('a kind of a newer release is named, not hidden', () => {
   expect(lineOf(entry(1, 'sun.rose' as EntryKind, {}))).toBe('sun.rose')
 })
