@@ -11,27 +11,17 @@ export const stopped = { event: 'STOPPED', process_name: 'nova-compute' }
 /** Masakari's API over a daemon of its own. */
 export class Cloud {
   readonly world: SmallWorld
-  readonly people = new People()
+  readonly people: People
   readonly server: FastifyInstance
 
-  private constructor(world: SmallWorld, server: (people: People) => FastifyInstance) {
+  private constructor(world: SmallWorld, people: People, server: FastifyInstance) {
     this.world = world
-    const own = { kind: 'project', id: project, name: 'service', domain: 'Default' } as const
-    const elsewhere = { ...own, id: 'cccc', name: 'tenant' }
-    this.people.ownProject = () => Promise.resolve(own)
-    for (const [name, roles, scope] of [
-      ['ann', ['admin'], own],
-      ['rita', ['reader'], own],
-      ['mona', ['monitor'], own],
-      ['ted', ['admin'], elsewhere],
-      ['max', ['member'], own],
-    ] as const)
-      this.people.tokens.set(`token-of-${name}`, person(name, [...roles], { scope }))
-    this.server = server(this.people)
+    this.people = people
+    this.server = server
   }
 
   static async over(world: SmallWorld, publicUrl: string | null = null, clock: Clock = world.clock): Promise<Cloud> {
-    const people = new People()
+    const people = knownPeople()
     const { operations, review, reports, failover } = world.daemon
     const rules = () => ({
       readers: ['admin', 'reader'],
@@ -49,10 +39,7 @@ export class Cloud {
       observer: world.telemetry.observer,
     }
     const server = await masakariServer(parts, { rules, publicUrl })
-    const cloud = new Cloud(world, () => server)
-    for (const [token, holder] of cloud.people.tokens) people.tokens.set(token, holder)
-    people.ownProject = cloud.people.ownProject
-    return cloud
+    return new Cloud(world, people, server)
   }
 
   ask(url: string, options: Partial<InjectOptions> & { as?: string | null } = {}): Promise<LightMyRequestResponse> {
@@ -85,6 +72,23 @@ export class Cloud {
     }
     return this.ask('/v1/notifications', { method: 'POST', payload: { notification }, as })
   }
+}
+
+/** Who holds which token: `token-of-NAME`. */
+function knownPeople(): People {
+  const people = new People()
+  const own = { kind: 'project', id: project, name: 'service', domain: 'Default' } as const
+  const elsewhere = { ...own, id: 'cccc', name: 'tenant' }
+  people.ownProject = () => Promise.resolve(own)
+  for (const [name, roles, scope] of [
+    ['ann', ['admin'], own],
+    ['rita', ['reader'], own],
+    ['mona', ['monitor'], own],
+    ['ted', ['admin'], elsewhere],
+    ['max', ['member'], own],
+  ] as const)
+    people.tokens.set(`token-of-${name}`, person(name, [...roles], { scope }))
+  return people
 }
 
 /** A test over a fleet that was seen beating. */

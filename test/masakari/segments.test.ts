@@ -195,6 +195,17 @@ describe('a segment', () => {
   )
 
   it(
+    'is not written with a token that was revoked a moment ago',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      await cloud.ask('/v1/segments')
+      cloud.people.tokens.delete('token-of-ann')
+      expect(faultOf(await put(cloud, segment, { enabled: false }))[0]).toBe(401)
+      expect(faultOf(await cloud.write('DELETE', `/segments/${segment.uuid}`))[0]).toBe(401)
+    }),
+  )
+
+  it(
     'is neither renamed nor deleted while a failure of one of its hosts is open, but is disabled at any moment',
     played(async (cloud) => {
       const segment = await made(cloud)

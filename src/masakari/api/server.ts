@@ -67,8 +67,8 @@ export async function masakariServer(
 
 async function holderOf(request: FastifyRequest, tokens: TokenCache): Promise<TokenHolder> {
   const token = request.headers['x-auth-token']
-  // What is posted counts from now on; for a read an answer of a moment ago will do.
-  const holder = typeof token === 'string' ? await tokens.holder(token, { fresh: request.method === 'POST' }) : null
+  // What is written counts from now on; for a read an answer of a moment ago will do.
+  const holder = typeof token === 'string' ? await tokens.holder(token, { fresh: request.method !== 'GET' }) : null
   if (holder === null) throw new LifeboatError('AUTH_FAILED', 'The request you have made requires authentication.')
   return holder
 }
