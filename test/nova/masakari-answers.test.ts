@@ -13,6 +13,7 @@ const address = 'http://127.0.0.1:15868'
 beforeAll(async () => {
   await labCloud('answers')
   await lab('masakari', 'down')
+  await lab('masakari', 'wipe')
   await lab('masakari', 'api')
 })
 afterAll(async () => {
