@@ -115,7 +115,8 @@ export class Rows {
     const isDisabled = new Map(operations.hosts().map(({ host, status }) => [host, status === 'disabled']))
     const found = operations
       .incidents({ limit: incidentsListed })
-      .filter(({ openedAt }) => openedAt >= since)
+      // Of a guest's crash Lifeboat knows by a report alone.
+      .filter(({ openedAt, crashed }) => openedAt >= since && crashed === null)
       .filter(({ id, openedAt }) => !sent.some(({ incident, receivedAt }) => incident === id && receivedAt <= openedAt))
     return [...sent, ...found.map((incident) => ownReport(incident, isDisabled.get(incident.host) ?? false))]
   }
