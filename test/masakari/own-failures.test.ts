@@ -140,3 +140,19 @@ describe('a dead nova-compute that nobody reported', () => {
     }),
   )
 })
+
+describe('a guest that crashed', () => {
+  it(
+    'is listed once, by the report that told of it',
+    played(async (cloud) => {
+      const { simulator } = cloud.world
+      const { uuid: id } = simulator.addInstance({ name: 'web', host: 'cmp01', metadata: { HA_Enabled: 'True' } })
+      simulator.crashGuest(id)
+      const payload = { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_FAILED', instance_uuid: id }
+      await cloud.report({ type: 'VM', payload })
+      await cloud.world.clock.advance(60_000)
+      expect(cloud.world.journal.read({ kinds: ['instance.failed'] })).toHaveLength(1)
+      expect(await list(cloud)).toMatchObject([{ type: 'VM', status: 'finished' }])
+    }),
+  )
+})
