@@ -85,10 +85,10 @@ async function openstack(version: string, ...words: string[]): Promise<Row | Row
   return JSON.parse(await lab('openstack', '--os-ha-api-version', version, ...words, '-f', 'json'))
 }
 
-/** The columns that have a value, of one row or of the first of several. */
+/** The columns that have a value, of one row or of the first of several. Whether something was changed by now is a matter of moments. */
 function filled(printed: Row | Row[]): string[] {
   const [row = {}] = [printed].flat()
-  return Object.keys(row).filter((column) => ![null, ''].includes(row[column] as null))
+  return Object.keys(row).filter((column) => column !== 'updated_at' && ![null, ''].includes(row[column] as null))
 }
 
 /** Every command that writes, and those that list and show what it wrote: each with the columns that it fills. */
