@@ -24,6 +24,12 @@ import type { Standstill } from './standstill.ts'
 /** A poll that ended this recently is the fresh look itself. Longer would act on what was true before. */
 const justNowMs = 250
 
+/**
+ * A poll that took longer began with what was true that long ago: an answer behind its first one may have hung. Longer: a host that came
+ * back meanwhile is fenced. Shorter: where witnesses are slow, each incident begins with one more reading of Nova.
+ */
+const quickPollMs = 5_000
+
 /** Phases in which the host is forced down, whoever did it. */
 const isolated: ReadonlySet<IncidentPhase> = new Set(['surveying', 'recovering', 'sweeping'])
 
@@ -62,7 +68,8 @@ export function createPermissions(parts: {
         return { verdict: known, frozen: null }
       // A poll that asked no witness (of a host that we forced down, or saw for the first time) is no look at the host.
       const asked = known !== undefined && known.evidence.probes.length >= monitor.segment(host).probes.length
-      if (known !== undefined && asked && last?.ok === true && clock.now() - last.at <= justNowMs) {
+      const isFresh = last?.ok === true && clock.now() - last.at <= justNowMs && last.tookMs <= quickPollMs
+      if (known !== undefined && asked && isFresh) {
         return { verdict: known, frozen: monitor.frozen()?.message ?? null }
       }
       const { verdict, frozen } = await monitor.lookAgain(host, signal)
