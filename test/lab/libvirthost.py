@@ -1,0 +1,155 @@
+"""A compute host with a real hypervisor: PID, mount, UTS and IPC namespaces of its own, and in them libvirtd, QEMU guests and nova-compute.
+
+The first process of the namespaces is the host's power: kill it, and all three die in the same instant, as in a power cut.
+What a disk keeps (which guests are defined) lies in STATE/HOST/disk; what memory keeps (/run) is a tmpfs that dies with the host.
+All hosts share one instances_path, and QEMU's image locks hold on it from host to host, as on NFS v4 or CephFS;
+`lab fault HOST locks=false` takes them from a host (read when the host starts), as NFS with local locks does: a second QEMU may then open the disk."""
+import fcntl
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import time
+import uuid
+
+LAB = pathlib.Path("/lab")
+ETC, STATE = LAB / "etc", LAB / "state"
+INSTANCES = STATE / "instances"
+KEPT = {"etc": "/etc/libvirt", "lib": "/var/lib/libvirt", "cache": "/var/cache/libvirt", "log": "/var/log/libvirt"}
+
+# Plain QEMU: no cgroups, AppArmor or ownership changes, and its own console file rather than virtlogd's.
+QEMU_CONF = """user = "root"
+group = "root"
+dynamic_ownership = 0
+remember_owner = 0
+security_driver = "none"
+namespaces = [ ]
+cgroup_controllers = [ ]
+stdio_handler = "file"
+"""
+
+# nova-compute asks libvirt who it is before it has registered an event loop if the host is new to Nova (seen with 31), and then hears no
+# event until it is restarted; registering the loop first spares the lab that.
+NOVA_COMPUTE = "import libvirt, sys; libvirt.virEventRegisterDefaultImpl(); import nova.cmd.compute as c; sys.exit(c.main())"
+
+
+def nova_conf(host):
+    """The host's own options, on top of the lab's nova.conf. The first power sync comes at once: within a minute it would catch killed guests."""
+    return f"""[DEFAULT]
+host = {host}
+state_path = {STATE / host}
+compute_driver = libvirt.LibvirtDriver
+instances_path = {INSTANCES}
+cpu_allocation_ratio = 100
+ram_allocation_ratio = 10
+disk_allocation_ratio = 100
+reserved_host_memory_mb = 0
+shutdown_timeout = 5
+periodic_fuzzy_delay = 0
+[libvirt]
+virt_type = qemu
+cpu_mode = none
+[oslo_concurrency]
+lock_path = {STATE / host}/lock
+[nova_sys_admin]
+helper_command = privsep-helper --config-file {ETC}/nova.conf --config-file {ETC}/{host}.conf
+"""
+
+
+def power_on_command(host):
+    return ["unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc", "python3", "/lab/libvirthost.py", host]
+
+
+def inside(power, *command):
+    """The command line that runs a command in a host; power is the pid of its unshare, whose one child is the namespaces' first process."""
+    first = pathlib.Path(f"/proc/{power}/task/{power}/children").read_text().split()[0]
+    return ["nsenter", "-t", first, "-m", "-u", "-i", "-p", "-r", "-w", *command]
+
+
+def befall(power, guest, what):
+    """Makes a guest's QEMU die, or pauses it; its nova-compute always hears of it."""
+    if what == "crash":
+        command = ["pkill", "-KILL", "-f", f"qemu.* -uuid {guest}"]
+    elif what == "pause":
+        command = ["virsh", "-c", "qemu:///system", "suspend", guest]
+    else:
+        sys.exit(f"lab: a real hypervisor cannot do this to a guest: {what}")
+    subprocess.run(inside(power, *command), check=True, stdout=subprocess.DEVNULL)
+
+
+def wait_libvirt(power, seconds=60):
+    end = time.time() + seconds
+    while time.time() < end:
+        try:
+            if not subprocess.run(inside(power, "virsh", "-c", "qemu:///system", "list"), capture_output=True).returncode:
+                return
+        except (OSError, IndexError):
+            pass
+        time.sleep(0.1)
+    sys.exit(f"lab: a host's libvirtd did not answer within {seconds} s")
+
+
+def record(host, guest, event, running):
+    with open(STATE / "events.jsonl", "a") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        f.write(json.dumps({"t": time.time(), "host": host, "uuid": guest, "event": event, "running": running}) + "\n")
+
+
+def boot(host):
+    """The host's first process: its own /run, /etc/libvirt and name; libvirtd; and from then on the log of which guest runs."""
+    disk, faults = STATE / host / "disk", STATE / host / "faults.json"
+    socket.sethostname(host)
+    for name, path in KEPT.items():
+        (disk / name).mkdir(parents=True, exist_ok=True)
+        os.makedirs(path, exist_ok=True)
+        subprocess.run(["mount", "--bind", disk / name, path], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run"], check=True)
+    os.makedirs("/run/lock")
+    if faults.exists() and json.loads(faults.read_text()).get("locks") is False:
+        subprocess.run(["bindfs", "-o", "allow_other,nonempty", INSTANCES, INSTANCES], check=True)  # FUSE keeps its locks to itself
+    (disk / "etc" / "qemu.conf").write_text(QEMU_CONF)
+    (disk / "etc" / "libvirtd.conf").write_text(
+        f'host_uuid = "{uuid.uuid5(uuid.NAMESPACE_DNS, "libvirt." + host)}"\n'
+        'auth_unix_ro = "none"\nauth_unix_rw = "none"\nunix_sock_group = "root"\nlog_outputs = "3:stderr"\n')
+    subprocess.Popen(["libvirtd"], stdin=subprocess.DEVNULL)
+    watch(host)
+
+
+def watch(host):
+    import libvirt
+    libvirt.virEventRegisterDefaultImpl()
+    libvirt.registerErrorHandler(lambda *_: None, None)
+    conn = None
+    while not conn:
+        try:
+            conn = libvirt.open("qemu:///system")
+        except libvirt.libvirtError:
+            time.sleep(0.1)
+    names = {libvirt.VIR_DOMAIN_EVENT_STARTED: ("started", True), libvirt.VIR_DOMAIN_EVENT_RESUMED: ("resumed", True),
+             libvirt.VIR_DOMAIN_EVENT_SUSPENDED: ("suspended", True), libvirt.VIR_DOMAIN_EVENT_STOPPED: ("stopped", False)}
+
+    last = {}
+
+    def lifecycle(_conn, domain, event, detail, _):
+        guest, (name, running) = domain.UUIDString(), names.get(event, (None, None))
+        if name and last.get(guest) != running:  # a start is a resume and a start to libvirt
+            last[guest] = running
+            record(host, guest, name, running)
+
+    def reap(_timer, _):
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            pass
+
+    conn.domainEventRegisterAny(None, libvirt.VIR_DOMAIN_EVENT_ID_LIFECYCLE, lifecycle, None)
+    libvirt.virEventAddTimeout(200, reap, None)
+    while True:
+        libvirt.virEventRunDefaultImpl()
+
+
+if __name__ == "__main__":
+    boot(sys.argv[1])
