@@ -12,7 +12,13 @@ export const labIdentityUrl = 'http://127.0.0.1:15000/v3'
 
 /** Runs one verb of the lab and gives what it printed. */
 export async function lab(...words: string[]): Promise<string> {
-  const { stdout } = await run(command, words, { maxBuffer: 64 * 1024 * 1024 })
+  return labWith({}, ...words)
+}
+
+/** The same with variables of its environment: LAB_HYPERVISOR. */
+export async function labWith(variables: Record<string, string>, ...words: string[]): Promise<string> {
+  const env = { ...process.env, ...variables }
+  const { stdout } = await run(command, words, { maxBuffer: 64 * 1024 * 1024, env })
   return stdout
 }
 

@@ -1,0 +1,107 @@
+/**
+ * Guests that die on a host that lives: real QEMU processes under a real libvirtd and Nova's libvirt driver, and Masakari's own instance
+ * monitor, unmodified, which reports them to Lifeboat in Masakari's place.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { nova } from '../contract/cloud-under-test.ts'
+import { until } from './daemon-process.ts'
+import { RealHost } from './real-host.ts'
+import { LabStage, pauseMs } from './stage.ts'
+import { truth } from './tenants.ts'
+
+const guests = ['killed', 'ended', 'destroyed', 'suspended', 'reset', 'stopped before', 'stopped after'] as const
+const id = {} as Record<(typeof guests)[number], string>
+/** Longer than Nova keeps the end of a guest to itself (docs/nova.md §1.8). */
+const untilNovaHasStoppedItMs = 20_000
+
+let stage: LabStage
+let host: RealHost
+const began = Date.now()
+
+beforeAll(async () => {
+  stage = await LabStage.open('crash')
+  host = await RealHost.join()
+  stage.freshDaemon({
+    segment: { restart: { unasked: 'recover' } },
+    masakari_api: { listen: '127.0.0.1:15868', projects: [{ name: 'service' }] },
+  })
+  const boot = async (guest: (typeof guests)[number]): Promise<void> => {
+    id[guest] = await stage.tenants.boot(guest.replace(' ', '-'), host.name)
+  }
+  await Promise.all([stage.watch(), host.monitor(), ...guests.map(boot)])
+})
+afterAll(async () => {
+  await stage.tidy()
+  await host.leave()
+  stage.close()
+})
+
+/** Who stopped, started or rebooted it since it was booted, oldest first. Nova's own power sync is nobody. */
+async function powerHistory(guest: (typeof guests)[number]): Promise<string[]> {
+  const { body } = await nova(stage.cloud, 'GET', `/servers/${id[guest]}/os-instance-actions`)
+  const actions = body.instanceActions as { action: string; user_id: string | null }[]
+  return actions
+    .filter(({ action }) => action !== 'create')
+    .map(({ action, user_id: user }) => `${action} by ${user === null ? 'nobody' : 'a user'}`)
+    .reverse()
+}
+
+async function runs(guest: (typeof guests)[number]): Promise<boolean> {
+  const { status, body } = await stage.tenants.steps.diagnostics(id[guest])
+  return status === 200 && body.state === 'running'
+}
+
+describe('a guest whose QEMU is killed', () => {
+  it('runs again before Nova has noticed, by one incident of its own', async () => {
+    const killedAt = Date.now()
+    await host.signal('KILL', id.killed)
+    await until('it runs again', 60_000, async () => {
+      const { vm, task, power } = await stage.tenants.steps.state(id.killed)
+      return vm === 'active' && task === null && power === 1 && (await runs('killed'))
+    })
+    const ranAt = Date.now()
+    const reported = stage.daemon.entries().find(({ kind }) => kind === 'report.received')
+    const reportedAt = Date.parse(reported?.at ?? '')
+    console.log(
+      `instance failure: ${JSON.stringify({ reportedAfterMs: reportedAt - killedAt, runsAfterReportMs: ranAt - reportedAt })}`,
+    )
+    await pauseMs(Math.max(0, untilNovaHasStoppedItMs - (Date.now() - killedAt)))
+    expect(await powerHistory('killed')).toEqual(['reboot by a user'])
+    expect(await runs('killed')).toBe(true)
+    const incidents = stage.daemon.incidents()
+    expect(incidents).toHaveLength(1)
+    expect(incidents[0]).toMatchObject({ host: host.name, openedBy: 'masakari', crashed: { instance: id.killed } })
+    expect(incidents[0]?.instances.get(id.killed)?.outcome).toMatchObject({ outcome: 'recovered', code: 'RESTARTED' })
+    expect((await truth()).starts[id.killed]).toHaveLength(2)
+  })
+})
+
+describe('Lifeboat does nothing about', () => {
+  beforeAll(async () => {
+    await stage.tenants.steps.act(id['stopped before'], { 'os-stop': null })
+    await host.signal('KILL', id['stopped after'])
+    expect((await stage.tenants.steps.act(id['stopped after'], { 'os-stop': null })).status).toBe(202)
+    await host.signal('TERM', id.ended)
+    await host.virsh('destroy', id.destroyed)
+    await host.virsh('suspend', id.suspended)
+    await host.virsh('reset', id.reset)
+    await pauseMs(untilNovaHasStoppedItMs)
+  })
+
+  it.each([
+    ['ended', 'stopped', ['stop by nobody']],
+    ['destroyed', 'stopped', ['stop by nobody']],
+    ['suspended', 'active', []],
+    ['reset', 'active', []],
+    ['stopped before', 'stopped', ['stop by a user']],
+    ['stopped after', 'stopped', ['stop by a user']],
+  ] as const)('a guest that was %s', async (guest, vmState, history) => {
+    expect(await stage.tenants.steps.state(id[guest])).toMatchObject({ vm: vmState, task: null, host: host.name })
+    expect(await powerHistory(guest)).toEqual(history)
+  })
+
+  it('any of them by an incident, and no guest ran twice', async () => {
+    expect(stage.daemon.incidents().map(({ crashed }) => crashed?.instance)).toEqual([id.killed])
+    await stage.nothingRanTwice(began)
+  })
+})
