@@ -57,7 +57,7 @@ const askAgainMs = 500
 /** Restarts that Nova refused, or whose instance was otherwise by then, before people are told. */
 const changesAtMost = 20
 
-/** Holds that a person ends, or time: meanwhile Nova is seldom read. */
+/** Holds that end by a person's word on this incident, or by time. */
 const longHolds: ReadonlySet<HoldCode> = new Set(['RESTART_PAUSE', 'RESTARTS_SPENT', 'CRASHES_ON_HOST'])
 
 export class CrashRun {
@@ -199,12 +199,16 @@ export class CrashRun {
       return null
     }
     if ('hold' in permission) holding.hold(permission.hold, permission.message)
+    this.#heldLookAt = clock.now() + heldLookMs
     return askAgainMs
   }
 
-  #isHeldStill({ held, override }: Incident): boolean {
-    if (held === null || override !== null || !longHolds.has(held.code)) return false
-    return this.#parts.context.clock.now() < this.#heldLookAt
+  /** Nothing has changed for it as far as the daemon itself knows: Nova is asked only now and then. */
+  #isHeldStill(incident: Incident): boolean {
+    const { held, override } = incident
+    const { clock, permissions } = this.#parts.context
+    if (held === null || clock.now() >= this.#heldLookAt) return false
+    return longHolds.has(held.code) ? override === null : !permissions.of(incident).allowed
   }
 
   /** The recipe that fits now, in a round of its own where one was tried before. */
