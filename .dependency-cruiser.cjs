@@ -171,7 +171,12 @@ module.exports = {
     only('pino-in-telemetry', 'pino', ['telemetry'], 'One place makes loggers.'),
     only('prom-client-in-telemetry', 'prom-client', ['telemetry'], 'One place makes metrics.'),
     only('cron-in-the-daemon', 'node-cron', ['config', 'daemon', 'orders'], 'Calendar windows and calendar work only.'),
-    only('queue-where-work-waits', 'p-queue', ['api', 'executor'], 'Steps of recoveries queue in the executor, logins in the api.'),
+    only(
+      'queue-where-work-waits',
+      'p-queue',
+      ['api', 'executor'],
+      'Steps of recoveries queue in the executor, logins in the api.',
+    ),
     only('cel-in-the-engine', '@marcbachmann/cel-js', ['engine'], 'Conditions can change their library in one place.'),
     only('fastify-in-the-api', 'fastify', ['api', 'masakari', 'simulator'], 'HTTP servers live there.'),
     only('commander-in-the-cli', 'commander', ['cli', 'reference'], 'Command lines live there, and pages about them.'),
