@@ -3,6 +3,9 @@ import { z } from 'zod'
 import { namedProjects, secureOptions } from './listener-options.ts'
 import { live, optionalSection, text } from './pieces.ts'
 
+/** Of names, what Masakari called them; its own are lower-case, with hyphens. */
+const uuids = () => z.record(text(), z.guid().toLowerCase()).default({})
+
 /** @param listen the type of an address to listen on */
 export function masakariSection<L extends z.ZodType>(listen: L) {
   return optionalSection({
@@ -35,6 +38,14 @@ export function masakariSection<L extends z.ZodType>(listen: L) {
       .default([])
       .describe(
         "Projects in which those roles count, beside the system as a whole. Default: the project of Lifeboat's own credential",
+      )
+      .meta(live),
+    uuids: optionalSection({
+      segments: uuids().describe('UUIDs of segments of this file, by name. Default: one that is made of the name'),
+      hosts: uuids().describe('UUIDs of hosts, by name. Default: one that is made of the name'),
+    })
+      .describe(
+        'UUIDs that a Masakari gave, so that clients which kept them go on; lifeboat import-masakari writes them',
       )
       .meta(live),
   })

@@ -14,10 +14,17 @@ export interface MasakariRules {
   writers: string[]
   reporters: string[]
   projects: ({ id: string } | { name: string; domain: string })[]
+  /** Those that a Masakari gave, by name. */
+  uuids: { segments: ReadonlyMap<string, string>; hosts: ReadonlyMap<string, string> }
 }
 
-export function masakariRules({ readers, writers, reporters, projects }: ConfigFile['masakariApi']): MasakariRules {
-  return { readers, writers, reporters, projects }
+export function masakariRules(file: ConfigFile['masakariApi']): MasakariRules {
+  const { readers, writers, reporters, projects, uuids } = file
+  const byName = (given: Record<string, string>): ReadonlyMap<string, string> => new Map(Object.entries(given))
+  return {
+    ...{ readers, writers, reporters, projects },
+    uuids: { segments: byName(uuids.segments), hosts: byName(uuids.hosts) },
+  }
 }
 
 /** @param listen the address as resolved, or null: no listener */

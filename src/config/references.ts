@@ -27,11 +27,29 @@ export function checkReferences(file: ConfigFile, report: Report): void {
         'matches nothing (give hosts, zones or aggregates; to match every host use hosts: ["*"])',
       )
   }
+  checkUuids(file, seen, report)
   for (const [kind, witnesses] of [
     ['probes', file.probes],
     ['fencing', file.fencing],
   ] as const) {
     for (const [name, witness] of Object.entries<object>(witnesses)) checkTemplates(file, witness, [kind, name], report)
+  }
+}
+
+/** Clients of Masakari's API take what has one UUID for one thing. Hosts are not checked by name: Nova alone lists them. */
+function checkUuids(file: ConfigFile, segments: ReadonlySet<string>, report: Report): void {
+  const given = new Map<string, string>()
+  for (const [kind, uuids] of Object.entries(file.masakariApi.uuids)) {
+    for (const [name, uuid] of Object.entries(uuids)) {
+      const path = ['masakari_api', 'uuids', kind, name]
+      const other = given.get(uuid)
+      if (other !== undefined) report(path, `"${other}" has this UUID too (each UUID once)`)
+      if (kind === 'segments' && !segments.has(name)) {
+        const defined = segments.size > 0 ? [...segments].join(', ') : 'none'
+        report(path, `there is no segment "${name}" (defined: ${defined})`)
+      }
+      given.set(uuid, name)
+    }
   }
 }
 

@@ -3,6 +3,7 @@
  * plain words what has no counterpart. Pure; whatever is not known to be safe is left at our careful defaults.
  */
 import { parse } from 'yaml'
+import { z } from 'zod'
 import type { Scope } from '../domain/order.ts'
 import type { MasakariHost, MasakariInventory, MasakariSegment } from '../openstack/masakari.ts'
 
@@ -92,7 +93,35 @@ function fragment(from: string, segments: readonly NamedSegment[]): string {
     '',
   ]
   const body = segments.length === 0 ? ['segments: []'] : ['segments:', ...segments.flatMap(segmentLines)]
-  return `${[...head, ...body].join('\n')}\n`
+  return `${[...head, ...body, ...uuidLines(segments)].join('\n')}\n`
+}
+
+/** So that clients which kept Masakari's UUIDs find the same segments and hosts here. */
+function uuidLines(named: readonly NamedSegment[]): string[] {
+  const taken = new Set<string>()
+  const lines = (given: readonly { name: string; uuid: string }[]): string[] =>
+    given
+      .filter(
+        ({ uuid }) =>
+          z.guid().safeParse(uuid).success && !taken.has(uuid.toLowerCase()) && taken.add(uuid.toLowerCase()),
+      )
+      .map(({ name, uuid }) => `      ${scalar(name)}: ${uuid}`)
+  const segments = lines(named.map(({ name, segment: { uuid } }) => ({ name, uuid })))
+  // A name twice would be no map.
+  const hosts = lines([
+    ...new Map(named.flatMap(({ segment }) => segment.hosts.map((host) => [host.name, host]))).values(),
+  ])
+  if (segments.length + hosts.length === 0) return []
+  return [
+    ...[
+      '',
+      '# As Masakari gave them. If lifeboat.yaml has a masakari_api, add them to it.',
+      'masakari_api:',
+      '  uuids:',
+    ],
+    ...(segments.length === 0 ? [] : ['    segments:', ...segments]),
+    ...(hosts.length === 0 ? [] : ['    hosts:', ...hosts]),
+  ]
 }
 
 function segmentLines({ name, segment }: NamedSegment): string[] {

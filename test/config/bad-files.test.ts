@@ -72,6 +72,18 @@ describe('a bad configuration file says every problem with its place and what is
     ])
   })
 
+  it('UUIDs that are none, that name two things, and that of a segment that is not there', () => {
+    const [a, b] = ['0c5a3c54-0bcd-4b0c-9f4f-7a3a2c1b5d11', '7f2b8d5e-6f0a-4c2e-8a66-1d2f3e4c5b6a']
+    const given = (uuids: string): string[] => problemsIn(`masakari_api: { uuids: { ${uuids} } }\n`)
+    expect(given('hosts: { cmp01: one }')).toEqual([expect.stringContaining('masakari_api.uuids.hosts.cmp01: ')])
+    expect(given(`hosts: { cmp01: ${a}, cmp02: ${a.toUpperCase()} }`)).toEqual([
+      expect.stringContaining('masakari_api.uuids.hosts.cmp02: "cmp01" has this UUID too (each UUID once)'),
+    ])
+    expect(given(`segments: { ceph: ${b} }`)).toEqual([
+      expect.stringContaining('masakari_api.uuids.segments.ceph: there is no segment "ceph" (defined: none)'),
+    ])
+  })
+
   it.each([
     ['duration: 59s', '"59s" is out of range (1m to 7d)'],
     ['duration: 7d1s', '"7d1s" is out of range (1m to 7d)'],

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { JournalWriter } from '../../src/journal/journal.ts'
 import { masakariServer } from '../../src/masakari/api/server.ts'
+import { uuidOf } from '../../src/masakari/api/views.ts'
 import { People } from '../api/people.ts'
 import { SmallWorld } from '../daemon/small-world.ts'
 import { Cloud, faultOf, played, project, stopped } from './cloud.ts'
@@ -99,7 +100,8 @@ describe('who may do what', () => {
         clock: world.clock,
         observer: world.telemetry.observer,
       }
-      const rules = () => ({ readers: [], writers: [], reporters: ['monitor'], projects: [] })
+      const uuids = { segments: new Map(), hosts: new Map() }
+      const rules = () => ({ readers: [], writers: [], reporters: ['monitor'], projects: [], uuids })
       const server = await masakariServer(parts, { rules, publicUrl: null })
       const headers = { 'x-auth-token': 'any' }
       const answer = await server.inject({ method: 'POST', url: '/v1/notifications', headers, payload: {} })
@@ -141,6 +143,20 @@ describe('segments and hosts', () => {
       ])
     }),
   )
+
+  it('keep the UUIDs that a Masakari gave them', () =>
+    SmallWorld.run({ hosts: 2 }, async (world) => {
+      await world.clock.advance(30_000)
+      const name = world.daemon.review.segments()[0]?.name ?? ''
+      const uuids = { segments: new Map([[name, uuidOf('a segment')]]), hosts: new Map([['cmp02', uuidOf('a host')]]) }
+      const cloud = await Cloud.over(world, null, world.clock, uuids)
+      const one = await cloud.ask(`/v1/segments/${uuidOf('a segment')}/hosts/${uuidOf('a host')}`)
+      expect(one.json()).toMatchObject({
+        host: { name: 'cmp02', failover_segment: { uuid: uuidOf('a segment'), name } },
+      })
+      await cloud.report({ hostname: 'cmp02' })
+      expect(await cloud.list('/notifications')).toMatchObject([{ source_host_uuid: uuidOf('a host') }])
+    }))
 
   it(
     'say that a host is on maintenance while people or Lifeboat keep it out',

@@ -1,6 +1,7 @@
 /** A client of Masakari's API as Lifeboat speaks it, over a daemon on a simulated cloud. */
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { Clock } from '../../src/domain/clock.ts'
+import type { MasakariRules } from '../../src/masakari/api/parts.ts'
 import { masakariServer } from '../../src/masakari/api/server.ts'
 import { People, person } from '../api/people.ts'
 import { SmallWorld, type SmallWorldOptions } from '../daemon/small-world.ts'
@@ -20,7 +21,12 @@ export class Cloud {
     this.server = server
   }
 
-  static async over(world: SmallWorld, publicUrl: string | null = null, clock: Clock = world.clock): Promise<Cloud> {
+  static async over(
+    world: SmallWorld,
+    publicUrl: string | null = null,
+    clock: Clock = world.clock,
+    uuids: MasakariRules['uuids'] = { segments: new Map(), hosts: new Map() },
+  ): Promise<Cloud> {
     const people = knownPeople()
     const { operations, review, reports, failover } = world.daemon
     const rules = () => ({
@@ -28,6 +34,7 @@ export class Cloud {
       writers: ['admin'],
       reporters: ['admin', 'monitor'],
       projects: [],
+      uuids,
     })
     const parts = {
       operations,

@@ -105,6 +105,25 @@ describe('the fragment', () => {
   })
 })
 
+describe('UUIDs that clients may have kept', () => {
+  const [of, at] = ['0c5a3c54-0bcd-4b0c-9f4f-7a3a2c1b5d11', '7F2B8D5E-6f0a-4c2e-8a66-1d2f3e4c5b6a']
+
+  it('go on: the API here shows the same', () => {
+    const { yaml } = imported([segment('default', [host('cmp01', { uuid: at })], { uuid: of })])
+    const { uuids } = parseConfig(yaml, null, {}).masakariRules
+    expect([...uuids.segments, ...uuids.hosts]).toEqual([
+      ['masakari-default', of],
+      ['cmp01', at.toLowerCase()],
+    ])
+  })
+
+  it('are told once, whatever Masakari tells', () => {
+    const twice = [host('cmp01', { uuid: of }), host('cmp02', { uuid: at }), host('cmp01', { uuid: at })]
+    const { yaml } = imported([segment('a', twice, { uuid: of }), segment('b', twice, { uuid: of })])
+    expect(() => parseConfig(yaml, null, {})).not.toThrow()
+  })
+})
+
 describe('maintenance', () => {
   it('hosts on maintenance there, and segments disabled there', () => {
     const { maintenance } = imported([

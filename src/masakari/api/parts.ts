@@ -18,6 +18,8 @@ export interface MasakariRules {
   reporters: readonly string[]
   /** Projects in which they count. Empty: the daemon's own. */
   projects: readonly ProjectRule[]
+  /** Of segments of the configuration, and of hosts: those that a Masakari gave, by name. */
+  uuids: { segments: ReadonlyMap<string, string>; hosts: ReadonlyMap<string, string> }
 }
 
 export interface MasakariParts {

@@ -2,13 +2,18 @@
 import type { FastifyInstance } from 'fastify'
 import { LifeboatError } from '../../domain/errors.ts'
 import { notificationRoutes } from './notification-routes.ts'
-import type { MasakariParts } from './parts.ts'
+import type { MasakariOptions, MasakariParts } from './parts.ts'
 import { param, routeTable, type MayDo, type Routes } from './route-table.ts'
 import { Rows } from './rows.ts'
 import { segmentRoutes } from './segment-routes.ts'
 
-export function masakariRoutes(server: FastifyInstance, parts: MasakariParts, mayDo: MayDo): void {
-  const rows = new Rows(parts)
+export function masakariRoutes(
+  server: FastifyInstance,
+  parts: MasakariParts,
+  rules: MasakariOptions['rules'],
+  mayDo: MayDo,
+): void {
+  const rows = new Rows(parts, rules)
   for (const base of ['/v1', '/v1/:project([0-9a-fA-F-]+)']) {
     const routes = routeTable(server, base, mayDo)
     segmentRoutes(routes, rows, parts)

@@ -4,7 +4,7 @@ import type { HostStatus, IncidentDetail } from '../../domain/operations.ts'
 import type { ReportView } from '../../domain/report.ts'
 import { isImplicit } from '../../domain/segment.ts'
 import type { Row } from './lists.ts'
-import type { MasakariParts } from './parts.ts'
+import type { MasakariOptions, MasakariParts } from './parts.ts'
 import {
   configuredHost,
   configuredSegment,
@@ -27,9 +27,11 @@ const incidentsListed = 1_000
 
 export class Rows {
   readonly #parts: MasakariParts
+  readonly #rules: MasakariOptions['rules']
 
-  constructor(parts: MasakariParts) {
+  constructor(parts: MasakariParts, rules: MasakariOptions['rules']) {
     this.#parts = parts
+    this.#rules = rules
   }
 
   /** Those of the configuration and those that the API made. Hosts in none of either are protected all the same, and not shown. */
@@ -40,10 +42,12 @@ export class Rows {
       !standingOrders.some(
         ({ kind, scope }) => kind === 'maintenance' && scope.kind === 'segment' && scope.name === name,
       )
+    const { uuids } = this.#rules()
+    const uuidOfSegment = (name: string): string => uuids.segments.get(name) ?? uuidOf('segment', name)
     const configured = review
       .segments()
       .filter(({ name }) => !isImplicit(name))
-      .map(({ name }) => configuredSegment(name, isEnabled(name), configuration.loadedAt))
+      .map(({ name }) => configuredSegment(name, uuidOfSegment(name), isEnabled(name), configuration.loadedAt))
     return [...configured, ...failover.segments().map((made) => madeSegment(made, isEnabled(made.name)))]
   }
 
@@ -125,9 +129,9 @@ export class Rows {
     return notificationRow(report, { host: this.#uuidOfHost(report.host), segment: segments.get(report.host) ?? null })
   }
 
-  /** The same in every run and on every controller, and that of the API where a host came from there. */
+  /** The same in every run and on every controller: that of the API where a host came from there, else what the configuration says. */
   #uuidOfHost(name: string): string {
-    return this.#parts.failover.uuidOfHost(name) ?? uuidOf('host', name)
+    return this.#parts.failover.uuidOfHost(name) ?? this.#rules().uuids.hosts.get(name) ?? uuidOf('host', name)
   }
 
   /** One that Nova no longer lists is out only by order. */

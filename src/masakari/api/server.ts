@@ -58,7 +58,7 @@ export async function masakariServer(
         request.holder = await holderOf(request, tokens)
         refuseForeignProject(request, request.holder)
       })
-      masakariRoutes(own, parts, (request, act) => callerOf(request, act, parts, options))
+      masakariRoutes(own, parts, options.rules, (request, act) => callerOf(request, act, parts, options))
       done()
     })
   })

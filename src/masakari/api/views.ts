@@ -46,8 +46,7 @@ export interface HostView {
 }
 
 /** Of the configuration. @param since ISO, of when it began to be known here */
-export function configuredSegment(name: string, enabled: boolean, since: string): SegmentView {
-  const uuid = uuidOf('segment', name)
+export function configuredSegment(name: string, uuid: string, enabled: boolean, since: string): SegmentView {
   const description = 'Kept in the configuration of Lifeboat'
   const row = {
     ...{ id: numberOf(uuid), uuid, name, description, enabled },
