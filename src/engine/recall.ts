@@ -56,7 +56,8 @@ const lostRequestMs = 10 * 60_000
 /** The initial state as the earlier incident recorded it, with what its user ordered since; null where Nova has the truth. */
 export function recalledInitialState(earlier: EarlierRecovery, seen: SeenNow): InitialState | null {
   const { original: before, outcome } = earlier
-  if (outcome?.outcome === 'recovered') return null
+  // A stop that we gave again in its owner's name is ours in the history, and stands after its owner's: the record would start it.
+  if (outcome?.outcome === 'recovered' || outcome?.code === 'STOPPED_BY_OWNER') return null
   const since = ordersSince(earlier, seen.actions ?? [])
   if (since.some(({ action }) => changingOrders.has(action))) return null
   const power = since.find(({ action }) => action === 'start' || action === 'stop')
