@@ -15,7 +15,7 @@ export function masakariSection<L extends z.ZodType>(listen: L) {
       .url({ protocol: /^https?$/ })
       .optional()
       .describe(
-        'Address of this API as clients reach it, with the path that a proxy puts before /v1. Wrong: clients that look for versions ask elsewhere. Default: the one they asked',
+        'Address of this API as clients reach it, with the path that a proxy puts before /v1. If it is wrong, clients that ask for versions send their further calls elsewhere. Default: the address they asked',
       ),
     readers: z
       .array(text())
@@ -26,7 +26,7 @@ export function masakariSection<L extends z.ZodType>(listen: L) {
       .array(text())
       .default(['admin'])
       .describe(
-        'Roles of Keystone that may write segments and hosts. Their `enabled` and `on_maintenance` hold recoveries, as maintenance does',
+        'Roles of Keystone that may write segments and hosts, and so order maintenance by `enabled` and `on_maintenance`',
       )
       .meta(live),
     reporters: z

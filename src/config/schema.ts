@@ -60,20 +60,20 @@ const restart = {
   unasked: z
     .enum(['recover', 'leave'])
     .describe(
-      'Instances whose owners set no policy, when their guest crashes. recover restarts every one, also where something inside of the tenant does that already',
+      'What Lifeboat does when a guest crashes whose owner set no policy. recover restarts it, even if something inside the tenant does that already',
     ),
   max_restarts: count()
     .max(50)
     .describe(
-      'Restarts of one instance within the time below; the next crash waits for a person. Too high: a crash loop goes on and takes its neighbours along; too low: two accidents keep it off',
+      'Restarts of one instance within the time below; after the next crash a person decides. Too high: a crash loop goes on and may take its neighbours along; too low: an instance that crashed twice by accident stays off',
     ),
   within: duration('1m', '7d').describe(
-    'The time in which restarts are counted. Too short: an instance that crashes every hour is never told',
+    'The time in which restarts are counted. Too short: an instance that crashes every hour is restarted for ever, and no person decides',
   ),
   max_per_host: count()
     .max(1000)
     .describe(
-      'When guests of more instances than this crash on one host within ten minutes, all wait for a person. Too high: a host that is out of memory kills one after the other; too low: a bad day of one tenant holds up its neighbours',
+      "If more instances than this crash on one host within ten minutes, restarts there wait for a person, or until fewer have crashed. Too high: a host that is out of memory kills one guest after the other; too low: one tenant's bad day holds up its neighbours",
     ),
 }
 
@@ -127,7 +127,7 @@ const segmentSettings = {
     .describe('When hosts of several segments fail, those of the segment with the higher number are recovered first'),
   return: section(optional(hostReturn)).optional(),
   restart: section(optional(restart))
-    .describe('A guest that crashes on a host that lives, as the instance monitor of Masakari reports it')
+    .describe("Guests that crash on a host that lives, as Masakari's instance monitor reports them")
     .optional(),
   max_parallel_per_host: count()
     .optional()
