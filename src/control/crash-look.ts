@@ -1,9 +1,9 @@
 /**
- * One look at an instance that was reported crashed: what Nova shows, what its hypervisor says, what its owner wants. Reads only, and no
+ * One look at an instance that was reported crashed: what Nova shows, what its hypervisor says, what its owner wants. It only reads, and no
  * more than the decision needs.
  *
- * A hypervisor is asked through its nova-compute, and one that is dying holds a worker of nova-api for the whole RPC timeout: of each
- * host one instance is asked at a time, and after one silence none is for a while.
+ * Nova asks the hypervisor through nova-compute, and a dying nova-compute keeps a worker of nova-api busy for the whole RPC timeout. So
+ * Lifeboat asks about one instance of a host at a time, and after one silence about none of that host for a while.
  */
 import type { Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
@@ -12,10 +12,10 @@ import type { Aggregate, Instance, InstanceId } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
 import { decideCrash, isJudgedByHypervisor, type CrashFacts, type CrashRules, type LiveLook } from '../engine/crash.ts'
 
-/** After a silence no instance of that host is asked for so long. Longer: a guest waits for a nova-compute that is back. */
+/** After a silence Lifeboat asks about no instance of that host for this long. Longer: guests wait although nova-compute is back. */
 const silentForMs = 10_000
 
-/** Answers that say that nova-compute did not answer Nova. */
+/** Answers of Nova that mean that nova-compute did not answer it. */
 const silences: ReadonlySet<ErrorCode> = new Set(['API_FAULT', 'API_TIMEOUT'])
 
 export class Hypervisors {
@@ -29,7 +29,7 @@ export class Hypervisors {
     this.#cloud = cloud
   }
 
-  /** Throws what the cloud throws when that says nothing about the guest. */
+  /** Throws any error of the cloud that says nothing about the guest. */
   ask(host: HostName, instance: InstanceId, signal: AbortSignal): Promise<Exclude<LiveLook, null>> {
     const before = this.#asking.get(host) ?? Promise.resolve()
     const answer = before.then(() => this.#ask(host, instance, signal))
@@ -69,7 +69,7 @@ export interface CrashLook {
   signal: AbortSignal
 }
 
-/** Throws what reading the cloud throws: nothing is known then that was not known before. */
+/** Throws what reading the cloud throws. */
 export async function lookAtCrashed(look: CrashLook): Promise<CrashFacts> {
   const { cloud, host, rules, signal } = look
   const { crashedAt, sinceMs } = look

@@ -6,7 +6,7 @@ import type { InstanceId } from '../domain/instance.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { HostName } from '../domain/service.ts'
 
-/** Crashes of one instance that are looked through. More than can be restarted within the longest time. */
+/** How many crashes of one instance are read: more than Lifeboat can restart within the longest time. */
 const crashesAtMost = 100
 
 export class CrashRecord {

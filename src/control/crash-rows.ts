@@ -1,4 +1,4 @@
-/** The rows of an instance's crash: what begins its incident, what ends it, and what its reports are told. Pure. */
+/** The journal entries of an instance's crash: those that begin its incident, end it, and settle its reports. Pure. */
 import type { IncidentEnd, IncidentId, NewEntry } from '../domain/entry.ts'
 import { errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { Incident, InstanceRecovery } from '../domain/incident.ts'
@@ -49,7 +49,7 @@ export function endingRows(subject: CrashSubject, outcome: Outcome, status: Repo
 }
 
 export function observedRows(subject: CrashSubject, step: string): NewEntry[] {
-  const message = `observed only, nothing was sent: its guest would have been restarted by ${step}`
+  const message = `observed only, nothing was sent: Lifeboat would have restarted its guest by ${step}`
   const data = { outcome: 'observed' as const, message, counts: {} }
   return [
     { kind: 'incident.closed', incident: subject.incident ?? '', host: subject.host, data },
@@ -57,14 +57,14 @@ export function observedRows(subject: CrashSubject, step: string): NewEntry[] {
   ]
 }
 
-/** The host failed as well. What became of a restart that is out, nobody knows. */
+/** The host failed as well. Nobody knows what became of a restart that was under way. */
 export function endedByHostRows(
   subject: CrashSubject,
   open: Incident | undefined,
   hostIncident: IncidentId,
 ): NewEntry[] {
   const { host, instance } = subject
-  const message = `its host failed as well: incident ${hostIncident} is about it now`
+  const message = `its host failed as well: incident ${hostIncident} recovers it now`
   const settled = settlingRows({ ...subject, incident: hostIncident }, 'ignored', message)
   if (open === undefined) return settled
   const error = errorRecord(

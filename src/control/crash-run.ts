@@ -1,7 +1,7 @@
 /**
- * One instance that was reported crashed, from the report to its end. It is looked at again and again until engine/crash.ts says that
- * nothing is to be done, or that it is to be restarted; only then does an incident begin. Everything that it knows is in the journal or in
- * Nova: a run after a restart of the daemon begins with a look.
+ * One instance that was reported crashed, from the report to its end. The run looks at it again and again until engine/crash.ts decides
+ * what to do. It opens an incident only if there is something to do or to tell. All that it knows is in the journal or in Nova, so after a
+ * restart of the daemon a new run begins with a look.
  */
 import { isAborted, sleep } from '../domain/clock.ts'
 import type { IncidentEnd, IncidentId, NewEntry } from '../domain/entry.ts'
@@ -39,8 +39,7 @@ import type { CrashParts } from './crash-parts.ts'
 type Restart = Extract<CrashDecision, { do: 'restart' }>
 
 /**
- * A host that is dying reports its guests one by one. Shorter: some are rebooted in the moment of its death; longer: every restart is late
- * by as much.
+ * A dying host reports its guests one by one. Shorter: Lifeboat reboots some while the host is dying; longer: every restart is later.
  */
 const settleMs = 3_000
 
@@ -48,23 +47,23 @@ const settleMs = 3_000
 const firstLookAgainMs = 1_000
 const rarestLookMs = 10_000
 
-/** How often one that is held is looked at: its owner may start it. Longer: an incident that is over stays open. */
+/** How often a held instance is read, since its owner may start it. Longer: an incident that is over stays open. */
 const heldLookMs = 30_000
 
-/** How often a run that waits for people or for its host asks the daemon itself. */
+/** How often a run that waits for people or for its host checks what the daemon knows. Costs no request. */
 const askAgainMs = 500
 
-/** Restarts that Nova refused, or whose instance was otherwise by then, before people are told. */
+/** How often Nova may refuse a restart, or the instance may change before it is sent, until the instance ends as failed. */
 const changesAtMost = 20
 
-/** Holds that end by a person's word on this incident, or by time. */
+/** Holds that end when a person overrides them, or with time. */
 const longHolds: ReadonlySet<HoldCode> = new Set(['RESTART_PAUSE', 'RESTARTS_SPENT', 'CRASHES_ON_HOST'])
 
 export class CrashRun {
   readonly host: HostName
   readonly instance: InstanceId
   readonly #parts: CrashParts
-  /** To be settled with its end. */
+  /** The run settles these when it ends. */
   readonly #reports = new Map<string, Report>()
   /** By our monotonic clock. */
   #reportedAt: number
@@ -89,14 +88,14 @@ export class CrashRun {
     this.#reports.set(report.uuid, report)
   }
 
-  /** It was reported just now, on record or not: what was seen before says nothing. */
+  /** A monitor reported it just now, whether that is on record or not: what the run saw before no longer counts. */
   reportedNow(): void {
     this.#reportedAt = this.#parts.context.clock.now()
     this.#looks = 0
     this.#heldLookAt = -Infinity
   }
 
-  /** Goes on with an incident of a run before. */
+  /** Goes on with an incident that an earlier run opened. */
   resume(incident: Incident): void {
     this.#incident = incident.id
     this.#reportedAt -= settleMs
@@ -203,7 +202,7 @@ export class CrashRun {
     return askAgainMs
   }
 
-  /** Nothing has changed for it as far as the daemon itself knows: Nova is asked only now and then. */
+  /** Whether nothing changed that the daemon itself knows of; then the run reads Nova only at `#heldLookAt`. */
   #isHeldStill(incident: Incident): boolean {
     const { held, override } = incident
     const { clock, permissions } = this.#parts.context
@@ -211,7 +210,7 @@ export class CrashRun {
     return longHolds.has(held.code) ? override === null : !permissions.of(incident).allowed
   }
 
-  /** The recipe that fits now, in a round of its own where one was tried before. */
+  /** Enters the recipe that fits now; if one was tried before, in a round of its own. */
   #enter(incident: Incident, { step, message }: Restart): void {
     const { recipe, steps } = this.#recovery(incident)
     if (recipe === step && steps.size === 0) return
@@ -230,10 +229,10 @@ export class CrashRun {
       const restarted = await restartGuest(scene)
       this.#looks = 0
       if ('error' in restarted) return this.#afterFailure(restarted.is, restarted.error)
-      // A look tells how it ended.
+      // The next look tells how the restart ended.
       const stopped = restarted.is === 'nothing' ? null : await obeyOwner(scene)
       if (stopped === null) return 0
-      const message = 'its owner had stopped it in the moment of the restart; it is stopped again'
+      const message = 'its owner stopped it just as Lifeboat restarted it, so Lifeboat stopped it again'
       return this.#close({ outcome: 'left', code: 'STOPPED_BY_OWNER', message, after: shown(stopped) }, 'finished')
     } catch (thrown) {
       const error = ensureError(thrown)
@@ -276,14 +275,14 @@ export class CrashRun {
     return Math.min(this.#parts.context.clock.wall(), ...stamps.filter((stamp) => !Number.isNaN(stamp)))
   }
 
-  /** Why nothing may be done, or even looked at, now. Null: nothing speaks against it. */
+  /** Why the run may neither act nor look now. Null: it may. */
   #whyNotNow(): string | null {
     const { monitor } = this.#parts
     const frozen = monitor.frozen()
     if (frozen !== null) return `The control plane is in doubt: ${frozen.message}`
     const verdict = monitor.verdict(this.host)
     if (verdict === undefined) return 'Nova has not been read yet'
-    return isBeating(verdict) ? null : `Its host is being looked at: ${verdict.message}`
+    return isBeating(verdict) ? null : `Lifeboat is looking at its host: ${verdict.message}`
   }
 
   /** The host failed as well, or a person took over. */

@@ -1,4 +1,4 @@
-/** What a restart of a crashed guest acts with: its run, its gate, its place in the queue. */
+/** What a restart of a crashed guest needs to act: its run, its gate, its place in the queue. */
 import { isAborted } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Incident, InstanceRecovery } from '../domain/incident.ts'
@@ -21,7 +21,7 @@ export interface Restarting {
   mayAct: () => boolean
 }
 
-/** Every write is asked about once more right before it leaves. */
+/** Asks once more right before each write whether it may leave. */
 export function restartScene(
   { context, queue, monitor, store }: InstanceFailuresParts,
   { incident: { id, host }, recovery, signal, mayAct }: Restarting,
@@ -41,11 +41,11 @@ export function restartScene(
     gate: {
       isOpen,
       lastMoment: (act) => lastMoment(clock, () => isOpen(act)),
-      // What speaks against it now is for the next turn to say.
+      // The next turn says why it may not.
       pass: (act) =>
         isOpen(act)
           ? Promise.resolve()
-          : Promise.reject(new LifeboatError('HELD_BACK', 'it is not allowed any more', { retry: 'backoff' })),
+          : Promise.reject(new LifeboatError('HELD_BACK', 'it may not be sent any more', { retry: 'backoff' })),
     },
   }
 }

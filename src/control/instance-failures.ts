@@ -1,9 +1,9 @@
 /**
- * Guests that crash on hosts that live, driven by the reports of instance monitors. Owns which of them are looked at just now, one run for
- * each instance and host (crash-run.ts); what is to be done is decided in engine/crash.ts.
+ * Guests that crash on hosts that live, as instance monitors report them. Owns the runs that are under way, one for each instance and host
+ * (crash-run.ts); engine/crash.ts decides what to do.
  *
- * Lifeboat finds no such crash by itself: Nova shows a guest that died as it shows one that switched itself off, and only the hypervisor's
- * own word tells them apart.
+ * Lifeboat finds no crash by itself: Nova shows a guest that crashed like one that shut itself down, and only the hypervisor can tell them
+ * apart.
  */
 import { isAborted, sleep } from '../domain/clock.ts'
 import { pauseAfter } from '../domain/back-off.ts'
@@ -43,19 +43,19 @@ export class InstanceFailures {
     }
   }
 
-  /** A monitor says that it crashed, just now; whether that is a repetition or not, what was seen before says nothing any more. */
+  /** A monitor reports a crash just now. Even if that repeats an earlier report, what the run saw before no longer counts. */
   crashed(order: Pick<ReportOrder, 'about' | 'host' | 'payload'>): void {
     const instance = crashedInstance(order)
     if (instance !== null) this.#runs.get(keyOf(order.host, instance))?.run.reportedNow()
   }
 
-  /** A report of a crash that is on record, and not settled. */
+  /** Takes a report of a crash that is on record and not settled. */
   reported(report: Report): void {
     const instance = crashedInstance(report)
     if (instance !== null) this.#runOf(report.host, instance, (run) => run.add(report))
   }
 
-  /** How a report stands that is not settled. */
+  /** How a report that is not settled stands. */
   standing({ uuid }: Pick<Report, 'uuid'>): Judgement {
     for (const { run } of this.#runs.values()) if (run.has(uuid)) return run.standing
     return { status: 'new', message: 'Lifeboat has it on record', incident: null }

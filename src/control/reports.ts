@@ -1,6 +1,6 @@
 /**
- * Reports in the running daemon: put on record before they are answered, looked at with each poll, and settled on record. What follows
- * from one is decided by the monitor, by process-failures.ts and by instance-failures.ts; a report only makes them look.
+ * Reports in the running daemon: this journals each one before it is answered, judges it after each poll, and journals how it ended. A
+ * report only makes the monitor, process-failures.ts and instance-failures.ts look; they decide what follows.
  *
  * Most reports of guests cause nothing and come in hundreds when a host shuts down: only those of crashes are in the journal.
  */
@@ -32,13 +32,13 @@ import type { IncidentStore } from './incident-store.ts'
 import type { InstanceFailures } from './instance-failures.ts'
 import type { ProcessFailures } from './process-failures.ts'
 
-/** Older reports are listed no more. The journal keeps them. Longer: a start reads more of it. */
+/** Older reports are no longer listed; the journal keeps them. Longer: the daemon reads more of it when it starts. */
 const listedForMs = 30 * 86_400_000
 
-/** Reports of guests kept in memory, some 500 bytes each. Fewer, and a burst pushes out what a monitor's user looks for. */
+/** Reports of guests kept in memory, about 500 bytes each. Fewer: a burst pushes out the report that someone looks for. */
 const guestsKept = 2_000
 
-/** How long nothing more is said of failing disks on a host. Shorter: each guest of a storage that is away raises an alarm. */
+/** At most one alarm about failing disks of a host in this time. Shorter: when a storage fails, each of its guests raises an alarm. */
 const toldOfDiskForMs = 600_000
 
 export interface ReportBookParts {
@@ -85,7 +85,7 @@ export class ReportBook implements Reports {
     const { monitor, orders, journal, observer, instances, wake } = this.#parts
     const { about, host, generatedAt, payload, by, via } = order
     if (monitor.verdict(host) === undefined) {
-      // A monitor that names its host otherwise than Nova does protects nothing, and hears of it only by this answer.
+      // A monitor whose name for its host is not Nova's protects nothing, and learns that only from this answer.
       observer.report?.({ about, result: 'unknown-host' })
       observer.log?.('warn', 'report.unknown_host', { message: `${by} reported a host that Nova does not list`, host })
       throw new LifeboatError('USAGE', `Host with name ${host} could not be found.`)
@@ -95,7 +95,7 @@ export class ReportBook implements Reports {
       observer.report?.({ about, result: 'maintenance' })
       throw new LifeboatError('REPORT_UNWANTED', `Host ${host} is under maintenance: ${held.message}`)
     }
-    // Also one that is refused as repeated: it may be of a crash after the restart that is under way.
+    // Even if it is refused as repeated: it may tell of a crash after the restart that is under way.
     instances.crashed(order)
     if (this.#all().some((kept) => repeats(order, kept.report, () => this.#isOver(kept)))) {
       observer.report?.({ about, result: 'repeated' })
@@ -145,19 +145,19 @@ export class ReportBook implements Reports {
     }
   }
 
-  /** To whom it is to make look, if it is not settled. */
+  /** Makes whoever deals with it look, if it is not settled. */
   #passOn(report: Report): void {
     if (report.settled !== null) return
     if (reportsDeadProcess(report)) this.#parts.processes.reported(report.host, report.by)
     if (report.about === 'VM') this.#parts.instances.reported(report)
   }
 
-  /** A storage that fails fails for many guests at once: one alarm for each host. */
+  /** When a storage fails, it fails for many guests at once: one alarm for each host. */
   #tellOfDisk({ host, payload, by }: ReportOrder): void {
     const { clock, journal } = this.#parts
     if (payload['event'] !== 'IO_ERROR' || payload['vir_domain_event'] !== 'IO_ERROR_REPORT') return
     if (clock.now() - (this.#toldOfDisk.get(host) ?? -Infinity) < toldOfDiskForMs) return
-    const message = `${by} reports that a disk of instance ${payload['instance_uuid'] ?? ''} fails on ${host}. Lifeboat restarts nothing for that: look at the storage`
+    const message = `${by} reports that a disk of instance ${payload['instance_uuid'] ?? ''} fails on ${host}. Lifeboat restarts no guest because of it: check the storage`
     journal.append([{ kind: 'alarm.raised', host, data: { code: 'GUEST_DISK_FAILS', message } }])
     this.#toldOfDisk.set(host, clock.now())
   }
@@ -171,7 +171,7 @@ export class ReportBook implements Reports {
     return this.#view(kept)
   }
 
-  /** Nothing becomes of it any more, and what it told of is over as well. */
+  /** It is settled, and the incident that it led to is over as well. */
   #isOver(kept: Kept): boolean {
     const { status, incident } = this.#view(kept)
     return isEnd(status) && (incident === null || this.#parts.store.inMemory(incident)?.closed !== null)
@@ -258,7 +258,7 @@ export class ReportBook implements Reports {
   }
 }
 
-/** A process that Lifeboat does nothing about, such as libvirtd: people are told. */
+/** Tells people of a process that Lifeboat does nothing about, such as libvirtd. */
 function otherProcess(order: ReportOrder): NewEntry[] {
   const { about, host, by, payload } = order
   if (about !== 'PROCESS' || payload['event'] !== 'STOPPED' || reportsDeadProcess(order)) return []

@@ -1,6 +1,6 @@
 /**
- * Failover segments as Masakari's API makes them: named groups of hosts, on record beside those of the configuration. They say which hosts
- * belong together and whom an order of a segment covers. What protects a host (fencing, storage, probes) is not theirs to say.
+ * Failover segments as Masakari's API makes them: named groups of hosts in the journal, beside the segments of the configuration. They say
+ * which hosts belong together and which hosts an order of a segment covers. Only the configuration says what protects a host.
  *
  * Pure: the records, folded from the journal.
  */
@@ -9,12 +9,12 @@ import type { SegmentFields, SegmentHostFields } from './failover-words.ts'
 import type { HostName } from './service.ts'
 
 interface Recorded {
-  /** Rising, never used twice: lists are paged by it. */
+  /** Rises, and is never used twice: clients page lists by it. */
   number: number
   uuid: string
   /** ISO, by our clock. */
   createdAt: string
-  /** Null: never since. */
+  /** Null: not changed since. */
   updatedAt: string | null
 }
 
@@ -39,20 +39,20 @@ export interface FailoverSegments {
   uuidOfHost(name: HostName): string | null
   /** Throws CONFLICT for a name that is taken. */
   createSegment(fields: SegmentFields, enabled: boolean, writer: Writer): FailoverSegment
-  /** Throws NOT_FOUND, and CONFLICT for a name that is taken and for a rename while a report of one of its hosts is open. */
+  /** Throws NOT_FOUND, and CONFLICT for a name that is taken, and for a rename while a failure of one of its hosts is open. */
   updateSegment(uuid: string, change: Partial<SegmentFields> & { enabled?: boolean }, writer: Writer): FailoverSegment
-  /** With its hosts. Throws NOT_FOUND, and CONFLICT while a report of one of them is open or somebody else's order holds them. */
+  /** Also removes its hosts. Throws NOT_FOUND, and CONFLICT while a failure of one of them is open or an order given elsewhere covers it. */
   deleteSegment(uuid: string, writer: Writer): void
   /** Throws USAGE for a host that Nova does not list, CONFLICT for one that is in a segment, API_UNAVAILABLE before Nova was read. */
   addHost(segment: string, fields: SegmentHostFields, onMaintenance: boolean, writer: Writer): SegmentHost
   /** Throws as `updateSegment` and `addHost` do. */
   updateHost(uuid: string, change: HostChange, writer: Writer): SegmentHost
   removeHost(uuid: string, writer: Writer): void
-  /** Orders maintenance of a segment, or ends it: of the configuration's, too. */
+  /** Orders maintenance of a segment, or ends it; also for a segment of the configuration. */
   enableSegment(name: string, enabled: boolean, writer: Writer): void
   /**
-   * Orders maintenance of a host, or ends it and lets the host return if flags of ours keep it out. Throws CONFLICT where the maintenance
-   * is that of more than the host.
+   * Orders maintenance of a host, or ends it and lets the host return if flags of ours keep it out. Throws CONFLICT if the
+   * maintenance covers more than the host.
    */
   maintainHost(name: HostName, wanted: boolean, writer: Writer): void
 }
@@ -63,7 +63,7 @@ export interface FailoverRecords {
   /** By UUID, the oldest first. */
   segments: ReadonlyMap<string, FailoverSegment>
   hosts: ReadonlyMap<string, SegmentHost>
-  /** UUIDs of hosts by name, those that were removed too. */
+  /** UUIDs of hosts by name, including removed ones. */
   uuids: ReadonlyMap<HostName, string>
   /** The highest numbers ever given. */
   last: { segment: number; host: number }

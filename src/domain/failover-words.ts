@@ -1,4 +1,4 @@
-/** What people write of a failover segment and of a host in it, in Masakari's words. */
+/** The fields of a failover segment and of a host in it, in Masakari's words. */
 import type { HostName } from './service.ts'
 
 /** Masakari's words. Lifeboat keeps and shows them; it recovers every host as `auto` says. */
@@ -6,10 +6,10 @@ export const recoveryMethods = ['auto', 'reserved_host', 'auto_priority', 'rh_pr
 
 export type RecoveryMethod = (typeof recoveryMethods)[number]
 
-/** The only one that Lifeboat does. */
+/** The only method that Lifeboat follows. */
 export const honouredMethod: RecoveryMethod = 'auto'
 
-/** What people write of a segment, and of a host in it. */
+/** What people write about a segment; below, about a host in it. */
 export interface SegmentFields {
   name: string
   serviceType: string

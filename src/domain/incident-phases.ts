@@ -54,8 +54,8 @@ export const holdCodes = {
   INTERNAL_ERROR: 'A bug in Lifeboat stops the recovery; Lifeboat tries again, less and less often',
   MEMORY: 'The daemon is short of memory and finishes other recoveries first',
   RESTART_PAUSE: 'The guest crashed again: Lifeboat waits a while before the next restart',
-  RESTARTS_SPENT: 'The guest crashed too often: a person must say whether it is restarted once more',
-  CRASHES_ON_HOST: 'Guests of too many instances crashed on this host: look at the host',
+  RESTARTS_SPENT: 'The guest crashed too often: a person decides whether Lifeboat restarts it once more',
+  CRASHES_ON_HOST: 'Too many instances crashed on this host: check the host',
   CONFIRM_RETURN: 'nova-compute is up again, and a person must say whether its service is enabled',
 } as const
 

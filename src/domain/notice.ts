@@ -143,7 +143,7 @@ export const noticeTopics = {
     audience: 'operator',
     severity: 'info',
     quietMs: 0,
-    means: 'An incident of an instance is over: it runs again, or why it does not',
+    means: 'The incident of an instance is over: the instance runs again, or the notice says why not',
   },
   'host-returned': { audience: 'operator', severity: 'info', quietMs: 0, means: 'A host is back in service' },
   'instances-affected': {
@@ -163,7 +163,7 @@ export const noticeTopics = {
     severity: 'info',
     quietMs: 0,
     means:
-      "The guest of one of a project's instances crashed: it was restarted, or is off and why; critical if it is off",
+      "One of a project's instances crashed: it runs again, or the notice says why it is off; critical if it is off",
   },
   test: { audience: 'operator', severity: 'info', quietMs: 0, means: 'Sent by hand: lifeboat notice test' },
 } as const satisfies Record<string, TopicRule>

@@ -16,7 +16,7 @@ import { isBeating, type Verdict } from './verdict.ts'
 export interface ReportOrder {
   about: ReportClass
   host: HostName
-  /** ISO, by the sender's clock: data, and no time that anything is counted from. */
+  /** ISO, by the sender's clock: shown and compared, never used to measure time. */
   generatedAt: string
   payload: Readonly<Record<string, string>>
   by: string
@@ -52,20 +52,20 @@ export interface Reports {
   list(): ReportView[]
 }
 
-/** Times between the same two reports below which the second says nothing new, as Masakari counts it. */
+/** If the same report comes twice within this time, the second says nothing new, as in Masakari; ms. */
 const repeatedWithinMs = 180_000
 
-/** For so long a report of a dead host waits for the verdict. Longer keeps a monitor's mistake open; shorter ends it before Nova says down. */
+/** How long a report of a dead host waits for the verdict. Longer: a monitor's mistake stays open; shorter: it ends before Nova says down. */
 const hostVerdictWithinMs = 600_000
 
-/** For so long a report of a process waits until something came of it. */
+/** How long a report of a process waits until something comes of it. */
 const processWithinMs = 600_000
 
 /**
- * Whether `order` is what `known` said already. As Masakari has it, the later `generatedAt` of `known` has no bound. A guest that crashes
- * again once its first crash is dealt with is no repetition, however soon that is.
+ * Whether `order` repeats `known`. As in Masakari, `known` may carry a `generatedAt` that is later by any amount. If a guest crashes again
+ * once its first crash is dealt with, that is no repetition, however soon it is.
  *
- * @param isOver what `known` told of is over: then only the very same report repeats it, for what fails again is new
+ * @param isOver whether the failure that `known` told of is over: then only a report with the same time repeats it, since a later one is new
  */
 export function repeats(order: ReportOrder, known: Report, isOver: () => boolean): boolean {
   if (known.settled !== null && crashedInstance(known) !== null) return false
@@ -89,7 +89,7 @@ export interface ReportedIncident extends Pick<Incident, 'id' | 'mode' | 'held'>
   closed: EntryData['incident.closed'] | null
 }
 
-/** What is known now of the host of a report. */
+/** What Lifeboat knows now of the host of a report. */
 export interface ReportFacts {
   /** Since it was received, ms, by our monotonic clock. */
   ageMs: number
@@ -115,7 +115,7 @@ export function judgeReport(report: Pick<Report, 'about' | 'payload'>, facts: Re
   if (facts.host !== undefined) return ofIncident(facts.host)
   if (about === 'COMPUTE_HOST') return ofHost(payload, facts)
   if (!reportsDeadProcess(report))
-    return say('finished', 'Told to the operators: Lifeboat does nothing about this process')
+    return say('finished', 'Lifeboat told the operators, and does nothing else about this process')
   return ofProcess(facts)
 }
 
@@ -133,7 +133,7 @@ function ofProcess({ ageMs, process, isDisabled }: ReportFacts): Judgement {
   if (process === undefined) {
     if (isDisabled) return say('finished', 'Its service is disabled already')
     if (ageMs < processWithinMs) return say('running', 'Lifeboat is looking at the host')
-    return say('ignored', 'Nothing was disabled: see the alarms, or the orders on this host')
+    return say('ignored', 'Lifeboat disabled nothing: see the alarms, or the orders on this host')
   }
   if (process.mode === 'observe') return { status: 'ignored', message: 'Lifeboat only observes', incident: process.id }
   if (isDisabled || process.closed !== null)
@@ -158,10 +158,11 @@ function ofIncident({ id, held, closed }: ReportedIncident): Judgement {
   }
 }
 
-/** Of what a monitor says about a guest that has not crashed. */
+/** For a report about a guest that has not crashed. */
 function aboutGuest({ event }: Report['payload']): string {
-  if (event === 'IO_ERROR') return 'Told to the operators: Lifeboat restarts no guest because a disk fails'
-  if (event === 'QEMU_GUEST_AGENT_ERROR') return 'A guest whose agent is silent runs: Lifeboat leaves it alone'
+  if (event === 'IO_ERROR') return 'Lifeboat told the operators, and restarts no guest because a disk fails'
+  if (event === 'QEMU_GUEST_AGENT_ERROR')
+    return 'The guest runs, although its agent is silent: Lifeboat leaves it alone'
   return 'Lifeboat restarts only guests whose QEMU died (LIFECYCLE, STOPPED_FAILED)'
 }
 

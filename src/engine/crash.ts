@@ -20,19 +20,19 @@ export type LiveLook = 'running' | 'off' | 'forbidden' | 'silent' | null
 export interface CrashFacts {
   /** Where the report came from. */
   host: HostName
-  /** Null: Nova knows it no longer. */
+  /** Null: Nova no longer knows it. */
   instance: Instance | null
   live: LiveLook
   /** Newest first. Null: they were not read. */
   actions: readonly InstanceAction[] | null
-  /** Of its host. */
+  /** Those of its host. */
   aggregates: Aggregate[]
   /** Unread volumes count as encrypted. */
   encrypted: boolean
   mayActForProject: boolean
   /** When it crashed, as the report tells, ms since the epoch. */
   crashedAt: number
-  /** Since the report came, by our monotonic clock. */
+  /** Time since the report came, by our monotonic clock. */
   sinceMs: number
 }
 
@@ -43,7 +43,7 @@ export interface CrashRules {
   owner: OwnerPolicySettings
 }
 
-/** Why nothing is begun, or nothing more is to be done. */
+/** Why Lifeboat begins nothing, or has nothing more to do. */
 export type NothingCode =
   | 'INSTANCE_GONE'
   | 'MOVED_BY_OTHERS'
@@ -55,26 +55,26 @@ export type NothingCode =
 export type CrashCode = keyof typeof crashCodes | 'STOPPED_BY_OWNER' | 'ENCRYPTED_WITHOUT_KEY'
 
 export type CrashDecision =
-  /** None of our business, or well already: nothing is begun. */
+  /** Not ours to restart, or well already: no incident begins. */
   | { do: 'nothing'; status: 'ignored' | 'finished'; code: NothingCode; message: string }
   /** Nova is between two states: look again. */
   | { do: 'wait'; message: string }
-  /** People are told, and nothing is done. */
+  /** Lifeboat tells people and does nothing. */
   | { do: 'leave'; code: CrashCode; message: string }
   | { do: 'restart'; step: Extract<StepKind, 'reboot' | 'start'>; message: string }
 
 /**
- * Without leave to ask the hypervisor, how long Nova is given to notice by itself: its driver holds an event back for 15 s. Shorter: a
- * guest that is dead is taken for one that runs.
+ * If Lifeboat may not ask the hypervisor, it gives Nova this long to notice by itself: Nova's driver holds an event back for 15 s.
+ * Shorter: Lifeboat takes a dead guest for one that runs.
  */
 const storedStateTellsAfterMs = 20_000
 
-/** How long a task may last before people are told. Longer: a guest stays off untold; shorter: a snapshot that takes its time is told. */
+/** How long a task may last before Lifeboat tells people. Longer: a guest is off and nobody knows; shorter: a slow snapshot alarms people. */
 const taskAtMostMs = 600_000
 
 /**
- * A stop this much before the crash may be of it: clocks differ, and a monitor that gets no answer reports for two minutes. Larger: the
- * stop of a guest that had switched itself off before is taken for it; smaller: one that was reported late stays off.
+ * The power sync's stop may be dated this much before the crash: clocks differ, and a monitor that gets no answer reports for two minutes.
+ * Larger: Lifeboat restarts a guest that had shut itself down before; smaller: a guest that was reported late stays off.
  */
 const clockMarginMs = 180_000
 
@@ -91,11 +91,11 @@ const withoutGuest: ReadonlySet<string> = new Set([
 export function decideCrash(facts: CrashFacts, rules: CrashRules): CrashDecision {
   const { instance, host } = facts
   if (instance === null || instance.status === 'DELETED') return nothing('INSTANCE_GONE', 'Nova has no such instance')
-  // The destination of a live migration that failed reports so too, and what an evacuation left behind.
+  // The destination of a failed live migration reports a crash too, and so does a host with a guest that an evacuation left behind.
   if (instance.host !== host)
     return nothing(
       'MOVED_BY_OTHERS',
-      `Nova shows it on ${instance.host ?? 'no host'}, not on ${host}: it did not crash there`,
+      `Nova shows it on ${instance.host ?? 'no host'}, not on ${host}, so it did not crash there`,
     )
   if (withoutGuest.has(instance.vmState)) return nothing('NO_GUEST', `It is ${instance.vmState} and has no guest`)
   const unwanted = unlessAsked(facts, instance, rules)
@@ -119,7 +119,7 @@ export function decideCrash(facts: CrashFacts, rules: CrashRules): CrashDecision
   }
 }
 
-/** Whether the answer of the hypervisor decides: the caller asks it then, and not otherwise. */
+/** Whether the decision depends on the hypervisor: the caller asks it only then. */
 export function isJudgedByHypervisor({ vmState, taskState }: Instance): boolean {
   return taskState === null && vmState !== 'stopped' && !withoutGuest.has(vmState)
 }
@@ -128,13 +128,13 @@ function unlessAsked({ aggregates }: CrashFacts, instance: Instance, rules: Cras
   const { value, from } = ownerPolicyOf(instance, aggregates, rules.owner)
   if (value === 'leave' || value === 'stopped') return `Its owner policy is ${value} (${from})`
   if (value === 'none' && rules.restart.unasked === 'leave')
-    return `Segment ${rules.segment} restarts only instances that ask for it, and this one does not`
+    return `Segment ${rules.segment} restarts only instances whose owners ask for it, and this one's did not`
   return null
 }
 
 function whileBusy({ sinceMs }: CrashFacts, task: string): CrashDecision {
-  if (sinceMs < taskAtMostMs) return { do: 'wait', message: `Nova is at work on it (${task})` }
-  return leave('CRASHED_MID_TASK', `Nova is still at work on it (${task})`)
+  if (sinceMs < taskAtMostMs) return { do: 'wait', message: `Nova is working on it (${task})` }
+  return leave('CRASHED_MID_TASK', `Nova is still working on it (${task})`)
 }
 
 function whileActive(facts: CrashFacts, instance: Instance): CrashDecision {
@@ -153,12 +153,12 @@ function whileActive(facts: CrashFacts, instance: Instance): CrashDecision {
 function whileStopped(facts: CrashFacts): CrashDecision {
   const { actions, crashedAt } = facts
   if (actions === null) return { do: 'wait', message: 'Its history could not be read' }
-  if (lastOrder(actions) === 'stop') return nothing('STOPPED_BY_OWNER', 'Its owner stopped it, and it stays off')
+  if (lastOrder(actions) === 'stop') return nothing('STOPPED_BY_OWNER', 'Its owner stopped it, so it stays off')
   const [newest] = powerActions(actions)
   if (newest === undefined || !byPowerSync(newest))
-    return leave('CRASHED_UNEXPLAINED', 'Nova shows it stopped, and nobody is on record who did it')
+    return leave('CRASHED_UNEXPLAINED', 'Nova shows it stopped, and its history does not say who stopped it')
   if (cloudTimeMs(newest.startedAt) < crashedAt - clockMarginMs)
-    return nothing('OFF_BEFORE', `It is off since ${newest.startedAt}, before it was reported`)
+    return nothing('OFF_BEFORE', `It has been off since ${newest.startedAt}, long before it was reported`)
   return restart(facts, 'start', `Nova's power sync found it off at ${newest.startedAt}; nobody had stopped it`)
 }
 
@@ -168,7 +168,7 @@ function whileInError(facts: CrashFacts, { policy, segment }: CrashRules): Crash
   return unlessItRuns(facts, restart(facts, 'reboot', 'it was in ERROR, and its hypervisor says that it does not run'))
 }
 
-/** Only an answer that it does not run lets anything follow. */
+/** `otherwise` follows only once the hypervisor says that the guest does not run. */
 function unlessItRuns({ live, sinceMs }: CrashFacts, otherwise: CrashDecision): CrashDecision {
   if (live === 'running') return nothing('RUNS_AGAIN', 'Its hypervisor says that it runs')
   if (live === 'silent' || live === null) return { do: 'wait', message: 'Its nova-compute does not answer' }
@@ -183,7 +183,7 @@ function restart({ encrypted, mayActForProject }: CrashFacts, step: 'reboot' | '
   if (encrypted && !mayActForProject)
     return leave(
       'ENCRYPTED_WITHOUT_KEY',
-      'it has an encrypted volume, and Lifeboat may not fetch its key: its owner starts it',
+      'it has an encrypted volume, and Lifeboat may not fetch its key: its owner must start it',
     )
   return { do: 'restart', step, message: why }
 }
@@ -197,7 +197,7 @@ function nothing(code: NothingCode, message: string): CrashDecision {
   return { do: 'nothing', status: isWell ? 'finished' : 'ignored', code, message }
 }
 
-/** The plan of an instance whose guest crashed. Its recipes are the two ways back: the one that fits is entered. */
+/** The plan of an instance whose guest crashed. It has both ways back as recipes; the run enters the one that fits. */
 export function planOfCrash(
   instance: Instance,
   decision: Extract<CrashDecision, { do: 'leave' | 'restart' }>,
@@ -221,7 +221,7 @@ export function planOfCrash(
   }
 }
 
-/** Refusals are tried again a few times; then Nova is read again, and whatever fits then is done. */
+/** After a refusal the step is tried again a few times; then the run reads Nova again and does what fits then. */
 function recipeOf(step: 'reboot' | 'start'): Recipe {
   const retry = {
     on: ['API_UNAVAILABLE' as const, 'API_THROTTLED' as const],
@@ -238,7 +238,7 @@ export interface RestartRecord {
   crashedAt: number
   /** Instances whose guests crashed on its host within `crashesWithinMs`, this one included. */
   crashesOnHost: number
-  /** A person said that it is restarted once more, after it was held for that. */
+  /** After a hold, a person allowed one more restart. */
   released: boolean
 }
 
@@ -246,7 +246,7 @@ export type RestartTurn =
   | { go: true }
   | { go: false; hold: 'RESTART_PAUSE' | 'RESTARTS_SPENT' | 'CRASHES_ON_HOST'; message: string; until: number | null }
 
-/** Whether the restart may be sent now, as far as earlier crashes say. */
+/** Whether earlier crashes allow the restart to be sent now. */
 export function restartTurn(
   record: RestartRecord,
   rules: RestartRules,
@@ -259,7 +259,7 @@ export function restartTurn(
     return {
       go: false,
       hold: 'CRASHES_ON_HOST',
-      message: `guests of ${crashesOnHost} instances crashed on this host lately: its memory, its storage or its hypervisor may be the cause`,
+      message: `${crashesOnHost} instances crashed on this host within ten minutes: check its memory, its storage and its hypervisor`,
       until: null,
     }
   const recent = restarts.filter((at) => now - at < rules.withinMs).length
@@ -272,6 +272,6 @@ export function restartTurn(
     }
   const dueAt = crashedAt + pauseMs(recent)
   if (now >= dueAt) return { go: true }
-  const message = `it crashed again after ${recent === 1 ? 'one restart' : `${recent} restarts`}: the next one waits for ${Math.round(pauseMs(recent) / 1_000)} s after the crash`
+  const message = `it crashed again after ${recent === 1 ? 'one restart' : `${recent} restarts`}: Lifeboat restarts it ${Math.round(pauseMs(recent) / 1_000)} s after the crash`
   return { go: false, hold: 'RESTART_PAUSE', message, until: dueAt }
 }

@@ -163,7 +163,7 @@ function instanceOver(
   known: Known,
   incident: Incident,
 ): Draft | null {
-  // The incident of the host tells of it from now on.
+  // From now on the incident of the host tells.
   if (entry.data.outcome === 'host-failed') return null
   const [recovery] = incident.instances.values()
   return draft(entry, known, 'instance-over', {

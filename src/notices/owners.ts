@@ -139,7 +139,7 @@ export class Owners {
     return returnedDrafts(entry, told, { mode: mode(), segment: entry.data.segment, maxInstances })
   }
 
-  /** Of an instance whose guest crashed while its host lives. */
+  /** Notices of an instance whose guest crashed on a host that lives. */
   #ofCrash(entry: Entry): Draft[] {
     if (entry.kind !== 'incident.closed' && entry.kind !== 'incident.held') return []
     const known = this.#parts.incident(entry.incident ?? '')

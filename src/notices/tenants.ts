@@ -75,17 +75,17 @@ export function endedDrafts(
   })
 }
 
-/** What became of an instance that crashed: its incident is over, or waits for a person. None for one that is not to be told. */
+/** Tells what became of an instance that crashed, once its incident is over or waits for a person. Empty if its owner need not be told. */
 export function crashedDrafts(
   entry: Extract<Entry, { kind: 'incident.closed' | 'incident.held' }>,
   { mode, segment, instances }: Incident,
 ): Draft[] {
-  // Of a host that failed its own incident tells.
+  // If the host failed, the incident of the host tells.
   if (entry.kind === 'incident.closed' && (entry.data.outcome === 'host-failed' || mode === 'observe')) return []
   const code = entry.kind === 'incident.held' ? entry.data.code : undefined
   if (code !== undefined && code !== 'RESTARTS_SPENT' && code !== 'CRASHES_ON_HOST') return []
   return [...instances.values()].flatMap(({ plan, outcome }) => {
-    // Whoever stopped it knows.
+    // Its owner stopped it, and so knows.
     if (code === undefined && outcome?.code === 'STOPPED_BY_OWNER') return []
     const state = code !== undefined ? 'crashing' : outcome?.outcome === 'recovered' ? 'rebooted' : 'crashed'
     const said = code ?? outcome?.code ?? ''

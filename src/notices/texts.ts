@@ -85,9 +85,9 @@ export const english: Texts = {
     returned: 'its host came back; it was not moved, and has not been seen off since',
     off: 'off since its host went down; the host is back, so it can be started',
     restarted: 'running again where it was',
-    rebooted: 'crashed, was restarted and runs again',
+    rebooted: 'crashed, was restarted, and runs again',
     crashed: 'crashed and is off',
-    crashing: 'crashes again and again, and is off until the operators have looked into it',
+    crashing: 'crashes again and again, and stays off until the operators have looked into it',
   },
   observing: 'Automatic recovery is in observe mode: it has done nothing and will do nothing.',
 }

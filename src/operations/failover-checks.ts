@@ -1,4 +1,4 @@
-/** What stands against a write of a failover segment: names that are taken, hosts that are elsewhere, failures that are open. */
+/** Why a write of a failover segment is refused: a name is taken, a host is in another segment, a failure is open. */
 import { LifeboatError } from '../domain/errors.ts'
 import type { Reports } from '../domain/report.ts'
 import { isEnd } from '../domain/report-words.ts'
@@ -18,13 +18,13 @@ export interface FailoverChecks {
   /** Throws CONFLICT for the name of another segment, the configuration's too. */
   mustBeFree(segment: string): void
   /**
-   * Throws USAGE for a host that Nova does not list, API_UNAVAILABLE before Nova was read, and CONFLICT for one that is in a segment: it would
-   * have two answers to "where is it".
+   * Throws USAGE for a host that Nova does not list, API_UNAVAILABLE before Nova was read, and CONFLICT for one that is in a
+   * segment: a host is in one segment.
    */
   mustBeAddable(host: string): void
   /**
-   * Names and membership stay while something about one of the hosts is under way; orders may be given at any moment (law L10). Throws
-   * CONFLICT. @param what cannot be done, for people
+   * Throws CONFLICT while a failure of one of the hosts is open: names and membership do not change then. Orders may be given at any moment
+   * (law L10). @param what cannot be done, for people
    */
   mustBeIdle(hosts: readonly string[], what: string): void
 }
@@ -37,7 +37,8 @@ export function failoverChecks({ orders, monitor, store, reports }: FailoverChec
         throw new LifeboatError('CONFLICT', `Failover segment with name ${name} already exists.`)
     },
     mustBeAddable: (name) => {
-      if (monitor.lastPoll() === null) throw new LifeboatError('API_UNAVAILABLE', 'Nova was not read yet: try again')
+      if (monitor.lastPoll() === null)
+        throw new LifeboatError('API_UNAVAILABLE', 'Lifeboat has not read Nova yet: try again')
       if (monitor.verdict(name) === undefined)
         throw new LifeboatError('USAGE', `Compute service with name ${name} could not be found.`)
       const { name: segment } = monitor.segment(name)

@@ -1,10 +1,10 @@
 /**
  * What people write through Masakari's API: failover segments, the hosts in them, and the orders that two of their fields stand for.
- * `enabled: false` is maintenance of the segment, `on_maintenance: true` of the host. Each write is one batch of entries: what was not
- * answered is on record wholly or not at all.
+ * `enabled: false` is maintenance of the segment, `on_maintenance: true` of the host. Each write is one batch of entries, so the journal has
+ * all of a write or none of it.
  *
- * No write here takes protection away unsaid: a host is protected whether a segment has it or not, and only an order, with its person's
- * name, holds its recovery.
+ * No write here silently takes a host's protection away: Lifeboat protects a host whether a segment has it or not, and only an order, with
+ * its person's name, holds the host's recovery.
  */
 import { randomUUID } from 'node:crypto'
 import type { NewEntry } from '../domain/entry.ts'
@@ -165,7 +165,7 @@ export class FailoverWrites implements FailoverSegments {
     return { kind: 'segment.host.written', data, ...(host !== undefined && { host }) }
   }
 
-  /** What keeps it out of service is not only an order: Lifeboat may have disabled it. */
+  /** Not only an order may keep the host out of service: Lifeboat may have disabled it. */
   #letReturn(host: string, { by, via }: Writer): void {
     if (!mayReturn(host, this.#parts)) return
     orderReturn(

@@ -1,6 +1,6 @@
 /**
- * The orders that fields of Masakari's API stand for: `enabled` of a segment, `on_maintenance` of a host. Gives the entries; whoever
- * writes the fields appends them in one batch with the rest. `through` marks such an order: it goes when its segment or host is deleted,
+ * The orders that fields of Masakari's API stand for: `enabled` of a segment, `on_maintenance` of a host. Returns the entries;
+ * failover-writes.ts appends them in one batch with the rest. `through` marks such an order: it ends when its segment or host is deleted,
  * while an order given elsewhere stays.
  */
 import type { NewEntry } from '../domain/entry.ts'
@@ -19,7 +19,7 @@ interface Parts {
 export interface FieldOrders {
   enabling(segment: string, enabled: boolean, writer: Writer): NewEntry[]
   maintaining(host: string, wanted: boolean, writer: Writer): NewEntry[]
-  /** Orders of a segment go with it to its new name, unless `enabled` says otherwise. */
+  /** Moves a segment's orders to its new name, unless `enabled` ends them. */
   renaming(from: string, to: string, enabled: boolean | undefined, writer: Writer): NewEntry[]
   deleting(segment: string, writer: Writer): NewEntry[]
   endingField(scope: Scope, writer: Writer): NewEntry[]
@@ -69,7 +69,7 @@ function isPersons({ source }: Order): boolean {
   return source === null
 }
 
-/** An order of more than the host cannot be ended for the host alone: it would be no maintenance any more for the others. */
+/** Throws CONFLICT if the order covers more than the host: ending it would end the maintenance of the others too. */
 function refuseWider(host: string, orders: Orders, monitor: Parts['monitor']): void {
   const wider = orders
     .covering('maintenance', host, [monitor.segment(host).name])
@@ -83,7 +83,7 @@ function begin(scope: Scope, reason: string, { by, via }: Writer): NewEntry {
   return { kind: 'operator.maintenance', ...hostOf(scope), data }
 }
 
-/** @param source null: only a person's order ends; missing: every one of this scope */
+/** @param source null: ends only a person's order; missing: ends every order of this scope */
 function end(scope: Scope, reason: string, { by, via }: Writer, source?: null): NewEntry {
   const data = { scope, by, reason, ...(source !== undefined && { source }), ...known(via ?? undefined) }
   return { kind: 'operator.maintenance-ended', ...hostOf(scope), data }

@@ -140,7 +140,7 @@ function refuseNeedlessOverride(incident: Incident, brake: Pick<BrakeWatch, 'hol
   throw new LifeboatError('USAGE', `Incident ${id} is not held by the brake: ${instead}`)
 }
 
-/** Of an instance that crashes again and again: a person lets one more restart through. */
+/** Holds of an instance that crashes again and again: for each of them a person may allow one more restart. */
 const restartHolds: ReadonlySet<HoldCode | undefined> = new Set<HoldCode>([
   'RESTART_PAUSE',
   'RESTARTS_SPENT',
@@ -149,11 +149,11 @@ const restartHolds: ReadonlySet<HoldCode | undefined> = new Set<HoldCode>([
 
 function refuseNeedlessRestart({ id, override, held }: Incident): void {
   if (override !== null)
-    throw new LifeboatError('USAGE', `${override.by} already let incident ${id} restart its instance once more`)
+    throw new LifeboatError('USAGE', `${override.by} already allowed incident ${id} one more restart`)
   if (restartHolds.has(held?.code)) return
   const instead =
     held === null ? 'it is not held at all' : `it waits for something else (${held.code}: ${held.message})`
-  throw new LifeboatError('USAGE', `Incident ${id} waits for no word of yours: ${instead}`)
+  throw new LifeboatError('USAGE', `Incident ${id} is not held because of earlier crashes: ${instead}`)
 }
 
 /** Of one that is over only its end is read: it may have thousands of instances. */

@@ -111,15 +111,15 @@ const endsHold: Record<HoldCode, EndsHold> = {
     command: null,
   }),
   RESTART_PAUSE: () => ({
-    text: 'Its guest crashed again. Lifeboat waits a while and restarts it by itself',
+    text: 'The guest crashed again. Lifeboat waits a while, then restarts it by itself',
     command: null,
   }),
   RESTARTS_SPENT: ({ id, crashed }) => ({
-    text: `${crashed?.name ?? 'The instance'} crashed too often and is off. Find out why. To have it restarted once more, let it go on; to leave it off, cancel the incident`,
+    text: `${crashed?.name ?? 'The instance'} crashed too often and is off. Find out why. Override the hold to restart it once more, or cancel the incident to leave it off`,
     command: `lifeboat incident override ${id} ${reason}`,
   }),
   CRASHES_ON_HOST: ({ id, host }) => ({
-    text: `Guests of many instances crashed on ${host}: look at its memory, its storage and its hypervisor first. To restart this one anyway, let it go on`,
+    text: `Too many instances crashed on ${host}: check its memory, its storage and its hypervisor. Override the hold to restart this one now`,
     command: `lifeboat incident override ${id} ${reason}`,
   }),
   CONFIRM_RETURN: ({ host, process }) => ({

@@ -49,7 +49,7 @@ function whatDied({ host, process, crashed, verdict, openedBy, mode }: Incident)
 
 function howWeKnow({ process, crashed, proof, revoked, attestation, fencing, closed, held }: Incident): string {
   if (process !== null) return 'The host lives: its instances are left alone.'
-  if (crashed !== null) return 'The host lives: the others on it are left alone.'
+  if (crashed !== null) return 'The host lives: Lifeboat leaves its other instances alone.'
   if (proof !== null) {
     if (proof.strength === 'statement') return `${proof.statedBy ?? 'Someone'} stated that it is dead.`
     const what = proof.proves === 'storage' ? 'cut off from the storage' : 'dead'

@@ -83,7 +83,7 @@ function countLine(incident: Incident): string {
 function evidencePart(incident: Incident): string {
   const { verdict, crashed } = incident
   if (crashed !== null)
-    return `## How we know\n\n${oneLine(incident.openedBy)} reported that its hypervisor lost it (${oneLine(crashed.event)}). The plan below says what Nova and the hypervisor showed then.`
+    return `## How we know\n\n${oneLine(incident.openedBy)} reported that its guest crashed (${oneLine(crashed.event)}). The plan below says what Nova and the hypervisor showed then.`
   const title = incident.process === null ? 'How we know that it died' : 'How we know'
   if (verdict === null)
     return `## How we know that it died\n\nNo verdict: ${oneLine(incident.openedBy)} opened this incident.`

@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { LifeboatError } from '../../domain/errors.ts'
 
-/** Of a message that people read; a hostile body must not be sent back whole. */
+/** The longest message, in characters: a hostile body must not be sent back whole. */
 const longestMessage = 400
 
 /** Throws USAGE, naming the field and the rule. @param where put before the field's name, with its dot */

@@ -1,4 +1,4 @@
-/** Errors as Masakari's API says them: one object, named after the fault. */
+/** Errors in the shape of Masakari's API: one object, named after the fault. */
 import type { ErrorCode } from '../../domain/errors.ts'
 
 const faults: Readonly<Record<number, string>> = {
@@ -30,5 +30,5 @@ export function faultBody(status: number, message: string): object {
   return { [faults[status] ?? 'masakariFault']: { code: status, message } }
 }
 
-/** What answers a path below `/v1` that is none: another shape than every other refusal. */
+/** The answer to an unknown path below `/v1`. Its shape differs from every other refusal. */
 export const noSuchRoute = { message: 'The resource could not be found.', code: '404 Not Found', title: 'Not Found' }

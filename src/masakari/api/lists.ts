@@ -6,7 +6,7 @@ export type Row = Record<string, unknown> & { id: number; created_at: string }
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** What a row must be for a value of the query; throws USAGE for a value that can be none. */
+/** The test of a row for one value of the query. Throws USAGE for an impossible value. */
 export type Filters = Readonly<Record<string, (value: string) => (row: Row) => boolean>>
 
 /** How a resource is listed. */
@@ -20,7 +20,7 @@ const mostRows = 1_000
 
 const commonKeys = ['id', 'created_at', 'updated_at', 'deleted_at', 'deleted']
 
-/** Throws USAGE. Keys of the query that nobody knows are passed over, as Masakari does. */
+/** Throws USAGE. Ignores unknown keys of the query, as Masakari does. */
 export function listed<R extends Row>(rows: readonly R[], query: Query, { filters, keys }: Listing): R[] {
   const wanted = Object.entries(filters).flatMap(([key, filter]) => valuesOf(query, key).slice(-1).map(filter))
   const found = rows.filter((row) => wanted.every((isWanted) => isWanted(row)))
@@ -29,7 +29,7 @@ export function listed<R extends Row>(rows: readonly R[], query: Query, { filter
   return sorted.slice(from, from + limitOf(query))
 }
 
-/** Of `created_at`, the newest first, when nobody says otherwise; `id` decides between equals. */
+/** Sorts by `created_at`, the newest first, unless the query says otherwise; `id` decides between equals. */
 function orderOf(query: Query, known: readonly string[]): (a: Row, b: Row) => number {
   const keys = valuesOf(query, 'sort_key')
   const directions = valuesOf(query, 'sort_dir')
@@ -91,7 +91,7 @@ export function equal(field: string): Filters[string] {
 const yes = new Set(['true', 't', '1', 'on', 'yes', 'y'])
 const no = new Set(['false', 'f', '0', 'off', 'no', 'n'])
 
-/** The field is what the word says; Masakari takes many words. */
+/** The field has the boolean value of the word; Masakari takes many words for it. */
 export function isTrue(field: string): Filters[string] {
   return (value) => {
     const word = value.toLowerCase()

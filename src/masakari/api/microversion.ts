@@ -1,12 +1,12 @@
-/** The microversion that a client asks for, and the documents that tell which there are. */
+/** The microversion that a client asks for, and the documents that list the versions. */
 import { LifeboatError } from '../../domain/errors.ts'
 
 export const lowest = '1.0'
 export const highest = '1.3'
 
 /**
- * The version to answer in, from the header `OpenStack-API-Version`. Only the service type `instance-ha` counts; without it the lowest.
- * Throws USAGE for text that is no version, MICROVERSION_UNSUPPORTED for one that there is not.
+ * The version to answer in, from the header `OpenStack-API-Version`. Only the service type `instance-ha` counts; without it
+ * the lowest. Throws USAGE for text that is no version, MICROVERSION_UNSUPPORTED for a version that does not exist.
  */
 export function microversionOf(header: string | undefined): string {
   const asked = (header ?? '')

@@ -9,7 +9,7 @@ const event = z.enum(['STARTED', 'STOPPED'])
 /** With or without dashes, in either case. */
 const uuid = z.string().regex(/^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i, 'is no UUID')
 
-/** What each kind of notification tells. No other keys. */
+/** The keys that the payload of each type may have; no others. */
 const payloads = {
   COMPUTE_HOST: z.strictObject({
     event,
@@ -50,7 +50,7 @@ export function notificationRequest(body: unknown): NotificationRequest {
   }
 }
 
-/** ISO 8601, widely read: a blank for the T, a date alone, the short form. Without a zone it is UTC. */
+/** ISO 8601, read tolerantly: a blank for the T, a date alone, the short form. Without a zone it is UTC. */
 function timeOf(text: string): string {
   const spread = text
     .replace(/^(\d{4})(\d\d)(\d\d)(?=$|[T ])/, '$1-$2-$3')
@@ -67,7 +67,7 @@ function timeOf(text: string): string {
     const message = `Invalid input for field/attribute notification.generated_time. '${text.slice(0, 60)}' is not a 'date-time'`
     throw new LifeboatError('USAGE', message)
   }
-  // The clock knows milliseconds; senders write microseconds, and read them back.
+  // A Date has only milliseconds; senders write microseconds and expect them back.
   const micros = /[.,]\d{3}(\d{1,3})/.exec(spread)?.[1]?.padEnd(3, '0') ?? '000'
   return new Date(at).toISOString().replace('Z', `${micros}Z`)
 }

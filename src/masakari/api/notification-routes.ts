@@ -1,4 +1,4 @@
-/** Notifications, and what became of the instances that they are about. */
+/** The routes of notifications, and of their vmoves. */
 import { LifeboatError } from '../../domain/errors.ts'
 import { equal, listed, since, type Query } from './lists.ts'
 import { isAtLeast } from './microversion.ts'

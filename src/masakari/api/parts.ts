@@ -1,4 +1,4 @@
-/** What the parts of Masakari's API tell each other. Types only. */
+/** The types that the parts of Masakari's API share. */
 import type { ProjectRule } from '../../api/caller-rules.ts'
 import type { Clock } from '../../domain/clock.ts'
 import type { FailoverSegments } from '../../domain/failover-segment.ts'
@@ -8,7 +8,7 @@ import type { Reports } from '../../domain/report.ts'
 import type { Review } from '../../domain/review.ts'
 import type { TokenCheck, TokenHolder } from '../../domain/token-holder.ts'
 
-/** What holds now: asked for each request. */
+/** The rules in force, read for each request. */
 export interface MasakariRules {
   /** Roles of Keystone that may read. */
   readers: readonly string[]
@@ -34,7 +34,7 @@ export interface MasakariParts {
 
 export interface MasakariOptions {
   rules: () => MasakariRules
-  /** The address as clients reach it; null: the one that they asked. */
+  /** The address as clients reach it; null: the address that they asked. */
   publicUrl: string | null
 }
 

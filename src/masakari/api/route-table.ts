@@ -1,4 +1,4 @@
-/** How the routes below `/v1` are added: who may use each, and what answers a method that a path does not have. */
+/** Adds the routes below `/v1`: who may use each, and the answer to a method that a path does not have. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Identified } from '../../api/rest.ts'
 import type { Writer } from '../../domain/failover-segment.ts'
@@ -15,7 +15,7 @@ export type MayDo = (request: FastifyRequest, act: Act) => Promise<Identified>
 
 export type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
-/** A list and an object have these methods as paths; those that do nothing answer 405, all others are no path at all. */
+/** A path answers 405 to those of these methods that it does not have, and 404 to every other method. */
 const methodsOf = { list: ['GET', 'POST'], object: ['GET', 'PUT', 'DELETE'] } as const
 
 type Method = (typeof methodsOf)[keyof typeof methodsOf][number]

@@ -1,4 +1,4 @@
-/** What is known now, as the rows of Masakari's API. */
+/** What Lifeboat knows now, as rows of Masakari's API. */
 import { LifeboatError } from '../../domain/errors.ts'
 import type { HostStatus, IncidentDetail } from '../../domain/operations.ts'
 import type { ReportView } from '../../domain/report.ts'
@@ -22,7 +22,7 @@ import {
 /** Incidents that Lifeboat found by itself are listed for as long as reports are. */
 const incidentsListedForMs = 30 * 86_400_000
 
-/** Of those, as many as an answer has rows at the most. */
+/** At most this many of them: the most rows of one answer. */
 const incidentsListed = 1_000
 
 export class Rows {
@@ -34,7 +34,7 @@ export class Rows {
     this.#rules = rules
   }
 
-  /** Those of the configuration and those that the API made. Hosts in none of either are protected all the same, and not shown. */
+  /** The segments of the configuration and those made through the API. Hosts in neither are protected all the same, and not shown. */
   segments(): SegmentView[] {
     const { operations, review, failover } = this.#parts
     const { configuration, standingOrders } = operations.status()
@@ -97,7 +97,7 @@ export class Rows {
     return found
   }
 
-  /** Throws NOT_FOUND, and USAGE for a report of something else than a host. */
+  /** Throws NOT_FOUND, and USAGE for a report that is not of a host. */
   async moves(id: string): Promise<Row[]> {
     const report = this.report(id)
     if (report.about !== 'COMPUTE_HOST') throw new LifeboatError('USAGE', `This notification ${id} without vm moves.`)
@@ -119,7 +119,7 @@ export class Rows {
     const isDisabled = new Map(operations.hosts().map(({ host, status }) => [host, status === 'disabled']))
     const found = operations
       .incidents({ limit: incidentsListed })
-      // Of a guest's crash Lifeboat knows by a report alone.
+      // Lifeboat knows of a guest's crash only from a report.
       .filter(({ openedAt, crashed }) => openedAt >= since && crashed === null)
       .filter(({ id, openedAt }) => !sent.some(({ incident, receivedAt }) => incident === id && receivedAt <= openedAt))
     return [...sent, ...found.map((incident) => ownReport(incident, isDisabled.get(incident.host) ?? false))]
@@ -129,12 +129,12 @@ export class Rows {
     return notificationRow(report, { host: this.#uuidOfHost(report.host), segment: segments.get(report.host) ?? null })
   }
 
-  /** The same in every run and on every controller: that of the API where a host came from there, else what the configuration says. */
+  /** The UUID that the API gave the host, else that of the configuration, else one made from its name. */
   #uuidOfHost(name: string): string {
     return this.#parts.failover.uuidOfHost(name) ?? this.#rules().uuids.hosts.get(name) ?? uuidOf('host', name)
   }
 
-  /** One that Nova no longer lists is out only by order. */
+  /** If Nova no longer lists the host, only an order keeps it out. */
   #isOut(name: string, known: ReadonlyMap<string, HostStatus>): boolean {
     const host = known.get(name)
     if (host !== undefined) return isOnMaintenance(host)

@@ -7,7 +7,7 @@ import { omitUndefined } from '../../domain/omit-undefined.ts'
 import { checked } from './checked.ts'
 import { isAtLeast } from './microversion.ts'
 
-/** Neither control characters nor separators of lines, and none outside of the basic plane. */
+/** No control characters, no line separators, and nothing outside the basic plane. */
 const printable = '[^\\p{C}\\p{Zl}\\p{Zp}\\u{10000}-\\u{10FFFF}]'
 
 const name = z
@@ -60,10 +60,13 @@ function isSome(given: object): boolean {
   return Object.keys(given).length > 0
 }
 
-/** Clients of older versions know no such field, and mean something else by it. Throws USAGE. */
+/** Throws USAGE: clients of older versions have no such field, so they mean something else by it. */
 function mayBeEnabled(enabled: boolean | undefined, version: string): void {
   if (enabled === undefined || isAtLeast(version, '1.2')) return
-  throw new LifeboatError('USAGE', `Invalid input for field/attribute segment.enabled. It is there since version 1.2`)
+  throw new LifeboatError(
+    'USAGE',
+    `Invalid input for field/attribute segment.enabled. Only versions from 1.2 on have it`,
+  )
 }
 
 /** Throws USAGE, naming the field and the rule. */

@@ -1,4 +1,4 @@
-/** Segments and their hosts: those of the configuration are shown and ordered, those of the API also written. */
+/** The routes of segments and their hosts. Those of the configuration can be read and given orders; those of the API also written. */
 import type { FastifyRequest } from 'fastify'
 import { LifeboatError } from '../../domain/errors.ts'
 import type { HostChange, Writer } from '../../domain/failover-segment.ts'
@@ -61,7 +61,7 @@ export function segmentRoutes({ route, reads, writes }: Routes, rows: Rows, { fa
       return reply.code(204).send()
     }),
   })
-  // Masakari has the path and nothing behind it.
+  // Masakari has this path, but no method answers there.
   route('/segments/:segment/action', {})
   hostRoutes({ route, reads, writes }, rows, failover)
 }
@@ -106,7 +106,7 @@ function rowsOf(views: readonly { row: Row }[]): Row[] {
   return views.map(({ row }) => row)
 }
 
-/** Of a segment of the configuration only `enabled` may change: that is an order. */
+/** Only `enabled` of a segment of the configuration may change: that is an order. */
 function changeSegment(
   rows: Rows,
   failover: MasakariParts['failover'],
@@ -124,7 +124,7 @@ function changeSegment(
   if (enabled !== undefined) failover.enableSegment(name, enabled, writer)
 }
 
-/** Of a host of the configuration only `on_maintenance` may change. */
+/** Only `on_maintenance` of a host of the configuration may change. */
 function changeHost(
   rows: Rows,
   failover: MasakariParts['failover'],
@@ -142,7 +142,7 @@ function changeHost(
   if (onMaintenance !== undefined) failover.maintainHost(name, onMaintenance, writer)
 }
 
-/** Clients send back what they were shown, changed or not. */
+/** Clients send back every field that they were shown, changed or not. */
 function refuseChange(row: Row, fields: Record<string, unknown>, what: string): void {
   const changed = Object.entries(fields).some(([field, value]) => value !== undefined && value !== row[field])
   if (changed) throw keptInFile(what)

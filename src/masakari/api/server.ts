@@ -1,6 +1,7 @@
 /**
- * Masakari's REST API over what Lifeboat knows, so that the monitors and clients that clouds already use work against it. It reads, and
- * takes reports, and writes segments and their hosts; all else that people order goes through Lifeboat's own API. docs/masakari-api.md says what is the same and what is not.
+ * Masakari's REST API over what Lifeboat knows, so that the monitors and clients that clouds already use work with it. It answers reads,
+ * takes reports, and writes segments and their hosts; all other orders go through Lifeboat's own API. docs/masakari-api.md says what is the
+ * same and what differs.
  */
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -17,8 +18,8 @@ import type { Act } from './route-table.ts'
 import { masakariRoutes } from './routes.ts'
 
 /**
- * Logins that may wait for their turn at Keystone: the monitors of a fleet start together. Fewer: some are told to come again, in ten seconds,
- * and see nothing else meanwhile. More: a flood of made-up tokens keeps memory for ten seconds.
+ * How many logins may wait for their turn at Keystone: the monitors of a fleet start together. Fewer: some are told to try again in ten
+ * seconds, and see nothing meanwhile. More: a flood of made-up tokens holds memory for ten seconds.
  */
 const mostWaiting = 1_000
 
@@ -67,13 +68,13 @@ export async function masakariServer(
 
 async function holderOf(request: FastifyRequest, tokens: TokenCache): Promise<TokenHolder> {
   const token = request.headers['x-auth-token']
-  // What is written counts from now on; for a read an answer of a moment ago will do.
+  // A write must be allowed now; for a read Keystone's answer of a moment ago will do.
   const holder = typeof token === 'string' ? await tokens.holder(token, { fresh: request.method !== 'GET' }) : null
   if (holder === null) throw new LifeboatError('AUTH_FAILED', 'The request you have made requires authentication.')
   return holder
 }
 
-/** Clients that were given an address with the project's id in it send that of their token. */
+/** A project's id in the address must be that of the token. */
 function refuseForeignProject(request: FastifyRequest, { scope }: TokenHolder): void {
   const { project } = request.params as { project?: string }
   if (
@@ -133,7 +134,7 @@ function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply, o
   return reply.code(status).header('content-type', 'application/json; charset=UTF-8').send(faultBody(status, says))
 }
 
-/** Paths that are none: below `/v1` another shape, elsewhere the versions that there are. */
+/** Answers unknown paths: below `/v1` with a 404 of its own shape, elsewhere with the list of versions. */
 function noRoute(request: FastifyRequest, reply: FastifyReply, options: MasakariOptions): FastifyReply {
   const path = request.url.split('?')[0] ?? ''
   if (path === '/v1' || path.startsWith('/v1/')) return reply.code(404).send(noSuchRoute)

@@ -9,7 +9,7 @@ import type { Row } from './lists.ts'
 /** The namespace of our UUIDs (version 5): each name has the same one in every run and on every controller. */
 const namespace = Buffer.from('6d6173616b6172692d6c696665626f61', 'hex')
 
-/** The UUID of a name; of segments and hosts, which Lifeboat knows by their names. */
+/** The UUID of a segment or host, which Lifeboat knows by its name. */
 export function uuidOf(...names: readonly string[]): string {
   const hash = createHash('sha1').update(namespace).update(names.join('\u0000')).digest()
   hash[6] = (hash.readUInt8(6) & 0x0f) | 0x50
@@ -18,7 +18,7 @@ export function uuidOf(...names: readonly string[]): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')
 }
 
-/** A number that goes with the name for ever: lists are paged by it. */
+/** A number that never changes for a name: clients page lists by it. */
 function numberOf(uuid: string): number {
   return Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16)
 }
@@ -31,7 +31,7 @@ export function timeOf(iso: string): string {
 
 const notDeleted = { deleted: false, deleted_at: null, updated_at: null }
 
-/** A segment as it is shown, with what a write must know of it. */
+/** A segment as clients see it, with what a write must know of it. */
 export interface SegmentView {
   row: Row
   name: string
@@ -90,7 +90,7 @@ function timesOf({ createdAt, updatedAt }: FailoverSegment | SegmentHost): {
   return { created_at: timeOf(createdAt), updated_at: updatedAt === null ? null : timeOf(updatedAt) }
 }
 
-/** On maintenance is a host that people keep out, and one that Lifeboat keeps out itself. */
+/** True while people keep the host out, and while Lifeboat itself does. */
 export function isOnMaintenance({ standingOrders, incident, setAside, returning }: HostStatus): boolean {
   const ordered = standingOrders.some(({ kind }) => kind === 'maintenance')
   return ordered || incident !== null || setAside !== null || returning !== null
@@ -141,7 +141,7 @@ export function notificationRow(report: ReportView, of: { host: string; segment:
 function withoutMethod(segment: Row | null): string {
   const method = segment?.['recovery_method']
   if (typeof method !== 'string' || method === honouredMethod) return ''
-  return `; Lifeboat does not honour ${method}: Nova's scheduler chooses the destination, as with ${honouredMethod}`
+  return `; Lifeboat does not follow ${method}: Nova's scheduler chooses the destination, as with ${honouredMethod}`
 }
 
 const moveStatus = { recovered: 'succeeded', left: 'ignored', failed: 'failed', stuck: 'failed' } as const
@@ -165,7 +165,7 @@ export function moveRows(notification: string, incident: IncidentDetail): Row[] 
   })
 }
 
-/** What Lifeboat did, step by step, as Masakari tells of its tasks. */
+/** What Lifeboat did, step by step, in the shape of Masakari's tasks. */
 export function progressOf(incident: IncidentDetail | null): object[] {
   if (incident === null) return []
   return incident.instanceList.map(({ name, outcome, steps }) => ({
