@@ -79,7 +79,9 @@ function todo({ advice, ended, instanceList }: ReviewedIncident): string {
 /** Instances named with what must be done: enough to know which; all of them are in the table. */
 const namesShown = 3
 
-function evidence({ verdict, openedBy, statement }: IncidentDetail): string {
+function evidence({ verdict, crashed, openedBy, statement }: IncidentDetail): string {
+  if (crashed !== null)
+    return `How we know\n${line(`${openedBy} reported it (${crashed.event}). The decision below says what Nova and the hypervisor showed`)}`
   const as =
     statement?.unixUser === undefined || statement.unixUser === statement.by ? '' : ` (as ${statement.unixUser})`
   const said = statement === null ? '' : line(`${statement.by}${as} stated: "${statement.statement}"`)

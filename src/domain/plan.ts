@@ -12,8 +12,8 @@ export const stepKinds = {
   'reset-state': 'os-resetState active: frees a stuck task and a state that Nova would not evacuate',
   'confirm-resize': 'Confirm the pending resize on its source host and wait for it',
   evacuate: 'Evacuate and follow the migration to its end',
-  start: 'Start the instance on its new host',
-  stop: 'Stop the instance on its new host',
+  start: 'Start the instance where it is now',
+  stop: 'Stop the instance where it is now',
   /** No workflow has it: a guest is rebooted where it crashed. */
   reboot: 'Restart the guest by a hard reboot on its host',
 } as const

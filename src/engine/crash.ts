@@ -267,11 +267,15 @@ export function restartTurn(
     return {
       go: false,
       hold: 'RESTARTS_SPENT',
-      message: `it crashed again after ${recent} restarts within ${Math.round(rules.withinMs / 60_000)} min`,
+      message: `it crashed again after ${counted(recent)} within ${Math.round(rules.withinMs / 60_000)} min`,
       until: null,
     }
   const dueAt = crashedAt + pauseMs(recent)
   if (now >= dueAt) return { go: true }
-  const message = `it crashed again after ${recent === 1 ? 'one restart' : `${recent} restarts`}: Lifeboat restarts it ${Math.round(pauseMs(recent) / 1_000)} s after the crash`
+  const message = `it crashed again after ${counted(recent)}: Lifeboat restarts it ${Math.round(pauseMs(recent) / 1_000)} s after the crash`
   return { go: false, hold: 'RESTART_PAUSE', message, until: dueAt }
+}
+
+function counted(restarts: number): string {
+  return restarts === 1 ? 'one restart' : `${restarts} restarts`
 }

@@ -209,9 +209,11 @@ function aboutInstances(incident: Incident, outcome: Exclude<OutcomeKind, 'recov
     {
       code: `INSTANCES_${outcome.toUpperCase()}`,
       text:
-        first === undefined
-          ? aboutOutcome[outcome](counted(ids.length), codes, ids.length === 1)
-          : aboutRefused(incident.host, codes, first[1], [refused.length, others.length]),
+        incident.crashed !== null && outcome === 'left'
+          ? `${counted(ids.length)} left as it is (${codes}). Its host lives: its owner or you decide what becomes of it`
+          : first === undefined
+            ? aboutOutcome[outcome](counted(ids.length), codes, ids.length === 1)
+            : aboutRefused(incident.host, codes, first[1], [refused.length, others.length]),
       command: firstCommand(outcome, others.length === 0 ? found : others),
       instances: ids,
     },

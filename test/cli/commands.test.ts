@@ -276,6 +276,13 @@ describe('incident', () => {
     expect((await run(['incident', 'show', 'i-1'])).out).toContain('What to do\n  Nothing is left to do\n')
   })
 
+  it('show says who reported a crash, since no verdict led to it', async () => {
+    const crashed = { instance: 'aaaa-1', name: 'web', event: 'STOPPED_FAILED' }
+    const incident = () => ({ ...anIncident, crashed, verdict: null, openedBy: 'monitor' })
+    const { out } = await run(['incident', 'show', 'i-1'], { openReader: () => fakeJournal({ incident }) })
+    expect(out).toContain('How we know\n  monitor reported it (STOPPED_FAILED)')
+  })
+
   it.each([
     ['show'],
     ['override', '--reason', 'r'],

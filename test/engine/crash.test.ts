@@ -206,6 +206,9 @@ describe('a restart', () => {
     const three = [now - 1, now - 2, now - 3_599_999]
     expect(turn({ restarts: three, crashedAt: 0 })).toMatchObject({ hold: 'RESTARTS_SPENT', until: null })
     expect(turn({ restarts: [now - 1, now - 2, now - 3_600_000], crashedAt: 0 })).toEqual({ go: true })
+    const rules = { ...defaultRestartRules, maxRestarts: 1 }
+    const once = restartTurn({ ...calm, restarts: [now - 1] }, rules, pauseBeforeRestart, now)
+    expect(once).toMatchObject({ message: 'it crashed again after one restart within 60 min' })
   })
 
   test('waits for a person when guests of too many instances crashed on its host', () => {

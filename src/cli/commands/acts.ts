@@ -57,7 +57,7 @@ export function addActCommands(program: Command, session: Session): void {
 /** `incident override`, `cancel`, `start`, `note` and `sign-off`, beside the reading commands. */
 export function addIncidentActs(incident: Command, session: Session): void {
   for (const [act, about, done] of [
-    ['override', 'override the brake for one held incident', 'The brake no longer holds it'],
+    ['override', 'let one held incident past the brake, or restart its crashed guest once more', 'It goes on'],
     [
       'cancel',
       'end an incident, once Nova has answered for the writes in flight',

@@ -91,7 +91,7 @@ function textOf(entry: Entry): string {
     case 'operator.statement':
       return `${entry.data.by} stated: ${entry.data.statement}`
     case 'operator.override':
-      return `${entry.data.by} overrode the brake: ${entry.data.reason}`
+      return `${entry.data.by} overrode what held it: ${entry.data.reason}`
     case 'operator.cancelled':
       return `${entry.data.by} cancelled: ${entry.data.reason}`
     case 'operator.again':

@@ -98,7 +98,45 @@ function startThem(id: string, host: string, advice: readonly Advice[]): Act {
 
 const startable: ReadonlySet<string> = new Set(['INSTANCES_OFF', 'INSTANCES_NOT_STARTED', 'INSTANCES_WATCHED'])
 
-function actsOnOpen({ id, host, held, cancelled, override, proof }: IncidentReview): Act[] {
+/** Its host lives: there is nothing to attest, and what holds it is that it crashed too often. */
+function actsOnCrashed({ id, held, crashed, cancelled, override }: IncidentReview): Act[] {
+  const name = crashed?.name ?? 'the instance'
+  const waits = held !== null && restartHolds.has(held.code)
+  return [
+    {
+      title: 'Restart it once more',
+      role: 'admin',
+      path: paths.incidentAct(id, 'override'),
+      effect: (
+        <p>
+          Lifeboat restarts <strong>{name}</strong> once more, although it or its neighbours crashed too often.
+        </p>
+      ),
+      senseless: override !== null ? `${override.by} already did` : waits ? null : 'It waits for no word of yours',
+      done: `Lifeboat restarts ${name} once more`,
+    },
+    {
+      title: 'Cancel this incident',
+      role: 'operator',
+      danger: true,
+      path: paths.incidentAct(id, 'cancel'),
+      effect: (
+        <p>
+          Lifeboat restarts <strong>{name}</strong> no more after this crash. What Nova has already accepted runs to its
+          end.
+        </p>
+      ),
+      senseless: cancelled === null ? null : `${cancelled.by} already cancelled it`,
+      done: 'The incident ends once writes in flight are answered',
+    },
+  ]
+}
+
+const restartHolds: ReadonlySet<string> = new Set(['RESTART_PAUSE', 'RESTARTS_SPENT', 'CRASHES_ON_HOST'])
+
+function actsOnOpen(review: IncidentReview): Act[] {
+  if (review.crashed !== null) return actsOnCrashed(review)
+  const { id, host, held, cancelled, override, proof } = review
   return [
     {
       title: 'Override the brake',
