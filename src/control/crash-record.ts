@@ -1,6 +1,6 @@
 /** What the journal tells of earlier crashes: how often an instance was restarted, and how many crashed on its host. */
 import { Moments } from '../domain/clock.ts'
-import { crashesWithinMs, type RestartRules } from '../domain/instance-failure.ts'
+import { crashesWithinMs, isStopAgain, type RestartRules } from '../domain/instance-failure.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { InstanceId } from '../domain/instance.ts'
 import type { Journal } from '../domain/journal.ts'
@@ -31,7 +31,7 @@ export class CrashRecord {
     const incidents = new Set(crashes.map(({ incident }) => incident))
     return this.#journal
       .read({ instance, kinds: ['step.issued'], since: this.#ago(withinMs) })
-      .filter(({ incident, step }) => incidents.has(incident) && step?.includes('.stop-again.') === false)
+      .filter(({ incident, step }) => incidents.has(incident) && step !== null && !isStopAgain(step))
       .map(({ at }) => this.#moments.of(at))
   }
 

@@ -3,6 +3,7 @@ import type { IncidentEnd, IncidentId, NewEntry } from '../domain/entry.ts'
 import { errorRecord, LifeboatError } from '../domain/errors.ts'
 import type { Incident, InstanceRecovery } from '../domain/incident.ts'
 import type { Instance, InstanceId } from '../domain/instance.ts'
+import { isStopAgain } from '../domain/instance-failure.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { InstancePlan } from '../domain/plan.ts'
 import type { Report } from '../domain/report.ts'
@@ -98,6 +99,12 @@ export function openSteps({ instances }: Incident, instance: InstanceId): string
   return [...(instances.get(instance)?.steps.values() ?? [])]
     .filter(({ status }) => status === 'intended' || status === 'issued')
     .map(({ key }) => key)
+}
+
+/** Whether a stop of its owner is still to be given again. */
+export function owesStop({ steps }: InstanceRecovery): boolean {
+  const stops = [...steps.values()].filter(({ key }) => isStopAgain(key))
+  return stops.length > 0 && stops.every(({ status }) => status !== 'confirmed')
 }
 
 /** Whether a restart of ours came to its end. */

@@ -27,6 +27,7 @@ import {
   observedRows,
   openingRows,
   openSteps,
+  owesStop,
   settlingRows,
   shown,
   wasRestarted,
@@ -135,7 +136,7 @@ export class CrashRun {
     const waits = this.#whyNotNow()
     if (waits !== null) return this.#say(waits, askAgainMs)
     const incident = this.#open()
-    if (incident !== undefined && openSteps(incident, this.instance).length > 0) return this.#restart(incident)
+    if (incident !== undefined && this.#isUnderWay(incident)) return this.#restart(incident)
     if (incident !== undefined && this.#isHeldStill(incident)) return askAgainMs
     const beganAt = this.#parts.context.clock.now()
     let facts: CrashFacts
@@ -236,20 +237,30 @@ export class CrashRun {
       return this.#close({ outcome: 'left', code: 'STOPPED_BY_OWNER', message, after: shown(stopped) }, 'finished')
     } catch (thrown) {
       const error = ensureError(thrown)
-      if (error.code !== 'SHUTDOWN') throw error
-      return askAgainMs
+      if (error.code === 'SHUTDOWN') return askAgainMs
+      if (error.code === 'JOURNAL_UNAVAILABLE' || !owesStop(this.#recovery(incident))) throw error
+      const message = `its owner stopped it just as Lifeboat restarted it, and Lifeboat could not stop it again: ${error.message}`
+      return this.#fail(error, message)
     } finally {
       this.#acting = null
     }
   }
 
   #afterFailure(is: 'changed' | 'failed', error: LifeboatError): number | null {
-    const { certainty, code, message } = error
+    const { code, message } = error
     if (code === 'HELD_BACK') return askAgainMs
     this.#changes += 1
     if (is === 'changed' && this.#changes < changesAtMost)
       return pauseAfter(this.#changes, firstLookAgainMs, rarestLookMs)
+    return this.#fail(error, message)
+  }
+
+  #fail({ certainty, code }: LifeboatError, message: string): null {
     return this.#close({ outcome: certainty === 'unknown' ? 'stuck' : 'failed', code, message, after: null }, 'failed')
+  }
+
+  #isUnderWay(incident: Incident): boolean {
+    return openSteps(incident, this.instance).length > 0 || owesStop(this.#recovery(incident))
   }
 
   #look(): Promise<CrashFacts> {

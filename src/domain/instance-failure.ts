@@ -61,6 +61,12 @@ function canonical(uuid: string): InstanceId {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
+/** The step that gives an owner's stop again which a restart of ours crossed. */
+export const stopAgain = 'stop-again'
+
+/** Whether an attempt, known by its key, is one of `stopAgain`. */
+export const isStopAgain = (key: string): boolean => key.includes(`.${stopAgain}.`)
+
 /** The plans of such instances name this rule, where others name one of the workflow. */
 export const crashRule = 'instance-failure'
 

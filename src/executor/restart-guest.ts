@@ -5,7 +5,8 @@
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { InstanceRecovery, StepRecord } from '../domain/incident.ts'
 import type { Instance } from '../domain/instance.ts'
-import type { RecipeStep } from '../domain/plan.ts'
+import { stopAgain } from '../domain/instance-failure.ts'
+import type { RecipeStep, RetryPolicy } from '../domain/plan.ts'
 import { lastOrder } from '../domain/power-history.ts'
 import type { Passage } from './attempt.ts'
 import type { CloudTrouble } from './cloud-trouble.ts'
@@ -52,16 +53,22 @@ export async function restartGuest(scene: RestartScene): Promise<Restarted> {
   }
 }
 
+/** Without it one refusal leaves a guest running that its owner wants off. Fewer attempts: people are told sooner, and it runs until then. */
+const stopRetry: RetryPolicy = {
+  ...{ on: ['API_UNAVAILABLE', 'API_THROTTLED', 'INSTANCE_BUSY'], attempts: 20, firstMs: 1_000, capMs: 30_000 },
+}
+
 /**
  * Stops the guest again whose owner had ordered a stop in the moment between our last look and our reboot: Nova carried out both, and the
  * reboot came last. A guest that its owner wants off must not run.
+ * Goes on with a stop that was tried before. Throws what the last attempt threw.
  *
  * @returns what Nova shows of it then; null where no such order was given
  */
 export async function obeyOwner(scene: RestartScene): Promise<Instance | null> {
   const { run, watch, recovery } = scene
   const { plan } = recovery
-  const stop: RecipeStep = { id: 'stop-again', do: 'stop', deadlineMs: 300_000 }
+  const stop: RecipeStep = { id: stopAgain, do: 'stop', deadlineMs: 300_000, retry: stopRetry }
   const restart = lastRestart(recovery)
   if (restart === undefined) return null
   if (!hasBegun(recovery, stop.id)) {
