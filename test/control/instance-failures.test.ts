@@ -1,4 +1,4 @@
-/** Instances that crashed and wait: what they cost Nova meanwhile. How each ends is told by the scenarios. */
+/** Crash reports in the running daemon, where it is their number that counts. How single crashes end is told by the scenarios. */
 import { describe, expect, it } from 'vitest'
 import { SmallWorld } from '../daemon/small-world.ts'
 
@@ -28,6 +28,63 @@ describe('an instance that crashed and is held', () => {
     }),
   )
 })
+
+/** How a guest ends, or rests, that did not crash: shut down from within or by SIGTERM, destroyed, reset, suspended. */
+const noCrash = [
+  { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_DESTROYED' },
+  { event: 'LIFECYCLE', vir_domain_event: 'SHUTDOWN_FINISHED' },
+  { event: 'LIFECYCLE', vir_domain_event: 'SUSPENDED_PAUSED' },
+  { event: 'REBOOT', vir_domain_event: 'UNKNOWN' },
+]
+
+describe('ten thousand events of guests that did not crash', () => {
+  it(
+    'send nothing, and do not lengthen the journal',
+    SmallWorld.run({ hosts: 9 }, async (world) => {
+      const { daemon, clock, journal } = world
+      const before = journal.read().length
+      const received = Array.from({ length: 10_000 }, (_, n) => {
+        const instance = `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+        const host = `cmp0${(n % 9) + 1}`
+        const payload = { ...noCrash[n % noCrash.length], instance_uuid: instance }
+        const generatedAt = new Date(clock.wall() + n).toISOString()
+        return daemon.reports.receive({ about: 'VM', host, payload, by: 'monitor', via: null, generatedAt })
+      })
+      expect(new Set(received.map(({ status }) => status))).toEqual(new Set(['ignored']))
+      await clock.advance(60_000)
+      expect(journal.read()).toHaveLength(before)
+      expect(world.writes()).toEqual([])
+    }),
+  )
+})
+
+describe('fifty reports of crashes in the seconds before their host dies', () => {
+  it(
+    'give one incident, of the host, and no restart on it',
+    SmallWorld.run({ hosts: 8 }, async (world) => {
+      const { simulator, daemon, clock } = world
+      const guests = Array.from({ length: 50 }, (_, n) =>
+        simulator.addInstance({ host: 'cmp01', name: `web-${n}`, metadata: { HA_Enabled: 'true' } }),
+      )
+      await clock.advance(30_000)
+      for (const { uuid } of guests) {
+        const payload = { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_FAILED', instance_uuid: uuid }
+        const generatedAt = new Date(clock.wall()).toISOString()
+        simulator.crashGuest(uuid, { unheard: true })
+        daemon.reports.receive({ about: 'VM', host: 'cmp01', payload, by: 'monitor', via: null, generatedAt })
+        await clock.advance(50)
+      }
+      simulator.crash('cmp01')
+      await world.until(() => closedOfHost(world).length > 0)
+      expect(closedOfHost(world)).toHaveLength(1)
+      expect(world.writes().filter((write) => write.includes('reboot') || write.includes('start'))).toEqual([])
+      expect(closedOfHost(world)[0]?.outcomes).toEqual({ recovered: 50 })
+    }),
+  )
+})
+
+const closedOfHost = ({ daemon }: SmallWorld) =>
+  daemon.operations.incidents({ host: 'cmp01' }).filter(({ crashed, ended }) => crashed === null && ended !== null)
 
 function asked({ simulator }: SmallWorld, uuid: string): number {
   return simulator.requests().filter(({ path }) => path.includes(uuid)).length
