@@ -72,6 +72,7 @@ export class CrashRun {
   #said = 'Lifeboat is looking at it'
   /** While a restart is under way. */
   #acting: AbortController | null = null
+  #isOver = false
   #looks = 0
   #changes = 0
   /** Of one that is held: when it is looked at again. */
@@ -105,6 +106,11 @@ export class CrashRun {
   /** Nothing more is sent: its instances belong to the incident of the host. */
   hostFailed(): void {
     this.#acting?.abort()
+  }
+
+  /** Its end is on record: what is reported from now on is for another run. */
+  get isOver(): boolean {
+    return this.#isOver
   }
 
   has(uuid: string): boolean {
@@ -327,6 +333,7 @@ export class CrashRun {
 
   #end(rows: NewEntry[]): null {
     this.#append(rows)
+    this.#isOver = true
     if (this.#incident !== null) this.#parts.store.forgetClosed(this.#incident)
     return null
   }

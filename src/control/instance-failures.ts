@@ -69,10 +69,12 @@ export class InstanceFailures {
   #runOf(host: HostName, instance: InstanceId, prepare: (run: CrashRun) => void): void {
     const key = keyOf(host, instance)
     const known = this.#runs.get(key)
-    if (known !== undefined) return prepare(known.run)
+    if (known !== undefined && !known.run.isOver) return prepare(known.run)
     const run = new CrashRun(this.#parts, { host, instance })
     prepare(run)
-    const ended = this.#untilItsEnd(run).finally(() => this.#runs.delete(key))
+    const ended = this.#untilItsEnd(run).finally(() => {
+      if (this.#runs.get(key)?.run === run) this.#runs.delete(key)
+    })
     this.#runs.set(key, { run, ended })
   }
 

@@ -1,5 +1,6 @@
 /** Crash reports in the running daemon, where it is their number that counts. How single crashes end is told by the scenarios. */
 import { describe, expect, it } from 'vitest'
+import type { JournalWriter } from '../../src/journal/journal.ts'
 import { SmallWorld } from '../daemon/small-world.ts'
 
 const heldForMs = 600_000
@@ -81,6 +82,38 @@ describe('fifty reports of crashes in the seconds before their host dies', () =>
       expect(closedOfHost(world)[0]?.outcomes).toEqual({ recovered: 50 })
     }),
   )
+})
+
+describe('a crash that is reported in the moment in which the crash before it ends', () => {
+  it('is looked at as any other', async () => {
+    let receive = (): void => undefined
+    const wrapJournal = (journal: JournalWriter): JournalWriter => ({
+      ...journal,
+      append: (entries) => {
+        const appended = journal.append(entries)
+        if (entries.some(({ kind }) => kind === 'report.settled')) queueMicrotask(() => receive())
+        return appended
+      },
+    })
+    await SmallWorld.run({ wrapJournal }, async (world) => {
+      const { simulator, daemon, clock } = world
+      const { uuid } = simulator.addInstance({ host: 'cmp01', name: 'web', metadata: { HA_Enabled: 'true' } })
+      await clock.advance(30_000)
+      const crash = (): void => {
+        receive = () => undefined
+        simulator.crashGuest(uuid, { unheard: true })
+        const payload = { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_FAILED', instance_uuid: uuid }
+        const generatedAt = new Date(clock.wall()).toISOString()
+        daemon.reports.receive({ about: 'VM', host: 'cmp01', payload, by: 'monitor', via: null, generatedAt })
+      }
+      crash()
+      receive = crash
+      await world.until(() => daemon.operations.incidents({ host: 'cmp01' }).length === 2)
+      await world.until(() => daemon.operations.incidents({ host: 'cmp01' }).every(({ ended }) => ended !== null))
+      expect(simulator.truth().running[uuid]).toEqual(['cmp01'])
+      expect(daemon.reports.list().map(({ status }) => status)).toEqual(['finished', 'finished'])
+    })()
+  })
 })
 
 const closedOfHost = ({ daemon }: SmallWorld) =>
