@@ -25,7 +25,6 @@ export const intended: Readonly<Record<string, { is: Partial<Answered>; why: str
   'a host in use, on maintenance': { is: { status: 200 }, why: killSwitch },
   'a host in use, off maintenance': { is: { status: 200 }, why: killSwitch },
   'segments with marker=': { is: { status: 200, rows: 4 }, why: finds },
-  'segments with marker={rack}': { is: { status: 200 }, why: finds },
   'segments with service_type=compute': { is: { rows: 1 }, why: 'a word is compared as it is written' },
   'segments with enabled=True': { is: { rows: 4 }, why: filters },
   'segments with enabled=x': { is: { status: 400 }, why: filters },
