@@ -1,15 +1,66 @@
-/** Whoever meets a held incident finds its code in the runbook, and where it is decided in the architecture. */
-import { readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
-import { holdCodes } from '../../src/domain/incident-phases.ts'
+/** A person who meets a held incident finds its code in an alert, in the runbook, on the dashboard, and in the architecture. */
+import { describe, expect, it } from 'vitest'
+import { holdCodes, holdsForAPerson, type HoldCode } from '../../src/domain/incident-phases.ts'
+import { rules } from '../telemetry/rules.ts'
+import { textOf } from './files.ts'
 
-const page = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8')
-const runbook = page('runbook.md')
-const architecture = page('architecture.md')
+const runbook = textOf('docs/runbook.md')
+const architecture = textOf('docs/architecture.md')
+const codes = Object.keys(holdCodes) as HoldCode[]
 /** Of older journals alone. */
 const past = ['JOURNAL_UNAVAILABLE']
+/** Every instance has its outcome: there is nothing to wake a person for. */
+const quiet = ['LATE_LOCK']
+/** The alert of whatever else is held for long. */
+const anyHold = 'LifeboatIncidentHeld'
 
-it.each(Object.keys(holdCodes))('%s has its place in the runbook and in the architecture', (code) => {
-  expect(runbook).toMatch(new RegExp(`\\b${code}\\b`))
+/** Whether an expression picks incidents that this holds. */
+function picks(expr: string, code: string): boolean {
+  return [...expr.matchAll(/lifeboat_incidents\{[^}]*?held(!~|=~|!=|=)"([^"]*)"/g)].some(
+    ([, operator = '', value = '']) => {
+      const matches = operator.endsWith('~') ? new RegExp(`^(?:${value})$`).test(code) : value === code
+      return matches === !operator.startsWith('!')
+    },
+  )
+}
+
+/** The alerts that fire for a hold, by their matchers. */
+const alertsOf = (code: string): string[] => rules.filter(({ expr }) => picks(expr, code)).map(({ alert }) => alert)
+
+/** A section of the runbook. */
+const section = (alert: string): string => runbook.split(/^## /m).find((one) => one.startsWith(`${alert}\n`)) ?? ''
+
+it.each(codes)('%s has its place in the architecture', (code) => {
   expect(past.includes(code) || architecture.includes(`\`${code}\``)).toBe(true)
+})
+
+describe('the alert of a hold', () => {
+  it.each(codes)(
+    'for %s is one, unless nobody need be woken, and its section of the runbook says what to do',
+    (code) => {
+      const alerts = alertsOf(code)
+      expect(alerts).toHaveLength(quiet.includes(code) ? 0 : 1)
+      expect(section(alerts[0] ?? anyHold)).toContain(`\`${code}\``)
+    },
+  )
+
+  // The brake has an alert of its own, by scope: this one tells of the incident that it holds.
+  it.each([...holdsForAPerson].filter((code) => code !== 'BRAKE'))('for %s says that a person is needed', (code) => {
+    expect(alertsOf(code)).not.toEqual([anyHold])
+  })
+
+  it.each(codes.filter((code) => !holdsForAPerson.has(code) && !quiet.includes(code)))(
+    'for %s is the one that waits a while',
+    (code) => expect(alertsOf(code)).toEqual([anyHold]),
+  )
+})
+
+it('the dashboard counts exactly the incidents that ask for a person', () => {
+  const { panels } = JSON.parse(textOf('config/grafana/lifeboat.json')) as {
+    panels: { title: string; targets?: { expr: string }[] }[]
+  }
+  const exprs = panels.find(({ title }) => title === 'Need a person')?.targets?.map(({ expr }) => expr) ?? []
+  expect(codes.filter((code) => exprs.some((expr) => picks(expr, code)))).toEqual(
+    codes.filter((code) => holdsForAPerson.has(code)),
+  )
 })
