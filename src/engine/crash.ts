@@ -6,7 +6,7 @@
  * only a stop in nobody's name is undone.
  */
 import { cloudTimeMs } from '../domain/cloud-time.ts'
-import { crashRule, type crashCodes, type RestartRules } from '../domain/instance-failure.ts'
+import { crashRule, type CrashCode, type RestartRules } from '../domain/instance-failure.ts'
 import { powerState, type Aggregate, type Instance, type InstanceAction } from '../domain/instance.ts'
 import type { InstancePlan, Recipe, StepKind } from '../domain/plan.ts'
 import { byPowerSync, lastOrder, powerActions } from '../domain/power-history.ts'
@@ -44,15 +44,10 @@ export interface CrashRules {
 }
 
 /** Why Lifeboat begins nothing, or has nothing more to do. */
-export type NothingCode =
-  | 'INSTANCE_GONE'
-  | 'MOVED_BY_OTHERS'
-  | 'NO_GUEST'
-  | 'NOT_ASKED'
-  | 'RUNS_AGAIN'
-  | 'STOPPED_BY_OWNER'
-  | 'OFF_BEFORE'
-export type CrashCode = keyof typeof crashCodes | 'STOPPED_BY_OWNER' | 'ENCRYPTED_WITHOUT_KEY'
+type NothingCode = Extract<
+  CrashCode,
+  'INSTANCE_GONE' | 'MOVED_BY_OTHERS' | 'NO_GUEST' | 'NOT_ASKED' | 'RUNS_AGAIN' | 'STOPPED_BY_OWNER' | 'OFF_BEFORE'
+>
 
 export type CrashDecision =
   /** Not ours to restart, or well already: no incident begins. */
