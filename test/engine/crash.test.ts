@@ -1,4 +1,4 @@
-/** What is done about a guest that was reported crashed: the table of docs/instance-failures.md, row by row. */
+/** What is done about a guest that was reported crashed: the table of docs/instance-failures.md, row by row and in its order. */
 import { describe, expect, test } from 'vitest'
 import { defaultRestartRules, pauseBeforeRestart } from '../../src/domain/instance-failure.ts'
 import type { InstanceAction } from '../../src/domain/instance.ts'
@@ -14,6 +14,7 @@ import {
   type RestartTurn,
 } from '../../src/engine/crash.ts'
 import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
+import { textOf } from '../documents/files.ts'
 import { instance } from './surveys.ts'
 
 const asked = { HA_Enabled: 'true' }
@@ -163,6 +164,70 @@ describe('an instance that was reported crashed', () => {
     expect(asks({ taskState: 'rebooting' })).toBe(false)
     expect(asks({ vmState: 'building' })).toBe(false)
   })
+})
+
+/** What fits a row: facts, and what Nova shows of the instance. */
+type Fitting = [facts: Partial<CrashFacts>, shown: Parameters<typeof instance>[0]]
+
+/**
+ * The rows of the page in their order, each with facts that fit it; its name is its code, or what it does. The page's first two are asked
+ * by the run itself, before it looks at the instance.
+ */
+const rows: [name: string, fits: Fitting, is: object][] = [
+  ['INSTANCE_GONE', [{ instance: null }, {}], { do: 'nothing' }],
+  ['MOVED_BY_OTHERS', [{}, { host: 'cmp02' }], { do: 'nothing' }],
+  ['NO_GUEST', [{}, { vmState: 'shelved' }], { do: 'nothing' }],
+  ['NOT_ASKED', [{}, { metadata: {} }], { do: 'nothing' }],
+  ['CRASHED_MID_TASK', [{ sinceMs: 600_000 }, { taskState: 'image_uploading' }], { do: 'leave' }],
+  ['Waits', [{ sinceMs: 3_000 }, { taskState: 'powering-off' }], { do: 'wait' }],
+  ['RUNS_AGAIN', [{ live: 'running' }, { vmState: 'active' }], { do: 'nothing' }],
+  ['Waits', [{ live: 'silent' }, { vmState: 'active' }], { do: 'wait' }],
+  ['CRASHED_PAUSED', [{}, { vmState: 'active', powerState: 3 }], { do: 'leave' }],
+  ['CRASHED_RESIZED', [{}, { vmState: 'resized' }], { do: 'leave' }],
+  ['CRASHED_ERROR', [{}, { vmState: 'error' }], { do: 'leave' }],
+  [
+    'STOPPED_BY_OWNER',
+    [{ actions: [action('stop', '2026-11-20T09:59:00')] }, { vmState: 'stopped' }],
+    { do: 'nothing' },
+  ],
+  ['CRASHED_UNEXPLAINED', [{ actions: [] }, { vmState: 'stopped' }], { do: 'leave' }],
+  ['OFF_BEFORE', [{ actions: [bySync('2026-11-20T09:56:59')] }, { vmState: 'stopped' }], { do: 'nothing' }],
+  ['ENCRYPTED_WITHOUT_KEY', [{ encrypted: true }, {}], { do: 'leave' }],
+  [
+    'Orders a start',
+    [{ actions: [bySync('2026-11-20T10:00:15')] }, { vmState: 'stopped' }],
+    { do: 'restart', step: 'start' },
+  ],
+  ['Orders a hard reboot', [{}, {}], { do: 'restart', step: 'reboot' }],
+]
+
+/** Facts that fit both rows, unless the one rules the other out; then those of the first. */
+function both([first, ofFirst]: Fitting, [second, ofSecond]: Fitting): CrashFacts {
+  return facts({ ...like({ ...ofSecond, ...ofFirst }), ...second, ...first })
+}
+
+describe('the page about crashed guests', () => {
+  test('has these rows, in this order', () => {
+    const [, table = ''] =
+      /\| What it finds .*\n\|[-|]+\|\n((?:\|.*\n)+)/.exec(textOf('docs/instance-failures.md')) ?? []
+    const names = table
+      .trimEnd()
+      .split('\n')
+      .map((row) => {
+        const [does = '', outcome = ''] = row.split('|').slice(2)
+        return [...outcome.matchAll(/`(\w+)`/g)].at(-1)?.[1] ?? does.trim()
+      })
+    expect(names).toEqual(['HOST_FAILED', 'Waits', ...rows.map(([name]) => name)])
+  })
+
+  test.each(rows.map(([name, given, is], index) => [name, index, given, is] as const))(
+    '%s (%i) comes before every later row',
+    (name, index, given, is) => {
+      const expected = /^[A-Z_]+$/.test(name) ? { ...is, code: name } : is
+      for (const [later, alsoGiven] of rows.slice(index))
+        expect(decideCrash(both(given, alsoGiven), rules), later).toMatchObject(expected)
+    },
+  )
 })
 
 describe('the plan of an instance that crashed', () => {
