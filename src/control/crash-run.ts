@@ -8,7 +8,7 @@ import type { IncidentEnd, IncidentId, NewEntry } from '../domain/entry.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import { pauseBeforeRestart } from '../domain/instance-failure.ts'
-import { holdsForAPerson, type HoldCode } from '../domain/incident-phases.ts'
+import { holdsForAPerson, holdsWith } from '../domain/incident-phases.ts'
 import type { Incident, InstanceRecovery } from '../domain/incident.ts'
 import type { Instance, InstanceId } from '../domain/instance.ts'
 import type { Outcome } from '../domain/outcome.ts'
@@ -57,8 +57,8 @@ const askAgainMs = 500
 /** How often Nova may refuse a restart, or the instance may change before it is sent, until the instance ends as failed. */
 const changesAtMost = 20
 
-/** Holds that end when a person overrides them, or with time. */
-const longHolds: ReadonlySet<HoldCode> = new Set(['RESTART_PAUSE', 'RESTARTS_SPENT', 'CRASHES_ON_HOST'])
+/** They end when a person overrides them, or with time. */
+const longHolds = holdsWith('of-a-crash')
 
 export class CrashRun {
   readonly host: HostName

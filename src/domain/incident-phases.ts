@@ -61,19 +61,55 @@ export const holdCodes = {
 
 export type HoldCode = keyof typeof holdCodes
 
-/** Holds that ask for a person. Some may still end without one: hosts return, or fencing succeeds when it is tried again. */
-export const holdsForAPerson: ReadonlySet<HoldCode> = new Set<HoldCode>([
-  'BRAKE',
-  'FENCE_FAILED',
-  'FENCING_MISSING',
-  'HOST_ALIVE',
-  'NOVA_REFUSED',
-  'WORKFLOW_UNREADABLE',
-  'INTERNAL_ERROR',
-  'RESTARTS_SPENT',
-  'CRASHES_ON_HOST',
-  'CONFIRM_RETURN',
-])
+/** What else can be true of a hold. Code asks for these, and keeps no list of codes of its own. */
+export type HoldTrait =
+  /** It asks for a person. It may still end without one: hosts return, or fencing succeeds when it is tried again. */
+  | 'for-a-person'
+  /** A person or the calendar ordered it: the incident names the order, also when that changes while it waits. */
+  | 'ordered'
+  /** It cannot still apply once the gate opens. */
+  | 'ends-at-the-gate'
+  /** It is over when Nova takes the call that it refused or did not answer: an open gate says nothing of that. */
+  | 'ends-with-a-call'
+  /** A look at the host may raise it, and the next look that goes through ends it. */
+  | 'ends-with-a-look'
+  /** A fencing chain that runs is cut off at once. Any other hold only keeps it from its next act. */
+  | 'cuts-fencing'
+  /** A guest crashed too often: a person may allow one more restart. */
+  | 'of-a-crash'
+
+const traitsOf: Record<HoldCode, readonly HoldTrait[]> = {
+  BRAKE: ['for-a-person', 'ends-at-the-gate'],
+  FROZEN: ['ends-at-the-gate', 'ends-with-a-look'],
+  PAUSED: ['ordered', 'ends-at-the-gate', 'cuts-fencing'],
+  MAINTENANCE: ['ordered', 'ends-at-the-gate', 'ends-with-a-look', 'cuts-fencing'],
+  OBSERVING: ['ends-at-the-gate', 'cuts-fencing'],
+  FENCE_FAILED: ['for-a-person'],
+  FENCING_MISSING: ['for-a-person'],
+  HOST_ALIVE: ['for-a-person', 'ends-with-a-look', 'cuts-fencing'],
+  CLOUD_UNAVAILABLE: ['ends-with-a-call', 'ends-with-a-look'],
+  NOVA_REFUSED: ['for-a-person', 'ends-with-a-call', 'ends-with-a-look'],
+  JOURNAL_UNAVAILABLE: [],
+  OTHER_INCIDENT: [],
+  LATE_LOCK: [],
+  WORKFLOW_UNREADABLE: ['for-a-person'],
+  INTERNAL_ERROR: ['for-a-person'],
+  MEMORY: ['ends-at-the-gate'],
+  RESTART_PAUSE: ['of-a-crash'],
+  RESTARTS_SPENT: ['for-a-person', 'of-a-crash'],
+  CRASHES_ON_HOST: ['for-a-person', 'of-a-crash'],
+  CONFIRM_RETURN: ['for-a-person'],
+}
+
+/** The holds that have this trait. */
+export function holdsWith(trait: HoldTrait): ReadonlySet<HoldCode | undefined> {
+  return new Set(
+    Object.entries(traitsOf).flatMap(([code, traits]) => (traits.includes(trait) ? [code as HoldCode] : [])),
+  )
+}
+
+/** Those that ask for a person. */
+export const holdsForAPerson = holdsWith('for-a-person')
 
 /** Throws on a change that the table does not allow: that would be a bug, and going on would act on a wrong belief. */
 export function advance(from: IncidentPhase, to: IncidentPhase): { from: IncidentPhase; to: IncidentPhase } {

@@ -5,14 +5,13 @@
  */
 import { isAborted, sleep } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
-import type { HoldCode } from '../domain/incident-phases.ts'
+import { holdsWith, type HoldCode } from '../domain/incident-phases.ts'
 import type { Run } from './context.ts'
 
 /** How often the chain is looked after. Longer: a method that hangs may still act for as long after a person said stop. */
 const lookEveryMs = 500
 
-/** Cut off at once. */
-const cutsOff: ReadonlySet<HoldCode> = new Set(['PAUSED', 'MAINTENANCE', 'OBSERVING', 'HOST_ALIVE'])
+const cutsOff = holdsWith('cuts-fencing')
 
 export class FenceWatch {
   readonly #run: Run

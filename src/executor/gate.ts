@@ -5,7 +5,7 @@
  */
 import { sleep } from '../domain/clock.ts'
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'
-import type { HoldCode, IncidentPhase } from '../domain/incident-phases.ts'
+import { holdsWith, type HoldCode, type IncidentPhase } from '../domain/incident-phases.ts'
 import type { Act, Permission, Run } from './context.ts'
 import { lastMoment } from './last-moment.ts'
 
@@ -21,17 +21,15 @@ const lookAgainMs = 500
  */
 const proofGoodForMs = 5_000
 
-/** Orders of people: the incident names those that hold it now, also when they change while it waits. */
-const namesWho = new Set<HoldCode>(['PAUSED', 'MAINTENANCE'])
+/** The incident names the orders that hold it now, also when they change while it waits. */
+const ordered = holdsWith('ordered')
 
 /**
- * What cannot be so any more once the gate lets through. An incident that a restart finds so held has nobody waiting who would
- * say that it goes on, and would show as held through its whole recovery.
+ * An incident that a restart finds held by one of these has nobody waiting who would say that it goes on, and would show as held
+ * through its whole recovery.
  */
-const gateHolds: ReadonlySet<HoldCode> = new Set(['PAUSED', 'MAINTENANCE', 'OBSERVING', 'FROZEN', 'BRAKE', 'MEMORY'])
-
-/** What Nova refuses is over when it takes it: that is not asked here. */
-const cloudHolds: ReadonlySet<HoldCode> = new Set(['NOVA_REFUSED', 'CLOUD_UNAVAILABLE'])
+const gateHolds = holdsWith('ends-at-the-gate')
+const callHolds = holdsWith('ends-with-a-call')
 
 export class Gate {
   readonly #run: Run
@@ -158,13 +156,13 @@ export class Gate {
           provenAt = this.#openAt = clock.now()
           continue
         }
-        if (incident.held !== null && !cloudHolds.has(incident.held.code))
+        if (incident.held !== null && !callHolds.has(incident.held.code))
           this.#continue(permission.hostIsBack ?? whyItGoesOn(incident.held.code, incident.override?.by))
         return
       }
       if ('cancelled' in permission) throw new LifeboatError('CANCELLED', permission.cancelled)
       const { hold: code, message, error } = permission
-      if (incident.held?.code !== code || (namesWho.has(code) && incident.held.message !== message)) {
+      if (incident.held?.code !== code || (ordered.has(code) && incident.held.message !== message)) {
         journal.append([
           { kind: 'incident.held', incident: id, host, data: { code, message, ...(error && { error }) } },
         ])

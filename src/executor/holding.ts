@@ -4,7 +4,7 @@
  */
 import { sleep } from '../domain/clock.ts'
 import { ensureError, errorRecord, LifeboatError, type ErrorCode } from '../domain/errors.ts'
-import type { HoldCode } from '../domain/incident-phases.ts'
+import { holdsWith, type HoldCode } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import type { Run } from './context.ts'
@@ -50,6 +50,8 @@ export const silence: ReadonlySet<ErrorCode> = new Set([
   'API_TIMEOUT',
   'CONNECTION_LOST',
 ])
+
+const callHolds = holdsWith('ends-with-a-call')
 
 export class Holding {
   readonly #run: Run
@@ -102,10 +104,9 @@ export class Holding {
     for (let failures = failed + 1; ; failures++) {
       try {
         const value = await work()
-        const code = this.incident.held?.code
         // While instances are recovered, what one of them waits for is not over because something else went through.
         const ours = held || this.incident.phase !== 'recovering'
-        if (ours && (code === 'NOVA_REFUSED' || code === 'CLOUD_UNAVAILABLE')) this.goOn(`${code} is over`)
+        if (ours && callHolds.has(this.incident.held?.code)) this.goOn(`${this.incident.held?.code} is over`)
         return value
       } catch (thrown) {
         const error = ensureError(thrown)

@@ -6,7 +6,7 @@
  */
 import { cloudTimeMs } from '../domain/cloud-time.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
-import { advance, type HoldCode, type IncidentPhase } from '../domain/incident-phases.ts'
+import { advance, holdsWith, type HoldCode, type IncidentPhase } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { ServicesReading } from '../domain/service.ts'
 import { isNotListed } from '../domain/verdict.ts'
@@ -42,14 +42,7 @@ import { lacksWorkflow, waitForWorkflow } from './workflow-wait.ts'
  */
 const aheadGoodForMs = 60_000
 
-/** What only looking at the host holds for: over as soon as a look goes through. */
-const lookHolds: ReadonlySet<HoldCode> = new Set([
-  'FROZEN',
-  'HOST_ALIVE',
-  'MAINTENANCE',
-  'CLOUD_UNAVAILABLE',
-  'NOVA_REFUSED',
-])
+const lookHolds = holdsWith('ends-with-a-look')
 
 /** A look at the host this recent needs no other. Longer might power off a host that came back in between. */
 const lookGoodForMs = 1_000

@@ -5,6 +5,7 @@
 import { afterReturnRule } from '../domain/after-return.ts'
 import type { Entry, EntryData } from '../domain/entry.ts'
 import type { Incident, InstanceRecovery } from '../domain/incident.ts'
+import { holdsForAPerson, holdsWith } from '../domain/incident-phases.ts'
 import { powerState, type Instance } from '../domain/instance.ts'
 import type { Notice, NoticedInstance, NoticedState, NoticeSeverity } from '../domain/notice.ts'
 import { referenceOf } from './identity.ts'
@@ -75,6 +76,8 @@ export function endedDrafts(
   })
 }
 
+const crashHolds = holdsWith('of-a-crash')
+
 /** Tells what became of an instance that crashed, once its incident is over or waits for a person. Empty if its owner need not be told. */
 export function crashedDrafts(
   entry: Extract<Entry, { kind: 'incident.closed' | 'incident.held' }>,
@@ -83,7 +86,7 @@ export function crashedDrafts(
   // If the host failed, the incident of the host tells.
   if (entry.kind === 'incident.closed' && (entry.data.outcome === 'host-failed' || mode === 'observe')) return []
   const code = entry.kind === 'incident.held' ? entry.data.code : undefined
-  if (code !== undefined && code !== 'RESTARTS_SPENT' && code !== 'CRASHES_ON_HOST') return []
+  if (code !== undefined && !(crashHolds.has(code) && holdsForAPerson.has(code))) return []
   return [...instances.values()].flatMap(({ plan, outcome }) => {
     // Its owner stopped it, and so knows.
     if (code === undefined && outcome?.code === 'STOPPED_BY_OWNER') return []

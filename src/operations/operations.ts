@@ -5,7 +5,7 @@
 import type { Clock } from '../domain/clock.ts'
 import type { IncidentId, NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import type { HoldCode } from '../domain/incident-phases.ts'
+import { holdsWith } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { DaemonStatus, Operations, RecoverAnswer, RecoverOrder } from '../domain/operations.ts'
 import { isPerson } from '../domain/person.ts'
@@ -140,17 +140,13 @@ function refuseNeedlessOverride(incident: Incident, brake: Pick<BrakeWatch, 'hol
   throw new LifeboatError('USAGE', `Incident ${id} is not held by the brake: ${instead}`)
 }
 
-/** Holds of an instance that crashes again and again: for each of them a person may allow one more restart. */
-const restartHolds: ReadonlySet<HoldCode | undefined> = new Set<HoldCode>([
-  'RESTART_PAUSE',
-  'RESTARTS_SPENT',
-  'CRASHES_ON_HOST',
-])
+/** For each of them a person may allow one more restart. */
+const crashHolds = holdsWith('of-a-crash')
 
 function refuseNeedlessRestart({ id, override, held }: Incident): void {
   if (override !== null)
     throw new LifeboatError('USAGE', `${override.by} already allowed incident ${id} one more restart`)
-  if (restartHolds.has(held?.code)) return
+  if (crashHolds.has(held?.code)) return
   const instead =
     held === null ? 'it is not held at all' : `it waits for something else (${held.code}: ${held.message})`
   throw new LifeboatError('USAGE', `Incident ${id} is not held because of earlier crashes: ${instead}`)

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Entry } from '../domain/entry.ts'
 import type { Incident } from '../domain/incident.ts'
-import type { HoldCode } from '../domain/incident-phases.ts'
+import { holdsForAPerson, type HoldCode } from '../domain/incident-phases.ts'
 import { section, text } from '../config/pieces.ts'
 import type { Stage } from './stage.ts'
 
@@ -51,17 +51,13 @@ export function holds(stage: Stage, wanted: Condition): boolean {
   return wanted.host === undefined || host === wanted.host
 }
 
+/** What a person must mend in the cloud or in Lifeboat. A scenario ends when its cloud is well, so it must not end held by these. */
+const faults: ReadonlySet<HoldCode | undefined> = new Set<HoldCode>(['NOVA_REFUSED', 'INTERNAL_ERROR'])
+
 /** Why an incident may wait although nothing is wrong with the cloud any more. */
-const waitsForAPerson: ReadonlySet<HoldCode | undefined> = new Set<HoldCode>([
-  'BRAKE',
-  'FENCE_FAILED',
-  'FENCING_MISSING',
-  'HOST_ALIVE',
-  'WORKFLOW_UNREADABLE',
-  'CONFIRM_RETURN',
-  'RESTARTS_SPENT',
-  'CRASHES_ON_HOST',
-])
+export function waitsForAPerson({ held }: Pick<Incident, 'held'>): boolean {
+  return holdsForAPerson.has(held?.code) && !faults.has(held?.code)
+}
 
 /** How long an incident that waits for another one says nothing: longer than any pause between two attempts. */
 const waitsForAnotherMs = 30 * 60_000
@@ -72,7 +68,7 @@ function areSettled(stage: Stage): boolean {
   const isDown = ({ process, host }: Incident): boolean =>
     process !== null && stage.daemon?.monitor.verdict(host)?.kind !== 'healthy'
   const open = stage.incidents().filter((incident) => incident.closed === null && !isDown(incident))
-  const others = open.filter(({ held }) => !waitsForAPerson.has(held?.code))
+  const others = open.filter((incident) => !waitsForAPerson(incident))
   return (
     others.length === 0 ||
     (others.length < open.length && others.every(({ id }) => stage.silentMs(id) >= waitsForAnotherMs))

@@ -1,6 +1,7 @@
 /** The laws of a recovery, checked over a whole journal and what the simulated cloud says truly happened. */
 import type { Entry } from '../../src/domain/entry.ts'
 import { foldIncidents, type Incident, type InstanceRecovery } from '../../src/domain/incident.ts'
+import { waitsForAPerson } from '../../src/rehearsal/condition.ts'
 import type { Scenario } from '../../src/rehearsal/scenario.ts'
 import type { Stage } from '../../src/rehearsal/stage.ts'
 import { ranTwice, recoveredTwice } from './laws-of-doubles.ts'
@@ -115,7 +116,7 @@ function marksLeftBehind(stage: Stage, scenario: Scenario, incidents: Map<string
     const isOpen = [...incidents.values()].some(({ closed, held, instances }) => {
       const recovery = instances.get(instance.uuid)
       if (closed !== null || recovery === undefined || recovery.outcome !== null) return false
-      return waitsForAPerson.has(held?.code ?? '') || isUnderWay(recovery.steps)
+      return waitsForAPerson({ held }) || isUnderWay(recovery.steps)
     })
     return told || isOpen
       ? []
@@ -148,22 +149,13 @@ function instancesWithoutLine(incidents: Map<string, Incident>): string[] {
 }
 
 /** After hours of peace an incident is over, or waits for what only a person can give, itself or through another one. */
-const waitsForAPerson = new Set([
-  'BRAKE',
-  'FENCE_FAILED',
-  'FENCING_MISSING',
-  'HOST_ALIVE',
-  'CONFIRM_RETURN',
-  'RESTARTS_SPENT',
-  'CRASHES_ON_HOST',
-])
-
 function openForEver(incidents: Map<string, Incident>, stage: Stage): string[] {
   // A nova-compute that nobody starts stays down, and its incident open.
   const isDown = ({ process, host }: Incident): boolean =>
     process !== null && stage.daemon?.monitor.verdict(host)?.kind !== 'healthy'
   const open = [...incidents.values()].filter((incident) => incident.closed === null && !isDown(incident))
-  const held = open.filter((incident) => waitsForAPerson.has(incident.held?.code ?? ''))
+  // No script takes a workflow away.
+  const held = open.filter((one) => waitsForAPerson(one) && one.held?.code !== 'WORKFLOW_UNREADABLE')
   // An order under way on a host that a person has to let go ends when that one does.
   const waits = ({ instances }: Incident): boolean =>
     held.length > 0 && [...instances.values()].some(({ outcome, steps }) => outcome === null && isUnderWay(steps))

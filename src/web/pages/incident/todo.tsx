@@ -1,4 +1,5 @@
 /** What a person must do, most urgent first, with the commands; and the acts that can be ordered from here. */
+import { holdsWith } from '../../../domain/incident-phases.ts'
 import type { Advice, IncidentReview } from '../../../domain/review.ts'
 import { paths } from '../../api/paths.ts'
 import { ActButton, type Act } from '../../parts/act.tsx'
@@ -98,10 +99,12 @@ function startThem(id: string, host: string, advice: readonly Advice[]): Act {
 
 const startable: ReadonlySet<string> = new Set(['INSTANCES_OFF', 'INSTANCES_NOT_STARTED', 'INSTANCES_WATCHED'])
 
+const crashHolds = holdsWith('of-a-crash')
+
 /** Its host lives: there is nothing to attest, and what holds it is that it crashed too often. */
 function actsOnCrashed({ id, held, crashed, cancelled, override }: IncidentReview): Act[] {
   const name = crashed?.name ?? 'the instance'
-  const waits = held !== null && restartHolds.has(held.code)
+  const waits = crashHolds.has(held?.code)
   return [
     {
       title: 'Restart it once more',
@@ -131,8 +134,6 @@ function actsOnCrashed({ id, held, crashed, cancelled, override }: IncidentRevie
     },
   ]
 }
-
-const restartHolds: ReadonlySet<string> = new Set(['RESTART_PAUSE', 'RESTARTS_SPENT', 'CRASHES_ON_HOST'])
 
 function actsOnOpen(review: IncidentReview): Act[] {
   if (review.crashed !== null) return actsOnCrashed(review)
