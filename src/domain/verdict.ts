@@ -6,7 +6,7 @@ export const verdictKinds = {
   unknown: 'Not watched for long enough to say anything',
   healthy: 'The heartbeat is beating',
   suspect: 'Heartbeats are missing, but too few to act on',
-  'host-down': 'The host is dead: heartbeats are silent and every probe that could tell says dead',
+  'host-down': 'The host is dead: its heartbeats stopped, Nova or probes of enough kinds say dead, and no probe says alive',
   'service-down': 'nova-compute is silent but the host lives: no evacuation',
   maintenance: 'Someone disabled the service and it is silent: Lifeboat waits',
   'declared-down': 'Someone else forced the host down while Lifeboat watched, and it is silent',

@@ -48,7 +48,10 @@ export interface Conclusion {
 
 /** Readings in a row before probes alone may confirm: one lost packet is no death. */
 const deadReadingsNeeded = 2
-/** With every probe unknown, how many confirmation times Nova's `down` must stand: fencing is then the safety net. */
+/**
+ * With every probe unknown, how many confirmation times the host must be silent, beside Nova's `down`: fencing is then the safety net.
+ * It delays a verdict only where heartbeats are so slow that Nova says down earlier.
+ */
 const unknownFactor = 2
 
 /**
