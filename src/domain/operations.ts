@@ -15,6 +15,7 @@ import type { InstancePlan, StepKind } from './plan.ts'
 import type { Scope, Order } from './order.ts'
 import type { StepStatus } from './step-states.ts'
 import type { ProbeReading, Verdict, VerdictKind } from './verdict.ts'
+import type { VerdictReason } from './verdict-reasons.ts'
 
 export interface PauseState {
   by: string
@@ -103,7 +104,7 @@ export interface HostStatus {
   segment: string
   zone: string | null
   verdict: VerdictKind
-  reason: string
+  reason: VerdictReason
   message: string
   /** Nova's words. */
   status: string

@@ -8,6 +8,7 @@
 import type { Certainty } from './errors.ts'
 import { ourDisabledReason, type ServiceRecord } from './service.ts'
 import { isUnread, looksDead, type Verdict } from './verdict.ts'
+import type { VerdictReason } from './verdict-reasons.ts'
 
 /** Each state with what it means. */
 export const setAsideStates = {
@@ -69,7 +70,7 @@ export interface OwnIncident {
 }
 
 /** Silence that says nothing of the host itself: it was not watched, or the control plane is in doubt. */
-const noSilenceOfItsOwn: ReadonlySet<string> = new Set(['WAITING_AFTER_FREEZE', 'CONTROL_PLANE_DOUBT'])
+const noSilenceOfItsOwn: ReadonlySet<VerdictReason> = new Set(['WAITING_AFTER_FREEZE', 'CONTROL_PLANE_DOUBT'])
 
 /**
  * Why no guest should be sent to a host that Nova takes for a destination, or null. One that a witness finds alive is none that dies

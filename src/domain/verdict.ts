@@ -1,12 +1,14 @@
 /** Verdicts: what the monitor concludes about a host, with evidence and a reason. */
 import type { HostName } from './service.ts'
+import type { VerdictReason } from './verdict-reasons.ts'
 
 /** Each verdict with the sentence that says what it means. */
 export const verdictKinds = {
   unknown: 'Not watched for long enough to say anything',
   healthy: 'The heartbeat is beating',
   suspect: 'Heartbeats are missing, but too few to act on',
-  'host-down': 'The host is dead: its heartbeats stopped, Nova or probes of enough kinds say dead, and no probe says alive',
+  'host-down':
+    'The host is dead: its heartbeats stopped, Nova or probes of enough kinds say dead, and no probe says alive',
   'service-down': 'nova-compute is silent but the host lives: no evacuation',
   maintenance: 'Someone disabled the service and it is silent: Lifeboat waits',
   'declared-down': 'Someone else forced the host down while Lifeboat watched, and it is silent',
@@ -60,8 +62,8 @@ export interface Verdict {
   host: HostName
   segment: string
   kind: VerdictKind
-  /** A stable code for machines, e.g. SILENT_AND_PROBES_DEAD. */
-  reason: string
+  /** A stable code for machines. */
+  reason: VerdictReason
   /** A sentence for people. */
   message: string
   /** ISO time of this verdict. */
@@ -70,9 +72,9 @@ export interface Verdict {
 }
 
 /** Reason of the verdict `returning` while nova-compute beats under what we set. */
-export const beatingUnderOurFlags = 'BEATING_UNDER_OUR_FLAGS'
+export const beatingUnderOurFlags = 'BEATING_UNDER_OUR_FLAGS' satisfies VerdictReason
 /** Reason of the verdict `returning` once nova-compute is known to be silent. */
-export const awayAfterIncident = 'AWAY_AFTER_INCIDENT'
+export const awayAfterIncident = 'AWAY_AFTER_INCIDENT' satisfies VerdictReason
 
 /** As people read it: a silent host that an incident left out of service is not on its way anywhere yet. */
 export function verdictWord({ kind, reason }: Pick<Verdict, 'kind' | 'reason'>): string {
@@ -80,8 +82,12 @@ export function verdictWord({ kind, reason }: Pick<Verdict, 'kind' | 'reason'>):
 }
 
 /** Reasons of the verdict `unknown` while Nova shows no row of the host that says anything. */
-export type UnreadReason = 'CELL_UNREACHABLE' | 'ROW_MISSING' | 'NOT_LISTED'
-const unreadReasons: ReadonlySet<string> = new Set<UnreadReason>(['CELL_UNREACHABLE', 'ROW_MISSING', 'NOT_LISTED'])
+export type UnreadReason = Extract<VerdictReason, 'CELL_UNREACHABLE' | 'ROW_MISSING' | 'NOT_LISTED'>
+const unreadReasons: ReadonlySet<VerdictReason> = new Set<UnreadReason>([
+  'CELL_UNREACHABLE',
+  'ROW_MISSING',
+  'NOT_LISTED',
+])
 
 /** Nothing of the host can be read now: the verdict's evidence, if any, is of an older reading. */
 export function isUnread({ kind, reason }: Verdict): boolean {
@@ -90,7 +96,7 @@ export function isUnread({ kind, reason }: Verdict): boolean {
 
 /** Its cell answers, and Nova lists it not or no longer. */
 export function isNotListed(verdict: Verdict): boolean {
-  return isUnread(verdict) && verdict.reason !== ('CELL_UNREACHABLE' satisfies UnreadReason)
+  return isUnread(verdict) && verdict.reason !== 'CELL_UNREACHABLE'
 }
 
 /** A nova-compute runs there: such a host is never evacuated, whatever Nova or a person says of it. */

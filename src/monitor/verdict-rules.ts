@@ -5,6 +5,7 @@
 import type { Segment } from '../domain/segment.ts'
 import { isDisabledByPerson } from '../domain/service.ts'
 import { awayAfterIncident, beatingUnderOurFlags, type VerdictKind } from '../domain/verdict.ts'
+import type { KindOf, VerdictReason } from '../domain/verdict-reasons.ts'
 import type { Pulse } from './heartbeat.ts'
 
 export interface HostFacts {
@@ -42,7 +43,7 @@ export interface RuleLimits {
 
 export interface Conclusion {
   kind: VerdictKind
-  reason: string
+  reason: VerdictReason
   message: string
 }
 
@@ -236,7 +237,7 @@ export function whileInDoubt(conclusion: Conclusion, previous: VerdictKind, why:
   return say('suspect', 'CONTROL_PLANE_DOUBT', `${conclusion.message}; waiting: ${why}`)
 }
 
-function say(kind: VerdictKind, reason: string, message: string): Conclusion {
+function say<Reason extends VerdictReason>(kind: KindOf<Reason>, reason: Reason, message: string): Conclusion {
   return { kind, reason, message }
 }
 

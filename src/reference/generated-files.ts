@@ -11,6 +11,7 @@ import { configJsonSchema, configSchemaText, optionsPage } from '../config/index
 import { cliPage } from './cli-reference.ts'
 import { manualPages } from './manual/index.ts'
 import { reasonsPage } from './reasons-page.ts'
+import { verdictReasonsPage } from './verdict-reasons-page.ts'
 
 /** Path in the project -> text. */
 export async function generatedFiles(): Promise<Map<string, string>> {
@@ -21,6 +22,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     ['docs/reference/metrics.md', metricsPage()],
     ['docs/reference/errors.md', errorsPage()],
     ['docs/reference/reasons.md', reasonsPage(readFileSync(installed('recovery-workflows/host-failure.yaml'), 'utf8'))],
+    ['docs/reference/verdict-reasons.md', verdictReasonsPage()],
     ['docs/reference/openstack-calls.md', callsPage()],
     ['config/openstack/access-rules.json', `${JSON.stringify(accessRules(), null, 2)}\n`],
     ...policyFiles().map(([name, text]): [string, string] => [`config/openstack/${name}`, text]),

@@ -26,7 +26,7 @@ export function verdictOf(host: string, kind: Verdict['kind'], evidence: Partial
     host,
     segment: 's',
     kind,
-    reason: 'TEST',
+    reason: 'OUR_INCIDENT',
     message: 'as told',
     at: '2026-01-01T00:00:00.000Z',
     evidence: {

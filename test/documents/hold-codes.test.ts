@@ -45,9 +45,12 @@ describe('the alert of a hold', () => {
   )
 
   // The brake has an alert of its own, by scope: this one tells of the incident that it holds.
-  it.each(codes.filter((code) => holdsForAPerson.has(code) && code !== 'BRAKE'))('for %s says that a person is needed', (code) => {
-    expect(alertsOf(code)).not.toEqual([anyHold])
-  })
+  it.each(codes.filter((code) => holdsForAPerson.has(code) && code !== 'BRAKE'))(
+    'for %s says that a person is needed',
+    (code) => {
+      expect(alertsOf(code)).not.toEqual([anyHold])
+    },
+  )
 
   it.each(codes.filter((code) => !holdsForAPerson.has(code) && !quiet.includes(code)))(
     'for %s is the one that waits a while',

@@ -36,7 +36,7 @@ function verdict(
 interface Said {
   answers?: ProbeReading['answer'][]
   missedBeats?: number
-  reason?: string
+  reason?: Verdict['reason']
 }
 
 function incident(change: Partial<Incident> = {}): Incident {

@@ -13,7 +13,7 @@ function verdict(kind: VerdictKind, evidence: Partial<Verdict['evidence']> = {})
     host: 'h1',
     segment: 's',
     kind,
-    reason: 'TEST',
+    reason: 'OUR_INCIDENT',
     message: `it is ${kind}`,
     at: '',
     evidence: {
@@ -60,7 +60,7 @@ describe('a look', () => {
     ['CELL_UNREACHABLE', 'CLOUD_UNAVAILABLE'],
     ['ROW_MISSING', 'NOVA_REFUSED'],
     ['NOT_LISTED', 'NOVA_REFUSED'],
-  ])(
+  ] as const)(
     'a host whose row cannot be read (%s) waits, whatever stamp was read before and anyone who says what',
     (reason, hold) => {
       const unread = { ...verdict('unknown'), reason }

@@ -344,7 +344,7 @@ const downVerdict: Verdict = {
   host: dead,
   segment: 'az1',
   kind: 'host-down',
-  reason: 'TEST',
+  reason: 'OUR_INCIDENT',
   message: 'dead',
   at: '2030-01-01T00:00:00.000Z',
   evidence: {

@@ -151,7 +151,7 @@ describe('the sentence', () => {
   })
 })
 
-const conclusion = (kind: VerdictKind): Conclusion => ({ kind, reason: 'R', message: 'm' })
+const conclusion = (kind: VerdictKind): Conclusion => ({ kind, reason: 'OUR_INCIDENT', message: 'm' })
 const kinds = Object.keys(verdictKinds) as VerdictKind[]
 
 describe('while verdicts are frozen (law L7)', () => {

@@ -317,7 +317,7 @@ describe('deduplication', () => {
       await rig.append(verdict('host-down'))
       rig.restart()
       await rig.pass(3_600_000)
-      const again = verdict('host-down', { reason: 'FOUND_IN_ANOTHER_WAY' })
+      const again = verdict('host-down', { reason: 'NOVA_DOWN_NO_PROBES' })
       await rig.append(verdict('suspect'), again)
       expect(topics(rig)).toEqual(['host-down'])
       await rig.append(verdict('service-down'))

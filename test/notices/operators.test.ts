@@ -42,7 +42,7 @@ describe('operators are told of', () => {
       severity,
       host: 'cmp01',
       segment: 'az1',
-      code: kind.toUpperCase(),
+      code: verdict(kind).data.reason,
     })
   })
 
@@ -151,7 +151,7 @@ describe('operators are told of', () => {
     expect(told(opened('i'), held)).toMatchObject({ topic: 'incident-held' })
     const begin = [opened('i'), held, of('incident.continued', { because: 'b' }), phase('i', 'confirming', 'fencing')]
     expect(told(...begin)).toMatchObject({
-      ...{ topic: 'incident-opened', segment: 'az1', code: 'HOST-DOWN' },
+      ...{ topic: 'incident-opened', segment: 'az1', code: 'SILENT_AND_PROBES_DEAD' },
       message: 'cmp01 is being recovered: it is host-down',
     })
     expect(told(...begin.slice(0, 1), phase('i', 'confirming', 'closed'))).toBeNull()

@@ -10,6 +10,7 @@ import type { Instance } from '../../src/domain/instance.ts'
 import type { Journal } from '../../src/domain/journal.ts'
 import type { Notice, NoticeTopic } from '../../src/domain/notice.ts'
 import type { Verdict, VerdictKind } from '../../src/domain/verdict.ts'
+import { verdictReasons, type VerdictReason } from '../../src/domain/verdict-reasons.ts'
 import { openJournal, type JournalWriter } from '../../src/journal/journal.ts'
 import type { Deliver, Ended } from '../../src/notices/delivery.ts'
 import { NoticeService } from '../../src/notices/notice-service.ts'
@@ -148,13 +149,19 @@ export class Rig {
   }
 }
 
+/** Some reason of such a verdict. */
+function reasonOf(kind: VerdictKind): VerdictReason {
+  const found = Object.entries(verdictReasons).find(([, { of }]) => (of as readonly string[]).includes(kind))
+  return found?.[0] as VerdictReason
+}
+
 export function verdict(
   kind: VerdictKind,
   change: Partial<Verdict> & { from?: VerdictKind } = {},
 ): Extract<NewEntry, { kind: 'verdict.changed' }> {
   const host = change.host ?? 'cmp01'
   const data: EntryData['verdict.changed'] = {
-    ...{ host, segment: 'az1', kind, reason: kind.toUpperCase(), message: `it is ${kind}`, from: 'healthy' },
+    ...{ host, segment: 'az1', kind, reason: reasonOf(kind), message: `it is ${kind}`, from: 'healthy' },
     at: '2026-01-01T00:00:00.000Z',
     evidence: {
       ...{ status: 'enabled', state: 'up', forcedDown: false, updatedAt: null },

@@ -72,5 +72,13 @@ export function verdictOf(host: string, kind: VerdictKind, segment = 'az1'): Ver
     missedBeats: 3,
     probes: [],
   }
-  return { host, segment, kind, reason: 'R', message: `${host} is ${kind}`, at: '2026-01-02T00:00:00.000Z', evidence }
+  return {
+    host,
+    segment,
+    kind,
+    reason: 'OUR_INCIDENT',
+    message: `${host} is ${kind}`,
+    at: '2026-01-02T00:00:00.000Z',
+    evidence,
+  }
 }

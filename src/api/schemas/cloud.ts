@@ -16,7 +16,7 @@ import { roles, type Caller, type SegmentStatus, type Welcome } from '../../doma
 import type { Segment } from '../../domain/segment.ts'
 import { verdictKinds, type VerdictKind } from '../../domain/verdict.ts'
 import { incidentSummary } from './incidents.ts'
-import { count, counts, mode, namesOf, probeReading, order, time, verdictKind } from './shared.ts'
+import { count, counts, mode, namesOf, probeReading, order, time, verdictKind, verdictReason } from './shared.ts'
 
 const byVerdict = counts(Object.keys(verdictKinds) as VerdictKind[])
 
@@ -126,7 +126,7 @@ const hostShape = {
   segment: z.string(),
   zone: z.string().nullable(),
   verdict: verdictKind,
-  reason: z.string(),
+  reason: verdictReason,
   message: z.string(),
   status: z.string(),
   state: z.string().nullable(),

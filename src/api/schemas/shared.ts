@@ -4,6 +4,7 @@ import { errorCodes, type ErrorCode, type ErrorRecord } from '../../domain/error
 import { scopeKinds, orderKinds, type Order } from '../../domain/order.ts'
 import { stepStatuses, type StepStatus } from '../../domain/step-states.ts'
 import { verdictKinds, type Evidence, type ProbeReading, type Verdict, type VerdictKind } from '../../domain/verdict.ts'
+import type { VerdictReason } from '../../domain/verdict-reasons.ts'
 
 /** The names of a table of the domain, as an enum. */
 export function namesOf<K extends string>(table: Readonly<Record<K, unknown>>): z.ZodType<K> {
@@ -19,6 +20,10 @@ export const count = z.number().int().min(0)
 export const mode = z.enum(['observe', 'armed'])
 export const codeAndMessage = z.object({ code: z.string(), message: z.string() })
 export const verdictKind: z.ZodType<VerdictKind> = namesOf(verdictKinds)
+/** Any text: a journal of another release may have a reason that this one does not know. */
+export const verdictReason = z
+  .string()
+  .describe('A stable code: docs/reference/verdict-reasons.md') as z.ZodType<VerdictReason>
 export const stepStatus: z.ZodType<StepStatus> = namesOf(stepStatuses)
 
 /** A record of counts that may lack names. */
@@ -75,7 +80,7 @@ export const verdictShape = {
   host: z.string(),
   segment: z.string(),
   kind: verdictKind,
-  reason: z.string().describe('A stable code'),
+  reason: verdictReason,
   message: z.string(),
   at: time,
   evidence,

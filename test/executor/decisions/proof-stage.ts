@@ -135,7 +135,7 @@ export function verdictOf(kind: VerdictKind, evidence: Partial<Verdict['evidence
     host: 'dead',
     segment: 's',
     kind,
-    reason: 'TEST',
+    reason: 'OUR_INCIDENT',
     message: `it is ${kind}`,
     at: '',
     evidence: {
