@@ -3,7 +3,7 @@
  * between false alarms and the time to a verdict. `npm run bench -- --only detection`; writes docs/development/detection.svg.
  */
 import { writeFileSync } from 'node:fs'
-import { pauseAfter } from '../dist/control/watch-loop.js'
+import { pauseBeforePoll } from '../dist/control/watch-loop.js'
 import { firstSight, intervalOf, suspicionAfter, take } from '../dist/monitor/heartbeat.js'
 import { Monitor } from '../dist/monitor/monitor.js'
 import { defaultMonitorSettings } from '../dist/monitor/settings.js'
@@ -86,7 +86,7 @@ export function detectionFigures(whole, curves) {
 }
 
 export async function wholeMonitor({ seed, fleetsPerModel, hosts, hours, of = models }) {
-  const rules = { Monitor, settings, pauseAfter }
+  const rules = { Monitor, settings, pauseBeforePoll }
   const results = []
   for (const [model, beats] of Object.entries(of)) {
     // Beats of 2 s are five times as many: a quarter of the hours.

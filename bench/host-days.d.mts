@@ -48,7 +48,7 @@ export function fleetDay(
     rules: {
       Monitor: typeof Monitor
       settings: MonitorSettings
-      pauseAfter: (report: PollReport, pollIntervalMs: number) => number
+      pauseBeforePoll: (report: PollReport, pollIntervalMs: number) => number
     }
     hosts: number
     deaths: number

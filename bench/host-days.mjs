@@ -192,7 +192,7 @@ class GapHistory {
  * While a host lives, its probes are no help at all: one kind is always unknown, the other says dead, wrongly, for an hour
  * of each day, else unknown. At the end of the day `deaths` hosts die one after another, and both kinds say so.
  *
- * @param rules { Monitor, settings, pauseAfter }
+ * @param rules { Monitor, settings, pauseBeforePoll }
  * @returns { falseVerdicts: [host, reason][], freezes, latenciesMs, missedBeats, undetected }
  */
 export async function fleetDay(model, { rules, hosts, deaths, seed, lengthMs = day }) {
@@ -252,7 +252,7 @@ export async function fleetDay(model, { rules, hosts, deaths, seed, lengthMs = d
         found.missedBeats.push(evidence.missedBeats)
       }
     }
-    now += rules.pauseAfter(report, pollIntervalMs)
+    now += rules.pauseBeforePoll(report, pollIntervalMs)
   }
   return found
 }

@@ -1,6 +1,7 @@
 /**
- * What the executor may ask of the rest of the daemon: above all, whether the next write may be sent. Every reason of the daemon
- * to wait is here, in the order in which a person would want to hear it; docs/architecture.md lists the executor's own.
+ * What the executor may ask of the rest of the daemon: above all, whether the next write may be sent. Every reason of the daemon to
+ * hold the recovery of a host is here, in the order in which a person would want to hear it; docs/architecture.md lists the executor's own,
+ * and those of a process and of a crash.
  */
 import type { Clock } from '../domain/clock.ts'
 import type { Incident } from '../domain/incident.ts'
@@ -30,8 +31,8 @@ const justNowMs = 250
  */
 const quickPollMs = 5_000
 
-/** Phases in which the host is forced down, whoever did it. */
-const isolated: ReadonlySet<IncidentPhase> = new Set(['surveying', 'recovering', 'sweeping'])
+/** Phases in which the host is forced down, by us or by someone else. */
+const isForcedDown: ReadonlySet<IncidentPhase> = new Set(['surveying', 'recovering', 'sweeping'])
 
 export function createPermissions(parts: {
   clock: Clock
@@ -109,7 +110,7 @@ export function createPermissions(parts: {
     const incident = store.openOn(host)
     // Where someone else had set both flags before, none of them is ours: the phase says that they stand.
     if (incident !== undefined)
-      return incident.proof !== null && (incident.ourFlags !== null || isolated.has(incident.phase))
+      return incident.proof !== null && (incident.ourFlags !== null || isForcedDown.has(incident.phase))
     const verdict = monitor.verdict(host)
     const id = store.flaggedBy(host)
     if (id === undefined || verdict === undefined || isBeating(verdict)) return false

@@ -25,7 +25,7 @@ import { revokedProofs } from './proof-watch.ts'
 const dyingHurry = 0.25
 
 /** Until the next poll, ms. */
-export function pauseAfter({ verdicts }: Pick<PollReport, 'verdicts'>, pollIntervalMs: number): number {
+export function pauseBeforePoll({ verdicts }: Pick<PollReport, 'verdicts'>, pollIntervalMs: number): number {
   const dying = verdicts.some(({ kind, evidence }) => kind === 'suspect' && witnessedDead(evidence))
   return dying ? pollIntervalMs * dyingHurry : pollIntervalMs
 }
@@ -91,7 +91,7 @@ export class WatchLoop {
         if (isAborted(signal)) return
         this.#record(report)
         this.#parts.afterPoll?.()
-        pauseMs = pauseAfter(report, this.#parts.pollIntervalMs())
+        pauseMs = pauseBeforePoll(report, this.#parts.pollIntervalMs())
       } catch (thrown) {
         observer.log?.('error', 'poll.not_recorded', {}, ensureError(thrown))
       }

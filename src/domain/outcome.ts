@@ -1,4 +1,4 @@
-/** How an instance's recovery ended (law L9: every instance of a failed host ends with an outcome). */
+/** How an instance ended in its incident (law L9: every instance of a failed host ends with an outcome). */
 export const outcomes = {
   recovered: 'It is in the state that its owner wants, as Nova confirms',
   left: 'It was left where it is, for the reason given',
@@ -10,7 +10,7 @@ export type OutcomeKind = keyof typeof outcomes
 
 export interface Outcome {
   outcome: OutcomeKind
-  /** Stable code: the plan's reason, or the error's code. */
+  /** Stable code: the plan's reason, an error's code, or one of those of a host's return (after-return.ts) or a crash (instance-failure.ts). */
   code: string
   message: string
   /** What Nova showed at the end. Null when nothing was done or it could not be read. */

@@ -1,7 +1,7 @@
 /**
  * The gate that every write of an incident passes, but for what proves the host dead (fence-watch.ts, proof-renewal.ts). While
- * control/permissions.ts forbids acting, or the proof of death does not hold, the incident is held here with its reason on record. It
- * goes on by itself when the reason is gone (law L10).
+ * control/permissions.ts forbids acting (a person's stop, law L10, or a reason of the daemon), or the proof of death does not hold, the
+ * incident is held here with its reason on record. It goes on by itself when the reason is gone.
  */
 import { sleep } from '../domain/clock.ts'
 import { ensureError, errorRecord, LifeboatError } from '../domain/errors.ts'

@@ -1,6 +1,6 @@
 /**
- * How an incident waits: held with a reason on record, looking again, ending its wait at once when the daemon stops or a
- * person cancels. Owns the rows of holding; decides nothing.
+ * How the executor's own code makes an incident wait: held with a reason on record, looking again, ending its wait at once when the daemon
+ * stops or a person cancels. Of a refusal it decides which hold it is; every other reason comes from its caller. The gate writes its own rows.
  */
 import { sleep } from '../domain/clock.ts'
 import { ensureError, errorRecord, LifeboatError, type ErrorCode } from '../domain/errors.ts'

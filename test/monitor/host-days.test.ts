@@ -1,7 +1,7 @@
 /** A share of `npm run bench -- --only detection`: the real monitor over hours of noisy heartbeats, by fixed seeds. */
 import { describe, expect, it } from 'vitest'
 import { detectorsOver, fleetDay, models, writesOf, dice, type Silence } from '../../bench/host-days.mjs'
-import { pauseAfter } from '../../src/control/watch-loop.ts'
+import { pauseBeforePoll } from '../../src/control/watch-loop.ts'
 import { firstSight, intervalOf, suspicionAfter, take } from '../../src/monitor/heartbeat.ts'
 import { Monitor } from '../../src/monitor/monitor.ts'
 import { defaultMonitorSettings } from '../../src/monitor/settings.ts'
@@ -15,7 +15,7 @@ describe('the whole monitor, while no probe says alive and one kind says dead wr
   it.each(names)('%s: no false verdict, and every death is found', async (name) => {
     const model = models[name]
     const lengthMs = (model.pollMs === undefined ? 1.2 : 0.3) * hour
-    const rules = { Monitor, settings, pauseAfter }
+    const rules = { Monitor, settings, pauseBeforePoll }
     const found = await fleetDay(model, { rules, hosts: 8, deaths: 3, seed: 11, lengthMs })
     expect(found.falseVerdicts).toEqual([])
     expect(found.undetected).toBe(0)
