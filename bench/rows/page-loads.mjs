@@ -42,6 +42,7 @@ const selectors = [
   ['^/$', '.fleet'],
   ['^/incidents$', '.list'],
   ['^/incidents/', '.window-table'],
+  ['^/instances/', '.stays'],
   ['^/hosts/', '.timeline'],
   ['^/plan/', '.window-table, .empty'],
   ['^/segments$', '.facts'],
@@ -49,8 +50,8 @@ const selectors = [
   ['^/nothing$', 'main h1'],
 ]
 
-/** @param options { url, cookie, incident, large, host, entries, repeats } */
-export async function pageLoads({ url, cookie, incident, large, host, entries, repeats }) {
+/** @param options { url, cookie, incident, instance, large, host, entries, repeats } */
+export async function pageLoads({ url, cookie, incident, instance, large, host, entries, repeats }) {
   const profile = mkdtempSync(join(tmpdir(), 'lifeboat-bench-'))
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
   const context = await chromium.launchPersistentContext(profile, { executablePath, args: ['--no-sandbox'] })
@@ -63,6 +64,7 @@ export async function pageLoads({ url, cookie, incident, large, host, entries, r
       ['incidents', '/incidents'],
       ['an incident', `/incidents/${incident}`],
       ['an incident of 2,000 instances', `/incidents/${large}`],
+      ['an instance', `/instances/${instance}`],
       ['a host', `/hosts/${host}`],
       ['what if', `/plan/${host}`],
       ['segments', '/segments'],

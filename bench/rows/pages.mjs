@@ -1,6 +1,7 @@
 /**
- * The answers that the pages ask for, from a daemon whose journal holds 100 incidents of 20 instances and one of 2,000. One
- * recovery is real (on the simulator); the others are copies of its entries under other names, appended as the daemon would.
+ * The answers that the pages ask for, from a daemon whose journal holds 100 incidents of 20 instances and 50 of 2,000: 102,000
+ * instances. One recovery is real (on the simulator); the others are copies of its entries under other names, appended as the
+ * daemon would. Of 49 of the large ones only plans and outcomes: they are there to be searched.
  */
 import { join } from 'node:path'
 import { systemClock as clock } from '../../dist/system/system-clock.js'
@@ -14,10 +15,14 @@ import { pageLoads } from './page-loads.mjs'
 const incidents = 100
 const instances = 20
 const many = 2_000
+const searched = 49
 const host = 'cmp01'
 
 /** What a page may take to load. */
 const targetMs = 200
+
+/** What a search may take: it is asked for with each letter. */
+const searchTargetMs = 100
 
 /** @param options { repeats } */
 export async function pageRows({ repeats }) {
@@ -43,6 +48,7 @@ export async function pageRows({ repeats }) {
       url,
       cookie,
       incident: made[0],
+      instance: known.instance,
       large,
       host: 'cmp02',
       entries: rows,
@@ -63,10 +69,21 @@ function copies({ path, incident, entries }) {
     const made = [incident.id]
     for (let n = 1; n < incidents; n++) made.push(append(journal, entries, { ids, from: incident, to: n, times: 1 }))
     const large = append(journal, entries, { ids, from: incident, to: incidents, times: many / instances })
-    return { made, instance: ids[0], large, entries: journal.head().seq }
+    const lean = entries.filter(
+      ({ kind, instance }) => instance === null || kind === 'plan.made' || kind === 'outcome.recorded',
+    )
+    for (let n = 1; n <= searched; n++)
+      append(journal, lean.map(withoutRecipes), { ids, from: incident, to: incidents + n, times: many / instances })
+    const [[, { plan }]] = incident.instances
+    return { made, instance: ids[0], name: plan.name, large, entries: journal.head().seq }
   } finally {
     journal.close()
   }
+}
+
+/** Of a plan the recipes are most of its size, and no search reads them. */
+function withoutRecipes(entry) {
+  return entry.kind === 'plan.made' ? { ...entry, data: { ...entry.data, recipes: {} } } : entry
 }
 
 /** The entries under another name, with each instance `times` times. */
@@ -85,6 +102,7 @@ function append(journal, entries, { ids, from, to, times }) {
       kind,
       data,
     } = JSON.parse(text.replaceAll(anyId, (found) => prefix + found.slice(8)))
+    if (kind === 'plan.made') data.name = `${data.name}-${to}-${nth}`
     const given = Object.entries({ incident, host: on, instance, step }).filter(([, value]) => value !== null)
     return { actor, kind, data, ...Object.fromEntries(given) }
   }
@@ -115,7 +133,7 @@ function asking(url, cookie) {
   }
 }
 
-async function measure(ask, { made, instance, large, entries }, repeats) {
+async function measure(ask, { made, instance, name, large, entries }, repeats) {
   const again = (path) => Array.from({ length: repeats }, () => path)
   const kinds = 'verdict.changed,incident.opened,incident.closed,outcome.recorded'
   const asked = [
@@ -131,6 +149,11 @@ async function measure(ask, { made, instance, large, entries }, repeats) {
     ['an incident again', again(`/v1/incidents/${made[0]}/review`)],
     ['an instance of an incident', again(`/v1/incidents/${made[0]}/instances/${instance}`)],
     ['all incidents of an instance', again(`/v1/instances/${instance}`)],
+    ['the record of an instance', again(`/v1/instances/${instance}/record`)],
+    ['search for one instance by name', again(`/v1/search?q=${name}`), searchTargetMs],
+    ['search for a part of each name', again(`/v1/search?q=${name.slice(0, 3)}`), searchTargetMs],
+    ['search for a UUID', again(`/v1/search?q=${instance}`), searchTargetMs],
+    ['search for nothing on record', again('/v1/search?q=nowhere'), searchTargetMs],
     ['report in Markdown', again(`/v1/incidents/${made[0]}/report?format=markdown`)],
     ['report in JSON lines', again(`/v1/incidents/${made[0]}/report?format=json`)],
     ['journal, newest page', again('/v1/journal?newestFirst=true&limit=100')],

@@ -6,6 +6,7 @@ import { addConfigurationCommands } from './commands/configuration.ts'
 import { addDaemonCommands } from './commands/daemon.ts'
 import { addImportCommand } from './commands/import-masakari.ts'
 import { addIncidentCommands } from './commands/incidents.ts'
+import { addInstanceCommands } from './commands/instances.ts'
 import { addJournalCommands } from './commands/journal.ts'
 import { addLookCommands } from './commands/look.ts'
 import { addMaintenanceCommands } from './commands/maintenance.ts'
@@ -38,6 +39,7 @@ export function commandTree(commands: Commands, terminal: Terminal): { program: 
   addLookCommands(program, session)
   addSegmentCommands(program, session)
   addIncidentCommands(program, session)
+  addInstanceCommands(program, session)
   addActCommands(program, session)
   addMaintenanceCommands(program, session)
   addNoticeCommands(program, session)

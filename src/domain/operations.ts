@@ -230,6 +230,8 @@ export interface IncidentFilter {
   /** Only those that `DaemonStatus.incidents.unsettled` counts. */
   unsettled?: boolean
   host?: string
+  /** Only those that this instance was in, by its UUID. */
+  instance?: string
   /** The newest first; default 100. */
   limit?: number
 }

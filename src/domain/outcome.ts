@@ -1,4 +1,7 @@
 /** How an instance ended in its incident (law L9: every instance of a failed host ends with an outcome). */
+import { powerState } from './instance.ts'
+
+/** The outcomes, each with what it means. */
 export const outcomes = {
   recovered: 'It is in the state that its owner wants, as Nova confirms',
   left: 'It was left where it is, for the reason given',
@@ -15,4 +18,9 @@ export interface Outcome {
   message: string
   /** What Nova showed at the end. Null when nothing was done or it could not be read. */
   after: { host: string | null; vmState: string; taskState: string | null; powerState: number; locked: boolean } | null
+}
+
+/** Whether Nova showed it running at the end: what was recovered stopped, as it lands by some rules, does not run. */
+export function runsAgain(outcome: Pick<Outcome, 'outcome' | 'after'> | null): boolean {
+  return outcome?.outcome === 'recovered' && outcome.after?.powerState === powerState.running
 }

@@ -6,7 +6,7 @@
  */
 import type { Entry, EntryKind, IncidentId, Via } from './entry.ts'
 import type { ErrorRecord } from './errors.ts'
-import type { StepRecord } from './incident.ts'
+import type { Failure, StepRecord } from './incident.ts'
 import type { InstanceId } from './instance.ts'
 import type { DecidedInstance, HostReturnDetail, IncidentDetail, IncidentSummary, TryAgain } from './operations.ts'
 import type { OutcomeKind } from './outcome.ts'
@@ -104,6 +104,10 @@ export interface InstanceLine extends DecidedInstance {
   endedAs: string | null
   startedAt: string | null
   endedAt: string | null
+  /** When it was last known to run, if it ran and this failure ended that: its host's last heartbeat, or the report of its crash. */
+  downSince: string | null
+  /** When Nova showed it running again; null: not yet, or nobody knows. */
+  upAt: string | null
   /** The step under way. */
   current: { kind: StepKind; status: StepStatus; since: string; waitsUntil: string | null } | null
   debts: { code: string; message: string }[]
@@ -115,6 +119,67 @@ export interface InstanceReview extends InstanceLine {
   plan: InstancePlan
   steps: StepReview[]
   timeline: TimelineEvent[]
+}
+
+/** An instance that a search found, as its newest incident knows it. */
+export interface FoundInstance {
+  id: InstanceId
+  name: string
+  projectId: string
+  /** The newest that it was in. */
+  incident: IncidentId
+  /** Where that found it. */
+  host: HostName
+  openedAt: string
+  outcome: OutcomeKind | 'open'
+  landedOn: HostName | null
+  /** In how many incidents it was. */
+  incidents: number
+}
+
+/** What a few letters may mean, the best match first in each list. */
+export interface SearchResult {
+  hosts: { host: HostName; segment: string; verdict: VerdictKind }[]
+  incidents: IncidentSummary[]
+  instances: FoundInstance[]
+  /** More was found than is listed. */
+  more: boolean
+}
+
+/** One incident of an instance: where it was, and what became of it. */
+export interface InstanceStay extends InstanceLine {
+  incident: IncidentId
+  host: HostName
+  segment: string
+  mode: 'observe' | 'armed'
+  /** What the incident is of. */
+  failure: Failure
+  openedAt: string
+  /** ISO, the host's last heartbeat before it; null: nobody saw it beat. */
+  lastBeatAt: string | null
+}
+
+/** All that the journal knows of one instance. */
+export interface InstanceHistory {
+  id: InstanceId
+  name: string
+  projectId: string
+  /** One sentence: where it was, how long it was down, where it is now. */
+  headline: string
+  now: {
+    /** Where it was seen last; null: nobody knows. */
+    host: HostName | null
+    /** Nova's state of it there; null: not read. */
+    state: string | null
+    /** When that was known. */
+    at: string
+    outcome: OutcomeKind | 'open'
+    /** Why it is there and so. */
+    code: string
+    message: string
+  }
+  /** The newest first. */
+  stays: InstanceStay[]
 }
 
 export interface ReviewNote {
@@ -234,6 +299,10 @@ export interface Review {
   instance(incident: IncidentId, instance: InstanceId): InstanceReview
   /** In which incidents an instance was, the newest first. */
   instanceHistory(instance: InstanceId): (InstanceLine & { incident: IncidentId; host: HostName; openedAt: string })[]
+  /** Where an instance was in all incidents, how long it was down, and where it is now. NOT_FOUND: it was in none. */
+  instanceRecord(instance: InstanceId): InstanceHistory
+  /** Hosts, incidents and instances by a part of their name, or the beginning of their id. */
+  search(text: string, limit?: number): SearchResult
   journal(query: JournalQuery): JournalPage
   verify(): Promise<ChainProof>
   /** Pieces of a report for people, or of JSON lines with the hashes. The daemon's own work goes on between them. */

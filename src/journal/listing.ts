@@ -32,6 +32,10 @@ export interface IncidentLine {
 export interface IncidentQuery {
   host?: string
   openOnly?: boolean
+  /** Only those whose id or host has this in it, whatever the case. */
+  text?: string
+  /** Only those that this instance was in. */
+  instance?: string
   /** Only those that are over, armed, with instances that did not come back, and that nobody has signed off. */
   unreviewed?: boolean
   /** Default 100. */
@@ -53,7 +57,9 @@ FROM incidents LEFT JOIN (
       'name', json_extract(data, '$.name'), 'event', json_extract(data, '$.event')) END AS crashed
   FROM entries INDEXED BY entries_by_kind WHERE kind IN ('process.failed', 'instance.failed')
 ) AS failed ON failed.incident = id
-WHERE (@host IS NULL OR host = @host) AND (@openOnly = 0 OR phase <> 'closed') AND (@unreviewed = 0 OR (
+WHERE (@host IS NULL OR host = @host)
+  AND (@text IS NULL OR instr(lower(id), @text) > 0 OR instr(lower(host), @text) > 0)
+  AND (@instance IS NULL OR id IN (SELECT incident FROM instances WHERE instance = @instance)) AND (@openOnly = 0 OR phase <> 'closed') AND (@unreviewed = 0 OR (
   phase = 'closed' AND mode = 'armed'
   AND id NOT IN (SELECT incident FROM entries WHERE kind = 'review.signed-off' AND incident IS NOT NULL)
   AND EXISTS (SELECT 1 FROM instances WHERE incident = incidents.id AND outcome IN ('left', 'failed', 'stuck'))))
@@ -90,10 +96,12 @@ export function incidentListing(db: Database.Database): (query?: IncidentQuery) 
     if (known.size > countsKept) known.delete(known.keys().next().value ?? '')
     return counts
   }
-  return ({ host, openOnly, unreviewed, limit } = {}) =>
+  return ({ host, text, instance, openOnly, unreviewed, limit } = {}) =>
     lines
       .all({
         host: host ?? null,
+        text: text?.toLowerCase() ?? null,
+        instance: instance ?? null,
         openOnly: Number(openOnly ?? false),
         unreviewed: Number(unreviewed ?? false),
         limit: limit ?? 100,

@@ -12,6 +12,7 @@ import type { ChainState } from './chain.ts'
 import { entryQueries } from './entries.ts'
 import { journalFailure } from './failure.ts'
 import { lostEnd, readKeptHead, type Head, type KeptHead } from './kept-head.ts'
+import { instanceSearch, type FoundLine } from './instance-search.ts'
 import { incidentListing, type IncidentLine, type IncidentQuery } from './listing.ts'
 import { checkSchema } from './schema.ts'
 
@@ -22,6 +23,8 @@ export interface JournalView extends JournalReader {
   /** Entries one by one, oldest first, for exports that are too big to hold at once. */
   each(filter?: Omit<EntryFilter, 'newestFirst' | 'limit'>): Generator<Entry>
   incidents(query?: IncidentQuery): IncidentLine[]
+  /** Instances of any incident by a part of their name or the beginning of their UUID, the best match first. */
+  instances(text: string, limit: number): FoundLine[]
   /** As `verify`, without keeping the process from its work: `pause` is awaited between pieces. */
   verifyInPieces(pause: () => Promise<void>): Promise<VerifiedChain>
   /** The newest entry: its sequence (0 when there is none) and hash. */
@@ -50,6 +53,7 @@ export function openJournalReader(path: string, options: { busyTimeoutMs?: numbe
 export function journalView(db: Database.Database, path: string): JournalView {
   const queries = entryQueries(db)
   const incidents = incidentListing(db)
+  const instances = instanceSearch(db)
   const against = (kept: KeptHead, found: ChainState): VerifiedChain => {
     const lost = lostEnd(kept, queries)
     const keptHead = kept.state !== 'kept' ? kept.state : lost === null ? 'agrees' : 'contradicts'
@@ -81,6 +85,7 @@ export function journalView(db: Database.Database, path: string): JournalView {
       }
     },
     incidents: (query) => guarded(() => incidents(query)),
+    instances: (text, limit) => guarded(() => instances(text, limit)),
     close: () => db.close(),
   }
 }

@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto'
 import type Database from 'better-sqlite3'
 import { LifeboatError } from '../domain/errors.ts'
 import { migration0001 } from './migrations/0001-entries.ts'
+import { migration0002 } from './migrations/0002-instances-by-name.ts'
 
 export interface Migration {
   number: number
@@ -17,7 +18,7 @@ export interface Migration {
   sql: string
 }
 
-export const migrations: readonly Migration[] = [migration0001]
+export const migrations: readonly Migration[] = [migration0001, migration0002]
 
 /** "LBJ1": tells our files from any other SQLite database. */
 const applicationId = 0x4c424a31

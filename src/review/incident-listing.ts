@@ -9,10 +9,12 @@ import type { IncidentFilter, IncidentSummary } from '../domain/operations.ts'
 import type { IncidentLine } from '../journal/listing.ts'
 import type { JournalView } from '../journal/reader.ts'
 import type { IncidentStore } from '../control/incident-store.ts'
+import { omitUndefined } from '../domain/omit-undefined.ts'
 import { headOf, incidentSummary } from './incident-views.ts'
 
 /** What reviewing needs of the journal beside reading and appending. */
-export type ReviewedJournal = Journal & Pick<JournalView, 'incidents' | 'each' | 'head' | 'verifyInPieces'>
+export type ReviewedJournal = Journal &
+  Pick<JournalView, 'incidents' | 'instances' | 'each' | 'head' | 'verifyInPieces'>
 
 /** Incidents listed when nobody says how many. */
 export const defaultLimit = 100
@@ -21,10 +23,10 @@ export const defaultLimit = 100
 export function incidentSummaries(
   journal: Pick<ReviewedJournal, 'incidents' | 'read'>,
   store: Pick<IncidentStore, 'open'>,
-  { open, host, limit = defaultLimit }: IncidentFilter,
+  { open, host, instance, limit = defaultLimit }: IncidentFilter,
 ): IncidentSummary[] {
   const current = new Map(store.open().map((incident) => [incident.id, incident]))
-  const lines = journal.incidents({ openOnly: open === true, limit, ...(host !== undefined && { host }) })
+  const lines = journal.incidents({ openOnly: open === true, limit, ...omitUndefined({ host, instance }) })
   const signed = signOffs(journal, lines.at(-1)?.openedAt)
   return lines.map((line) => {
     const incident = current.get(line.id)

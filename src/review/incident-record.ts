@@ -58,7 +58,7 @@ export class IncidentRecord {
   line(instance: InstanceId): InstanceLine | undefined {
     const recovery = this.incident.instances.get(instance)
     if (recovery === undefined) return undefined
-    const line = this.#lines.get(instance) ?? instanceLine(recovery, this.span(instance))
+    const line = this.#lines.get(instance) ?? instanceLine(recovery, this.span(instance), this.incident)
     this.#lines.set(instance, line)
     return line
   }

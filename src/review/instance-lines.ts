@@ -1,6 +1,7 @@
 /** One instance of an incident on one line: initial state, landing, outcome and reason. Pure. */
 import type { Landing } from '../domain/cloud.ts'
-import { isOfInstance, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
+import { isOfInstance, type Incident, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
+import { runsAgain } from '../domain/outcome.ts'
 import { initialStateText } from '../domain/initial-state-text.ts'
 import type { InstanceLine } from '../domain/review.ts'
 import { decided } from './incident-views.ts'
@@ -11,7 +12,10 @@ export interface Span {
   endedAt: string | null
 }
 
-export function instanceLine(recovery: InstanceRecovery, { startedAt, endedAt }: Span): InstanceLine {
+/** When the guests of the incident were last known to run. */
+export type LastAlive = Pick<Incident, 'mode' | 'verdict' | 'crashed' | 'process' | 'openedAt'>
+
+export function instanceLine(recovery: InstanceRecovery, { startedAt, endedAt }: Span, of: LastAlive): InstanceLine {
   const { plan, outcome, leftovers } = recovery
   const { notes, original, expected } = plan
   return {
@@ -28,10 +32,25 @@ export function instanceLine(recovery: InstanceRecovery, { startedAt, endedAt }:
     endedAs: outcome?.after?.vmState ?? null,
     startedAt,
     endedAt,
+    downSince: downSince(recovery, of),
+    upAt: runsAgain(outcome) ? endedAt : null,
     current: outcome === null ? current([...recovery.steps.values()].at(-1)) : null,
     debts: leftovers,
     notes,
   }
+}
+
+/** The host's last heartbeat that we saw; null without a verdict. */
+export function lastBeatAt({ verdict }: Pick<Incident, 'verdict'>): string | null {
+  if (verdict === null) return null
+  const { sinceBeatMs, silentMs } = verdict.evidence
+  return new Date(Date.parse(verdict.at) - (sinceBeatMs ?? silentMs)).toISOString()
+}
+
+/** Null for what its owner had off, what went on running beside a failed process, and where nobody saw the host beat. */
+function downSince({ plan }: InstanceRecovery, of: LastAlive): string | null {
+  if (plan.original.wanted !== 'running' || of.process !== null) return null
+  return of.crashed === null ? lastBeatAt(of) : of.openedAt
 }
 
 /** As it was sent last; before that, as the recipe in force will send it. */

@@ -1,12 +1,12 @@
 /** One instance: its whole record in an incident, and in which incidents it was. Reads its own entries and no others. */
 import type { Entry, IncidentId } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import type { InstanceRecovery } from '../domain/incident.ts'
+import { failureOf, type InstanceRecovery } from '../domain/incident.ts'
 import type { InstanceId } from '../domain/instance.ts'
-import type { InstanceReview, Review } from '../domain/review.ts'
+import type { InstanceReview, InstanceStay, Review } from '../domain/review.ts'
 import { IncidentRecord } from './incident-record.ts'
 import type { ReviewedJournal } from './incident-listing.ts'
-import { instanceLine } from './instance-lines.ts'
+import { instanceLine, lastBeatAt } from './instance-lines.ts'
 import { stepReview } from './step-review.ts'
 import { timelineEvent } from './timeline.ts'
 
@@ -17,12 +17,12 @@ type Reading = Pick<ReviewedJournal, 'read'>
 
 /** Throws NOT_FOUND when the incident has no such instance. */
 export function instanceReview(journal: Reading, incident: IncidentId, instance: InstanceId): InstanceReview {
-  const entries = journal.read({ incident, instance })
+  const entries = entriesOf(journal, instance).get(incident) ?? []
   const record = recordOf(journal, incident, entries)
   const recovery = recoveryIn(record, instance)
   if (recovery === undefined) throw new LifeboatError('NOT_FOUND', `Incident ${incident} has no instance ${instance}`)
   return {
-    ...instanceLine(recovery, record.span(instance)),
+    ...instanceLine(recovery, record.span(instance), record.incident),
     incident,
     plan: recovery.plan,
     steps: [...recovery.steps.values()].map(stepReview),
@@ -32,15 +32,39 @@ export function instanceReview(journal: Reading, incident: IncidentId, instance:
 
 /** The newest first. */
 export function instanceHistory(journal: Reading, instance: InstanceId): ReturnType<Review['instanceHistory']> {
-  const plans = journal.read({ instance, kinds: ['plan.made'], newestFirst: true, limit: incidentsShown })
-  const incidents = [...new Set(plans.flatMap(({ incident }) => incident ?? []))]
-  return incidents.flatMap((id) => {
-    const record = recordOf(journal, id, journal.read({ incident: id, instance }))
+  return instanceStays(journal, instance).map(
+    ({ segment: _segment, mode: _mode, failure: _failure, lastBeatAt: _lastBeatAt, ...line }) => line,
+  )
+}
+
+/** As `instanceHistory`, with what is known of each host. */
+export function instanceStays(journal: Reading, instance: InstanceId): InstanceStay[] {
+  const ofInstance = [...entriesOf(journal, instance)].toReversed().slice(0, incidentsShown)
+  return ofInstance.flatMap(([id, entries]) => {
+    const record = recordOf(journal, id, entries)
     const recovery = recoveryIn(record, instance)
     if (recovery === undefined) return []
-    const { host, openedAt } = record.incident
-    return [{ ...instanceLine(recovery, record.span(instance)), incident: id, host, openedAt }]
+    const { incident } = record
+    const { host, segment, mode, openedAt } = incident
+    const line = instanceLine(recovery, record.span(instance), incident)
+    const known = { host, segment, mode, failure: failureOf(incident), openedAt, lastBeatAt: lastBeatAt(incident) }
+    return [{ ...line, incident: id, ...known }]
   })
+}
+
+/**
+ * By incident, in the order in which each began with it. Asked by instance alone: asked by both, SQLite may walk an incident of
+ * thousands for the few entries of one instance.
+ */
+function entriesOf(journal: Reading, instance: InstanceId): Map<IncidentId, Entry[]> {
+  const found = new Map<IncidentId, Entry[]>()
+  for (const entry of journal.read({ instance })) {
+    if (entry.incident === null) continue
+    const known = found.get(entry.incident)
+    if (known === undefined) found.set(entry.incident, [entry])
+    else known.push(entry)
+  }
+  return found
 }
 
 function recoveryIn(record: IncidentRecord, instance: InstanceId): InstanceRecovery | undefined {

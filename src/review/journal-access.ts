@@ -4,7 +4,9 @@ import { LifeboatError } from '../domain/errors.ts'
 import { foldIncidents, type Incident } from '../domain/incident.ts'
 import type { EntryFilter, JournalReader } from '../domain/journal.ts'
 import type { HostReturnDetail, IncidentDetail, IncidentFilter, IncidentSummary } from '../domain/operations.ts'
-import type { Advice } from '../domain/review.ts'
+import type { InstanceId } from '../domain/instance.ts'
+import { omitUndefined } from '../domain/omit-undefined.ts'
+import type { Advice, FoundInstance, InstanceHistory } from '../domain/review.ts'
 import { applyToReturns, incidentOf, returnEntryKinds, type ReturnRecord } from '../domain/return-record.ts'
 import { exportLines } from '../journal/export.ts'
 import type { IncidentLine } from '../journal/listing.ts'
@@ -16,12 +18,18 @@ import { returnDetail } from './host-views.ts'
 import { adviceFor, type FenceRetry } from './advice.ts'
 import { signOffs, summaryOfLine } from './incident-listing.ts'
 import { IncidentRecord } from './incident-record.ts'
+import { instanceRecord } from './instance-record.ts'
+import { foundInstance } from './search.ts'
 
 /** The journal beside a running daemon, or without one. */
 export interface JournalAccess extends JournalReader {
   /** Oldest first, one by one: a journal may be bigger than memory. */
   each(filter?: Omit<EntryFilter, 'newestFirst' | 'limit'>): Iterable<Entry>
   incidents(filter: IncidentFilter): IncidentSummary[]
+  /** By a part of their name or the beginning of their UUID, the best match first. */
+  instances(text: string, limit: number): FoundInstance[]
+  /** Throws NOT_FOUND when no incident is about it. */
+  instance(id: InstanceId): InstanceHistory
   /** Throws NOT_FOUND; of the name of a host it names the incidents of that. */
   incident(id: IncidentId): IncidentDetail
   /** What a person must do about it, most urgent first, as its page says it. Throws NOT_FOUND. */
@@ -69,10 +77,11 @@ export function openJournalAccess(path: string, retry: FenceRetry): JournalAcces
     verify: () => reader.verify(),
     sentence: lineOf,
     close: () => reader.close(),
-    incidents: ({ open, unsettled, host, limit }) => {
+    instances: (text, limit) => reader.instances(text, limit).map(foundInstance),
+    instance: (id) => instanceRecord(reader, id),
+    incidents: ({ open, unsettled, host, instance, limit }) => {
       const lines = reader.incidents({
-        ...(host !== undefined && { host }),
-        ...(limit !== undefined && { limit }),
+        ...omitUndefined({ host, instance, limit }),
         openOnly: open === true,
         unreviewed: unsettled === true,
       })

@@ -26,10 +26,12 @@ import { summaryOfLine, type ReviewedJournal } from './incident-listing.ts'
 import type { IncidentRecord } from './incident-record.ts'
 import type { IncidentRecords } from './incident-records.ts'
 import { instanceHistory, instanceReview } from './instance-reviews.ts'
+import { instanceRecord } from './instance-record.ts'
 import { journalPage } from './journal-pages.ts'
 import { PlanRuns } from './plan-runs.ts'
 import { ProvenTimes } from './proven-times.ts'
 import { noteActs } from './review-notes.ts'
+import { search } from './search.ts'
 import { stepReview } from './step-review.ts'
 
 /** Lines of a list when nobody says how many. */
@@ -64,6 +66,8 @@ export function createReview(parts: ReviewParts): Review {
     incident: (id) => reviewOf(records.get(id), parts),
     instance: (incident, instance) => instanceReview(journal, incident, instance),
     instanceHistory: (instance) => instanceHistory(journal, instance),
+    instanceRecord: (instance) => instanceRecord(journal, instance),
+    search: (text, limit) => search(parts, text, limit),
     journal: (query) => journalPage(journal, journal.head(), query),
     verify: () => {
       // One walk serves everybody who asks meanwhile: it reads the whole journal.

@@ -10,6 +10,7 @@ import { after } from './browser-clock.ts'
 import { HostPage } from './pages/host.tsx'
 import { IncidentPage } from './pages/incident/page.tsx'
 import { IncidentsPage } from './pages/incidents.tsx'
+import { InstancePage } from './pages/instance.tsx'
 import { JournalBrowser } from './pages/journal.tsx'
 import { LoginPage } from './pages/login.tsx'
 import { OverviewPage } from './pages/overview.tsx'
@@ -18,6 +19,7 @@ import { SegmentsPage } from './pages/segments.tsx'
 import { Announcer } from './parts/announce.tsx'
 import { matchPath } from './page-path.ts'
 import { PageHead } from './parts/page.tsx'
+import { SearchBox } from './parts/search-box.tsx'
 import { Problem } from './parts/states.tsx'
 import { ThemeButton } from './parts/theme-button.tsx'
 import { followLinks, go, usePlace } from './router.ts'
@@ -117,6 +119,8 @@ function useLogin() {
 function Page({ path }: { path: string }) {
   const incident = matchPath('/incidents/:id', path)
   if (incident !== null) return <IncidentPage key={incident['id']} id={incident['id'] ?? ''} />
+  const instance = matchPath('/instances/:id', path)
+  if (instance !== null) return <InstancePage key={instance['id']} id={instance['id'] ?? ''} />
   const host = matchPath('/hosts/:host', path)
   if (host !== null) return <HostPage key={host['host']} host={host['host'] ?? ''} />
   const plan = matchPath('/plan/:host', path)
@@ -152,12 +156,12 @@ const places = [
 function TopBar({ path, caller, onLeave }: { path: string; caller: Caller | null; onLeave: () => void }) {
   return (
     <header class="top">
-      <a class="brand" href="/">
+      <a class="brand" href="/" aria-label="Lifeboat">
         <svg viewBox="0 0 32 32" aria-hidden="true">
           <circle cx="16" cy="16" r="11" />
           <path d="M16 1v9M16 22v9M1 16h9M22 16h9" />
         </svg>
-        Lifeboat
+        <span class="word">Lifeboat</span>
       </a>
       {caller !== null && (
         <nav aria-label="Pages">
@@ -169,6 +173,7 @@ function TopBar({ path, caller, onLeave }: { path: string; caller: Caller | null
         </nav>
       )}
       <span class="push" />
+      {caller !== null && <SearchBox />}
       {caller !== null && <LiveMark />}
       <ThemeButton />
       {caller !== null && (
@@ -189,7 +194,11 @@ function TopBar({ path, caller, onLeave }: { path: string; caller: Caller | null
 
 function isHere(to: string, path: string): boolean {
   if (to === '/') return path === '/'
-  return path.startsWith(to) || (to === '/segments' && (path.startsWith('/hosts') || path.startsWith('/plan')))
+  return (
+    path.startsWith(to) ||
+    (to === '/incidents' && path.startsWith('/instances')) ||
+    (to === '/segments' && (path.startsWith('/hosts') || path.startsWith('/plan')))
+  )
 }
 
 const linkWords = { live: 'live', joining: 'connecting', lost: 'not live: reconnecting' } as const

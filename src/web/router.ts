@@ -78,6 +78,7 @@ export const link = {
   incident: (id: string): string => `/incidents/${encodeURIComponent(id)}`,
   instance: (incident: string, id: string): string =>
     `/incidents/${encodeURIComponent(incident)}?instance=${encodeURIComponent(id)}`,
+  instanceRecord: (id: string): string => `/instances/${encodeURIComponent(id)}`,
   host: (host: string): string => `/hosts/${encodeURIComponent(host)}`,
   plan: (host: string): string => `/plan/${encodeURIComponent(host)}`,
   journal: (filter: Record<string, string>): string => `/journal?${new URLSearchParams(filter).toString()}`,

@@ -17,6 +17,11 @@ export function fakeReview(asked: unknown[][] = [], replace: Partial<Review> = {
     incident: missing('incident'),
     instance: missing('instance'),
     instanceHistory: () => [],
+    instanceRecord: missing('instance'),
+    search: (text) => {
+      asked.push(['search', text])
+      return { hosts: [], incidents: [], instances: [], more: false }
+    },
     journal: (query) => {
       asked.push(['journal', query])
       return { entries: [], next: null, head: { seq: 0, hash: '' } }

@@ -60,6 +60,15 @@ describe('the reference page', () => {
   })
 })
 
+const aRecord = {
+  id: 'u-1',
+  name: 'web-7',
+  projectId: 'p1',
+  headline: 'It was there.',
+  now: { host: null, state: null, at: '2026-01-02T03:04:19.000Z', outcome: 'left' as const, code: 'X', message: 'so' },
+  stays: [],
+}
+
 describe('JSON has exactly the fields that are promised, with their types', () => {
   let daemon: { close(): Promise<void> }
   let directory = ''
@@ -88,6 +97,18 @@ describe('JSON has exactly the fields that are promised, with their types', () =
     openReader: () =>
       fakeJournal({
         read: () => [anEntry],
+        instances: () => [
+          {
+            ...aRecord,
+            ...anIncident,
+            id: aRecord.id,
+            incident: anIncident.id,
+            outcome: 'left',
+            landedOn: null,
+            incidents: 1,
+          },
+        ],
+        instance: () => aRecord,
         each: ({ kinds } = {}) => (kinds?.includes('notice.queued') === true ? told : [anEntry]),
       }),
     checkWorkflows: () =>
@@ -116,6 +137,7 @@ describe('JSON has exactly the fields that are promised, with their types', () =
     'segment show': ['segment', 'show', 'ceph'],
     'incident list': ['incident', 'list'],
     'incident show (document)': ['incident', 'show', 'i-1'],
+    'instance show': ['instance', 'show', aRecord.name],
     'maintenance list': ['maintenance', 'list'],
     'journal list': ['journal', 'list'],
     'journal verify': ['journal', 'verify'],

@@ -33,6 +33,10 @@ export function fakeJournal(replace: Partial<JournalAccess> = {}): JournalAccess
       return anIncident
     },
     advice: () => [],
+    instances: () => [],
+    instance: (id) => {
+      throw new LifeboatError('NOT_FOUND', `No incident is about an instance ${id}`)
+    },
     sentence: (entry) => `said ${entry.kind}`,
     export: (format, incident) => [`${format} of ${incident ?? 'everything'}\n`, 'end\n'],
     ...replace,

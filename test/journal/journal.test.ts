@@ -313,7 +313,7 @@ describe('the schema', () => {
     openJournal(journal.path, { clock: testClock() }).close()
     db.exec('UPDATE migrations SET breaking = 1 WHERE number = 99')
     expect(() => openJournal(journal.path, { clock: testClock() })).toThrow(
-      /newer Lifeboat \(schema 99 "later"; this release knows 1\)/,
+      /newer Lifeboat \(schema 99 "later"; this release knows 2\)/,
     )
     expect(() => openJournalReader(journal.path)).toThrow(expect.objectContaining({ code: 'JOURNAL_UNAVAILABLE' }))
   })

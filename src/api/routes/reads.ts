@@ -150,6 +150,21 @@ function incidentReads(server: RestServer, { operations, review, clock, observer
     }),
     ({ params }) => review.instanceHistory(params.id),
   )
+  server.get(
+    '/v1/instances/:id/record',
+    read('incidents', 'Where an instance was, how long it was down, and where it is', answers.instanceRecord, {
+      params: requests.instancePath,
+      querystring: requests.nothing,
+    }),
+    ({ params }) => review.instanceRecord(params.id),
+  )
+  server.get(
+    '/v1/search',
+    read('incidents', 'Hosts, incidents and instances by a part of their name or id', answers.searchResult, {
+      querystring: requests.searchQuery,
+    }),
+    ({ query }) => review.search(query.q, query.limit),
+  )
 }
 
 /** The same pieces, the first of them made now: what is not there is refused before the answer has begun. */

@@ -7,13 +7,17 @@ import type {
   Advice,
   ChainProof,
   EvidenceSeries,
+  FoundInstance,
   IncidentReview,
+  InstanceHistory,
   InstanceLine,
   InstanceReview,
+  InstanceStay,
   JournalPage,
   RecoveryLine,
   Review,
   ReviewNote,
+  SearchResult,
   StepReview,
   TimelineEvent,
   VerdictLine,
@@ -26,6 +30,7 @@ import {
   codeAndMessage,
   count,
   errorRecord,
+  mode,
   namesOf,
   probeReading,
   stepStatus,
@@ -113,6 +118,8 @@ const lineShape = {
   endedAs: z.string().nullable().describe('The state there, read back from Nova'),
   startedAt: z.string().nullable(),
   endedAt: z.string().nullable(),
+  downSince: z.string().nullable().describe('When it was last known to run; null: it did not run, or nobody saw it'),
+  upAt: z.string().nullable().describe('When Nova showed it running again'),
   current: z.object({ kind: namesOf(stepKinds), status: stepStatus, since: time, waitsUntil }).nullable(),
   debts: z.array(codeAndMessage),
   notes: z.array(z.string()),
@@ -132,6 +139,60 @@ export const instanceReview: z.ZodType<InstanceReview> = z
 export const instanceHistory: z.ZodType<ReturnType<Review['instanceHistory']>> = z.array(
   z.object({ ...lineShape, incident: z.string(), host: z.string(), openedAt: time }),
 )
+
+const stay: z.ZodType<InstanceStay> = z
+  .object({
+    ...lineShape,
+    incident: z.string(),
+    host: z.string().describe('Where the incident found it'),
+    segment: z.string(),
+    mode,
+    failure: z.enum(['host', 'process', 'instance']).describe('What failed'),
+    openedAt: time,
+    lastBeatAt: z.string().nullable().describe('The last heartbeat of its host before the incident'),
+  })
+  .meta({ id: 'InstanceStay', description: 'An instance in one incident' })
+
+export const instanceRecord: z.ZodType<InstanceHistory> = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    projectId: z.string(),
+    headline: z.string(),
+    now: z.object({
+      host: z.string().nullable().describe('Where it was seen last; null: nobody knows'),
+      state: z.string().nullable(),
+      at: time,
+      outcome: lineShape.outcome,
+      code: z.string(),
+      message: z.string(),
+    }),
+    stays: z.array(stay).describe('The newest first'),
+  })
+  .meta({ id: 'InstanceRecord' })
+
+const foundInstance: z.ZodType<FoundInstance> = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    projectId: z.string(),
+    incident: z.string().describe('The newest that it was in'),
+    host: z.string().describe('Where that incident found it'),
+    openedAt: time,
+    outcome: lineShape.outcome,
+    landedOn: z.string().nullable(),
+    incidents: count.describe('In how many incidents it was'),
+  })
+  .meta({ id: 'FoundInstance' })
+
+export const searchResult: z.ZodType<SearchResult> = z
+  .object({
+    hosts: z.array(z.object({ host: z.string(), segment: z.string(), verdict: verdictKind })),
+    incidents: z.array(incidentSummary),
+    instances: z.array(foundInstance),
+    more: z.boolean().describe('More was found than is listed'),
+  })
+  .meta({ id: 'SearchResult' })
 
 export const reviewNote: z.ZodType<ReviewNote> = z
   .object({ seq, at: time, by: z.string(), text: z.string() })

@@ -41,7 +41,12 @@ export const incidentQuery = z.strictObject({
   open: flag.optional().describe('true: only open ones'),
   unsettled: flag.optional().describe('true: only closed ones with instances not back that nobody has signed off'),
   host: name.optional(),
+  instance: instanceId.optional().describe('Only those that this instance was in, by its UUID'),
   limit: count(10_000).optional().describe('The newest first; default 100'),
+})
+export const searchQuery = z.strictObject({
+  q: name.describe('A part of a name, or the beginning of an id'),
+  limit: count(100).optional().describe('Of hosts, incidents and instances each; default 8'),
 })
 export const verdictQuery = z.strictObject({
   host: name.optional(),

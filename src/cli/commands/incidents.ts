@@ -11,6 +11,7 @@ import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { addIncidentActs } from './acts.ts'
 import { incidentId } from './incident-id.ts'
+import { instanceId } from './instances.ts'
 import { wholeNumber } from './whole-number.ts'
 
 export function addIncidentCommands(program: Command, session: Session): void {
@@ -24,11 +25,17 @@ export function addIncidentCommands(program: Command, session: Session): void {
       ),
     )
     .option('--host <host>', 'only of this host')
+    .option('--instance <instance>', 'only those that this instance was in, by name or UUID')
     .option('--limit <number>', 'at most this many', wholeNumber(1), 100)
     .action(({ watch, ...filter }: IncidentFilter & WatchOptions) =>
       show(session, watch === undefined ? {} : { watch }, () =>
         listFrame(
-          session.withJournal((journal) => journal.incidents(filter)),
+          session.withJournal((journal) =>
+            journal.incidents({
+              ...filter,
+              ...(filter.instance !== undefined && { instance: instanceId(journal, filter.instance) }),
+            }),
+          ),
           listColumns,
           session.shape(),
         ),

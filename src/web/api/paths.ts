@@ -16,6 +16,8 @@ export const paths = {
   instance: (incident: string, id: string): string => `/v1/incidents/${part(incident)}/instances/${part(id)}`,
   incidentAct: (id: string, act: 'again' | 'override' | 'cancel' | 'start' | 'notes' | 'sign-off'): string =>
     `/v1/incidents/${part(id)}/${act}`,
+  instanceRecord: (id: string): string => `/v1/instances/${part(id)}/record`,
+  search: (text: string): string => `/v1/search?q=${part(text)}`,
   report: (id: string, format: 'markdown' | 'json'): string => `/v1/incidents/${part(id)}/report?format=${format}`,
   recover: '/v1/recover',
   pause: '/v1/pause',

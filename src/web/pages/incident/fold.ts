@@ -3,6 +3,7 @@
  * in full is changed here; for everything else the page is loaded again.
  */
 import type { Entry } from '../../../domain/entry.ts'
+import { runsAgain } from '../../../domain/outcome.ts'
 import { isStepKind } from '../../../domain/plan.ts'
 import type { IncidentReview, InstanceLine } from '../../../domain/review.ts'
 
@@ -70,6 +71,7 @@ function lineAfter(line: InstanceLine, entry: Entry): InstanceLine | null {
         landedOn: after?.host ?? null,
         endedAs: after?.vmState ?? null,
         endedAt: entry.at,
+        upAt: runsAgain(entry.data) ? entry.at : null,
         current: null,
       }
     }

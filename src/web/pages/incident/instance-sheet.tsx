@@ -8,6 +8,7 @@ import { paths } from '../../api/paths.ts'
 import { useResource } from '../../api/resource.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Fact, Facts } from '../../parts/facts.tsx'
+import { DownFor } from '../../parts/down-for.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { Copy, Data, Tag, Time } from '../../parts/text.tsx'
 import { go, link, withQuery } from '../../router.ts'
@@ -16,7 +17,7 @@ import { EndTag } from './instances.tsx'
 import { StepList } from './steps.tsx'
 import { EventList } from './timeline.tsx'
 import { UnderWay } from './under-way.tsx'
-import { landingText, tookText } from './words.ts'
+import { landingText } from './words.ts'
 
 export function InstanceSheet({ review, id }: { review: IncidentReview; id: string }) {
   const instance = useResource<InstanceReview>(paths.instance(review.id, id))
@@ -51,7 +52,6 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
       <p class="lead">
         <EndTag end={endOf(instance, review.mode)} />
         {landedOn !== null && outcome === 'recovered' && <strong> on {landedOn}</strong>}
-        {tookText(instance) !== null && <span class="faint"> in {tookText(instance)}</span>}
         {current !== null && (
           <>
             {' '}
@@ -92,7 +92,10 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
           {plan.asProject !== null && `, on behalf of its project`}
           {plan.exclusive !== null && <span class="under">one at a time within its server group</span>}
         </Fact>
-        <Fact name="Time">
+        <Fact name="Down for">
+          <DownFor line={instance} mode={review.mode} />
+        </Fact>
+        <Fact name="Steps took">
           {instance.startedAt === null ? 'not begun' : <Time at={instance.startedAt} />}
           {instance.endedAt !== null && (
             <>
@@ -139,6 +142,7 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
         <Data value={plan.original} label="Initial state" />
       </details>
       <p>
+        <a href={link.instanceRecord(instance.id)}>All its incidents</a> ·{' '}
         <a href={link.journal({ incident: review.id, instance: instance.id })}>Its entries in the journal</a>
       </p>
     </div>

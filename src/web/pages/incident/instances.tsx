@@ -9,7 +9,8 @@ import { go, link, usePlace, withQuery } from '../../router.ts'
 import { counted, matches, number } from '../../words/count.ts'
 import { endOf, endOrder, ends, groupsOf, isFine, type End, type Group } from './ends.ts'
 import { UnderWay } from './under-way.tsx'
-import { landingText, searchText, tookMs, tookText, whyOf } from './words.ts'
+import { DownFor, downMs } from '../../parts/down-for.tsx'
+import { landingText, searchText, whyOf } from './words.ts'
 
 const collator = new Intl.Collator(undefined, { numeric: true })
 
@@ -17,7 +18,7 @@ const orders: Record<string, (a: InstanceLine, b: InstanceLine) => number> = {
   name: (a, b) => collator.compare(a.name, b.name),
   original: (a, b) => collator.compare(a.original, b.original) || collator.compare(a.name, b.name),
   why: (a, b) => collator.compare(whyOf(a).code, whyOf(b).code) || collator.compare(a.name, b.name),
-  took: (a, b) => (tookMs(a) ?? Infinity) - (tookMs(b) ?? Infinity) || collator.compare(a.name, b.name),
+  down: (a, b) => (downMs(a) ?? Infinity) - (downMs(b) ?? Infinity) || collator.compare(a.name, b.name),
   project: (a, b) => collator.compare(a.projectId, b.projectId) || collator.compare(a.name, b.name),
 }
 
@@ -269,7 +270,7 @@ function columnsOf(incident: string, mode: IncidentReview['mode']): Column<Insta
         )
       },
     },
-    { key: 'took', title: 'Took', cell: (line) => tookText(line) ?? <span class="faint">–</span> },
+    { key: 'down', title: 'Down for', cell: (line) => <DownFor line={line} mode={mode} /> },
     {
       key: 'project',
       title: 'Project',

@@ -1,6 +1,5 @@
 /** What is said of an instance on one line. */
 import type { InstanceLine } from '../../../domain/review.ts'
-import { span } from '../../../domain/text/span.ts'
 
 const searched = new WeakMap<InstanceLine, string>()
 
@@ -18,15 +17,6 @@ export function searchText(line: InstanceLine): string {
 /** Why it ended as it did: the outcome's words once there are any, else the plan's. */
 export function whyOf(line: InstanceLine): { code: string; message: string } {
   return { code: line.code ?? line.reason, message: line.outcomeMessage ?? line.message }
-}
-
-export function tookMs({ startedAt, endedAt }: InstanceLine): number | null {
-  return startedAt === null || endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt)
-}
-
-export function tookText(line: InstanceLine): string | null {
-  const took = tookMs(line)
-  return took === null ? null : span(took)
 }
 
 /** How it was brought elsewhere, for people. */

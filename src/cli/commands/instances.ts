@@ -1,0 +1,102 @@
+/** One instance over all its incidents, read from the journal itself. */
+import { InvalidArgumentError, type Command } from 'commander'
+import { LifeboatError } from '../../domain/errors.ts'
+import type { InstanceHistory, InstanceStay } from '../../domain/review.ts'
+import { between } from '../../domain/text/span.ts'
+import type { JournalAccess } from '../../review/journal-access.ts'
+import { prints } from '../described.ts'
+import { oneFrame } from '../frame.ts'
+import type { Column } from '../output/formats.ts'
+import { grid } from '../output/table.ts'
+import type { Session } from '../session.ts'
+import { show, withWatch, type WatchOptions } from '../watch.ts'
+import { clockTime } from '../wording.ts'
+
+/** Of the same name, named in a refusal. More are found by their UUIDs. */
+const offered = 10
+
+const columns: Column<InstanceHistory>[] = [
+  { title: 'ID', type: 'string', means: 'Its UUID', value: (it) => it.id },
+  { title: 'Name', type: 'string', means: 'As its newest incident found it', value: (it) => it.name },
+  { title: 'Project', type: 'string', means: 'The id of its project', value: (it) => it.projectId },
+  { title: 'Headline', type: 'string', means: 'The newest incident in a few words', value: (it) => it.headline },
+  {
+    title: 'Now',
+    type: 'object',
+    means:
+      'Where it was seen last, in which state, since when, and why: `host`, `state`, `at`, `outcome`, `code`, `message`',
+    value: (it) => it.now,
+  },
+  {
+    title: 'Incidents',
+    type: 'list of objects',
+    means:
+      'Each incident, newest first: `incident`, `host`, `lastBeatAt`, `downSince`, `upAt`, `outcome`, `landedOn`, and the rest of its line',
+    value: (it) => it.stays,
+  },
+]
+
+export function addInstanceCommands(program: Command, session: Session): void {
+  const instance = program.command('instance').description('instances, in all incidents that they were in')
+  const shown = withWatch(instance.command('show'))
+    .description('show where an instance was, how long it was down, where it is now, and why')
+    .argument('<instance>', 'its name or UUID', nameOrId)
+    .action((wanted: string, options: WatchOptions) =>
+      show(session, options, () => {
+        const found = session.withJournal((journal) => journal.instance(instanceId(journal, wanted)))
+        const shape = session.shape()
+        const forPeople = shape.format === 'table' && shape.columns.length === 0
+        return oneFrame(found, columns, shape, forPeople ? pageOf(found) : undefined)
+      }),
+    )
+  prints(shown, 'one', columns)
+}
+
+function nameOrId(given: string): string {
+  if (given.trim() === '') throw new InvalidArgumentError('It must not be empty: give a name or a UUID.')
+  return given.trim()
+}
+
+/** The UUID that a name or a UUID means. Throws NOT_FOUND with those that come close, USAGE for a name that several have. */
+export function instanceId(journal: Pick<JournalAccess, 'instances'>, wanted: string): string {
+  const found = journal.instances(wanted, offered)
+  const same = (text: string): boolean => text.toLowerCase() === wanted.toLowerCase()
+  const exact = found.filter(({ id, name }) => same(id) || same(name))
+  const problems = (exact.length > 1 ? exact : found).map(
+    ({ id, name, host, openedAt }) => `${id}  ${name}, on ${host} when that failed (${openedAt})`,
+  )
+  const [only] = exact
+  if (exact.length > 1)
+    throw new LifeboatError('USAGE', `Several instances are named ${wanted}: give a UUID`, { details: { problems } })
+  if (only !== undefined) return only.id
+  const close = found.length === 0 ? '' : '; these come close'
+  throw new LifeboatError('NOT_FOUND', `No incident is about an instance ${wanted}${close}`, { details: { problems } })
+}
+
+function pageOf(record: InstanceHistory): (maxWidth: number | null) => string {
+  const { id, name, projectId, headline, now, stays } = record
+  const facts = [
+    ['Instance', name],
+    ['ID', id],
+    ['Project', projectId],
+    ['Now', [now.host ?? 'unknown host', now.state, `as of ${clockTime(now.at)}`].filter(Boolean).join(', ')],
+    ['Why', `${now.code}: ${now.message}`],
+  ]
+  const rows = stays.map((stay) => [
+    stay.incident,
+    stay.host,
+    stay.lastBeatAt === null ? '' : clockTime(stay.lastBeatAt),
+    downFor(stay),
+    stay.outcome,
+    stay.landedOn ?? '',
+    stay.code ?? stay.reason,
+  ])
+  const titles = ['Incident', 'Was On', 'Last Alive', 'Down For', 'Outcome', 'Now On', 'Why']
+  return (maxWidth) => `${headline}\n${grid(['Field', 'Value'], facts, maxWidth)}\n${grid(titles, rows, maxWidth)}`
+}
+
+function downFor({ downSince, upAt, mode }: InstanceStay): string {
+  if (downSince === null) return ''
+  if (upAt !== null) return between(downSince, upAt)
+  return mode === 'observe' ? '' : 'not back'
+}

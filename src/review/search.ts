@@ -1,0 +1,41 @@
+/** What a few letters may mean: hosts that Nova knows now, incidents on record, and the instances in them. */
+import type { FoundInstance, SearchResult } from '../domain/review.ts'
+import type { FoundLine } from '../journal/instance-search.ts'
+import type { Monitor } from '../monitor/monitor.ts'
+import { summaryOfLine, type ReviewedJournal } from './incident-listing.ts'
+
+/** Of each kind, when nobody says how many: what fits under the field. */
+const defaultLimit = 8
+
+interface SearchParts {
+  journal: Pick<ReviewedJournal, 'incidents' | 'instances'>
+  monitor: Pick<Monitor, 'verdicts'>
+}
+
+/** Nothing to look for finds nothing. */
+export function search({ journal, monitor }: SearchParts, asked: string, limit = defaultLimit): SearchResult {
+  const text = asked.trim().toLowerCase()
+  if (text === '') return { hosts: [], incidents: [], instances: [], more: false }
+  const hosts = monitor
+    .verdicts()
+    .filter(({ host }) => host.toLowerCase().includes(text))
+    .sort((a, b) => rank(a.host, text) - rank(b.host, text) || a.host.localeCompare(b.host))
+  // One more than fits, to see that there is more.
+  const incidents = journal.incidents({ text, limit: limit + 1 })
+  const instances = journal.instances(text, limit + 1)
+  return {
+    hosts: hosts.slice(0, limit).map(({ host, segment, kind }) => ({ host, segment, verdict: kind })),
+    incidents: incidents.slice(0, limit).map(summaryOfLine),
+    instances: instances.slice(0, limit).map(foundInstance),
+    more: [hosts, incidents, instances].some(({ length }) => length > limit),
+  }
+}
+
+export function foundInstance(line: FoundLine): FoundInstance {
+  return { ...line, outcome: line.outcome ?? 'open' }
+}
+
+function rank(host: string, text: string): number {
+  const name = host.toLowerCase()
+  return name === text ? 0 : name.startsWith(text) ? 1 : 2
+}

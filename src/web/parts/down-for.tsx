@@ -1,0 +1,26 @@
+/** How long an instance was down: from its host's last heartbeat until Nova showed it running. */
+import type { InstanceLine } from '../../domain/review.ts'
+import { span } from '../../domain/text/span.ts'
+import { useNow } from './ticker.ts'
+
+type Down = Pick<InstanceLine, 'downSince' | 'upAt' | 'outcome' | 'wanted'>
+
+/** Null: it did not run before, nobody saw it alive, or it is not back. */
+export function downMs({ downSince, upAt }: Down): number | null {
+  return downSince === null || upAt === null ? null : Date.parse(upAt) - Date.parse(downSince)
+}
+
+export function DownFor({ line, mode }: { line: Down; mode: 'observe' | 'armed' }) {
+  const down = downMs(line)
+  if (down !== null) return <>{span(down)}</>
+  const { downSince, outcome, wanted } = line
+  if (wanted === 'stopped') return <span class="faint">was off</span>
+  if (downSince === null || mode === 'observe') return <span class="faint">–</span>
+  if (outcome === 'open') return <Counting since={downSince} />
+  return <>{outcome === 'recovered' ? 'back, off' : 'not back'}</>
+}
+
+function Counting({ since }: { since: string }) {
+  const now = useNow()
+  return <>{span(Math.max(0, Math.round((now - Date.parse(since)) / 1_000) * 1_000))} so far</>
+}
