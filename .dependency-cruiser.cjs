@@ -82,8 +82,8 @@ module.exports = {
     sealed(
       'rehearsal',
       [
-        ...['config', 'control', 'daemon', 'domain', 'engine', 'fencing', 'formats', 'journal', 'monitor', 'notices'],
-        ...['openstack', 'review', 'simulator', 'system'],
+        ...['api', 'config', 'control', 'daemon', 'domain', 'engine', 'fencing', 'formats', 'journal', 'monitor'],
+        ...['notices', 'openstack', 'review', 'simulator', 'system'],
       ],
       'Plays scripts on the simulator with the daemon itself: nothing in the daemon knows that it is played.',
     ),

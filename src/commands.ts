@@ -40,10 +40,19 @@ export function createCommands(): Commands {
     scenarios: async () => (await import('./rehearsal/performance.ts')).scenarioList(),
     rehearse: async (tell, options) => (await import('./rehearsal/performance.ts')).perform(tell, options, clock),
     demo: async (write, options) => (await import('./rehearsal/demo.ts')).runDemo(write, options, env),
+    demoPages: async (write, options) =>
+      (await import('./rehearsal/demo-pages.ts')).runDemoPages(write, options, stopSignal()),
     testWorkflows: async (config, files) =>
       (await import('./rehearsal/workflow-tests.ts')).testWorkflowFiles(config, files),
     importMasakari: async (config) =>
       (await import('./masakari/masakari-reading.ts')).readMasakari(config, { clock, env }),
     generate: async () => (await import('./reference/generated-files.ts')).writeGeneratedFiles(),
   }
+}
+
+/** The first SIGINT or SIGTERM from now on. */
+function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve(name))
+  })
 }

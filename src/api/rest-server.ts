@@ -16,6 +16,7 @@ import { createServer } from './server.ts'
 import { EventStreams } from './event-stream.ts'
 import { eventRoutes } from './routes/events.ts'
 import { sessionRoutes } from './routes/session.ts'
+import { simulationRoutes } from './routes/simulation.ts'
 
 /** Anyone who may open the socket may act. Its file mode and group are the login. */
 export const onSocket: Identify = () => ({ caller: { name: 'socket', role: 'admin', by: 'socket' }, via: null })
@@ -67,7 +68,11 @@ export function addRest(
   server.get(
     '/v1/me',
     { schema: { tags: ['login'], summary: 'Who you are here', response: { 200: answers.welcome } } },
-    ({ caller }) => ({ ...caller, lastSeq: sources.review.journal({ limit: 1 }).head.seq }),
+    ({ caller }) => ({
+      ...caller,
+      lastSeq: sources.review.journal({ limit: 1 }).head.seq,
+      ...(sources.simulation !== undefined && { simulated: true as const }),
+    }),
   )
   server.get(
     '/v1/openapi.json',
@@ -78,6 +83,7 @@ export function addRest(
   actRoutes(server, sources)
   daemonRoutes(server, sources)
   eventRoutes(server, sources, streams, identify)
+  if (sources.simulation !== undefined) simulationRoutes(server, sources.simulation)
   login?.(server)
 }
 

@@ -13,6 +13,7 @@ import type { Via } from '../domain/entry.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Operations } from '../domain/operations.ts'
 import type { Caller, Review } from '../domain/review.ts'
+import type { Simulation } from '../domain/simulation.ts'
 
 export type RestServer = FastifyInstance<
   RawServerBase,
@@ -27,6 +28,8 @@ export interface RestSources {
   review: Review
   clock: Clock
   observer?: Observer
+  /** The cloud is simulated, and its plugs are pulled here. */
+  simulation?: Simulation
 }
 
 /** A caller who is known, and what the journal keeps of how. */

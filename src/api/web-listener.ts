@@ -15,6 +15,7 @@ import { pageFallback, servePages } from './pages.ts'
 import { addRest } from './rest-server.ts'
 import type { RestSources } from './rest.ts'
 import { sessionRoutes } from './routes/session.ts'
+import { doorRoute, type Door } from './routes/simulation.ts'
 import {
   listenSecurely,
   secureExtras,
@@ -34,6 +35,8 @@ export interface WebOptions extends ListenerOptions {
   rules: () => WebRules
   /** The built pages; they may be missing. */
   pages: string
+  /** Of the demo: a link that lets its visitor in once, without a login. */
+  door?: Door
 }
 
 export interface WebParts extends RestSources {
@@ -80,6 +83,7 @@ export async function webServer(parts: WebParts, options: WebOptions): Promise<F
     })
     addRest(scope, parts, logins.identify, (own) => sessionRoutes(own, logins))
   })
+  if (options.door !== undefined) doorRoute(server, logins, options.door)
   await servePages(server, options.pages)
   return server
 }

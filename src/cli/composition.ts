@@ -9,6 +9,7 @@ import type { HostPlan } from '../domain/plan.ts'
 import type { MasakariImport } from '../masakari/masakari-import.ts'
 import type { CheckLine } from '../preflight/check-lines.ts'
 import type { WorkflowCheck } from '../preflight/workflow-files.ts'
+import type { DemoPagesOptions } from '../rehearsal/demo-pages.ts'
 import type { DemoOptions } from '../rehearsal/demo.ts'
 import type { RehearsalLine, RehearsalOptions } from '../rehearsal/performance.ts'
 import type { WorkflowTest } from '../rehearsal/workflow-tests.ts'
@@ -41,4 +42,6 @@ export interface Commands {
   rehearse(tell: (line: RehearsalLine) => void, options: RehearsalOptions): Promise<void>
   /** A simulated cloud, a dying host, a recovery; writes what happens as it happens. */
   demo(write: (text: string) => void, options: DemoOptions): Promise<void>
+  /** The pages on a simulated cloud whose plugs people pull, until a signal. Throws API_UNAVAILABLE when the port is taken. */
+  demoPages(write: (text: string) => void, options: DemoPagesOptions): Promise<void>
 }

@@ -46,6 +46,8 @@ export interface Caller {
 export interface Welcome extends Caller {
   /** The newest journal entry then: what was read after it is current, and events follow from it with none missed. */
   lastSeq: number
+  /** The cloud is simulated: a demo. */
+  simulated?: true
 }
 
 /** One line of what happened, in the order in which it is on record. */

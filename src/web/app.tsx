@@ -18,6 +18,7 @@ import { PlanPage } from './pages/plan.tsx'
 import { SegmentsPage } from './pages/segments.tsx'
 import { Announcer } from './parts/announce.tsx'
 import { matchPath } from './page-path.ts'
+import { Plugs } from './parts/plugs.tsx'
 import { PageHead } from './parts/page.tsx'
 import { SearchBox } from './parts/search-box.tsx'
 import { Problem } from './parts/states.tsx'
@@ -29,7 +30,7 @@ const retryMs = 3_000
 
 export function App() {
   const { path, query } = usePlace()
-  const { caller, failure, stays, look, leave } = useLogin()
+  const { caller, simulated, failure, stays, look, leave } = useLogin()
   const main = useRef<HTMLElement>(null)
   const shown = useRef(path)
   useEffect(followLinks, [])
@@ -50,6 +51,7 @@ export function App() {
         Skip to the content
       </a>
       <TopBar path={path} caller={caller} onLeave={leave} />
+      {caller !== null && simulated && <Plugs />}
       <main id="main" ref={main} tabIndex={-1}>
         {stays !== null && <Problem title="You may still be logged in">{stays.message}.</Problem>}
         {failure !== null && caller === null && failure.status !== 401 ? (
@@ -69,12 +71,14 @@ export function App() {
 
 function useLogin() {
   const [caller, setCaller] = useState<Caller | null>(null)
+  const [simulated, setSimulated] = useState(false)
   const [failure, setFailure] = useState<ApiFailure | null>(null)
   const [stays, setStays] = useState<ApiFailure | null>(null)
   const look = useCallback(() => {
     get<Welcome>(paths.me).then(
-      ({ lastSeq, ...known }) => {
+      ({ lastSeq, simulated: ofADemo, ...known }) => {
         setCaller(known)
+        setSimulated(ofADemo === true)
         setFailure(null)
         // From there, and not from the beginning of the journal.
         events.open(lastSeq)
@@ -113,7 +117,7 @@ function useLogin() {
       else setStays(refused)
     })
   }, [])
-  return { caller, failure, stays, look, leave }
+  return { caller, simulated, failure, stays, look, leave }
 }
 
 function Page({ path }: { path: string }) {

@@ -5,8 +5,28 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { keepingDemo, keepJournal } from '../../src/rehearsal/demo-journal.ts'
 import { openJournal } from '../../src/journal/journal.ts'
+import type { Commands } from '../../src/cli/composition.ts'
 import type { Config } from '../../src/config/index.ts'
 import { configFile, fakeJournal, run, standingClock } from './fake-commands.ts'
+
+describe('with --web', () => {
+  it('the pages are opened, on a free port or the one asked for', async () => {
+    const asked: number[] = []
+    const demoPages: Commands['demoPages'] = async (_write, { port }) => void asked.push(port)
+    expect((await run(['demo', '--web'], { demoPages })).exit).toBe(0)
+    expect((await run(['demo', '--web', '--port', '8080'], { demoPages })).exit).toBe(0)
+    expect(asked).toEqual([0, 8080])
+  })
+  it.each([
+    ['--web', '--keep'],
+    ['--web', '--hosts', '5'],
+    ['--web', '--port', '0'],
+    ['--web', '--port', '65536'],
+    ['--port', '8080'],
+  ])('%s %s %s is a slip', async (...words) => {
+    expect((await run(['demo', ...words])).exit).toBe(2)
+  })
+})
 
 describe('the printed command', () => {
   const directory = mkdtempSync(join(tmpdir(), 'lb demo-'))

@@ -64,6 +64,7 @@ export function fakeCommands(replace: Partial<Commands> = {}): Commands {
     scenarios: () => Promise.resolve([{ name: 'host-crashes', title: 'A host crashes' }]),
     rehearse: () => Promise.resolve(),
     demo: () => Promise.resolve(),
+    demoPages: () => Promise.resolve(),
     generate: () => Promise.resolve([]),
     ...replace,
   }

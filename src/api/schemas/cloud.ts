@@ -28,6 +28,7 @@ export const caller: z.ZodType<Caller> = known.meta({
 export const welcome: z.ZodType<Welcome> = known
   .extend({
     lastSeq: count.describe('The newest journal entry now: follow the events from there'),
+    simulated: z.literal(true).exactOptional().describe('Only of the demo: the cloud is simulated'),
   })
   .meta({ id: 'Welcome', description: 'Who you are, what you may do, and where the journal ends' })
 

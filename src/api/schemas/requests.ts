@@ -129,6 +129,7 @@ export const logging = z.strictObject({
   level: z.enum(['debug', 'info', 'warn', 'error']),
   until: stamp.nullable().default(null).describe('When it returns to the configured level; null: at the next reload'),
 })
+export const pulling = z.strictObject({ plug: name, out: z.boolean() })
 export const noting = z.strictObject({ by, text: sentence })
 /** A plan of a small host takes some 50 ms. Longer waits would be for hosts of thousands: there its progress says more. */
 const longestPlanWaitSeconds = 10

@@ -1,10 +1,12 @@
 /** Commands that need the whole program and no running daemon: run, check, plan, workflow, rehearse, demo. */
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import type { InstancePlan } from '../../domain/plan.ts'
 import type { CheckLine } from '../../preflight/check-lines.ts'
 import type { WorkflowCheck } from '../../preflight/workflow-files.ts'
 import type { WorkflowTest } from '../../rehearsal/workflow-tests.ts'
+import type { DemoOptions } from '../../rehearsal/demo.ts'
 import { prints } from '../described.ts'
+import { CliFailure } from '../exit-codes.ts'
 import { setsNothing } from '../../config/shown-options.ts'
 import { listColumn, type Column } from '../output/formats.ts'
 import { printable } from '../output/width.ts'
@@ -147,9 +149,22 @@ export function addDaemonCommands(program: Command, session: Session): void {
     .option('--hosts <number>', 'hosts of the simulated cloud', wholeNumber(leastHosts, mostOfAny), 4)
     .option('--instances <number>', 'instances of the dying host', wholeNumber(1, mostOfAny), 12)
     .option('--keep', 'keep its state directory, to look at the journal', false)
-    .action((options: { hosts: number; instances: number; keep: boolean }) =>
-      commands.demo((text) => terminal.stdout(text), options),
+    .addOption(
+      new Option('--web', 'open the pages on a simulated cloud of 20 hosts, and pull its plugs there')
+        .conflicts(['hosts', 'instances', 'keep'])
+        .default(false),
     )
+    .addOption(
+      new Option('--port <number>', 'with --web: where it listens on this machine (default: any free port)').argParser(
+        wholeNumber(1, highestPort),
+      ),
+    )
+    .action(({ web, port, ...options }: DemoWords) => {
+      const write = (text: string): void => terminal.stdout(text)
+      if (web) return commands.demoPages(write, { port: port ?? 0 })
+      if (port !== undefined) throw new CliFailure('usage', '--port is for the pages: add --web')
+      return commands.demo(write, options)
+    })
 }
 
 /** Defaults alone never fence and know no segment: someone forgot to name the file. */
@@ -192,6 +207,13 @@ function checkText({ what, result, message, advice }: CheckLine): string {
   const line = `${result.padEnd(4)}  ${printable(what)}: ${printable(message)}\n`
   return advice === null || result === 'ok' ? line : `${line}      → ${printable(advice)}\n`
 }
+
+interface DemoWords extends DemoOptions {
+  web: boolean
+  port?: number
+}
+
+const highestPort = 65_535
 
 /** One dies, one takes its instances. */
 const leastHosts = 2

@@ -6,6 +6,7 @@ export const paths = {
   events: '/v1/events',
   session: '/v1/session',
   status: '/v1/status',
+  simulation: '/v1/simulation',
   hosts: '/v1/hosts',
   segments: '/v1/segments',
   host: (host: string): string => `/v1/hosts/${part(host)}`,

@@ -1,0 +1,50 @@
+/** The demo's own: the plugs of its simulated cloud, and the door through which its one visitor comes in without a password. */
+import { timingSafeEqual } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import type { Plug, Simulation } from '../../domain/simulation.ts'
+import type { Login } from '../../domain/token-holder.ts'
+import type { Logins } from '../logins.ts'
+import type { RestServer } from '../rest.ts'
+import { nothing, pulling } from '../schemas/requests.ts'
+import { sessionCookie } from '../session-cookie.ts'
+
+/** Opens once, for whoever has the key: it is printed where the demo was started. */
+export interface Door {
+  key: string
+  login: Login
+}
+
+const plug: z.ZodType<Plug> = z.object({
+  id: z.string(),
+  kind: z.enum(['host', 'rack', 'bmc', 'service']),
+  title: z.string(),
+  out: z.boolean(),
+  within: z.string().nullable(),
+})
+const plugs = z.array(plug)
+
+export function simulationRoutes(server: RestServer, simulation: Simulation): void {
+  server.get('/v1/simulation', { schema: { querystring: nothing, response: { 200: plugs } } }, () => simulation.plugs())
+  server.post('/v1/simulation', { schema: { body: pulling, response: { 200: plugs } } }, ({ body }) => {
+    simulation.set(body.plug, body.out)
+    return simulation.plugs()
+  })
+}
+
+const used = 'This link opens once, and it was opened already. Start the demo again for a new one.\n'
+
+export function doorRoute(server: FastifyInstance, logins: Logins, { key, login }: Door): void {
+  let open = true
+  server.get<{ Params: { key: string } }>('/open/:key', async (request, reply) => {
+    const [given, wanted] = [Buffer.from(request.params.key), Buffer.from(key)]
+    if (!open || given.length !== wanted.length || !timingSafeEqual(given, wanted))
+      return reply.code(403).type('text/plain; charset=utf-8').send(used)
+    open = false
+    const { name, lengthMs } = await logins.begin(login)
+    return reply
+      .header('set-cookie', sessionCookie(name, lengthMs, false))
+      .header('cache-control', 'no-store')
+      .redirect('/', 303)
+  })
+}
