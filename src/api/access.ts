@@ -22,6 +22,8 @@ export const access: Readonly<Record<string, Role | 'nobody'>> = {
   'GET /v1/instances/:id': 'reader',
   'GET /v1/instances/:id/record': 'reader',
   'GET /v1/search': 'reader',
+  'GET /v1/brake': 'reader',
+  'POST /v1/brake/override': 'admin',
   'GET /v1/journal': 'reader',
   'GET /v1/journal/verify': 'reader',
   'GET /v1/plans/:id': 'reader',

@@ -52,6 +52,7 @@ const httpStatus: Partial<Record<ErrorCode, number>> = {
   NOT_FOUND: 404,
   INSTANCE_GONE: 404,
   INCIDENT_OPEN: 409,
+  CONFLICT: 409,
   NOTHING_TO_TRY: 409,
   HOST_ALIVE: 409,
   BRAKE_HELD: 409,

@@ -1,6 +1,7 @@
 /** The command tree, and one run of it: parse, act, exit code. Never throws, never ends the process. */
 import { Command, CommanderError, type Option } from 'commander'
 import { addActCommands } from './commands/acts.ts'
+import { addBrakeCommands } from './commands/brake.ts'
 import { addCompletionCommands } from './commands/completion.ts'
 import { addConfigurationCommands } from './commands/configuration.ts'
 import { addDaemonCommands } from './commands/daemon.ts'
@@ -41,6 +42,7 @@ export function commandTree(commands: Commands, terminal: Terminal): { program: 
   addIncidentCommands(program, session)
   addInstanceCommands(program, session)
   addActCommands(program, session)
+  addBrakeCommands(program, session)
   addMaintenanceCommands(program, session)
   addNoticeCommands(program, session)
   addJournalCommands(program, session)

@@ -1,5 +1,6 @@
 /** Speaks to the daemon through its Unix socket. Only the command line uses it; it never falls back to acting itself. */
 import { request } from 'node:http'
+import type { CountedGroup, GroupOverride } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'
 import { errorCodes, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 import type {
@@ -38,6 +39,8 @@ export interface DaemonClient {
   logLevel(): Promise<LogLevelState>
   setLogLevel(order: { by: string; level: LogLevel; until: string | null }): Promise<LogLevelState>
   override(id: string, order: { by: string; reason: string }): Promise<void>
+  heldGroups(): Promise<CountedGroup[]>
+  overrideGroup(order: { by: string; reason: string; scope: string; incidents: string[] }): Promise<GroupOverride>
   cancel(id: string, order: { by: string; reason: string }): Promise<void>
   startInstances(id: string, order: { by: string; reason: string }): Promise<void>
   incidents(filter: { open?: boolean; limit?: number }): Promise<IncidentSummary[]>
@@ -66,6 +69,8 @@ export function daemonClient(socketPath: string, clock: Clock, usualLimitMs = an
     logLevel: () => call('GET', '/v1/log-level') as Promise<LogLevelState>,
     setLogLevel: (order) => call('POST', '/v1/log-level', order) as Promise<LogLevelState>,
     override: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/override`, order) as Promise<void>,
+    heldGroups: () => call('GET', '/v1/brake') as Promise<CountedGroup[]>,
+    overrideGroup: (order) => call('POST', '/v1/brake/override', order) as Promise<GroupOverride>,
     startInstances: (id, order) =>
       call('POST', `/v1/incidents/${encodeURIComponent(id)}/start`, order) as Promise<void>,
     cancel: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/cancel`, order) as Promise<void>,

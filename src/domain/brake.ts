@@ -47,3 +47,49 @@ export interface BrakeScope {
   trippedSince: string | null
   message: string
 }
+
+/** A host whose recovery the brake holds. */
+export interface HeldHost {
+  host: HostName
+  segment: string
+  incident: string
+  /** ISO. */
+  since: string
+}
+
+/** One failure: the hosts that the same scope holds. Each is in one group, that of the narrowest scope that holds it. */
+export interface HeldGroup extends Pick<
+  BrakeScope,
+  'scope' | 'kind' | 'title' | 'message' | 'down' | 'allowed' | 'fleet'
+> {
+  trippedSince: string
+  /** Other scopes that hold some of them too, as sentences call them. */
+  also: string[]
+  members: HeldHost[]
+}
+
+/** What Nova showed on a host that is not surveyed yet. */
+export interface HostCount {
+  instances: number
+  running: number
+  projects: number
+  /** ISO. */
+  at: string
+}
+
+/** A group with what is on its hosts. */
+export interface CountedGroup extends Omit<HeldGroup, 'members'> {
+  /** Of the hosts that were counted. */
+  instances: number
+  running: number
+  /** Hosts of which Nova has not shown the instances yet. */
+  uncounted: number
+  members: (HeldHost & { count: HostCount | null })[]
+}
+
+/** An order to override the brake for some of a group: those that the person saw. */
+export interface GroupOverride {
+  overridden: HeldHost[]
+  /** Incidents that were named, and that the scope does not hold any more. */
+  skipped: string[]
+}

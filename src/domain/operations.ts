@@ -3,7 +3,7 @@
  *
  * Times are ISO text of our wall clock. Every act names a person and a reason: both end in the journal (law L10).
  */
-import type { BrakeScope } from './brake.ts'
+import type { BrakeScope, GroupOverride, HeldGroup } from './brake.ts'
 import type { IncidentEnd, IncidentId, Via } from './entry.ts'
 import type { ErrorCode } from './errors.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
@@ -320,6 +320,16 @@ export interface Operations {
    * let its host through a mass failure that nobody has seen yet.
    */
   override(id: IncidentId, order: { by: string; reason: string; via?: Via }): Promise<void>
+  /** What the brake holds, as one thing for each failure. */
+  heldGroups(): HeldGroup[]
+  /** Lets those of a group past the brake that the person saw, each with an entry of its own. CONFLICT when it holds none of them. */
+  overrideGroup(order: {
+    by: string
+    reason: string
+    scope: string
+    incidents: IncidentId[]
+    via?: Via
+  }): Promise<GroupOverride>
   /**
    * Reads the configuration again and puts it in force, or throws and leaves everything as it is: CONFIG_INVALID (also for
    * new credentials that Keystone refuses) or WORKFLOW_INVALID, with `details.problems`; JOURNAL_UNAVAILABLE.

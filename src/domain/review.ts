@@ -4,6 +4,7 @@
  *
  * Times are ISO text of our wall clock. Fields are added, never taken away: people's scripts read them.
  */
+import type { CountedGroup, HeldGroup } from './brake.ts'
 import type { Entry, EntryKind, IncidentId, Via } from './entry.ts'
 import type { ErrorRecord } from './errors.ts'
 import type { Failure, StepRecord } from './incident.ts'
@@ -303,6 +304,8 @@ export interface Review {
   instanceHistory(instance: InstanceId): (InstanceLine & { incident: IncidentId; host: HostName; openedAt: string })[]
   /** Where an instance was in all incidents, how long it was down, and where it is now. NOT_FOUND: it was in none. */
   instanceRecord(instance: InstanceId): InstanceHistory
+  /** The groups with what is on their hosts: counted while someone looks, null where Nova has not answered yet. */
+  counted(groups: readonly HeldGroup[]): CountedGroup[]
   /** Hosts, incidents and instances by a part of their name, or the beginning of their id. */
   search(text: string, limit?: number): SearchResult
   journal(query: JournalQuery): JournalPage

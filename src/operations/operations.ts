@@ -2,6 +2,7 @@
  * What a person can ask of the running daemon, done: reads from the monitor and the incident store, acts through the
  * journal, each with the name of who acted (laws L8, L10).
  */
+import type { HeldGroup } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { IncidentId, NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
@@ -16,6 +17,7 @@ import type { BrakeWatch } from '../control/brake-watch.ts'
 import type { LogLevelInForce } from './log-level.ts'
 import type { Reloads } from './reloads.ts'
 import type { IncidentStore } from '../control/incident-store.ts'
+import { heldGroups, overrideEntries } from './held-groups.ts'
 import { hostDetail, orderReturn } from './host-operations.ts'
 import { hostStatus } from '../review/host-views.ts'
 import { incidentDetail } from '../review/incident-views.ts'
@@ -55,6 +57,7 @@ export function createOperations(parts: OperationsParts): Operations {
   const act = (incident: Incident, by: string, entry: NewEntry): void => {
     journal.append([{ ...entry, actor: `operator:${by}`, incident: incident.id, host: incident.host }])
   }
+  const groups = (): HeldGroup[] => heldGroups(store.open(), brake.scopes())
   return {
     status: () => statusOf(parts),
     hosts: () => monitor.verdicts().map((verdict) => hostStatus(verdict, monitor.zone(verdict.host), parts)),
@@ -71,6 +74,12 @@ export function createOperations(parts: OperationsParts): Operations {
       refuseNeedlessOverride(incident, brake)
       act(incident, by, { kind: 'operator.override', data: { by, reason, ...known(via) } })
       return Promise.resolve()
+    },
+    heldGroups: groups,
+    overrideGroup: (order) => {
+      const { entries, ...done } = overrideEntries(groups(), order)
+      journal.append(entries)
+      return Promise.resolve(done)
     },
     reload: ({ by, reason, via }) => parts.reloads.reload({ by, actor: `operator:${by}`, reason, ...known(via) }),
     logLevel: () => parts.logLevel.state(),

@@ -21,6 +21,7 @@ import { returnDetail } from './host-views.ts'
 import { adviceFor, type FenceRetry } from './advice.ts'
 import { evidenceSeries } from './evidence-series.ts'
 import { Followers } from './followers.ts'
+import { countedGroup, HostCounts } from './host-counts.ts'
 import { headline, lead } from './headline.ts'
 import { summaryOfLine, type ReviewedJournal } from './incident-listing.ts'
 import type { IncidentRecord } from './incident-record.ts'
@@ -54,6 +55,7 @@ export interface ReviewParts {
 export function createReview(parts: ReviewParts): Review {
   const { journal, store, records, monitor } = parts
   const plans = new PlanRuns(parts)
+  const counts = new HostCounts(parts)
   const followers = new Followers(journal)
   const proven = new ProvenTimes(journal)
   let verifying: Promise<ChainProof> | null = null
@@ -67,6 +69,7 @@ export function createReview(parts: ReviewParts): Review {
     instance: (incident, instance) => instanceReview(journal, incident, instance),
     instanceHistory: (instance) => instanceHistory(journal, instance),
     instanceRecord: (instance) => instanceRecord(journal, instance),
+    counted: (groups) => groups.map((group) => countedGroup(group, (host) => counts.of(host))),
     search: (text, limit) => search(parts, text, limit),
     journal: (query) => journalPage(journal, journal.head(), query),
     verify: () => {

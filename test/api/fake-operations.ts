@@ -89,6 +89,11 @@ export function fakeOperations(replace: Partial<Operations> = {}): { operations:
       return { ...order, kind: 'maintenance', since: '2026-01-02T03:04:05.000Z', source: null }
     },
     endMaintenance: async (order) => void asked.push(['endMaintenance', order]),
+    heldGroups: () => [],
+    overrideGroup: async (order) => {
+      asked.push(['overrideGroup', order])
+      return { overridden: [], skipped: [] }
+    },
     override: async (id, order) => void asked.push(['override', id, order]),
     reload: async (order) => {
       asked.push(['reload', order])

@@ -18,6 +18,7 @@ export function fakeReview(asked: unknown[][] = [], replace: Partial<Review> = {
     instance: missing('instance'),
     instanceHistory: () => [],
     instanceRecord: missing('instance'),
+    counted: () => [],
     search: (text) => {
       asked.push(['search', text])
       return { hosts: [], incidents: [], instances: [], more: false }

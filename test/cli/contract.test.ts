@@ -60,6 +60,13 @@ describe('the reference page', () => {
   })
 })
 
+const aGroup = {
+  ...{ scope: 'domain:a', kind: 'domain' as const, title: 'rack a', message: 'full', also: [] },
+  ...{ down: 3, allowed: 2, fleet: 6, trippedSince: '2026-01-02T03:04:05.000Z' },
+  ...{ instances: 10, running: 8, uncounted: 1 },
+  members: [{ host: 'cmp01', segment: 'ceph', incident: 'i-1', since: '2026-01-02T03:04:05.000Z', count: null }],
+}
+
 const aRecord = {
   id: 'u-1',
   name: 'web-7',
@@ -75,6 +82,7 @@ describe('JSON has exactly the fields that are promised, with their types', () =
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'lb-'))
     const { operations } = fakeOperations({
+      heldGroups: () => [],
       status: () => ({ ...aStatus, standingOrders: [order] }),
       hosts: () => [aHost],
       host: () => ({
@@ -87,7 +95,7 @@ describe('JSON has exactly the fields that are promised, with their types', () =
         incidents: [anIncident],
       }),
     })
-    const review = fakeReview([], { segments: () => [aSegmentStatus] })
+    const review = fakeReview([], { segments: () => [aSegmentStatus], counted: () => [aGroup] })
     const socket = join(directory, 'lifeboat.sock')
     daemon = await listenForOperators({ operations, review, clock: standingClock }, socket)
   })
@@ -141,6 +149,7 @@ describe('JSON has exactly the fields that are promised, with their types', () =
     'maintenance list': ['maintenance', 'list'],
     'journal list': ['journal', 'list'],
     'journal verify': ['journal', 'verify'],
+    'brake list': ['brake', 'list'],
     'import-masakari': ['import-masakari'],
     'config show': ['config', 'show', '--origins'],
     reload: ['reload'],

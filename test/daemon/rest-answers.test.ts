@@ -58,6 +58,7 @@ it(
       [`/v1/instances/${instance}/record`, answers.instanceRecord],
       [`/v1/search?q=${host}`, answers.searchResult],
       [`/v1/search?q=${instance}`, answers.searchResult],
+      ['/v1/brake', answers.heldGroups],
       ['/v1/recoveries', z.array(answers.recoveryLine)],
       ['/v1/journal?limit=1000', answers.journalPage],
       ['/v1/journal/verify', answers.chainProof],

@@ -99,6 +99,21 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
       return reply.code(202).send(answer)
     },
   )
+  server.post(
+    '/v1/brake/override',
+    {
+      schema: {
+        response: { 202: answers.groupOverride },
+        tags: ['acts'],
+        summary: 'Overrides the brake for the hosts that one scope holds',
+        body: requests.overridingGroup,
+      },
+    },
+    async (request, reply) => {
+      const { by, ...order } = request.body
+      return reply.code(202).send(await operations.overrideGroup({ ...order, ...who(request, by) }))
+    },
+  )
   incidentActs(server, { operations, review })
   server.post(
     '/v1/plans',

@@ -1,4 +1,4 @@
-/** What anybody may read who may read at all. Answers from memory and the journal; nothing here asks the cloud. */
+/** What anybody may read who may read at all. Answers from memory and the journal; nothing here waits for the cloud. */
 import { Readable } from 'node:stream'
 import type { EntryKind } from '../../domain/entry.ts'
 import { ensureError } from '../../domain/errors.ts'
@@ -48,6 +48,13 @@ export function readRoutes(server: RestServer, sources: RestSources): void {
       querystring: requests.verdictQuery,
     }),
     ({ query }) => review.verdicts(omitUndefined(query)),
+  )
+  server.get(
+    '/v1/brake',
+    read('cloud', 'What the brake holds, one group for each failure', answers.heldGroups, {
+      querystring: requests.nothing,
+    }),
+    () => review.counted(operations.heldGroups()),
   )
   incidentReads(server, sources)
   server.get(

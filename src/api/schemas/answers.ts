@@ -44,6 +44,8 @@ export {
   caller,
   welcome,
   daemonStatus,
+  groupOverride,
+  heldGroups,
   hostDetail,
   hostReturn,
   hostStatus,

@@ -1,6 +1,6 @@
 /** Answers about the daemon, hosts and segments. */
 import { z } from 'zod'
-import type { BrakeScope } from '../../domain/brake.ts'
+import type { BrakeScope, CountedGroup, GroupOverride, HeldHost, HostCount } from '../../domain/brake.ts'
 import { returnStates, type OurFlags, type Leftover, type ReturnRules } from '../../domain/host-return.ts'
 import type {
   ConfigurationState,
@@ -119,6 +119,52 @@ export const daemonStatus: z.ZodType<DaemonStatus> = z
     logLevel: logLevelState,
   })
   .meta({ id: 'DaemonStatus' })
+
+const heldHost: z.ZodType<HeldHost> = z.object({
+  host: z.string(),
+  segment: z.string(),
+  incident: z.string(),
+  since: time,
+})
+const hostCount: z.ZodType<HostCount> = z.object({
+  instances: count,
+  running: count,
+  projects: count,
+  at: time.describe('When Nova showed it'),
+})
+
+export const heldGroups: z.ZodType<CountedGroup[]> = z.array(
+  z
+    .object({
+      scope: z.string().describe('cloud, segment:NAME or domain:NAME'),
+      kind: z.enum(['cloud', 'segment', 'domain']),
+      title: z.string(),
+      message: z.string(),
+      down: count,
+      allowed: count,
+      fleet: count,
+      trippedSince: time,
+      also: z.array(z.string()).describe('Other scopes that hold some of them too'),
+      instances: count.describe('On the hosts that were counted'),
+      running: count,
+      uncounted: count.describe('Hosts of which Nova has not shown the instances yet'),
+      members: z.array(
+        z.object({
+          host: z.string(),
+          segment: z.string(),
+          incident: z.string(),
+          since: time,
+          count: hostCount.nullable().describe('null: not counted yet'),
+        }),
+      ),
+    })
+    .meta({ id: 'HeldGroup', description: 'Hosts that one scope of the brake holds: one failure' }),
+)
+
+export const groupOverride: z.ZodType<GroupOverride> = z.object({
+  overridden: z.array(heldHost),
+  skipped: z.array(z.string()).describe('Incidents that the scope does not hold any more'),
+})
 
 const returnState = namesOf(returnStates)
 

@@ -94,6 +94,16 @@ const scope = z.discriminatedUnion('kind', [
 const until = stamp.nullable().default(null).describe('When it ends; null: when someone ends it')
 
 export const reasoned = z.strictObject({ by, reason })
+export const overridingGroup = z.strictObject({
+  by,
+  reason,
+  scope: name.describe('As GET /v1/brake calls it: cloud, segment:NAME or domain:NAME'),
+  incidents: z
+    .array(identifier)
+    .min(1)
+    .max(10_000)
+    .describe('Those that you saw in that group; one that joined it since is not overridden'),
+})
 export const recovering = z.strictObject({
   host: name,
   by,

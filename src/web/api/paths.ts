@@ -6,6 +6,8 @@ export const paths = {
   events: '/v1/events',
   session: '/v1/session',
   status: '/v1/status',
+  brake: '/v1/brake',
+  overrideGroup: '/v1/brake/override',
   simulation: '/v1/simulation',
   hosts: '/v1/hosts',
   segments: '/v1/segments',

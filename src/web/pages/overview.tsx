@@ -1,5 +1,6 @@
 /** The fleet at a glance: what is wrong, what is held and why, and whether Lifeboat itself can act. */
 import { useCallback } from 'preact/hooks'
+import type { CountedGroup } from '../../domain/brake.ts'
 import type { Entry } from '../../domain/entry.ts'
 import type { DaemonStatus, HostStatus, IncidentSummary } from '../../domain/operations.ts'
 import { scopeText } from '../../domain/order.ts'
@@ -9,6 +10,7 @@ import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
 import { ActButton } from '../parts/act.tsx'
 import { Fleet } from '../parts/fleet.tsx'
+import { HeldGroups } from '../parts/held-groups.tsx'
 import { IncidentTable } from '../parts/incident-table.tsx'
 import { OrderNotice } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
@@ -38,11 +40,12 @@ export function OverviewPage() {
   const unsettled = useResource<IncidentSummary[]>(
     paths.incidents({ unsettled: 'true', limit: String(unsettledNamed) }),
   )
+  const groups = useResource<CountedGroup[]>(paths.brake)
   const reload = useCallback(
     (withinMs?: number) => {
-      for (const resource of [status, hosts, incidents, unsettled]) resource.reload(withinMs)
+      for (const resource of [status, hosts, incidents, unsettled, groups]) resource.reload(withinMs)
     },
-    [status.reload, hosts.reload, incidents.reload, unsettled.reload],
+    [status.reload, hosts.reload, incidents.reload, unsettled.reload, groups.reload],
   )
   useEvery(pollMs, reload)
   useEntries(
@@ -54,7 +57,10 @@ export function OverviewPage() {
     ),
   )
   const list = incidents.value ?? []
-  const open = list.filter(({ ended }) => ended === null)
+  const held = groups.value ?? []
+  const grouped = new Set(held.flatMap(({ members }) => members.map(({ incident }) => incident)))
+  // What a group says is said once.
+  const open = list.filter(({ id, ended }) => ended === null && !grouped.has(id))
   const over = list.filter(({ ended }) => ended !== null).slice(0, recentShown)
   return (
     <>
@@ -63,12 +69,16 @@ export function OverviewPage() {
           unsettled.value === null && unsettled.failure === null ? (
             <p class="loading">Loading…</p>
           ) : (
-            <Standing status={value} unsettled={unsettled.value} onDone={() => reload(0)} />
+            <Standing status={value} groups={held} unsettled={unsettled.value} onDone={() => reload(0)} />
           )
         }
       </Loaded>
       {open.length > 0 && (
-        <Section id="open" title="Open incidents" note={counted(open.length, 'incident')}>
+        <Section
+          id="open"
+          title={held.length > 0 ? 'Other open incidents' : 'Open incidents'}
+          note={counted(open.length, 'incident')}
+        >
           <IncidentTable incidents={open} caption="Open incidents" />
         </Section>
       )}
@@ -88,13 +98,14 @@ export function OverviewPage() {
 
 interface StandingProps {
   status: DaemonStatus
+  groups: readonly CountedGroup[]
   /** The newest of those that are over and not done with; null: they could not be read. */
   unsettled: readonly IncidentSummary[] | null
   onDone: () => void
 }
 
-function Standing({ status, unsettled, onDone }: StandingProps) {
-  const { title, tone } = sentence(status)
+function Standing({ status, groups, unsettled, onDone }: StandingProps) {
+  const { title, tone } = sentence(status, groups)
   const { mode, lastPoll, paused } = status
   return (
     <>
@@ -116,18 +127,22 @@ function Standing({ status, unsettled, onDone }: StandingProps) {
           <ActButton act={paused === null ? pauseAct : resumeAct} onDone={onDone} />
         </span>
       </PageHead>
+      <HeldGroups groups={groups} onDone={onDone} />
+      <Holds status={status} groups={groups} />
       <Unsettled named={unsettled ?? []} count={status.incidents.unsettled.incidents} />
-      <Holds status={status} />
     </>
   )
 }
 
 /** The one sentence that says whether someone must get up. All is well only when everything is known and nothing is left. */
-function sentence(status: DaemonStatus) {
+function sentence(status: DaemonStatus, groups: readonly CountedGroup[]) {
   const { frozen, hosts, incidents, lastPoll, paused } = status
   if (lastPoll === null) return { title: 'Nova not read yet', tone: 'wait' } as const
   if (!lastPoll.ok) return { title: 'Nova does not answer', tone: 'bad' } as const
   if (frozen !== null) return { title: 'Verdicts are frozen', tone: 'wait' } as const
+  const [group] = groups
+  if (group !== undefined && groups.length === 1 && group.members.length === incidents.held)
+    return { title: `${counted(incidents.held, 'host')} of ${group.title} wait for you`, tone: 'bad' } as const
   if (incidents.held > 0)
     return { title: `${counted(incidents.held, 'incident')} held: a person must decide`, tone: 'bad' } as const
   if (incidents.open > 0)
@@ -161,21 +176,18 @@ function Unsettled({ named, count }: { named: readonly IncidentSummary[]; count:
   return (
     <section aria-label="Over, and not all back">
       {named.map((incident) => (
-        <div class={`notice ${isLost(incident) ? 'bad' : 'wait'}`} key={incident.id}>
-          <strong>
-            {incident.host}: {notBackText(incident)}
-          </strong>
-          <p>
-            The incident is over
+        <p class={`unsigned ${isLost(incident) ? 'bad' : 'wait'}`} key={incident.id}>
+          <a href={link.incident(incident.id)}>{incident.host}</a>: {notBackText(incident)}
+          <span class="faint">
             {incident.ended !== null && (
               <>
                 {' '}
-                since <Time at={incident.ended.at} />
+                · ended <Ago at={incident.ended.at} />
               </>
-            )}
-            , and nobody has signed it off. <a href={link.incident(incident.id)}>Why, and what must be done</a>
-          </p>
-        </div>
+            )}{' '}
+            · not signed off
+          </span>
+        </p>
       ))}
       {rest > 0 && (
         <p class="under">
@@ -189,10 +201,11 @@ function Unsettled({ named, count }: { named: readonly IncidentSummary[]; count:
 }
 
 /** Everything that keeps Lifeboat from acting, each with why and since when. Nothing: one quiet line. */
-function Holds({ status }: { status: DaemonStatus }) {
+function Holds({ status, groups }: { status: DaemonStatus; groups: readonly CountedGroup[] }) {
   const { frozen, restartLoop, brake, standingOrders, configuration } = status
   const { refused } = configuration
   const tripped = brake.filter(({ trippedSince }) => trippedSince !== null)
+  const said = new Set(groups.flatMap(({ title, also }) => [title, ...also]))
   return (
     <section class="holds" aria-label="What holds">
       {frozen !== null && (
@@ -209,20 +222,22 @@ function Holds({ status }: { status: DaemonStatus }) {
           <p>{restartLoop.message}.</p>
         </div>
       )}
-      {tripped.map((scope) => (
-        <div class="notice bad" key={scope.scope}>
-          <strong>The brake holds {scope.title}</strong>
-          <p>
-            {scope.message}
-            {scope.trippedSince !== null && (
-              <>
-                , since <Time at={scope.trippedSince} />
-              </>
-            )}
-            .
-          </p>
-        </div>
-      ))}
+      {tripped
+        .filter(({ title }) => !said.has(title))
+        .map((scope) => (
+          <div class="notice bad" key={scope.scope}>
+            <strong>The brake holds {scope.title}</strong>
+            <p>
+              {scope.message}
+              {scope.trippedSince !== null && (
+                <>
+                  , since <Time at={scope.trippedSince} />
+                </>
+              )}
+              .
+            </p>
+          </div>
+        ))}
       {standingOrders.map((order) => (
         <OrderNotice key={`${order.kind} ${scopeText(order.scope)} ${order.source ?? ''}`} order={order} />
       ))}

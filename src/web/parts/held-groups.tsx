@@ -1,0 +1,77 @@
+/** What the brake holds: one card for each failure, with what is behind it and one act for all of it. */
+import type { CountedGroup } from '../../domain/brake.ts'
+import { paths } from '../api/paths.ts'
+import { link } from '../router.ts'
+import { counted, number } from '../words/count.ts'
+import { ActButton, type Act } from './act.tsx'
+import { Time } from './text.tsx'
+
+export function HeldGroups({ groups, onDone }: { groups: readonly CountedGroup[]; onDone: () => void }) {
+  return (
+    <>
+      {groups.map((group) => (
+        <section key={group.scope} class="held-group" aria-labelledby={`held-${group.scope}`}>
+          <header>
+            <h2 id={`held-${group.scope}`}>
+              {capitalised(group.title)}: {counted(group.members.length, 'host')} on hold
+            </h2>
+            <span class="behind">{behind(group)}</span>
+          </header>
+          <p>
+            {group.message}, since <Time at={group.trippedSince} />.
+            {group.also.length > 0 && <span class="under">Also over the limit: {group.also.join(', ')}.</span>}
+          </p>
+          <ul aria-label="Hosts on hold">
+            {group.members.map(({ host, incident, count }) => (
+              <li key={incident}>
+                <a href={link.incident(incident)}>{host}</a>
+                {count !== null && <span class="faint"> {number(count.instances)}</span>}
+              </li>
+            ))}
+          </ul>
+          <ActButton act={overrideAll(group)} onDone={onDone} />
+        </section>
+      ))}
+    </>
+  )
+}
+
+function behind({ instances, running, uncounted, members }: CountedGroup): string {
+  if (uncounted === members.length) return 'counting instances…'
+  const all = `${counted(instances, 'instance')}, ${number(running)} running`
+  return uncounted === 0 ? all : `${all}; ${counted(uncounted, 'host')} not counted yet`
+}
+
+function overrideAll({ scope, title, members, instances }: CountedGroup): Act {
+  const hosts = members.map(({ host }) => host)
+  const many = members.length === 1 ? 'this host' : `all ${members.length} hosts`
+  return {
+    title: members.length === 1 ? 'Override the brake' : `Override the brake for all ${members.length}`,
+    role: 'admin',
+    path: paths.overrideGroup,
+    danger: true,
+    body: { scope, incidents: members.map(({ incident }) => incident) },
+    words: {
+      field: 'reason',
+      label: 'Reason',
+      hint: `How you know that ${many} are dead. The journal keeps it with your name.`,
+    },
+    effect: (
+      <>
+        <p>
+          Lifeboat fences {many} of {title} and evacuates{' '}
+          {instances === 0 ? 'what is on them' : counted(instances, 'instance')}. If they are not dead, that powers off
+          what still runs.
+        </p>
+        <p>
+          <strong>{hosts.join(', ')}</strong>
+        </p>
+      </>
+    ),
+    done: `${counted(members.length, 'host')} of ${title} are past the brake`,
+  }
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
