@@ -169,7 +169,7 @@ test('a release that is older than the journal refuses it in clear words, and le
   const path = closedJournal()
   const db = rawDatabase(path)
   const next = {
-    number: 2,
+    number: migrations.length + 1,
     name: 'replicas',
     breaking: true,
     sql: 'CREATE TABLE replicas (id INTEGER PRIMARY KEY) STRICT',
@@ -180,7 +180,7 @@ test('a release that is older than the journal refuses it in clear words, and le
   const before = readFileSync(path)
   expect(error(() => open(path))).toMatchObject({
     code: 'JOURNAL_UNAVAILABLE',
-    message: `${path} was written by a newer Lifeboat (schema 2 "replicas"; this release knows 1): run the newer release, or give this one a journal of its own`,
+    message: `${path} was written by a newer Lifeboat (schema ${next.number} "replicas"; this release knows ${migrations.length}): run the newer release, or give this one a journal of its own`,
   })
   expect(readFileSync(path).equals(before)).toBe(true)
 })
