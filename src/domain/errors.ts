@@ -56,6 +56,7 @@ export const errorCodes = {
     "The segment's rules or the owner's policy changed meanwhile, and now the instance is not to be evacuated",
   CANCELLED: 'A person cancelled this',
   SHUTDOWN: 'The daemon is stopping',
+  NOT_ACTIVE: 'Another daemon is active: this one reads and sends nothing',
   JOURNAL_UNAVAILABLE: 'The journal cannot be written, and Lifeboat does nothing that it cannot record',
   JOURNAL_CORRUPT: 'The journal does not verify',
   REPORT_REPEATED: 'The same failure was reported before',

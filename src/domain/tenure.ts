@@ -1,0 +1,91 @@
+/**
+ * Who of several daemons acts. Owns the words for it and the port that whatever leaves the house asks: a write to Nova, a power-off, a
+ * notice, an answer to a person. A daemon with a journal of its own acts always; with a shared journal, the one whose tenure it is.
+ */
+import { LifeboatError } from './errors.ts'
+
+/** Where a daemon with a shared journal stands, each with what it means. */
+export const tenureStates = {
+  following: 'Its copy of the journal is not complete: it must not take over',
+  standby: 'Its copy is complete, and another daemon is active: it reads Nova and sends nothing',
+  taking: 'It raised the epoch and has not written its first entry yet: nobody is active',
+  active: 'Its entry began the tenure: while its lease holds, it acts',
+  suspended: 'It is active, and its last renewal is older than the lease: it records and sends nothing',
+  ended: 'Another tenure began, or it was stopped: the process ends',
+} as const
+
+export type TenureState = keyof typeof tenureStates
+
+/** Which state may follow which. */
+export const tenureMoves: Readonly<Record<TenureState, readonly TenureState[]>> = {
+  following: ['standby', 'ended'],
+  standby: ['following', 'taking', 'ended'],
+  taking: ['active', 'standby', 'ended'],
+  active: ['suspended', 'ended'],
+  suspended: ['active', 'ended'],
+  ended: [],
+}
+
+/** What a write, a notice or an answer asks before it leaves. */
+export interface Exit {
+  /**
+   * Resolves once all that was appended is durable and this daemon may act. Throws NOT_ACTIVE (nothing was sent and nothing may be) or,
+   * when `signal` aborts first, HELD_BACK.
+   */
+  permit(signal?: AbortSignal): Promise<void>
+  /** Whether it may act at this very moment: asked in the tick in which bytes leave. */
+  held(): boolean
+  /** Calls once the lease is over or the tenure has ended: what is still unanswered must not be delivered after that. */
+  onLapse(listen: () => void): () => void
+}
+
+/** Of a daemon with a journal of its own. */
+export const openExit: Exit = {
+  permit: () => Promise.resolve(),
+  held: () => true,
+  onLapse: () => () => undefined,
+}
+
+/** A daemon as the others know it. */
+export interface KnownDaemon {
+  name: string
+  /** Where its pages are, for people; empty when it has none. */
+  address: string
+  version: string
+  mode: string
+  configDigest: string
+  copiedSeq: number
+  /** Age of its last good reading of Nova when it wrote this, in ms; null before the first. */
+  goodPollAgeMs: number | null
+  /** ISO, by the clock of its own machine: for people. */
+  at: string
+  /** Whether it was heard of within the last seconds, by our clock. */
+  present: boolean
+}
+
+/** How things stand, for people and machines. */
+export interface TenureView {
+  state: TenureState
+  /** This daemon. */
+  name: string
+  epoch: number
+  /** Who is active; null when nobody is, or it is not known. */
+  active: { name: string; address: string } | null
+  /** What is left of the own lease, in ms; null when this daemon is not active. */
+  leaseLeftMs: number | null
+  /** Entries that were appended here and are not durable yet. */
+  staged: number
+  /** Entries that the shared journal has and the copy has not, as far as is known. */
+  behind: number
+  daemons: KnownDaemon[]
+}
+
+/** Refuses an act on a daemon that is not active, with the way to the one that is. */
+export function notActive({ state, active, name }: Pick<TenureView, 'state' | 'active' | 'name'>): LifeboatError {
+  const where =
+    active === null || active.name === name
+      ? 'No daemon is active at this moment: ask again in some seconds'
+      : `${active.name} is active: do it there${active.address === '' ? '' : ` (${active.address})`}`
+  const details = { state, active: active?.name ?? null, address: active?.address ?? null }
+  return new LifeboatError('NOT_ACTIVE', `${name} does not act. ${where}`, { retry: 'after', details })
+}
