@@ -168,6 +168,7 @@ module.exports = {
       'HTTP to the cloud, to BMCs, to witnesses and to receivers of notices only there.',
     ),
     only('sql-in-the-journal', 'better-sqlite3', ['journal'], 'All SQL lives in the journal.'),
+    only('mariadb-in-the-shared-journal', 'mysql2', ['journal/shared'], 'One place speaks to the shared database.'),
     only('pino-in-telemetry', 'pino', ['telemetry'], 'One place makes loggers.'),
     only('prom-client-in-telemetry', 'prom-client', ['telemetry'], 'One place makes metrics.'),
     only('cron-in-the-daemon', 'node-cron', ['config', 'daemon', 'orders'], 'Calendar windows and calendar work only.'),

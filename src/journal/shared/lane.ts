@@ -1,0 +1,160 @@
+/**
+ * One connection to one of several nodes, which moves to the next node by itself. Owns the time limits: the driver has none for a statement, so
+ * a statement that takes too long loses its connection. It sends a statement once and never again: whether to repeat it is the caller's decision.
+ */
+import { createConnection, type Connection, type ConnectionOptions, type QueryResult } from 'mysql2'
+import { deadline, isAborted, type Clock } from '../../domain/clock.ts'
+import { StoreTrouble } from './store.ts'
+import { checkAddress, tlsOptions, type Tls } from './tls.ts'
+import { troubleOf } from './trouble.ts'
+
+export interface Node {
+  host: string
+  port: number
+}
+
+export interface LaneParts {
+  nodes: readonly Node[]
+  /** Everything but the address and TLS. */
+  access: ConnectionOptions
+  /** Null: no TLS. */
+  tls: Tls | null
+  clock: Clock
+  /** For one node: the next one is tried after that. */
+  connectLimitMs: number
+  /** For a whole call: its wait for calls before it, connecting, and its statements. */
+  statementLimitMs: number
+  /** Statements that each new connection begins with. */
+  settings: readonly string[]
+}
+
+/** Sends one statement. Rejects with what the driver says. */
+export type Ask = <T extends QueryResult>(sql: string, values?: readonly unknown[]) => Promise<T>
+
+export class Lane {
+  readonly #parts: LaneParts
+  /** Counts up; modulo the number of nodes it is the node in use. */
+  #node = 0
+  #connection: Connection | null = null
+  #turn: Promise<unknown> = Promise.resolve()
+  #closed = false
+
+  constructor(parts: LaneParts) {
+    this.#parts = parts
+  }
+
+  /** Runs `work` on the connection, one call at a time and in order. Throws StoreTrouble alone. */
+  run<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
+    const limit = deadline(this.#parts.clock, this.#parts.statementLimitMs)
+    const turn = this.#turn.then(() => this.#attempt(work, limit.signal)).finally(limit.release)
+    this.#turn = turn.catch(() => undefined)
+    return turn
+  }
+
+  /** Calls under way fail, as if the connection were lost. */
+  close(): void {
+    this.#closed = true
+    if (this.#connection !== null) this.#leave(this.#connection)
+  }
+
+  async #attempt<T>(work: (ask: Ask) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const connection = await this.#connected(signal)
+    const node = this.#current()
+    try {
+      return await within(signal, work(asking(connection)))
+    } catch (thrown) {
+      const trouble = troubleOf(thrown, node)
+      // What the account may not do on one node it may not do on another. All else may go well there.
+      if (trouble.kind === 'again') this.#leave(connection)
+      throw trouble
+    }
+  }
+
+  /** The connection in use, or one to the first node that lets us in. Throws StoreTrouble that says that nothing was sent. */
+  async #connected(signal: AbortSignal): Promise<Connection> {
+    let trouble = new StoreTrouble('again', 'The statement was not sent in time', { maybeDone: false })
+    for (let tries = 0; ; tries++) {
+      if (this.#closed) throw this.#afterClose()
+      if (isAborted(signal)) throw trouble
+      if (this.#connection !== null) return this.#connection
+      if (tries === this.#parts.nodes.length) throw trouble
+      const node = this.#current()
+      try {
+        this.#connection = await this.#connect(node, signal)
+      } catch (thrown) {
+        const { kind, message, cause } = troubleOf(thrown, node)
+        trouble = new StoreTrouble(kind, message, { maybeDone: false, cause })
+        if (kind === 'refused') throw trouble
+        this.#node += 1
+      }
+    }
+  }
+
+  #afterClose(): StoreTrouble {
+    if (this.#connection !== null) this.#leave(this.#connection)
+    return new StoreTrouble('again', 'The store is closed', { maybeDone: false })
+  }
+
+  async #connect(node: Node, parent: AbortSignal): Promise<Connection> {
+    const { access, tls, clock, connectLimitMs, settings } = this.#parts
+    const limit = deadline(clock, connectLimitMs, parent)
+    const connection = createConnection({
+      ...{ ...access, ...node, ...tlsOptions(tls, node.host) },
+      connectTimeout: connectLimitMs,
+    })
+    // An idle connection that the node loses says so here alone; without a listener it would end the process.
+    connection.on('error', () => this.#leave(connection))
+    try {
+      await within(limit.signal, opened(connection))
+      checkAddress(tls, node.host, connection)
+      const ask = asking(connection)
+      for (const setting of settings) await within(limit.signal, ask(setting))
+      return connection
+    } catch (thrown) {
+      connection.destroy()
+      throw thrown
+    } finally {
+      limit.release()
+    }
+  }
+
+  /** Destroys the connection; the next call goes to the next node. What an earlier connection says late moves nothing. */
+  #leave(connection: Connection): void {
+    connection.destroy()
+    if (this.#connection !== connection) return
+    this.#connection = null
+    this.#node += 1
+  }
+
+  #current(): Node {
+    const { nodes } = this.#parts
+    const node = nodes[this.#node % nodes.length]
+    if (node === undefined) throw new StoreTrouble('again', 'No node is configured', { maybeDone: false })
+    return node
+  }
+}
+
+function opened(connection: Connection): Promise<void> {
+  return new Promise((resolve, reject) => connection.connect((error) => (error === null ? resolve() : reject(error))))
+}
+
+function asking(connection: Connection): Ask {
+  return <T extends QueryResult>(sql: string, values: readonly unknown[] = []) =>
+    new Promise<T>((resolve, reject) => {
+      connection.query<T>({ sql, values: [...values] }, (error, result) => {
+        if (error === null) resolve(result)
+        else reject(error)
+      })
+    })
+}
+
+/** As `work`, or StoreTrouble once the signal aborts. */
+function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = (): void => reject(new StoreTrouble('again', 'no answer in time', { maybeDone: true }))
+    const settled = (): void => signal.removeEventListener('abort', late)
+    signal.addEventListener('abort', late, { once: true })
+    if (signal.aborted) late()
+    work.finally(settled).then(resolve, reject)
+  })
+}
