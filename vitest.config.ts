@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/nova/**', 'test/web/**', 'node_modules/**'],
+    exclude: ['test/galera/**', 'test/nova/**', 'test/web/**', 'node_modules/**'],
     // Of tests that start daemons of their own, where the machine does much else; a test that hangs hangs for ever.
     testTimeout: 60_000,
     hookTimeout: 60_000,

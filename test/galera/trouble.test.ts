@@ -1,0 +1,144 @@
+/** The shared store on three real nodes of MariaDB Galera, of which some are killed, stopped or cut off. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { SharedRow, SharedStore } from '../../src/journal/shared/store.ts'
+import { row, start } from '../journal/shared/store-contract.ts'
+import { Stage } from './stage.ts'
+
+const stage = new Stage()
+const { cluster } = stage
+beforeAll(() => cluster.start(), 120_000)
+beforeEach(() => cluster.tables())
+afterEach(() => stage.closeStores())
+afterAll(() => cluster.stop())
+
+/** A vote on a dead node takes six seconds, and the statement that it held up is sent again after it. */
+const longestStandstillMs = 15_000
+
+/** Appends one entry after the other, as the protocol has it, and measures the longest wait for one. */
+class Writer {
+  readonly acknowledged: SharedRow[] = []
+  longestMs = 0
+  #isStopping = false
+  #done: Promise<void>
+
+  constructor(store: SharedStore) {
+    this.#done = this.#write(store)
+    // Rejects when `finish` is called, not before anyone listens.
+    this.#done.catch(() => undefined)
+  }
+
+  async reached(entries: number): Promise<void> {
+    await expect.poll(() => this.acknowledged.length).toBeGreaterThanOrEqual(entries)
+  }
+
+  async finish(): Promise<void> {
+    this.#isStopping = true
+    await this.#done
+  }
+
+  async #write(store: SharedStore): Promise<void> {
+    while (!this.#isStopping) {
+      const before = this.acknowledged.at(-1) ?? start
+      const entry = row(before.seq + 1, `entry ${before.seq + 1}`)
+      const sentAt = performance.now()
+      const end = await stage.untilAnswered(() => store.insert(before, [entry]))
+      if (end === 'taken') expect(await stage.untilAnswered(() => store.hashAt(entry.seq))).toBe(entry.hash)
+      if (end === 'nothing') throw new Error(`the entry before ${entry.seq} is gone`)
+      this.longestMs = Math.max(this.longestMs, performance.now() - sentAt)
+      this.acknowledged.push(entry)
+    }
+  }
+}
+
+/** Every acknowledged entry is on each node, once and in order, and no other one is. */
+async function expectNothingLost({ acknowledged }: Writer): Promise<void> {
+  const wanted = acknowledged.map(({ seq, hash }) => ({ seq, hash }))
+  expect(await stage.onEachNode()).toEqual([wanted, wanted, wanted])
+}
+
+describe('the node that is asked', () => {
+  it('costs the caller seconds and no acknowledged entry when it is killed', async () => {
+    const writer = new Writer(stage.store(2))
+    await writer.reached(20)
+    cluster.signal(2, 'SIGKILL')
+    await writer.reached(writer.acknowledged.length + 20)
+    await writer.finish()
+    expect(writer.longestMs).toBeLessThan(longestStandstillMs)
+    await cluster.run(2)
+    await expectNothingLost(writer)
+  })
+
+  it('costs the caller seconds and no acknowledged entry when it stands still and goes on', async () => {
+    const writer = new Writer(stage.store(3))
+    await writer.reached(20)
+    cluster.signal(3, 'SIGSTOP')
+    await writer.reached(writer.acknowledged.length + 20)
+    cluster.signal(3, 'SIGCONT')
+    await cluster.whole()
+    await writer.finish()
+    expect(writer.longestMs).toBeLessThan(longestStandstillMs)
+    await expectNothingLost(writer)
+  })
+
+  it('is left for the next one within the time for a connection when it lets nobody in', async () => {
+    cluster.signal(1, 'SIGSTOP')
+    const store = stage.store(1)
+    const askedAt = performance.now()
+    await store.look(0, 0)
+    const tookMs = performance.now() - askedAt
+    cluster.signal(1, 'SIGCONT')
+    await cluster.whole()
+    expect(tookMs).toBeGreaterThan(900)
+    expect(tookMs).toBeLessThan(2_000)
+  })
+})
+
+it('says within the time for a statement that it may be done, when the node hangs in the middle of it', async () => {
+  const store = stage.storeOf(1)
+  expect(await store.insert(start, [row(1, 'a')])).toBe('inserted')
+  cluster.signal(1, 'SIGSTOP')
+  const askedAt = performance.now()
+  const calls = [store.insert(row(1, 'a'), [row(2, 'b')]), store.insert(row(2, 'b'), [row(3, 'c')])]
+  const ends = await Promise.allSettled(calls)
+  const tookMs = performance.now() - askedAt
+  cluster.signal(1, 'SIGCONT')
+  await cluster.whole()
+  const again = (maybeDone: boolean): object => ({ status: 'rejected', reason: { kind: 'again', maybeDone } })
+  // The second one waited for the first, and was never sent.
+  expect(ends).toMatchObject([again(true), again(false)])
+  expect(tookMs).toBeLessThan(3_500)
+})
+
+it('refuses everything in a minority once the vote is over, while the majority goes on', async () => {
+  const [few, many] = [stage.storeOf(3), stage.store(1)]
+  expect(await many.insert(start, [row(1, 'a')])).toBe('inserted')
+  expect(await few.hashAt(1)).toBe(row(1, 'a').hash)
+  await cluster.isolate(3)
+  onTestFinished(() => cluster.rejoin(3))
+  // Until then the node answers reads, with what it had.
+  const refused = { kind: 'again', maybeDone: false }
+  await expect.poll(() => few.look(0, 0).catch((thrown: unknown) => thrown)).toMatchObject(refused)
+  await expect(few.insert(row(1, 'a'), [row(2, 'few')])).rejects.toMatchObject(refused)
+  await expect(few.renew(0, '')).rejects.toMatchObject(refused)
+  expect(await stage.untilAnswered(() => many.insert(row(1, 'a'), [row(2, 'many')]))).toBe('inserted')
+  await cluster.rejoin(3)
+  expect(await stage.untilAnswered(() => few.hashAt(2))).toBe(row(2, 'many').hash)
+})
+
+it('says that a write may be done that waits for an answer as its node is cut off', async () => {
+  // Longer than the vote: what the node itself says of the write is looked at.
+  const few = stage.store(3, {}, { nodes: cluster.addresses.slice(2), statementLimitMs: 15_000 })
+  await few.look(0, 0)
+  await cluster.isolate(3)
+  onTestFinished(() => cluster.rejoin(3))
+  await expect(few.insert(start, [row(1, 'a')])).rejects.toMatchObject({ kind: 'again', maybeDone: true })
+})
+
+it('has every acknowledged entry after all nodes crashed together', async () => {
+  const writer = new Writer(stage.store(1))
+  await writer.reached(200)
+  await cluster.crashAndRecover()
+  await writer.reached(writer.acknowledged.length + 20)
+  await writer.finish()
+  await expectNothingLost(writer)
+})

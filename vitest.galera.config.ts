@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+// The shared journal on real nodes of MariaDB Galera: needs root and Debian's mariadb-server. One file at a time, for each has a cluster.
+export default defineConfig({
+  test: {
+    include: ['test/galera/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    pool: 'forks',
+    // A poll's default of one second is shorter than a cluster takes to vote a node out.
+    expect: { poll: { timeout: 20_000 } },
+    fileParallelism: false,
+  },
+})
