@@ -16,6 +16,8 @@ export interface PublicSources {
   contentType: string
   metricsText(): Promise<string>
   health: { live(): Health; ready(): Health }
+  /** Whether this daemon is the one that acts: a proxy sends people and monitors there. Default: it is. */
+  active?: () => Health
   observer?: Observer
 }
 
@@ -29,6 +31,7 @@ export function publicListener(sources: PublicSources): FastifyInstance {
   for (const [route, look] of [
     ['/healthz', () => sources.health.live()],
     ['/readyz', () => sources.health.ready()],
+    ['/active', () => sources.active?.() ?? { ok: true, problems: [] }],
   ] as const) {
     server.get(route, (_request, reply) => {
       const { ok, problems } = look()

@@ -23,7 +23,7 @@ export const onSocket: Identify = () => ({ caller: { name: 'socket', role: 'admi
 
 /** The routes on a server of their own, not yet listening. */
 export function restServer(sources: RestSources, identify: Identify): FastifyInstance {
-  const server = createServer({ observer: sources.observer })
+  const server = createServer({ observer: sources.observer, recorded: sources.recorded })
   addRest(server, sources, identify)
   return server
 }

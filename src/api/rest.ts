@@ -30,6 +30,8 @@ export interface RestSources {
   observer?: Observer
   /** The cloud is simulated, and its plugs are pulled here. */
   simulation?: Simulation
+  /** Resolves once what a request has put on record is durable. Default: at once. */
+  recorded?: (() => Promise<void>) | undefined
 }
 
 /** A caller who is known, and what the journal keeps of how. */

@@ -59,6 +59,7 @@ const httpStatus: Partial<Record<ErrorCode, number>> = {
   MONITOR_FROZEN: 409,
   PAUSED: 409,
   OBSERVING: 409,
+  NOT_ACTIVE: 409,
   FENCING_MISSING: 409,
   PROOF_INVALID: 422,
   CONFIG_INVALID: 422,
@@ -74,11 +75,20 @@ export type ServerExtras = Pick<FastifyHttpsOptions<Server>, 'trustProxy' | 'gen
   http?: { connectionsCheckingInterval: number }
   /** Told of our own failures, with what caused them: the caller hears one sentence. */
   observer?: Observer | undefined
+  /** Resolves once what a request has put on record is durable: no write is answered as done before that. Default: at once. */
+  recorded?: (() => Promise<void>) | undefined
   /** Asked first about what no route answers; null: it is not there. */
   fallback?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null
 }
 
-export function createServer({ https, http, observer, fallback, ...extras }: ServerExtras = {}): FastifyInstance {
+export function createServer({
+  https,
+  http,
+  observer,
+  fallback,
+  recorded,
+  ...extras
+}: ServerExtras = {}): FastifyInstance {
   const server = Fastify({
     bodyLimit: bodyLimitBytes,
     ...extras,
@@ -117,6 +127,11 @@ export function createServer({ https, http, observer, fallback, ...extras }: Ser
       done(new LifeboatError('USAGE', invalid('the header Host is missing')))
     else done()
   })
+  if (recorded !== undefined)
+    server.addHook('onSend', async ({ method }, reply, payload) => {
+      if (method !== 'GET' && method !== 'HEAD' && reply.statusCode < 400) await recorded()
+      return payload
+    })
   server.setNotFoundHandler((request, reply) => {
     const instead = fallback?.(request, reply) ?? null
     if (instead !== null) return instead

@@ -47,6 +47,19 @@ export interface Via {
 export interface EntryData {
   'daemon.started': { version: string; mode: 'observe' | 'armed'; pid: number }
   'daemon.stopped': { reason: string }
+  /** This daemon acts from here on, with a shared journal: `from` acted before (empty: nobody), and was silent for so long. */
+  'tenure.began': {
+    epoch: number
+    holder: string
+    from: string
+    why: string
+    silentMs: number
+    version: string
+    format: number
+    config: string
+  }
+  /** It gave the tenure up in order: nothing of it follows. */
+  'tenure.ended': { epoch: number; holder: string; why: string }
   /** A reload was asked for by `by` (a person, or SIGHUP). `changed` and `waiting` are names of options, never values. */
   'config.reloaded': { by: string; reason: string; changed: string[]; waiting: string[]; files: string[]; via?: Via }
   /** It was refused, and what held before holds on. */

@@ -1,4 +1,4 @@
-/** The journal port: append, read, lease. Narrow on purpose, so that a replicated store can stand behind it later. */
+/** The journal port: append and read. One daemon's own file stands behind it, or a store that several share. */
 import type { Entry, EntryKind, IncidentId, NewEntry } from './entry.ts'
 import type { InstanceId } from './instance.ts'
 
@@ -38,10 +38,16 @@ export interface JournalReader {
 
 export interface Journal extends JournalReader {
   /**
-   * Writes entries in one transaction; durable when it returns (law L2). Throws JOURNAL_UNAVAILABLE when it cannot:
-   * then nothing was written and nothing may be done. Without entries it only finds out whether it could.
+   * Writes entries in one transaction; durable when it returns, or before anything that rests on it leaves (law L2). Throws JOURNAL_UNAVAILABLE
+   * when it cannot, and NOT_ACTIVE where another daemon writes: then nothing was written and nothing may be done. Without entries it only finds
+   * out whether it could.
    */
   append(entries: NewEntry[]): Entry[]
   /** Every entry that is appended from now on, in order. */
   onAppend(listen: (entry: Entry) => void): void
+  /**
+   * The same, once each is durable. A shared journal appends at once and makes durable behind the caller (exits wait for it, domain/tenure.ts);
+   * what people are told must not be taken back.
+   */
+  onDurable(listen: (entry: Entry) => void): void
 }

@@ -33,6 +33,8 @@ export interface Exit {
    * when `signal` aborts first, HELD_BACK.
    */
   permit(signal?: AbortSignal): Promise<void>
+  /** Resolves once all that was appended is durable. Throws NOT_ACTIVE when that cannot be any more, HELD_BACK when `signal` aborts first. */
+  recorded(signal?: AbortSignal): Promise<void>
   /** Whether it may act at this very moment: asked in the tick in which bytes leave. */
   held(): boolean
   /** Calls once the lease is over or the tenure has ended: what is still unanswered must not be delivered after that. */
@@ -42,6 +44,7 @@ export interface Exit {
 /** Of a daemon with a journal of its own. */
 export const openExit: Exit = {
   permit: () => Promise.resolve(),
+  recorded: () => Promise.resolve(),
   held: () => true,
   onLapse: () => () => undefined,
 }

@@ -32,11 +32,15 @@ export interface EntryRow {
   hash: string
 }
 
+/** The exact text that is hashed: all columns but the hash itself. */
+export function entryText(row: Omit<EntryRow, 'hash'>): string {
+  const { seq, at, actor, incident, host, instance, step, kind, data, prev_hash } = row
+  return JSON.stringify(['lifeboat/1', seq, at, actor, incident, host, instance, step, kind, data, prev_hash])
+}
+
 /** The hash of a row, over all its columns but the hash itself. */
 export function entryHash(row: Omit<EntryRow, 'hash'>): string {
-  const { seq, at, actor, incident, host, instance, step, kind, data, prev_hash } = row
-  const text = JSON.stringify(['lifeboat/1', seq, at, actor, incident, host, instance, step, kind, data, prev_hash])
-  return createHash('sha256').update(text, 'utf8').digest('hex')
+  return createHash('sha256').update(entryText(row), 'utf8').digest('hex')
 }
 
 export interface ChainState {

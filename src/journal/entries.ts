@@ -14,6 +14,8 @@ export interface EntryQueries {
   newest(): { seq: number; hash: string }
   /** Null when there is no such entry. */
   hashAt(seq: number): string | null
+  /** Rows after `seq` as they are stored, at most `limit`. */
+  rows(seq: number, limit: number): EntryRow[]
   /** As `verify`, with a pause after each page, so that a daemon can do its work meanwhile. Entries may be added. */
   verifyInPieces(pause: () => Promise<void>): Promise<ChainState>
 }
@@ -63,8 +65,11 @@ export function entryQueries(db: Database.Database): EntryQueries {
   )
   const hashAt = db.prepare<[number], { hash: string }>('SELECT hash FROM entries WHERE seq = ?')
 
+  const page = db.prepare<[number, number], EntryRow>('SELECT * FROM entries WHERE seq > ? ORDER BY seq LIMIT ?')
+
   return {
     read,
+    rows: (seq, limit) => page.all(seq, limit),
     newest: () => newest.get() ?? { seq: 0, hash: genesisHash },
     hashAt: (seq) => hashAt.get(seq)?.hash ?? null,
     *each(filter = {}) {
@@ -81,7 +86,6 @@ export function entryQueries(db: Database.Database): EntryQueries {
     },
     verifyInPieces: async (pause) => {
       const state = startOfChain()
-      const page = db.prepare<[number, number], EntryRow>('SELECT * FROM entries WHERE seq > ? ORDER BY seq LIMIT ?')
       for (;;) {
         const rows = page.all(state.entries, verifiedAtOnce)
         for (const row of rows) if (!extendChain(state, row)) return state

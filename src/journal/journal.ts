@@ -10,15 +10,16 @@ import { dirname, join } from 'node:path'
 import type Database from 'better-sqlite3'
 import type { Clock } from '../domain/clock.ts'
 import type { Entry, NewEntry } from '../domain/entry.ts'
+import { LifeboatError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import { openDatabase } from './database.ts'
 import { backUp, backUpNow } from './backup.ts'
 import { canonicalJson, wellFormed } from './canonical.ts'
-import { entryHash, type EntryRow } from './chain.ts'
+import { entryHash, extendChain, type ChainState, type EntryRow } from './chain.ts'
 import { derivation } from './derive.ts'
 import { toEntry } from './entries.ts'
 import { journalFailure, writeFailure } from './failure.ts'
-import { keepHead, readKeptHead, type KeptHead } from './kept-head.ts'
+import { keepHead, readKeptHead, type Head, type KeptHead } from './kept-head.ts'
 import { takeLease, type Lease } from './lease.ts'
 import { preparePlace } from './place.ts'
 import { journalView, type JournalView } from './reader.ts'
@@ -51,6 +52,11 @@ export interface JournalWriter extends Journal, JournalView {
   path: string
   /** A word for anyone who reads the log: the journal was opened, and nothing shows whether its end is missing. Else null. */
   warning: string | null
+  /**
+   * Writes entries that another daemon wrote, exactly as they are. Throws JOURNAL_UNAVAILABLE, and JOURNAL_CORRUPT when they do not follow the
+   * newest entry: then none was written.
+   */
+  takeIn(rows: readonly EntryRow[]): Entry[]
   /** Makes the derived tables again from the entries, in one transaction. Returns how many entries were read. */
   rebuild(): number
   /** Copies the log into the database file and cuts the log back. False, at once, when a reader stands in the way. */
@@ -116,19 +122,21 @@ function journalWriter(
   const insert = db.prepare<[EntryRow]>(
     `INSERT INTO entries VALUES (@seq, @at, @actor, @incident, @host, @instance, @step, @kind, @data, @prev_hash, @hash)`,
   )
-
-  const appendAll = db.transaction((added: PreparedEntry[]): Entry[] => {
-    const at = new Date(options.clock.wall()).toISOString()
-    let previous = view.head()
-    return added.map((entry) => {
-      const row = { seq: previous.seq + 1, at, ...entry, prev_hash: previous.hash }
-      const complete: EntryRow = { ...row, hash: entryHash(row) }
-      insert.run(complete)
-      previous = complete
-      const written = toEntry(complete)
+  const insertAll = (rows: readonly EntryRow[]): Entry[] =>
+    rows.map((row) => {
+      insert.run(row)
+      const written = toEntry(row)
       tables.apply(written)
       return written
     })
+  const appendAll = db.transaction((added: PreparedEntry[]): Entry[] =>
+    insertAll(linkedRows(added, view.head(), new Date(options.clock.wall()).toISOString())),
+  )
+  const takeAll = db.transaction((rows: readonly EntryRow[]): Entry[] => {
+    const { seq, hash } = view.head()
+    const state: ChainState = { entries: seq, head: hash, broken: null }
+    for (const row of rows) if (!extendChain(state, row)) throw doesNotFollow(path, state.broken)
+    return insertAll(rows)
   })
   const rebuildAll = db.transaction((): number => {
     tables.clear()
@@ -173,6 +181,18 @@ function journalWriter(
   }
 
   const keeper = keepHead(path, view.head())
+  const commit = (work: () => Entry[]): Entry[] => {
+    const written = timed(() =>
+      write(() => {
+        const committed = work()
+        // Only now: the head must never be ahead of what is on disk.
+        for (const newest of committed.slice(-1)) keeper.keep(newest)
+        return committed
+      }),
+    )
+    announce.tell(written)
+    return written
+  }
 
   return {
     ...view,
@@ -181,18 +201,11 @@ function journalWriter(
     append: (entries) => {
       if (entries.length === 0) return nothingToAppend()
       const prepared = entries.map(prepareEntry)
-      const written = timed(() =>
-        write(() => {
-          const committed = appendAll.immediate(prepared)
-          // Only now: the head must never be ahead of what is on disk.
-          for (const newest of committed.slice(-1)) keeper.keep(newest)
-          return committed
-        }),
-      )
-      announce.tell(written)
-      return written
+      return commit(() => appendAll.immediate(prepared))
     },
+    takeIn: (rows) => (rows.length === 0 ? [] : commit(() => takeAll.immediate(rows))),
     onAppend: (listen) => announce.add(listen),
+    onDurable: (listen) => announce.add(listen),
     rebuild: () => write(() => rebuildAll.immediate()),
     checkpoint: () => write(() => cutLogBack(db, busyTimeoutMs)),
     backup: (file) => backUp(db, file),
@@ -215,10 +228,26 @@ function cutLogBack(db: Database.Database, busyTimeoutMs: number): boolean {
   }
 }
 
-type PreparedEntry = Omit<EntryRow, 'seq' | 'at' | 'prev_hash' | 'hash'>
+export type PreparedEntry = Omit<EntryRow, 'seq' | 'at' | 'prev_hash' | 'hash'>
+
+/** The rows that follow `head`. `at`: ISO, of all of them. */
+export function linkedRows(added: readonly PreparedEntry[], head: Head, at: string): EntryRow[] {
+  let previous = head
+  return added.map((entry) => {
+    const row = { seq: previous.seq + 1, at, ...entry, prev_hash: previous.hash }
+    const complete: EntryRow = { ...row, hash: entryHash(row) }
+    previous = complete
+    return complete
+  })
+}
+
+function doesNotFollow(path: string, broken: ChainState['broken']): LifeboatError {
+  const what = broken === null ? '' : `: entry ${broken.seq} does not fit (${broken.problem})`
+  return new LifeboatError('JOURNAL_CORRUPT', `What was read for ${path} does not follow its newest entry${what}`)
+}
 
 /** The columns that the writer gives. Throws INVARIANT when the data has no JSON form: before anything is written. */
-function prepareEntry(entry: NewEntry): PreparedEntry {
+export function prepareEntry(entry: NewEntry): PreparedEntry {
   const column = (value: string | undefined): string | null => (value === undefined ? null : wellFormed(value))
   return {
     actor: wellFormed(entry.actor ?? 'daemon'),
@@ -235,7 +264,7 @@ function prepareEntry(entry: NewEntry): PreparedEntry {
  * Tells listeners of entries in the order of their sequence, each after its commit. An append that a listener makes is told
  * when everybody has heard of the one before it.
  */
-function announcer(onError: (thrown: unknown) => void): {
+export function announcer(onError: (thrown: unknown) => void): {
   add(listen: (entry: Entry) => void): void
   tell(entries: Entry[]): void
 } {
@@ -264,7 +293,7 @@ function announcer(onError: (thrown: unknown) => void): {
   }
 }
 
-function rethrowLater(thrown: unknown): void {
+export function rethrowLater(thrown: unknown): void {
   queueMicrotask(() => {
     throw thrown
   })

@@ -8,7 +8,7 @@ import type { Entry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { EntryFilter, JournalReader, VerifiedChain } from '../domain/journal.ts'
 import { openDatabase } from './database.ts'
-import type { ChainState } from './chain.ts'
+import type { ChainState, EntryRow } from './chain.ts'
 import { entryQueries } from './entries.ts'
 import { journalFailure } from './failure.ts'
 import { lostEnd, readKeptHead, type Head, type KeptHead } from './kept-head.ts'
@@ -29,6 +29,10 @@ export interface JournalView extends JournalReader {
   verifyInPieces(pause: () => Promise<void>): Promise<VerifiedChain>
   /** The newest entry: its sequence (0 when there is none) and hash. */
   head(): Head
+  /** Null when there is no such entry. */
+  hashAt(seq: number): string | null
+  /** Rows after `seq` as they are stored, at most `limit`. */
+  rows(seq: number, limit: number): EntryRow[]
 }
 
 /** Opens an existing journal read-only. Throws JOURNAL_UNAVAILABLE, JOURNAL_CORRUPT. */
@@ -70,6 +74,8 @@ export function journalView(db: Database.Database, path: string): JournalView {
     read: (filter) => guarded(() => queries.read(filter)),
     each: (filter) => queries.each(filter),
     head: () => guarded(() => queries.newest()),
+    hashAt: (seq) => guarded(() => queries.hashAt(seq)),
+    rows: (seq, limit) => guarded(() => queries.rows(seq, limit)),
     // The head first: the journal may grow meanwhile, the head must not.
     verify: () =>
       guarded(() => {

@@ -8,6 +8,7 @@ import type { CallOptions, Cloud } from '../domain/cloud.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
+import type { Exit } from '../domain/tenure.ts'
 import type { TokenCheck } from '../domain/token-holder.ts'
 import type { Wire } from '../domain/wire.ts'
 import { endpointOf } from './catalogue.ts'
@@ -42,6 +43,8 @@ export interface CloudOptions {
   wire?: Wire | undefined
   /** 0 to 1, for the jitter of pauses between tries. Default: Math.random. */
   random?: (() => number) | undefined
+  /** What every write waits for. Default: nothing. */
+  exit?: Exit | undefined
 }
 
 /** How the cloud is reached, for people. No secrets. */
@@ -86,9 +89,10 @@ export function openSession(options: CloudOptions): {
     largestAnswerBytes: options.largestAnswerBytes ?? 64 * 1024 * 1024,
     wire: options.wire,
     random: options.random,
+    exit: options.exit,
   })
   const keystone = new Keystone(config, transport, clock, readMs)
-  const session = new Session(config, transport, keystone, clock, { readMs, writeMs })
+  const session = new Session(config, transport, keystone, clock, { readMs, writeMs }, options.exit)
   return { session, transport, keystone }
 }
 

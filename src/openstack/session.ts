@@ -8,6 +8,7 @@ import { deadline } from '../domain/clock.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { CallOptions } from '../domain/cloud.ts'
 import { LifeboatError, ensureError } from '../domain/errors.ts'
+import { openExit, type Exit } from '../domain/tenure.ts'
 import { readAnswer } from './answers.ts'
 import { calls, pathOf } from './call-table.ts'
 import type { ApiCall } from './call-table.ts'
@@ -56,11 +57,20 @@ export class Session {
   readonly #keystone: Keystone
   readonly #clock: Clock
   readonly #limits: SessionLimits
+  readonly #exit: Exit
   readonly #scrub = (text: string): string => this.#keystone.scrub(text)
   #versions: { range: MicroversionRange; untilMs: number } | null = null
   #discovery: Promise<MicroversionRange> | null = null
 
-  constructor(config: CloudConfig, transport: Transport, keystone: Keystone, clock: Clock, limits: SessionLimits) {
+  constructor(
+    config: CloudConfig,
+    transport: Transport,
+    keystone: Keystone,
+    clock: Clock,
+    limits: SessionLimits,
+    exit: Exit = openExit,
+  ) {
+    this.#exit = exit
     this.#config = config
     this.#transport = transport
     this.#keystone = keystone
@@ -121,7 +131,8 @@ export class Session {
     if (guard.signal.aborted) throw interrupted(call, guard)
     const query = new URLSearchParams(ask.query ?? {}).toString()
     const url = `${this.#base(call, token)}${pathOf(call, ask.ids)}${query === '' ? '' : `?${query}`}`
-    // A token, or a first try, may have taken half a minute.
+    if (call.write) await this.#exit.permit(guard.signal)
+    // A token, a first try or the journal may have taken half a minute.
     ask.mayLeave?.()
     const answer = await this.#transport.send({
       call,

@@ -7,12 +7,14 @@
 import { randomUUID } from 'node:crypto'
 import http from 'node:http'
 import https from 'node:https'
+import type { Socket } from 'node:net'
 import axios from 'axios'
 import type { AxiosAdapter, AxiosInstance } from 'axios'
 import { sleep } from '../domain/clock.ts'
 import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
+import { openExit, type Exit } from '../domain/tenure.ts'
 import type { Wire } from '../domain/wire.ts'
 import { readNamedFile } from '../system/regular-file.ts'
 import type { TlsChoice } from './cloud-config.ts'
@@ -30,6 +32,8 @@ export interface TransportOptions {
   wire?: Wire | undefined
   /** 0 to 1, for the jitter of pauses. Default: Math.random. */
   random?: (() => number) | undefined
+  /** What every write asks in the tick in which its bytes leave. Default: nothing. */
+  exit?: Exit | undefined
 }
 
 /** Enough for a big recovery's read-backs without drowning a small API server. */
@@ -106,7 +110,7 @@ export class Transport {
     const { call } = ask
     const started = clock.now()
     const agents = this.#agents[call.write ? 'write' : 'read']
-    const wire = watchedWire()
+    const wire = watchedWire(call.write ? (this.#options.exit ?? openExit) : openExit)
     let outcome: HttpAnswer | LifeboatError
     try {
       const response = await this.#client.request<string>({
@@ -133,6 +137,8 @@ export class Transport {
         guard: ask.guard,
         target: originOf(ask.url),
       })
+    } finally {
+      wire.over()
     }
     this.#options.observer.request?.({
       service: call.service,
@@ -165,14 +171,26 @@ function unwrapped(outcome: HttpAnswer | LifeboatError): HttpAnswer {
   return outcome
 }
 
-/** Node's own request, watched: only once the connection stands can anything have reached the service. */
-function watchedWire(): { transport: unknown; sent: () => boolean } {
+/**
+ * Node's own request, watched: only once the connection stands can anything have reached the service. In that tick the exit is asked, and once
+ * it lapses an unanswered connection is reset, so that the kernel delivers nothing after a partition heals.
+ */
+function watchedWire(exit: Exit): { transport: unknown; sent: () => boolean; over: () => void } {
   let sent = false
+  let over = (): void => undefined
+  const leave = (socket: Socket): void => {
+    if (!exit.held()) {
+      socket.destroy(new Error('not sent: this daemon may not act any more'))
+      return
+    }
+    sent = true
+    over = exit.onLapse(() => void socket.resetAndDestroy())
+  }
   const watch = (request: http.ClientRequest): http.ClientRequest =>
     request.once('socket', (socket) => {
       const encrypted = 'encrypted' in socket
-      if (!socket.connecting && !('secureConnecting' in socket && socket.secureConnecting)) sent = true
-      else socket.once(encrypted ? 'secureConnect' : 'connect', () => (sent = true))
+      if (!socket.connecting && !('secureConnecting' in socket && socket.secureConnecting)) leave(socket)
+      else socket.once(encrypted ? 'secureConnect' : 'connect', () => leave(socket))
     })
   const transport = {
     request: (
@@ -181,7 +199,7 @@ function watchedWire(): { transport: unknown; sent: () => boolean } {
     ): http.ClientRequest =>
       watch(options.protocol === 'https:' ? https.request(options, onResponse) : http.request(options, onResponse)),
   }
-  return { transport, sent: () => sent }
+  return { transport, sent: () => sent, over: () => over() }
 }
 
 function answerOf(status: number, headers: Record<string, unknown>, text: unknown, tookMs: number): HttpAnswer {

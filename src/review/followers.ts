@@ -3,12 +3,12 @@ import type { Entry } from '../domain/entry.ts'
 import type { ReviewedJournal } from './incident-listing.ts'
 
 export class Followers {
-  readonly #journal: Pick<ReviewedJournal, 'each' | 'onAppend'>
+  readonly #journal: Pick<ReviewedJournal, 'each' | 'onDurable'>
   readonly #listening = new Set<(entry: Entry) => void>()
 
-  constructor(journal: Pick<ReviewedJournal, 'each' | 'onAppend'>) {
+  constructor(journal: Pick<ReviewedJournal, 'each' | 'onDurable'>) {
     this.#journal = journal
-    journal.onAppend((entry) => {
+    journal.onDurable((entry) => {
       for (const tell of this.#listening) tell(entry)
     })
   }

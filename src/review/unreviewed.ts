@@ -15,9 +15,9 @@ export class UnreviewedIncidents {
   /** The newest first, some kB each; null: to be read. */
   #lines: readonly IncidentLine[] | null = null
 
-  constructor(journal: Pick<ReviewedJournal, 'incidents' | 'onAppend'>) {
+  constructor(journal: Pick<ReviewedJournal, 'incidents' | 'onDurable'>) {
     this.#journal = journal
-    journal.onAppend((entry) => {
+    journal.onDurable((entry) => {
       if (this.#changes(entry)) this.#lines = null
     })
   }

@@ -20,6 +20,8 @@ export const statusOf: Partial<Record<ErrorCode, number>> = {
   API_THROTTLED: 429,
   MICROVERSION_UNSUPPORTED: 406,
   API_UNAVAILABLE: 503,
+  // Monitors send it again, and the address then leads to the daemon that is active.
+  NOT_ACTIVE: 503,
   JOURNAL_UNAVAILABLE: 503,
   SHUTDOWN: 503,
 }

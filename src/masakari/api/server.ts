@@ -36,6 +36,7 @@ export async function masakariServer(
     ...extras,
     bodyLimit: bodyLimitBytes,
     observer: parts.observer,
+    recorded: parts.recorded,
     genReqId: () => `req-${randomUUID()}`,
     fallback: (request, reply) => noRoute(request, reply, options),
   })

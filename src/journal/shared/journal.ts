@@ -1,0 +1,114 @@
+/**
+ * The shared journal as the daemon sees it: the same port as a journal of its own. Appending links, folds and returns at once; the shipper makes
+ * it durable behind the caller, and what leaves the house waits for that (Tenure.permit). What is durable goes into the copy, an ordinary SQLite
+ * journal, which everything that verifies, exports and backs up goes on reading (Nightingale et al., Rethink the Sync, OSDI 2006).
+ */
+import type { Entry } from '../../domain/entry.ts'
+import { ensureError, LifeboatError } from '../../domain/errors.ts'
+import type { EntryRow } from '../chain.ts'
+import { toEntry } from '../entries.ts'
+import { announcer, linkedRows, prepareEntry, rethrowLater, type JournalWriter } from '../journal.ts'
+import { withTail, type TailEntry } from './tail.ts'
+import { Tenure, type TenureParts } from './tenure.ts'
+
+/** More than this may wait neither for the store nor for the copy's disk: then nothing is appended any more. */
+const tailAtMost = 20_000
+
+export interface SharedJournalParts extends Omit<TenureParts, 'copy' | 'pulled' | 'acknowledged'> {
+  /** Opened for writing by this process, and by nobody else from now on. */
+  copy: JournalWriter
+  onListenerError?: (thrown: unknown) => void
+  /** The copy could not be written (null: it can again). The shared journal has the entries. */
+  copyTrouble: (problem: LifeboatError | null) => void
+}
+
+export interface SharedJournal {
+  journal: JournalWriter
+  tenure: Tenure
+}
+
+export function sharedJournal(parts: SharedJournalParts): SharedJournal {
+  const { copy, clock, onListenerError = rethrowLater, copyTrouble } = parts
+  const appended = announcer(onListenerError)
+  const durable = announcer(onListenerError)
+  const tail: TailEntry[] = []
+  let acknowledgedSeq = 0
+  let troubled = false
+
+  /** What is durable goes into the copy; while its disk is in trouble, it is read from memory. */
+  const copyOver = (): void => {
+    const end = tail.findIndex(({ row }) => row.seq > acknowledgedSeq)
+    const ready = end < 0 ? tail : tail.slice(0, end)
+    if (ready.length === 0) return
+    try {
+      copy.takeIn(ready.map(({ row }) => row))
+      tail.splice(0, ready.length)
+      if (troubled) copyTrouble(null)
+      troubled = false
+    } catch (thrown) {
+      const error = ensureError(thrown)
+      if (error.code !== 'JOURNAL_UNAVAILABLE') throw error
+      if (!troubled) copyTrouble(error)
+      troubled = true
+    }
+  }
+
+  const tenure = new Tenure({
+    ...parts,
+    pulled: (rows) => {
+      const entries = copy.takeIn(rows)
+      appended.tell(entries)
+      durable.tell(entries)
+      return entries
+    },
+    acknowledged: (rows: readonly EntryRow[]) => {
+      const last = rows.at(-1)
+      if (last === undefined) return
+      acknowledgedSeq = last.seq
+      // The first entry of a tenure was never appended here.
+      const own = tail.filter(({ row }) => row.seq <= last.seq).map(({ entry }) => entry)
+      if (own.length === 0) {
+        const began = copy.takeIn(rows)
+        appended.tell(began)
+        durable.tell(began)
+        return
+      }
+      const first = rows[0]?.seq ?? 0
+      copyOver()
+      durable.tell(own.filter(({ seq }) => seq >= first))
+    },
+  })
+
+  const append = (entries: Parameters<JournalWriter['append']>[0]): Entry[] => {
+    if (tail.length > tailAtMost)
+      throw new LifeboatError(
+        'JOURNAL_UNAVAILABLE',
+        `${tail.length} entries wait for the shared journal, and no more may: it cannot be written`,
+        { retry: 'backoff' },
+      )
+    const prepared = entries.map(prepareEntry)
+    const rows = linkedRows(prepared, tenure.newest, new Date(clock.wall()).toISOString())
+    tenure.append(rows)
+    const written = rows.map((row) => ({ row, entry: toEntry(row) }))
+    tail.push(...written)
+    const added = written.map(({ entry }) => entry)
+    appended.tell(added)
+    return added
+  }
+
+  const journal: JournalWriter = {
+    ...copy,
+    read: (filter) => withTail(copy.read(filter), tail, filter),
+    append,
+    takeIn: () => {
+      throw new LifeboatError('INVARIANT', "only its own tenure writes to a shared journal's copy")
+    },
+    onAppend: (listen) => appended.add(listen),
+    onDurable: (listen) => durable.add(listen),
+    close: () => {
+      tenure.end('the journal was closed')
+      copy.close()
+    },
+  }
+  return { journal, tenure }
+}

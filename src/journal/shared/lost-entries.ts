@@ -1,0 +1,47 @@
+/**
+ * Puts back what the shared store lost. Galera loses acknowledged commits when its nodes crash together; every copy holds what was
+ * acknowledged, so a copy that links on to the store's newest entry and is longer inserts the missing rows exactly as they were.
+ */
+import type { EntryRow } from '../chain.ts'
+import type { Head } from '../kept-head.ts'
+import { sharedRow } from './rows.ts'
+import type { SharedStore } from './store.ts'
+
+export interface Copy {
+  head(): Head
+  hashAt(seq: number): string | null
+  rows(seq: number, limit: number): EntryRow[]
+}
+
+const rowsAtOnce = 200
+
+/**
+ * `whole`: nothing is missing, or all was put back. `other`: the two went apart, and nothing was written. `again`: someone else wrote
+ * meanwhile. Throws StoreTrouble.
+ */
+export async function putBack(
+  store: Pick<SharedStore, 'insert' | 'hashAt' | 'look'>,
+  copy: Copy,
+  told: (entries: number) => void = () => undefined,
+): Promise<'whole' | 'other' | 'again'> {
+  let { newest } = await store.look(0, 0)
+  if (newest >= copy.head().seq) return (await sameAt(store, copy, copy.head().seq)) ? 'whole' : 'other'
+  if (!(await sameAt(store, copy, newest))) return 'other'
+  let put = 0
+  for (;;) {
+    const rows = copy.rows(newest, rowsAtOnce)
+    const last = rows.at(-1)
+    if (last === undefined) break
+    const hash = newest === 0 ? '' : (copy.hashAt(newest) ?? '')
+    const inserted = await store.insert({ seq: newest, hash }, rows.map(sharedRow))
+    if (inserted !== 'inserted') return 'again'
+    put += rows.length
+    newest = last.seq
+  }
+  told(put)
+  return 'whole'
+}
+
+async function sameAt(store: Pick<SharedStore, 'hashAt'>, copy: Copy, seq: number): Promise<boolean> {
+  return seq === 0 || (await store.hashAt(seq)) === copy.hashAt(seq)
+}

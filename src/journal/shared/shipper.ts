@@ -1,0 +1,158 @@
+/**
+ * Carries appended entries to the shared store: groups behind the caller, one statement at a time, in order. Owns the rule that makes the chain
+ * the fence: at a sequence that may have been written, only the identical statement is sent again, never another content. Decides that the
+ * tenure is over when another daemon's entry stands where ours should.
+ */
+import { sleep, type Clock } from '../../domain/clock.ts'
+import type { EntryRow } from '../chain.ts'
+import type { Head } from '../kept-head.ts'
+import { sharedRow } from './rows.ts'
+import { putBack, type Copy } from './lost-entries.ts'
+import { StoreTrouble, type SharedRow, type SharedStore } from './store.ts'
+
+/** Entries in one statement. More: a statement that takes longer than its limit; fewer: a large plan takes more round trips. */
+const rowsAtOnce = 500
+const bytesAtOnce = 1_000_000
+
+/** Pause before the same statement is sent again. Longer: a recovery waits for it; shorter: busies a cluster that is in trouble. */
+const againMs = 100
+const againAtMostMs = 1_000
+
+export interface ShipperParts {
+  store: Pick<SharedStore, 'insert' | 'hashAt' | 'look'>
+  clock: Clock
+  copy: Copy
+  /** The newest durable entry. */
+  head: Head
+  /** These are durable now, in order. Must not throw. */
+  acknowledged: (rows: readonly EntryRow[]) => void
+  /** Another daemon wrote the chain on: nothing of ours can be written any more. */
+  overtaken: (why: string) => void
+  /** The store is in trouble (null: not any more). */
+  trouble: (problem: StoreTrouble | null) => void
+  signal: AbortSignal
+}
+
+interface Staged {
+  row: EntryRow
+  shared: SharedRow
+}
+
+export class Shipper {
+  readonly #parts: ShipperParts
+  #head: Head
+  #staged: Staged[] = []
+  #shipping = false
+  #waiting: { seq: number; resolve: () => void }[] = []
+
+  constructor(parts: ShipperParts) {
+    this.#parts = parts
+    this.#head = parts.head
+  }
+
+  /** The newest entry that the caller sees, durable or not. */
+  get newest(): Head {
+    const last = this.#staged.at(-1)
+    return last === undefined ? this.#head : { seq: last.row.seq, hash: last.row.hash }
+  }
+
+  /** Entries that are not durable yet. */
+  get staged(): number {
+    return this.#staged.length
+  }
+
+  /** Queues entries that follow `newest`. */
+  add(rows: readonly EntryRow[]): void {
+    this.#staged.push(...rows.map((row) => ({ row, shared: sharedRow(row) })))
+    if (!this.#shipping) void this.#ship()
+  }
+
+  /** Resolves once all that was queued until now is durable; never when the tenure ends before. */
+  durable(): Promise<void> {
+    const last = this.#staged.at(-1)
+    if (last === undefined) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#waiting.push({ seq: last.row.seq, resolve })
+    })
+  }
+
+  async #ship(): Promise<void> {
+    this.#shipping = true
+    // What the caller appends in this tick goes in one statement.
+    await Promise.resolve()
+    while (this.#staged.length > 0 && !this.#parts.signal.aborted) {
+      const batch = this.#nextBatch()
+      const written = await this.#write(batch)
+      if (!written) break
+      this.#staged.splice(0, batch.length)
+      const rows = batch.map(({ row }) => row)
+      const last = rows.at(-1)
+      if (last !== undefined) this.#head = { seq: last.seq, hash: last.hash }
+      this.#parts.acknowledged(rows)
+      const done = this.#waiting.filter(({ seq }) => seq <= this.#head.seq)
+      this.#waiting = this.#waiting.filter(({ seq }) => seq > this.#head.seq)
+      for (const { resolve } of done) resolve()
+    }
+    this.#shipping = false
+  }
+
+  #nextBatch(): Staged[] {
+    let bytes = 0
+    const end = this.#staged.findIndex(({ shared }, index) => {
+      bytes += shared.body.length
+      return index > 0 && (index >= rowsAtOnce || bytes > bytesAtOnce)
+    })
+    return this.#staged.slice(0, end < 0 ? this.#staged.length : end)
+  }
+
+  /** Sends one batch until it is known what became of it. False: the tenure is over, or the process stops. */
+  async #write(batch: readonly Staged[]): Promise<boolean> {
+    const { clock, signal, trouble } = this.#parts
+    const rows = batch.map(({ shared }) => shared)
+    let pauseMs = againMs
+    let inTrouble = false
+    while (!signal.aborted) {
+      try {
+        const found = await this.#once(rows)
+        if (inTrouble) trouble(null)
+        inTrouble = false
+        if (found !== 'again') return found === 'written'
+      } catch (thrown) {
+        if (!(thrown instanceof StoreTrouble)) throw thrown
+        if (!inTrouble) trouble(thrown)
+        inTrouble = true
+      }
+      await sleep(clock, pauseMs, signal)
+      pauseMs = Math.min(pauseMs * 2, againAtMostMs)
+    }
+    return false
+  }
+
+  async #once(rows: readonly SharedRow[]): Promise<'written' | 'again' | 'over'> {
+    const { store } = this.#parts
+    const [first] = rows
+    const last = rows.at(-1)
+    if (first === undefined || last === undefined) return 'written'
+    const inserted = await store.insert(this.#head, rows)
+    if (inserted === 'inserted') return 'written'
+    if (inserted === 'taken') {
+      // All rows or none: ours stand there when the last one does.
+      const [atFirst, atLast] = [await store.hashAt(first.seq), await store.hashAt(last.seq)]
+      if (atLast === last.hash) return 'written'
+      if (atFirst === null || atFirst === first.hash) return 'again'
+      return this.#over(`another daemon wrote entry ${first.seq}`)
+    }
+    const { seq, hash } = this.#head
+    const before = await store.hashAt(seq)
+    // This node is behind the others.
+    if (before === hash) return 'again'
+    if (before !== null) return this.#over(`entry ${seq} of the shared journal is not the one that was written`)
+    const end = await putBack(store, this.#parts.copy)
+    return end === 'other' ? this.#over('the shared journal went on from an older entry') : 'again'
+  }
+
+  #over(why: string): 'over' {
+    this.#parts.overtaken(why)
+    return 'over'
+  }
+}

@@ -1,0 +1,49 @@
+/** Whether a standby may take over now. Pure: what it saw and its own clock in, a value with a reason out. */
+import type { TenureRow } from './store.ts'
+
+/** The active's lease and a margin for two quartzes: its own clock began when it sent, ours when we saw. */
+const marginMs = 300
+
+/** For so long the standby's own commits must have come through: while the group stands still nobody can renew, and nobody may take over. */
+export const flowMs = 1_500
+/** A commit that took longer counts as standing still. */
+export const slowCommitMs = 1_000
+
+/** A standby that cannot read Nova itself leaves the tenure to another one for so long. Longer: a cloud whose Nova is away waits for nothing. */
+const unfitMs = 5_000
+
+export interface Seen {
+  tenure: TenureRow
+  /** Since when the holder, its epoch and its beat are as they are, by our clock; the moment in which we saw it first. */
+  unchangedSince: number
+  /** The copy holds all that the look showed. */
+  complete: boolean
+  /** Since when each of our own writes came through in time; null: the last one did not. */
+  flowingSince: number | null
+  /** Our own last reading of Nova was good. */
+  readsNova: boolean
+  /** The tenure is that of an earlier process with our copy, whose lock we hold: it cannot be alive. */
+  ours: boolean
+}
+
+export type Takeover = { take: true; why: string; silentMs: number } | { take: false; why: string }
+
+/** @param knownFormat the newest entry format that this release can go on with */
+export function takeover(seen: Seen, now: number, { leaseMs, knownFormat }: { leaseMs: number; knownFormat: number }): Takeover {
+  const { tenure, unchangedSince, complete, flowingSince, readsNova, ours } = seen
+  const silentMs = now - unchangedSince
+  if (tenure.format > knownFormat)
+    return { take: false, why: `the journal is in format ${tenure.format}, this release knows ${knownFormat}` }
+  if (!complete) return { take: false, why: 'the copy is not complete' }
+  if (flowingSince === null || now - flowingSince < flowMs)
+    return { take: false, why: 'its own writes to the shared journal do not come through' }
+  if (ours) return { take: true, why: 'the tenure is that of this daemon before its restart', silentMs }
+  const unfit = readsNova ? 0 : unfitMs
+  if (tenure.holder === '')
+    return silentMs < unfit
+      ? { take: false, why: 'it cannot read Nova, and leaves the tenure to another one for a moment' }
+      : { take: true, why: 'nobody was active', silentMs }
+  const needed = leaseMs + marginMs + unfit
+  if (silentMs < needed) return { take: false, why: `${tenure.holder} is active` }
+  return { take: true, why: `${tenure.holder} did not renew its lease`, silentMs }
+}

@@ -1,0 +1,431 @@
+/**
+ * One daemon's part in who is active: it follows the shared journal, stands by, takes over, keeps its lease and ends. Owns the one function that
+ * changes the state. It decides by takeover.ts, and never by a clock of another machine.
+ */
+import { setMaxListeners } from 'node:events'
+import { deadline, sleep, type Clock } from '../../domain/clock.ts'
+import type { Entry } from '../../domain/entry.ts'
+import { ensureError, LifeboatError } from '../../domain/errors.ts'
+import {
+  notActive,
+  tenureMoves,
+  type Exit,
+  type KnownDaemon,
+  type TenureState,
+  type TenureView,
+} from '../../domain/tenure.ts'
+import type { EntryRow } from '../chain.ts'
+import type { JournalWriter } from '../journal.ts'
+import { linkedRows, prepareEntry } from '../journal.ts'
+import { Flow } from './flow.ts'
+import { nameIn, type Identity } from './identity.ts'
+import { Lease } from './lease.ts'
+import { putBack } from './lost-entries.ts'
+import { entryRow } from './rows.ts'
+import { Shipper } from './shipper.ts'
+import { entryFormat, StoreTrouble, type DaemonRow, type SharedStore, type TenureRow } from './store.ts'
+import { takeover } from './takeover.ts'
+
+/** Pause between two looks. Longer: a take-over comes as much later. */
+const lookEveryMs = 500
+/** Entries that one look brings. */
+const rowsAtOnce = 500
+/** How often a daemon writes its own row, and how often once the active one is silent: then its commits are what it judges by. */
+const reportEveryMs = 2_000
+const reportOftenMs = 500
+const silentSoonMs = 2_000
+/** A daemon whose row did not change for so long is not there, for people. */
+const presentForMs = 10_000
+/** Longest wait for the last entries at an orderly stop. Longer than a cluster needs to vote a dead node out. */
+const releaseLimitMs = 10_000
+
+export interface TenureParts {
+  store: SharedStore
+  copy: Pick<JournalWriter, 'head' | 'hashAt' | 'rows' | 'read'>
+  clock: Clock
+  identity: Identity
+  leaseMs: number
+  cloud: string
+  about: () => Pick<DaemonRow, 'name' | 'address' | 'version' | 'mode' | 'configDigest' | 'goodPollAgeMs'>
+  /** Rows that others wrote, in order: they go into the copy. Throws JOURNAL_UNAVAILABLE, JOURNAL_CORRUPT. */
+  pulled: (rows: readonly EntryRow[]) => Entry[]
+  /** Rows of ours that are durable now. */
+  acknowledged: (rows: readonly EntryRow[]) => void
+  told: (event: TenureEvent) => void
+}
+
+export type TenureEvent =
+  | { kind: 'state'; state: TenureState; why: string }
+  | { kind: 'trouble'; problem: LifeboatError | null }
+  | { kind: 'put-back'; entries: number }
+
+export class Tenure implements Exit {
+  readonly #parts: TenureParts
+  readonly #ending = new AbortController()
+  readonly #lapseListeners = new Set<() => void>()
+  readonly #flow: Flow
+  readonly #beats = new Map<string, { beat: number; since: number }>()
+  #state: TenureState = 'following'
+  #why = ''
+  #row: TenureRow | null = null
+  #unchangedSince = 0
+  #newest = 0
+  #epoch = 0
+  #lease: Lease | null = null
+  #shipper: Shipper | null = null
+  #reports = 0
+  #daemons: DaemonRow[] = []
+  #attempt: { epoch: number; sentAt: number } | null = null
+  #became: (() => void) | null = null
+  /** Ends the writing of a first entry that must not stand there any more. */
+  #giveUp = new AbortController()
+
+  constructor(parts: TenureParts) {
+    this.#parts = parts
+    this.#flow = new Flow(parts.clock)
+    // Whatever waits to leave listens for the end: many writes at once are no leak.
+    setMaxListeners(0, this.#ending.signal)
+  }
+
+  get state(): TenureState {
+    return this.#state
+  }
+
+  /** Why it ended; empty before. */
+  get why(): string {
+    return this.#state === 'ended' ? this.#why : ''
+  }
+
+  /** Aborts when the tenure ends: nothing of this process may act after that. */
+  get ended(): AbortSignal {
+    return this.#ending.signal
+  }
+
+  /** Whether entries may be appended: it is active, also while its lease has run out. */
+  get mayAppend(): boolean {
+    return this.#shipper !== null && (this.#state === 'active' || this.#state === 'suspended')
+  }
+
+  get newest(): ReturnType<JournalWriter['head']> {
+    return this.#shipper?.newest ?? this.#parts.copy.head()
+  }
+
+  get staged(): number {
+    return this.#shipper?.staged ?? 0
+  }
+
+  /** Throws NOT_ACTIVE. */
+  append(rows: readonly EntryRow[]): void {
+    if (this.#shipper === null || !this.mayAppend) throw notActive(this.view())
+    this.#shipper.add(rows)
+  }
+
+  /** Follows and stands by until it is active. Throws what ends it before: JOURNAL_CORRUPT, CONFIG_INVALID. `signal`: the process stops. */
+  async untilActive(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => void this.end('the daemon was stopped'), { once: true })
+    const active = new Promise<void>((resolve) => (this.#became = resolve))
+    void this.#keepReporting()
+    const following = this.#follow()
+    await Promise.race([active, following])
+  }
+
+  /** As Exit says. */
+  async permit(signal?: AbortSignal): Promise<void> {
+    const { clock } = this.#parts
+    for (;;) {
+      if (this.#shipper === null || !this.mayAppend) throw notActive(this.view())
+      if (signal?.aborted === true) throw notLeft()
+      await this.#before(this.#shipper.durable(), signal)
+      if (this.#lease?.isFresh() === true) return
+      if ((await this.#before(this.#lease?.renew() ?? Promise.resolve(false), signal)) === true) continue
+      await sleep(clock, 100, signal)
+    }
+  }
+
+  async recorded(signal?: AbortSignal): Promise<void> {
+    if (this.#shipper !== null) await this.#before(this.#shipper.durable(), signal)
+  }
+
+  held(): boolean {
+    return this.#state === 'active' && this.#lease?.held() === true
+  }
+
+  onLapse(listen: () => void): () => void {
+    this.#lapseListeners.add(listen)
+    return () => this.#lapseListeners.delete(listen)
+  }
+
+  /** Waits for what was appended, then frees the tenure. Gives it up at once: another daemon takes over within a second. */
+  async release(): Promise<void> {
+    const { store, clock, identity } = this.#parts
+    if (this.#shipper === null || !this.mayAppend) return this.end('the daemon was stopped')
+    const limit = deadline(clock, releaseLimitMs)
+    try {
+      await this.permit(limit.signal)
+      await store.release(this.#epoch, identity.holder)
+    } catch (thrown) {
+      // Not freed: the others wait for the lease, as after a crash.
+      if (!(thrown instanceof StoreTrouble) && !(thrown instanceof LifeboatError)) throw thrown
+    } finally {
+      limit.release()
+      this.end('it gave the tenure up')
+    }
+  }
+
+  view(): TenureView {
+    const about = this.#parts.about()
+    const holder = this.#row?.holder ?? ''
+    const active = this.mayAppend ? about.name : holder === '' ? null : nameIn(holder)
+    const known = this.#daemons.find(({ name }) => name === active)
+    return {
+      state: this.#state,
+      name: about.name,
+      epoch: this.mayAppend ? this.#epoch : (this.#row?.epoch ?? 0),
+      active: active === null ? null : { name: active, address: known?.address ?? '' },
+      leaseLeftMs: this.mayAppend ? (this.#lease?.leftMs() ?? 0) : null,
+      staged: this.staged,
+      behind: this.mayAppend ? 0 : Math.max(0, this.#newest - this.#parts.copy.head().seq),
+      daemons: this.#daemons.map((row) => this.#known(row)),
+    }
+  }
+
+  /** The tenure is over, for whatever reason: nothing leaves and nothing is appended any more. */
+  end(why: string): void {
+    if (this.#state === 'ended') return
+    this.#move('ended', why)
+    this.#lease?.end()
+    this.#ending.abort()
+    this.#lapse()
+  }
+
+  #move(state: TenureState, why: string): void {
+    if (!tenureMoves[this.#state].includes(state))
+      throw new LifeboatError('INVARIANT', `a tenure cannot go from ${this.#state} to ${state}`)
+    this.#state = state
+    this.#why = why
+    this.#parts.told({ kind: 'state', state, why })
+  }
+
+  async #follow(): Promise<void> {
+    const { clock } = this.#parts
+    while (!this.ended.aborted) {
+      try {
+        const done = await this.#look()
+        if (done) return
+      } catch (thrown) {
+        if (!(thrown instanceof StoreTrouble)) {
+          this.end(ensureError(thrown).message)
+          throw thrown
+        }
+        this.#parts.told({ kind: 'trouble', problem: asError(thrown) })
+      }
+      await sleep(clock, lookEveryMs, this.ended)
+    }
+  }
+
+  /** One look, and what follows from it. True: this daemon is active now. */
+  async #look(): Promise<boolean> {
+    const { clock, identity, leaseMs, cloud } = this.#parts
+    const complete = await this.#pull()
+    const row = this.#row
+    if (row === null) return false
+    if (row.cloud !== cloud)
+      throw new LifeboatError('CONFIG_INVALID', `The shared journal is that of the cloud ${row.cloud}, not of ${cloud}`)
+    if (complete && this.#state === 'following') this.#move('standby', 'its copy is complete')
+    if (!complete && this.#state === 'standby') this.#move('following', 'its copy is behind')
+    // Our own take-over, whose answer was lost.
+    if (this.#attempt !== null && row.holder === identity.holder && row.epoch === this.#attempt.epoch)
+      return this.#begin(this.#attempt.sentAt, 'the answer to its take-over was lost', '', 0)
+    if (this.#state !== 'standby') return false
+    const decided = takeover(
+      {
+        tenure: row,
+        unchangedSince: this.#unchangedSince,
+        complete,
+        flowingSince: this.#flow.since(),
+        readsNova: (this.#parts.about().goodPollAgeMs ?? Infinity) < 30_000,
+        ours: identity.wasUs(row.holder),
+      },
+      clock.now(),
+      { leaseMs, knownFormat: entryFormat },
+    )
+    return decided.take ? this.#take(row, decided) : false
+  }
+
+  /** Reads the tenure, and all entries that the copy lacks. False: there are more. */
+  async #pull(): Promise<boolean> {
+    const { store, copy, clock, pulled } = this.#parts
+    for (;;) {
+      const after = copy.head()
+      const { tenure, rows, newest } = await store.look(after.seq, rowsAtOnce)
+      const before = this.#row
+      const same = before?.holder === tenure.holder && before.epoch === tenure.epoch && before.beat === tenure.beat
+      if (!same) this.#unchangedSince = clock.now()
+      this.#row = tenure
+      this.#newest = newest
+      if (newest < after.seq) {
+        // The store lost entries, or this node lags: the copy says which.
+        if ((await putBack(store, copy, (entries) => this.#parts.told({ kind: 'put-back', entries }))) === 'other') throw forked(newest)
+        return false
+      }
+      if (rows.length === 0) return newest === after.seq
+      pulled(rows.map(entryRow))
+      if (rows.length < rowsAtOnce) return true
+    }
+  }
+
+  async #take(row: TenureRow, { why, silentMs }: { why: string; silentMs: number }): Promise<boolean> {
+    const { store, clock, copy, identity } = this.#parts
+    const [last] = copy.read({ kinds: ['tenure.began'], newestFirst: true, limit: 1 })
+    const before = last?.kind === 'tenure.began' ? last.data.epoch : 0
+    const epoch = Math.max(row.epoch, before) + 1
+    const sentAt = clock.now()
+    this.#attempt = { epoch, sentAt }
+    const took = await store.take(row, { epoch, holder: identity.holder, format: entryFormat })
+    if (!took) {
+      this.#attempt = null
+      return false
+    }
+    return this.#begin(sentAt, why, row.holder, silentMs)
+  }
+
+  /** The tenure is ours by the row; by the chain it is once our entry stands there. */
+  async #begin(takenAt: number, why: string, from: string, silentMs: number): Promise<boolean> {
+    const { store, clock, copy, identity, leaseMs, about } = this.#parts
+    this.#move('taking', why)
+    const epoch = this.#attempt?.epoch ?? 0
+    this.#attempt = null
+    this.#epoch = epoch
+    const lease = new Lease({
+      ...{ store, clock, leaseMs, epoch, holder: identity.holder, takenAt },
+      lapsed: () => this.#suspend(),
+      resumed: () => {
+        if (this.#state === 'suspended') this.#move('active', 'its lease was renewed')
+      },
+      lost: () => this.#lost(),
+      signal: this.ended,
+    })
+    this.#lease = lease
+    void lease.keep()
+    const { version, configDigest: config } = about()
+    const data = { epoch, holder: identity.holder, from, why, silentMs: Math.round(silentMs), version, format: entryFormat, config }
+    while (this.state === 'taking') {
+      if (!(await this.#pulledAll())) continue
+      const at = new Date(clock.wall()).toISOString()
+      const rows = linkedRows([prepareEntry({ kind: 'tenure.began', data })], copy.head(), at)
+      if (!(await this.#write(rows))) continue
+      this.#move('active', why)
+      this.#became?.()
+      return true
+    }
+    return false
+  }
+
+  /** As `#pull`, in the middle of a take-over: trouble is waited out, for as long as the row is ours. */
+  async #pulledAll(): Promise<boolean> {
+    try {
+      return await this.#pull()
+    } catch (thrown) {
+      if (!(thrown instanceof StoreTrouble)) throw thrown
+      this.#parts.told({ kind: 'trouble', problem: asError(thrown) })
+      await sleep(this.#parts.clock, lookEveryMs, this.ended)
+      return false
+    }
+  }
+
+  /** Writes the first entry. False: a last append of the predecessor came first, or the row is another's by now. */
+  async #write(rows: readonly EntryRow[]): Promise<boolean> {
+    const { store, clock, copy, acknowledged } = this.#parts
+    const late = new Promise<'late'>((resolve) => {
+      this.#giveUp = new AbortController()
+      this.#giveUp.signal.addEventListener('abort', () => resolve('late'), { once: true })
+    })
+    const giveUp = this.#giveUp
+    const shipper = new Shipper({
+      ...{ store, clock, copy, head: copy.head(), acknowledged },
+      signal: AbortSignal.any([this.ended, giveUp.signal]),
+      overtaken: (why) => {
+        if (this.mayAppend) this.end(why)
+        else giveUp.abort()
+      },
+      trouble: (problem) => this.#parts.told({ kind: 'trouble', problem: problem && asError(problem) }),
+    })
+    shipper.add(rows)
+    const written = await Promise.race([shipper.durable(), late])
+    if (written === 'late' || this.state !== 'taking') return false
+    this.#shipper = shipper
+    return true
+  }
+
+  #suspend(): void {
+    if (this.#state === 'active') this.#move('suspended', 'its last renewal is older than the lease')
+    this.#lapse()
+  }
+
+  /** The row is another's. Before our first entry nothing was begun: we stand by again. */
+  #lost(): void {
+    if (this.#state === 'taking') {
+      this.#move('standby', 'another daemon was quicker')
+      this.#giveUp.abort()
+    } else this.end('another daemon took over')
+  }
+
+  #lapse(): void {
+    for (const listen of this.#lapseListeners) listen()
+  }
+
+  async #keepReporting(): Promise<void> {
+    const { store, clock, about, copy } = this.#parts
+    while (!this.ended.aborted) {
+      try {
+        const row = { ...about(), copiedSeq: copy.head().seq, beat: ++this.#reports, at: new Date(clock.wall()).toISOString() }
+        await this.#flow.through(() => store.report(row))
+        this.#daemons = await store.daemons()
+        for (const { name, beat } of this.#daemons)
+          if (this.#beats.get(name)?.beat !== beat) this.#beats.set(name, { beat, since: clock.now() })
+      } catch (thrown) {
+        if (!(thrown instanceof StoreTrouble)) throw thrown
+      }
+      const silent = !this.mayAppend && clock.now() - this.#unchangedSince > silentSoonMs
+      await sleep(clock, silent ? reportOftenMs : reportEveryMs, this.ended)
+    }
+  }
+
+  #known({ beat: _beat, ...row }: DaemonRow): KnownDaemon {
+    const since = this.#beats.get(row.name)?.since ?? -Infinity
+    return { ...row, present: this.#parts.clock.now() - since < presentForMs }
+  }
+
+  /** Waits, but no longer than until the tenure ends or `signal` aborts. */
+  async #before<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    let stop = (): void => undefined
+    const cut = new Promise<never>((_resolve, reject) => {
+      stop = () => reject(this.ended.aborted ? notActive(this.view()) : notLeft())
+      this.ended.addEventListener('abort', stop, { once: true })
+      signal?.addEventListener('abort', stop, { once: true })
+    })
+    try {
+      return await Promise.race([work, cut])
+    } finally {
+      this.ended.removeEventListener('abort', stop)
+      signal?.removeEventListener('abort', stop)
+    }
+  }
+}
+
+function asError({ kind, message, maybeDone, cause }: StoreTrouble): LifeboatError {
+  const what = kind === 'refused' ? 'refuses this daemon' : 'cannot be reached or does not commit'
+  const certainty = maybeDone ? 'unknown' : 'not-applied'
+  return new LifeboatError('JOURNAL_UNAVAILABLE', `The shared journal ${what}: ${message}`, { certainty, retry: 'backoff', cause })
+}
+
+function forked(seq: number): LifeboatError {
+  return new LifeboatError(
+    'JOURNAL_CORRUPT',
+    `The copy and the shared journal went apart: entry ${seq} of one is not that of the other. Nothing was written. Keep the copy, move it away, and start again: the daemon pulls a new one`,
+  )
+}
+
+function notLeft(): LifeboatError {
+  return new LifeboatError('HELD_BACK', 'not sent: the shared journal did not confirm in time what was recorded', { retry: 'backoff' })
+}

@@ -1,0 +1,129 @@
+/** Controllers with a daemon each, on one shared store in memory and one virtual clock. Each acts as a recovery does, and every act is kept. */
+import { join } from 'node:path'
+import type { NewEntry } from '../../../src/domain/entry.ts'
+import { ensureError } from '../../../src/domain/errors.ts'
+import { openJournal, type JournalWriter } from '../../../src/journal/journal.ts'
+import { identityOf } from '../../../src/journal/shared/identity.ts'
+import { sharedJournal, type SharedJournal } from '../../../src/journal/shared/journal.ts'
+import type { TenureEvent } from '../../../src/journal/shared/tenure.ts'
+import { Life } from '../../../src/rehearsal/life.ts'
+import { VirtualClock } from '../../../src/simulator/virtual-clock.ts'
+import { temporaryDirectory } from '../fixtures.ts'
+import { MemoryCluster, type MemoryClient } from './memory.ts'
+
+export const leaseMs = 6_000
+
+/** A write that left a house. */
+export interface Act {
+  by: string
+  at: number
+  /** Newest entry that this daemon had recorded before it. */
+  seq: number
+}
+
+export interface Controller extends SharedJournal {
+  name: string
+  life: Life
+  client: MemoryClient
+  copy: JournalWriter
+  events: TenureEvent[]
+  /** Why it ended before it was active. */
+  problem: string | null
+  /** Records an entry and sends what rests on it, as a step does. Gives null, or the code of what kept it back. */
+  act(): Promise<string | null>
+}
+
+export class Site {
+  readonly clock = new VirtualClock()
+  readonly cluster = new MemoryCluster(this.clock, 'blue')
+  readonly acts: Act[] = []
+  readonly directory = temporaryDirectory()
+  readonly #running = new Set<Controller>()
+
+  /** Starts a daemon on a machine; its copy stays there from one start to the next. */
+  start(name: string, options: { readsNova?: boolean; cloud?: string } = {}): Controller {
+    const { clock, acts } = this
+    const life = new Life(clock)
+    const path = join(this.directory, `${name}.db`)
+    const copy = openJournal(path, { clock: life })
+    const client = this.cluster.client((work) => life.heard(work))
+    const events: TenureEvent[] = []
+    const shared = sharedJournal({
+      ...{ store: client, copy, clock: life, leaseMs, cloud: options.cloud ?? 'blue' },
+      identity: identityOf(name, path),
+      about: () => ({
+        ...{ name, address: `https://${name}`, version: '1', mode: 'armed', configDigest: 'd'.repeat(64) },
+        goodPollAgeMs: options.readsNova === false ? null : 1_000,
+      }),
+      told: (event) => events.push(event),
+      copyTrouble: () => undefined,
+    })
+    const { journal, tenure } = shared
+    const controller: Controller = {
+      ...{ ...shared, name, life, client, copy, events, problem: null },
+      act: async () => {
+        try {
+          const [entry] = journal.append([alarm(name)])
+          await tenure.permit()
+          if (!tenure.held()) return 'HELD_BACK'
+          acts.push({ by: name, at: clock.now(), seq: entry?.seq ?? 0 })
+          return null
+        } catch (thrown) {
+          return ensureError(thrown).code
+        }
+      },
+    }
+    tenure.untilActive(new AbortController().signal).catch((thrown: unknown) => {
+      controller.problem = ensureError(thrown).code
+    })
+    this.#running.add(controller)
+    return controller
+  }
+
+  /** SIGKILL, or the end of its machine. */
+  kill(controller: Controller): void {
+    controller.life.end()
+    controller.journal.close()
+    this.#running.delete(controller)
+  }
+
+  /** Lives on until this daemon is active. Gives how long that took, in ms. */
+  async untilActive(controller: Controller, limitMs = 60_000): Promise<number> {
+    const began = this.clock.now()
+    await this.clock.until(() => controller.tenure.state === 'active', limitMs)
+    return this.clock.now() - began
+  }
+
+  close(): void {
+    for (const controller of [...this.#running]) this.kill(controller)
+  }
+
+  /** What no run may break: one chain, acts only in one's own tenure, and nothing lost that an act rests on. */
+  broken(): string[] {
+    const entries = this.cluster.entries.map(({ body }) => JSON.parse(body) as [string, number, string, string])
+    const holes = entries.flatMap(([, seq], index) => (seq === index + 1 ? [] : [`entry ${seq} stands at ${index + 1}`]))
+    const tenures = this.tenures()
+    const strangers = this.acts.flatMap(({ by, at, seq }) => {
+      if (seq > entries.length) return [`${by} acted on entry ${seq}, which is lost`]
+      const owner = tenures.findLast((tenure) => tenure.seq <= seq)
+      const next = tenures.find((tenure) => tenure.seq > seq)
+      if (owner?.by !== by) return [`${by} acted in the tenure of ${owner?.by ?? 'nobody'}`]
+      return next !== undefined && at > next.at ? [`${by} acted after ${next.by} had begun`] : []
+    })
+    return [...holes, ...strangers]
+  }
+
+  /** Each tenure on record: who began it, and when. */
+  tenures(): { by: string; seq: number; at: number; why: string }[] {
+    return this.cluster.entries.flatMap(({ seq, body }) => {
+      const [, , at, , , , , , kind, data] = JSON.parse(body) as string[]
+      if (kind !== 'tenure.began') return []
+      const { holder, why } = JSON.parse(data ?? '{}') as { holder: string; why: string }
+      return [{ by: holder.split('/')[0] ?? '', seq, why, at: Date.parse(at ?? '') - this.clock.wall() + this.clock.now() }]
+    })
+  }
+}
+
+function alarm(name: string): NewEntry {
+  return { kind: 'alarm.raised', data: { code: 'ACT', message: `${name} acts` } }
+}

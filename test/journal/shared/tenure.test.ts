@@ -1,0 +1,275 @@
+/** Who of several daemons acts, on a shared journal in memory and under a virtual clock. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { leaseMs, Site, type Controller } from './controllers.ts'
+
+let site: Site
+beforeEach(() => {
+  site = new Site()
+})
+afterEach(() => {
+  expect(site.broken()).toEqual([])
+  site.close()
+})
+
+/** The first is active, the second stands by. */
+async function twoDaemons(): Promise<[Controller, Controller]> {
+  const one = site.start('ctl1')
+  await site.untilActive(one)
+  const two = site.start('ctl2')
+  await site.clock.until(() => two.tenure.state === 'standby')
+  await site.clock.advance(3_000)
+  return [one, two]
+}
+
+/** As a recovery does: one act after another. */
+function keepActing(controller: Controller, everyMs = 50): () => void {
+  let going = true
+  const next = (): void => {
+    if (!going) return
+    void controller.act()
+    controller.life.after(everyMs, next)
+  }
+  next()
+  return () => (going = false)
+}
+
+describe('standing by', () => {
+  it('lets a daemon that is alone act within seconds', async () => {
+    expect(await site.untilActive(site.start('ctl1'))).toBeLessThan(4_000)
+    expect(site.tenures()).toMatchObject([{ by: 'ctl1', why: 'nobody was active' }])
+  })
+
+  it('never has two of three daemons active that start at once', async () => {
+    const all = ['ctl1', 'ctl2', 'ctl3'].map((name) => site.start(name))
+    await site.clock.advance(30_000)
+    expect(all.map(({ tenure }) => tenure.state).toSorted()).toEqual(['active', 'standby', 'standby'])
+    expect(site.tenures()).toHaveLength(1)
+  })
+
+  it('refuses an act on a standby, and names who is active and where', async () => {
+    const [, two] = await twoDaemons()
+    expect(() => two.journal.append([])).toThrow(/ctl1 is active.*https:\/\/ctl1/)
+    await expect(two.tenure.permit()).rejects.toMatchObject({ code: 'NOT_ACTIVE', details: { active: 'ctl1' } })
+  })
+
+  it("holds in the standby's copy what the active one recorded, entry for entry", async () => {
+    const [one, two] = await twoDaemons()
+    for (let n = 0; n < 600; n++) one.journal.append([{ kind: 'alarm.raised', data: { code: 'N', message: `é😀"${n}` } }])
+    await site.clock.advance(2_000)
+    expect(two.copy.head()).toEqual(one.copy.head())
+    expect(two.copy.verify()).toMatchObject({ entries: 601, broken: null })
+  })
+
+  it("tells the standby's listeners of each entry in order", async () => {
+    const [one, two] = await twoDaemons()
+    const heard: number[] = []
+    two.journal.onAppend(({ seq }) => heard.push(seq))
+    await one.act()
+    await one.act()
+    await site.clock.advance(1_000)
+    expect(heard).toEqual([2, 3])
+  })
+})
+
+describe('taking over', () => {
+  it('begins within the lease and two seconds when the active one is killed', async () => {
+    const [one, two] = await twoDaemons()
+    keepActing(one)
+    await site.clock.advance(1_000)
+    site.kill(one)
+    expect(await site.untilActive(two)).toBeLessThan(leaseMs + 2_000)
+    expect(await site.clock.run(two.act())).toBeNull()
+  })
+
+  it('begins within a second and a half when the active one stops in order', async () => {
+    const [one, two] = await twoDaemons()
+    await one.act()
+    await site.clock.run(one.tenure.release())
+    expect(await site.untilActive(two)).toBeLessThan(1_500)
+    expect(one.tenure.state).toBe('ended')
+  })
+
+  it('goes at once to the next process on the same machine, whose copy nobody else can hold', async () => {
+    const [one] = await twoDaemons()
+    site.kill(one)
+    expect(await site.untilActive(site.start('ctl1'))).toBeLessThan(3_000)
+  })
+
+  it('goes to one of two standbys, and the other goes on standing by', async () => {
+    const [one, two] = await twoDaemons()
+    const three = site.start('ctl3')
+    await site.clock.advance(5_000)
+    site.kill(one)
+    await site.clock.advance(20_000)
+    expect([two.tenure.state, three.tenure.state].toSorted()).toEqual(['active', 'standby'])
+  })
+
+  it('leaves it to a standby that can read Nova', async () => {
+    const [one, two] = await twoDaemons()
+    site.kill(two)
+    const blind = site.start('ctl2', { readsNova: false })
+    const three = site.start('ctl3')
+    await site.clock.advance(5_000)
+    site.kill(one)
+    await site.clock.advance(20_000)
+    expect([blind.tenure.state, three.tenure.state]).toEqual(['standby', 'active'])
+  })
+
+  it('is found out by the taker itself when its answer is lost', async () => {
+    const [one, two] = await twoDaemons()
+    site.kill(one)
+    await site.clock.advance(leaseMs - 500)
+    two.client.loseAnswers(3)
+    expect(await site.untilActive(two)).toBeLessThan(10_000)
+  })
+
+  it('does not happen while the whole cluster stands still, and the active one goes on after that', async () => {
+    const [one, two] = await twoDaemons()
+    site.cluster.stall()
+    await site.clock.advance(20_000)
+    site.cluster.flow()
+    await site.clock.advance(10_000)
+    expect([one.tenure.state, two.tenure.state]).toEqual(['active', 'standby'])
+    expect(site.tenures()).toHaveLength(1)
+  })
+
+  it('is undone by no wall clock that jumps', async () => {
+    const [one, two] = await twoDaemons()
+    site.clock.stepWall(3_600_000)
+    await site.clock.advance(10_000)
+    site.clock.stepWall(-7_200_000)
+    await site.clock.advance(10_000)
+    expect([one.tenure.state, two.tenure.state]).toEqual(['active', 'standby'])
+  })
+})
+
+describe('a daemon that was active', () => {
+  it('sends nothing after another one has begun, however long it stood still', async () => {
+    const [one, two] = await twoDaemons()
+    keepActing(one)
+    for (const ms of [3_000, 7_000, 9_000, 20_000, 60_000]) {
+      one.life.stall(ms)
+      await site.clock.advance(ms + 5_000)
+    }
+    expect(one.tenure.state).toBe('ended')
+    expect(two.tenure.state).toBe('active')
+    expect(await one.act()).toBe('NOT_ACTIVE')
+  })
+
+  it('goes on when it stood still for less than its lease', async () => {
+    const [one] = await twoDaemons()
+    one.life.stall(4_000)
+    await site.clock.advance(8_000)
+    expect(await site.clock.run(one.act())).toBeNull()
+  })
+
+  it('is suspended once it is cut off from the store, and ends when it is joined again after another began', async () => {
+    const [one, two] = await twoDaemons()
+    keepActing(one)
+    one.client.cut()
+    await site.clock.advance(leaseMs + 1_500)
+    expect(one.tenure.state).toBe('suspended')
+    await site.untilActive(two)
+    one.client.join()
+    await site.clock.advance(3_000)
+    expect(one.tenure.state).toBe('ended')
+  })
+
+  it('goes on with all it recorded when nobody else was there to take over', async () => {
+    const one = site.start('ctl1')
+    await site.untilActive(one)
+    one.client.cut()
+    const acting = one.act()
+    await site.clock.advance(20_000)
+    expect(one.tenure.state).toBe('suspended')
+    one.client.join()
+    expect(await site.clock.run(acting)).toBeNull()
+    expect(one.tenure.state).toBe('active')
+  })
+
+  it('tells whoever has something unanswered in the air when its lease is over', async () => {
+    const [one] = await twoDaemons()
+    let lapses = 0
+    one.tenure.onLapse(() => lapses++)
+    one.client.cut()
+    await site.clock.advance(leaseMs - 1_500)
+    expect(lapses).toBe(0)
+    await site.clock.advance(1_600)
+    expect(lapses).toBe(1)
+  })
+
+  it('writes an entry once when the answers to its statements are lost', async () => {
+    const one = site.start('ctl1')
+    await site.untilActive(one)
+    one.client.loseAnswers(5)
+    expect(await site.clock.run(one.act())).toBeNull()
+    expect(site.cluster.entries).toHaveLength(2)
+  })
+
+  it('writes an entry once when its statement is served after its time limit', async () => {
+    const one = site.start('ctl1')
+    await site.untilActive(one)
+    site.cluster.stall()
+    const acting = one.act()
+    await site.clock.advance(5_000)
+    site.cluster.flow()
+    expect(await site.clock.run(acting)).toBeNull()
+    expect(site.cluster.entries).toHaveLength(2)
+  })
+})
+
+describe('entries that the store lost', () => {
+  it('are put back as they were by the active daemon', async () => {
+    const [one, two] = await twoDaemons()
+    for (let n = 0; n < 10; n++) await site.clock.run(one.act())
+    const before = [...site.cluster.entries]
+    site.cluster.lose(7)
+    await site.clock.run(one.act())
+    expect(site.cluster.entries.slice(0, before.length)).toEqual(before)
+    await site.clock.advance(2_000)
+    expect(two.copy.head()).toEqual(one.copy.head())
+  })
+
+  it('are put back by a standby when the active daemon died with them', async () => {
+    const [one, two] = await twoDaemons()
+    for (let n = 0; n < 10; n++) await site.clock.run(one.act())
+    await site.clock.advance(1_000)
+    const before = [...site.cluster.entries]
+    site.kill(one)
+    site.cluster.lose(5)
+    await site.untilActive(two)
+    expect(site.cluster.entries.slice(0, before.length)).toEqual(before)
+  })
+})
+
+describe('what a daemon refuses to follow', () => {
+  it("is another cloud's journal", async () => {
+    const stranger = site.start('ctl1', { cloud: 'green' })
+    await site.clock.advance(2_000)
+    expect(stranger.problem).toBe('CONFIG_INVALID')
+  })
+
+  it('is a journal that its copy does not belong to, and neither of the two is changed', async () => {
+    const [one, two] = await twoDaemons()
+    await one.act()
+    await site.clock.advance(1_000)
+    site.kill(two)
+    site.kill(one)
+    const kept = site.cluster.entries
+    const [first] = kept
+    if (first === undefined) throw new Error('nothing was written')
+    site.cluster.entries = [{ ...first, hash: 'f'.repeat(64) }, ...kept.slice(1)].slice(0, 1)
+    const again = site.start('ctl2')
+    await site.clock.advance(3_000)
+    expect(again.problem).toBe('JOURNAL_CORRUPT')
+    expect(again.copy.head().seq).toBe(2)
+    site.cluster.entries = kept
+  })
+
+  it('is an entry format that this release does not know: it stands by', async () => {
+    site.cluster.tenure = { ...site.cluster.tenure, format: 99 }
+    const old = site.start('ctl1')
+    await site.clock.advance(30_000)
+    expect(old.tenure.state).toBe('standby')
+  })
+})
