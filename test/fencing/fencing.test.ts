@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import process from 'node:process'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sleep } from '../../src/domain/clock.ts'
@@ -194,6 +195,23 @@ describe('a fence agent', () => {
     const error = await failure(fenceBy(agentOf(fakeAgent(`sleep ${marker}`).path, {}, 300)))
     expect(error).toMatchObject({ code: 'FENCE_FAILED', certainty: 'unknown' })
     expect(spawnSync('pgrep', ['-f', `sleep ${marker}`]).stdout.toString()).toBe('')
+  })
+
+  it('ends at its time limit although the daemon stands still', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'lifeboat-fence-'))
+    const late = join(directory, 'late')
+    const program = `
+      import { runProgram } from '${new URL('../../dist/fencing/program.js', import.meta.url).href}'
+      const clock = { now: () => 0, wall: () => 0, after: () => () => undefined }
+      void runProgram({ argv: ['/bin/sh', '-c', 'echo $$ > "$0/began"; sleep 2; touch "$0/late"', '${directory}'], clock, limitMs: 500 })
+      setInterval(() => undefined, 1000)`
+    const daemon = spawn(process.execPath, ['--input-type=module', '-e', program])
+    await expect.poll(() => existsSync(join(directory, 'began')), { timeout: 10_000 }).toBe(true)
+    daemon.kill('SIGSTOP')
+    await new Promise((resolve) => setTimeout(resolve, 3_000))
+    daemon.kill('SIGKILL')
+    expect(existsSync(late)).toBe(false)
+    rmSync(directory, { recursive: true })
   })
 
   it('that does not exist did nothing', async () => {
