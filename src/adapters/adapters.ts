@@ -6,6 +6,7 @@ import type { Fencer } from '../domain/fencing.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { SegmentOf } from '../domain/segment.ts'
 import type { HostName } from '../domain/service.ts'
+import { openExit, type Exit } from '../domain/tenure.ts'
 import type { Probe } from '../domain/verdict.ts'
 import type { Wire } from '../domain/wire.ts'
 import { agentMethod } from '../fencing/agent.ts'
@@ -33,6 +34,7 @@ import {
   type ProbeConfig,
   type RedfishConfig,
 } from '../config/index.ts'
+import { deliveryThrough, fencingThrough } from './exits.ts'
 import { buildReceivers } from './notice-receivers.ts'
 
 export interface Adapters {
@@ -50,6 +52,8 @@ export interface AdapterContext {
   clock: Clock
   observer: Observer
   env: Environment
+  /** What everything that leaves waits for. Default: nothing. */
+  exit?: Exit
   /** For a cloud in this process. */
   simulated?: SimulatedWorld
 }
@@ -84,7 +88,7 @@ export function cloudConfigOf(
 export function buildCloud(
   access: CloudConfig,
   { api }: Pick<Config, 'api'>,
-  { clock, observer, simulated }: AdapterContext,
+  { clock, observer, exit, simulated }: AdapterContext,
 ): OpenStackCloud {
   return createCloud({
     config: access,
@@ -94,6 +98,7 @@ export function buildCloud(
     writeTimeoutMs: api.writeTimeoutMs,
     wire: simulated?.wire,
     random: simulated?.random,
+    exit,
   })
 }
 
@@ -112,11 +117,11 @@ export function buildAdapters(
 
 /** What needs no cloud. Throws CONFIG_INVALID. */
 export function buildBeside(config: Config, context: AdapterContext): Omit<Adapters, 'cloud'> {
-  const { clock, observer, simulated } = context
+  const { clock, observer, exit = openExit, simulated } = context
   const methods = new Map(
     Object.entries(config.fencing).map(([name, method]) => [
       name,
-      buildMethod(config, name, method, clock, observer, simulated),
+      fencingThrough(exit, buildMethod(config, name, method, clock, observer, simulated)),
     ]),
   )
   const probes = new Map(
@@ -129,7 +134,11 @@ export function buildBeside(config: Config, context: AdapterContext): Omit<Adapt
     fencer: createFencer({ clock, methods, observer, limits: new Map(Object.entries(config.fencing)) }),
     probes,
     segmentOf: segmentOf(config),
-    receivers: buildReceivers(config, { clock, wire: simulated?.receivers, run: simulated?.sendmail }),
+    receivers: new Map(
+      [...buildReceivers(config, { clock, wire: simulated?.receivers, run: simulated?.sendmail })].map(
+        ([name, deliver]) => [name, deliveryThrough(exit, deliver)],
+      ),
+    ),
     readPower: (host, name) => {
       const method = methods.get(name)
       if (method?.covers(host) !== true)

@@ -56,6 +56,7 @@ export async function webServer(parts: WebParts, options: WebOptions): Promise<F
   const server = createServer({
     ...secureExtras(options, pagesPlace),
     observer: parts.observer,
+    recorded: parts.recorded,
     genReqId: requestIdOf,
     fallback: pageFallback(options.pages),
   })

@@ -8,6 +8,7 @@ export const exitCodes = {
   usage: { code: 2, means: 'the command line is wrong' },
   daemonDown: { code: 69, means: 'no daemon answers' },
   journal: { code: 74, means: 'the journal cannot be read' },
+  notActive: { code: 75, means: 'another daemon is active: do it there (the message says where)' },
   noPermission: { code: 77, means: 'not permitted' },
   config: { code: 78, means: 'the configuration or a workflow is not valid (systemd does not restart on it)' },
   interrupted: { code: 130, means: 'interrupted (ctrl-C) before the incident ended' },
@@ -35,6 +36,7 @@ const exitOf: Partial<Record<ErrorCode, ExitName>> = {
   AUTH_FAILED: 'noPermission',
   AUTH_FORBIDDEN: 'noPermission',
   JOURNAL_UNAVAILABLE: 'journal',
+  NOT_ACTIVE: 'notActive',
   JOURNAL_CORRUPT: 'journal',
 }
 

@@ -1,4 +1,5 @@
 /** The configuration as the program uses it: resolved, durations in milliseconds, secrets read. Types only. */
+import type { SharedJournalConfig } from './shared-journal.ts'
 import type { CloudBrake } from '../domain/brake.ts'
 import type { Segment } from '../domain/segment.ts'
 import type { MaintenanceWindow } from '../orders/maintenance-window.ts'
@@ -90,6 +91,8 @@ export interface Config {
   cloud: string | null
   stateDir: string
   journal: string
+  /** Null: the journal is this daemon's own. */
+  sharedJournal: SharedJournalConfig | null
   socket: string
   /** Null: no TCP listener. */
   http: { host: string; port: number } | null
@@ -140,7 +143,9 @@ export function withoutSecrets(config: Config): Config {
   const hideAll = <T extends ProbeConfig | FencingConfig>(named: Record<string, T>): Record<string, T> =>
     Object.fromEntries(Object.entries(named).map(([name, witness]) => [name, { ...witness, ...hidden(witness) }]))
   const notices = { ...config.notices, receivers: receiversWithoutSecrets(config.notices.receivers) }
-  return { ...config, probes: hideAll(config.probes), fencing: hideAll(config.fencing), notices }
+  const { sharedJournal: shared } = config
+  const sharedJournal = shared === null ? null : { ...shared, password: '***' }
+  return { ...config, sharedJournal, probes: hideAll(config.probes), fencing: hideAll(config.fencing), notices }
 }
 
 /** What takes the place of a witness's secrets. Each kind is named: one that is added does not compile before it says what it hides. */

@@ -19,6 +19,7 @@ import { resolveSegment, resolveSettings } from './segments.ts'
 import type { EffectiveOption } from './shown-options.ts'
 import { warningsOf, type ConfigWarning } from './warnings.ts'
 import { masakariConfig, masakariRules } from './masakari.ts'
+import { sharedJournalConfig } from './shared-journal.ts'
 import { webConfig, webRules } from './web.ts'
 import { resolveWindow } from './windows.ts'
 import { ipmiConfig, prometheusConfig } from './witnesses.ts'
@@ -173,6 +174,7 @@ function resolveConfig(
     cloud: file.cloud ?? null,
     stateDir,
     journal: join(stateDir, 'journal.db'),
+    sharedJournal: sharedJournalConfig(file.sharedJournal, { secrets, baseDir, report }),
     socket,
     http: listenAddress(file.http.listen, ['http', 'listen'], report),
     web: webConfig(file.web, listenAddress(file.web.listen, ['web', 'listen'], report), baseDir, report),

@@ -25,6 +25,14 @@ export function optionalSection<S extends z.ZodRawShape>(shape: S) {
 }
 
 export const text = () => z.string().min(1)
+/** The three ways to give a password. */
+export const password = {
+  password: text().optional().describe('Better: password_file or password_env'),
+  password_file: text()
+    .optional()
+    .describe("File with the password; a bare name is looked for in systemd's credentials directory first"),
+  password_env: text().optional().describe('Environment variable with the password'),
+}
 export const names = () => z.array(text())
 export const share = () => z.number().gt(0).max(1)
 export const count = () => z.number().int().min(1)

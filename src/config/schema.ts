@@ -10,6 +10,7 @@ import { count, live, names, optionalSection, section, share, text } from './pie
 import { duration } from '../formats/duration-schema.ts'
 import { notices } from './notice-schema.ts'
 import { masakariSection } from './masakari-schema.ts'
+import { sharedJournalSchema } from './shared-journal-schema.ts'
 import { webSection } from './web-schema.ts'
 import { fencingMethod, probe } from './witness-schema.ts'
 
@@ -184,6 +185,11 @@ export const configSchema = section({
     .optional()
     .describe(
       "Where the journal lives; beats every variable. Default $LIFEBOAT_STATE_DIR, systemd's $STATE_DIRECTORY, else ./.lifeboat",
+    ),
+  shared_journal: sharedJournalSchema
+    .optional()
+    .describe(
+      'One journal for the daemons of several controllers, of which one acts. Default: a journal of its own in state_dir',
     ),
   socket: text().optional().describe('Unix socket for the command line. Default: lifeboat.sock in state_dir'),
   http: optionalSection({

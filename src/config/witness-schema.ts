@@ -1,17 +1,9 @@
 /** The options of probes and fencing methods, by kind. Templates such as {address} take the variables of `hosts`. */
 import { z } from 'zod'
-import { argv, section, text } from './pieces.ts'
+import { argv, password, section, text } from './pieces.ts'
 import { duration } from '../formats/duration-schema.ts'
 
 const port = () => z.number().int().min(1).max(65_535)
-
-const password = {
-  password: text().optional().describe('Better: password_file or password_env'),
-  password_file: text()
-    .optional()
-    .describe("File with the password; a bare name is looked for in systemd's credentials directory first"),
-  password_env: text().optional().describe('Environment variable with the password'),
-}
 
 const redfish = {
   system: text().describe('URL template of the ComputerSystem, e.g. https://{bmc}/redfish/v1/Systems/1'),

@@ -1,6 +1,8 @@
 /** What a Daemon is made of, from the configuration: the one place where an option becomes a part's setting. */
 import type { Clock } from '../domain/clock.ts'
 import type { Observer } from '../domain/observer.ts'
+import type { TenureView } from '../domain/tenure.ts'
+import type { Monitor } from '../monitor/monitor.ts'
 import type { Workflow } from '../domain/plan.ts'
 import { parseWorkflow } from '../engine/workflow.ts'
 import type { Adapters } from '../adapters/adapters.ts'
@@ -27,6 +29,8 @@ export interface DaemonSurroundings {
   memory?: Memory
   /** Default: this process's. */
   pid?: number
+  learnt?: Monitor
+  tenure?: () => TenureView
 }
 
 export function daemonParts(config: Config, { adapters, workflow, ...surroundings }: DaemonSurroundings): DaemonParts {

@@ -3,7 +3,7 @@
  * its adapters ready-made, so that the demo and the tests run exactly this with a simulated cloud.
  */
 import { setMaxListeners } from 'node:events'
-import { sleep, type Clock } from '../domain/clock.ts'
+import { isAborted, sleep, type Clock } from '../domain/clock.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import type { FailoverSegments } from '../domain/failover-segment.ts'
 import type { Incident } from '../domain/incident.ts'
@@ -12,11 +12,13 @@ import type { Operations, TryAgain } from '../domain/operations.ts'
 import type { Reports } from '../domain/report.ts'
 import type { Review } from '../domain/review.ts'
 import type { Segment } from '../domain/segment.ts'
+import type { TenureView } from '../domain/tenure.ts'
 import type { EarlierRecovery } from '../domain/survey.ts'
 import type { ExecutorContext } from '../executor/context.ts'
 import { runIncident } from '../executor/incident-runner.ts'
 import { Slots, type SharedQueue } from '../executor/slots.ts'
 import { Monitor } from '../monitor/monitor.ts'
+import type { MonitorParts } from '../monitor/report.ts'
 import { NoticeService } from '../notices/index.ts'
 import { AfterReturns } from '../control/after-returns.ts'
 import { BrakeWatch } from '../control/brake-watch.ts'
@@ -68,6 +70,10 @@ export interface DaemonParts extends Rules {
   memory?: Memory
   /** Default: this process's. */
   pid?: number
+  /** What another one learnt of the hosts' heartbeats, while it only watched. Default: nothing. */
+  learnt?: Monitor
+  /** Where it stands among the daemons that share its journal. Default: the journal is its own. */
+  tenure?: () => TenureView
 }
 
 /** A closed incident stays in memory for so long: who tells of its end would else fold its journal. Longer keeps thousands of plans. */
@@ -100,7 +106,10 @@ export class Daemon {
   readonly #runs: IncidentRuns
   readonly #starts: Starts
   #workflows: PinnedWorkflows['byDigest']
+  readonly #pin: NewEntry[]
   #polling: Promise<void> | null = null
+  /** False while it only watches, for another daemon acts. */
+  #acts = false
   #scheduling: Promise<void> | null = null
 
   constructor(parts: DaemonParts) {
@@ -118,12 +127,14 @@ export class Daemon {
     setMaxListeners(0, signal)
     this.orders = new Orders(journal, clock)
     this.store = new IncidentStore(journal)
-    journal.onAppend((entry) => {
+    journal.onDurable((entry) => {
+      // What another daemon recorded is that one's to log and to count.
+      if (!this.#acts) return
       observer.entry?.(entry)
       if (entry.incident !== null) observer.incidents?.(this.store.openOfAnyKind())
     })
     this.#starts = startsBefore(journal, clock)
-    this.monitor = new Monitor({
+    const monitored: MonitorParts = {
       cloud,
       clock,
       segmentOf: parts.segmentOf,
@@ -137,11 +148,16 @@ export class Daemon {
       incidentOver: (host) => this.store.isReturning(host),
       frozenBefore: freezeBefore(journal, clock),
       amongStarts: this.#starts.amongOthers ? { before: silenceBefore(journal) } : null,
-      observer,
-    })
+      // What stands by says that it reads Nova; what becomes of hosts is the active one's to say.
+      observer: {
+        ...observer,
+        poll: (seen) => observer.poll?.(this.#acts ? seen : { ...seen, frozen: null, verdicts: [] }),
+      },
+    }
+    this.monitor = new Monitor(monitored, parts.learnt ?? null)
     const { byDigest, pin } = pinnedWorkflows(journal, this.store, parts)
     this.#workflows = byDigest
-    if (pin.length > 0) journal.append(pin)
+    this.#pin = pin
     const { notices } = parts
     const incident = (id: string): Incident | undefined => this.store.find(id)
     this.notices =
@@ -279,6 +295,7 @@ export class Daemon {
         restartLoop: restartLoop(this.#starts, clock.now() - began),
         cloud: parts.cloudName,
         workflow: { name, revision, digest },
+        tenure: parts.tenure?.() ?? null,
       }
     }
     const records = new IncidentRecords(journal, () => sleep(clock, 0))
@@ -324,6 +341,8 @@ export class Daemon {
   start(): void {
     const { journal, version, pid = process.pid } = this.#parts
     const { mode } = this.#rules.now
+    this.#acts = true
+    if (this.#pin.length > 0) journal.append(this.#pin)
     // Before anything new is on record: it looks at what the last run left behind.
     this.notices?.start()
     const alarm = loopAlarm(this.#starts, journal)
@@ -333,6 +352,20 @@ export class Daemon {
     this.#scheduling = this.#scheduler.run(this.#stopping.signal)
     this.#instanceFailures.start()
     this.#polling = this.#watch.run(this.#stopping.signal)
+  }
+
+  /** Watches until `signal` aborts, and neither records nor sends anything: it learns how the hosts' heartbeats come. */
+  async standBy(signal: AbortSignal): Promise<void> {
+    const { clock, journal } = this.#parts
+    // A daemon that acts lets go of an incident when its run ends; here nothing runs.
+    journal.onAppend(({ kind, incident }) => {
+      if (kind === 'incident.closed' && incident !== null && !isAborted(signal))
+        void sleep(clock, closedKeptMs, signal).then(() => this.store.forgetClosed(incident))
+    })
+    while (!isAborted(signal)) {
+      await this.monitor.poll(signal)
+      await sleep(clock, this.#rules.now.monitorSettings.pollIntervalMs, signal)
+    }
   }
 
   /** As `lifeboat reload`, asked for by the process itself. Never rejects: what went wrong is on record. */

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { listenForOperators, listenForPeople, listenPublicly, type SecureListener } from '../api/index.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
+import { openExit } from '../domain/tenure.ts'
+import { cloudConfigOf } from '../adapters/adapters.ts'
 import { openJournal, type JournalWriter } from '../journal/journal.ts'
 import { createSystemdNotify } from '../telemetry/systemd-notify.ts'
 import { createTelemetry } from '../telemetry/telemetry.ts'
@@ -23,6 +25,8 @@ import type { Mode } from '../control/rules.ts'
 import { startSchedules } from './schedules.ts'
 import { installed } from '../system/installed.ts'
 import { systemClock as clock } from '../system/system-clock.ts'
+import { deposedExitCode, inUse, joinShared, JoinedExit, sharedStore } from './shared-journal.ts'
+import { activity, confirmed, deposed, goodPollAgeMs, rulesDigest, standBy, standing } from './standby.ts'
 import { Teardown } from './teardown.ts'
 import { listenAsMasakari } from '../masakari/api/listener.ts'
 import { loadHostFailure } from '../preflight/workflow-files.ts'
@@ -61,50 +65,85 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     for (const { message, advice } of detectionAdvice(config))
       observer.log('warn', 'detection.advice', { message, advice })
     // Before the journal: credentials that are missing must leave no file behind.
+    const { sharedJournal: sharing } = config
+    const joined = sharing === null ? null : new JoinedExit()
     const source = configurationSource({
       loaded,
       read: load,
-      context: { clock, observer, env: process.env },
+      context: { clock, observer, env: process.env, exit: joined ?? openExit },
       loadWorkflow: loadHostFailure,
     })
     teardown.add('connections', () => source.close())
-    const journal = openJournal(config.journal, {
+    const onListenerError = (thrown: unknown): void =>
+      observer.log('error', 'journal.listener_failed', {}, ensureError(thrown))
+    const file = openJournal(config.journal, {
       clock,
       onWrite: (seen) => telemetry.journalWrite(seen),
-      onListenerError: (thrown) => observer.log('error', 'journal.listener_failed', {}, ensureError(thrown)),
+      onListenerError,
     })
     // Kept outside of the journal, these show that entries were changed or cut off since.
-    logHead(observer, 'journal.opened', journal)
-    if (journal.warning !== null) observer.log('warn', 'journal.head_unknown', { message: journal.warning })
+    logHead(observer, 'journal.opened', file)
+    if (file.warning !== null) observer.log('warn', 'journal.head_unknown', { message: file.warning })
     teardown.add('journal', () => {
-      logHead(observer, 'journal.closed', journal)
-      journal.close()
+      logHead(observer, 'journal.closed', file)
+      file.close()
     })
+    const store = sharing === null ? null : await sharedStore(sharing, clock)
+    if (store !== null) teardown.add('shared journal', () => store.close())
+    let putBack = 0
+    const shared =
+      sharing === null || store === null
+        ? null
+        : joinShared(sharing, cloudConfigOf(config, { env: process.env }).authUrl, {
+            ...{ copy: file, store, clock, observer, version, onListenerError },
+            configDigest: rulesDigest(config),
+            putBack: (entries) => (putBack += entries),
+            unwritable: (problem) => telemetry.journalWrite({ tookMs: 0, problem }),
+            // systemd starts it again, and it stands by.
+            shouldHandOver: (why) => {
+              process.exitCode = deposedExitCode
+              stopped.begin(why)
+            },
+            mode: () => config.mode,
+            goodPollAgeMs: () => goodPollAgeMs(daemon, clock),
+          })
+    if (shared !== null) joined?.join(shared.tenure)
+    const journal = shared?.journal ?? file
+    if (shared !== null) teardown.add('tenure', () => shared.release(stopped.why()))
     // What a reload changes beside the daemon's rules.
     let { webRules, masakariRules } = config
     const listeners: SecureListener[] = []
-    const daemon = new Daemon(
-      daemonParts(config, {
-        ...{ clock, observer, version, journal },
-        journalPath: config.journal,
-        adapters: source.adapters,
-        workflow: source.workflow,
-        configuration: {
-          ...source,
-          reloading: () => systemd.reloading(),
-          adopted: (next) => {
-            ;({ webRules, masakariRules } = next)
+    const logLevel = new LogLevelInForce(clock, config.logLevel, (level) => telemetry.logger.setLevel(level))
+    const build = (learnt?: Daemon): Daemon =>
+      new Daemon(
+        daemonParts(config, {
+          ...{ clock, observer, version, journal, logLevel },
+          ...(shared !== null && { tenure: () => shared.tenure.view() }),
+          ...(learnt !== undefined && { learnt: learnt.monitor }),
+          journalPath: config.journal,
+          adapters: source.adapters,
+          workflow: source.workflow,
+          configuration: {
+            ...source,
+            reloading: () => systemd.reloading(),
+            adopted: (next) => {
+              ;({ webRules, masakariRules } = next)
+            },
+            reloaded: (mode) => {
+              for (const listener of listeners) listener.reloadTls()
+              systemd.ready(watching(mode))
+            },
           },
-          reloaded: (mode) => {
-            for (const listener of listeners) listener.reloadTls()
-            systemd.ready(watching(mode))
-          },
-        },
-        logLevel: new LogLevelInForce(clock, config.logLevel, (level) => telemetry.logger.setLevel(level)),
-      }),
-    )
+        }),
+      )
+    let daemon = build()
     teardown.add('recoveries', () => daemon.stop(stopped.why()))
-    const sources = { operations: daemon.operations, review: daemon.review, clock, observer }
+    const sources = {
+      operations: inUse(() => daemon.operations),
+      review: inUse(() => daemon.review),
+      recorded: shared === null ? undefined : () => confirmed(shared.tenure, clock),
+      ...{ clock, observer },
+    }
     const operators = await listenForOperators(sources, config.socket)
     logPlace(observer, 'socket', `The operators' socket is ${config.socket}`, config.socket)
     teardown.add('socket', () => operators.close())
@@ -117,14 +156,19 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       teardown.add('web', () => web.close())
     }
     if (config.masakariApi !== null) {
-      const parts = { ...sources, reports: daemon.reports, failover: daemon.failover, people: source.people }
+      const parts = {
+        ...sources,
+        reports: inUse(() => daemon.reports),
+        failover: inUse(() => daemon.failover),
+        people: source.people,
+      }
       const masakari = await listenAsMasakari(parts, { ...config.masakariApi, rules: () => masakariRules })
       listeners.push(masakari)
       logPlace(observer, 'masakari_api', `Masakari's API listens at ${masakari.address}`, masakari.address)
       teardown.add("Masakari's API", () => masakari.close())
     }
     if (config.http !== null) {
-      const machines = await listenPublicly(telemetry, config.http)
+      const machines = await listenPublicly({ ...telemetry, active: () => activity(shared?.tenure) }, config.http)
       logPlace(observer, 'http', `Metrics and health listen at ${machines.address}`, machines.address)
       teardown.add('http', () => machines.close())
     }
@@ -133,23 +177,34 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       startSchedules({
         clock,
         journal,
-        store: daemon.store,
+        store: inUse(() => daemon.store),
         observer,
         backupDirectory: join(config.stateDir, 'backups'),
       }),
     )
-    telemetry.beforeScrape(() => ownResources(config.journal))
+    telemetry.beforeScrape(() => ({
+      ...ownResources(config.journal),
+      ...(shared !== null && standing(shared.tenure.view(), putBack)),
+    }))
     const looks = new AbortController()
     const looking = watchCloud({ cloud: source.cloudInUse, clock, observer, signal: looks.signal })
     teardown.add('looks at the cloud', () => {
       looks.abort()
       return looking
     })
-    daemon.start()
     observer.configuration({ ok: true })
-    systemd.ready(watching(config.mode))
-    hangUp.begin((name) => void daemon.reloadBySignal(name))
     systemd.startWatchdog()
+    hangUp.begin((name) => void daemon.reloadBySignal(name))
+    if (shared !== null) {
+      systemd.ready('Standing by')
+      const active = await standBy(shared.tenure, daemon, stopped.signal)
+      if (!active) return
+      // A take-over is a restart: the same folds from the same journal, and what was learnt of heartbeats.
+      daemon = build(daemon)
+      shared.tenure.ended.addEventListener('abort', () => deposed(observer, shared.tenure, stopped.isOrdered()))
+    }
+    daemon.start()
+    systemd.ready(watching(config.mode))
     await stopped.signal
     systemd.stopping('Stopping; recoveries go on at the next start')
   } finally {
@@ -181,24 +236,36 @@ function logHead(observer: Observer, event: string, journal: JournalWriter): voi
   observer.log?.('info', event, { message, path: journal.path, entries: seq, head: hash })
 }
 
-/** Resolves at the first SIGTERM or SIGINT. Later ones are ignored: an orderly stop has its own time limit. */
-function stopSignal(): { signal: Promise<void>; why: () => string; release: () => void } {
-  let why = 'start failed'
-  let listener: (name: NodeJS.Signals) => void = () => undefined
+interface Stop {
+  /** Resolves at the first SIGTERM or SIGINT, or at `begin`. Later ones are ignored: an orderly stop has its own time limit. */
+  signal: Promise<void>
+  why: () => string
+  isOrdered: () => boolean
+  begin: (why: string) => void
+  release: () => void
+}
+
+function stopSignal(): Stop {
+  let reason = 'start failed'
+  let ordered = false
+  let begin = (_why: string): void => undefined
   const signal = new Promise<void>((resolve) => {
-    listener = (name) => {
-      why = name
+    begin = (why) => {
+      if (ordered) return
+      reason = why
+      ordered = true
       resolve()
     }
-    process.on('SIGTERM', listener)
-    process.on('SIGINT', listener)
+    process.on('SIGTERM', begin)
+    process.on('SIGINT', begin)
   })
   return {
-    signal,
-    why: () => why,
+    ...{ signal, begin },
+    why: () => reason,
+    isOrdered: () => ordered,
     release: () => {
-      process.off('SIGTERM', listener)
-      process.off('SIGINT', listener)
+      process.off('SIGTERM', begin)
+      process.off('SIGINT', begin)
     },
   }
 }

@@ -13,6 +13,7 @@ import type { InstanceId } from './instance.ts'
 import type { Outcome, OutcomeKind } from './outcome.ts'
 import type { InstancePlan, StepKind } from './plan.ts'
 import type { Scope, Order } from './order.ts'
+import type { TenureView } from './tenure.ts'
 import type { StepStatus } from './step-states.ts'
 import type { ProbeReading, Verdict, VerdictKind } from './verdict.ts'
 import type { VerdictReason } from './verdict-reasons.ts'
@@ -95,6 +96,8 @@ export interface DaemonStatus {
   incidents: { open: number; held: number; unsettled: UnreviewedCounts }
   journal: { path: string; entries: number; head: string }
   workflow: { name: string; revision: number; digest: string }
+  /** Where this daemon stands among those that share its journal; null when the journal is its own. */
+  tenure: TenureView | null
   configuration: ConfigurationState
   logLevel: LogLevelState
 }

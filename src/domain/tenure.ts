@@ -74,6 +74,8 @@ export interface TenureView {
   epoch: number
   /** Who is active; null when nobody is, or it is not known. */
   active: { name: string; address: string } | null
+  /** Why it does not take over; null when it is active, or has not looked yet. */
+  waits: string | null
   /** What is left of the own lease, in ms; null when this daemon is not active. */
   leaseLeftMs: number | null
   /** Entries that were appended here and are not durable yet. */

@@ -28,7 +28,8 @@ export class Monitor {
   /** Readings are taken in one after another: an older answer after a newer one would look like a beat. */
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor(options: MonitorParts) {
+  /** @param learnt another one of this process, which watched the same hosts: what it learnt of their heartbeats stays */
+  constructor(options: MonitorParts, learnt: Monitor | null = null) {
     const { cloud, clock, observer, segmentOf, probes, settings } = options
     this.#clock = clock
     this.#observer = observer
@@ -38,6 +39,7 @@ export class Monitor {
     this.#tracks = new Tracks(rules, this.#aggregates)
     this.#reader = new Reader({ cloud, aggregates: this.#aggregates, clock, observer, rules })
     const { amongStarts = null, frozenBefore = null } = options
+    if (learnt !== null) this.#tracks.learnFrom(learnt.#tracks)
     this.#judge = new Judge({
       rules,
       tracks: this.#tracks,

@@ -32,6 +32,16 @@ export class Tracks {
     return this.#hosts.values()
   }
 
+  /** What another one learnt of the hosts' heartbeats, as of now. No verdict comes with it: nothing was concluded here. */
+  learnFrom(other: Tracks): void {
+    const { defaultIntervalMs } = this.#rules().settings
+    for (const track of other.all()) {
+      const { host, segment, verdict } = track
+      const unknown = notListed(host, segment.name, verdict.at, defaultIntervalMs)
+      this.#hosts.set(host, { ...track, readings: [], deadInARow: 0, lastBeatOfDead: null, verdict: unknown })
+    }
+  }
+
   /**
    * The rules changed. What was learnt of the hosts stays; what their witnesses said does not, for other ones may be asked from now
    * on.

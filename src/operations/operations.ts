@@ -49,7 +49,7 @@ export interface OperationsParts {
 
 export type OperationsAbout = Pick<
   DaemonStatus,
-  'version' | 'mode' | 'pid' | 'startedAt' | 'restartLoop' | 'cloud' | 'workflow'
+  'version' | 'mode' | 'pid' | 'startedAt' | 'restartLoop' | 'cloud' | 'workflow' | 'tenure'
 >
 
 export function createOperations(parts: OperationsParts): Operations {

@@ -36,6 +36,18 @@ export interface OwnResources {
   journalFree?: number | undefined
 }
 
+/** Where the daemon stands among those that share its journal. */
+export interface Standing {
+  active: number
+  tenureEpoch: number
+  leaseLeft: number
+  standbys: number
+  daemonsDiffer: number
+  journalBehind: number
+  journalStaged: number
+  journalPutBack: number
+}
+
 /** What the journal tells of each attempt to write. */
 export interface JournalWriteSeen {
   tookMs: number
@@ -50,7 +62,7 @@ export interface Telemetry {
   journalWrite: (seen: JournalWriteSeen) => void
   metricsText(): Promise<string>
   /** What is asked again for each scrape. Must not throw. */
-  beforeScrape(look: () => OwnResources): void
+  beforeScrape(look: () => OwnResources & Partial<Standing>): void
   contentType: string
   health: { live(): Health; ready(): Health; progress(): Progress }
 }
@@ -70,7 +82,7 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
   }
   const count = entryMetrics(metrics)
   const progressOf = new Map<string, number>()
-  let look: (() => OwnResources) | null = null
+  let look: (() => OwnResources & Partial<Standing>) | null = null
   metrics.buildInfo.set({ version: options.version, node: process.version }, 1)
   metrics.startTime.set(clock.wall() / 1000)
   const wallSeconds = (): number => clock.wall() / 1000
@@ -80,7 +92,7 @@ export function createTelemetry(options: TelemetryOptions): Telemetry {
     contentType: registry.contentType,
     metricsText: () => {
       for (const [name, value] of Object.entries(look?.() ?? {}))
-        if (value !== undefined) metrics[name as keyof OwnResources].set(value as number)
+        if (value !== undefined) metrics[name as keyof (OwnResources & Standing)].set(value as number)
       return registry.metrics()
     },
     beforeScrape: (asked) => {

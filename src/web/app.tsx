@@ -20,6 +20,7 @@ import { Announcer } from './parts/announce.tsx'
 import { matchPath } from './page-path.ts'
 import { Plugs } from './parts/plugs.tsx'
 import { PageHead } from './parts/page.tsx'
+import { StandbyBar } from './parts/standby-bar.tsx'
 import { SearchBox } from './parts/search-box.tsx'
 import { Problem } from './parts/states.tsx'
 import { ThemeButton } from './parts/theme-button.tsx'
@@ -53,6 +54,7 @@ export function App() {
       <TopBar path={path} caller={caller} onLeave={leave} />
       {caller !== null && simulated && <Plugs />}
       <main id="main" ref={main} tabIndex={-1}>
+        {caller !== null && <StandbyBar />}
         {stays !== null && <Problem title="You may still be logged in">{stays.message}.</Problem>}
         {failure !== null && caller === null && failure.status !== 401 ? (
           <Problem title="Lifeboat cannot be asked">{failure.message}. Tried again by itself.</Problem>

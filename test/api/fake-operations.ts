@@ -10,6 +10,7 @@ export const aStatus: DaemonStatus = {
   lastPoll: { at: '2026-01-02T03:04:10.000Z', ok: true, tookMs: 12.4, error: null },
   frozen: null,
   restartLoop: null,
+  tenure: null,
   paused: null,
   standingOrders: [],
   brake: [],

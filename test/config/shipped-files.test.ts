@@ -25,6 +25,7 @@ describe('config/lifeboat.example.yaml', () => {
   const config = loadConfig(shipped('lifeboat.example.yaml'), {
     ...{ BMC_PASSWORD: 'x', PROMETHEUS_TOKEN: 'x', NOTICE_SECRET: 'x'.repeat(16) },
     CHAT_WEBHOOK_URL: 'https://chat.example.org/hooks/x',
+    LIFEBOAT_JOURNAL_PASSWORD: 'x',
   })
 
   it('loads', () => expect(config.path).toBe(shipped('lifeboat.example.yaml')))
@@ -93,7 +94,7 @@ describe('what the README tells someone who begins', () => {
 
 describe('what a reload changes', () => {
   /** Read at the start alone. An option that is added is one of these until a reload really changes it. */
-  const atTheStart = ['cloud', 'state_dir', 'socket', 'http']
+  const atTheStart = ['cloud', 'state_dir', 'shared_journal', 'socket', 'http']
   const partly = { web: ['listen', 'tls', 'insecure_plaintext', 'trusted_proxies'], log: ['format'] }
 
   const marksOf = (option: JsonSchema): string[] => [

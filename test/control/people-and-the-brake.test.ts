@@ -42,6 +42,7 @@ function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> 
       mode: 'armed',
       pid: 1,
       restartLoop: null,
+      tenure: null,
       startedAt: '',
       cloud: null,
       workflow: { name: 'w', revision: 1, digest: 'd' },

@@ -41,6 +41,8 @@ export class LabStage {
       fencing?: object
       web?: object
       masakari_api?: object
+      http?: object
+      shared_journal?: object
       defaults?: object
       /** Instead of those of the file, which take in every host. */
       segments?: object[]
@@ -51,8 +53,12 @@ export class LabStage {
       fencing: object
       web?: object
       masakari_api?: object
+      http?: object
+      shared_journal?: object
       defaults?: object
     }
+    if (changes.http !== undefined) config.http = changes.http
+    if (changes.shared_journal !== undefined) config.shared_journal = changes.shared_journal
     config.segments = changes.segments ?? config.segments.map((segment) => ({ ...segment, ...changes.segment }))
     if (changes.defaults !== undefined) config.defaults = changes.defaults
     config.fencing = { ...config.fencing, ...changes.fencing }

@@ -46,6 +46,7 @@ export interface StageOptions {
   brake?: Partial<CloudBrake>
   segmentOf?: DaemonParts['segmentOf']
   mode?: DaemonParts['mode']
+  tenure?: DaemonParts['tenure']
   timings?: Parameters<typeof startSimulator>[0]['timings']
 }
 
@@ -120,6 +121,7 @@ export class Stage {
     this.daemon = new Daemon({
       ...parts,
       ...(this.#options.segmentOf !== undefined && { segmentOf: this.#options.segmentOf }),
+      ...(this.#options.tenure !== undefined && { tenure: this.#options.tenure }),
       ...(this.#options.mode !== undefined && { mode: this.#options.mode }),
       executorSettings: { ...parts.executorSettings, tickMs: 1_000, reconcileQuietMs: 5_000 },
       journalPath: path,

@@ -1,5 +1,6 @@
 /** Answers about the daemon, hosts and segments. */
 import { z } from 'zod'
+import { tenureStates, type TenureState, type TenureView } from '../../domain/tenure.ts'
 import type { BrakeScope, CountedGroup, GroupOverride, HeldHost, HostCount } from '../../domain/brake.ts'
 import { returnStates, type OurFlags, type Leftover, type ReturnRules } from '../../domain/host-return.ts'
 import type {
@@ -82,6 +83,32 @@ export const reloadReport: z.ZodType<ReloadReport> = z
   })
   .meta({ id: 'ReloadReport' })
 
+const tenure: z.ZodType<TenureView> = z
+  .object({
+    state: z.enum(Object.keys(tenureStates) as [TenureState, ...TenureState[]]),
+    name: z.string(),
+    epoch: count,
+    active: z.object({ name: z.string(), address: z.string() }).nullable().describe('Null: nobody, as far as is known'),
+    waits: z.string().nullable().describe('Why it does not take over; null: it is active, or has not looked yet'),
+    leaseLeftMs: z.number().nullable().describe('Null: this daemon is not active'),
+    staged: count.describe('Entries that are not durable yet'),
+    behind: count.describe('Entries that the copy lacks'),
+    daemons: z.array(
+      z.object({
+        name: z.string(),
+        address: z.string(),
+        version: z.string(),
+        mode: z.string(),
+        configDigest: z.string(),
+        copiedSeq: count,
+        goodPollAgeMs: z.number().nullable(),
+        at: time,
+        present: z.boolean(),
+      }),
+    ),
+  })
+  .meta({ id: 'Tenure' })
+
 export const daemonStatus: z.ZodType<DaemonStatus> = z
   .object({
     version: z.string(),
@@ -99,6 +126,7 @@ export const daemonStatus: z.ZodType<DaemonStatus> = z
       .nullable()
       .describe('Set if earlier runs kept dying; null once this run has lasted'),
     paused: pauseState.nullable().describe('The pause of the whole cloud'),
+    tenure: tenure.nullable().describe('Where it stands among the daemons that share its journal'),
     standingOrders: z.array(order),
     brake: z.array(brakeScope).describe('The scopes where the brake holds recoveries'),
     hosts: byVerdict,

@@ -1,4 +1,5 @@
 /** Live data from the running daemon: status, host list. */
+import type { TenureView } from '../../domain/tenure.ts'
 import type { Command } from 'commander'
 import type { ConfigurationState, DaemonStatus, HostStatus, UnreviewedCounts } from '../../domain/operations.ts'
 import { scopeText } from '../../domain/order.ts'
@@ -47,6 +48,14 @@ const statusColumns: Column<DaemonStatus>[] = [
     value: (it) => it.frozen,
     text: ({ frozen }) =>
       frozen === null ? 'no' : `${frozen.reason} since ${clockTime(frozen.since)}: ${frozen.message}`,
+  },
+  {
+    title: 'Tenure',
+    type: 'object?',
+    means:
+      'Where it stands among the daemons that share its journal: `state`, `active`, `daemons`; null when the journal is its own',
+    value: (it) => it.tenure,
+    text: ({ tenure }) => (tenure === null ? 'the journal is its own' : tenureText(tenure)),
   },
   {
     title: 'Restart Loop',
@@ -243,4 +252,16 @@ function unreviewedLines({ incidents, left, lost }: UnreviewedCounts): string[] 
   if (incidents === 0) return []
   const what = tally({ 'failed or stuck': lost, left })
   return [`${incidents} over and not signed off (${what}): lifeboat incident list --unsettled`]
+}
+
+/** Who acts, and who is there to take over. */
+function tenureText({ name, state, active, waits, daemons, behind }: TenureView): string {
+  const other = active === null || active.name === name ? '' : `, ${active.name} is active`
+  const own = `${name} is ${state}${waits === null || other !== '' ? other : `: ${waits}`}`
+  const copy = behind === 0 ? '' : `, its copy lacks ${behind} entries`
+  const others = daemons.filter((it) => it.name !== name)
+  return [
+    own + copy,
+    ...others.map((it) => `${it.name}: ${it.present ? 'there' : 'not heard of'}, version ${it.version}`),
+  ].join('\n')
 }

@@ -25,6 +25,8 @@ export interface SharedJournalParts extends Omit<TenureParts, 'copy' | 'pulled' 
 export interface SharedJournal {
   journal: JournalWriter
   tenure: Tenure
+  /** Records why, and frees the tenure once all is durable: another daemon takes over within two seconds. Without a tenure it only ends. */
+  release(why: string): Promise<void>
 }
 
 export function sharedJournal(parts: SharedJournalParts): SharedJournal {
@@ -110,5 +112,13 @@ export function sharedJournal(parts: SharedJournalParts): SharedJournal {
       copy.close()
     },
   }
-  return { journal, tenure }
+  return {
+    journal,
+    tenure,
+    release: async (why) => {
+      const { epoch } = tenure.view()
+      if (tenure.mayAppend) append([{ kind: 'tenure.ended', data: { epoch, holder: parts.identity.holder, why } }])
+      await tenure.release()
+    },
+  }
 }

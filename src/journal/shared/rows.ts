@@ -28,7 +28,8 @@ export function sharedRow(row: EntryRow): SharedRow {
 
 /** Throws JOURNAL_CORRUPT when the body is not what was hashed, or no entry of ours. */
 export function entryRow({ seq, hash, body }: SharedRow): EntryRow {
-  if (createHash('sha256').update(body, 'utf8').digest('hex') !== hash) throw damaged(seq, 'its content is not what was hashed')
+  if (createHash('sha256').update(body, 'utf8').digest('hex') !== hash)
+    throw damaged(seq, 'its content is not what was hashed')
   const read = columns.safeParse(asJson(body, seq))
   if (!read.success || read.data[1] !== seq) throw damaged(seq, 'it is no entry of a Lifeboat journal')
   const [, , at, actor, incident, host, instance, step, kind, data, prev_hash] = read.data

@@ -1,4 +1,5 @@
-/** Whether a standby may take over now. Pure: what it saw and its own clock in, a value with a reason out. */
+/** Whether a standby may take over now, and whether the active one gives up. Pure: what it saw and its own clock in, a value with a reason out. */
+import type { KnownDaemon } from '../../domain/tenure.ts'
 import type { TenureRow } from './store.ts'
 
 /** The active's lease and a margin for two quartzes: its own clock began when it sent, ours when we saw. */
@@ -29,7 +30,11 @@ export interface Seen {
 export type Takeover = { take: true; why: string; silentMs: number } | { take: false; why: string }
 
 /** @param knownFormat the newest entry format that this release can go on with */
-export function takeover(seen: Seen, now: number, { leaseMs, knownFormat }: { leaseMs: number; knownFormat: number }): Takeover {
+export function takeover(
+  seen: Seen,
+  now: number,
+  { leaseMs, knownFormat }: { leaseMs: number; knownFormat: number },
+): Takeover {
   const { tenure, unchangedSince, complete, flowingSince, readsNova, ours } = seen
   const silentMs = now - unchangedSince
   if (tenure.format > knownFormat)
@@ -46,4 +51,29 @@ export function takeover(seen: Seen, now: number, { leaseMs, knownFormat }: { le
   const needed = leaseMs + marginMs + unfit
   if (silentMs < needed) return { take: false, why: `${tenure.holder} is active` }
   return { take: true, why: `${tenure.holder} did not renew its lease`, silentMs }
+}
+
+/** The active one is blind after so long without an answer of Nova's. Longer: nobody recovers for so long; shorter: one slow answer hands over. */
+const blindAfterMs = 30_000
+/** A standby sees when Nova answered it within so long. */
+const seesWithinMs = 10_000
+/** At most one hand-over for blindness within so long: a Nova that answers by turns would else pass the tenure round. */
+const handOverAtMostEveryMs = 600_000
+
+export interface Sight {
+  /** Age of our own last good reading of Nova, ms; null before the first. */
+  goodPollAgeMs: number | null
+  /** For how long we have been active, ms. */
+  activeForMs: number
+  /** Age of the last tenure that was given up, ms; null when there was none. */
+  lastHandOverAgoMs: number | null
+  others: readonly Pick<KnownDaemon, 'name' | 'present' | 'goodPollAgeMs'>[]
+}
+
+/** Why the active daemon gives the tenure up although it could keep it; null: it keeps it. */
+export function blindness({ goodPollAgeMs, activeForMs, lastHandOverAgoMs, others }: Sight): string | null {
+  if (Math.min(goodPollAgeMs ?? Infinity, activeForMs) < blindAfterMs) return null
+  if (lastHandOverAgoMs !== null && lastHandOverAgoMs < handOverAtMostEveryMs) return null
+  const seeing = others.find((it) => it.present && it.goodPollAgeMs !== null && it.goodPollAgeMs < seesWithinMs)
+  return seeing === undefined ? null : `it cannot read Nova, and ${seeing.name} can`
 }

@@ -6,36 +6,26 @@ import { setMaxListeners } from 'node:events'
 import { deadline, sleep, type Clock } from '../../domain/clock.ts'
 import type { Entry } from '../../domain/entry.ts'
 import { ensureError, LifeboatError } from '../../domain/errors.ts'
-import {
-  notActive,
-  tenureMoves,
-  type Exit,
-  type KnownDaemon,
-  type TenureState,
-  type TenureView,
-} from '../../domain/tenure.ts'
+import { notActive, tenureMoves, type Exit, type TenureState, type TenureView } from '../../domain/tenure.ts'
 import type { EntryRow } from '../chain.ts'
 import type { JournalWriter } from '../journal.ts'
 import { linkedRows, prepareEntry } from '../journal.ts'
-import { Flow } from './flow.ts'
+import { KnownDaemons } from './known-daemons.ts'
 import { nameIn, type Identity } from './identity.ts'
 import { Lease } from './lease.ts'
+import { asError, forked, notLeft, ownJournal } from './tenure-errors.ts'
 import { putBack } from './lost-entries.ts'
 import { entryRow } from './rows.ts'
 import { Shipper } from './shipper.ts'
 import { entryFormat, StoreTrouble, type DaemonRow, type SharedStore, type TenureRow } from './store.ts'
-import { takeover } from './takeover.ts'
+import { blindness, takeover } from './takeover.ts'
 
 /** Pause between two looks. Longer: a take-over comes as much later. */
 const lookEveryMs = 500
 /** Entries that one look brings. */
 const rowsAtOnce = 500
-/** How often a daemon writes its own row, and how often once the active one is silent: then its commits are what it judges by. */
-const reportEveryMs = 2_000
-const reportOftenMs = 500
+/** The active one has been silent for so long: a take-over may be near. */
 const silentSoonMs = 2_000
-/** A daemon whose row did not change for so long is not there, for people. */
-const presentForMs = 10_000
 /** Longest wait for the last entries at an orderly stop. Longer than a cluster needs to vote a dead node out. */
 const releaseLimitMs = 10_000
 
@@ -52,6 +42,8 @@ export interface TenureParts {
   /** Rows of ours that are durable now. */
   acknowledged: (rows: readonly EntryRow[]) => void
   told: (event: TenureEvent) => void
+  /** It is active and should not be: whoever asked for it stops in order and releases the tenure. */
+  shouldHandOver: (why: string) => void
 }
 
 export type TenureEvent =
@@ -63,18 +55,18 @@ export class Tenure implements Exit {
   readonly #parts: TenureParts
   readonly #ending = new AbortController()
   readonly #lapseListeners = new Set<() => void>()
-  readonly #flow: Flow
-  readonly #beats = new Map<string, { beat: number; since: number }>()
+  readonly #daemons: KnownDaemons
   #state: TenureState = 'following'
   #why = ''
   #row: TenureRow | null = null
+  /** Why the last look led to no take-over. */
+  #waits: string | null = null
   #unchangedSince = 0
   #newest = 0
   #epoch = 0
+  #activeSince = 0
   #lease: Lease | null = null
   #shipper: Shipper | null = null
-  #reports = 0
-  #daemons: DaemonRow[] = []
   #attempt: { epoch: number; sentAt: number } | null = null
   #became: (() => void) | null = null
   /** Ends the writing of a first entry that must not stand there any more. */
@@ -82,7 +74,15 @@ export class Tenure implements Exit {
 
   constructor(parts: TenureParts) {
     this.#parts = parts
-    this.#flow = new Flow(parts.clock)
+    const { store, clock, copy, about } = parts
+    this.#daemons = new KnownDaemons({
+      ...{ store, clock, about, copiedSeq: () => copy.head().seq, signal: this.ended },
+      // Then its commits are what a standby judges by.
+      often: () => !this.mayAppend && clock.now() - this.#unchangedSince > silentSoonMs,
+      heard: () => {
+        if (this.#state === 'active') this.#lookForBlindness()
+      },
+    })
     // Whatever waits to leave listens for the end: many writes at once are no leak.
     setMaxListeners(0, this.#ending.signal)
   }
@@ -122,11 +122,17 @@ export class Tenure implements Exit {
 
   /** Follows and stands by until it is active. Throws what ends it before: JOURNAL_CORRUPT, CONFIG_INVALID. `signal`: the process stops. */
   async untilActive(signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => void this.end('the daemon was stopped'), { once: true })
+    const stop = (): void => this.end('the daemon was stopped')
+    signal.addEventListener('abort', stop, { once: true })
     const active = new Promise<void>((resolve) => (this.#became = resolve))
-    void this.#keepReporting()
+    void this.#daemons.keep()
     const following = this.#follow()
-    await Promise.race([active, following])
+    try {
+      await Promise.race([active, following])
+    } finally {
+      // Once it is active, an orderly stop has something to record first, and frees the tenure (release).
+      signal.removeEventListener('abort', stop)
+    }
   }
 
   /** As Exit says. */
@@ -137,7 +143,7 @@ export class Tenure implements Exit {
       if (signal?.aborted === true) throw notLeft()
       await this.#before(this.#shipper.durable(), signal)
       if (this.#lease?.isFresh() === true) return
-      if ((await this.#before(this.#lease?.renew() ?? Promise.resolve(false), signal)) === true) continue
+      if (await this.#before(this.#lease?.renew() ?? Promise.resolve(false), signal)) continue
       await sleep(clock, 100, signal)
     }
   }
@@ -176,16 +182,17 @@ export class Tenure implements Exit {
     const about = this.#parts.about()
     const holder = this.#row?.holder ?? ''
     const active = this.mayAppend ? about.name : holder === '' ? null : nameIn(holder)
-    const known = this.#daemons.find(({ name }) => name === active)
+    const known = this.#daemons.known().find(({ name }) => name === active)
     return {
       state: this.#state,
       name: about.name,
       epoch: this.mayAppend ? this.#epoch : (this.#row?.epoch ?? 0),
       active: active === null ? null : { name: active, address: known?.address ?? '' },
+      waits: this.mayAppend ? null : this.#waits,
       leaseLeftMs: this.mayAppend ? (this.#lease?.leftMs() ?? 0) : null,
       staged: this.staged,
       behind: this.mayAppend ? 0 : Math.max(0, this.#newest - this.#parts.copy.head().seq),
-      daemons: this.#daemons.map((row) => this.#known(row)),
+      daemons: this.#daemons.known(),
     }
   }
 
@@ -236,19 +243,21 @@ export class Tenure implements Exit {
     // Our own take-over, whose answer was lost.
     if (this.#attempt !== null && row.holder === identity.holder && row.epoch === this.#attempt.epoch)
       return this.#begin(this.#attempt.sentAt, 'the answer to its take-over was lost', '', 0)
+    this.#waits = 'the copy is not complete'
     if (this.#state !== 'standby') return false
     const decided = takeover(
       {
         tenure: row,
         unchangedSince: this.#unchangedSince,
         complete,
-        flowingSince: this.#flow.since(),
+        flowingSince: this.#daemons.flowingSince(),
         readsNova: (this.#parts.about().goodPollAgeMs ?? Infinity) < 30_000,
         ours: identity.wasUs(row.holder),
       },
       clock.now(),
       { leaseMs, knownFormat: entryFormat },
     )
+    this.#waits = decided.take ? null : decided.why
     return decided.take ? this.#take(row, decided) : false
   }
 
@@ -264,8 +273,11 @@ export class Tenure implements Exit {
       this.#row = tenure
       this.#newest = newest
       if (newest < after.seq) {
+        // A journal of one daemon's own becomes the shared one by a person's order alone: two controllers may each have one.
+        if (newest === 0 && copy.read({ kinds: ['tenure.began'], limit: 1 }).length === 0) throw ownJournal(after.seq)
         // The store lost entries, or this node lags: the copy says which.
-        if ((await putBack(store, copy, (entries) => this.#parts.told({ kind: 'put-back', entries }))) === 'other') throw forked(newest)
+        if ((await putBack(store, copy, (entries) => this.#parts.told({ kind: 'put-back', entries }))) === 'other')
+          throw forked(newest)
         return false
       }
       if (rows.length === 0) return newest === after.seq
@@ -308,12 +320,22 @@ export class Tenure implements Exit {
     this.#lease = lease
     void lease.keep()
     const { version, configDigest: config } = about()
-    const data = { epoch, holder: identity.holder, from, why, silentMs: Math.round(silentMs), version, format: entryFormat, config }
+    const data = {
+      epoch,
+      holder: identity.holder,
+      from,
+      why,
+      silentMs: Math.round(silentMs),
+      version,
+      format: entryFormat,
+      config,
+    }
     while (this.state === 'taking') {
       if (!(await this.#pulledAll())) continue
       const at = new Date(clock.wall()).toISOString()
       const rows = linkedRows([prepareEntry({ kind: 'tenure.began', data })], copy.head(), at)
       if (!(await this.#write(rows))) continue
+      this.#activeSince = clock.now()
       this.#move('active', why)
       this.#became?.()
       return true
@@ -374,26 +396,17 @@ export class Tenure implements Exit {
     for (const listen of this.#lapseListeners) listen()
   }
 
-  async #keepReporting(): Promise<void> {
-    const { store, clock, about, copy } = this.#parts
-    while (!this.ended.aborted) {
-      try {
-        const row = { ...about(), copiedSeq: copy.head().seq, beat: ++this.#reports, at: new Date(clock.wall()).toISOString() }
-        await this.#flow.through(() => store.report(row))
-        this.#daemons = await store.daemons()
-        for (const { name, beat } of this.#daemons)
-          if (this.#beats.get(name)?.beat !== beat) this.#beats.set(name, { beat, since: clock.now() })
-      } catch (thrown) {
-        if (!(thrown instanceof StoreTrouble)) throw thrown
-      }
-      const silent = !this.mayAppend && clock.now() - this.#unchangedSince > silentSoonMs
-      await sleep(clock, silent ? reportOftenMs : reportEveryMs, this.ended)
-    }
-  }
-
-  #known({ beat: _beat, ...row }: DaemonRow): KnownDaemon {
-    const since = this.#beats.get(row.name)?.since ?? -Infinity
-    return { ...row, present: this.#parts.clock.now() - since < presentForMs }
+  #lookForBlindness(): void {
+    const { about, clock, copy, shouldHandOver } = this.#parts
+    const { name, goodPollAgeMs } = about()
+    const [last] = copy.read({ kinds: ['tenure.ended'], newestFirst: true, limit: 1 })
+    const why = blindness({
+      goodPollAgeMs,
+      activeForMs: clock.now() - this.#activeSince,
+      lastHandOverAgoMs: last === undefined ? null : clock.wall() - Date.parse(last.at),
+      others: this.#daemons.known().filter((it) => it.name !== name),
+    })
+    if (why !== null) shouldHandOver(why)
   }
 
   /** Waits, but no longer than until the tenure ends or `signal` aborts. */
@@ -411,21 +424,4 @@ export class Tenure implements Exit {
       signal?.removeEventListener('abort', stop)
     }
   }
-}
-
-function asError({ kind, message, maybeDone, cause }: StoreTrouble): LifeboatError {
-  const what = kind === 'refused' ? 'refuses this daemon' : 'cannot be reached or does not commit'
-  const certainty = maybeDone ? 'unknown' : 'not-applied'
-  return new LifeboatError('JOURNAL_UNAVAILABLE', `The shared journal ${what}: ${message}`, { certainty, retry: 'backoff', cause })
-}
-
-function forked(seq: number): LifeboatError {
-  return new LifeboatError(
-    'JOURNAL_CORRUPT',
-    `The copy and the shared journal went apart: entry ${seq} of one is not that of the other. Nothing was written. Keep the copy, move it away, and start again: the daemon pulls a new one`,
-  )
-}
-
-function notLeft(): LifeboatError {
-  return new LifeboatError('HELD_BACK', 'not sent: the shared journal did not confirm in time what was recorded', { retry: 'backoff' })
 }

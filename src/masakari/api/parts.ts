@@ -30,6 +30,8 @@ export interface MasakariParts {
   people: TokenCheck
   clock: Clock
   observer: Observer
+  /** Resolves once what a request has put on record is durable. Default: at once. */
+  recorded?: (() => Promise<void>) | undefined
 }
 
 export interface MasakariOptions {

@@ -18,6 +18,8 @@ const groups = [
 const groupsOfKind: Record<EntryKind, readonly (typeof groups)[number][]> = {
   'daemon.started': ['daemon'],
   'daemon.stopped': ['daemon'],
+  'tenure.began': ['daemon'],
+  'tenure.ended': ['daemon'],
   'config.reloaded': ['what people did', 'daemon'],
   'config.refused': ['what people did', 'daemon'],
   'mode.changed': ['what people did', 'daemon'],

@@ -1,4 +1,6 @@
 /** Controllers with a daemon each, on one shared store in memory and one virtual clock. Each acts as a recovery does, and every act is kept. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NewEntry } from '../../../src/domain/entry.ts'
 import { ensureError } from '../../../src/domain/errors.ts'
@@ -8,7 +10,6 @@ import { sharedJournal, type SharedJournal } from '../../../src/journal/shared/j
 import type { TenureEvent } from '../../../src/journal/shared/tenure.ts'
 import { Life } from '../../../src/rehearsal/life.ts'
 import { VirtualClock } from '../../../src/simulator/virtual-clock.ts'
-import { temporaryDirectory } from '../fixtures.ts'
 import { MemoryCluster, type MemoryClient } from './memory.ts'
 
 export const leaseMs = 6_000
@@ -27,6 +28,8 @@ export interface Controller extends SharedJournal {
   client: MemoryClient
   copy: JournalWriter
   events: TenureEvent[]
+  /** Whether Nova answers this daemon from now on. */
+  novaAnswers(yes: boolean): void
   /** Why it ended before it was active. */
   problem: string | null
   /** Records an entry and sends what rests on it, as a step does. Gives null, or the code of what kept it back. */
@@ -37,7 +40,7 @@ export class Site {
   readonly clock = new VirtualClock()
   readonly cluster = new MemoryCluster(this.clock, 'blue')
   readonly acts: Act[] = []
-  readonly directory = temporaryDirectory()
+  readonly directory = mkdtempSync(join(tmpdir(), 'lifeboat-standby-'))
   readonly #running = new Set<Controller>()
 
   /** Starts a daemon on a machine; its copy stays there from one start to the next. */
@@ -48,19 +51,22 @@ export class Site {
     const copy = openJournal(path, { clock: life })
     const client = this.cluster.client((work) => life.heard(work))
     const events: TenureEvent[] = []
+    let { readsNova = true } = options
     const shared = sharedJournal({
       ...{ store: client, copy, clock: life, leaseMs, cloud: options.cloud ?? 'blue' },
       identity: identityOf(name, path),
       about: () => ({
         ...{ name, address: `https://${name}`, version: '1', mode: 'armed', configDigest: 'd'.repeat(64) },
-        goodPollAgeMs: options.readsNova === false ? null : 1_000,
+        goodPollAgeMs: readsNova ? 1_000 : null,
       }),
       told: (event) => events.push(event),
+      shouldHandOver: (why) => void shared.release(why),
       copyTrouble: () => undefined,
     })
     const { journal, tenure } = shared
     const controller: Controller = {
       ...{ ...shared, name, life, client, copy, events, problem: null },
+      novaAnswers: (yes) => (readsNova = yes),
       act: async () => {
         try {
           const [entry] = journal.append([alarm(name)])
@@ -96,12 +102,15 @@ export class Site {
 
   close(): void {
     for (const controller of [...this.#running]) this.kill(controller)
+    rmSync(this.directory, { recursive: true, force: true })
   }
 
   /** What no run may break: one chain, acts only in one's own tenure, and nothing lost that an act rests on. */
   broken(): string[] {
     const entries = this.cluster.entries.map(({ body }) => JSON.parse(body) as [string, number, string, string])
-    const holes = entries.flatMap(([, seq], index) => (seq === index + 1 ? [] : [`entry ${seq} stands at ${index + 1}`]))
+    const holes = entries.flatMap(([, seq], index) =>
+      seq === index + 1 ? [] : [`entry ${seq} stands at ${index + 1}`],
+    )
     const tenures = this.tenures()
     const strangers = this.acts.flatMap(({ by, at, seq }) => {
       if (seq > entries.length) return [`${by} acted on entry ${seq}, which is lost`]
@@ -119,7 +128,9 @@ export class Site {
       const [, , at, , , , , , kind, data] = JSON.parse(body) as string[]
       if (kind !== 'tenure.began') return []
       const { holder, why } = JSON.parse(data ?? '{}') as { holder: string; why: string }
-      return [{ by: holder.split('/')[0] ?? '', seq, why, at: Date.parse(at ?? '') - this.clock.wall() + this.clock.now() }]
+      return [
+        { by: holder.split('/')[0] ?? '', seq, why, at: Date.parse(at ?? '') - this.clock.wall() + this.clock.now() },
+      ]
     })
   }
 }

@@ -3,7 +3,14 @@
  * answers can be lost, and whose statements can stand still and be served late, as a database's are.
  */
 import { sleep, type Clock } from '../../../src/domain/clock.ts'
-import { StoreTrouble, type DaemonRow, type Inserted, type SharedRow, type SharedStore, type TenureRow } from '../../../src/journal/shared/store.ts'
+import {
+  StoreTrouble,
+  type DaemonRow,
+  type Inserted,
+  type SharedRow,
+  type SharedStore,
+  type TenureRow,
+} from '../../../src/journal/shared/store.ts'
 
 const statementLimitMs = 3_000
 

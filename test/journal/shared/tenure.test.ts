@@ -54,7 +54,8 @@ describe('standing by', () => {
 
   it("holds in the standby's copy what the active one recorded, entry for entry", async () => {
     const [one, two] = await twoDaemons()
-    for (let n = 0; n < 600; n++) one.journal.append([{ kind: 'alarm.raised', data: { code: 'N', message: `é😀"${n}` } }])
+    for (let n = 0; n < 600; n++)
+      one.journal.append([{ kind: 'alarm.raised', data: { code: 'N', message: `é😀"${n}` } }])
     await site.clock.advance(2_000)
     expect(two.copy.head()).toEqual(one.copy.head())
     expect(two.copy.verify()).toMatchObject({ entries: 601, broken: null })
@@ -113,6 +114,39 @@ describe('taking over', () => {
     site.kill(one)
     await site.clock.advance(20_000)
     expect([blind.tenure.state, three.tenure.state]).toEqual(['standby', 'active'])
+  })
+
+  it('is asked for by an active one that has not read Nova for thirty seconds, where a standby can', async () => {
+    const [one, two] = await twoDaemons()
+    await site.clock.advance(60_000)
+    one.novaAnswers(false)
+    await site.clock.advance(10_000)
+    expect([one.tenure.state, two.tenure.state]).toEqual(['ended', 'active'])
+    const [ended] = two.copy.read({ kinds: ['tenure.ended'] })
+    expect(ended?.data).toMatchObject({ why: 'it cannot read Nova, and ctl2 can' })
+    expect(two.copy.read({ kinds: ['tenure.began'], newestFirst: true, limit: 1 })[0]?.seq).toBe((ended?.seq ?? 0) + 1)
+  })
+
+  it('is not asked for by a blind one beside standbys that are blind too', async () => {
+    const [one, two] = await twoDaemons()
+    await site.clock.advance(60_000)
+    for (const controller of [one, two]) controller.novaAnswers(false)
+    await site.clock.advance(60_000)
+    expect(one.tenure.state).toBe('active')
+  })
+
+  it('is asked for once in ten minutes at the most, however blind they are by turns', async () => {
+    const [one, two] = await twoDaemons()
+    await site.clock.advance(60_000)
+    one.novaAnswers(false)
+    await site.untilActive(two)
+    site.kill(one)
+    const again = site.start('ctl1')
+    await site.clock.advance(60_000)
+    two.novaAnswers(false)
+    await site.clock.advance(400_000)
+    expect(two.tenure.state).toBe('active')
+    expect(await site.untilActive(again, 300_000)).toBeGreaterThan(100_000)
   })
 
   it('is found out by the taker itself when its answer is lost', async () => {

@@ -1,0 +1,141 @@
+/**
+ * A daemon's part in a shared journal: joins it, and says in words where it stands. Owns what the process needs for that: the exit that everything
+ * asks before the journal is open, and parts that another daemon of this process can take the place of.
+ */
+import { hostname } from 'node:os'
+import type { Clock } from '../domain/clock.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { Observer } from '../domain/observer.ts'
+import { tenureStates, type Exit } from '../domain/tenure.ts'
+import type { Config } from '../config/index.ts'
+import type { JournalWriter } from '../journal/journal.ts'
+import { identityOf } from '../journal/shared/identity.ts'
+import { readNamedFile } from '../system/regular-file.ts'
+import { sharedJournal, type SharedJournal } from '../journal/shared/journal.ts'
+import type { SharedStore } from '../journal/shared/store.ts'
+import type { TenureEvent } from '../journal/shared/tenure.ts'
+
+/** For systemd: started again at once, as after any end that was not ordered. */
+export const deposedExitCode = 75
+
+/** Asked by what is built before the journal is open. Nothing may leave before it is joined. */
+export class JoinedExit implements Exit {
+  #joined: Exit | null = null
+
+  join(exit: Exit): void {
+    this.#joined = exit
+  }
+
+  async permit(signal?: AbortSignal): Promise<void> {
+    if (this.#joined === null)
+      throw new LifeboatError('NOT_ACTIVE', 'This daemon has not joined the shared journal yet')
+    return this.#joined.permit(signal)
+  }
+
+  async recorded(signal?: AbortSignal): Promise<void> {
+    return this.#joined?.recorded(signal)
+  }
+
+  held(): boolean {
+    return this.#joined?.held() ?? false
+  }
+
+  onLapse(listen: () => void): () => void {
+    return this.#joined?.onLapse(listen) ?? (() => undefined)
+  }
+}
+
+/** Throws CONFIG_INVALID when the CA file cannot be read. */
+export async function sharedStore(
+  { caFile, ...shared }: NonNullable<Config['sharedJournal']>,
+  clock: Clock,
+): Promise<SharedStore> {
+  // Only where a journal is shared: the driver costs every other daemon some megabytes.
+  const { mariadbStore } = await import('../journal/shared/mariadb.ts')
+  const tls = caFile === null ? null : { ca: readNamedFile('The CA file of the shared journal', caFile) }
+  return mariadbStore({ ...shared, tls, clock })
+}
+
+export interface JoinParts {
+  copy: JournalWriter
+  store: SharedStore
+  clock: Clock
+  observer: Observer
+  version: string
+  configDigest: string
+  mode: () => string
+  /** Age of the last good reading of Nova, ms; null before the first. */
+  goodPollAgeMs: () => number | null
+  onListenerError: (thrown: unknown) => void
+  shouldHandOver: (why: string) => void
+  /** The shared journal cannot be written, by what it said last. Over once an entry is durable again. */
+  unwritable: (problem: string) => void
+  /** So many entries were put back into the shared journal. */
+  putBack: (entries: number) => void
+}
+
+/** Makes this daemon one of those that share the journal. It follows once `tenure.untilActive` is called. Throws JOURNAL_UNAVAILABLE. */
+export function joinShared(
+  shared: NonNullable<Config['sharedJournal']>,
+  cloud: string,
+  { copy, store, clock, observer, ...parts }: JoinParts,
+): SharedJournal {
+  const { name, address, leaseMs } = shared
+  const joined = sharedJournal({
+    ...{ store, copy, clock, leaseMs, cloud },
+    identity: identityOf(name, copy.path),
+    about: () => ({
+      ...{ name, address, version: parts.version, configDigest: parts.configDigest },
+      mode: parts.mode(),
+      goodPollAgeMs: parts.goodPollAgeMs(),
+    }),
+    ...{ onListenerError: parts.onListenerError, shouldHandOver: parts.shouldHandOver },
+    told: (event) => {
+      if (event.kind === 'put-back') parts.putBack(event.entries)
+      // A standby writes nothing: its trouble is that it cannot take over, and its status says so.
+      if (event.kind === 'trouble' && event.problem !== null && joined.tenure.mayAppend)
+        parts.unwritable(event.problem.message)
+      tell(observer, event)
+    },
+    copyTrouble: (problem) => {
+      if (problem === null)
+        observer.log?.('info', 'copy.available', { message: 'The copy of the journal is written again' })
+      else
+        observer.log?.(
+          'error',
+          'copy.unavailable',
+          { message: 'The copy of the journal is not written; the shared journal is' },
+          problem,
+        )
+    },
+  })
+  return joined
+}
+
+function tell(observer: Observer, event: TenureEvent): void {
+  if (event.kind === 'put-back')
+    observer.log?.('error', 'shared_journal.put_back', {
+      message: `The shared journal had lost ${event.entries} entries; this daemon's copy put them back`,
+      entries: event.entries,
+    })
+  else if (event.kind === 'trouble') {
+    if (event.problem === null)
+      observer.log?.('info', 'shared_journal.available', { message: 'The shared journal commits again' })
+    else observer.log?.('warn', 'shared_journal.unavailable', { message: event.problem.message }, event.problem)
+  } else {
+    const level = event.state === 'suspended' || event.state === 'ended' ? 'warn' : 'info'
+    const message = `${hostname()} is ${event.state} (${event.why}). ${tenureStates[event.state]}`
+    observer.log?.(level, 'tenure', { message, state: event.state, why: event.why })
+  }
+}
+
+/** Always the part in use: at a take-over another daemon of this process takes the place of the one that stood by. */
+export function inUse<T extends object>(part: () => T): T {
+  return new Proxy({} as T, {
+    get: (_target, name) => {
+      const owner = part()
+      const value: unknown = Reflect.get(owner, name, owner)
+      return typeof value === 'function' ? (value.bind(owner) as unknown) : value
+    },
+  })
+}

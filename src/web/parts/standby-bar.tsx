@@ -1,0 +1,39 @@
+/** Where several daemons share a journal: that this one stands by, and which one acts. Nothing on a daemon that acts. */
+import { useCallback } from 'preact/hooks'
+import type { DaemonStatus } from '../../domain/operations.ts'
+import { paths } from '../api/paths.ts'
+import { useEvery, useResource } from '../api/resource.ts'
+
+const lookEveryMs = 5_000
+
+export function StandbyBar() {
+  const { value, reload } = useResource<DaemonStatus>(paths.status)
+  const tenure = value?.tenure ?? null
+  const isShared = tenure !== null
+  useEvery(
+    lookEveryMs,
+    useCallback(() => {
+      if (isShared) reload()
+    }, [isShared, reload]),
+  )
+  if (tenure === null || tenure.leaseLeftMs !== null) return null
+  const { name, active, waits } = tenure
+  if (active === null || active.name === name)
+    return (
+      <div class="notice bad" role="status">
+        <strong>No daemon is active: nothing is recovered now</strong>
+        <p>
+          {name} does not act{waits !== null && `: ${waits}`}.
+        </p>
+      </div>
+    )
+  return (
+    <div class="notice plain" role="status">
+      <strong>{name} stands by</strong>
+      <p>
+        These pages only read. {active.address === '' ? active.name : <a href={active.address}>{active.name}</a>} is
+        active: act there.
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,99 @@
+/** What a daemon that shares its journal says of itself, and how it answers people while the shared journal is in trouble. */
+import { describe, expect, it } from 'vitest'
+import { parse } from '../config/configurations.ts'
+import { activity, confirmed, rulesDigest, standing } from '../../src/daemon/standby.ts'
+import { LifeboatError } from '../../src/domain/errors.ts'
+import type { KnownDaemon, TenureView } from '../../src/domain/tenure.ts'
+import { VirtualClock } from '../../src/simulator/virtual-clock.ts'
+
+function daemon(name: string, changes: Partial<KnownDaemon> = {}): KnownDaemon {
+  return {
+    ...{ name, address: '', version: '1', mode: 'armed', configDigest: 'd', copiedSeq: 7, goodPollAgeMs: 900 },
+    ...{ at: '2026-01-02T03:04:05.000Z', present: true, ...changes },
+  }
+}
+
+function view(changes: Partial<TenureView> = {}): TenureView {
+  return {
+    ...{ state: 'active', name: 'ctl1', epoch: 3, active: { name: 'ctl1', address: '' }, waits: null },
+    ...{ leaseLeftMs: 5_500, staged: 2, behind: 0, daemons: ['ctl1', 'ctl2', 'ctl3'].map((name) => daemon(name)) },
+    ...changes,
+  }
+}
+
+const standby: Partial<TenureView> = { state: 'standby', name: 'ctl2', leaseLeftMs: null, behind: 4 }
+
+describe('the metrics of a daemon that shares its journal', () => {
+  it('are those of the active one: what is left of its lease, and how many stand by', () => {
+    expect(standing(view(), 5)).toEqual({
+      ...{ active: 1, tenureEpoch: 3, leaseLeft: 5.5, standbys: 2, daemonsDiffer: 0 },
+      ...{ journalBehind: 0, journalStaged: 2, journalPutBack: 5 },
+    })
+  })
+
+  it('count on a standby the same others, itself among them', () => {
+    expect(standing(view(standby), 0)).toMatchObject({ active: 0, leaseLeft: 0, standbys: 2, journalBehind: 4 })
+  })
+
+  it('leave out who was not heard of', () => {
+    const daemons = [daemon('ctl1'), daemon('ctl2', { present: false })]
+    expect(standing(view({ daemons }), 0)).toMatchObject({ standbys: 0 })
+  })
+
+  it.each<Partial<KnownDaemon>>([{ version: '2' }, { mode: 'observe' }, { configDigest: 'e' }])(
+    'count who differs: %j',
+    (changes) => {
+      const daemons = [daemon('ctl1'), daemon('ctl2', changes)]
+      expect(standing(view({ daemons }), 0)).toMatchObject({ daemonsDiffer: 1 })
+    },
+  )
+})
+
+describe('GET /active', () => {
+  const tenure = (held: boolean, changes: Partial<TenureView>): Parameters<typeof activity>[0] => ({
+    held: () => held,
+    view: () => view(changes),
+  })
+
+  it.each([
+    ['whose journal is its own', undefined],
+    ['that is active', tenure(true, {})],
+  ])('is true of a daemon %s', (_who, of) => expect(activity(of)).toEqual({ ok: true, problems: [] }))
+
+  it.each([
+    ['names who is active instead', standby, 'standby; ctl1 is active'],
+    ['says that nobody is', { ...standby, active: null }, 'standby; nobody is active'],
+  ])('%s', (_what, changes, problem) =>
+    expect(activity(tenure(false, changes))).toEqual({ ok: false, problems: [problem] }),
+  )
+})
+
+describe("the digest of a daemon's rules", () => {
+  const rules = (extra: string): string => rulesDigest(parse(`mode: observe\n${extra}`))
+
+  it.each(['state_dir: /elsewhere', 'socket: /elsewhere/socket', 'http: { listen: 127.0.0.1:1 }'])(
+    'is the same on two machines that differ in %s',
+    (own) => expect(rules(own)).toBe(rules('')),
+  )
+
+  it('differs where a recovery would', () => expect(rules('monitor: { poll_interval: 9s }')).not.toBe(rules('')))
+})
+
+describe("a person's order whose entry the shared journal does not confirm in time", () => {
+  it('is told as not known, for it may still be confirmed', async () => {
+    const clock = new VirtualClock()
+    const recorded = (signal?: AbortSignal): Promise<void> =>
+      new Promise((_resolve, reject) =>
+        signal?.addEventListener('abort', () => reject(new LifeboatError('HELD_BACK', 'late'))),
+      )
+    await expect(clock.run(confirmed({ recorded }, clock))).rejects.toMatchObject({
+      code: 'JOURNAL_UNAVAILABLE',
+      certainty: 'unknown',
+    })
+  })
+
+  it('is told as refused once another daemon is active', async () => {
+    const recorded = (): Promise<void> => Promise.reject(new LifeboatError('NOT_ACTIVE', 'ctl2 is active'))
+    await expect(confirmed({ recorded }, new VirtualClock())).rejects.toMatchObject({ code: 'NOT_ACTIVE' })
+  })
+})
