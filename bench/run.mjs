@@ -25,6 +25,7 @@ import { pageRows } from './rows/pages.mjs'
 import { recoveryRows } from './rows/recovery.mjs'
 import { reportRows } from './rows/reports.mjs'
 import { restartRow } from './rows/restart.mjs'
+import { standbyRows } from './rows/standby.mjs'
 import { stepRows } from './rows/steps.mjs'
 import { figure, table } from './targets.mjs'
 
@@ -63,6 +64,16 @@ const measurements = [
       reportRows(quick ? { reports: 300, seconds: 20, deaths: 3 } : { reports: 1_000, seconds: 60, deaths: 10 }),
   },
   { rows: ['notices'], name: 'notices to owners', run: () => noticeRows({ runs: quick ? 1 : 5 }) },
+  // Needs root and Debian's mariadb-server, so only where it is asked for.
+  ...(only?.includes('standby') === true
+    ? [
+        {
+          rows: ['standby'],
+          name: 'a shared journal',
+          run: () => standbyRows(quick ? { appends: 100, runs: 1, many: 100 } : { appends: 500, runs: 3, many: 500 }),
+        },
+      ]
+    : []),
   { rows: ['1', '3', '4'], name: 'lab', run: () => lab(labRows) },
   ...(options.lab
     ? [{ rows: ['2'], name: 'deaths on the lab', run: () => lab(() => labDeathRows({ deaths: quick ? 5 : 20 })) }]

@@ -123,7 +123,7 @@ export class Tenants {
 /** Which hosts each guest runs on by the hypervisors' own log, and every moment one ran on two. */
 export async function truth(): Promise<{
   running: Record<string, string[]>
-  doubles: { uuid: string }[]
+  doubles: { uuid: string; t: number }[]
   starts: Record<string, [number, string, string][]>
 }> {
   return JSON.parse(await lab('truth'))

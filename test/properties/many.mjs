@@ -1,6 +1,7 @@
 /**
  * `npm run properties`: many generated scripts, split over processes; each part has a seed of its own.
  *
+ *   --of WHAT     recoveries (default), crashes, or standby: daemons that share a journal
  *   --runs N      how many scripts (default 10000)
  *   --seed S      of the first part; the next one has S+1 (default: by the time of day)
  *   --workers W   processes at once (default 2)
@@ -18,6 +19,7 @@ const partRuns = 200
 
 const { values } = parseArgs({
   options: {
+    of: { type: 'string', default: 'recoveries' },
     runs: { type: 'string', default: '10000' },
     seed: { type: 'string', default: String(Math.trunc(Date.now() / 1_000) % 1_000_000) },
     workers: { type: 'string', default: '2' },
@@ -31,7 +33,7 @@ process.exit(values.part ? await playPart() : await playAll())
 
 async function playPart() {
   const { module } = await runnerImport('./test/properties/part.ts', { configFile: false, logLevel: 'error' })
-  const broken = await module.playPart(seed, runs)
+  const broken = await module.playPart(values.of, seed, runs)
   if (broken !== null) process.stdout.write(broken)
   return broken === null ? 0 : 1
 }
@@ -59,7 +61,7 @@ async function playAll() {
 }
 
 function inProcess(part) {
-  const words = ['--part', '--seed', String(part.seed), '--runs', String(part.runs)]
+  const words = ['--part', '--of', values.of, '--seed', String(part.seed), '--runs', String(part.runs)]
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })

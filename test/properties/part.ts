@@ -6,6 +6,7 @@ import { crashScript } from './crash-scripts.ts'
 import { faultScript } from './fault-scripts.ts'
 import { brokenByCrashes } from './laws-of-crashes.ts'
 import { brokenLaws } from './laws.ts'
+import { brokenByStandby, standbyScript } from './standby-scripts.ts'
 
 /** Throws with the laws that a script breaks. */
 async function keepsTheLaws(scenario: Scenario, further: typeof brokenLaws | null = null): Promise<void> {
@@ -24,9 +25,17 @@ export const lawsOfCrashesHold = fc.asyncProperty(fc.noBias(crashScript), (scena
   keepsTheLaws(scenario, brokenByCrashes),
 )
 
+/** Of two or three daemons on one journal one acts at a time, nothing is lost, and in the end one acts again. */
+export const oneActs = fc.asyncProperty(fc.noBias(standbyScript), async (script) => {
+  const broken = await brokenByStandby(script)
+  if (broken.length > 0) throw new Error(broken.join('\n'))
+})
+
+const properties = { recoveries: lawsHold, crashes: lawsOfCrashesHold, standby: oneActs }
+
 /** Gives what broke which law, with the smallest script that does; null when all went well. */
-export async function playPart(seed: number, numRuns: number): Promise<string | null> {
-  const details = await fc.check(lawsHold, { seed, numRuns })
+export async function playPart(of: keyof typeof properties, seed: number, numRuns: number): Promise<string | null> {
+  const details = await fc.check<[unknown]>(properties[of] as fc.IAsyncPropertyWithHooks<[unknown]>, { seed, numRuns })
   if (!details.failed) return null
   return `${String(details.errorInstance)}\n${(await fc.asyncDefaultReportMessage(details)) ?? ''}\n`
 }

@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { lawsHold, lawsOfCrashesHold } from './part.ts'
+import { lawsHold, lawsOfCrashesHold, oneActs } from './part.ts'
 
 const more = process.env['LIFEBOAT_PROPERTY_RUNS']
 const seed = process.env['LIFEBOAT_PROPERTY_SEED']
@@ -27,6 +27,14 @@ describe('whatever goes wrong', () => {
     'no law of a crash is broken',
     async () => {
       await fc.assert(lawsOfCrashesHold, choice)
+    },
+    more === undefined ? 300_000 : 3_600_000,
+  )
+
+  it(
+    'one of several daemons acts, and nothing is lost',
+    async () => {
+      await fc.assert(oneActs, choice)
     },
     more === undefined ? 300_000 : 3_600_000,
   )
