@@ -35,6 +35,8 @@ export function createCommands(): Commands {
     testNotice: async (config, order) =>
       (await import('./adapters/notice-receivers.ts')).sendTest(config, order, clock),
     openReader: (config) => openJournalAccess(config.journal, config),
+    sharedJournalScript: async (config, from) =>
+      (await import('./daemon/shared-journal-acts.ts')).sharedJournalScript(config, { env, version, from }),
     checkWorkflows: async (config, files) =>
       (await import('./preflight/workflow-files.ts')).checkWorkflowFiles(config, files),
     scenarios: async () => (await import('./rehearsal/performance.ts')).scenarioList(),

@@ -28,6 +28,8 @@ export interface Commands {
   planHost(config: Config, host: string): Promise<HostPlan>
   /** Throws JOURNAL_UNAVAILABLE when there is none. */
   openReader(config: Config): JournalAccess
+  /** The SQL that makes the shared journal. `from`: where the daemons connect from. Throws CONFIG_INVALID when none is configured. */
+  sharedJournalScript(config: Config, from: string): Promise<string>
   /** Of the given files, or of all in the configured directory. */
   checkWorkflows(config: Config, files: string[]): Promise<WorkflowCheck[]>
   /** The cases of these files of expected plans, or of those in `tests` of the configured directory. Throws WORKFLOW_INVALID. */

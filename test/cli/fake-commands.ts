@@ -58,6 +58,7 @@ export function fakeCommands(replace: Partial<Commands> = {}): Commands {
       Promise.resolve({ host, workflow: { name: 'w', revision: 1, digest: 'd' }, instances: [] }),
     testNotice: () => Promise.resolve({ ok: true, detail: 'HTTP 204' }),
     openReader: () => fakeJournal(),
+    sharedJournalScript: (_config, from) => Promise.resolve(`GRANT USAGE ON *.* TO 'lifeboat'@'${from}';\n`),
     checkWorkflows: () => Promise.resolve([]),
     testWorkflows: () => Promise.resolve([]),
     importMasakari: () => Promise.reject(new Error('not rehearsed')),

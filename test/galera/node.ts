@@ -101,6 +101,11 @@ export class GaleraNode {
     writeFileSync(state, readFileSync(state, 'utf8').replace('safe_to_bootstrap: 0', 'safe_to_bootstrap: 1'))
   }
 
+  /** Where root is let in without a password. */
+  get socket(): string {
+    return this.#file('.sock')
+  }
+
   /** Signed by itself: it is its own CA. */
   get certificate(): Buffer {
     return readFileSync(this.#file('.crt'))

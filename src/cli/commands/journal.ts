@@ -12,6 +12,7 @@ import type { Session } from '../session.ts'
 import { passing } from '../watch.ts'
 import { clockTime } from '../wording.ts'
 import { kind, moment } from './journal-filter.ts'
+import { addSharedJournalCommands } from './shared-journal.ts'
 import { wholeNumber } from './whole-number.ts'
 
 type ReadEntry = Entry & { sentence: string | null }
@@ -131,6 +132,7 @@ export function addJournalCommands(program: Command, session: Session): void {
         for (const piece of open.export(format, incident ?? null)) session.terminal.stdout(piece)
       })
     })
+  addSharedJournalCommands(journal, session)
 }
 
 function listed(session: Session, options: ListOptions): void {

@@ -5,7 +5,7 @@
 
 export interface Statement {
   sql: string
-  values: unknown[]
+  values: string[]
 }
 
 export interface SharedTables {
@@ -53,6 +53,7 @@ export function sharedTables({ database, cloud, account: { user, host } }: Share
   ]
 }
 
-function quoted(name: string): string {
+/** A name as MariaDB takes it. */
+export function quoted(name: string): string {
   return `\`${name.replaceAll('`', '``')}\``
 }
