@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import type { Commands } from './cli/composition.ts'
+import type { LookAtNode } from './preflight/check-shared-journal.ts'
 import { openJournalAccess } from './review/journal-access.ts'
 import { installed } from './system/installed.ts'
 import { systemClock as clock } from './system/system-clock.ts'
@@ -18,7 +19,10 @@ export function createCommands(): Commands {
     clock,
     runDaemon: async (load) => (await import('./daemon/run.ts')).runDaemon(load, version),
     check: async function* (config) {
-      yield* (await import('./preflight/check-up.ts')).checkUp(config, { clock, env })
+      const { checkUp } = await import('./preflight/check-up.ts')
+      const lookAtNode: LookAtNode = async (sharing, node) =>
+        (await import('./daemon/shared-journal-acts.ts')).lookAtNode(sharing, node, clock)
+      yield* checkUp(config, { clock, env, lookAtNode })
     },
     planHost: async (config, host) => {
       const { loadHostFailure } = await import('./preflight/workflow-files.ts')

@@ -1,8 +1,13 @@
-/** What a person does with a shared journal while no daemon needs to run: the SQL that makes it. Knows where the configuration names it. */
+/** What a person asks of a shared journal beside the daemons: the SQL that makes it, and how its nodes are. Knows where the configuration names it. */
 import type { Environment } from '../openstack/clouds-file.ts'
 import { cloudConfigOf } from '../adapters/adapters.ts'
 import type { Config } from '../config/index.ts'
+import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
+import type { SharedNode } from '../domain/shared-node.ts'
+import { tlsOf } from './shared-journal.ts'
+
+type Sharing = NonNullable<Config['sharedJournal']>
 
 /**
  * The SQL that an administrator executes once.
@@ -20,7 +25,17 @@ export async function sharedJournalScript(
   return initScript({ database, cloud, account: { user, host: from }, tls: caFile !== null, version })
 }
 
-function sharing({ sharedJournal, path }: Config): NonNullable<Config['sharedJournal']> {
+/** Asks one node, with the daemons' account. Throws JOURNAL_UNAVAILABLE; CONFIG_INVALID when the CA file cannot be read. */
+export async function lookAtNode(
+  { caFile, user, password, database }: Sharing,
+  node: Sharing['nodes'][number],
+  clock: Clock,
+): Promise<SharedNode> {
+  const { surveyNode } = await import('../journal/shared/node-survey.ts')
+  return surveyNode(node, { user, password, database, tls: tlsOf(caFile), clock })
+}
+
+function sharing({ sharedJournal, path }: Config): Sharing {
   if (sharedJournal !== null) return sharedJournal
   const where = path === null ? 'there is no configuration file' : `${path} has no section shared_journal`
   throw new LifeboatError(

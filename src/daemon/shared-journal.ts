@@ -52,8 +52,12 @@ export async function sharedStore(
 ): Promise<SharedStore> {
   // Only where a journal is shared: the driver costs every other daemon some megabytes.
   const { mariadbStore } = await import('../journal/shared/mariadb.ts')
-  const tls = caFile === null ? null : { ca: readNamedFile('The CA file of the shared journal', caFile) }
-  return mariadbStore({ ...shared, tls, clock })
+  return mariadbStore({ ...shared, tls: tlsOf(caFile), clock })
+}
+
+/** Null: TLS is not used. Throws CONFIG_INVALID. */
+export function tlsOf(caFile: string | null): { ca: Buffer } | null {
+  return caFile === null ? null : { ca: readNamedFile('The CA file of the shared journal', caFile) }
 }
 
 export interface JoinParts {

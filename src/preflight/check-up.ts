@@ -12,6 +12,7 @@ import { checkCloud, skippedCloud } from './check-cloud.ts'
 import { checkFleet, checkNamedHosts } from './check-hosts.ts'
 import { fail, ok, skip, warn } from './check-lines.ts'
 import { noticeLines } from './check-notices.ts'
+import { sharedJournalLines, type LookAtNode } from './check-shared-journal.ts'
 import type { Config } from '../config/index.ts'
 import { detectionAdvice } from '../config/detection-advice.ts'
 import { loadHostFailure } from './workflow-files.ts'
@@ -20,13 +21,14 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 export async function* checkUp(
   config: Config,
-  { clock, env }: { clock: Clock; env: Environment },
+  { clock, env, lookAtNode }: { clock: Clock; env: Environment; lookAtNode: LookAtNode },
 ): AsyncGenerator<CheckLine> {
   yield config.mode === 'armed'
     ? ok('mode', 'armed: recoveries act')
     : warn('mode', 'observe: nothing is sent', 'Set mode: armed once the plans are what you want')
   yield checkWorkflow(config)
   yield checkJournal(config)
+  if (config.sharedJournal !== null) yield* sharedJournalLines(config.sharedJournal, authUrlOf(config, env), lookAtNode)
   for (const { what, message, advice } of detectionAdvice(config)) yield warn(what, message, advice)
   yield* noticeLines(config, clock)
   const context = { clock, observer: {}, env }
@@ -53,6 +55,15 @@ function* chosenCloud(config: Config, context: AdapterContext): Generator<CheckL
   } catch (thrown) {
     yield fail('cloud', thrown, where)
     yield* skippedCloud('no cloud is chosen')
+    return null
+  }
+}
+
+/** Null: it cannot be told; the line about the cloud says why. */
+function authUrlOf(config: Config, env: Environment): string | null {
+  try {
+    return cloudConfigOf(config, { env }).authUrl
+  } catch {
     return null
   }
 }

@@ -13,10 +13,12 @@ let directory: string
 beforeAll(() => (directory = mkdtempSync(join(tmpdir(), 'lb-'))))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
+const lookAtNode = (): Promise<never> => Promise.reject(new Error('no journal is shared'))
+
 async function checked(config: string, env: Record<string, string>, clock = systemClock): Promise<CheckLine[]> {
   const parsed = parseConfig(`state_dir: ${directory}\n${config}`, join(directory, 'lifeboat.yaml'), env)
   const lines: CheckLine[] = []
-  for await (const line of checkUp(parsed, { clock, env })) lines.push(line)
+  for await (const line of checkUp(parsed, { clock, env, lookAtNode })) lines.push(line)
   return lines
 }
 
@@ -139,7 +141,11 @@ it('a state directory that is a file, or in one, is no place for a journal', asy
   writeFileSync(file, '')
   const config = parseConfig(`state_dir: ${file}/state\n`, join(directory, 'lifeboat.yaml'), {})
   const lines: CheckLine[] = []
-  for await (const line of checkUp(config, { clock: systemClock, env: { OS_CLIENT_CONFIG_FILE: '/dev/null' } }))
+  for await (const line of checkUp(config, {
+    clock: systemClock,
+    lookAtNode,
+    env: { OS_CLIENT_CONFIG_FILE: '/dev/null' },
+  }))
     lines.push(line)
   expect(about(lines, /^journal$/)).toEqual([`fail journal: ${file} is not a directory`])
 })

@@ -52,7 +52,8 @@ export function mariadbStore(options: MariadbOptions): SharedStore {
   }
 }
 
-function laneParts({ nodes, clock, tls, ...options }: MariadbOptions): LaneParts {
+/** How each connection is made. */
+export function laneParts({ nodes, clock, tls, ...options }: MariadbOptions): LaneParts {
   const { user, password, database } = options
   const { connectLimitMs = defaultConnectLimitMs, statementLimitMs = defaultStatementLimitMs } = options
   return {

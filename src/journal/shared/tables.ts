@@ -32,24 +32,27 @@ const columns: Readonly<Record<Table, string>> = {
     beat BIGINT UNSIGNED NOT NULL, at DATETIME(3) NOT NULL`,
 }
 
-type Table = 'entries' | 'tenure' | 'daemons'
+export type Table = 'entries' | 'tenure' | 'daemons'
 
-/** The least that a daemon needs. */
-const rights: Readonly<Record<Table, string>> = {
-  entries: 'SELECT, INSERT',
-  tenure: 'SELECT, UPDATE',
-  daemons: 'SELECT, INSERT, UPDATE',
+/** The least that a daemon needs, by table. */
+export const neededRights: Readonly<Record<Table, readonly string[]>> = {
+  entries: ['SELECT', 'INSERT'],
+  tenure: ['SELECT', 'UPDATE'],
+  daemons: ['SELECT', 'INSERT', 'UPDATE'],
 }
 
-const tables: readonly Table[] = ['entries', 'tenure', 'daemons']
+export const tableNames: readonly Table[] = ['entries', 'tenure', 'daemons']
 
 /** In the order in which they are to be executed. The first fails when the database has a shared journal. */
 export function sharedTables({ database, cloud, account: { user, host } }: SharedTables): Statement[] {
   const named = (table: Table): string => `${quoted(database)}.${table}`
   return [
-    ...tables.map((table) => ({ sql: `CREATE TABLE ${named(table)} (${columns[table]}) ${charset}`, values: [] })),
+    ...tableNames.map((table) => ({ sql: `CREATE TABLE ${named(table)} (${columns[table]}) ${charset}`, values: [] })),
     { sql: `INSERT INTO ${named('tenure')} VALUES (1, 0, 0, '', 1, ?, UTC_TIMESTAMP(3))`, values: [cloud] },
-    ...tables.map((table) => ({ sql: `GRANT ${rights[table]} ON ${named(table)} TO ?@?`, values: [user, host] })),
+    ...tableNames.map((table) => ({
+      sql: `GRANT ${neededRights[table].join(', ')} ON ${named(table)} TO ?@?`,
+      values: [user, host],
+    })),
   ]
 }
 

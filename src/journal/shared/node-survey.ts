@@ -1,0 +1,107 @@
+/** What `lifeboat check` asks one node of a shared journal's cluster. Reads only, with the daemons' account, on a connection of its own. */
+import type { RowDataPacket } from 'mysql2'
+import { LifeboatError } from '../../domain/errors.ts'
+import type { SharedNode, SharedSchema } from '../../domain/shared-node.ts'
+import { Lane, type Ask, type Node } from './lane.ts'
+import { laneParts, type MariadbOptions } from './mariadb.ts'
+import { heldRights, holds, missingRights, needlessRights } from './rights.ts'
+import { StoreTrouble } from './store.ts'
+import { quoted, tableNames } from './tables.ts'
+
+/** A loaded server takes longer to list rights than to commit. */
+const limitMs = 5_000
+
+/** Throws JOURNAL_UNAVAILABLE when the node does not answer, or does not let the account in. */
+export async function surveyNode(node: Node, options: Omit<MariadbOptions, 'nodes'>): Promise<SharedNode> {
+  const lane = new Lane(laneParts({ ...options, nodes: [node], statementLimitMs: limitMs }))
+  try {
+    return await lane.run((ask) => survey(ask, options.database))
+  } catch (thrown) {
+    if (!(thrown instanceof StoreTrouble)) throw thrown
+    throw new LifeboatError('JOURNAL_UNAVAILABLE', thrown.message, { retry: 'after', cause: thrown.cause })
+  } finally {
+    lane.close()
+  }
+}
+
+async function survey(ask: Ask, database: string): Promise<SharedNode> {
+  const status = await named(ask, 'SHOW GLOBAL STATUS', [
+    ...['wsrep_ready', 'wsrep_cluster_status', 'wsrep_cluster_size', 'wsrep_cluster_state_uuid'],
+  ])
+  const variables = await named(ask, 'SHOW GLOBAL VARIABLES', [
+    ...['version', 'wsrep_on', 'innodb_flush_log_at_trx_commit', 'max_allowed_packet'],
+  ])
+  const galera =
+    variables.get('wsrep_on') === 'ON'
+      ? {
+          ready: status.get('wsrep_ready') === 'ON' && status.get('wsrep_cluster_status') === 'Primary',
+          size: Number(status.get('wsrep_cluster_size')),
+          cluster: status.get('wsrep_cluster_state_uuid') ?? '',
+        }
+      : null
+  return {
+    version: variables.get('version') ?? '',
+    galera,
+    flushAtCommit: Number(variables.get('innodb_flush_log_at_trx_commit')),
+    largestPacket: Number(variables.get('max_allowed_packet')),
+    // In a minority every statement about tables is refused.
+    schema: galera?.ready === false ? null : await schema(ask, database),
+  }
+}
+
+type Rows<T> = (T & RowDataPacket)[]
+
+async function named(ask: Ask, show: string, names: readonly string[]): Promise<Map<string, string>> {
+  const sql = `${show} WHERE Variable_name IN (?)`
+  const rows = await ask<Rows<{ Variable_name: string; Value: string }>>(sql, [names])
+  return new Map(rows.map(({ Variable_name: name, Value: value }) => [name.toLowerCase(), value]))
+}
+
+async function schema(ask: Ask, database: string): Promise<SharedSchema> {
+  const [who] = await ask<Rows<{ account: string }>>('SELECT CURRENT_USER() AS account')
+  const account = who?.account ?? ''
+  const tables = await ask<Rows<{ name: string; engine: string }>>(
+    'SELECT TABLE_NAME AS name, ENGINE AS engine FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()',
+  )
+  const engines = new Map(tables.map(({ name, engine }) => [name, engine]))
+  const own = await grants(ask)
+  const held = heldRights(own, database)
+  const readsTenure = engines.has('tenure') && holds(held, 'tenure', 'SELECT')
+  const cloud = readsTenure ? await cloudOf(ask) : null
+  const reachable = heldRights([...own, ...(await roleGrants(ask))], database)
+  return {
+    account,
+    missingTables: tableNames.filter((table) => !engines.has(table)),
+    unreplicated: tableNames.flatMap((table) => {
+      const engine = engines.get(table)
+      return engine === undefined || engine === 'InnoDB' ? [] : [`${table} (${engine})`]
+    }),
+    cloud,
+    missingRights: missingRights(held),
+    needlessRights: needlessRights(reachable),
+  }
+}
+
+async function cloudOf(ask: Ask): Promise<string | null> {
+  const [row] = await ask<Rows<{ cloud: string }>>('SELECT cloud FROM tenure WHERE id = 1')
+  return row?.cloud ?? null
+}
+
+/** Of each role that the account may take. A statement on this connection alone: the role that it takes is gone with it. */
+async function roleGrants(ask: Ask): Promise<string[]> {
+  const roles = await ask<Rows<{ name: string }>>(
+    'SELECT DISTINCT ROLE_NAME AS name FROM information_schema.APPLICABLE_ROLES WHERE ROLE_NAME IS NOT NULL',
+  )
+  const found: string[] = []
+  for (const { name } of roles) {
+    await ask(`SET ROLE ${quoted(name)}`)
+    found.push(...(await grants(ask)))
+  }
+  return found
+}
+
+/** The server's words are never passed on: they hold hashes of passwords. */
+async function grants(ask: Ask): Promise<string[]> {
+  const rows = await ask<RowDataPacket[]>('SHOW GRANTS')
+  return rows.flatMap((row) => Object.values(row).map(String))
+}
