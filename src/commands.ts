@@ -41,6 +41,8 @@ export function createCommands(): Commands {
     openReader: (config) => openJournalAccess(config.journal, config),
     sharedJournalScript: async (config, from) =>
       (await import('./daemon/shared-journal-acts.ts')).sharedJournalScript(config, { env, version, from }),
+    moveJournal: async (config, order) =>
+      (await import('./daemon/shared-journal-acts.ts')).moveJournal(config, order, { env, clock }),
     checkWorkflows: async (config, files) =>
       (await import('./preflight/workflow-files.ts')).checkWorkflowFiles(config, files),
     scenarios: async () => (await import('./rehearsal/performance.ts')).scenarioList(),

@@ -5,6 +5,7 @@
 import type { NoticeTest } from '../adapters/notice-receivers.ts'
 import type { Config, LoadedConfig } from '../config/index.ts'
 import type { Clock } from '../domain/clock.ts'
+import type { JournalPlace } from '../domain/entry.ts'
 import type { HostPlan } from '../domain/plan.ts'
 import type { MasakariImport } from '../masakari/masakari-import.ts'
 import type { CheckLine } from '../preflight/check-lines.ts'
@@ -14,6 +15,12 @@ import type { DemoOptions } from '../rehearsal/demo.ts'
 import type { RehearsalLine, RehearsalOptions } from '../rehearsal/performance.ts'
 import type { WorkflowTest } from '../rehearsal/workflow-tests.ts'
 import type { JournalAccess } from '../review/journal-access.ts'
+
+export interface MovedJournal {
+  to: JournalPlace
+  entries: number
+  head: string
+}
 
 export interface Commands {
   version: string
@@ -30,6 +37,11 @@ export interface Commands {
   openReader(config: Config): JournalAccess
   /** The SQL that makes the shared journal. `from`: where the daemons connect from. Throws CONFIG_INVALID when none is configured. */
   sharedJournalScript(config: Config, from: string): Promise<string>
+  /**
+   * Moves the journal to the shared store, or out of it. Gives what both hold now. Throws CONFIG_INVALID, CONFLICT, NOT_ACTIVE, JOURNAL_UNAVAILABLE
+   * (also while a daemon runs), JOURNAL_CORRUPT.
+   */
+  moveJournal(config: Config, order: { to: JournalPlace; by: string; reason: string }): Promise<MovedJournal>
   /** Of the given files, or of all in the configured directory. */
   checkWorkflows(config: Config, files: string[]): Promise<WorkflowCheck[]>
   /** The cases of these files of expected plans, or of those in `tests` of the configured directory. Throws WORKFLOW_INVALID. */

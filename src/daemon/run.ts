@@ -10,6 +10,7 @@ import type { Observer } from '../domain/observer.ts'
 import { openExit } from '../domain/tenure.ts'
 import { cloudConfigOf } from '../adapters/adapters.ts'
 import { openJournal, type JournalWriter } from '../journal/journal.ts'
+import { mustBeOwn } from '../journal/shared/whereabouts.ts'
 import { createSystemdNotify } from '../telemetry/systemd-notify.ts'
 import { createTelemetry } from '../telemetry/telemetry.ts'
 import { watchCloud } from './cloud-watch.ts'
@@ -88,6 +89,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       logHead(observer, 'journal.closed', file)
       file.close()
     })
+    if (sharing === null) mustBeOwn(file)
     const store = sharing === null ? null : await sharedStore(sharing, clock)
     if (store !== null) teardown.add('shared journal', () => store.close())
     let putBack = 0

@@ -1,11 +1,18 @@
-/** What a person asks of a shared journal beside the daemons: the SQL that makes it, and how its nodes are. Knows where the configuration names it. */
+/**
+ * What a person asks of a shared journal beside the daemons: the SQL that makes it, how its nodes are, and to move
+ * it. Knows where the configuration names it.
+ */
+import { existsSync } from 'node:fs'
 import type { Environment } from '../openstack/clouds-file.ts'
 import { cloudConfigOf } from '../adapters/adapters.ts'
 import type { Config } from '../config/index.ts'
 import type { Clock } from '../domain/clock.ts'
+import type { JournalPlace } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { SharedNode } from '../domain/shared-node.ts'
-import { tlsOf } from './shared-journal.ts'
+import { openJournal } from '../journal/journal.ts'
+import { identityOf } from '../journal/shared/identity.ts'
+import { sharedStore, tlsOf } from './shared-journal.ts'
 
 type Sharing = NonNullable<Config['sharedJournal']>
 
@@ -33,6 +40,39 @@ export async function lookAtNode(
 ): Promise<SharedNode> {
   const { surveyNode } = await import('../journal/shared/node-survey.ts')
   return surveyNode(node, { user, password, database, tls: tlsOf(caFile), clock })
+}
+
+export interface MoveOrder {
+  to: JournalPlace
+  by: string
+  reason: string
+}
+
+/** Gives what both hold now. Throws CONFIG_INVALID, CONFLICT, NOT_ACTIVE, JOURNAL_UNAVAILABLE (also while a daemon runs), JOURNAL_CORRUPT. */
+export async function moveJournal(
+  config: Config,
+  { to, by, reason }: MoveOrder,
+  { env, clock }: { env: Environment; clock: Clock },
+): Promise<{ to: JournalPlace; entries: number; head: string }> {
+  const shared = sharing(config)
+  const cloud = cloudConfigOf(config, { env }).authUrl
+  // To an own file: there may be none yet.
+  if (to === 'shared' && !existsSync(config.journal))
+    throw new LifeboatError('CONFLICT', `There is no journal at ${config.journal}: there is nothing to move`)
+  const { moveToOwn, moveToShared } = await import('../journal/shared/move.ts')
+  const copy = openJournal(config.journal, { clock })
+  try {
+    const store = await sharedStore(shared, clock)
+    try {
+      const parts = { store, copy, clock, cloud, by, reason, identity: identityOf(shared.name, copy.path) }
+      const { head } = await (to === 'shared' ? moveToShared(parts) : moveToOwn(parts))
+      return { to, entries: head.seq, head: head.hash }
+    } finally {
+      await store.close()
+    }
+  } finally {
+    copy.close()
+  }
 }
 
 function sharing({ sharedJournal, path }: Config): Sharing {

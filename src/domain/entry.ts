@@ -44,6 +44,9 @@ export interface Via {
   scope: string
 }
 
+/** Where a journal is written: by several daemons together, or by one with a file of its own. */
+export type JournalPlace = 'shared' | 'own'
+
 export interface EntryData {
   'daemon.started': { version: string; mode: 'observe' | 'armed'; pid: number }
   'daemon.stopped': { reason: string }
@@ -60,6 +63,8 @@ export interface EntryData {
   }
   /** It gave the tenure up in order: nothing of it follows. */
   'tenure.ended': { epoch: number; holder: string; why: string }
+  /** Where the journal goes on: in the shared store, or in the copy that `holder` names, which is a daemon's own from here on. */
+  'journal.moved': { to: JournalPlace; holder: string; by: string; reason: string }
   /** A reload was asked for by `by` (a person, or SIGHUP). `changed` and `waiting` are names of options, never values. */
   'config.reloaded': { by: string; reason: string; changed: string[]; waiting: string[]; files: string[]; via?: Via }
   /** It was refused, and what held before holds on. */

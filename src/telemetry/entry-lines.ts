@@ -163,6 +163,7 @@ function fieldsOf(entry: Entry): Record<string, unknown> {
     case 'operator.return':
     case 'operator.resumed':
     case 'operator.maintenance-ended':
+    case 'journal.moved':
       return { by: entry.data.by, reason: entry.data.reason }
     case 'operator.paused':
     case 'operator.maintenance':

@@ -149,6 +149,7 @@ describe('JSON has exactly the fields that are promised, with their types', () =
     'maintenance list': ['maintenance', 'list'],
     'journal list': ['journal', 'list'],
     'journal verify': ['journal', 'verify'],
+    'journal move': ['journal', 'move', '--to', 'own', '--reason', 'x'],
     'brake list': ['brake', 'list'],
     'import-masakari': ['import-masakari'],
     'config show': ['config', 'show', '--origins'],

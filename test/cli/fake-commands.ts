@@ -59,6 +59,7 @@ export function fakeCommands(replace: Partial<Commands> = {}): Commands {
     testNotice: () => Promise.resolve({ ok: true, detail: 'HTTP 204' }),
     openReader: () => fakeJournal(),
     sharedJournalScript: (_config, from) => Promise.resolve(`GRANT USAGE ON *.* TO 'lifeboat'@'${from}';\n`),
+    moveJournal: (_config, { to }) => Promise.resolve({ to, entries: 7, head: 'abc' }),
     checkWorkflows: () => Promise.resolve([]),
     testWorkflows: () => Promise.resolve([]),
     importMasakari: () => Promise.reject(new Error('not rehearsed')),

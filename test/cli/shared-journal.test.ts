@@ -1,6 +1,11 @@
 /** The commands of a journal that several daemons share: what they are told, and what they say. */
+import { chownSync, mkdtempSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sharedJournalScript } from '../../src/daemon/shared-journal-acts.ts'
+import type { Commands } from '../../src/cli/index.ts'
+import { moveJournal, sharedJournalScript } from '../../src/daemon/shared-journal-acts.ts'
+import { systemClock } from '../../src/system/system-clock.ts'
 import { run, type Ran } from './fake-commands.ts'
 
 const sharing = 'shared_journal: { nodes: ["192.0.2.1:3306"], password_env: SHARED }\n'
@@ -13,12 +18,12 @@ const init = (config: string, env: Record<string, string> = {}): Promise<Ran> =>
     { config },
   )
 
-describe('journal init', () => {
-  const cloud = {
-    ...{ OS_AUTH_URL: 'https://keystone:5000/v3', OS_USERNAME: 'u', OS_PASSWORD: 'secret', OS_PROJECT_NAME: 'p' },
-    ...{ OS_USER_DOMAIN_NAME: 'd', OS_PROJECT_DOMAIN_NAME: 'd' },
-  }
+const cloud = {
+  ...{ OS_AUTH_URL: 'https://keystone:5000/v3', OS_USERNAME: 'u', OS_PASSWORD: 'secret', OS_PROJECT_NAME: 'p' },
+  ...{ OS_USER_DOMAIN_NAME: 'd', OS_PROJECT_DOMAIN_NAME: 'd' },
+}
 
+describe('journal init', () => {
   it('prints SQL alone, with the cloud as the daemon names it, and needs no password', async () => {
     const { exit, out, err } = await init(sharing, cloud)
     expect([exit, err]).toEqual([0, ''])
@@ -47,5 +52,58 @@ describe('journal init', () => {
 
   it('means every host where none is named', async () => {
     expect((await run(['journal', 'init'])).out).toContain("'lifeboat'@'%'")
+  })
+})
+
+describe('journal move', () => {
+  it.each([
+    ['where to', [], /--to <place>/],
+    ['a place that there is', ['--to', 'galera'], /shared, own/],
+    ['why', ['--to', 'shared'], /--reason/],
+  ])('must be told %s', async (_what, words, message) => {
+    const { exit, out, err } = await run(['journal', 'move', ...words])
+    expect([exit, out]).toEqual([2, ''])
+    expect(err).toMatch(message)
+  })
+
+  it('says where the journal goes on, and its head', async () => {
+    const orders: unknown[] = []
+    const moveJournal: Commands['moveJournal'] = (_config, order) => {
+      orders.push(order)
+      return Promise.resolve({ to: order.to, entries: 7, head: 'abc' })
+    }
+    const { exit, out } = await run(
+      ['journal', 'move', '--to', 'own', '--reason', 'one controller', '-f', 'json'],
+      { moveJournal },
+      { config: sharing, env: { SHARED: 'x' } },
+    )
+    expect([exit, JSON.parse(out)]).toEqual([0, { To: 'own', Entries: 7, Head: 'abc' }])
+    expect(orders).toEqual([{ to: 'own', by: 'alice', reason: 'one controller' }])
+  })
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'is left to the user who owns the journal, for the daemon could not write it afterwards',
+    async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'lb-'))
+      chownSync(directory, 12_345, 12_345)
+      const { exit, out, err } = await run(
+        ['journal', 'move', '--to', 'shared', '--reason', 'x'],
+        {},
+        { config: `state_dir: ${directory}/state\n` },
+      )
+      expect([exit, out]).toEqual([77, ''])
+      expect(err).toContain("sudo -u '#12345' lifeboat journal move --to shared")
+    },
+  )
+
+  it('finds nothing to move where there is no journal, and makes none', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'lb-'))
+    const { exit, err } = await run(
+      ['journal', 'move', '--to', 'shared', '--reason', 'x'],
+      { moveJournal: (config, order) => moveJournal(config, order, { env: cloud, clock: systemClock }) },
+      { config: `state_dir: ${directory}\n${sharing}`, env: { SHARED: 'x' } },
+    )
+    expect([exit, err]).toEqual([1, expect.stringContaining('[CONFLICT]')])
+    expect(readdirSync(directory)).toEqual([])
   })
 })

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock as clock } from '../../src/system/system-clock.ts'
 import { requestHeader } from '../../src/domain/review.ts'
+import { openJournal } from '../../src/journal/journal.ts'
 import { openJournalReader } from '../../src/journal/reader.ts'
 import { startSimulator, type Simulator } from '../../src/simulator/index.ts'
 
@@ -121,6 +122,21 @@ test('a damaged journal is refused with the exit code of the journal and a word 
   const refused = run(state)
   expect(await refused.ended).toBe(74)
   expect(refused.output()).toContain('To go on: move the damaged file')
+})
+
+test('the copy of a shared journal is refused by a daemon with a journal of its own, and stays as it is', async () => {
+  const state = join(directory, 'copy')
+  mkdirSync(state)
+  const journal = openJournal(join(state, 'journal.db'), { clock })
+  journal.append([{ kind: 'journal.moved', data: { to: 'shared', holder: 'ctl1/0#1', by: 'ann', reason: 'x' } }])
+  const head = journal.head()
+  journal.close()
+  const refused = run(state)
+  expect(await refused.ended).toBe(78)
+  expect(refused.output()).toContain('lifeboat journal move --to own')
+  const after = openJournalReader(join(state, 'journal.db'))
+  expect(after.head()).toEqual(head)
+  after.close()
 })
 
 test('SIGHUP reads the configuration again, keeps the old one when it is broken, and tells systemd of both', async () => {

@@ -14,7 +14,7 @@ export function compileJournal(directory: string): string {
     rewriteRelativeImportExtensions: true,
     verbatimModuleSyntax: true,
   }
-  for (const part of ['domain', 'journal', 'journal/migrations']) {
+  for (const part of ['domain', 'journal', 'journal/migrations', 'journal/shared']) {
     mkdirSync(join(directory, part), { recursive: true })
     for (const name of readdirSync(join(root, 'src', part)).filter((file) => file.endsWith('.ts'))) {
       const source = readFileSync(join(root, 'src', part, name), 'utf8')

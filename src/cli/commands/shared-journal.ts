@@ -1,7 +1,24 @@
-/** `lifeboat journal init`: what makes the journal that several daemons share. */
-import { InvalidArgumentError, type Command } from 'commander'
-import { ends } from '../described.ts'
+/** `lifeboat journal init` and `move`: what makes the journal that several daemons share, and moves one there and back. */
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import type { JournalPlace } from '../../domain/entry.ts'
+import type { MovedJournal } from '../composition.ts'
+import { ends, prints } from '../described.ts'
+import { CliFailure } from '../exit-codes.ts'
+import type { Column } from '../output/formats.ts'
+import { anotherOwner } from '../permission.ts'
 import type { Session } from '../session.ts'
+import { text } from './order-options.ts'
+
+const movedColumns: Column<MovedJournal>[] = [
+  { title: 'To', type: 'string', means: 'Where it goes on: `shared` or `own`', value: (it) => it.to },
+  { title: 'Entries', type: 'integer', means: 'How many both hold', value: (it) => it.entries },
+  {
+    title: 'Head',
+    type: 'string',
+    means: 'The hash of the newest entry, as `journal verify` gives it',
+    value: (it) => it.head,
+  },
+]
 
 export function addSharedJournalCommands(journal: Command, session: Session): void {
   const init = journal
@@ -14,6 +31,38 @@ export function addSharedJournalCommands(journal: Command, session: Session): vo
       const config = session.config({ withSecrets: false })
       session.terminal.stdout(await session.commands.sharedJournalScript(config, from))
     })
+  const move = journal
+    .command('move')
+    .description(
+      'move the journal of a stopped daemon to the shared store, or out of it; what was interrupted goes on when ordered again',
+    )
+    .addOption(
+      new Option(
+        '--to <place>',
+        "shared: several daemons write it; own: this machine's daemon alone, and all others end",
+      )
+        .choices(['shared', 'own'])
+        .makeOptionMandatory(),
+    )
+    .requiredOption('--reason <text>', 'why', text)
+    .action(async ({ to, reason }: { to: JournalPlace; reason: string }) => {
+      const config = session.config({ withSecrets: true })
+      const owner = anotherOwner(config.journal)
+      // The daemon could not write what someone else made beside its journal.
+      if (owner !== null)
+        throw new CliFailure(
+          'noPermission',
+          `the journal (${config.journal}) is of another user, with number ${owner}`,
+          [`do it as that user: sudo -u '#${owner}' lifeboat journal move --to ${to} --reason "why"`],
+        )
+      session.one(await session.commands.moveJournal(config, { to, by: session.by(), reason }), movedColumns)
+    })
+  prints(move, 'one', movedColumns, {
+    exits: {
+      1: 'nothing was moved: something stands against it',
+      74: 'a daemon runs, or the shared store does not answer',
+    },
+  })
   ends(init, { 78: 'no journal is shared (shared_journal), or the cloud cannot be told' })
 }
 

@@ -142,6 +142,8 @@ function textOf(entry: Entry): string {
       return noticeSentence(entry)
     case 'daemon.started':
       return `Lifeboat ${entry.data.version} started, ${entry.data.mode === 'armed' ? 'armed' : 'observing'}`
+    case 'journal.moved':
+      return `${entry.data.by} moved the journal ${entry.data.to === 'shared' ? 'to the shared store' : `out of the shared store: it is ${entry.data.holder}'s own`}: ${entry.data.reason}`
     case 'daemon.stopped':
       return `Lifeboat stopped: ${entry.data.reason}`
     case 'workflow.pinned':

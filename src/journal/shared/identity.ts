@@ -31,6 +31,11 @@ export function identityOf(name: string, journalPath: string): Identity {
   return { holder: `${stem}${number}`, wasUs: (holder) => holder.startsWith(stem) && holder !== `${stem}${number}` }
 }
 
+/** Whether `holder` is a process with the copy at this path, whatever its name was. Throws JOURNAL_UNAVAILABLE. */
+export function isOfCopy(holder: string, journalPath: string): boolean {
+  return holder.includes(`/${read(`${journalPath}.identity`).copy}#`)
+}
+
 /** The name within an identity, for people. */
 export function nameIn(holder: string): string {
   return holder.split('/')[0] ?? holder

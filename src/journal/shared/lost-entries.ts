@@ -5,7 +5,7 @@
 import type { EntryRow } from '../chain.ts'
 import type { Head } from '../kept-head.ts'
 import { sharedRow } from './rows.ts'
-import type { SharedStore } from './store.ts'
+import type { SharedRow, SharedStore } from './store.ts'
 
 export interface Copy {
   head(): Head
@@ -13,7 +13,9 @@ export interface Copy {
   rows(seq: number, limit: number): EntryRow[]
 }
 
+/** In one statement; a larger entry goes alone. */
 const rowsAtOnce = 200
+const bytesAtOnce = 1_000_000
 
 /**
  * `whole`: nothing is missing, or all was put back. `other`: the two went apart, and nothing was written. `again`: someone else wrote
@@ -29,11 +31,11 @@ export async function putBack(
   if (!(await sameAt(store, copy, newest))) return 'other'
   let put = 0
   for (;;) {
-    const rows = copy.rows(newest, rowsAtOnce)
+    const rows = upTo(bytesAtOnce, copy.rows(newest, rowsAtOnce).map(sharedRow))
     const last = rows.at(-1)
     if (last === undefined) break
     const hash = newest === 0 ? '' : (copy.hashAt(newest) ?? '')
-    const inserted = await store.insert({ seq: newest, hash }, rows.map(sharedRow))
+    const inserted = await store.insert({ seq: newest, hash }, rows)
     if (inserted !== 'inserted') return 'again'
     put += rows.length
     newest = last.seq
@@ -44,4 +46,11 @@ export async function putBack(
 
 async function sameAt(store: Pick<SharedStore, 'hashAt'>, copy: Copy, seq: number): Promise<boolean> {
   return seq === 0 || (await store.hashAt(seq)) === copy.hashAt(seq)
+}
+
+/** The first rows with at most so many bytes, and at least one. */
+function upTo(bytes: number, rows: readonly SharedRow[]): SharedRow[] {
+  let sum = 0
+  const end = rows.findIndex(({ body }, index) => (sum += body.length) > bytes && index > 0)
+  return rows.slice(0, end < 0 ? rows.length : end)
 }

@@ -25,7 +25,7 @@ export function forked(seq: number): LifeboatError {
 export function ownJournal(entries: number): LifeboatError {
   return new LifeboatError(
     'JOURNAL_UNAVAILABLE',
-    `The shared journal is empty, and this daemon has a journal of its own with ${entries} entries. To make that one the shared journal: lifeboat journal move. To begin without it: move it away`,
+    `This daemon has a journal of its own with ${entries} entries, and they are not in the shared one. To make it the shared journal: lifeboat journal move --to shared. To go on without it: move it away`,
   )
 }
 

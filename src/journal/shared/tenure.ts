@@ -19,6 +19,7 @@ import { entryRow } from './rows.ts'
 import { Shipper } from './shipper.ts'
 import { entryFormat, StoreTrouble, type DaemonRow, type SharedStore, type TenureRow } from './store.ts'
 import { blindness, takeover } from './takeover.ts'
+import { notShared, whereabouts } from './whereabouts.ts'
 
 /** Pause between two looks. Longer: a take-over comes as much later. */
 const lookEveryMs = 500
@@ -67,6 +68,7 @@ export class Tenure implements Exit {
   #activeSince = 0
   #lease: Lease | null = null
   #shipper: Shipper | null = null
+  #saysWhy = false
   #attempt: { epoch: number; sentAt: number } | null = null
   #became: (() => void) | null = null
   /** Ends the writing of a first entry that must not stand there any more. */
@@ -161,6 +163,16 @@ export class Tenure implements Exit {
     return () => this.#lapseListeners.delete(listen)
   }
 
+  /** Whoever comes next need not wait for a lease. Where the store does not answer, it has to. */
+  async #free(): Promise<void> {
+    const { store, identity } = this.#parts
+    try {
+      await store.release(this.#epoch, identity.holder)
+    } catch (thrown) {
+      if (!(thrown instanceof StoreTrouble)) throw thrown
+    }
+  }
+
   /** Waits for what was appended, then frees the tenure. Gives it up at once: another daemon takes over within a second. */
   async release(): Promise<void> {
     const { store, clock, identity } = this.#parts
@@ -221,6 +233,7 @@ export class Tenure implements Exit {
         if (done) return
       } catch (thrown) {
         if (!(thrown instanceof StoreTrouble)) {
+          if (this.#state === 'taking') await this.#free()
           this.end(ensureError(thrown).message)
           throw thrown
         }
@@ -258,7 +271,17 @@ export class Tenure implements Exit {
       { leaseMs, knownFormat: entryFormat },
     )
     this.#waits = decided.take ? null : decided.why
-    return decided.take ? this.#take(row, decided) : false
+    return decided.take && this.#isShared() ? this.#take(row, decided) : false
+  }
+
+  /** False, told once: its entries are still on their way here. Throws CONFIG_INVALID when a person ended the shared journal. */
+  #isShared(): boolean {
+    const problem = notShared(this.#parts.copy)
+    if (problem?.code === 'CONFIG_INVALID') throw problem
+    if (problem !== null && !this.#saysWhy) this.#parts.told({ kind: 'trouble', problem })
+    this.#saysWhy = problem !== null
+    if (problem !== null) this.#waits = problem.message
+    return problem === null
   }
 
   /** Reads the tenure, and all entries that the copy lacks. False: there are more. */
@@ -274,7 +297,7 @@ export class Tenure implements Exit {
       this.#newest = newest
       if (newest < after.seq) {
         // A journal of one daemon's own becomes the shared one by a person's order alone: two controllers may each have one.
-        if (newest === 0 && copy.read({ kinds: ['tenure.began'], limit: 1 }).length === 0) throw ownJournal(after.seq)
+        if (whereabouts(copy).place === 'own') throw ownJournal(after.seq)
         // The store lost entries, or this node lags: the copy says which.
         if ((await putBack(store, copy, (entries) => this.#parts.told({ kind: 'put-back', entries }))) === 'other')
           throw forked(newest)
@@ -332,6 +355,8 @@ export class Tenure implements Exit {
     }
     while (this.state === 'taking') {
       if (!(await this.#pulledAll())) continue
+      // A person moved the journal while we took the row: the entry that says so came first.
+      if (!this.#isShared()) continue
       const at = new Date(clock.wall()).toISOString()
       const rows = linkedRows([prepareEntry({ kind: 'tenure.began', data })], copy.head(), at)
       if (!(await this.#write(rows))) continue

@@ -20,6 +20,7 @@ const groupsOfKind: Record<EntryKind, readonly (typeof groups)[number][]> = {
   'daemon.stopped': ['daemon'],
   'tenure.began': ['daemon'],
   'tenure.ended': ['daemon'],
+  'journal.moved': ['what people did', 'daemon'],
   'config.reloaded': ['what people did', 'daemon'],
   'config.refused': ['what people did', 'daemon'],
   'mode.changed': ['what people did', 'daemon'],
