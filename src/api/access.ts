@@ -46,6 +46,7 @@ export const access: Readonly<Record<string, Role | 'nobody'>> = {
   'POST /v1/hosts/:host/return': 'operator',
   // It can arm the daemon and name the programs that it runs.
   'POST /v1/reload': 'admin',
+  'POST /v1/hand-over': 'admin',
   'GET /v1/log-level': 'reader',
   'POST /v1/log-level': 'admin',
 }

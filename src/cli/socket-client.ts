@@ -5,6 +5,7 @@ import type { Clock } from '../domain/clock.ts'
 import { errorCodes, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 import type {
   DaemonStatus,
+  HandOverAnswer,
   HostDetail,
   HostReturnDetail,
   HostStatus,
@@ -36,6 +37,7 @@ export interface DaemonClient {
   startMaintenance(order: { by: string; reason: string; until: string | null; scope: Scope }): Promise<Order>
   endMaintenance(order: { by: string; reason: string; scope: Scope }): Promise<void>
   reload(order: { by: string; reason: string }): Promise<ReloadReport>
+  handOver(order: { by: string; reason: string }): Promise<HandOverAnswer>
   logLevel(): Promise<LogLevelState>
   setLogLevel(order: { by: string; level: LogLevel; until: string | null }): Promise<LogLevelState>
   override(id: string, order: { by: string; reason: string }): Promise<void>
@@ -66,6 +68,7 @@ export function daemonClient(socketPath: string, clock: Clock, usualLimitMs = an
     startMaintenance: (order) => call('POST', '/v1/maintenance', order) as Promise<Order>,
     endMaintenance: (order) => call('POST', '/v1/maintenance/end', order) as Promise<void>,
     reload: (order) => call('POST', '/v1/reload', order, reloadLimitMs) as Promise<ReloadReport>,
+    handOver: (order) => call('POST', '/v1/hand-over', order) as Promise<HandOverAnswer>,
     logLevel: () => call('GET', '/v1/log-level') as Promise<LogLevelState>,
     setLogLevel: (order) => call('POST', '/v1/log-level', order) as Promise<LogLevelState>,
     override: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/override`, order) as Promise<void>,

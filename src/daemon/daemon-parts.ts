@@ -31,6 +31,7 @@ export interface DaemonSurroundings {
   pid?: number
   learnt?: Monitor
   tenure?: () => TenureView
+  handOver?: (why: string) => void
 }
 
 export function daemonParts(config: Config, { adapters, workflow, ...surroundings }: DaemonSurroundings): DaemonParts {

@@ -74,6 +74,8 @@ export interface DaemonParts extends Rules {
   learnt?: Monitor
   /** Where it stands among the daemons that share its journal. Default: the journal is its own. */
   tenure?: () => TenureView
+  /** Stops the process in order once what was recorded is durable: another daemon takes over. Default: nothing, for there is no other. */
+  handOver?: (why: string) => void
 }
 
 /** A closed incident stays in memory for so long: who tells of its end would else fold its journal. Longer keeps thousands of plans. */
@@ -305,6 +307,7 @@ export class Daemon {
       clock,
       journal,
       journalPath: parts.journalPath,
+      handOver: (why) => parts.handOver?.(why),
       store: this.store,
       records,
       unreviewed: new UnreviewedIncidents(journal),

@@ -26,7 +26,7 @@ import type { Mode } from '../control/rules.ts'
 import { startSchedules } from './schedules.ts'
 import { installed } from '../system/installed.ts'
 import { systemClock as clock } from '../system/system-clock.ts'
-import { deposedExitCode, inUse, joinShared, JoinedExit, sharedStore } from './shared-journal.ts'
+import { inUse, joinShared, JoinedExit, sharedStore } from './shared-journal.ts'
 import { activity, confirmed, deposed, goodPollAgeMs, rulesDigest, standBy, standing } from './standby.ts'
 import { Teardown } from './teardown.ts'
 import { listenAsMasakari } from '../masakari/api/listener.ts'
@@ -46,12 +46,14 @@ const builtPages = installed('dist/web')
  * running.
  *
  * @param load reads the configuration; called again at each reload
+ * @returns whether it stopped so that another daemon takes over: then it is to be started again, and stands by
  */
-export async function runDaemon(load: () => LoadedConfig, version: string): Promise<void> {
+export async function runDaemon(load: () => LoadedConfig, version: string): Promise<'stopped' | 'handed-over'> {
   const loaded = load()
   const { config } = loaded
   const teardown = new Teardown(clock)
   const stopped = stopSignal()
+  const ending: { how: 'stopped' | 'handed-over' } = { how: 'stopped' }
   const hangUp = hangUpSignal()
   const telemetry = createTelemetry({ level: config.logLevel, format: config.logFormat, clock, version })
   const { observer } = telemetry
@@ -93,6 +95,10 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     const store = sharing === null ? null : await sharedStore(sharing, clock)
     if (store !== null) teardown.add('shared journal', () => store.close())
     let putBack = 0
+    const handOver = (why: string): void => {
+      ending.how = 'handed-over'
+      stopped.begin(why)
+    }
     const shared =
       sharing === null || store === null
         ? null
@@ -102,10 +108,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
             putBack: (entries) => (putBack += entries),
             unwritable: (problem) => telemetry.journalWrite({ tookMs: 0, problem }),
             // systemd starts it again, and it stands by.
-            shouldHandOver: (why) => {
-              process.exitCode = deposedExitCode
-              stopped.begin(why)
-            },
+            shouldHandOver: (why) => handOver(why),
             mode: () => config.mode,
             goodPollAgeMs: () => goodPollAgeMs(daemon, clock),
           })
@@ -120,7 +123,15 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       new Daemon(
         daemonParts(config, {
           ...{ clock, observer, version, journal, logLevel },
-          ...(shared !== null && { tenure: () => shared.tenure.view() }),
+          ...(shared !== null && {
+            tenure: () => shared.tenure.view(),
+            handOver: (why: string) => {
+              confirmed(shared.tenure, clock).then(
+                () => handOver(why),
+                (thrown: unknown) => observer.log('error', 'hand_over.not_recorded', { why }, ensureError(thrown)),
+              )
+            },
+          }),
           ...(learnt !== undefined && { learnt: learnt.monitor }),
           journalPath: config.journal,
           adapters: source.adapters,
@@ -200,7 +211,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     if (shared !== null) {
       systemd.ready('Standing by')
       const active = await standBy(shared.tenure, daemon, stopped.signal)
-      if (!active) return
+      if (!active) return 'stopped'
       // A take-over is a restart: the same folds from the same journal, and what was learnt of heartbeats.
       daemon = build(daemon)
       shared.tenure.ended.addEventListener('abort', () => deposed(observer, shared.tenure, stopped.isOrdered()))
@@ -209,6 +220,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     systemd.ready(watching(config.mode))
     await stopped.signal
     systemd.stopping('Stopping; recoveries go on at the next start')
+    return ending.how
   } finally {
     for (const problem of await teardown.run(stopLimitMs))
       observer.log('error', 'stop.incomplete', { message: problem })

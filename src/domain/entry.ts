@@ -219,6 +219,8 @@ export interface EntryData {
     until: string | null
     via?: Via
   }
+  /** A person had another of the daemons that share the journal take over. */
+  'operator.hand-over': { by: string; reason: string; via?: Via }
   'operator.override': { by: string; reason: string; via?: Via }
   'operator.cancelled': { by: string; reason: string; via?: Via }
   /** A person has tried again what an earlier incident of the host did not bring back; this incident does it. */

@@ -284,6 +284,17 @@ export interface TryAgainAnswer extends RecoverAnswer {
   unsure: { id: InstanceId; name: string }[]
 }
 
+export interface HandOverOrder {
+  by: string
+  reason: string
+  via?: Via
+}
+
+export interface HandOverAnswer {
+  /** Names of the daemons that stand by: one of them takes over. */
+  standbys: string[]
+}
+
 /** Each act throws LifeboatError: NOT_FOUND for an unknown host or incident, USAGE when it makes no sense now. */
 export interface Operations {
   status(): DaemonStatus
@@ -338,6 +349,11 @@ export interface Operations {
    * new credentials that Keystone refuses) or WORKFLOW_INVALID, with `details.problems`; JOURNAL_UNAVAILABLE.
    */
   reload(order: { by: string; reason: string; via?: Via }): Promise<ReloadReport>
+  /**
+   * Where a journal is shared: stops this daemon in order, so that another one takes over. Answers as soon as it is recorded, not when that one
+   * is active. USAGE where no journal is shared, NOT_ACTIVE on a standby, CONFLICT when none stands by.
+   */
+  handOver(order: HandOverOrder): Promise<HandOverAnswer>
   logLevel(): LogLevelState
   /** Until the time given, or with null until the next reload or start. */
   setLogLevel(order: { by: string; level: LogLevel; until: string | null; via?: Via }): Promise<LogLevelState>

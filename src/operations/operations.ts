@@ -17,6 +17,7 @@ import type { BrakeWatch } from '../control/brake-watch.ts'
 import type { LogLevelInForce } from './log-level.ts'
 import type { Reloads } from './reloads.ts'
 import type { IncidentStore } from '../control/incident-store.ts'
+import { handingOver } from './hand-over.ts'
 import { heldGroups, overrideEntries } from './held-groups.ts'
 import { hostDetail, orderReturn } from './host-operations.ts'
 import { hostStatus } from '../review/host-views.ts'
@@ -44,6 +45,8 @@ export interface OperationsParts {
   again: TryAgainParts['again']
   reloads: Pick<Reloads, 'reload' | 'state'>
   logLevel: LogLevelInForce
+  /** Stops the process in order once what was recorded is durable. */
+  handOver: (why: string) => void
   about: () => OperationsAbout
 }
 
@@ -82,6 +85,12 @@ export function createOperations(parts: OperationsParts): Operations {
       return Promise.resolve(done)
     },
     reload: ({ by, reason, via }) => parts.reloads.reload({ by, actor: `operator:${by}`, reason, ...known(via) }),
+    handOver: (order) => {
+      const { answer, entry, why } = handingOver(parts.about().tenure, order)
+      journal.append([entry])
+      parts.handOver(why)
+      return Promise.resolve(answer)
+    },
     logLevel: () => parts.logLevel.state(),
     setLogLevel: ({ by, level, until, via }) => {
       journal.append([

@@ -156,6 +156,7 @@ function fieldsOf(entry: Entry): Record<string, unknown> {
       return { reason: entry.data.code, end: entry.data.end }
     case 'operator.statement':
       return { by: entry.data.by, reason: entry.data.statement }
+    case 'operator.hand-over':
     case 'operator.override':
     case 'operator.cancelled':
     case 'operator.again':

@@ -100,6 +100,10 @@ export function fakeOperations(replace: Partial<Operations> = {}): { operations:
       asked.push(['reload', order])
       return { changed: ['mode'], waiting: [], mode: { from: 'observe', to: 'armed' }, files: [], warnings: [] }
     },
+    handOver: async (order) => {
+      asked.push(['handOver', order])
+      return { standbys: ['ctl2'] }
+    },
     logLevel: () => ({ level: 'info', configured: 'info', until: null }),
     setLogLevel: async (order) => {
       asked.push(['setLogLevel', order])

@@ -119,6 +119,7 @@ describe('acts', () => {
     ],
     ['a return for a reason that nobody sees', '/v1/hosts/cmp01/return', { by, reason: '\u3164' }],
     ['a reload for a reason that nobody sees', '/v1/reload', { by, reason: '\u2800' }],
+    ['a hand-over for no reason', '/v1/hand-over', { by }],
     ['no body', '/v1/resume', undefined],
   ])('%s is refused and nothing is done', async (_name, url, payload) => {
     const { operations, asked } = fakeOperations()

@@ -44,6 +44,7 @@ describe('fields', () => {
       usage: 2,
       daemonDown: 69,
       journal: 74,
+      notActive: 75,
       noPermission: 77,
       config: 78,
       interrupted: 130,

@@ -49,7 +49,7 @@ export function fakeCommands(replace: Partial<Commands> = {}): Commands {
     clock: realClock,
     runDaemon: (read) => {
       read()
-      return Promise.resolve()
+      return Promise.resolve('stopped')
     },
     async *check() {
       yield { what: 'compute API', result: 'ok', message: '2.100', advice: null }

@@ -36,6 +36,7 @@ function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> 
     afterReturns: { order: () => undefined },
     again: () => null,
     reloads: { state: () => ({}), reload: () => Promise.reject(new Error('no')) } as unknown as Reloads,
+    handOver: () => undefined,
     logLevel: new LogLevelInForce(scene.clock, 'info', () => undefined),
     about: () => ({
       version: '0',

@@ -1,4 +1,4 @@
-/** What people order of the daemon itself: to read its configuration again, and how much it logs. */
+/** What people order of the daemon itself: to read its configuration again, to let another one take over, and how much it logs. */
 import type { RestServer, RestSources } from '../rest.ts'
 import * as answers from '../schemas/answers.ts'
 import * as requests from '../schemas/requests.ts'
@@ -18,6 +18,21 @@ export function daemonRoutes(server: RestServer, { operations, clock }: RestSour
     (request) => {
       const { by, ...order } = request.body
       return operations.reload({ ...order, ...who(request, by) })
+    },
+  )
+  server.post(
+    '/v1/hand-over',
+    {
+      schema: {
+        response: { 202: answers.handOver },
+        tags: ['acts'],
+        summary: 'Has another of the daemons that share the journal take over',
+        body: requests.reasoned,
+      },
+    },
+    async (request, reply) => {
+      const { by, reason } = request.body
+      return reply.code(202).send(await operations.handOver({ reason, ...who(request, by) }))
     },
   )
   server.get(

@@ -45,6 +45,7 @@ export {
   welcome,
   daemonStatus,
   groupOverride,
+  handOver,
   heldGroups,
   hostDetail,
   hostReturn,

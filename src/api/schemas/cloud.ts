@@ -6,6 +6,7 @@ import { returnStates, type OurFlags, type Leftover, type ReturnRules } from '..
 import type {
   ConfigurationState,
   DaemonStatus,
+  HandOverAnswer,
   HostDetail,
   HostReturnDetail,
   LogLevel,
@@ -188,6 +189,10 @@ export const heldGroups: z.ZodType<CountedGroup[]> = z.array(
     })
     .meta({ id: 'HeldGroup', description: 'Hosts that one scope of the brake holds: one failure' }),
 )
+
+export const handOver: z.ZodType<HandOverAnswer> = z.object({
+  standbys: z.array(z.string()).describe('Daemons that stand by: one of them takes over'),
+})
 
 export const groupOverride: z.ZodType<GroupOverride> = z.object({
   overridden: z.array(heldHost),

@@ -52,6 +52,17 @@ export function addActCommands(program: Command, session: Session): void {
       await session.daemon().resume({ by: session.by(), reason: options.reason, ...(scope && { scope }) })
       say(scope === undefined ? 'Resumed' : `Resumed ${scopeText(scope)}`)
     })
+  const handOver = program
+    .command('hand-over')
+    .description(
+      'let another of the daemons that share the journal take over; this one stops in order, and then stands by',
+    )
+    .requiredOption('--reason <text>', 'why', text)
+    .action(async ({ reason }: { reason: string }) => {
+      const { standbys } = await session.daemon().handOver({ by: session.by(), reason })
+      say(`It stops now, and one of those that stand by takes over within seconds: ${standbys.join(', ')}`)
+    })
+  ends(handOver, { 1: 'no other daemon stands by', 75: 'it is not the active one; the message says which is' })
 }
 
 /** `incident override`, `cancel`, `start`, `note` and `sign-off`, beside the reading commands. */

@@ -84,7 +84,9 @@ export function addDaemonCommands(program: Command, session: Session): void {
     .command('run')
     .description('run the daemon until SIGTERM')
     .action(async () => {
-      await commands.runDaemon(() => session.load({ withSecrets: true }))
+      // systemd starts it again, and it stands by.
+      if ((await commands.runDaemon(() => session.load({ withSecrets: true }))) === 'handed-over')
+        session.endsAs('notActive')
     })
   const checking = program
     .command('check')

@@ -90,6 +90,8 @@ function textOf(entry: Entry): string {
       return `leftover ${entry.data.code} cleaned up (${entry.data.end}): ${entry.data.message}`
     case 'operator.statement':
       return `${entry.data.by} stated: ${entry.data.statement}`
+    case 'operator.hand-over':
+      return `${entry.data.by} ordered that another daemon takes over: ${entry.data.reason}`
     case 'operator.override':
       return `${entry.data.by} overrode what held it: ${entry.data.reason}`
     case 'operator.cancelled':

@@ -66,6 +66,7 @@ const groupsOfKind: Record<EntryKind, readonly (typeof groups)[number][]> = {
   'review.signed-off': ['what people did'],
   'operator.statement': ['what people did', 'fencing'],
   'operator.log-level': ['what people did', 'daemon'],
+  'operator.hand-over': ['what people did', 'daemon'],
   'operator.override': ['what people did', 'brake and freeze'],
   'operator.cancelled': ['what people did'],
   'operator.again': ['what people did'],

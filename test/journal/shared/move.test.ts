@@ -260,9 +260,9 @@ describe('moving out of the shared store', () => {
 
   it("leaves the copies of others to be read, and to be nobody's own", async () => {
     await move('ctl1', 'own')
-    site.start('ctl2')
+    const two = site.start('ctl2')
     await site.clock.advance(5_000)
-    site.close()
+    site.kill(two)
     await expect(record('ctl2', 1)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
   })
 

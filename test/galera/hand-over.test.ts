@@ -1,0 +1,126 @@
+/** Two daemons as real processes on a shared journal in real nodes, and what a person orders of them on the command line. */
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startSimulator, type Simulator } from '../../src/simulator/index.ts'
+import { systemClock as clock } from '../../src/system/system-clock.ts'
+import { temporaryDirectory } from '../journal/fixtures.ts'
+import { account } from './cluster.ts'
+import { Stage } from './stage.ts'
+
+/** What is tested is built: `npm run build`. */
+const program = fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.url))
+const stage = new Stage()
+const { cluster } = stage
+let simulator: Simulator
+const children: ChildProcess[] = []
+beforeAll(async () => {
+  expect(existsSync(program), 'npm run build').toBe(true)
+  simulator = await startSimulator({ clock, hosts: 2 })
+  await cluster.start()
+  await cluster.tables(simulator.cloud().auth_url)
+}, 120_000)
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  await simulator.close()
+  await cluster.stop()
+})
+
+/** A controller: a configuration, and a daemon when it is started. */
+class Machine {
+  readonly #config: string
+  #text = ''
+
+  constructor(name: string) {
+    const directory = temporaryDirectory()
+    const nodes = cluster.addresses.map(({ host, port }) => `${host}:${port}`)
+    const shared = `{ nodes: ${JSON.stringify(nodes)}, password: ${account.password}, name: ${name}, address: "https://${name}" }`
+    this.#config = join(directory, 'lifeboat.yaml')
+    const listeners = 'http: { listen: false }\nweb: { listen: false }'
+    writeFileSync(this.#config, `mode: observe\nstate_dir: ${directory}\n${listeners}\nshared_journal: ${shared}\n`)
+  }
+
+  /** Gives the exit code, once it ends. */
+  start(): { ended: Promise<number | null>; stop: () => void } {
+    const child = spawn(process.execPath, [program, 'run', '--config', this.#config], { env: environment() })
+    children.push(child)
+    this.#text = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (this.#text += chunk.toString()))
+    return {
+      ended: new Promise((resolve) => child.once('close', resolve)),
+      stop: () => child.kill('SIGTERM'),
+    }
+  }
+
+  async says(text: string): Promise<void> {
+    await expect.poll(() => this.#text, { timeout: 20_000 }).toContain(text)
+  }
+
+  lifeboat(...words: string[]): Promise<{ exit: number; text: string }> {
+    return new Promise((resolve) => {
+      const options = { env: { ...environment(), USER: 'ann' } }
+      const child = execFile(process.execPath, [program, '--config', this.#config, ...words], options, (_, out, err) =>
+        resolve({ exit: child.exitCode ?? -1, text: `${out}${err}` }),
+      )
+    })
+  }
+
+  async verified(): Promise<unknown> {
+    return JSON.parse((await this.lifeboat('journal', 'verify', '-f', 'json')).text)
+  }
+
+  async kinds(): Promise<string[]> {
+    const { text } = await this.lifeboat('journal', 'list', '-f', 'value', '-c', 'Kind')
+    return text.trim().split('\n')
+  }
+}
+
+function environment(): Record<string, string> {
+  const access = Object.entries(simulator.cloud()).map(([key, value]) => [`OS_${key.toUpperCase()}`, String(value)])
+  return { PATH: process.env['PATH'] ?? '', ...(Object.fromEntries(access) as Record<string, string>) }
+}
+
+const handOver = ['hand-over', '--reason', 'new kernel']
+const isActive = '"state":"active"'
+
+it('one hands over to another in order, and the journal then moves to a machine of its own', async () => {
+  const [one, two] = [new Machine('ctl1'), new Machine('ctl2')]
+  const first = one.start()
+  await one.says(isActive)
+  expect(await one.lifeboat(...handOver)).toEqual({ exit: 1, text: expect.stringContaining('[CONFLICT]') as string })
+
+  const second = two.start()
+  await two.says('"state":"standby"')
+  const refused = await two.lifeboat(...handOver)
+  expect([refused.exit, refused.text]).toEqual([75, expect.stringMatching(/ctl1 is active.*https:\/\/ctl1/)])
+  await expect
+    .poll(() => one.lifeboat(...handOver), { interval: 500 })
+    .toEqual({ exit: 0, text: expect.stringContaining('ctl2') as string })
+  const orderedAt = clock.now()
+  expect(await first.ended).toBe(75)
+  await two.says(isActive)
+  expect(clock.now() - orderedAt).toBeLessThan(5_000)
+  expect((await two.kinds()).join(' ')).toMatch(/operator\.hand-over daemon\.stopped tenure\.ended tenure\.began/)
+
+  const again = one.start()
+  await one.says('"state":"standby"')
+  expect((await one.lifeboat('journal', 'move', '--to', 'own', '--reason', 'x')).exit).toBe(74)
+  again.stop()
+  expect(await again.ended).toBe(0)
+  expect(await one.lifeboat('journal', 'move', '--to', 'own', '--reason', 'x')).toEqual({
+    exit: 75,
+    text: expect.stringContaining('ctl2 holds the shared journal') as string,
+  })
+  second.stop()
+  expect(await second.ended).toBe(0)
+  expect((await one.lifeboat('journal', 'move', '--to', 'own', '--reason', 'one controller')).exit).toBe(0)
+
+  const ended = two.start()
+  expect(await ended.ended).toBe(78)
+  await two.says('own journal of ctl1')
+  expect(await two.verified()).toEqual(await one.verified())
+  expect((await one.kinds()).at(-1)).toBe('journal.moved')
+}, 120_000)
