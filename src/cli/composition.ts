@@ -41,7 +41,10 @@ export interface Commands {
    * Moves the journal to the shared store, or out of it. Gives what both hold now. Throws CONFIG_INVALID, CONFLICT, NOT_ACTIVE, JOURNAL_UNAVAILABLE
    * (also while a daemon runs), JOURNAL_CORRUPT.
    */
-  moveJournal(config: Config, order: { to: JournalPlace; by: string; reason: string }): Promise<MovedJournal>
+  moveJournal(
+    config: Config,
+    order: { to: JournalPlace; by: string; reason: string; databaseLost: boolean },
+  ): Promise<MovedJournal>
   /** Of the given files, or of all in the configured directory. */
   checkWorkflows(config: Config, files: string[]): Promise<WorkflowCheck[]>
   /** The cases of these files of expected plans, or of those in `tests` of the configured directory. Throws WORKFLOW_INVALID. */

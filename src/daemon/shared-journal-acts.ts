@@ -46,12 +46,14 @@ export interface MoveOrder {
   to: JournalPlace
   by: string
   reason: string
+  /** Only to an own file: no node will ever answer again. */
+  databaseLost: boolean
 }
 
 /** Gives what both hold now. Throws CONFIG_INVALID, CONFLICT, NOT_ACTIVE, JOURNAL_UNAVAILABLE (also while a daemon runs), JOURNAL_CORRUPT. */
 export async function moveJournal(
   config: Config,
-  { to, by, reason }: MoveOrder,
+  { to, by, reason, databaseLost }: MoveOrder,
   { env, clock }: { env: Environment; clock: Clock },
 ): Promise<{ to: JournalPlace; entries: number; head: string }> {
   const shared = sharing(config)
@@ -59,13 +61,14 @@ export async function moveJournal(
   // To an own file: there may be none yet.
   if (to === 'shared' && !existsSync(config.journal))
     throw new LifeboatError('CONFLICT', `There is no journal at ${config.journal}: there is nothing to move`)
-  const { moveToOwn, moveToShared } = await import('../journal/shared/move.ts')
+  const { moveOutOfLostStore, moveToOwn, moveToShared } = await import('../journal/shared/move.ts')
+  const move = to === 'shared' ? moveToShared : databaseLost ? moveOutOfLostStore : moveToOwn
   const copy = openJournal(config.journal, { clock })
   try {
     const store = await sharedStore(shared, clock)
     try {
       const parts = { store, copy, clock, cloud, by, reason, identity: identityOf(shared.name, copy.path) }
-      const { head } = await (to === 'shared' ? moveToShared(parts) : moveToOwn(parts))
+      const { head } = await move(parts)
       return { to, entries: head.seq, head: head.hash }
     } finally {
       await store.close()

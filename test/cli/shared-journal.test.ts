@@ -60,6 +60,7 @@ describe('journal move', () => {
     ['where to', [], /--to <place>/],
     ['a place that there is', ['--to', 'galera'], /shared, own/],
     ['why', ['--to', 'shared'], /--reason/],
+    ['a database that is there to move to', ['--to', 'shared', '--database-lost', '--reason', 'x'], /--to own/],
   ])('must be told %s', async (_what, words, message) => {
     const { exit, out, err } = await run(['journal', 'move', ...words])
     expect([exit, out]).toEqual([2, ''])
@@ -78,7 +79,7 @@ describe('journal move', () => {
       { config: sharing, env: { SHARED: 'x' } },
     )
     expect([exit, JSON.parse(out)]).toEqual([0, { To: 'own', Entries: 7, Head: 'abc' }])
-    expect(orders).toEqual([{ to: 'own', by: 'alice', reason: 'one controller' }])
+    expect(orders).toEqual([{ to: 'own', by: 'alice', reason: 'one controller', databaseLost: false }])
   })
 
   it.skipIf(process.getuid?.() !== 0)(

@@ -43,7 +43,7 @@ function machine(entries: number, access: typeof account = account): Config {
 }
 
 const move = (config: Config, to: JournalPlace): Promise<{ entries: number; head: string }> =>
-  moveJournal(config, { to, by: 'ann', reason: 'three controllers' }, { env, clock })
+  moveJournal(config, { to, by: 'ann', reason: 'three controllers', databaseLost: false }, { env, clock })
 
 /** What `lifeboat journal verify` says on this machine. */
 function verified({ journal }: Config): { entries: number; head: string; broken: unknown } {

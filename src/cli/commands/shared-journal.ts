@@ -45,7 +45,17 @@ export function addSharedJournalCommands(journal: Command, session: Session): vo
         .makeOptionMandatory(),
     )
     .requiredOption('--reason <text>', 'why', text)
-    .action(async ({ to, reason }: { to: JournalPlace; reason: string }) => {
+    .option(
+      '--database-lost',
+      'with --to own: the shared database is lost for good, and every other daemon is stopped; entries that this copy had not received are gone',
+      false,
+    )
+    .action(async ({ to, reason, databaseLost }: { to: JournalPlace; reason: string; databaseLost: boolean }) => {
+      if (databaseLost && to === 'shared')
+        throw new CliFailure(
+          'usage',
+          'nothing can be moved to a database that is lost: --database-lost goes with --to own',
+        )
       const config = session.config({ withSecrets: true })
       const owner = anotherOwner(config.journal)
       // The daemon could not write what someone else made beside its journal.
@@ -55,7 +65,10 @@ export function addSharedJournalCommands(journal: Command, session: Session): vo
           `the journal (${config.journal}) is of another user, with number ${owner}`,
           [`do it as that user: sudo -u '#${owner}' lifeboat journal move --to ${to} --reason "why"`],
         )
-      session.one(await session.commands.moveJournal(config, { to, by: session.by(), reason }), movedColumns)
+      session.one(
+        await session.commands.moveJournal(config, { to, by: session.by(), reason, databaseLost }),
+        movedColumns,
+      )
     })
   prints(move, 'one', movedColumns, {
     exits: {

@@ -93,6 +93,39 @@ export async function moveToOwn(parts: MoveParts): Promise<Moved> {
   return { to: 'own', head: copy.head() }
 }
 
+/**
+ * The store is lost for good, by a person's word: the file goes on by itself, as far as it came. Only where no node answers for half a minute. Throws
+ * CONFLICT, JOURNAL_CORRUPT.
+ */
+export async function moveOutOfLostStore(parts: MoveParts): Promise<Moved> {
+  const { copy } = parts
+  mustBeWhole(copy)
+  const { place } = whereabouts(copy)
+  if (place === 'own') throw conflict(`${copy.path} is this machine's own journal already, or has no entries`)
+  const found = await foundStore(parts)
+  if (found !== null)
+    throw conflict(
+      `The shared database is not lost: ${found}. Nothing was moved. While it has the tables, order this without --database-lost. If they are gone: lifeboat journal init, and start the daemons; their copies put the entries back`,
+    )
+  copy.append([wordOf(parts, 'own')])
+  return { to: 'own', head: copy.head() }
+}
+
+/** What the store says; null: it says nothing. */
+async function foundStore({ store, clock }: MoveParts): Promise<string | null> {
+  for (const until = clock.now() + patienceMs; clock.now() < until;) {
+    try {
+      await store.look(0, 0)
+      return 'it answers'
+    } catch (thrown) {
+      if (!(thrown instanceof StoreTrouble)) throw thrown
+      if (thrown.kind === 'refused') return thrown.message
+    }
+    await sleep(clock, againMs)
+  }
+  return null
+}
+
 function wordOf({ identity, by, reason }: MoveParts, to: JournalPlace): NewEntry {
   return {
     kind: 'journal.moved',

@@ -5,9 +5,9 @@ import { ensureError, LifeboatError } from '../../../src/domain/errors.ts'
 import type { JournalPlace } from '../../../src/domain/entry.ts'
 import { openJournal, type JournalWriter } from '../../../src/journal/journal.ts'
 import { identityOf } from '../../../src/journal/shared/identity.ts'
-import { moveToOwn, moveToShared } from '../../../src/journal/shared/move.ts'
+import { moveOutOfLostStore, moveToOwn, moveToShared } from '../../../src/journal/shared/move.ts'
 import { entryRow, sharedRow } from '../../../src/journal/shared/rows.ts'
-import type { SharedStore } from '../../../src/journal/shared/store.ts'
+import { StoreTrouble, type SharedStore } from '../../../src/journal/shared/store.ts'
 import { mustBeOwn, notShared } from '../../../src/journal/shared/whereabouts.ts'
 import { newJournal } from '../fixtures.ts'
 import { Site } from './controllers.ts'
@@ -40,6 +40,7 @@ const record = (name: string, entries: number): Promise<void> =>
   })
 
 interface Order {
+  databaseLost?: boolean
   store?: SharedStore
   cloud?: string
 }
@@ -48,7 +49,7 @@ interface Order {
 function move(
   name: string,
   to: JournalPlace,
-  { store = site.cluster.client(), cloud = 'blue' }: Order = {},
+  { store = site.cluster.client(), cloud = 'blue', databaseLost = false }: Order = {},
 ): Promise<string> {
   return using(name, async (copy) => {
     const parts = {
@@ -60,12 +61,12 @@ function move(
       by: 'ann',
       reason: 'so',
     }
-    const end = to === 'shared' ? moveToShared(parts) : moveToOwn(parts)
-    const moved = await site.clock.run(end).catch((thrown: unknown) => ensureError(thrown))
+    const order = to === 'shared' ? moveToShared : databaseLost ? moveOutOfLostStore : moveToOwn
+    const moved = await site.clock.run(order(parts)).catch((thrown: unknown) => ensureError(thrown))
     if (moved instanceof LifeboatError) return moved.code
     const { seq, hash } = moved.head
     expect(copy.verify()).toMatchObject({ entries: seq, head: hash, broken: null })
-    expect(shared()).toBe(`${seq} ${hash}`)
+    if (!databaseLost) expect(shared()).toBe(`${seq} ${hash}`)
     return `${seq} ${hash}`
   })
 }
@@ -349,5 +350,52 @@ describe('a store in trouble', () => {
     expect(await move('ctl1', 'shared', { store })).toMatch(/^451 /)
     store.loseAnswers(answers)
     expect(await move('ctl1', 'own', { store })).toMatch(/^452 /)
+  })
+})
+
+describe('a shared database that is lost for good', () => {
+  let lost: SharedStore
+  beforeEach(async () => {
+    await record('ctl1', 5)
+    await move('ctl1', 'shared')
+    await shareForAWhile('ctl1')
+    const client = site.cluster.client()
+    client.cut()
+    lost = client
+  })
+  const leave = (store: SharedStore): Promise<string> => move('ctl1', 'own', { store, databaseLost: true })
+
+  it('leaves a copy that goes on by itself, with all that it had received', async () => {
+    expect(await leave(lost)).toMatch(/^9 /)
+    await record('ctl1', 1)
+  })
+
+  it('is not taken for lost when it only stands still, nor when it refuses the account', async () => {
+    const refusing = site.cluster.client()
+    refusing.look = () => Promise.reject(new StoreTrouble('refused', 'access denied', { maybeDone: false }))
+    site.cluster.stall()
+    expect([await leave(refusing), await leave(site.cluster.client())]).toEqual(['CONFLICT', 'CONFLICT'])
+    expect(await goesOnIn('ctl1')).toEqual(['shared'])
+  })
+
+  it('is not for a journal that is its own', async () => {
+    await record('ctl2', 5)
+    expect(await move('ctl2', 'own', { store: lost, databaseLost: true })).toBe('CONFLICT')
+  })
+
+  it('that comes back takes the journal in again where it stopped', async () => {
+    await leave(lost)
+    await record('ctl1', 2)
+    expect(await move('ctl1', 'shared')).toMatch(/^12 /)
+    await shareForAWhile('ctl2')
+  })
+
+  it('that comes back with entries of others is another journal from then on, and neither is changed', async () => {
+    await leave(lost)
+    await record('ctl1', 2)
+    await shareForAWhile('ctl2')
+    const there = shared()
+    expect([await move('ctl1', 'shared'), shared()]).toEqual(['CONFLICT', there])
+    await record('ctl1', 1)
   })
 })
