@@ -35,6 +35,8 @@ function execute(script: Partial<InitScript> = {}): string {
 it('makes a journal that daemons share at every node', async () => {
   await cluster.node(1).sql(createUser)
   expect(execute()).toBe('')
+  for (const number of [2, 3])
+    await cluster.sql(number, 'SET SESSION wsrep_sync_wait = 15', 'SELECT COUNT(*) FROM tenure')
   const { tenure, newest } = await stage.untilAnswered(() => stage.store(3).look(0, 1))
   expect([tenure, newest]).toEqual([{ epoch: 0, beat: 0, holder: '', format: 1, cloud }, 0])
   expect(await stage.store(2).take(tenure, { epoch: 1, holder: 'ctl1/1#1', format: 1 })).toBe(true)
