@@ -24,7 +24,10 @@ async function open(path: string, ready: string): Promise<void> {
   await page.waitForSelector(ready)
 }
 
-const openIncident = (host: string): Promise<void> => open(`/incidents/${stage.incident(host)?.id ?? ''}`, '.answers')
+async function openIncident(host: string): Promise<void> {
+  await open(`/incidents/${stage.incident(host)?.id ?? ''}`, '.answers')
+  await page.locator('.other-acts > summary').click()
+}
 
 /** Presses, reads what will happen, gives the words, orders. */
 async function order(title: string, words: string, says: RegExp): Promise<void> {
@@ -248,6 +251,7 @@ describe('a reader', () => {
   it('sees everything of an incident, and acts on nothing', async () => {
     await reader.goto(`${stage.url}/incidents/${stage.incident('cmp02')?.id ?? ''}`)
     await reader.waitForSelector('.window-table')
+    await reader.locator('.other-acts > summary').click()
     for (const name of ['Add a note', 'Sign off', 'Keep the host out'])
       expect(await reader.getByRole('button', { name, exact: true }).getAttribute('aria-disabled')).toBe('true')
     expect(await textOf(reader, '.answers')).toMatch(/proven dead/)

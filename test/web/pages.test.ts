@@ -80,9 +80,10 @@ describe('the page of an incident answers alone', () => {
     )
   })
 
-  it('what must I do: most urgent first, with commands to copy', async () => {
+  it('what must I do: most urgent first, with commands to copy behind the button', async () => {
     const items = page.locator('.todo ol > li')
     expect(await items.first().innerText()).toMatch(/not recovered.*API_REFUSED/)
+    await items.first().locator('summary').click()
     expect(await page.locator('.todo .command').first().innerText()).toMatch(/openstack .*evacuate/)
   })
 

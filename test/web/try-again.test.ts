@@ -64,6 +64,7 @@ it('an incident that another person opened while the dialog stood is not opened 
 
 it('the page follows: it leads to the later incident, which brings both back', async () => {
   await stage.passOn()
+  await page.locator('.other-acts > summary').click()
   await expect.poll(() => press().getAttribute('aria-disabled')).toBe('true')
   const later = await stage.ended('cmp01')
   expect(later).not.toBe(id)

@@ -17,6 +17,8 @@ export interface Act {
   role: Role
   /** What will happen, before it does. */
   effect: ComponentChildren
+  /** The same in a few words, beside a button that is pressed first. */
+  consequence?: string
   path: string
   /** The name of the field for the person's words, and how it is asked. */
   words?: { field: string; label: string; hint?: string; optional?: boolean }
@@ -37,10 +39,13 @@ export function ActButton({
   act,
   onDone,
   primary,
+  onAsk,
 }: {
   act: Act
   onDone: (answer: unknown) => void
   primary?: boolean
+  /** Shows the dialog itself, where this button may go while someone writes in it. */
+  onAsk?: (act: Act) => void
 }) {
   const caller = useCaller()
   // As it was when it was asked for: the page moves on behind the dialog, and one act must not turn into another in it.
@@ -56,7 +61,7 @@ export function ActButton({
         aria-disabled={refusal !== null}
         aria-describedby={refusal === null ? undefined : id}
         title={refusal ?? undefined}
-        onClick={() => refusal === null && setAsked(act)}
+        onClick={() => refusal === null && (onAsk ?? setAsked)(act)}
       >
         {act.title}
       </button>
@@ -78,7 +83,15 @@ const ends = [
   { text: 'for 1 day', ms: 86_400_000 },
 ] as const
 
-function ActDialog({ act, onClose, onDone }: { act: Act; onClose: () => void; onDone: (answer: unknown) => void }) {
+export function ActDialog({
+  act,
+  onClose,
+  onDone,
+}: {
+  act: Act
+  onClose: () => void
+  onDone: (answer: unknown) => void
+}) {
   const caller = useCaller()
   const words = act.words ?? defaultWords
   const [text, setText] = useState('')
@@ -96,7 +109,7 @@ function ActDialog({ act, onClose, onDone }: { act: Act; onClose: () => void; on
     if (act.until === true) body['until'] = untilOf(ends[end]?.ms ?? null)
     post<unknown>(act.path, body).then(
       (answer) => {
-        announce(typeof act.done === 'string' ? act.done : act.done(answer))
+        announce(typeof act.done === 'string' ? act.done : act.done(answer), { seen: true })
         onClose()
         onDone(answer)
       },

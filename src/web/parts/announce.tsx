@@ -1,21 +1,32 @@
-/** Says things to screen readers, politely: progress and what came of an act. One region for all pages. */
+/** Says things to screen readers, politely: progress and what came of an act, which everyone sees. One region for all pages. */
 import { useEffect, useState } from 'preact/hooks'
+import { after } from '../browser-clock.ts'
 
-let say: (text: string) => void = () => undefined
+interface Said {
+  text: string
+  /** Shown for a while, too. */
+  seen: boolean
+}
+
+let say: (said: Said) => void = () => undefined
+
+/** Shorter is missed by someone who looks at the dialog that has just closed; longer covers what stands below. */
+const seenForMs = 6_000
 
 /** The newest text wins: nobody wants to hear each of two thousand instances. */
-export function announce(text: string): void {
-  say(text)
+export function announce(text: string, { seen = false } = {}): void {
+  say({ text, seen })
 }
 
 export function Announcer() {
-  const [text, setText] = useState('')
+  const [{ text, seen }, setSaid] = useState<Said>({ text: '', seen: false })
   useEffect(() => {
-    say = setText
+    say = setSaid
     return () => (say = () => undefined)
   }, [])
+  useEffect(() => (seen ? after(seenForMs, () => setSaid({ text: '', seen: false })) : undefined), [text, seen])
   return (
-    <div class="visually-hidden" role="status" aria-live="polite">
+    <div class={seen && text !== '' ? 'toast' : 'visually-hidden'} role="status" aria-live="polite">
       {text}
     </div>
   )

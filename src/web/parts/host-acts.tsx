@@ -14,6 +14,7 @@ export function letBack({ host, title, senseless }: HostAct): Act {
   return {
     title,
     role: 'operator',
+    consequence: 'Clears our flags once it was healthy for long enough.',
     path: paths.returnHost(host),
     body: { keepOut: false },
     words: { field: 'reason', label: 'Reason', hint: 'What was repaired, and how you know.' },
@@ -66,6 +67,7 @@ export function stateDead({ host, title, senseless, brakeHolds }: HostAct & { br
     title,
     role: 'admin',
     danger: true,
+    consequence: brakeHolds ? 'Recorded; the brake still holds it.' : 'Its instances are evacuated at once.',
     path: paths.recover,
     body: { host },
     words: deathWords,

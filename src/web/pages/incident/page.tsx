@@ -67,15 +67,15 @@ function Shown({ review, reload }: { review: IncidentReview; reload: () => void 
             segment {review.segment} · <Since review={review} />
           </span>
         </div>
-        <p class="headline">
+        <p class={review.held === null ? 'headline' : 'headline on-paper'}>
           {review.lead} {standingSentence(standingOf(review))}
         </p>
       </header>
-      <div class="two">
+      <div class="two act-first">
+        <Todo review={review} onDone={reload} />
         <section class="panel" aria-label="In one minute">
           <Answers review={review} />
         </section>
-        <Todo review={review} onDone={reload} />
       </div>
       <Section id="instances" title="Instances" note={counted(review.lines.length, 'instance')}>
         <Instances review={review} />

@@ -55,7 +55,8 @@ export function ReviewPart({ review, onDone }: { review: IncidentReview; onDone:
   )
 }
 
-function actsOf({ id, host, ended, signOff }: IncidentReview): Act[] {
+function actsOf(review: IncidentReview): Act[] {
+  const { id } = review
   return [
     {
       title: 'Add a note',
@@ -65,23 +66,28 @@ function actsOf({ id, host, ended, signOff }: IncidentReview): Act[] {
       effect: <p>Your note is kept with this incident and changes nothing else.</p>,
       done: 'The note is in the journal',
     },
-    {
-      title: 'Sign off',
-      role: 'operator',
-      path: paths.incidentAct(id, 'sign-off'),
-      words: { field: 'text', label: 'What you found', hint: 'Your name says that you have read it.' },
-      effect: (
-        <p>
-          Confirms that you have read what happened to <strong>{host}</strong> and its instances.
-        </p>
-      ),
-      senseless:
-        ended === null
-          ? 'Only after it has ended'
-          : signOff === null
-            ? null
-            : `${signOff.by} already signed it off: add a note`,
-      done: 'The incident is signed off',
-    },
+    signOff(review),
   ]
+}
+
+export function signOff({ id, host, ended, signOff: known }: IncidentReview): Act {
+  return {
+    title: 'Sign off',
+    consequence: 'Says that you have read it, under your name.',
+    role: 'operator',
+    path: paths.incidentAct(id, 'sign-off'),
+    words: { field: 'text', label: 'What you found', hint: 'Your name says that you have read it.' },
+    effect: (
+      <p>
+        Confirms that you have read what happened to <strong>{host}</strong> and its instances.
+      </p>
+    ),
+    senseless:
+      ended === null
+        ? 'Only after it has ended'
+        : known === null
+          ? null
+          : `${known.by} already signed it off: add a note`,
+    done: 'The incident is signed off',
+  }
 }

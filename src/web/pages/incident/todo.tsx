@@ -1,43 +1,95 @@
 /** What a person must do, most urgent first, with the commands; and the acts that can be ordered from here. */
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { holdsWith } from '../../../domain/incident-phases.ts'
 import type { Advice, IncidentReview } from '../../../domain/review.ts'
 import { paths } from '../../api/paths.ts'
-import { ActButton, type Act } from '../../parts/act.tsx'
+import { ActButton, ActDialog, type Act } from '../../parts/act.tsx'
 import { keepOut, letBack, stateDead } from '../../parts/host-acts.tsx'
 import { Command } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
 import { counted } from '../../words/count.ts'
+import { signOff } from './review.tsx'
 import { Later, tryAgain } from './try-again.tsx'
 
 export function Todo({ review, onDone }: { review: IncidentReview; onDone: () => void }) {
-  const { advice } = review
+  const [first, ...rest] = review.advice
+  // What someone writes stays, also when the page moves on behind it and the button is another one's.
+  const [asked, ask] = useState<Act | null>(null)
+  const acts = actsOf(review)
+  const primary = first === undefined ? null : primaryOf(first, review, acts)
+  const others = acts.filter(({ title }) => title !== primary?.title)
   return (
-    <section class={`panel todo ${advice.length === 0 ? 'nothing' : ''}`} aria-labelledby="todo">
+    <section class={`panel todo ${first === undefined ? 'nothing' : ''}`} aria-labelledby="todo">
       <h2 id="todo">What to do</h2>
-      {advice.length === 0 ? (
+      {first === undefined ? (
         <p class="nothing-to-do">
           {review.ended === null ? 'Nothing: it goes on by itself.' : 'Nothing is left to do.'}
         </p>
       ) : (
         <ol>
-          {advice.map((one) => (
+          <AdviceItem advice={first} review={review} folded={primary !== null}>
+            {primary !== null && (
+              <div class="first-act">
+                <ActButton act={primary} onDone={onDone} primary onAsk={ask} />
+                {primary.consequence !== undefined && <p class="under">{primary.consequence}</p>}
+              </div>
+            )}
+          </AdviceItem>
+          {rest.map((one) => (
             <AdviceItem key={`${one.code} ${one.text}`} advice={one} review={review} />
           ))}
         </ol>
       )}
       <Later review={review} />
-      <div class="acts">
-        {actsOf(review).map((act) => (
-          <ActButton key={act.title} act={act} onDone={onDone} />
-        ))}
-      </div>
+      <details class="other-acts">
+        <summary>{primary === null ? 'Actions' : 'Other actions'}</summary>
+        <div class="acts">
+          {others.map((act) => (
+            <ActButton key={act.title} act={act} onDone={onDone} onAsk={ask} />
+          ))}
+        </div>
+      </details>
+      {asked !== null && <ActDialog act={asked} onClose={() => ask(null)} onDone={onDone} />}
     </section>
   )
 }
 
+/** What the advice asks for first, as a button; null: it is done elsewhere, or it makes no sense now. */
+function primaryOf({ code, instances }: Advice, review: IncidentReview, acts: readonly Act[]): Act | null {
+  const { again } = review
+  const triable = again !== null && instances.some((id) => again.instances.includes(id))
+  const title = triable ? 'Try again' : buttonOf[code]
+  const act = code === 'SIGN_OFF' ? signOff(review) : acts.find((one) => one.title === title)
+  return act === undefined || (act.senseless ?? null) !== null ? null : act
+}
+
+const crashHolds = holdsWith('of-a-crash')
+
+/** By the code of the advice. */
+const buttonOf: Partial<Record<string, string>> = {
+  HELD_BRAKE: 'Override the brake',
+  HELD_FENCE_FAILED: 'Attest that it is dead',
+  HELD_FENCING_MISSING: 'Attest that it is dead',
+  HELD_HOST_ALIVE: 'Cancel this incident',
+  ...Object.fromEntries([...crashHolds].map((code) => [`HELD_${code}`, 'Restart it once more'])),
+  INSTANCES_OFF: 'Start its instances',
+  INSTANCES_NOT_STARTED: 'Start its instances',
+  RETURN_WAITS: 'Return the host to service',
+  RETURN_KEPT_OUT: 'Return the host to service',
+}
+
 const instancesShown = 3
 
-function AdviceItem({ advice, review }: { advice: Advice; review: IncidentReview }) {
+interface AdviceProps {
+  advice: Advice
+  review: IncidentReview
+  /** A button does it: the command is for those who want it. */
+  folded?: boolean
+  children?: ComponentChildren
+}
+
+function AdviceItem({ advice, review, folded = false, children }: AdviceProps) {
   const { text, command, instances, code } = advice
   const names = new Map(review.lines.map(({ id, name }) => [id, name]))
   const rest = instances.length - instancesShown
@@ -55,7 +107,16 @@ function AdviceItem({ advice, review }: { advice: Advice; review: IncidentReview
           {rest > 0 && ` and ${counted(rest, 'other')}`}
         </p>
       )}
-      {command !== null && <Command text={command} />}
+      {children}
+      {command !== null &&
+        (folded ? (
+          <details>
+            <summary>Or run the command</summary>
+            <Command text={command} />
+          </details>
+        ) : (
+          <Command text={command} />
+        ))}
       <p class="visually-hidden">{code}</p>
     </li>
   )
@@ -84,6 +145,7 @@ function startThem(id: string, host: string, advice: readonly Advice[]): Act {
   return {
     title: 'Start its instances',
     role: 'operator',
+    consequence: 'Starts those that ran before, and none that its owner stopped.',
     path: paths.incidentAct(id, 'start'),
     words: { field: 'reason', label: 'Reason', hint: 'How you know that the host can run them.' },
     effect: (
@@ -99,8 +161,6 @@ function startThem(id: string, host: string, advice: readonly Advice[]): Act {
 
 const startable: ReadonlySet<string> = new Set(['INSTANCES_OFF', 'INSTANCES_NOT_STARTED', 'INSTANCES_WATCHED'])
 
-const crashHolds = holdsWith('of-a-crash')
-
 /** Its host lives: there is nothing to attest, and what holds it is that it crashed too often. */
 function actsOnCrashed({ id, held, crashed, cancelled, override }: IncidentReview): Act[] {
   const name = crashed?.name ?? 'the instance'
@@ -109,6 +169,7 @@ function actsOnCrashed({ id, held, crashed, cancelled, override }: IncidentRevie
     {
       title: 'Restart it once more',
       role: 'admin',
+      consequence: 'One restart, although it crashed too often.',
       path: paths.incidentAct(id, 'override'),
       effect: (
         <p>
@@ -143,6 +204,7 @@ function actsOnOpen(review: IncidentReview): Act[] {
       title: 'Override the brake',
       role: 'admin',
       danger: true,
+      consequence: `Fences ${host} and evacuates its instances.`,
       path: paths.incidentAct(id, 'override'),
       effect: (
         <p>
@@ -164,6 +226,7 @@ function actsOnOpen(review: IncidentReview): Act[] {
       title: 'Cancel this incident',
       role: 'operator',
       danger: true,
+      consequence: 'Ends the recovery; instances stay where they are.',
       path: paths.incidentAct(id, 'cancel'),
       effect: (
         <p>

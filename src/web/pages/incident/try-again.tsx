@@ -19,6 +19,7 @@ export function tryAgain(review: IncidentReview): Act | null {
     title: 'Try again',
     role: 'admin',
     danger: true,
+    consequence: `Opens a new incident for ${counted(again.instances.length, 'instance')}.`,
     path: paths.incidentAct(id, 'again'),
     words: needsStatement
       ? deathWords
