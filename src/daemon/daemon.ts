@@ -19,6 +19,7 @@ import { runIncident } from '../executor/incident-runner.ts'
 import { Slots, type SharedQueue } from '../executor/slots.ts'
 import { Monitor } from '../monitor/monitor.ts'
 import type { MonitorParts } from '../monitor/report.ts'
+import type { HeldGroup } from '../domain/brake.ts'
 import { NoticeService } from '../notices/index.ts'
 import { AfterReturns } from '../control/after-returns.ts'
 import { BrakeWatch } from '../control/brake-watch.ts'
@@ -162,8 +163,12 @@ export class Daemon {
     this.#pin = pin
     const { notices } = parts
     const incident = (id: string): Incident | undefined => this.store.find(id)
+    const heldGroups = (): HeldGroup[] | null =>
+      this.monitor.lastPoll() === null ? null : this.operations.heldGroups()
     this.notices =
-      notices === undefined ? null : new NoticeService({ clock, journal, cloud, observer, mode, incident, ...notices })
+      notices === undefined
+        ? null
+        : new NoticeService({ clock, journal, cloud, observer, mode, incident, heldGroups, ...notices })
     const segmentOf = (it: Incident): Segment => segmentOfIncident(it, this.monitor)
     const earlier = (instance: string, except: string | null): EarlierRecovery | null =>
       earlierRecovery(journal, this.store, instance, except)

@@ -2,6 +2,7 @@
  * Notices: what people outside are told, and how far each has come. The words, and what the journal keeps. What is told of
  * which entry is decided in notices/; nothing of a recovery ever waits for a notice.
  */
+import type { ScopeId } from './brake.ts'
 import type { InstanceId } from './instance.ts'
 import type { HostName } from './service.ts'
 
@@ -29,7 +30,12 @@ const flicker = 600_000
 
 /** Each kind of event that notices tell of. */
 export const noticeTopics = {
-  'host-down': { audience: 'operator', severity: 'critical', quietMs: flicker, means: 'A host is considered dead' },
+  'host-down': {
+    audience: 'operator',
+    severity: 'warning',
+    quietMs: flicker,
+    means: 'A host is considered dead; critical if the daemon only observes: then nothing is recovered by itself',
+  },
   'host-trouble': {
     audience: 'operator',
     severity: 'warning',
@@ -50,7 +56,7 @@ export const noticeTopics = {
   },
   'incident-opened': {
     audience: 'operator',
-    severity: 'critical',
+    severity: 'warning',
     quietMs: Infinity,
     means: 'A recovery begins; if it was held first, once it begins',
   },
@@ -58,13 +64,14 @@ export const noticeTopics = {
     audience: 'operator',
     severity: 'warning',
     quietMs: flicker,
-    means: 'A recovery waits, and why; critical if only a person can end the wait',
+    means:
+      'A recovery waits, and why; critical if it asks for a person. What the brake holds is one notice for each of its scopes',
   },
   'fencing-failed': {
     audience: 'operator',
     severity: 'warning',
     quietMs: Infinity,
-    means: 'A fencing method failed; the next one is tried, or nothing is left to try',
+    means: 'A fencing method failed; the next one is tried, or nothing is left and the recovery is held',
   },
   'proof-voided': {
     audience: 'operator',
@@ -80,9 +87,15 @@ export const noticeTopics = {
   },
   'brake-tripped': {
     audience: 'operator',
-    severity: 'critical',
+    severity: 'warning',
     quietMs: 60_000,
-    means: 'Too many hosts failed at once: recoveries that have not begun are held',
+    means: 'Too many hosts failed at once: recoveries that have not begun are held, and incident-held says which',
+  },
+  'holds-over': {
+    audience: 'operator',
+    severity: 'info',
+    quietMs: 0,
+    means: 'Nothing in a scope of the brake waits any more: it opened, or people let all of it past',
   },
   'brake-released': { audience: 'operator', severity: 'info', quietMs: 60_000, means: 'The brake opened' },
   'control-plane-frozen': {
@@ -229,6 +242,8 @@ export interface Notice {
   instanceCount?: number
   /** Of all of them, how many do not run or rest where their owner wants them. */
   notBack?: number
+  /** What the brake holds in one scope, told as one; empty: nothing any more. */
+  held?: { scope: ScopeId; title: string; hosts: HostName[]; incidents: string[] }
 }
 
 /** What becomes of a notice at one receiver. */

@@ -19,7 +19,7 @@ const contraries: Partial<Record<NoticeTopic, readonly NoticeTopic[]>> = {
 /** After these people wait to hear that the host is well. */
 const troubles: ReadonlySet<NoticeTopic> = new Set<NoticeTopic>(['host-down', 'host-trouble', 'contradiction'])
 
-type About = Pick<Notice, 'topic' | 'incident' | 'host' | 'code' | 'cause'>
+type About = Pick<Notice, 'topic' | 'incident' | 'host' | 'code' | 'cause' | 'held'>
 
 export class Deduplication {
   readonly #told = new Map<string, { topic: NoticeTopic; subject: string; at: number }>()
@@ -37,6 +37,8 @@ export class Deduplication {
   }
 
   isOld(about: About, now: number): boolean {
+    // What is new in a group was found out before.
+    if (about.held !== undefined) return false
     if (this.#isToldTrouble(about)) return true
     const last = this.#told.get(keyOf(about.topic, subjectOf(about), about.code))
     return last !== undefined && now - last.at < noticeTopics[about.topic].quietMs

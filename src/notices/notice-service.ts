@@ -3,6 +3,7 @@
  * and hands it to the dispatcher. Nothing waits for it: it reads entries after everyone else is through with them.
  */
 import { setMaxListeners } from 'node:events'
+import type { HeldGroup } from '../domain/brake.ts'
 import { onOurClock, type Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import type { Entry, EntryKind } from '../domain/entry.ts'
@@ -15,6 +16,7 @@ import { aboutOf, Dispatcher } from './dispatcher.ts'
 import type { Deliver } from './delivery.ts'
 import { noticeId } from './identity.ts'
 import { Deduplication } from './deduplication.ts'
+import { HeldScopes } from './held-scopes.ts'
 import { freezeDraft, isBeginning, operatorDraft, tellingKinds, type Known } from './operators.ts'
 import { Owners } from './owners.ts'
 import { receiversOf, type Draft, type NoticeRules } from './rules.ts'
@@ -49,6 +51,8 @@ export interface NoticeServiceParts {
   observer: Observer
   mode: () => 'observe' | 'armed'
   incident: (id: string) => Incident | undefined
+  /** What the brake holds now, by scope; null: not known yet. */
+  heldGroups: () => readonly HeldGroup[] | null
   rules: NoticeRules
   deliver: ReadonlyMap<string, Deliver>
 }
@@ -57,6 +61,7 @@ export class NoticeService {
   readonly #parts: NoticeServiceParts
   readonly #dispatcher: Dispatcher
   readonly #owners: Owners
+  readonly #held: HeldScopes
   readonly #stopping = new AbortController()
   #rules: NoticeRules
   #deliver: ReadonlyMap<string, Deliver>
@@ -78,6 +83,11 @@ export class NoticeService {
     const rules = (): NoticeRules => this.#rules
     this.#dispatcher = new Dispatcher({ ...parts, rules, deliver: () => this.#deliver })
     this.#owners = new Owners({ ...parts, rules, signal: this.#stopping.signal })
+    this.#held = new HeldScopes({
+      ...{ clock: parts.clock, mode: parts.mode, incident: parts.incident, groups: parts.heldGroups },
+      tell: (cause, draft) => this.#send(cause, [draft]),
+      tellAlone: (cause) => this.#send(cause, this.#toOperators(cause)),
+    })
     parts.journal.onAppend((entry) => this.#hear(entry))
   }
 
@@ -129,6 +139,7 @@ export class NoticeService {
   /** What an earlier run told. */
   #recall(entry: Extract<Entry, { kind: 'notice.queued' }>): void {
     this.#owners.follow(entry)
+    this.#held.recall(entry.data, onOurClock(this.#parts.clock, entry.at))
     this.#deduplication.told(entry.data, onOurClock(this.#parts.clock, entry.at))
   }
 
@@ -139,6 +150,7 @@ export class NoticeService {
     this.#started = false
     this.#wake?.()
     this.#freeze?.cancel()
+    this.#held.stop()
     this.#stopping.abort()
     await this.#dispatcher.stop()
   }
@@ -171,13 +183,19 @@ export class NoticeService {
   }
 
   #consider(entry: Entry, told: ReadonlySet<string> = new Set()): void {
-    const known = this.#known(entry)
+    // First: what people were told before the entry decides about it.
+    const toOperators = this.#held.takes(entry) ? [] : this.#toOperators(entry)
     this.#followFreeze(entry, told)
     this.#deduplication.follow(entry)
-    const draft = operatorDraft(entry, known)
-    this.#send(entry, [...(draft === null ? [] : [draft]), ...this.#owners.ended(entry)], told)
+    this.#held.follow(entry)
+    this.#send(entry, [...toOperators, ...this.#owners.ended(entry)], told)
     if (this.#owners.asks(entry)) void this.#tellOwners(entry, told)
     this.#owners.follow(entry)
+  }
+
+  #toOperators(entry: Entry): Draft[] {
+    const draft = operatorDraft(entry, this.#known(entry))
+    return draft === null ? [] : [draft]
   }
 
   async #tellOwners(entry: Entry, told: ReadonlySet<string>): Promise<void> {
@@ -224,7 +242,7 @@ export class NoticeService {
   #send(entry: Entry, drafts: readonly Draft[], told: ReadonlySet<string> = new Set()): void {
     const notices = drafts.flatMap((draft): Notice[] => {
       const receivers = receiversOf(draft, this.#rules.receivers)
-      const id = noticeId(entry.hash, draft.topic, draft.project)
+      const id = noticeId(entry.hash, draft.topic, draft.project ?? draft.held?.scope ?? null)
       if (receivers.length === 0 || (!told.has(id) && this.#deduplication.isOld(draft, this.#parts.clock.now())))
         return []
       this.#deduplication.told(draft, onOurClock(this.#parts.clock, entry.at))

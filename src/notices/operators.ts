@@ -6,6 +6,7 @@ import { holdsForAPerson } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
 import { noticeTopics, type NoticeSeverity, type NoticeTopic } from '../domain/notice.ts'
 import { span } from '../domain/text/span.ts'
+import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { VerdictKind } from '../domain/verdict.ts'
 import type { Draft } from './rules.ts'
 
@@ -20,7 +21,7 @@ export interface Known {
 }
 
 /**
- * Kinds of entries that may be told; freezes are not among them, because they are told late or not at all. That an incident was
+ * Kinds of entries that may be told, or that end what was told; freezes are not among them, because they are told late or not at all. That an incident was
  * opened is told to owners; operators hear of it when its recovery begins, or that it waits.
  */
 export const tellingKinds = [
@@ -36,6 +37,10 @@ export const tellingKinds = [
   'proof.voided',
   'brake.tripped',
   'brake.released',
+  'proof.recorded',
+  'incident.continued',
+  'operator.override',
+  'operator.cancelled',
   'return.changed',
   'instances.watched',
 ] as const satisfies readonly EntryKind[]
@@ -62,7 +67,12 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       const wasInTrouble = troubles[from] !== undefined || (known.troubleTold && !underIncident.has(from))
       const topic = troubles[kind] ?? (kind === 'healthy' && wasInTrouble ? 'host-well' : undefined)
       if (topic === undefined) return null
-      return draft(entry, known, topic, { code: reason, message: `${entry.host}: ${message}`, segment })
+      // While it only observes, no recovery follows by itself.
+      const severity = topic === 'host-down' && known.mode === 'observe' ? 'critical' : undefined
+      return draft(entry, known, topic, {
+        ...{ code: reason, message: `${entry.host}: ${message}`, segment },
+        ...omitUndefined({ severity }),
+      })
     }
     case 'alarm.raised':
       // With evidence it goes with a contradiction, which is told as such.
@@ -103,7 +113,6 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       return draft(entry, known, 'fencing-failed', {
         code: method,
         message: says,
-        severity: position < of ? 'warning' : 'critical',
       })
     }
     case 'proof.voided':

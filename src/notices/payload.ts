@@ -18,8 +18,10 @@ function fields(notice: Notice, texts: Texts, setting: Setting): Record<string, 
   const { subject, text } = worded(notice, texts, setting)
   const common = { version: 1, id, topic, audience, severity, mode, at, cloud: setting.cloud, code, subject, text }
   if (audience === 'operator') {
-    const { cause, message, host, segment, incident } = notice
-    return { ...common, message, host, segment, incident, sequence: cause, link: linkTo(setting.link, notice) }
+    const { cause, message, host, segment, incident, held } = notice
+    const { scope = null, hosts = host === null ? [] : [host] } = held ?? {}
+    const about = { message, host, segment, incident, scope, hosts, sequence: cause }
+    return { ...common, ...about, link: linkTo(setting.link, notice) }
   }
   const { project, reference, instances = [], instanceCount, notBack } = notice
   return {

@@ -43,6 +43,7 @@ export const english: Texts = {
     'proof-voided': operator('{host} shows life during its recovery'),
     'incident-closed': operator('Recovery of {host} is over: {code}'),
     'brake-tripped': operator('The brake holds recoveries: {code}'),
+    'holds-over': operator('Nothing waits for the brake any more: {code}'),
     'brake-released': operator('The brake is open: {code}'),
     'control-plane-frozen': operator('Verdicts are frozen: {code}'),
     'control-plane-thawed': operator('Verdicts are no longer frozen'),
@@ -131,12 +132,19 @@ export function variablesOf(topic: NoticeTopic): readonly string[] {
 type Values = Partial<Record<string, string>>
 
 function operatorValues(notice: Notice, { cloud, link }: Setting): Values {
-  const { host, segment, incident, code, message, at, severity, mode, topic } = notice
+  const { host, segment, incident, code, message, at, severity, mode, topic, held } = notice
   return {
     ...{ code, message, at, severity, mode, topic, cloud: cloud ?? '' },
-    ...{ host: host ?? '', segment: segment ?? '', incident: incident ?? '' },
+    ...{ host: host ?? hostsIn(held), segment: segment ?? '', incident: incident ?? '' },
     link: linkLine(linkTo(link, notice)),
   }
+}
+
+/** Hosts that are told as one, where a sentence names its host. */
+function hostsIn(held: Notice['held']): string {
+  if (held === undefined) return ''
+  const { hosts, title } = held
+  return hosts.length === 1 ? (hosts[0] ?? '') : `${hosts.length} hosts of ${title}`
 }
 
 /** On a line of its own. */

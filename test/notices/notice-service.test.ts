@@ -233,7 +233,7 @@ describe('deduplication', () => {
 
   it(
     'of a brake that trips again is told, also where nobody hears that it had opened',
-    Rig.run({ receivers: { pager: { ...everything, least: 'critical' } } }, async (rig) => {
+    Rig.run({ receivers: { pager: { ...everything, least: 'warning' } } }, async (rig) => {
       const brake = { scope: 'cloud', down: 3, allowed: 2, fleet: 9, message: 'too many' }
       const tripped: NewEntry = { kind: 'brake.tripped', data: { ...brake, hosts: [] } }
       await rig.append(tripped, { kind: 'brake.released', data: { ...brake, trippedForMs: 1 } }, tripped)

@@ -31,7 +31,7 @@ function of<K extends EntryKind>(kind: K, data: Partial<EntryData[K]>): NewEntry
 
 describe('operators are told of', () => {
   it.each([
-    ['host-down', 'host-down', 'critical'],
+    ['host-down', 'host-down', 'warning'],
     ['service-down', 'host-trouble', 'warning'],
     ['declared-down', 'host-trouble', 'warning'],
     ['forced-down-before', 'host-trouble', 'warning'],
@@ -83,7 +83,7 @@ describe('operators are told of', () => {
       message: 'Fencing of cmp01 by bmc failed (no answer); method 2 of 2 is tried next',
     })
     expect(told(of('fence.attempt', { ...attempt, position: 2, attempt: 2 }))).toMatchObject({
-      ...{ severity: 'critical', message: expect.stringContaining('no other method is left') as string },
+      ...{ severity: 'warning', message: expect.stringContaining('no other method is left') as string },
     })
     expect(told(of('fence.attempt', { ...attempt, phase: 'trying' }))).toBeNull()
   })
@@ -139,6 +139,11 @@ describe('operators are told of', () => {
     expect(told(of('proof.voided', { code: 'ALIVE', message: 'it beats' }))).toMatchObject({ severity: 'critical' })
   })
 
+  it('a dead host as critical when the daemon observes: no recovery follows by itself', () => {
+    const known = { mode: 'observe', incident: undefined, troubleTold: false, ofRunBefore: false } as const
+    expect(operatorDraft(asRead(verdict('host-down')), known)).toMatchObject({ severity: 'critical' })
+  })
+
   it('a recovery that only would be, when the daemon observes', () => {
     expect(told(...begun('i', { mode: 'observe' }))?.message).toContain(
       'would be recovered (nothing is sent: observing)',
@@ -171,7 +176,7 @@ describe('a receiver hears', () => {
 
   it('of its topics and severities', () => {
     expect(hears({ topics: ['alarm'] })).toBe(false)
-    expect(hears({ topics: ['host-down'], least: 'critical' })).toBe(true)
+    expect(hears({ topics: ['host-down'], least: 'warning' })).toBe(true)
     expect(hears({ least: 'warning' }, { severity: 'info' })).toBe(false)
   })
 

@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { HeldGroup } from '../../src/domain/brake.ts'
 import type { Entry, EntryData, NewEntry } from '../../src/domain/entry.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { IncidentPhase } from '../../src/domain/incident-phases.ts'
@@ -46,6 +47,8 @@ export class Rig {
   tries: { receiver: string; notice: Notice; at: number }[] = []
   journal!: JournalWriter
   service!: NoticeService
+  /** What the brake holds; null: not known yet. */
+  held: () => HeldGroup[] | null = () => []
   diskFull = false
   readonly #options: RigOptions
   readonly #directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'lifeboat-notices-'))
@@ -104,6 +107,7 @@ export class Rig {
       observer: {},
       mode: () => mode ?? 'armed',
       incident: (id) => foldIncidents(journal.read({ incident: id })).get(id),
+      heldGroups: () => this.held(),
       rules,
       deliver: new Map([...rules.receivers.keys()].map((name) => [name, deliver(name)])),
     })
