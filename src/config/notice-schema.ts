@@ -27,6 +27,9 @@ const filters = {
     .describe('true: tenants are told the names of hosts, which show how the cloud is built'),
 }
 
+/** An Alertmanager is for operators alone: it shows every alert to everyone who may open it. */
+const { audience: _audience, projects: _projects, show_hosts: _showHosts, ...operatorFilters } = filters
+
 const timeout = duration('100ms', '2m')
   .prefault('5s')
   .describe('Time limit of one try. Too short: a slow receiver gets it twice; too long: the notices behind it wait')
@@ -62,6 +65,16 @@ const receiver = z.discriminatedUnion('kind', [
     ...filters,
   }),
   section({ kind: z.literal('chat'), ...target, ...filters }),
+  section({
+    kind: z.literal('alertmanager'),
+    ...target,
+    resolve_timeout: duration('1m', '1d')
+      .prefault('10m')
+      .describe(
+        'An alert that Lifeboat does not renew ends after this; it renews four times in it. Too short: alerts end while Lifeboat restarts; too long: they stand on after it was removed',
+      ),
+    ...operatorFilters,
+  }),
   section({
     kind: z.literal('email'),
     sendmail: argv()

@@ -55,6 +55,7 @@ export function receiversWithoutSecrets(receivers: NoticesConfig['receivers']): 
       case 'email':
         return [name, settings]
       case 'chat':
+      case 'alertmanager':
         return [name, { ...settings, url: '***' }]
       case 'webhook':
         return [name, { ...settings, url: '***', secret: settings.secret === null ? null : '***' }]
@@ -64,21 +65,28 @@ export function receiversWithoutSecrets(receivers: NoticesConfig['receivers']): 
 }
 
 function receiverConfig(file: ReceiverFile, path: Path, from: From): ReceiverSettings {
-  const { audience, topics = null, segments = null, least, showHosts } = file
+  const { topics = null, segments = null, least } = file
+  const { audience, showHosts } = file.kind === 'alertmanager' ? forOperators : file
   const texts = textsOf(file.texts, path, from)
   const common = { audience, topics, segments, least, showHosts, texts, projects: projectsOf(file) }
   if (file.kind === 'email') {
     const { kind, sendmail, from: sender, to = [], toByProject = {}, timeout } = file
-    return { ...common, kind, sendmail, from: sender, to, toByProject, limitMs: timeout }
+    return { ...common, alerts: 'none', kind, sendmail, from: sender, to, toByProject, limitMs: timeout }
   }
   const { caFile, verify, timeout } = file
   const ca = caFile === undefined ? null : resolve(from.baseDir([...path, 'ca_file']), caFile)
   const target = { url: urlOf(file, path, from), caFile: ca, verify, limitMs: timeout }
-  if (file.kind === 'chat') return { ...common, ...target, kind: 'chat' }
-  return { ...common, ...target, kind: 'webhook', secret: secretOf(file, path, from) }
+  if (file.kind === 'chat') return { ...common, ...target, alerts: 'none', kind: 'chat' }
+  if (file.kind === 'alertmanager')
+    return { ...common, ...target, alerts: 'only', kind: 'alertmanager', resolveTimeoutMs: file.resolveTimeout }
+  return { ...common, ...target, alerts: 'follows', kind: 'webhook', secret: secretOf(file, path, from) }
 }
 
+/** An Alertmanager shows every alert to everyone who may open it. */
+const forOperators = { audience: 'operator', showHosts: false } as const
+
 function projectsOf(file: ReceiverFile): string[] | null {
+  if (file.kind === 'alertmanager') return null
   if (file.kind === 'email' && file.toByProject !== undefined) return Object.keys(file.toByProject)
   return file.projects ?? null
 }
@@ -121,12 +129,11 @@ function checkFilters(file: ReceiverFile, path: Path, known: readonly string[], 
   }
   for (const [index, topic] of (file.topics ?? []).entries()) {
     const { audience } = noticeTopics[topic]
-    if (audience !== file.audience)
-      report(
-        [...path, 'topics', index],
-        `${topic} is told to audience ${audience}, and this receiver is ${file.audience}`,
-      )
+    const mine = file.kind === 'alertmanager' ? forOperators.audience : file.audience
+    if (audience !== mine)
+      report([...path, 'topics', index], `${topic} is told to audience ${audience}, and this receiver is ${mine}`)
   }
+  if (file.kind === 'alertmanager') return
   if (file.audience !== 'tenant' && file.projects !== undefined)
     report([...path, 'projects'], 'only notices to tenants are about a project (set audience: tenant)')
   if (file.kind === 'email') checkRecipients(file, path, report)

@@ -158,6 +158,18 @@ export const noticeTopics = {
     quietMs: 0,
     means: 'The incident of an instance is over: the instance runs again, or the notice says why not',
   },
+  'person-acted': {
+    audience: 'operator',
+    severity: 'info',
+    quietMs: flicker,
+    means: 'A person gave an order about an incident that was told, or attested that its host is dead',
+  },
+  'signed-off': {
+    audience: 'operator',
+    severity: 'info',
+    quietMs: 0,
+    means: 'A person signed off an incident whose end was told as warning or critical',
+  },
   'host-returned': { audience: 'operator', severity: 'info', quietMs: 0, means: 'A host is back in service' },
   'instances-affected': {
     audience: 'tenant',
@@ -214,6 +226,22 @@ export interface NoticedInstance {
   host?: HostName
 }
 
+/** What a notice does to the alert of its trouble. */
+export type NoticeAction = 'trigger' | 'acknowledge' | 'resolve'
+
+/** The trouble that a notice tells of, so that machines keep one alert for it. */
+export interface NoticeAlert {
+  /** The same in each notice of the trouble. */
+  key: string
+  action: NoticeAction
+  /** What the alert is named by, from its first notice to its last. */
+  labels: Record<string, string>
+  /** When it was told first, ISO. */
+  since: string
+  /** How bad it was told to be before; null: it was not told. */
+  was: NoticeSeverity | null
+}
+
 /** One notice as the journal keeps it: everything that its text is made of, so that a restart sends the very same. */
 export interface Notice {
   /** The same for every try and every receiver, made of the entry that caused it: anyone who got it twice can tell. */
@@ -244,6 +272,8 @@ export interface Notice {
   notBack?: number
   /** What the brake holds in one scope, told as one; empty: nothing any more. */
   held?: { scope: ScopeId; title: string; hosts: HostName[]; incidents: string[] }
+  /** Missing: it tells of no trouble that begins or ends, or an older release told it. */
+  alert?: NoticeAlert
 }
 
 /** What becomes of a notice at one receiver. */

@@ -14,4 +14,14 @@ export type Ended =
   | { ok: false; problem: string; final: boolean }
 
 /** Ends within its own time limit. Never throws. */
-export type Deliver = (attempt: Try) => Promise<Ended>
+export interface Deliver {
+  (attempt: Try): Promise<Ended>
+  /** Of a receiver that forgets what is not sent again. */
+  readonly renewal?: Renewal
+}
+
+export interface Renewal {
+  everyMs: number
+  /** @param standing is asked right before it is sent: what has ended by then is not sent again */
+  send: (standing: () => readonly Notice[], signal: AbortSignal) => Promise<Ended>
+}

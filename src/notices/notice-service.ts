@@ -12,6 +12,7 @@ import { foldIncidents, type Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Notice } from '../domain/notice.ts'
 import type { Observer } from '../domain/observer.ts'
+import { isAboutTrouble } from './alerts.ts'
 import { aboutOf, Dispatcher } from './dispatcher.ts'
 import type { Deliver } from './delivery.ts'
 import { noticeId } from './identity.ts'
@@ -19,10 +20,17 @@ import { Deduplication } from './deduplication.ts'
 import { HeldScopes } from './held-scopes.ts'
 import { freezeDraft, isBeginning, operatorDraft, tellingKinds, type Known } from './operators.ts'
 import { Owners } from './owners.ts'
+import { Renewals } from './renewals.ts'
 import { receiversOf, type Draft, type NoticeRules } from './rules.ts'
+import { StandingAlerts } from './standing-alerts.ts'
 
 const noticeKinds = ['notice.queued', 'notice.sent', 'notice.failed', 'notice.dead-lettered'] as const
 const freezeKinds = ['monitor.frozen', 'monitor.thawed'] as const
+/** What is told of these needs no more of their incident than how it began. */
+const ofTheBeginning: ReadonlySet<EntryKind> = new Set<EntryKind>([
+  ...(['return.changed', 'alarm.raised', 'proof.recorded', 'review.signed-off', 'operator.statement'] as const),
+  ...(['operator.override', 'operator.cancelled', 'operator.start', 'incident.continued'] as const),
+])
 const watched: readonly EntryKind[] = [...tellingKinds, ...freezeKinds]
 
 /** Rows about notices that a start reads. Fewer than may wait for all receivers: what waits longest is forgotten. */
@@ -62,6 +70,8 @@ export class NoticeService {
   readonly #dispatcher: Dispatcher
   readonly #owners: Owners
   readonly #held: HeldScopes
+  readonly #alerts = new StandingAlerts()
+  readonly #renewals: Renewals
   readonly #stopping = new AbortController()
   #rules: NoticeRules
   #deliver: ReadonlyMap<string, Deliver>
@@ -83,6 +93,10 @@ export class NoticeService {
     const rules = (): NoticeRules => this.#rules
     this.#dispatcher = new Dispatcher({ ...parts, rules, deliver: () => this.#deliver })
     this.#owners = new Owners({ ...parts, rules, signal: this.#stopping.signal })
+    this.#renewals = new Renewals({
+      ...{ clock: parts.clock, observer: parts.observer, deliver: () => this.#deliver },
+      standing: (receiver) => this.#standingAt(receiver),
+    })
     this.#held = new HeldScopes({
       ...{ clock: parts.clock, mode: parts.mode, incident: parts.incident, groups: parts.heldGroups },
       tell: (cause, draft) => this.#send(cause, [draft]),
@@ -95,7 +109,9 @@ export class NoticeService {
   configure(rules: NoticeRules, deliver: ReadonlyMap<string, Deliver>): void {
     this.#rules = rules
     this.#deliver = deliver
-    if (this.#started) this.#dispatcher.pumpAll()
+    if (!this.#started) return
+    this.#dispatcher.pumpAll()
+    this.#renewals.start()
   }
 
   /** Goes on where the last run ended: what waits is sent, what was not told yet is told. */
@@ -119,6 +135,7 @@ export class NoticeService {
       if (entry.kind === 'notice.queued') {
         const { id, cause } = entry.data
         known.add(id)
+        this.#alerts.follow(entry.data)
         // What is looked at again is known from the moment on at which it happened: that the host was well before its death is
         // nothing new to those who were told of the death.
         if (causes.has(cause)) toldOf.set(cause, [...(toldOf.get(cause) ?? []), entry])
@@ -134,6 +151,13 @@ export class NoticeService {
       this.#consider(entry, known)
     }
     this.#dispatcher.pumpAll()
+    this.#renewals.start()
+  }
+
+  /** What stands at a receiver and has arrived there: the rest is on its way. */
+  #standingAt(receiver: string): Notice[] {
+    const { queue } = this.#dispatcher
+    return this.#alerts.at(receiver, this.#parts.clock.wall()).filter(({ id }) => !queue.waits(receiver, id))
   }
 
   /** What an earlier run told. */
@@ -152,7 +176,7 @@ export class NoticeService {
     this.#freeze?.cancel()
     this.#held.stop()
     this.#stopping.abort()
-    await this.#dispatcher.stop()
+    await Promise.all([this.#renewals.stop(), this.#dispatcher.stop()])
   }
 
   #hear(entry: Entry): void {
@@ -209,7 +233,9 @@ export class NoticeService {
   #known(entry: Entry): Known {
     const { mode } = this.#parts
     const troubleTold = this.#deduplication.isTroubled(entry.host)
-    return { mode: mode(), incident: this.#incident(entry), troubleTold, ofRunBefore: entry.seq <= this.#foundSeq }
+    const heldIn = this.#held.scopeOf(entry.incident)
+    const ofRunBefore = entry.seq <= this.#foundSeq
+    return { mode: mode(), incident: this.#incident(entry), troubleTold, heldIn, ofRunBefore }
   }
 
   /** A freeze is told once it lasted; its end only when its beginning was told, in an earlier run too. */
@@ -241,12 +267,19 @@ export class NoticeService {
 
   #send(entry: Entry, drafts: readonly Draft[], told: ReadonlySet<string> = new Set()): void {
     const notices = drafts.flatMap((draft): Notice[] => {
-      const receivers = receiversOf(draft, this.#rules.receivers)
+      const alert = this.#alerts.alertOf(draft)
+      if (alert === null && isAboutTrouble(draft)) return []
+      const receivers = receiversOf(draft, this.#rules.receivers, alert, this.#alerts.toldOf(alert))
       const id = noticeId(entry.hash, draft.topic, draft.project ?? draft.held?.scope ?? null)
-      if (receivers.length === 0 || (!told.has(id) && this.#deduplication.isOld(draft, this.#parts.clock.now())))
-        return []
+      // A trouble that was over in between is a new one, however soon it comes again.
+      const isNew = entry.seq > this.#foundSeq && alert?.action === 'trigger' && alert.was === null
+      const isOld = !isNew && this.#deduplication.isOld(draft, this.#parts.clock.now())
+      if (receivers.length === 0 || (!told.has(id) && isOld)) return []
       this.#deduplication.told(draft, onOurClock(this.#parts.clock, entry.at))
-      return told.has(id) ? [] : [{ ...draft, id, receivers }]
+      if (told.has(id)) return []
+      const notice = { ...draft, id, receivers, ...(alert !== null && { alert }) }
+      this.#alerts.follow(notice)
+      return [notice]
     })
     if (notices.length > 0) this.#tell(notices)
   }
@@ -275,7 +308,7 @@ export class NoticeService {
     const { journal } = this.#parts
     if (incident === null) return undefined
     if (kind === 'incident.phase' && !isBeginning(data)) return undefined
-    if (kind !== 'return.changed' && kind !== 'alarm.raised') return this.#parts.incident(incident)
+    if (!ofTheBeginning.has(kind)) return this.#parts.incident(incident)
     return foldIncidents(journal.read({ incident, kinds: ['incident.opened'], limit: 1 })).get(incident)
   }
 

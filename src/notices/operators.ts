@@ -1,10 +1,12 @@
 /** What operators are told of an entry. Pure: (entry, what is known of its incident) -> a draft, or null. */
 import { offAfterReturn } from '../domain/after-return.ts'
+import type { ScopeId } from '../domain/brake.ts'
 import type { Entry, EntryData, EntryKind } from '../domain/entry.ts'
 import { seenBefore } from '../domain/text/freeze-sentence.ts'
 import { holdsForAPerson } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
 import { noticeTopics, type NoticeSeverity, type NoticeTopic } from '../domain/notice.ts'
+import { sentenceOf } from '../domain/text/entry-sentence.ts'
 import { span } from '../domain/text/span.ts'
 import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { VerdictKind } from '../domain/verdict.ts'
@@ -16,6 +18,8 @@ export interface Known {
   incident: Incident | undefined
   /** People were told that the entry's host is in trouble, in an earlier run too, and it was not well since. */
   troubleTold: boolean
+  /** The group of the brake in which people were told of the entry's incident; null: none. */
+  heldIn: { scope: ScopeId; title: string } | null
   /** The entry was written before this run began. */
   ofRunBefore: boolean
 }
@@ -41,6 +45,9 @@ export const tellingKinds = [
   'incident.continued',
   'operator.override',
   'operator.cancelled',
+  'operator.statement',
+  'operator.start',
+  'review.signed-off',
   'return.changed',
   'instances.watched',
 ] as const satisfies readonly EntryKind[]
@@ -147,6 +154,13 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
       const topic = entry.kind === 'brake.tripped' ? 'brake-tripped' : 'brake-released'
       return draft(entry, known, topic, { code: scope, message, segment })
     }
+    case 'operator.statement':
+    case 'operator.override':
+    case 'operator.cancelled':
+    case 'operator.start':
+      return entry.incident === null ? null : acted(entry, known, 'person-acted')
+    case 'review.signed-off':
+      return acted(entry, known, 'signed-off')
     case 'return.changed': {
       const topic = returnTopic(entry.data.to)
       if (topic === null) return null
@@ -155,6 +169,16 @@ export function operatorDraft(entry: Entry, known: Known): Draft | null {
     default:
       return null
   }
+}
+
+function acted(entry: Entry, known: Known, topic: 'person-acted' | 'signed-off'): Draft {
+  const code = entry.kind.slice(entry.kind.indexOf('.') + 1)
+  if (known.heldIn === null)
+    return draft(entry, known, topic, { code, message: `${entry.host}: ${sentenceOf(entry).text}` })
+  // Of a group people hear as of one thing.
+  const { scope, title } = known.heldIn
+  const message = `${title}, ${entry.host}: ${sentenceOf(entry).text}`
+  return { ...draft(entry, known, topic, { code: scope, message }), host: null, incident: null }
 }
 
 function processOver(entry: Extract<Entry, { kind: 'incident.closed' }>, known: Known, { process }: Incident): Draft {
@@ -167,13 +191,7 @@ function processOver(entry: Extract<Entry, { kind: 'incident.closed' }>, known: 
   })
 }
 
-function instanceOver(
-  entry: Extract<Entry, { kind: 'incident.closed' }>,
-  known: Known,
-  incident: Incident,
-): Draft | null {
-  // From now on the incident of the host tells.
-  if (entry.data.outcome === 'host-failed') return null
+function instanceOver(entry: Extract<Entry, { kind: 'incident.closed' }>, known: Known, incident: Incident): Draft {
   const [recovery] = incident.instances.values()
   return draft(entry, known, 'instance-over', {
     code: recovery?.outcome?.code ?? entry.data.outcome,

@@ -1,5 +1,6 @@
 /** The JSON that webhooks get: its fields are a contract (docs/notices.md). Adding is allowed, changing and taking away is not. */
 import type { Notice, NoticedInstance } from '../domain/notice.ts'
+import { dedupKey } from './alerts.ts'
 import { linkTo, worded, type Setting, type Texts } from './texts.ts'
 
 /** What a body may weigh. A notice of 1,000 instances with long names is some 200 kB; more is refused by many receivers. */
@@ -16,7 +17,9 @@ export function payload(notice: Notice, texts: Texts, setting: Setting): string 
 function fields(notice: Notice, texts: Texts, setting: Setting): Record<string, unknown> {
   const { id, topic, audience, severity, mode, at, code } = notice
   const { subject, text } = worded(notice, texts, setting)
-  const common = { version: 1, id, topic, audience, severity, mode, at, cloud: setting.cloud, code, subject, text }
+  const { cloud } = setting
+  const alert = { dedupKey: dedupKey(notice, cloud), action: notice.alert?.action ?? null }
+  const common = { version: 1, id, topic, audience, severity, mode, at, cloud, code, subject, text, ...alert }
   if (audience === 'operator') {
     const { cause, message, host, segment, incident, held } = notice
     const { scope = null, hosts = host === null ? [] : [host] } = held ?? {}

@@ -73,6 +73,11 @@ export class NoticeQueue {
     return [...this.#lines.keys()]
   }
 
+  /** Whether it is yet to arrive. */
+  waits(receiver: string, id: string): boolean {
+    return this.#find(receiver, id) !== undefined
+  }
+
   /** How many wait, those under way included. */
   size(receiver: string): number {
     return this.#lines.get(receiver)?.waiting.length ?? 0

@@ -1,6 +1,7 @@
 /** A receiver as it is configured, made into what delivers to it. Nothing is sent by making it. */
 import type { Clock } from '../domain/clock.ts'
 import type { Wire } from '../domain/wire.ts'
+import { alertmanager, alertsAddress } from './alertmanager.ts'
 import { chat } from './chat.ts'
 import type { Deliver } from './delivery.ts'
 import { poster, type Target } from './post.ts'
@@ -12,6 +13,11 @@ import { webhook } from './webhook.ts'
 export type ReceiverSettings = ReceiverRule & { texts: Texts; showHosts: boolean } & (
     | ({ kind: 'webhook'; secret: string | null } & Target)
     | ({ kind: 'chat' } & Target)
+    | ({
+        kind: 'alertmanager'
+        /** Without a renewal an alert ends after this. */
+        resolveTimeoutMs: number
+      } & Target)
     | {
         kind: 'email'
         sendmail: readonly string[]
@@ -42,6 +48,11 @@ export function receiver(name: string, settings: ReceiverSettings, around: Recei
       return webhook({ post: poster(settings, { clock, wire }), clock, secret: settings.secret, texts, setting })
     case 'chat':
       return chat({ post: poster(settings, { clock, wire }), texts, setting })
+    case 'alertmanager': {
+      const { least, resolveTimeoutMs } = settings
+      const post = poster({ ...settings, url: alertsAddress(settings.url) }, { clock, wire })
+      return alertmanager({ post, clock, texts, setting, least, resolveTimeoutMs })
+    }
     case 'email': {
       const { sendmail, from, to, toByProject, limitMs } = settings
       const addresses = (project: string | null): readonly string[] =>

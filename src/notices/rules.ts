@@ -2,6 +2,7 @@
 import {
   noticeSeverities,
   type Notice,
+  type NoticeAlert,
   type NoticeAudience,
   type NoticeSeverity,
   type NoticeTopic,
@@ -15,6 +16,11 @@ export interface ReceiverRule {
   /** Of tenants: the projects that are told here. */
   projects: readonly string[] | null
   least: NoticeSeverity
+  /**
+   * What it keeps of troubles. none: people read it. follows: it may keep an alert, and is told what became of it though that is less
+   * severe. only: it keeps alerts and nothing else, and is told of each end.
+   */
+  alerts: 'none' | 'follows' | 'only'
 }
 
 export interface NoticeRules {
@@ -30,11 +36,28 @@ export interface NoticeRules {
 }
 
 /** A notice before it is known who gets it. */
-export type Draft = Omit<Notice, 'id' | 'receivers'>
+export type Draft = Omit<Notice, 'id' | 'receivers' | 'alert'>
 
-/** Names of the receivers that want it, in the order of the configuration. */
-export function receiversOf(draft: Draft, receivers: ReadonlyMap<string, ReceiverRule>): string[] {
-  return [...receivers].filter(([, rule]) => wants(rule, draft)).map(([name]) => name)
+/**
+ * Names of the receivers that want it, in the order of the configuration.
+ *
+ * @param alert what it does to its trouble; null: it has none
+ * @param told who was told of that trouble
+ */
+export function receiversOf(
+  draft: Draft,
+  receivers: ReadonlyMap<string, ReceiverRule>,
+  alert: NoticeAlert | null = null,
+  told: ReadonlySet<string> = new Set(),
+): string[] {
+  const isFor = ([name, rule]: [string, ReceiverRule]): boolean => {
+    if (rule.alerts === 'none' || rule.audience !== draft.audience) return wants(rule, draft)
+    if (rule.alerts === 'follows')
+      return wants(rule, draft) || (told.has(name) && alert?.action !== 'trigger' && ofTopic(rule, draft))
+    if (alert === null || alert.action === 'acknowledge') return false
+    return told.has(name) || (alert.action === 'trigger' && wants(rule, draft))
+  }
+  return [...receivers].filter(isFor).map(([name]) => name)
 }
 
 /** Whether anybody is told of a project's instances in a segment: without that nothing is read for tenants. */
@@ -44,9 +67,13 @@ export function tellsTenants(receivers: ReadonlyMap<string, ReceiverRule>, segme
 
 function wants(rule: ReceiverRule, { topic, audience, segment, project, severity }: Draft): boolean {
   if (rule.audience !== audience || !ofSegment(rule, segment)) return false
-  if (rule.topics !== null && !rule.topics.includes(topic)) return false
+  if (!ofTopic(rule, { topic })) return false
   if (rule.projects !== null && (project === null || !rule.projects.includes(project))) return false
   return noticeSeverities.indexOf(severity) >= noticeSeverities.indexOf(rule.least)
+}
+
+function ofTopic({ topics }: ReceiverRule, { topic }: Pick<Draft, 'topic'>): boolean {
+  return topics === null || topics.includes(topic)
 }
 
 /** What concerns every segment (a freeze, the brake of the cloud) concerns each. */

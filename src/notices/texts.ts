@@ -55,6 +55,8 @@ export const english: Texts = {
     'process-over': operator('nova-compute of {host}: {code}'),
     'instance-failed': operator('An instance crashed on {host}: {code}'),
     'instance-over': operator('An instance that crashed on {host}: {code}'),
+    'person-acted': operator('{host}: a person acted: {code}'),
+    'signed-off': operator('{host}: signed off'),
     'host-returned': operator('{host} is back in service'),
     test: operator('A test of this receiver'),
     'instances-affected': {

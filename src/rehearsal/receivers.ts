@@ -11,7 +11,7 @@ export type ReceiverTrouble = 'fails' | 'hangs' | 'refuses' | 'takes-and-breaks'
 
 export interface Received {
   receiver: string
-  /** Null for mails: they have no headers of HTTP. */
+  /** Null for mails and alerts: they have none. */
   id: string | null
   body: string
 }
@@ -48,7 +48,8 @@ export class Receivers {
       this.#say(`${receiver} refuses what is not signed by us`)
       return answer(401)
     }
-    this.#take(receiver, String(headers.get('idempotency-key')), body)
+    const id = headers.get('idempotency-key')
+    this.#take(receiver, typeof id === 'string' ? id : null, body)
     if (does === 'takes-and-breaks') throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
     return answer(204)
   }
@@ -68,7 +69,12 @@ export class Receivers {
   #take(receiver: string, id: string | null, body: string): void {
     const again = id !== null && this.received.some((one) => one.receiver === receiver && one.id === id)
     this.received.push({ receiver, id, body })
-    this.#say(`${receiver} got ${again ? 'once more ' : ''}${id === null ? contentOfMail(body) : contentOfJson(body)}`)
+    const content = body.startsWith('[')
+      ? contentOfAlerts(body)
+      : id === null
+        ? contentOfMail(body)
+        : contentOfJson(body)
+    this.#say(`${receiver} got ${again ? 'once more ' : ''}${content}`)
   }
 }
 
@@ -86,6 +92,15 @@ function contentOfJson(body: string): string {
   if (notice['topic'] === undefined) return 'a message'
   const values = ['host', 'code', 'instanceCount', 'notBack'].filter((key) => (notice[key] ?? null) !== null)
   return [notice['topic'], ...values.map((key) => `${key}=${notice[key]}`)].join(' ')
+}
+
+/** Of Alertmanager: what stands has annotations, what ended has none. */
+function contentOfAlerts(body: string): string {
+  const alerts = JSON.parse(body) as { labels: Record<string, string>; annotations?: unknown }[]
+  const each = alerts.map(({ labels: { alertname, severity, scope, host }, annotations }) =>
+    [alertname, severity, scope ?? host ?? '', annotations === undefined ? 'ended' : 'stands'].join(' '),
+  )
+  return each.join(', ')
 }
 
 function contentOfMail(text: string): string {

@@ -21,8 +21,27 @@ describe('notices', () => {
     expect(receivers('hook: { kind: webhook, url: "https://h/", secret: sixteen-characters }')['hook']).toEqual({
       ...{ kind: 'webhook', url: 'https://h/', secret: 'sixteen-characters', caFile: null, verify: true },
       ...{ limitMs: 5_000, audience: 'operator', topics: null, segments: null, projects: null, least: 'info' },
-      ...{ showHosts: false, texts: english },
+      ...{ showHosts: false, texts: english, alerts: 'follows' },
     })
+  })
+
+  it('an Alertmanager keeps alerts alone, of operators alone, for ten minutes without a renewal', () => {
+    expect(receivers('am: { kind: alertmanager, url: "https://h/", least: warning }')['am']).toMatchObject({
+      ...{ kind: 'alertmanager', alerts: 'only', audience: 'operator', resolveTimeoutMs: 600_000, least: 'warning' },
+    })
+  })
+
+  it.each<[string, RegExp]>([
+    ['audience: tenant', /audience/],
+    ['projects: [red]', /projects/],
+    ['show_hosts: true', /show_hosts/],
+    ['secret: sixteen-characters', /secret/],
+    ['resolve_timeout: 10s', /resolve_timeout.*1m/],
+    ['topics: [instances-ended]', /topics.*instances-ended is told to audience tenant/],
+  ])('an Alertmanager with %s is refused, and the place named', (option, problem) => {
+    expect(problems(`am: { kind: alertmanager, url: "https://h/", ${option} }`)).toEqual([
+      expect.stringMatching(problem),
+    ])
   })
 
   it('an address that is a secret comes from the environment', () => {
@@ -45,7 +64,8 @@ describe('notices', () => {
   it('a shown configuration has neither secrets nor addresses that are', () => {
     const text = 'hook: { kind: webhook, url: "https://h/hidden", secret: sixteen-characters }'
     const room = 'room: { kind: chat, url: "https://h/hidden" }'
-    const shown = JSON.stringify(withoutSecrets(parse(`notices: { receivers: { ${text}, ${room} } }`)))
+    const alerts = 'am: { kind: alertmanager, url: "https://h/hidden" }'
+    const shown = JSON.stringify(withoutSecrets(parse(`notices: { receivers: { ${text}, ${room}, ${alerts} } }`)))
     expect(shown).not.toMatch(/hidden|sixteen/)
   })
 

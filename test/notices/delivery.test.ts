@@ -99,6 +99,7 @@ describe('a webhook', () => {
         ...{ version: 1, id: 'n1', topic: 'incident-held', audience: 'operator', severity: 'critical', mode: 'armed' },
         ...{ at: forOperators.at, cloud: 'prod', code: 'FENCE_FAILED', message: 'cmp01 waits', sequence: 7 },
         ...{ host: 'cmp01', segment: 'az1', incident: '20260101T000000Z-cmp01', scope: null, hosts: ['cmp01'] },
+        ...{ dedupKey: null, action: null },
         link: 'https://pages.example/incidents/20260101T000000Z-cmp01',
         subject: 'Recovery of cmp01 waits: FENCE_FAILED',
         text: 'cmp01 waits\n\nhttps://pages.example/incidents/20260101T000000Z-cmp01',

@@ -22,7 +22,7 @@ function told(...entries: NewEntry[]): Draft | null {
   const read = entries.map(asRead)
   const last = read.at(-1) as Entry
   const incident = foldIncidents(read).get(last.incident ?? '')
-  return operatorDraft(last, { mode: 'armed', incident, troubleTold: false, ofRunBefore: false })
+  return operatorDraft(last, { mode: 'armed', incident, troubleTold: false, heldIn: null, ofRunBefore: false })
 }
 
 function of<K extends EntryKind>(kind: K, data: Partial<EntryData[K]>): NewEntry {
@@ -140,7 +140,13 @@ describe('operators are told of', () => {
   })
 
   it('a dead host as critical when the daemon observes: no recovery follows by itself', () => {
-    const known = { mode: 'observe', incident: undefined, troubleTold: false, ofRunBefore: false } as const
+    const known = {
+      mode: 'observe',
+      incident: undefined,
+      troubleTold: false,
+      heldIn: null,
+      ofRunBefore: false,
+    } as const
     expect(operatorDraft(asRead(verdict('host-down')), known)).toMatchObject({ severity: 'critical' })
   })
 

@@ -13,7 +13,7 @@ import type { Notice, NoticeTopic } from '../../src/domain/notice.ts'
 import type { Verdict, VerdictKind } from '../../src/domain/verdict.ts'
 import { verdictReasons, type VerdictReason } from '../../src/domain/verdict-reasons.ts'
 import { openJournal, type JournalWriter } from '../../src/journal/journal.ts'
-import type { Deliver, Ended } from '../../src/notices/delivery.ts'
+import type { Deliver, Ended, Renewal } from '../../src/notices/delivery.ts'
 import { NoticeService } from '../../src/notices/notice-service.ts'
 import type { NoticeRules, ReceiverRule } from '../../src/notices/rules.ts'
 import { VirtualClock } from '../../src/simulator/index.ts'
@@ -28,6 +28,7 @@ export const everything: ReceiverRule = {
   segments: null,
   projects: null,
   least: 'info',
+  alerts: 'none',
 }
 export const owners: ReceiverRule = { ...everything, audience: 'tenant' }
 
@@ -49,6 +50,9 @@ export class Rig {
   service!: NoticeService
   /** What the brake holds; null: not known yet. */
   held: () => HeldGroup[] | null = () => []
+  /** Of receivers that keep alerts only: the keys that each renewal sent, and how it ends. */
+  renewed: string[][] = []
+  renewal: () => Ended | Promise<Ended> = () => taken
   diskFull = false
   readonly #options: RigOptions
   readonly #directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'lifeboat-notices-'))
@@ -100,6 +104,14 @@ export class Rig {
         })
         return Promise.race([cut, this.answers(receiver, notice, attempt)])
       }
+    const renewal: Renewal = {
+      everyMs: 60_000,
+      send: async (standing) => {
+        if (this.journal !== mine) return new Promise(() => undefined)
+        this.renewed.push(standing().map(({ alert }) => alert?.key ?? ''))
+        return this.renewal()
+      },
+    }
     this.service = new NoticeService({
       clock,
       journal: guarded,
@@ -109,7 +121,12 @@ export class Rig {
       incident: (id) => foldIncidents(journal.read({ incident: id })).get(id),
       heldGroups: () => this.held(),
       rules,
-      deliver: new Map([...rules.receivers.keys()].map((name) => [name, deliver(name)])),
+      deliver: new Map(
+        [...rules.receivers].map(([name, { alerts }]) => [
+          name,
+          alerts === 'only' ? Object.assign(deliver(name), { renewal }) : deliver(name),
+        ]),
+      ),
     })
   }
 
