@@ -303,6 +303,7 @@ export class Daemon {
         cloud: parts.cloudName,
         workflow: { name, revision, digest },
         tenure: parts.tenure?.() ?? null,
+        receivers: this.notices?.health() ?? [],
       }
     }
     const records = new IncidentRecords(journal, () => sleep(clock, 0))

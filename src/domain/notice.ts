@@ -294,6 +294,21 @@ export interface NoticeFailed {
   retryInMs: number
 }
 
+/** How a receiver stands. */
+export interface ReceiverHealth {
+  receiver: string
+  /** Notices that are yet to arrive. */
+  waiting: number
+  /** When it last took one, ISO; null: not on record. */
+  takenAt: string | null
+  /** Since when it takes nothing, ISO; null: it does, or it was sent nothing. */
+  failingSince: string | null
+  /** What became of the last try; null while it takes notices. */
+  problem: string | null
+  /** It has taken nothing for longer than a restart of it may last. */
+  dead: boolean
+}
+
 /** Why a notice was given up. */
 export const deadLetterCodes = {
   REFUSED: 'The receiver refused this notice: sending it again would not help',

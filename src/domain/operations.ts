@@ -3,6 +3,7 @@
  *
  * Times are ISO text of our wall clock. Every act names a person and a reason: both end in the journal (law L10).
  */
+import type { ReceiverHealth } from './notice.ts'
 import type { BrakeScope, GroupOverride, HeldGroup } from './brake.ts'
 import type { IncidentEnd, IncidentId, Via } from './entry.ts'
 import type { ErrorCode } from './errors.ts'
@@ -91,6 +92,8 @@ export interface DaemonStatus {
   standingOrders: Order[]
   /** The scopes of the brake that hold recoveries, each with its numbers. */
   brake: BrakeScope[]
+  /** How each receiver of notices stands, in the order of the configuration. */
+  receivers: ReceiverHealth[]
   /** How many hosts have each verdict; verdicts without hosts may be missing. */
   hosts: Partial<Record<VerdictKind, number>>
   incidents: { open: number; held: number; unsettled: UnreviewedCounts }

@@ -10,13 +10,14 @@ import type { Entry, EntryKind } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import { foldIncidents, type Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
-import type { Notice } from '../domain/notice.ts'
+import type { Notice, ReceiverHealth } from '../domain/notice.ts'
 import type { Observer } from '../domain/observer.ts'
 import { isAboutTrouble } from './alerts.ts'
 import { aboutOf, Dispatcher } from './dispatcher.ts'
 import type { Deliver } from './delivery.ts'
 import { noticeId } from './identity.ts'
 import { Deduplication } from './deduplication.ts'
+import { Health } from './health.ts'
 import { HeldScopes } from './held-scopes.ts'
 import { freezeDraft, isBeginning, operatorDraft, tellingKinds, type Known } from './operators.ts'
 import { Owners } from './owners.ts'
@@ -71,6 +72,7 @@ export class NoticeService {
   readonly #owners: Owners
   readonly #held: HeldScopes
   readonly #alerts = new StandingAlerts()
+  readonly #health = new Health()
   readonly #renewals: Renewals
   readonly #stopping = new AbortController()
   #rules: NoticeRules
@@ -96,6 +98,7 @@ export class NoticeService {
     this.#renewals = new Renewals({
       ...{ clock: parts.clock, observer: parts.observer, deliver: () => this.#deliver },
       standing: (receiver) => this.#standingAt(receiver),
+      ended: (receiver, problem) => this.#health.renewed(receiver, isoNow(parts.clock), problem),
     })
     this.#held = new HeldScopes({
       ...{ clock: parts.clock, mode: parts.mode, incident: parts.incident, groups: parts.heldGroups },
@@ -112,6 +115,14 @@ export class NoticeService {
     if (!this.#started) return
     this.#dispatcher.pumpAll()
     this.#renewals.start()
+  }
+
+  /** How each receiver stands, in the order of the configuration. */
+  health(): ReceiverHealth[] {
+    const wallMs = this.#parts.clock.wall()
+    return [...this.#rules.receivers.keys()].map((name) =>
+      this.#health.of(name, this.#dispatcher.queue.size(name), wallMs),
+    )
   }
 
   /** Goes on where the last run ended: what waits is sent, what was not told yet is told. */
@@ -131,6 +142,7 @@ export class NoticeService {
     const causes = new Set(missed.map(({ seq }) => seq))
     const toldOf = new Map<number, Extract<Entry, { kind: 'notice.queued' }>[]>()
     for (const entry of past.toSorted((a, b) => a.seq - b.seq)) {
+      this.#health.follow(entry)
       this.#dispatcher.queue.apply(entry, onOurClock(this.#parts.clock, entry.at))
       if (entry.kind === 'notice.queued') {
         const { id, cause } = entry.data
@@ -180,6 +192,7 @@ export class NoticeService {
   }
 
   #hear(entry: Entry): void {
+    this.#health.follow(entry)
     if (!this.#started || !watched.includes(entry.kind) || this.#rules.receivers.size === 0) return
     this.#inbox.push(entry)
     this.#wakeUp(0)
@@ -334,6 +347,10 @@ export class NoticeService {
     const until = last.findIndex(({ at }) => Date.parse(at) < since)
     return last.slice(0, until < 0 ? last.length : until).toReversed()
   }
+}
+
+function isoNow(clock: Clock): string {
+  return new Date(clock.wall()).toISOString()
 }
 
 /** Older than the entry. */

@@ -2,7 +2,7 @@
  * Sends what stands again to receivers that forget it otherwise, each at its own pace. Beside everything else: nothing waits for a
  * renewal, and none is on record, for it tells nothing new.
  */
-import type { Clock } from '../domain/clock.ts'
+import { isAborted, type Clock } from '../domain/clock.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Notice } from '../domain/notice.ts'
 import type { Observer } from '../domain/observer.ts'
@@ -14,6 +14,8 @@ export interface RenewalsParts {
   deliver: () => ReadonlyMap<string, Deliver>
   /** What stands at a receiver now. */
   standing: (receiver: string) => readonly Notice[]
+  /** Told of each renewal that sent something; `problem`: null when it was taken. */
+  ended: (receiver: string, problem: string | null) => void
 }
 
 export class Renewals {
@@ -61,12 +63,20 @@ export class Renewals {
 
   /** Never rejects: a bug here must not end a daemon that recovers hosts. */
   async #renew(receiver: string, { send }: Renewal, signal: AbortSignal): Promise<void> {
-    const { observer, standing } = this.#parts
-    const ended = await send(() => standing(receiver), signal).catch((thrown: unknown): Ended => {
+    const { observer, standing, ended: tell } = this.#parts
+    let sent = 0
+    const now = (): readonly Notice[] => {
+      const notices = standing(receiver)
+      sent = notices.length
+      return notices
+    }
+    const ended = await send(now, signal).catch((thrown: unknown): Ended => {
       observer.log?.('error', 'notice.broke', { receiver }, ensureError(thrown))
       return { ok: false, problem: 'a bug in Lifeboat', final: false }
     })
-    if (signal.aborted || ended.ok === !this.#failing.has(receiver)) return
+    if (isAborted(signal) || sent === 0) return
+    tell(receiver, ended.ok ? null : ended.problem)
+    if (ended.ok === !this.#failing.has(receiver)) return
     if (ended.ok) this.#failing.delete(receiver)
     else this.#failing.add(receiver)
     if (ended.ok) observer.log?.('info', 'notice.renewed_again', { receiver })

@@ -52,7 +52,7 @@ export interface OperationsParts {
 
 export type OperationsAbout = Pick<
   DaemonStatus,
-  'version' | 'mode' | 'pid' | 'startedAt' | 'restartLoop' | 'cloud' | 'workflow' | 'tenure'
+  'version' | 'mode' | 'pid' | 'startedAt' | 'restartLoop' | 'cloud' | 'workflow' | 'tenure' | 'receivers'
 >
 
 export function createOperations(parts: OperationsParts): Operations {

@@ -14,6 +14,7 @@ export const aStatus: DaemonStatus = {
   paused: null,
   standingOrders: [],
   brake: [],
+  receivers: [],
   hosts: { healthy: 3, 'host-down': 1 },
   incidents: { open: 1, held: 0, unsettled: { incidents: 0, left: 0, lost: 0 } },
   journal: { path: '/tmp/journal.db', entries: 7, head: 'abc' },

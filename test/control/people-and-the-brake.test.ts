@@ -45,6 +45,7 @@ function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> 
       restartLoop: null,
       tenure: null,
       startedAt: '',
+      receivers: [],
       cloud: null,
       workflow: { name: 'w', revision: 1, digest: 'd' },
     }),

@@ -47,6 +47,7 @@ export interface StageOptions {
   segmentOf?: DaemonParts['segmentOf']
   mode?: DaemonParts['mode']
   tenure?: DaemonParts['tenure']
+  notices?: DaemonParts['notices']
   timings?: Parameters<typeof startSimulator>[0]['timings']
 }
 
@@ -123,6 +124,7 @@ export class Stage {
       ...(this.#options.segmentOf !== undefined && { segmentOf: this.#options.segmentOf }),
       ...(this.#options.tenure !== undefined && { tenure: this.#options.tenure }),
       ...(this.#options.mode !== undefined && { mode: this.#options.mode }),
+      ...(this.#options.notices !== undefined && { notices: this.#options.notices }),
       executorSettings: { ...parts.executorSettings, tickMs: 1_000, reconcileQuietMs: 5_000 },
       journalPath: path,
       cloudName: 'simulated',

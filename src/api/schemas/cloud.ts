@@ -14,6 +14,7 @@ import type {
   PauseState,
   ReloadReport,
 } from '../../domain/operations.ts'
+import type { ReceiverHealth } from '../../domain/notice.ts'
 import { roles, type Caller, type SegmentStatus, type Welcome } from '../../domain/review.ts'
 import type { Segment } from '../../domain/segment.ts'
 import { verdictKinds, type VerdictKind } from '../../domain/verdict.ts'
@@ -109,6 +110,16 @@ const tenure: z.ZodType<TenureView> = z
     ),
   })
   .meta({ id: 'Tenure' })
+const receiverHealth: z.ZodType<ReceiverHealth> = z
+  .object({
+    receiver: z.string().describe('Its name in the configuration'),
+    waiting: count.describe('Notices that are yet to arrive'),
+    takenAt: time.nullable().describe('When it last took one; null if that is not on record'),
+    failingSince: time.nullable().describe('Since when it takes nothing; null while it does'),
+    problem: z.string().nullable().describe('What became of the last try; null while it takes notices'),
+    dead: z.boolean().describe('It has taken nothing for a minute or longer'),
+  })
+  .meta({ id: 'ReceiverHealth' })
 
 export const daemonStatus: z.ZodType<DaemonStatus> = z
   .object({
@@ -130,6 +141,7 @@ export const daemonStatus: z.ZodType<DaemonStatus> = z
     tenure: tenure.nullable().describe('Where it stands among the daemons that share its journal'),
     standingOrders: z.array(order),
     brake: z.array(brakeScope).describe('The scopes where the brake holds recoveries'),
+    receivers: z.array(receiverHealth).describe('How each receiver of notices stands'),
     hosts: byVerdict,
     incidents: z.object({
       open: count,

@@ -1,6 +1,7 @@
 /** Live data from the running daemon: status, host list. */
 import type { TenureView } from '../../domain/tenure.ts'
 import type { Command } from 'commander'
+import type { ReceiverHealth } from '../../domain/notice.ts'
 import type { ConfigurationState, DaemonStatus, HostStatus, UnreviewedCounts } from '../../domain/operations.ts'
 import { scopeText } from '../../domain/order.ts'
 import { verdictWord } from '../../domain/verdict.ts'
@@ -11,9 +12,15 @@ import { addHostCommands } from './hosts.ts'
 import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { span } from '../../domain/text/span.ts'
-import { clockTime, tally } from '../wording.ts'
+import { clockTime, counted, tally } from '../wording.ts'
 import { addHostMaintenance } from './maintenance.ts'
 import { orderLine } from './order-options.ts'
+
+function receiverLine({ receiver, waiting, takenAt, failingSince, problem }: ReceiverHealth): string {
+  const queue = waiting === 0 ? '' : `, ${counted(waiting, 'notice')} waiting`
+  if (failingSince !== null) return `${receiver}: takes nothing since ${clockTime(failingSince)} (${problem})${queue}`
+  return `${receiver}: ${takenAt === null ? 'nothing sent yet' : `last took one ${clockTime(takenAt)}`}${queue}`
+}
 
 const statusColumns: Column<DaemonStatus>[] = [
   {
@@ -75,6 +82,14 @@ const statusColumns: Column<DaemonStatus>[] = [
         : brake
             .map(({ trippedSince, message }) => `holds since ${clockTime(trippedSince ?? '')}: ${message}`)
             .join('\n'),
+  },
+  {
+    title: 'Notices',
+    type: 'list of objects',
+    means:
+      'Each receiver: `receiver`, `waiting`, `takenAt`, `failingSince`, `problem`, `dead` (has taken nothing for a minute or longer)',
+    value: (it) => it.receivers,
+    text: ({ receivers }) => (receivers.length === 0 ? 'no receivers' : receivers.map(receiverLine).join('\n')),
   },
   {
     title: 'Cloud',

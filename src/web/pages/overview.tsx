@@ -14,6 +14,7 @@ import { HeldGroups } from '../parts/held-groups.tsx'
 import { IncidentTable } from '../parts/incident-table.tsx'
 import { OrderNotice } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
+import { DeadReceivers, deadAmong } from '../parts/receivers.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Ago, Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
@@ -157,6 +158,13 @@ function sentence(status: DaemonStatus, groups: readonly CountedGroup[]) {
       tone: 'wait',
     } as const
   if (paused !== null) return { title: 'All recoveries are paused', tone: 'wait' } as const
+  const [dead, ...alsoDead] = deadAmong(status.receivers)
+  if (dead !== undefined)
+    return {
+      title:
+        alsoDead.length > 0 ? `${alsoDead.length + 1} receivers take no notices` : `${dead.receiver} takes no notices`,
+      tone: 'bad',
+    } as const
   const others = countOf(
     hosts,
     verdictOrder.filter((kind) => kind !== 'healthy'),
@@ -222,6 +230,7 @@ function Holds({ status, groups }: { status: DaemonStatus; groups: readonly Coun
           <p>{restartLoop.message}.</p>
         </div>
       )}
+      <DeadReceivers receivers={status.receivers} />
       {tripped
         .filter(({ title }) => !said.has(title))
         .map((scope) => (
