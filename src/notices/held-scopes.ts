@@ -121,6 +121,8 @@ export class HeldScopes {
     const { clock, tell, mode } = this.#parts
     const told = this.#told.get(group.scope)
     const fresh = group.members.filter(({ incident }) => told?.incidents.has(incident) !== true)
+    // A start looks again at holds that the run before told.
+    for (const incident of told?.incidents ?? []) this.#fresh.delete(incident)
     const waitMs = told === undefined ? 0 : told.at + growsMs - clock.now()
     if (fresh.length === 0 || waitMs > 0) {
       if (told !== undefined) this.#told.set(group.scope, { ...told, incidents: stillIn(group, told) })

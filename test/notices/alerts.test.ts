@@ -1,7 +1,7 @@
 /** One trouble is one alert: it begins, people act, it ends; whoever keeps alerts hears of the end, and what stands is renewed. */
 import { describe, expect, it } from 'vitest'
 import type { NewEntry } from '../../src/domain/entry.ts'
-import { begun, closed, down, everything, opened, recovered, Rig, taken, verdict } from './rig.ts'
+import { begun, closed, down, everything, instanceOf, opened, owners, recovered, Rig, taken, verdict } from './rig.ts'
 
 const pager = { ...everything, least: 'critical', alerts: 'follows' } as const
 const manager = { ...everything, alerts: 'only' } as const
@@ -81,6 +81,31 @@ describe('an alert', () => {
         'person-acted acknowledge held:domain:a',
         'holds-over resolve held:domain:a',
       ])
+    }),
+  )
+
+  it(
+    'of a crashed guest ends when its host fails as well: from then on the incident of the host tells',
+    Rig.run({}, async (rig) => {
+      const about = { incident: 'i', host: 'cmp01', instance: 'id-web' }
+      const data = { name: 'web', projectId: 'red', event: 'STOPPED_FAILED', segment: 'az1', mode: 'armed' } as const
+      await rig.append({ kind: 'instance.failed', ...about, data: { ...data, openedBy: 'masakari', report: 'r' } })
+      const end = { outcome: 'host-failed', message: 'its host died', counts: {} } as const
+      await rig.append({ kind: 'incident.closed', incident: 'i', host: 'cmp01', data: end })
+      expect(alerts(rig)).toEqual(['instance-failed trigger incident:i', 'instance-over resolve incident:i'])
+    }),
+  )
+
+  it(
+    'of owners’ instances names neither host nor incident, and ends with their outcome',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      rig.instances = () => Promise.resolve([instanceOf('web', 'red')])
+      await rig.append(verdict('host-down'), ...begun('i'))
+      await rig.append(...recovered('i', 'web', 'red'), closed('i'))
+      const [told] = rig.queued('instances-affected')
+      const key = `owner:${told?.reference}`
+      expect(alerts(rig)).toEqual([`instances-affected trigger ${key}`, `instances-ended resolve ${key}`])
+      expect(JSON.stringify(told?.alert)).not.toContain('cmp01')
     }),
   )
 

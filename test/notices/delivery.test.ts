@@ -106,6 +106,18 @@ describe('a webhook', () => {
       })
     }))
 
+  it.each<[string, Notice, string]>([
+    ['operators', forOperators, 'incident:i'],
+    ['owners', forTenants, 'owner:r1'],
+  ])('says to %s which trouble it is of, and what becomes of it', (_whom, notice, key) =>
+    serving(accepted, async (url, asked) => {
+      const alert = { key, action: 'resolve', labels: {}, since: notice.at, was: 'critical' } as const
+      await send(hook(url), { ...notice, alert })
+      const body = JSON.parse(asked[0]?.body ?? '') as unknown
+      expect(body).toMatchObject({ dedupKey: `lifeboat:prod:${key}`, action: 'resolve' })
+    }),
+  )
+
   it('is not signed where nobody checks it', () =>
     serving(accepted, async (url, asked) => {
       await send(hook(url, { secret: null }))

@@ -174,6 +174,22 @@ describe('a restart', () => {
   )
 
   it(
+    'right after they were told tells none of them by itself when their scope opens before they go on',
+    Rig.run({}, async (rig) => {
+      rig.held = () => [group('domain:a', ['cmp01', 'cmp02'])]
+      await rig.append(...heldByBrake('cmp01', 'cmp02'))
+      await rig.pass(10_000)
+      rig.restart()
+      await rig.pass(20_000)
+      rig.held = () => []
+      const numbers = { scope: 'domain:a', down: 0, allowed: 2, fleet: 8, message: 'm', trippedForMs: 1 }
+      await rig.append({ kind: 'brake.released', data: numbers })
+      await rig.pass(20_000)
+      expect(told(rig).map(([topic]) => topic)).toEqual(['incident-held', 'brake-released', 'holds-over'])
+    }),
+  )
+
+  it(
     'with a disk that was full tells them once it is not, once',
     Rig.run({}, async (rig) => {
       rig.held = () => [group('domain:a', ['cmp01'])]

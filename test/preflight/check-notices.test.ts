@@ -45,12 +45,16 @@ describe('check', () => {
       expect(await lines(`hook: { kind: webhook, url: "${url}", sign: false }`)).toMatchObject([
         { result: 'warn', message: expect.stringContaining('not signed') as string },
       ])
+      expect(await lines(`am: { kind: alertmanager, url: "${url}" }`)).toMatchObject([
+        { result: 'ok', message: `alertmanager at 127.0.0.1:${port}, for operators` },
+      ])
       expect(bytes()).toBe(0)
     }))
 
   it.each([
     ['c: { kind: chat, url: "http://127.0.0.1:1/" }', '127.0.0.1:1 cannot be reached'],
     ['c: { kind: chat, url: "http://127.0.0.1/", ca_file: nowhere.pem }', 'cannot be reached'],
+    ['a: { kind: alertmanager, url: "http://127.0.0.1:1/" }', '127.0.0.1:1 cannot be reached'],
     ['m: { kind: email, from: a@x.org, to: [b@x.org], sendmail: [/nowhere/sendmail] }', '/nowhere/sendmail'],
   ])('fails where nothing could be delivered: %s', async (receiver, message) => {
     expect(await lines(receiver)).toMatchObject([
