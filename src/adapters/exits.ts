@@ -5,7 +5,7 @@
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import { openExit, type Exit } from '../domain/tenure.ts'
 import type { FencingMethod } from '../fencing/method.ts'
-import type { Deliver } from '../notices/index.ts'
+import type { Deliver, Ended, Renewal } from '../notices/index.ts'
 
 /** The same method, whose orders leave while this daemon acts, and are cut off when it may not any more. */
 export function fencingThrough(exit: Exit, method: FencingMethod): FencingMethod {
@@ -39,12 +39,17 @@ export function fencingThrough(exit: Exit, method: FencingMethod): FencingMethod
 /** The same receiver; a notice that must not leave now is tried again later, here or by the daemon that acts then. */
 export function deliveryThrough(exit: Exit, deliver: Deliver): Deliver {
   if (exit === openExit) return deliver
-  return async (attempt) => {
+  const permitted = async (signal: AbortSignal, send: () => Promise<Ended>): Promise<Ended> => {
     try {
-      await exit.permit(attempt.signal)
+      await exit.permit(signal)
     } catch (thrown) {
       return { ok: false, problem: ensureError(thrown).message, final: false }
     }
-    return deliver(attempt)
+    return send()
   }
+  const through: Deliver = (attempt) => permitted(attempt.signal, () => deliver(attempt))
+  const { renewal } = deliver
+  if (renewal === undefined) return through
+  const send: Renewal['send'] = (standing, signal) => permitted(signal, () => renewal.send(standing, signal))
+  return Object.assign(through, { renewal: { ...renewal, send } })
 }

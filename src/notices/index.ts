@@ -1,5 +1,5 @@
 /** Notices, as everything outside this directory sees them. */
-export { type Deliver } from './delivery.ts'
+export { type Deliver, type Ended, type Renewal } from './delivery.ts'
 export { NoticeService } from './notice-service.ts'
 export { reach } from './reach.ts'
 export { receiver, type ReceiverSettings } from './receiver.ts'
