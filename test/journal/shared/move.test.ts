@@ -144,6 +144,26 @@ describe('moving to the shared store', () => {
     ])
   })
 
+  it('sends no statement of more than a megabyte, but for an entry that is larger by itself', async () => {
+    await using('ctl1', (journal) =>
+      journal.append(
+        [400_000, 400_000, 400_000, 1_500_000, 10, 999_999].map((length) => ({
+          kind: 'alarm.raised',
+          data: { code: 'N', message: 'm'.repeat(length) },
+        })),
+      ),
+    )
+    const store = site.cluster.client()
+    const { insert } = store
+    const statements: number[][] = []
+    store.insert = (after, rows) => {
+      statements.push(rows.map(({ seq }) => seq))
+      return insert(after, rows)
+    }
+    await move('ctl1', 'shared', { store })
+    expect(statements).toEqual([[1, 2], [3], [4], [5], [6], [7]])
+  })
+
   it('once more changes nothing', async () => {
     await record('ctl1', 3)
     const moved = await move('ctl1', 'shared')
