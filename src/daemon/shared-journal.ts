@@ -2,7 +2,6 @@
  * A daemon's part in a shared journal: joins it, and says in words where it stands. Owns what the process needs for that: the exit that everything
  * asks before the journal is open, and parts that another daemon of this process can take the place of.
  */
-import { hostname } from 'node:os'
 import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
@@ -99,7 +98,7 @@ export function joinShared(
       // A standby writes nothing: its trouble is that it cannot take over, and its status says so.
       if (event.kind === 'trouble' && event.problem !== null && joined.tenure.mayAppend)
         parts.unwritable(event.problem.message)
-      tell(observer, event)
+      tell(observer, name, event)
     },
     copyTrouble: (problem) => {
       if (problem === null)
@@ -116,7 +115,7 @@ export function joinShared(
   return joined
 }
 
-function tell(observer: Observer, event: TenureEvent): void {
+function tell(observer: Observer, name: string, event: TenureEvent): void {
   if (event.kind === 'put-back')
     observer.log?.('error', 'shared_journal.put_back', {
       message: `The shared journal had lost ${event.entries} entries; this daemon's copy put them back`,
@@ -128,7 +127,7 @@ function tell(observer: Observer, event: TenureEvent): void {
     else observer.log?.('warn', 'shared_journal.unavailable', { message: event.problem.message }, event.problem)
   } else {
     const level = event.state === 'suspended' || event.state === 'ended' ? 'warn' : 'info'
-    const message = `${hostname()} is ${event.state} (${event.why}). ${tenureStates[event.state]}`
+    const message = `${name} is ${event.state} (${event.why}). ${tenureStates[event.state]}`
     observer.log?.(level, 'tenure', { message, state: event.state, why: event.why })
   }
 }

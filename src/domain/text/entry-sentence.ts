@@ -144,6 +144,10 @@ function textOf(entry: Entry): string {
       return noticeSentence(entry)
     case 'daemon.started':
       return `Lifeboat ${entry.data.version} started, ${entry.data.mode === 'armed' ? 'armed' : 'observing'}`
+    case 'tenure.began':
+      return `${daemonIn(entry.data.holder)} is active from here on: ${entry.data.why}`
+    case 'tenure.ended':
+      return `${daemonIn(entry.data.holder)} is not active any more: ${entry.data.why}`
     case 'journal.moved':
       return `${entry.data.by} moved the journal ${entry.data.to === 'shared' ? 'to the shared store' : `out of the shared store: it is ${entry.data.holder}'s own`}: ${entry.data.reason}`
     case 'daemon.stopped':
@@ -164,6 +168,11 @@ function textOf(entry: Entry): string {
       // Kinds of newer releases.
       return (entry as Entry).kind
   }
+}
+
+/** The name of a daemon, of its identity: the rest tells its copy and its process. */
+function daemonIn(holder: string): string {
+  return holder.split('/')[0] ?? holder
 }
 
 /** Of an incident that ran to its end: how its instances ended. The others say why they ended. */

@@ -1,5 +1,6 @@
 /** Whether a standby may take over now, and whether the active one gives up. Pure: what it saw and its own clock in, a value with a reason out. */
 import type { KnownDaemon } from '../../domain/tenure.ts'
+import { nameIn } from './identity.ts'
 import type { TenureRow } from './store.ts'
 
 /** The active's lease and a margin for two quartzes: its own clock began when it sent, ours when we saw. */
@@ -49,8 +50,8 @@ export function takeover(
       ? { take: false, why: 'it cannot read Nova, and leaves the tenure to another one for a moment' }
       : { take: true, why: 'nobody was active', silentMs }
   const needed = leaseMs + marginMs + unfit
-  if (silentMs < needed) return { take: false, why: `${tenure.holder} is active` }
-  return { take: true, why: `${tenure.holder} did not renew its lease`, silentMs }
+  if (silentMs < needed) return { take: false, why: `${nameIn(tenure.holder)} is active` }
+  return { take: true, why: `${nameIn(tenure.holder)} did not renew its lease`, silentMs }
 }
 
 /** The active one is blind after so long without an answer of Nova's. Longer: nobody recovers for so long; shorter: one slow answer hands over. */

@@ -1,5 +1,6 @@
 /** Who of several daemons acts, on a shared journal in memory and under a virtual clock. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sentenceOf } from '../../../src/domain/text/entry-sentence.ts'
 import { leaseMs, Site, type Controller } from './controllers.ts'
 
 let site: Site
@@ -80,6 +81,19 @@ describe('taking over', () => {
     site.kill(one)
     expect(await site.untilActive(two)).toBeLessThan(leaseMs + 2_000)
     expect(await site.clock.run(two.act())).toBeNull()
+  })
+
+  it('is told by the names of the daemons', async () => {
+    const [one, two] = await twoDaemons()
+    site.kill(one)
+    await site.untilActive(two)
+    await site.clock.run(two.release('SIGTERM'))
+    const told = two.copy.read({ kinds: ['tenure.began', 'tenure.ended'] }).map((entry) => sentenceOf(entry).text)
+    expect(told).toEqual([
+      'ctl1 is active from here on: nobody was active',
+      'ctl2 is active from here on: ctl1 did not renew its lease',
+      'ctl2 is not active any more: SIGTERM',
+    ])
   })
 
   it('begins within a second and a half when the active one stops in order', async () => {
