@@ -3,41 +3,25 @@
  * what to do. It opens an incident only if there is something to do or to tell. All that it knows is in the journal or in Nova, so after a
  * restart of the daemon a new run begins with a look.
  */
-import { isAborted, sleep } from '../domain/clock.ts'
-import type { IncidentEnd, IncidentId, NewEntry } from '../domain/entry.ts'
 import { pauseAfter } from '../domain/back-off.ts'
-import { ensureError, LifeboatError } from '../domain/errors.ts'
-import { pauseBeforeRestart } from '../domain/instance-failure.ts'
+import { isAborted, sleep } from '../domain/clock.ts'
+import { ensureError, type LifeboatError } from '../domain/errors.ts'
 import { holdsForAPerson, holdsWith } from '../domain/incident-phases.ts'
-import type { Incident, InstanceRecovery } from '../domain/incident.ts'
-import type { Instance, InstanceId } from '../domain/instance.ts'
-import type { Outcome } from '../domain/outcome.ts'
+import type { Incident } from '../domain/incident.ts'
+import { pauseBeforeRestart } from '../domain/instance-failure.ts'
+import type { InstanceId } from '../domain/instance.ts'
 import type { Judgement, Report } from '../domain/report.ts'
-import type { ReportEnd } from '../domain/report-words.ts'
 import type { HostName } from '../domain/service.ts'
 import { isBeating } from '../domain/verdict.ts'
-import { decideCrash, planOfCrash, restartTurn, type CrashDecision, type CrashFacts } from '../engine/crash.ts'
+import { decideCrash, restartTurn, type CrashDecision, type CrashFacts } from '../engine/crash.ts'
 import { Holding } from '../executor/holding.ts'
 import { runOnLivingHost } from '../executor/living-host.ts'
 import { obeyOwner, restartGuest } from '../executor/restart-guest.ts'
+import { CrashCase, type Restart } from './crash-case.ts'
 import { lookAtCrashed } from './crash-look.ts'
-import {
-  endedByHostRows,
-  endingRows,
-  observedRows,
-  openingRows,
-  openSteps,
-  owesStop,
-  settlingRows,
-  shown,
-  wasRestarted,
-  type CrashSubject,
-} from './crash-rows.ts'
-import { restartScene } from './crash-scene.ts'
-import { incidentId } from './incident-id.ts'
 import type { CrashParts } from './crash-parts.ts'
-
-type Restart = Extract<CrashDecision, { do: 'restart' }>
+import { shown, type CrashSubject } from './crash-rows.ts'
+import { restartScene } from './crash-scene.ts'
 
 /**
  * A dying host reports its guests one by one. Shorter: Lifeboat reboots some while the host is dying; longer: every restart is later.
@@ -64,15 +48,12 @@ export class CrashRun {
   readonly host: HostName
   readonly instance: InstanceId
   readonly #parts: CrashParts
-  /** The run settles these when it ends. */
-  readonly #reports = new Map<string, Report>()
+  readonly #case: CrashCase
   /** By our monotonic clock. */
   #reportedAt: number
-  #incident: IncidentId | null = null
   #said = 'Lifeboat is looking at it'
   /** While a restart is under way. */
   #acting: AbortController | null = null
-  #isOver = false
   #looks = 0
   #changes = 0
   /** Of one that is held: when it is looked at again. */
@@ -82,12 +63,13 @@ export class CrashRun {
     this.#parts = parts
     this.host = subject.host
     this.instance = subject.instance
+    this.#case = new CrashCase(parts, subject)
     this.#reportedAt = parts.context.clock.now()
   }
 
   /** One more report of it, on record. */
   add(report: Report): void {
-    this.#reports.set(report.uuid, report)
+    this.#case.add(report)
   }
 
   /** A monitor reported it just now, whether that is on record or not: what the run saw before no longer counts. */
@@ -99,7 +81,7 @@ export class CrashRun {
 
   /** Goes on with an incident that an earlier run opened. */
   resume(incident: Incident): void {
-    this.#incident = incident.id
+    this.#case.resume(incident)
     this.#reportedAt -= settleMs
   }
 
@@ -110,18 +92,22 @@ export class CrashRun {
 
   /** Its end is on record: what is reported from now on is for another run. */
   get isOver(): boolean {
-    return this.#isOver
+    return this.#case.isOver
   }
 
   has(uuid: string): boolean {
-    return this.#reports.has(uuid)
+    return this.#case.has(uuid)
   }
 
   /** How its reports stand. */
   get standing(): Judgement {
-    const held = this.#open()?.held ?? null
+    const held = this.#case.open()?.held ?? null
     const isAsked = held !== null && holdsForAPerson.has(held.code)
-    return { status: isAsked ? 'error' : 'running', message: held?.message ?? this.#said, incident: this.#incident }
+    return {
+      status: isAsked ? 'error' : 'running',
+      message: held?.message ?? this.#said,
+      incident: this.#case.incident,
+    }
   }
 
   /** Resolves at its end, or when the daemon stops. Throws JOURNAL_UNAVAILABLE: then nothing was done that is not on record. */
@@ -141,8 +127,8 @@ export class CrashRun {
     if (this.#endIfTaken()) return null
     const waits = this.#whyNotNow()
     if (waits !== null) return this.#say(waits, askAgainMs)
-    const incident = this.#open()
-    if (incident !== undefined && this.#isUnderWay(incident)) return this.#restart(incident)
+    const incident = this.#case.open()
+    if (incident !== undefined && this.#case.isUnderWay(incident)) return this.#restart(incident)
     if (incident !== undefined && this.#isHeldStill(incident)) return askAgainMs
     const beganAt = this.#parts.context.clock.now()
     let facts: CrashFacts
@@ -165,11 +151,13 @@ export class CrashRun {
         this.#looks += 1
         return this.#say(decision.message, pauseAfter(this.#looks - 4, firstLookAgainMs, rarestLookMs))
       case 'nothing':
-        return this.#endWithNothing(decision, facts.instance)
+        this.#case.endWithNothing(decision, facts.instance)
+        return null
       case 'leave': {
-        this.#begin(facts, decision)
+        this.#case.begin(facts, decision)
         const { code, message } = decision
-        return this.#close({ outcome: 'left', code, message, after: shown(facts.instance) }, 'ignored')
+        this.#case.close({ outcome: 'left', code, message, after: shown(facts.instance) }, 'ignored')
+        return null
       }
       case 'restart':
         return this.#restartAs(decision, facts)
@@ -177,11 +165,14 @@ export class CrashRun {
   }
 
   async #restartAs(decision: Restart, facts: CrashFacts): Promise<number | null> {
-    const incident = this.#begin(facts, decision)
-    if (incident.mode === 'observe') return this.#end(observedRows(this.#subject(), decision.step))
+    const incident = this.#case.begin(facts, decision)
+    if (incident.mode === 'observe') {
+      this.#case.endAsObserved(decision.step)
+      return null
+    }
     const heldMs = this.#hold(incident)
     if (heldMs !== null) return heldMs
-    this.#enter(incident, decision)
+    this.#case.enter(incident, decision)
     return this.#restart(incident)
   }
 
@@ -217,21 +208,12 @@ export class CrashRun {
     return longHolds.has(held.code) ? override === null : !permissions.of(incident).allowed
   }
 
-  /** Enters the recipe that fits now; if one was tried before, in a round of its own. */
-  #enter(incident: Incident, { step, message }: Restart): void {
-    const { recipe, steps } = this.#recovery(incident)
-    if (recipe === step && steps.size === 0) return
-    const { host, instance } = this
-    const data = { recipe: step, because: message }
-    this.#append([{ kind: 'recipe.entered', incident: incident.id, host, instance, data }])
-  }
-
   async #restart(incident: Incident): Promise<number | null> {
     const abort = new AbortController()
     this.#acting = abort
     const signal = AbortSignal.any([abort.signal, this.#parts.signal])
     const mayAct = (): boolean => this.#whyNotNow() === null && this.#parts.store.openOn(this.host) === undefined
-    const scene = restartScene(this.#parts, { incident, recovery: this.#recovery(incident), signal, mayAct })
+    const scene = restartScene(this.#parts, { incident, recovery: this.#case.recovery(incident), signal, mayAct })
     try {
       const restarted = await restartGuest(scene)
       this.#looks = 0
@@ -240,13 +222,15 @@ export class CrashRun {
       const stopped = restarted.is === 'nothing' ? null : await obeyOwner(scene)
       if (stopped === null) return 0
       const message = 'its owner stopped it just as Lifeboat restarted it, so Lifeboat stopped it again'
-      return this.#close({ outcome: 'left', code: 'STOPPED_BY_OWNER', message, after: shown(stopped) }, 'finished')
+      this.#case.close({ outcome: 'left', code: 'STOPPED_BY_OWNER', message, after: shown(stopped) }, 'finished')
+      return null
     } catch (thrown) {
       const error = ensureError(thrown)
       if (error.code === 'SHUTDOWN') return askAgainMs
-      if (error.code === 'JOURNAL_UNAVAILABLE' || !owesStop(this.#recovery(incident))) throw error
+      if (error.code === 'JOURNAL_UNAVAILABLE' || !this.#case.owesStop(incident)) throw error
       const message = `its owner stopped it just as Lifeboat restarted it, and Lifeboat could not stop it again: ${error.message}`
-      return this.#fail(error, message)
+      this.#case.fail(error, message)
+      return null
     } finally {
       this.#acting = null
     }
@@ -258,23 +242,17 @@ export class CrashRun {
     this.#changes += 1
     if (is === 'changed' && this.#changes < changesAtMost)
       return pauseAfter(this.#changes, firstLookAgainMs, rarestLookMs)
-    return this.#fail(error, message)
-  }
-
-  #fail({ certainty, code }: LifeboatError, message: string): null {
-    return this.#close({ outcome: certainty === 'unknown' ? 'stuck' : 'failed', code, message, after: null }, 'failed')
-  }
-
-  #isUnderWay(incident: Incident): boolean {
-    return openSteps(incident, this.instance).length > 0 || owesStop(this.#recovery(incident))
+    this.#case.fail(error, message)
+    return null
   }
 
   #look(): Promise<CrashFacts> {
     const { context, hypervisors, signal } = this.#parts
     const { clock, cloud } = context
+    const { host, instance } = this
     return lookAtCrashed({
-      ...{ cloud, hypervisors, host: this.host, instance: this.instance, signal, rules: this.#rules() },
-      crashedAt: this.#crashedAt(),
+      ...{ cloud, hypervisors, host, instance, signal, rules: this.#rules() },
+      crashedAt: this.#case.crashedAt(),
       sinceMs: clock.now() - this.#reportedAt,
     })
   }
@@ -283,13 +261,6 @@ export class CrashRun {
     const { monitor, ownerPolicy } = this.#parts
     const { name, restart, policy } = monitor.segment(this.host)
     return { segment: name, restart, policy, owner: ownerPolicy() }
-  }
-
-  /** The earliest that is known, ms since the epoch: a sender's clock may be ahead. */
-  #crashedAt(): number {
-    const reported = [...this.#reports.values()].flatMap(({ generatedAt, receivedAt }) => [generatedAt, receivedAt])
-    const stamps = [...reported, this.#open()?.openedAt ?? ''].map((at) => Date.parse(at))
-    return Math.min(this.#parts.context.clock.wall(), ...stamps.filter((stamp) => !Number.isNaN(stamp)))
   }
 
   /** Why the run may neither act nor look now. Null: it may. */
@@ -304,73 +275,15 @@ export class CrashRun {
 
   /** The host failed as well, or a person took over. */
   #endIfTaken(): boolean {
-    const incident = this.#open()
+    const incident = this.#case.open()
     const hostIncident = this.#parts.store.openOn(this.host)
-    if (hostIncident !== undefined) this.#end(endedByHostRows(this.#subject(), incident, hostIncident.id))
+    if (hostIncident !== undefined) this.#case.endByHost(hostIncident.id)
     else if (incident === undefined || incident.cancelled === null) return false
     else {
       const message = `cancelled by ${incident.cancelled.by}: ${incident.cancelled.reason}`
-      this.#close({ outcome: 'left', code: 'CANCELLED', message, after: null }, 'failed', 'left-to-people')
+      this.#case.close({ outcome: 'left', code: 'CANCELLED', message, after: null }, 'failed', 'left-to-people')
     }
     return true
-  }
-
-  #endWithNothing(decision: Extract<CrashDecision, { do: 'nothing' }>, instance: Instance | null): null {
-    const { status, code, message } = decision
-    const incident = this.#open()
-    if (incident === undefined) return this.#end(settlingRows(this.#subject(), status, message))
-    const after = shown(instance)
-    if (code !== 'RUNS_AGAIN') return this.#close({ outcome: 'left', code, message, after }, status)
-    if (!wasRestarted(this.#recovery(incident)))
-      return this.#close({ outcome: 'recovered', code, message, after }, status)
-    const says = `restarted on ${this.host}, and its hypervisor says that it runs`
-    return this.#close({ outcome: 'recovered', code: 'RESTARTED', message: says, after }, status)
-  }
-
-  #close(outcome: Outcome, status: ReportEnd, end: IncidentEnd = 'done'): null {
-    return this.#end(endingRows(this.#subject(), outcome, status, end))
-  }
-
-  #end(rows: NewEntry[]): null {
-    this.#append(rows)
-    this.#isOver = true
-    if (this.#incident !== null) this.#parts.store.forgetClosed(this.#incident)
-    return null
-  }
-
-  /** The open incident, opened and planned if there is none yet. */
-  #begin(facts: CrashFacts, decision: Extract<CrashDecision, { do: 'leave' | 'restart' }>): Incident {
-    const known = this.#open()
-    if (known !== undefined) return known
-    const { store, monitor, mode, context } = this.#parts
-    const { instance } = facts
-    if (instance === null) throw new LifeboatError('INVARIANT', `nothing is known of ${this.instance}`)
-    const id = incidentId(`${this.host}-${this.instance.slice(0, 8)}`, context.clock.wall(), (taken) =>
-      store.has(taken),
-    )
-    const rules = { segment: monitor.segment(this.host).name, mode: mode() }
-    this.#append(openingRows(this.#subject(), id, planOfCrash(instance, decision, facts), rules))
-    this.#incident = id
-    return store.get(id)
-  }
-
-  #open(): Incident | undefined {
-    const incident = this.#incident === null ? undefined : this.#parts.store.inMemory(this.#incident)
-    return incident?.closed === null ? incident : undefined
-  }
-
-  #recovery(incident: Incident): InstanceRecovery {
-    const recovery = incident.instances.get(this.instance)
-    if (recovery === undefined) throw new LifeboatError('INVARIANT', `incident ${incident.id} has no plan`)
-    return recovery
-  }
-
-  #subject(): CrashSubject {
-    return { host: this.host, instance: this.instance, incident: this.#incident, reports: [...this.#reports.values()] }
-  }
-
-  #append(entries: NewEntry[]): void {
-    this.#parts.context.journal.append(entries)
   }
 
   #say(message: string, pauseMs: number): number {

@@ -1,0 +1,167 @@
+/**
+ * What is on record of one instance that crashed: its reports, and its incident if there is one. It writes every entry of the crash except
+ * those of the restart's steps. It decides nothing, and never asks the cloud: crash-run.ts does.
+ */
+import type { IncidentEnd, IncidentId, NewEntry } from '../domain/entry.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { Incident, InstanceRecovery } from '../domain/incident.ts'
+import type { Instance, InstanceId } from '../domain/instance.ts'
+import type { Outcome } from '../domain/outcome.ts'
+import type { Report } from '../domain/report.ts'
+import type { ReportEnd } from '../domain/report-words.ts'
+import type { HostName } from '../domain/service.ts'
+import { planOfCrash, type CrashDecision, type CrashFacts } from '../engine/crash.ts'
+import type { CrashParts } from './crash-parts.ts'
+import {
+  endedByHostRows,
+  endingRows,
+  observedRows,
+  openingRows,
+  openSteps,
+  owesStop,
+  settlingRows,
+  shown,
+  wasRestarted,
+  type CrashSubject,
+} from './crash-rows.ts'
+import { incidentId } from './incident-id.ts'
+
+export type Restart = Extract<CrashDecision, { do: 'restart' }>
+type Leave = Extract<CrashDecision, { do: 'leave' }>
+type Nothing = Extract<CrashDecision, { do: 'nothing' }>
+
+export class CrashCase {
+  readonly host: HostName
+  readonly instance: InstanceId
+  readonly #parts: CrashParts
+  /** They are settled when it ends. */
+  readonly #reports = new Map<string, Report>()
+  #incident: IncidentId | null = null
+  #isOver = false
+
+  constructor(parts: CrashParts, { host, instance }: Pick<CrashSubject, 'host' | 'instance'>) {
+    this.#parts = parts
+    this.host = host
+    this.instance = instance
+  }
+
+  /** One more report of it, on record. */
+  add(report: Report): void {
+    this.#reports.set(report.uuid, report)
+  }
+
+  has(uuid: string): boolean {
+    return this.#reports.has(uuid)
+  }
+
+  /** Goes on with an incident that an earlier run opened. */
+  resume(incident: Incident): void {
+    this.#incident = incident.id
+  }
+
+  /** Its end is on record: what is reported from now on is for another run. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Null: none was opened. */
+  get incident(): IncidentId | null {
+    return this.#incident
+  }
+
+  open(): Incident | undefined {
+    const incident = this.#incident === null ? undefined : this.#parts.store.inMemory(this.#incident)
+    return incident?.closed === null ? incident : undefined
+  }
+
+  recovery(incident: Incident): InstanceRecovery {
+    const recovery = incident.instances.get(this.instance)
+    if (recovery === undefined) throw new LifeboatError('INVARIANT', `incident ${incident.id} has no plan`)
+    return recovery
+  }
+
+  /** Whether a restart was begun, or an owner's stop is owed, and its end is not on record. */
+  isUnderWay(incident: Incident): boolean {
+    return openSteps(incident, this.instance).length > 0 || this.owesStop(incident)
+  }
+
+  owesStop(incident: Incident): boolean {
+    return owesStop(this.recovery(incident))
+  }
+
+  /** When it crashed, ms since the epoch: the earliest that is known, since a sender's clock may be ahead. */
+  crashedAt(): number {
+    const reported = [...this.#reports.values()].flatMap(({ generatedAt, receivedAt }) => [generatedAt, receivedAt])
+    const stamps = [...reported, this.open()?.openedAt ?? ''].map((at) => Date.parse(at))
+    return Math.min(this.#parts.context.clock.wall(), ...stamps.filter((stamp) => !Number.isNaN(stamp)))
+  }
+
+  /** The open incident, opened and planned if there is none yet. */
+  begin(facts: CrashFacts, decision: Leave | Restart): Incident {
+    const known = this.open()
+    if (known !== undefined) return known
+    const { store, monitor, mode, context } = this.#parts
+    const { instance } = facts
+    if (instance === null) throw new LifeboatError('INVARIANT', `nothing is known of ${this.instance}`)
+    const id = incidentId(`${this.host}-${this.instance.slice(0, 8)}`, context.clock.wall(), (taken) =>
+      store.has(taken),
+    )
+    const rules = { segment: monitor.segment(this.host).name, mode: mode() }
+    this.#append(openingRows(this.#subject(), id, planOfCrash(instance, decision, facts), rules))
+    this.#incident = id
+    return store.get(id)
+  }
+
+  /** Enters the recipe that fits now; if one was tried before, in a round of its own. */
+  enter(incident: Incident, { step, message }: Restart): void {
+    const { recipe, steps } = this.recovery(incident)
+    if (recipe === step && steps.size === 0) return
+    const { host, instance } = this
+    const data = { recipe: step, because: message }
+    this.#append([{ kind: 'recipe.entered', incident: incident.id, host, instance, data }])
+  }
+
+  /** Ends it, and its incident if there is one. */
+  endWithNothing({ status, code, message }: Nothing, instance: Instance | null): void {
+    const incident = this.open()
+    if (incident === undefined) return this.#end(settlingRows(this.#subject(), status, message))
+    const after = shown(instance)
+    if (code !== 'RUNS_AGAIN') return this.close({ outcome: 'left', code, message, after }, status)
+    if (!wasRestarted(this.recovery(incident)))
+      return this.close({ outcome: 'recovered', code, message, after }, status)
+    const says = `restarted on ${this.host}, and its hypervisor says that it runs`
+    this.close({ outcome: 'recovered', code: 'RESTARTED', message: says, after }, status)
+  }
+
+  /** Ends it and its incident. */
+  close(outcome: Outcome, status: ReportEnd, end: IncidentEnd = 'done'): void {
+    this.#end(endingRows(this.#subject(), outcome, status, end))
+  }
+
+  fail({ certainty, code }: LifeboatError, message: string): void {
+    this.close({ outcome: certainty === 'unknown' ? 'stuck' : 'failed', code, message, after: null }, 'failed')
+  }
+
+  endAsObserved(step: Restart['step']): void {
+    this.#end(observedRows(this.#subject(), step))
+  }
+
+  /** The host failed as well: its own incident recovers the instance. */
+  endByHost(hostIncident: IncidentId): void {
+    this.#end(endedByHostRows(this.#subject(), this.open(), hostIncident))
+  }
+
+  #end(rows: NewEntry[]): void {
+    this.#append(rows)
+    this.#isOver = true
+    if (this.#incident !== null) this.#parts.store.forgetClosed(this.#incident)
+  }
+
+  #subject(): CrashSubject {
+    return { host: this.host, instance: this.instance, incident: this.#incident, reports: [...this.#reports.values()] }
+  }
+
+  #append(entries: NewEntry[]): void {
+    this.#parts.context.journal.append(entries)
+  }
+}
