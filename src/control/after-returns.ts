@@ -43,7 +43,7 @@ const askAgainMs = 500
 export interface AfterReturnsParts {
   context: ExecutorContext
   queue: SharedQueue
-  monitor: Pick<Monitor, 'verdict' | 'segment' | 'frozen'>
+  monitor: Pick<Monitor, 'verdict' | 'segment' | 'frozen' | 'cloudNow'>
   store: IncidentStore
   orders: Orders
   mode: () => 'observe' | 'armed'
@@ -259,7 +259,7 @@ export class AfterReturns {
     const run = runOnLivingHost(context, id, host, signal)
     const { maxParallelPerHost, priority } = monitor.segment(host)
     const slots = new Slots(queue, maxParallelPerHost, priority)
-    const cloudTime = { cloudTimeMs: clock.wall() }
+    const cloudTime = { cloudTimeMs: monitor.cloudNow() }
     const hostWatch = new HostWatch({ cloud, clock, observer, host, signal, tickMs: settings.tickMs, ...cloudTime })
     const gate = this.#gate(record, signal)
     const trouble = new CloudTrouble(run, this.#logged(record))

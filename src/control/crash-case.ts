@@ -2,6 +2,7 @@
  * What is on record of one instance that crashed: its reports, and its incident if there is one. It writes every entry of the crash except
  * those of the restart's steps. It decides nothing, and never asks the cloud: crash-run.ts does.
  */
+import { onOurClock } from '../domain/clock.ts'
 import type { IncidentEnd, IncidentId, NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Incident, InstanceRecovery } from '../domain/incident.ts'
@@ -36,6 +37,8 @@ export class CrashCase {
   readonly #parts: CrashParts
   /** They are settled when it ends. */
   readonly #reports = new Map<string, Report>()
+  /** When Lifeboat first heard of it, by our monotonic clock. */
+  #heardAt = Infinity
   #incident: IncidentId | null = null
   #isOver = false
 
@@ -48,6 +51,7 @@ export class CrashCase {
   /** One more report of it, on record. */
   add(report: Report): void {
     this.#reports.set(report.uuid, report)
+    this.#heard(report.receivedAt)
   }
 
   has(uuid: string): boolean {
@@ -57,6 +61,7 @@ export class CrashCase {
   /** Goes on with an incident that an earlier run opened. */
   resume(incident: Incident): void {
     this.#incident = incident.id
+    this.#heard(incident.openedAt)
   }
 
   /** Its end is on record: what is reported from now on is for another run. */
@@ -89,11 +94,13 @@ export class CrashCase {
     return owesStop(this.recovery(incident))
   }
 
-  /** When it crashed, ms since the epoch: the earliest that is known, since a sender's clock may be ahead. */
+  /** When it crashed by the cloud's clock, ms since the epoch: the earliest that is known, since a sender's clock may be ahead. */
   crashedAt(): number {
-    const reported = [...this.#reports.values()].flatMap(({ generatedAt, receivedAt }) => [generatedAt, receivedAt])
-    const stamps = [...reported, this.open()?.openedAt ?? ''].map((at) => Date.parse(at))
-    return Math.min(this.#parts.context.clock.wall(), ...stamps.filter((stamp) => !Number.isNaN(stamp)))
+    const { monitor, context } = this.#parts
+    const cloudNow = monitor.cloudNow()
+    const heardAt = cloudNow - Math.max(0, context.clock.now() - this.#heardAt)
+    const stamps = [...this.#reports.values()].map(({ generatedAt }) => Date.parse(generatedAt))
+    return Math.min(heardAt, ...stamps.filter((stamp) => !Number.isNaN(stamp)))
   }
 
   /** The open incident, opened and planned if there is none yet. */
@@ -149,6 +156,10 @@ export class CrashCase {
   /** The host failed as well: its own incident recovers the instance. */
   endByHost(hostIncident: IncidentId): void {
     this.#end(endedByHostRows(this.#subject(), this.open(), hostIncident))
+  }
+
+  #heard(at: string): void {
+    this.#heardAt = Math.min(this.#heardAt, onOurClock(this.#parts.context.clock, at))
   }
 
   #end(rows: NewEntry[]): void {

@@ -10,7 +10,7 @@ import type { IncidentStore } from './incident-store.ts'
 export interface InstanceFailuresParts {
   context: ExecutorContext
   queue: SharedQueue
-  monitor: Pick<Monitor, 'verdict' | 'segment' | 'frozen'>
+  monitor: Pick<Monitor, 'verdict' | 'segment' | 'frozen' | 'cloudNow'>
   store: IncidentStore
   mode: () => 'observe' | 'armed'
   ownerPolicy: () => OwnerPolicySettings

@@ -1,7 +1,12 @@
-/** What the journal tells of earlier crashes: how often an instance was restarted, and how many crashed on its host. */
-import { Moments } from '../domain/clock.ts'
-import { crashesWithinMs, isStopAgain, type RestartRules } from '../domain/instance-failure.ts'
+/**
+ * What the journal tells of earlier crashes: how often an instance was restarted, and how many crashed on its host.
+ *
+ * Ages are measured by the monotonic clock: this notes the moment of each entry as it is written. Only entries of earlier runs have nothing
+ * but their stamps; those are converted with the clocks as they stood when the daemon started.
+ */
 import type { Clock } from '../domain/clock.ts'
+import type { Entry, EntryKind } from '../domain/entry.ts'
+import { crashesWithinMs, isStopAgain, type RestartRules } from '../domain/instance-failure.ts'
 import type { InstanceId } from '../domain/instance.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { HostName } from '../domain/service.ts'
@@ -9,39 +14,64 @@ import type { HostName } from '../domain/service.ts'
 /** How many crashes of one instance are read: more than Lifeboat can restart within the longest time. */
 const crashesAtMost = 100
 
+/** Crashes that are read of one host. Fewer: in a storm of crashes, of the same few instances, others are not counted. */
+const crashesOnHostAtMost = 1_000
+
+/** Steps that are read of one instance: a restart has one, and a few more that Nova refused. */
+const stepsAtMost = 1_000
+
+/** So many entries' moments are remembered. An older entry's stamp is converted instead. */
+const momentsKept = 20_000
+
+/** Entries whose age matters here. */
+const aged: ReadonlySet<EntryKind> = new Set(['instance.failed', 'step.issued'])
+
 export class CrashRecord {
   readonly #journal: Pick<Journal, 'read'>
   readonly #clock: Clock
-  readonly #moments: Moments
+  readonly #startedAt: { now: number; wall: number }
+  /** By sequence, monotonic ms, oldest first. */
+  readonly #moments = new Map<number, number>()
 
-  constructor(journal: Pick<Journal, 'read'>, clock: Clock) {
+  constructor(journal: Pick<Journal, 'read' | 'onAppend'>, clock: Clock) {
     this.#journal = journal
     this.#clock = clock
-    this.#moments = new Moments(clock)
+    this.#startedAt = { now: clock.now(), wall: clock.wall() }
+    journal.onAppend((entry) => this.#note(entry))
   }
 
   /** When Lifeboat restarted the instance after a crash, by our monotonic clock. */
   restarts(instance: InstanceId, { withinMs }: RestartRules): number[] {
-    const crashes = this.#journal.read({
-      instance,
-      kinds: ['instance.failed'],
-      newestFirst: true,
-      limit: crashesAtMost,
-    })
+    const crashes = this.#read({ instance, kinds: ['instance.failed'], limit: crashesAtMost })
     const incidents = new Set(crashes.map(({ incident }) => incident))
-    return this.#journal
-      .read({ instance, kinds: ['step.issued'], since: this.#ago(withinMs) })
+    return this.#read({ instance, kinds: ['step.issued'], limit: stepsAtMost })
       .filter(({ incident, step }) => incidents.has(incident) && step !== null && !isStopAgain(step))
-      .map(({ at }) => this.#moments.of(at))
+      .map((entry) => this.#momentOf(entry))
+      .filter((moment) => this.#clock.now() - moment < withinMs)
   }
 
   /** Instances whose guests crashed on the host lately. */
   crashesOn(host: HostName): number {
-    const crashes = this.#journal.read({ host, kinds: ['instance.failed'], since: this.#ago(crashesWithinMs) })
+    const crashes = this.#read({ host, kinds: ['instance.failed'], limit: crashesOnHostAtMost }).filter(
+      (entry) => this.#clock.now() - this.#momentOf(entry) < crashesWithinMs,
+    )
     return new Set(crashes.map(({ instance }) => instance)).size
   }
 
-  #ago(ms: number): string {
-    return new Date(this.#clock.wall() - ms).toISOString()
+  #read(filter: Parameters<Journal['read']>[0]): Entry[] {
+    return this.#journal.read({ ...filter, newestFirst: true })
+  }
+
+  #note({ kind, seq }: Entry): void {
+    if (!aged.has(kind)) return
+    this.#moments.set(seq, this.#clock.now())
+    const [oldest] = this.#moments.keys()
+    if (this.#moments.size > momentsKept && oldest !== undefined) this.#moments.delete(oldest)
+  }
+
+  /** A stamp from the future, which a clock that was set back leaves behind, counts as the daemon's start. */
+  #momentOf({ seq, at }: Entry): number {
+    const { now, wall } = this.#startedAt
+    return this.#moments.get(seq) ?? now - Math.max(0, wall - Date.parse(at))
   }
 }

@@ -27,6 +27,7 @@ export function restartScene(
   { incident: { id, host }, recovery, signal, mayAct }: Restarting,
 ): RestartScene {
   const { clock, cloud, observer, settings, permissions } = context
+  const cloudTime = { cloudTimeMs: monitor.cloudNow() }
   const run = runOnLivingHost(context, id, host, signal)
   const { maxParallelPerHost, priority } = monitor.segment(host)
   const isOpen = (act?: Act): boolean => {
@@ -35,7 +36,7 @@ export function restartScene(
   }
   return {
     ...{ run, recovery },
-    watch: new HostWatch({ cloud, clock, observer, host, signal, tickMs: settings.tickMs, cloudTimeMs: clock.wall() }),
+    watch: new HostWatch({ cloud, clock, observer, host, signal, tickMs: settings.tickMs, ...cloudTime }),
     slots: new Slots(queue, maxParallelPerHost, priority),
     trouble: new CloudTrouble(run, new Holding(run)),
     gate: {

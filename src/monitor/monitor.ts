@@ -145,6 +145,11 @@ export class Monitor {
     return this.#reader.lastRead()
   }
 
+  /** The cloud's own time as its last reading told, ms since the epoch; until one has, that of our wall clock. */
+  cloudNow(): number {
+    return this.#reader.cloudNow() ?? this.#clock.wall()
+  }
+
   frozen(): Frozen | null {
     return this.#judge.frozen()
   }

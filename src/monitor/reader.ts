@@ -47,6 +47,7 @@ export class Reader {
   #underWay: AbortController | null = null
   #lastRead: Reading | null = null
   #tookMs = 0
+  #cloudOffsetMs: number | null = null
   #error: string | null = null
 
   constructor(parts: {
@@ -71,6 +72,14 @@ export class Reader {
   /** The last reading of the services that was good, of a poll or of a look at one host; null before the first. */
   lastRead(): Reading | null {
     return this.#lastRead
+  }
+
+  /**
+   * The cloud's own time by the last reading, ms since the epoch; null where no reading told. At most as long behind as that answer took,
+   * and a second more, for it tells whole seconds.
+   */
+  cloudNow(): number | null {
+    return this.#cloudOffsetMs === null ? null : this.#clock.now() + this.#cloudOffsetMs
   }
 
   /** Why the last look that ended read nothing; null: it did, or there was none. */
@@ -120,6 +129,7 @@ export class Reader {
       return
     }
     this.#error = null
+    if (services.serverTimeMs !== null) this.#cloudOffsetMs = services.serverTimeMs - (askedAt + services.tookMs)
     const tookMs = answeredAt - askedAt
     this.#lastRead = { askedAt, usuallyMs: Math.min(tookMs, this.#tookMs) }
     this.#tookMs = tookMs

@@ -1,6 +1,7 @@
 /** Crash reports in the running daemon, where it is their number that counts. How single crashes end is told by the scenarios. */
 import { describe, expect, it } from 'vitest'
 import type { JournalWriter } from '../../src/journal/journal.ts'
+import { People } from '../../src/rehearsal/people.ts'
 import { SmallWorld } from '../daemon/small-world.ts'
 
 const heldForMs = 600_000
@@ -115,6 +116,98 @@ describe('a crash that is reported in the moment in which the crash before it en
     })()
   })
 })
+
+describe('a daemon whose clock is ahead of the clock of Nova', () => {
+  const aheadMs = 60_000
+
+  it(
+    'finds and counts the reboot whose answer was lost',
+    SmallWorld.run({}, async (world) => {
+      const { simulator, journal } = world
+      const { uuid } = simulator.addInstance({ host: 'cmp01', name: 'web', metadata: { HA_Enabled: 'true' } })
+      world.stepWall(aheadMs)
+      simulator.apiFault({ kind: 'drop-after', body: /reboot/, times: 1 })
+      simulator.crashGuest(uuid, { unheard: true })
+      reportCrash(world, uuid)
+      const { instances } = await world.ended('cmp01')
+      expect(instances.get(uuid)?.outcome?.code).toBe('RESTARTED')
+      expect(journal.read({ instance: uuid, kinds: ['step.issued'] })).toHaveLength(1)
+      expect(world.writes().filter((write) => write.includes('reboot'))).toHaveLength(1)
+    }),
+  )
+
+  it(
+    'finds the stop that its owner gave while it was rebooted',
+    SmallWorld.run({}, async (world) => {
+      const { simulator, journal, clock } = world
+      const owners = new People(simulator, (id) => id)
+      const { uuid } = simulator.addInstance({ host: 'cmp01', name: 'web', metadata: { HA_Enabled: 'true' } })
+      world.stepWall(aheadMs)
+      simulator.apiFault({ kind: 'act-late', body: /reboot/, times: 1, delayMs: 5_000 })
+      simulator.crashGuest(uuid, { unheard: true })
+      reportCrash(world, uuid)
+      await world.until(() => journal.read({ instance: uuid, kinds: ['step.intended'] }).length > 0)
+      await clock.run(owners.server({ instance: uuid, action: 'os-stop', as: 'tenant' }))
+      await world.ended('cmp01')
+      expect(simulator.truth().running[uuid] ?? []).toEqual([])
+    }),
+  )
+})
+
+describe('a wall clock that is set', () => {
+  it.each([['forward'], ['back']])(
+    '%s gives a guest that crashes again and again no restarts beyond the allowed ones',
+    async (direction) => {
+      await SmallWorld.run({}, async (world) => {
+        const { uuid } = world.simulator.addInstance({
+          host: 'cmp01',
+          name: 'web',
+          metadata: { HA_Enabled: 'true' },
+        })
+        for (let crash = 0; crash < 3; crash++) {
+          world.simulator.crashGuest(uuid, { unheard: true })
+          const reported = reportCrash(world, uuid)
+          await world.until(() => statusOf(world, reported) === 'finished')
+          world.stepWall(direction === 'forward' ? 2 * 3_600_000 : -2 * 3_600_000)
+          await world.clock.advance(1_000)
+        }
+        world.simulator.crashGuest(uuid, { unheard: true })
+        reportCrash(world, uuid)
+        await world.until(() => open(world)[0]?.held?.code === 'RESTARTS_SPENT')
+      })()
+    },
+  )
+
+  it(
+    'back holds restarts on a host no longer than ten minutes after its last crash',
+    SmallWorld.run({}, async (world) => {
+      const guests = Array.from({ length: 6 }, (_, n) =>
+        world.simulator.addInstance({ host: 'cmp01', name: `web-${n}`, metadata: { HA_Enabled: 'true' } }),
+      )
+      for (const { uuid } of guests) {
+        world.simulator.crashGuest(uuid, { unheard: true })
+        reportCrash(world, uuid)
+      }
+      await world.until(() => open(world).some(({ held }) => held?.code === 'CRASHES_ON_HOST'))
+      world.stepWall(-6 * 3_600_000)
+      await world.until(() => open(world).length === 0, 660_000)
+      expect(guests.map(({ uuid }) => world.simulator.truth().running[uuid])).toEqual(guests.map(() => ['cmp01']))
+    }),
+  )
+})
+
+function reportCrash({ daemon, clock }: SmallWorld, uuid: string): string {
+  const payload = { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_FAILED', instance_uuid: uuid }
+  const generatedAt = new Date(clock.wall()).toISOString()
+  const order = { about: 'VM' as const, host: 'cmp01', payload, by: 'monitor', via: null, generatedAt }
+  return daemon.reports.receive(order).uuid
+}
+
+function statusOf({ daemon }: SmallWorld, uuid: string): string | undefined {
+  return daemon.reports.list().find((report) => report.uuid === uuid)?.status
+}
+
+const open = ({ daemon }: SmallWorld) => daemon.operations.incidents({ host: 'cmp01', open: true })
 
 const closedOfHost = ({ daemon }: SmallWorld) =>
   daemon.operations.incidents({ host: 'cmp01' }).filter(({ crashed, ended }) => crashed === null && ended !== null)
