@@ -10,7 +10,14 @@ import type { Cloud } from '../domain/cloud.ts'
 import { ensureError, type ErrorCode } from '../domain/errors.ts'
 import type { Aggregate, Instance, InstanceId } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
-import { decideCrash, isJudgedByHypervisor, type CrashFacts, type CrashRules, type LiveLook } from '../engine/crash.ts'
+import {
+  decideCrash,
+  isJudgedByHypervisor,
+  type CancelledCrash,
+  type CrashFacts,
+  type CrashRules,
+  type LiveLook,
+} from '../engine/crash.ts'
 
 /** After a silence Lifeboat asks about no instance of that host for this long. Longer: guests wait although nova-compute is back. */
 const silentForMs = 10_000
@@ -62,9 +69,10 @@ export interface CrashLook {
   hypervisors: Hypervisors
   host: HostName
   instance: InstanceId
-  /** ms since the epoch. */
+  /** By the cloud's clock, ms since the epoch. */
   crashedAt: number
   sinceMs: number
+  cancelled: CancelledCrash | null
   rules: CrashRules
   signal: AbortSignal
 }
@@ -72,10 +80,10 @@ export interface CrashLook {
 /** Throws what reading the cloud throws. */
 export async function lookAtCrashed(look: CrashLook): Promise<CrashFacts> {
   const { cloud, host, rules, signal } = look
-  const { crashedAt, sinceMs } = look
+  const { crashedAt, sinceMs, cancelled } = look
   const instance = await getInstance(look)
   const unread: CrashFacts = {
-    ...{ host, instance, crashedAt, sinceMs, aggregates: [] as Aggregate[] },
+    ...{ host, instance, crashedAt, sinceMs, cancelled, aggregates: [] as Aggregate[] },
     ...{ live: null, actions: null, encrypted: false, mayActForProject: false },
   }
   if (instance === null || instance.host !== host) return unread
@@ -84,7 +92,7 @@ export async function lookAtCrashed(look: CrashLook): Promise<CrashFacts> {
   if (decideCrash(known, rules).do === 'nothing') return known
   const [live, actions, volumes] = await Promise.all([
     isJudgedByHypervisor(instance) ? look.hypervisors.ask(host, instance.id, signal) : null,
-    instance.vmState === 'stopped' ? cloud.listActions(instance.id, { signal }) : null,
+    instance.vmState === 'stopped' || cancelled !== null ? cloud.listActions(instance.id, { signal }) : null,
     instance.volumeIds.length === 0
       ? new Map<string, { encrypted: boolean }>()
       : cloud.getVolumes(instance.volumeIds, { signal }),

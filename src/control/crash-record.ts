@@ -1,5 +1,6 @@
 /**
- * What the journal tells of earlier crashes: how often an instance was restarted, and how many crashed on its host.
+ * What the journal tells of earlier crashes: how often an instance was restarted, how many crashed on its host, and whether a person
+ * cancelled the last one.
  *
  * Ages are measured by the monotonic clock: this notes the moment of each entry as it is written. Only entries of earlier runs have nothing
  * but their stamps; those are converted with the clocks as they stood when the daemon started.
@@ -10,6 +11,7 @@ import { crashesWithinMs, isStopAgain, type RestartRules } from '../domain/insta
 import type { InstanceId } from '../domain/instance.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { HostName } from '../domain/service.ts'
+import type { CancelledCrash } from '../engine/crash.ts'
 
 /** How many crashes of one instance are read: more than Lifeboat can restart within the longest time. */
 const crashesAtMost = 100
@@ -24,7 +26,7 @@ const stepsAtMost = 1_000
 const momentsKept = 20_000
 
 /** Entries whose age matters here. */
-const aged: ReadonlySet<EntryKind> = new Set(['instance.failed', 'step.issued'])
+const aged: ReadonlySet<EntryKind> = new Set(['instance.failed', 'step.issued', 'incident.closed'])
 
 export class CrashRecord {
   readonly #journal: Pick<Journal, 'read'>
@@ -58,6 +60,20 @@ export class CrashRecord {
     return new Set(crashes.map(({ instance }) => instance)).size
   }
 
+  /**
+   * Its last crash on that host, if a person cancelled the incident.
+   * @param cloudNow the cloud's own time, ms since the epoch
+   */
+  cancelled(instance: InstanceId, host: HostName, cloudNow: number): CancelledCrash | null {
+    const [opened] = this.#read({ instance, kinds: ['instance.failed'], limit: 1 })
+    if (opened === undefined || opened.host !== host || opened.incident === null) return null
+    const [closed] = this.#read({ incident: opened.incident, kinds: ['incident.closed'], limit: 1 })
+    if (closed?.kind !== 'incident.closed' || closed.data.outcome !== 'left-to-people') return null
+    const issued = this.#read({ incident: opened.incident, kinds: ['step.issued'], limit: stepsAtMost })
+    const toCloud = (entry: Entry): number => cloudNow - (this.#clock.now() - this.#momentOf(entry))
+    return { openedAt: toCloud(opened), closedAt: toCloud(closed), requests: issued.flatMap(requestOf) }
+  }
+
   #read(filter: Parameters<Journal['read']>[0]): Entry[] {
     return this.#journal.read({ ...filter, newestFirst: true })
   }
@@ -74,4 +90,9 @@ export class CrashRecord {
     const { now, wall } = this.#startedAt
     return this.#moments.get(seq) ?? now - Math.max(0, wall - Date.parse(at))
   }
+}
+
+function requestOf(entry: Entry): string[] {
+  const requestId = entry.kind === 'step.issued' ? entry.data.requestId : null
+  return requestId === null ? [] : [requestId]
 }

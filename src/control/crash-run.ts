@@ -247,13 +247,14 @@ export class CrashRun {
   }
 
   #look(): Promise<CrashFacts> {
-    const { context, hypervisors, signal } = this.#parts
+    const { context, hypervisors, record, monitor, signal } = this.#parts
     const { clock, cloud } = context
     const { host, instance } = this
     return lookAtCrashed({
       ...{ cloud, hypervisors, host, instance, signal, rules: this.#rules() },
       crashedAt: this.#case.crashedAt(),
       sinceMs: clock.now() - this.#reportedAt,
+      cancelled: record.cancelled(instance, host, monitor.cloudNow()),
     })
   }
 

@@ -109,6 +109,10 @@ export const crashCodes = {
     is: 'left',
     means: 'It has an encrypted volume, and Lifeboat may not fetch its key: its owner must start it',
   },
+  CANCELLED: {
+    is: 'left',
+    means: 'A person cancelled its incident, and nobody has started it since: it stays off',
+  },
   HOST_FAILED: { is: 'left', means: 'Its host failed as well: the incident of the host recovers it now' },
 } as const satisfies Record<string, CrashMeaning>
 

@@ -29,3 +29,9 @@ export function lastOrder(actions: readonly InstanceAction[]): 'start' | 'stop' 
   const last = cameThrough(actions, ['start', 'stop', 'reboot']).find((action) => !byPowerSync(action))
   return last === undefined ? null : last.action === 'stop' ? 'stop' : 'start'
 }
+
+/** When it was last started or rebooted, by anyone, ms since the epoch; -Infinity when it never was. */
+export function lastStartMs(actions: readonly InstanceAction[]): number {
+  const [last] = cameThrough(actions, ['start', 'reboot'])
+  return last === undefined ? -Infinity : cloudTimeMs(last.startedAt)
+}

@@ -9,7 +9,7 @@ import { cloudTimeMs } from '../domain/cloud-time.ts'
 import { crashRule, type CrashCode, type RestartRules } from '../domain/instance-failure.ts'
 import { powerState, type Aggregate, type Instance, type InstanceAction } from '../domain/instance.ts'
 import type { InstancePlan, Recipe, StepKind } from '../domain/plan.ts'
-import { byPowerSync, lastOrder, powerActions } from '../domain/power-history.ts'
+import { byPowerSync, lastOrder, lastStartMs, powerActions } from '../domain/power-history.ts'
 import type { InstancePolicy } from '../domain/segment.ts'
 import type { HostName } from '../domain/service.ts'
 import { ownerPolicyOf, type OwnerPolicySettings } from './owner-policy.ts'
@@ -30,10 +30,20 @@ export interface CrashFacts {
   /** Unread volumes count as encrypted. */
   encrypted: boolean
   mayActForProject: boolean
-  /** When it crashed, as the report tells, ms since the epoch. */
+  /** When it crashed, as the report tells, by the cloud's clock, ms since the epoch. */
   crashedAt: number
+  /** Its last crash on this host, if a person cancelled the incident. Then `actions` were read. */
+  cancelled: CancelledCrash | null
   /** Time since the report came, by our monotonic clock. */
   sinceMs: number
+}
+
+/** Times are the cloud's, in ms since the epoch. */
+export interface CancelledCrash {
+  openedAt: number
+  closedAt: number
+  /** Ids of what Lifeboat had sent for it before it was cancelled. */
+  requests: readonly string[]
 }
 
 export interface CrashRules {
@@ -46,7 +56,14 @@ export interface CrashRules {
 /** Why Lifeboat begins nothing, or has nothing more to do. */
 type NothingCode = Extract<
   CrashCode,
-  'INSTANCE_GONE' | 'MOVED_BY_OTHERS' | 'NO_GUEST' | 'NOT_ASKED' | 'RUNS_AGAIN' | 'STOPPED_BY_OWNER' | 'OFF_BEFORE'
+  | 'INSTANCE_GONE'
+  | 'MOVED_BY_OTHERS'
+  | 'NO_GUEST'
+  | 'NOT_ASKED'
+  | 'RUNS_AGAIN'
+  | 'STOPPED_BY_OWNER'
+  | 'OFF_BEFORE'
+  | 'CANCELLED'
 >
 
 export type CrashDecision =
@@ -69,7 +86,8 @@ const taskAtMostMs = 600_000
 
 /**
  * The power sync's stop may be dated this much before the crash: clocks differ, and a monitor that gets no answer reports for two minutes.
- * Larger: Lifeboat restarts a guest that had shut itself down before; smaller: a guest that was reported late stays off.
+ * Larger: Lifeboat restarts a guest that had shut itself down before; smaller: a guest that was reported late stays off. A crash that is
+ * reported within this time after a cancel is taken for the cancelled one.
  */
 const clockMarginMs = 180_000
 
@@ -174,13 +192,30 @@ function unlessItRuns({ live, sinceMs }: CrashFacts, otherwise: CrashDecision): 
   return otherwise
 }
 
-function restart({ encrypted, mayActForProject }: CrashFacts, step: 'reboot' | 'start', why: string): CrashDecision {
+function restart(facts: CrashFacts, step: 'reboot' | 'start', why: string): CrashDecision {
+  const { encrypted, mayActForProject } = facts
+  if (isOfCancelled(facts))
+    return nothing('CANCELLED', 'A person cancelled its incident, and nobody has started it since, so it stays off')
   if (encrypted && !mayActForProject)
     return leave(
       'ENCRYPTED_WITHOUT_KEY',
       'it has an encrypted volume, and Lifeboat may not fetch its key: its owner must start it',
     )
   return { do: 'restart', step, message: why }
+}
+
+/**
+ * Whether the report tells of the crash whose incident a person cancelled: reports come late and repeatedly. Once anyone has started the
+ * instance after the cancel, it can only be another crash.
+ */
+function isOfCancelled({ cancelled, actions, instance, crashedAt }: CrashFacts): boolean {
+  if (cancelled === null) return false
+  const known = actions ?? []
+  const byOthers = known.filter(({ requestId }) => !cancelled.requests.includes(requestId))
+  if (lastStartMs(byOthers) >= cancelled.closedAt) return false
+  if (crashedAt - clockMarginMs <= cancelled.closedAt) return true
+  // Off without a break since that crash, however late the report is.
+  return instance?.vmState === 'stopped' && lastStartMs(known) < cancelled.openedAt
 }
 
 function leave(code: CrashCode, why: string): CrashDecision {

@@ -117,6 +117,27 @@ describe('a crash that is reported in the moment in which the crash before it en
   })
 })
 
+describe('a report of a crash whose incident a person has cancelled', () => {
+  it(
+    'restarts nothing',
+    SmallWorld.run({}, async (world) => {
+      const { simulator, daemon } = world
+      const { uuid } = simulator.addInstance({ host: 'cmp01', name: 'web', metadata: { HA_Enabled: 'true' } })
+      await daemon.operations.pause({ by: 'ann', reason: 'network works', until: null })
+      simulator.crashGuest(uuid, { unheard: true })
+      reportCrash(world, uuid)
+      await world.until(() => world.incident('cmp01')?.held?.code === 'PAUSED')
+      await daemon.operations.cancel(world.incident('cmp01')?.id ?? '', { by: 'ann', reason: 'it is to stay off' })
+      await world.ended('cmp01')
+      await daemon.operations.resume({ by: 'ann', reason: 'done' })
+      const late = reportCrash(world, uuid)
+      await world.until(() => statusOf(world, late) !== 'running')
+      expect(statusOf(world, late)).toBe('ignored')
+      expect(simulator.truth().running[uuid] ?? []).toEqual([])
+    }),
+  )
+})
+
 describe('a daemon whose clock is ahead of the clock of Nova', () => {
   const aheadMs = 60_000
 

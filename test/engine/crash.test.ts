@@ -25,7 +25,7 @@ function facts(changes: Partial<CrashFacts> = {}): CrashFacts {
     host: 'cmp01',
     instance: instance({ host: 'cmp01', metadata: asked }),
     ...{ live: 'off', actions: null, aggregates: [], encrypted: false, mayActForProject: false },
-    ...{ crashedAt, sinceMs: 3_000 },
+    ...{ crashedAt, sinceMs: 3_000, cancelled: null },
     ...changes,
   }
 }
@@ -166,6 +166,48 @@ describe('an instance that was reported crashed', () => {
   })
 })
 
+describe('a crash that is reported after a person cancelled one of the same instance', () => {
+  const cancelled = { openedAt: crashedAt, closedAt: crashedAt + 60_000, requests: ['req-ours'] }
+  const minutesLater = (minutes: number): number => cancelled.closedAt + minutes * 60_000
+  const bySyncAfter = bySync('2026-11-20T10:05:00')
+
+  test.each<[string, Partial<CrashFacts>, object]>([
+    ['is the cancelled one while it is not clearly later', { crashedAt: minutesLater(3) }, { code: 'CANCELLED' }],
+    ['is another one three minutes after the cancel', { crashedAt: minutesLater(3) + 1 }, { do: 'restart' }],
+    [
+      'is the cancelled one, however late, while the instance has been off since',
+      { ...like({ vmState: 'stopped' }), crashedAt: minutesLater(6), actions: [bySyncAfter] },
+      { code: 'CANCELLED' },
+    ],
+    [
+      'is another one as soon as someone has started the instance since',
+      { crashedAt: minutesLater(0.5), actions: [action('start', '2026-11-20T10:01:10'), bySyncAfter] },
+      { do: 'restart' },
+    ],
+    [
+      'is the cancelled one if the only start since is the one that Lifeboat had sent before',
+      { crashedAt: minutesLater(1), actions: [action('reboot', '2026-11-20T10:01:02', { requestId: 'req-ours' })] },
+      { code: 'CANCELLED' },
+    ],
+    [
+      'is another one, reported late, of a guest that was started between the crash and the cancel',
+      {
+        ...like({ vmState: 'stopped' }),
+        crashedAt: minutesLater(6),
+        actions: [bySyncAfter, action('reboot', '2026-11-20T10:00:10', { requestId: 'req-ours' })],
+      },
+      { do: 'restart', step: 'start' },
+    ],
+    [
+      'is the cancelled one if the only restart is the one that came before the cancel',
+      { crashedAt: minutesLater(1), actions: [action('reboot', '2026-11-20T10:00:10')] },
+      { code: 'CANCELLED' },
+    ],
+  ])('%s', (_title, changes, expected) => {
+    expect(decideCrash(facts({ cancelled, actions: [], ...changes }), rules)).toMatchObject(expected)
+  })
+})
+
 /** What fits a row: facts, and what Nova shows of the instance. */
 type Fitting = [facts: Partial<CrashFacts>, shown: Parameters<typeof instance>[0]]
 
@@ -192,6 +234,17 @@ const rows: [name: string, fits: Fitting, is: object][] = [
   ],
   ['CRASHED_UNEXPLAINED', [{ actions: [] }, { vmState: 'stopped' }], { do: 'leave' }],
   ['OFF_BEFORE', [{ actions: [bySync('2026-11-20T09:56:59')] }, { vmState: 'stopped' }], { do: 'nothing' }],
+  [
+    'CANCELLED',
+    [
+      {
+        cancelled: { openedAt: crashedAt, closedAt: crashedAt + 60_000, requests: [] },
+        actions: [bySync('2026-11-20T10:00:15')],
+      },
+      {},
+    ],
+    { do: 'nothing' },
+  ],
   ['ENCRYPTED_WITHOUT_KEY', [{ encrypted: true }, {}], { do: 'leave' }],
   [
     'Orders a start',
