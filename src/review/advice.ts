@@ -8,6 +8,7 @@ import type { HostReturnDetail } from '../domain/operations.ts'
 import type { OutcomeKind } from '../domain/outcome.ts'
 import type { Advice } from '../domain/review.ts'
 import type { ExecutorSettings } from '../executor/context.ts'
+import { aboutCrashed, aboutObservedOnLivingHost } from './advice-living-host.ts'
 import { aboutReturned, isAfterReturn } from './advice-after-return.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import { failedAttempts } from '../executor/host-steps.ts'
@@ -50,7 +51,7 @@ type EndsHold = (incident: Incident, retry: FenceRetry) => { text: string; comma
 const endsHold: Record<HoldCode, EndsHold> = {
   BRAKE: ({ id, host, attestation }) => ({
     text: `${attestation === null ? '' : `${attestation.by} stated that it is dead, and the brake still holds it. `}The brake holds ${host}. Find out whether these hosts are really dead, or the control plane is at fault. To recover this one anyway, override the brake`,
-    command: `lifeboat incident override ${id} ${reason}`,
+    command: `lifeboat incident override ${quoted(id)} ${reason}`,
   }),
   FROZEN: () => ({
     text: 'The control plane cannot be trusted. Repair it: the incident then goes on by itself',
@@ -76,7 +77,7 @@ const endsHold: Record<HoldCode, EndsHold> = {
   FENCING_MISSING: (incident) => stateIt('The host has no fencing method. Configure one and reload', incident),
   HOST_ALIVE: ({ id, host }) => ({
     text: `${host} showed life when Lifeboat checked again, and Lifeboat never evacuates a living host. If it is well, cancel the incident`,
-    command: `lifeboat incident cancel ${id} ${reason}`,
+    command: `lifeboat incident cancel ${quoted(id)} ${reason}`,
   }),
   CLOUD_UNAVAILABLE: () => ({
     text: 'Nova does not answer. Repair it: the incident then goes on by itself',
@@ -100,11 +101,11 @@ const endsHold: Record<HoldCode, EndsHold> = {
   }),
   WORKFLOW_UNREADABLE: ({ id, host }) => ({
     text: `This release cannot read the workflow that the incident began with. Run the release that opened it until it ends. Or cancel it, make sure that ${host} is off, and recover the host with the current workflow: lifeboat recover ${quoted(host)} --by NAME --proof "how you know that it is dead"`,
-    command: `lifeboat incident cancel ${id} ${reason}`,
+    command: `lifeboat incident cancel ${quoted(id)} ${reason}`,
   }),
   INTERNAL_ERROR: ({ id }) => ({
     text: 'A bug in Lifeboat stops this recovery. Lifeboat tries again, less and less often, and after a restart. Bring urgent instances back by hand, and report the error with the record of the incident',
-    command: `lifeboat incident show ${id}`,
+    command: `lifeboat incident show ${quoted(id)}`,
   }),
   MEMORY: () => ({
     text: 'The daemon is short of memory. The incident goes on when other recoveries end',
@@ -116,11 +117,11 @@ const endsHold: Record<HoldCode, EndsHold> = {
   }),
   RESTARTS_SPENT: ({ id, crashed }) => ({
     text: `${crashed?.name ?? 'The instance'} crashed too often and is off. Find out why. Override the hold to restart it once more, or cancel the incident to leave it off`,
-    command: `lifeboat incident override ${id} ${reason}`,
+    command: `lifeboat incident override ${quoted(id)} ${reason}`,
   }),
   CRASHES_ON_HOST: ({ id, host }) => ({
     text: `Too many instances crashed on ${host}: check its memory, its storage and its hypervisor. Override the hold to restart this one now`,
-    command: `lifeboat incident override ${id} ${reason}`,
+    command: `lifeboat incident override ${quoted(id)} ${reason}`,
   }),
   CONFIRM_RETURN: ({ host, process }) => ({
     text: `Find out why ${process ?? 'nova-compute'} of ${host} failed. If it is well, return the host to service: Lifeboat enables it`,
@@ -165,7 +166,7 @@ function aboutProof(incident: Incident): Advice[] {
   const who = proof.statedBy ?? attestation?.by ?? 'someone'
   const text = `Only the word of ${who}${verdict === null ? '' : `, beside ${verdict.reason},`} proves that ${host} was dead. Before you power it on, make sure that none of these instances still runs there`
   return held === null
-    ? [{ code: 'PROVEN_BY_STATEMENT', text, command: `lifeboat incident show ${id}`, instances: [] }]
+    ? [{ code: 'PROVEN_BY_STATEMENT', text, command: `lifeboat incident show ${quoted(id)}`, instances: [] }]
     : []
 }
 
@@ -176,7 +177,7 @@ function aboutRevoked({ id, host, instances }: Incident, { method }: RevokedProo
     .map(([instance]) => instance)
   if (moved.length === 0) return []
   const text = `${host} showed life after it was proven dead by ${method}, and by then ${moved.length === 1 ? 'an instance was' : `${moved.length} instances were`} evacuated. Make sure that none of them still runs on ${host} too`
-  return [{ code: 'PROOF_VOIDED', text, command: `lifeboat incident show ${id}`, instances: moved }]
+  return [{ code: 'PROOF_VOIDED', text, command: `lifeboat incident show ${quoted(id)}`, instances: moved }]
 }
 
 const landing = 'at 2.95 an instance lands stopped, below it as it was'
@@ -202,18 +203,18 @@ function aboutInstances(incident: Incident, outcome: Exclude<OutcomeKind, 'recov
   if (incident.hostBack !== null) return onReturnedHost(incident, incident.hostBack, found)
   const codes = [...new Set(found.map(([, recovery]) => recovery.outcome?.code ?? ''))].join(', ')
   const ids = found.map(([id]) => id)
+  const code = `INSTANCES_${outcome.toUpperCase()}`
+  if (incident.crashed !== null) return [{ code, ...aboutCrashed(incident, outcome, codes), instances: ids }]
   const refused = found.filter(([, recovery]) => refusalOf(recovery) !== null)
   const others = found.filter(([, recovery]) => refusalOf(recovery) === null)
   const [first] = refused
   return [
     {
-      code: `INSTANCES_${outcome.toUpperCase()}`,
+      code,
       text:
-        incident.crashed !== null && outcome === 'left'
-          ? `${counted(ids.length)} left as it is (${codes}). Its host lives: its owner or you decide what becomes of it`
-          : first === undefined
-            ? aboutOutcome[outcome](counted(ids.length), codes, ids.length === 1)
-            : aboutRefused(incident.host, codes, first[1], [refused.length, others.length]),
+        first === undefined
+          ? aboutOutcome[outcome](counted(ids.length), codes, ids.length === 1)
+          : aboutRefused(incident.host, codes, first[1], [refused.length, others.length]),
       command: firstCommand(outcome, others.length === 0 ? found : others),
       instances: ids,
     },
@@ -274,8 +275,11 @@ function firstCommand(outcome: OutcomeKind, [first]: [string, InstanceRecovery][
 }
 
 /** What was only observed is as dead as it was: that nothing is under way must not read as nothing to do. */
-function aboutObserved({ closed, host, instances }: Incident): Advice[] {
+function aboutObserved(incident: Incident): Advice[] {
+  const { closed, host, instances } = incident
   if (closed?.outcome !== 'observed') return []
+  const alive = aboutObservedOnLivingHost(incident)
+  if (alive !== null) return [{ code: 'OBSERVED', ...alive, instances: [...instances.keys()] }]
   const what =
     instances.size === 0
       ? 'recover it'
@@ -353,7 +357,7 @@ function aboutSignOff({ id, closed, mode, instances }: Incident): Advice[] {
   if (closed === null || mode === 'observe') return []
   const left = [...instances.values()].some(({ outcome }) => outcome !== null && outcome.outcome !== 'recovered')
   const text = 'When that is done, sign this incident off: until then the overview lists it'
-  const command = `lifeboat incident sign-off ${id} --reason "what you conclude"`
+  const command = `lifeboat incident sign-off ${quoted(id)} --reason "what you conclude"`
   return left ? [{ code: 'SIGN_OFF', text, command, instances: [] }] : []
 }
 

@@ -212,3 +212,52 @@ it(
     expect(incidentReport(id, journal.read({ incident: id }))).toContain('**Revoked** at')
   }),
 )
+
+const monitor = { by: 'monitor', via: null }
+
+function reportCrash({ daemon, clock }: SmallWorld, instance: string): void {
+  const payload = { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_FAILED', instance_uuid: instance }
+  const generatedAt = new Date(clock.wall()).toISOString()
+  daemon.reports.receive({ about: 'VM', host: 'cmp01', payload, generatedAt, ...monitor })
+}
+
+it(
+  'a guest that could not be restarted on its living host is rebooted by hand, and never evacuated',
+  SmallWorld.run({}, async (world) => {
+    const { simulator, daemon } = world
+    const { uuid } = simulator.addInstance({ name: 'web', host: 'cmp01', metadata: { HA_Enabled: 'true' } })
+    simulator.fault('cmp01', { spawnFails: true })
+    simulator.crashGuest(uuid, { unheard: true })
+    reportCrash(world, uuid)
+    const { id } = await world.ended('cmp01')
+    const { advice } = daemon.review.incident(id)
+    expect(advice.map(({ code, command }) => [code, command])).toEqual([
+      ['INSTANCES_FAILED', `openstack server reboot --hard ${uuid}`],
+      ['SIGN_OFF', `lifeboat incident sign-off ${id} --reason "what you conclude"`],
+    ])
+    expect(advice.map(({ text }) => text).join(' ')).not.toMatch(/evacuate|Repair cmp01/)
+  }),
+)
+
+it.each([
+  ['crash of a guest', 'openstack server reboot --hard'],
+  ['failure of nova-compute', 'lifeboat reload'],
+])('a %s that was only observed asks nobody to recover its host', (what, command) =>
+  SmallWorld.run({ parts: { mode: 'observe' } }, async (world) => {
+    const { simulator, daemon, clock } = world
+    const { uuid } = simulator.addInstance({ name: 'web', host: 'cmp01', metadata: { HA_Enabled: 'true' } })
+    if (what === 'crash of a guest') {
+      simulator.crashGuest(uuid, { unheard: true })
+      reportCrash(world, uuid)
+    } else {
+      const generatedAt = new Date(clock.wall()).toISOString()
+      const payload = { process_name: 'nova-compute', event: 'STOPPED' }
+      daemon.reports.receive({ about: 'PROCESS', host: 'cmp01', payload, generatedAt, ...monitor })
+    }
+    const { id } = await world.ended('cmp01')
+    const [observed] = daemon.review.incident(id).advice
+    expect(observed?.code).toBe('OBSERVED')
+    expect(observed?.command?.replace(` ${uuid}`, '')).toBe(command)
+    expect(observed?.text).not.toMatch(/still down|recover/)
+  })(),
+)

@@ -62,7 +62,11 @@ function Inside({ record }: { record: InstanceHistory }) {
               <>
                 <a href={link.host(newest.host)}>{newest.host}</a>, {newest.original}
                 <span class="under">
-                  {newest.lastBeatAt === null ? (
+                  {newest.failure === 'instance' ? (
+                    <>
+                      its crash was reported at <Time at={newest.openedAt} />
+                    </>
+                  ) : newest.lastBeatAt === null ? (
                     'Lifeboat did not see that host beat before the incident'
                   ) : (
                     <>

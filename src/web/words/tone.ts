@@ -49,17 +49,21 @@ export const outcomeTone: Record<OutcomeKind | 'open', Tone> = {
 export const outcomeOrder: readonly (OutcomeKind | 'open')[] = ['stuck', 'failed', 'left', 'open', 'recovered']
 
 /** How an incident stands, in two words and a colour. */
-export function standing(incident: Pick<IncidentSummary, 'ended' | 'held' | 'phase' | 'outcomes' | 'mode'>): {
+export function standing(
+  incident: Pick<IncidentSummary, 'ended' | 'held' | 'phase' | 'outcomes' | 'mode' | 'crashed'>,
+): {
   text: string
   tone: Tone
 } {
-  const { ended, held, phase, outcomes, mode } = incident
+  const { ended, held, phase, outcomes, mode, crashed } = incident
   if (ended === null)
     return held === null ? { text: phase, tone: 'live' } : { text: `held: ${held.code}`, tone: 'wait' }
   if (ended.outcome === 'observed' || mode === 'observe') return { text: 'observed', tone: 'plain' }
   if (ended.outcome !== 'done') return { text: ended.outcome, tone: 'plain' }
-  if ((outcomes.failed ?? 0) + (outcomes.stuck ?? 0) > 0) return { text: 'done, not all back', tone: 'bad' }
-  return (outcomes.left ?? 0) > 0 ? { text: 'done, some left', tone: 'wait' } : { text: 'done', tone: 'good' }
+  if ((outcomes.failed ?? 0) + (outcomes.stuck ?? 0) > 0)
+    return { text: crashed === null ? 'done, not all back' : 'done, not back', tone: 'bad' }
+  if ((outcomes.left ?? 0) > 0) return { text: crashed === null ? 'done, some left' : 'done, left', tone: 'wait' }
+  return { text: 'done', tone: 'good' }
 }
 
 /** cmp01 of cmp01.rack7.example.org: what fits on a tile. */

@@ -1,5 +1,5 @@
 /** The questions of someone woken at night, each with its answer, from the record alone. */
-import type { ComponentChildren } from 'preact'
+import { failureOf } from '../../../domain/incident.ts'
 import type { IncidentReview } from '../../../domain/review.ts'
 import type { ProofStrength } from '../../../domain/fencing.ts'
 import { incidentPhases } from '../../../domain/incident-phases.ts'
@@ -10,34 +10,13 @@ import { counted, number } from '../../words/count.ts'
 import { between, span } from '../../../domain/text/span.ts'
 import { dayAndTime, zoneName } from '../../words/time.ts'
 import { outcomeTone } from '../../words/tone.ts'
+import { Answer, Seen } from './answer.tsx'
+import { AnswersOnLivingHost } from './answers-living-host.tsx'
 import { ends, groupsOf, isFine } from './ends.ts'
 import { backBetween } from './words.ts'
 
 export function Answers({ review }: { review: IncidentReview }) {
-  // Its host lives: nothing is fenced, and nothing has to come back.
-  if (review.process !== null)
-    return (
-      <dl class="answers">
-        <Answer question="What failed">{whatDied(review)}</Answer>
-        <Answer question="How we know">{howWeKnow(review)}</Answer>
-        <Answer question="Its instances">Left alone: the host lives</Answer>
-        <Answer question="How it stands">{review.ended?.message ?? incidentPhases[review.phase].means}</Answer>
-      </dl>
-    )
-  if (review.crashed !== null)
-    return (
-      <dl class="answers">
-        <Answer question="What failed">
-          The guest of {review.crashed.name} on <strong>{review.host}</strong>, which lives, at{' '}
-          <Time at={review.openedAt} />
-        </Answer>
-        <Answer question="How we know">
-          {review.openedBy} reported it ({review.crashed.event})
-        </Answer>
-        <Answer question="What came back">{cameBack(review)}</Answer>
-        <Answer question="How it stands">{review.ended?.message ?? incidentPhases[review.phase].means}</Answer>
-      </dl>
-    )
+  if (failureOf(review) !== 'host') return <AnswersOnLivingHost review={review} />
   return (
     <dl class="answers">
       <Answer question="What died">{whatDied(review)}</Answer>
@@ -50,19 +29,9 @@ export function Answers({ review }: { review: IncidentReview }) {
   )
 }
 
-function Answer({ question, children }: { question: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{question}</dt>
-      <dd>{children}</dd>
-    </div>
-  )
-}
-
-function whatDied({ host, process, segment, verdict, openedAt, openedBy }: IncidentReview) {
+function whatDied({ host, segment, verdict, openedAt, openedBy }: IncidentReview) {
   return (
     <>
-      {process !== null && `${process} of `}
       <strong>{host}</strong> of segment {segment},{' '}
       {verdict === null ? `on the word of ${openedBy}` : verdictWord(verdict)} at <Time at={verdict?.at ?? openedAt} />
     </>
@@ -72,17 +41,7 @@ function whatDied({ host, process, segment, verdict, openedAt, openedBy }: Incid
 function howWeKnow({ verdict, statement }: IncidentReview) {
   if (verdict === null)
     return statement === null ? 'No verdict: a person opened this incident' : <Stated {...statement} />
-  const { status, state, forcedDown, probes } = verdict.evidence
-  const said = [
-    ...probes.map(({ probe, answer }) => `${probe} says ${answer}`),
-    `Nova said ${status}, ${state ?? 'no state'}${forcedDown ? ', forced down' : ''}`,
-  ]
-  return (
-    <>
-      {verdict.message}
-      <span class="under">{said.join(' · ')}</span>
-    </>
-  )
+  return <Seen verdict={verdict} />
 }
 
 function Stated({ by, statement }: { by: string; statement: string }) {

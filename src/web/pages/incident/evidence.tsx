@@ -5,11 +5,17 @@ import { Empty } from '../../parts/states.tsx'
 import { Heartbeats, Readings, sharedAxis } from './evidence-plots.tsx'
 import { EvidenceTables } from './evidence-tables.tsx'
 
-export function Evidence({ review }: { review: Pick<IncidentReview, 'evidence' | 'verdict' | 'proof'> }) {
-  const { evidence, verdict, proof } = review
+export function Evidence({ review }: { review: Pick<IncidentReview, 'evidence' | 'verdict' | 'proof' | 'process'> }) {
+  const { evidence, verdict, proof, process } = review
   const shared = useMemo(() => sharedAxis({ evidence, verdict, proof }), [evidence, verdict, proof])
   if (evidence.gaps.length === 0 && evidence.readings.length === 0 && evidence.silence.length === 0)
-    return <Empty>Nothing was recorded: a person opened this incident first.</Empty>
+    return (
+      <Empty>
+        {process === null
+          ? 'Nothing was recorded: a person opened this incident first.'
+          : 'Nothing was recorded: a monitor reported it first.'}
+      </Empty>
+    )
   return (
     <div class="evidence">
       {evidence.gaps.length > 0 && <Heartbeats evidence={evidence} shared={shared} />}

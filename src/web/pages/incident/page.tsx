@@ -20,8 +20,14 @@ import { Todo } from './todo.tsx'
 
 export function IncidentPage({ id }: { id: string }) {
   const resource = useIncident(id)
-  useTitle(resource.value === null ? `Incident ${id}` : `${resource.value.host}: ${standing(resource.value).text}`)
+  useTitle(resource.value === null ? `Incident ${id}` : titleOf(resource.value))
   return <Loaded of={resource}>{(review) => <Shown review={review} reload={() => resource.reload(0)} />}</Loaded>
+}
+
+function titleOf(review: IncidentReview): string {
+  const { host, process, crashed } = review
+  const what = crashed?.name ?? process
+  return `${what === null ? host : `${what} on ${host}`}: ${standing(review).text}`
 }
 
 /** From what the page shows, which moves with every entry that arrives: the headline never lags behind the table. */
@@ -77,22 +83,38 @@ function Shown({ review, reload }: { review: IncidentReview; reload: () => void 
           <Answers review={review} />
         </section>
       </div>
-      <Section id="instances" title="Instances" note={counted(review.lines.length, 'instance')}>
-        <Instances review={review} />
-      </Section>
-      <Section id="timeline" title="Timeline">
-        {later && <Timeline review={review} />}
-      </Section>
-      <Section id="evidence" title="Evidence" note="heartbeats and probes before the verdict">
-        {later && <Evidence review={review} />}
-      </Section>
-      <Section id="fencing" title="Fencing and host">
-        {later && <Fencing review={review} />}
-      </Section>
+      <Parts review={review} later={later} />
       <Section id="review" title="Notes and sign-off">
         {later && <ReviewPart review={review} onDone={reload} />}
       </Section>
       {opened !== null && <InstanceSheet key={opened} review={review} id={opened} />}
     </article>
+  )
+}
+
+/** What there is to see of it depends on what failed: where the host lives, nobody fenced it, and of a crash no verdict is on record. */
+function Parts({ review, later }: { review: IncidentReview; later: boolean }) {
+  const failure = failureOf(review)
+  return (
+    <>
+      {failure !== 'process' && (
+        <Section id="instances" title="Instances" note={counted(review.lines.length, 'instance')}>
+          <Instances review={review} />
+        </Section>
+      )}
+      <Section id="timeline" title="Timeline">
+        {later && <Timeline review={review} />}
+      </Section>
+      {failure !== 'instance' && (
+        <Section id="evidence" title="Evidence" note="heartbeats and probes before the verdict">
+          {later && <Evidence review={review} />}
+        </Section>
+      )}
+      {failure === 'host' && (
+        <Section id="fencing" title="Fencing and host">
+          {later && <Fencing review={review} />}
+        </Section>
+      )}
+    </>
   )
 }

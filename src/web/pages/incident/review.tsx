@@ -70,7 +70,7 @@ function actsOf(review: IncidentReview): Act[] {
   ]
 }
 
-export function signOff({ id, host, ended, signOff: known }: IncidentReview): Act {
+export function signOff({ id, host, process, crashed, ended, signOff: known }: IncidentReview): Act {
   return {
     title: 'Sign off',
     consequence: 'Says that you have read it, under your name.',
@@ -79,7 +79,10 @@ export function signOff({ id, host, ended, signOff: known }: IncidentReview): Ac
     words: { field: 'text', label: 'What you found', hint: 'Your name says that you have read it.' },
     effect: (
       <p>
-        Confirms that you have read what happened to <strong>{host}</strong> and its instances.
+        Confirms that you have read what happened to{' '}
+        {crashed !== null ? <strong>{crashed.name}</strong> : process !== null ? `${process} of ` : ''}
+        {crashed === null && <strong>{host}</strong>}
+        {crashed === null && process === null && ' and its instances'}.
       </p>
     ),
     senseless:

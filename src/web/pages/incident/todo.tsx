@@ -1,6 +1,7 @@
 /** What a person must do, most urgent first, with the commands; and the acts that can be ordered from here. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { failureOf } from '../../../domain/incident.ts'
 import { holdsWith } from '../../../domain/incident-phases.ts'
 import type { Advice, IncidentReview } from '../../../domain/review.ts'
 import { paths } from '../../api/paths.ts'
@@ -127,8 +128,9 @@ function actsOf(review: IncidentReview): Act[] {
   return review.ended === null ? actsOnOpen(review) : actsAfter(review)
 }
 
-/** Once it is over, what is left is what did not come back, and the return of the host. */
+/** Once it is over, what is left is what did not come back, and the return of the host. Where the host lived, it has not left. */
 function actsAfter(review: IncidentReview): Act[] {
+  if (failureOf(review) !== 'host') return []
   const { id, host, hostReturn, watched, advice } = review
   const again = tryAgain(review)
   const senseless = hostReturn === null ? 'The host carries no flag of this incident' : null
@@ -196,8 +198,36 @@ function actsOnCrashed({ id, held, crashed, cancelled, override }: IncidentRevie
   ]
 }
 
+/** Its host lives, and its guests run: all that was done is a disable of its service. */
+function actsOnFailedProcess({ id, host, process, held, cancelled }: IncidentReview): Act[] {
+  const asks = held?.code === 'CONFIRM_RETURN'
+  return [
+    letBack({
+      host,
+      title: 'Return the host to service',
+      senseless: asks ? null : `Lifeboat enables it by itself once ${process} is well`,
+    }),
+    stateDead({ host, title: 'Attest that the host is dead', senseless: null, brakeHolds: false }),
+    {
+      title: 'Cancel this incident',
+      role: 'operator',
+      danger: true,
+      path: paths.incidentAct(id, 'cancel'),
+      effect: (
+        <p>
+          Lifeboat deals no more with this failure of {process} on <strong>{host}</strong>. If it has disabled the
+          service, that stays disabled until {process} has been well for a while.
+        </p>
+      ),
+      senseless: cancelled === null ? null : `${cancelled.by} already cancelled it`,
+      done: 'The incident ends',
+    },
+  ]
+}
+
 function actsOnOpen(review: IncidentReview): Act[] {
   if (review.crashed !== null) return actsOnCrashed(review)
+  if (review.process !== null) return actsOnFailedProcess(review)
   const { id, host, held, cancelled, override, proof } = review
   return [
     {

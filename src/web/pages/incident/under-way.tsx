@@ -1,4 +1,4 @@
-/** The step of an instance that is under way, and what it waits for where its answer was lost: only evacuations wait so. */
+/** The step of an instance that is under way, and what it waits for where its answer was lost. */
 import type { InstanceLine } from '../../../domain/review.ts'
 import { Ago, Time } from '../../parts/text.tsx'
 
@@ -9,8 +9,8 @@ export function UnderWay({ current }: { current: NonNullable<InstanceLine['curre
       {kind}, {status}, <Ago at={since} />
       {waitsUntil !== null && (
         <>
-          ; waiting: Nova may still carry out the evacuation sent at <Time at={since} />, until <Time at={waitsUntil} />{' '}
-          at the latest
+          ; waiting: Nova may still carry out the {kind} sent at <Time at={since} />, until <Time at={waitsUntil} /> at
+          the latest
         </>
       )}
     </span>

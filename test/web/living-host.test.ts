@@ -1,0 +1,87 @@
+/** The pages of incidents whose hosts live: a guest that crashed, and a nova-compute that failed. No word is of a dead host. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { textOf, violationsOf } from './looks.ts'
+import { Stage } from './stage.ts'
+
+let stage: Stage
+let page: Page
+
+beforeAll(async () => {
+  stage = await Stage.open({ hosts: 6 })
+  page = await stage.page('admin')
+})
+afterAll(() => stage.close())
+
+/** What is only true where a host died. */
+const ofDeadHosts = /fenc|evacuat|proof of death|proven dead|What died|brake|after the verdict|Return the host|no flag/i
+
+async function open(id: string): Promise<string> {
+  await page.goto(`${stage.url}/incidents/${id}`)
+  await page.waitForSelector('.answers')
+  await page.waitForSelector('.timeline')
+  return textOf(page, 'article.incident')
+}
+
+function report(about: 'VM' | 'PROCESS', host: string, payload: Record<string, string>): void {
+  const generatedAt = new Date(stage.clock.wall()).toISOString()
+  stage.daemon.reports.receive({ about, host, payload, by: 'monitor', via: null, generatedAt })
+}
+
+function crash(name: string, host: string): string {
+  const { uuid } = stage.simulator.addInstance({ name, host, metadata: { HA_Enabled: 'true' } })
+  stage.simulator.crashGuest(uuid, { unheard: true })
+  report('VM', host, { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_FAILED', instance_uuid: uuid })
+  return uuid
+}
+
+describe('the page of a crashed guest', () => {
+  it('says why it is held, and that one more restart or none may be ordered', async () => {
+    await stage.daemon.operations.pause({ by: 'ann', reason: 'network works', until: null })
+    crash('web', 'cmp01')
+    const text = await open(await stage.until('cmp01', ({ held }) => held?.code === 'PAUSED'))
+    expect(text).toMatch(/How it stands . held paused by ann .*network works/)
+    expect(await page.locator('.todo .acts button').allInnerTexts()).toEqual([
+      'Restart it once more',
+      'Cancel this incident',
+    ])
+    expect(text).not.toMatch(ofDeadHosts)
+    await stage.daemon.operations.resume({ by: 'ann', reason: 'done' })
+  })
+
+  it('says once it is back when that was, and has no act for its host', async () => {
+    const text = await open(await stage.ended('cmp01'))
+    expect(text).toMatch(/Is it back . recovered at .* after the report RESTARTED/)
+    expect(await page.locator('.todo .acts button').count()).toBe(0)
+    expect(text).not.toMatch(ofDeadHosts)
+    expect(await page.title()).toMatch(/^web on cmp01: done/)
+    expect(await violationsOf(page)).toEqual([])
+  })
+
+  it('the page of the instance says when its crash was reported', async () => {
+    await page.goto(`${stage.url}/instances/${crash('api', 'cmp02')}`)
+    await stage.ended('cmp02')
+    await page.reload()
+    await page.waitForSelector('.stays')
+    expect(await textOf(page, 'main')).toMatch(/its crash was reported at/)
+  })
+})
+
+describe('the page of a failed nova-compute', () => {
+  it('offers nothing that is of a dead host but the word that it is one', async () => {
+    report('PROCESS', 'cmp03', { process_name: 'nova-compute', event: 'STOPPED' })
+    await stage.until('cmp03', ({ phase }) => phase === 'watching')
+    await stage.clock.advance(5_000)
+    const text = await open(stage.incident('cmp03')?.id ?? '')
+    expect(text).toMatch(/How we know monitor reported it\. Then Lifeboat saw:/)
+    expect(text).toMatch(/Its instances Left alone/)
+    expect(await textOf(page, '.timeline')).toMatch(/disabled/)
+    expect(await page.locator('.todo .acts button').allInnerTexts()).toEqual([
+      'Return the host to service',
+      'Attest that the host is dead',
+      'Cancel this incident',
+    ])
+    expect(text.replace('Return the host to service', '')).not.toMatch(ofDeadHosts)
+    expect(await violationsOf(page)).toEqual([])
+  })
+})
