@@ -126,8 +126,9 @@ export class CrashRun {
   async #turn(): Promise<number | null> {
     if (this.#endIfTaken()) return null
     const waits = this.#whyNotNow()
-    if (waits !== null) return this.#say(waits, askAgainMs)
     const incident = this.#case.open()
+    if (incident !== undefined) this.#recordFreeze(incident)
+    if (waits !== null) return this.#say(waits, askAgainMs)
     if (incident !== undefined && this.#case.isUnderWay(incident)) return this.#restart(incident)
     if (incident !== undefined && this.#isHeldStill(incident)) return askAgainMs
     const beganAt = this.#parts.context.clock.now()
@@ -176,15 +177,33 @@ export class CrashRun {
     return this.#restart(incident)
   }
 
+  /**
+   * While verdicts are frozen nothing is looked at or sent, and an open incident says so as that of a host does. What a person must decide
+   * stays on record instead: a freeze does not answer it.
+   */
+  #recordFreeze(incident: Incident): void {
+    const { context, monitor } = this.#parts
+    const { held } = incident
+    const permission = context.permissions.of(incident)
+    if (held?.code === 'FROZEN' && permission.allowed) return this.#holding(incident).goOn('nothing holds it any more')
+    if (monitor.frozen() === null || permission.allowed || !('hold' in permission)) return
+    if (held === null || !holdsForAPerson.has(held.code))
+      this.#holding(incident).hold(permission.hold, permission.message)
+  }
+
+  #holding({ id }: Incident): Holding {
+    return new Holding(runOnLivingHost(this.#parts.context, id, this.host, this.#parts.signal))
+  }
+
   /** Puts on record why the restart waits, and gives the pause until it is asked again. Null: it may be sent. */
   #hold(incident: Incident): number | null {
-    const { context, record, monitor, signal } = this.#parts
+    const { context, record, monitor } = this.#parts
     const { clock, permissions } = context
     const rules = monitor.segment(this.host).restart
     const crashes = { crashesOnHost: record.crashesOn(this.host), crashedAt: this.#reportedAt }
     const known = { restarts: record.restarts(this.instance, rules), ...crashes, released: incident.override !== null }
     const turn = restartTurn(known, rules, pauseBeforeRestart, clock.now())
-    const holding = new Holding(runOnLivingHost(context, incident.id, this.host, signal))
+    const holding = this.#holding(incident)
     if (!turn.go) {
       holding.hold(turn.hold, turn.message)
       this.#heldLookAt = turn.until ?? clock.now() + heldLookMs
