@@ -87,11 +87,14 @@ export function endedByHostRows(
 }
 
 export function settlingRows(
-  { host, reports, incident }: CrashSubject,
+  { host, instance, reports, incident }: CrashSubject,
   status: ReportEnd,
   message: string,
 ): NewEntry[] {
-  return reports.map(({ uuid }) => ({ kind: 'report.settled', host, data: { uuid, status, message, of: incident } }))
+  return reports.map(({ uuid }) => ({
+    ...{ kind: 'report.settled', host, instance },
+    data: { uuid, status, message, of: incident },
+  }))
 }
 
 /** Keys of steps whose end is not on record. */

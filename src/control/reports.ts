@@ -106,13 +106,16 @@ export class ReportBook implements Reports {
     }
     const uuid = randomUUID()
     const number = this.#nextNumber()
-    if (about === 'VM' && crashedInstance(order) === null) {
+    const crashed = crashedInstance(order)
+    if (about === 'VM' && crashed === null) {
       this.#tellOfDisk(order)
       observer.report?.({ about, result: 'ignored' })
       return this.#takeGuest({ number, uuid, about, host, generatedAt, payload, by })
     }
     const data = { number, uuid, about, payload, generatedAt, by, ...(via !== null && { via }) }
-    journal.append([{ kind: 'report.received', actor: `operator:${by}`, host, data }, ...otherProcess(order)])
+    const rows = otherProcess(order)
+    const ofGuest = crashed === null ? {} : { instance: crashed }
+    journal.append([{ kind: 'report.received', actor: `operator:${by}`, host, ...ofGuest, data }, ...rows])
     const kept = this.#kept.get(uuid)
     if (kept === undefined) throw new LifeboatError('INVARIANT', `report ${uuid} left no trace`)
     observer.report?.({ about, result: 'taken' })

@@ -5,6 +5,8 @@ import type { InstanceId } from './instance.ts'
 export interface EntryFilter {
   incident?: IncidentId
   instance?: InstanceId
+  /** As `instance`, and every entry of the incidents of its own crashes, such as their holds and their ends. */
+  allOfInstance?: InstanceId
   host?: string
   kinds?: EntryKind[]
   /** Entries with a greater sequence. */

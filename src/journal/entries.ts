@@ -29,6 +29,8 @@ const verifiedAtOnce = 250
 const conditions = {
   incident: 'incident = @incident',
   instance: 'instance = @instance',
+  allOfInstance: `(instance = @allOfInstance OR incident IN
+    (SELECT incident FROM entries WHERE instance = @allOfInstance AND kind = 'instance.failed'))`,
   host: 'host = @host',
   kinds: 'kind IN (SELECT value FROM json_each(@kinds))',
   after: 'seq > @after',

@@ -10,11 +10,12 @@ const mostEntries = 1_000
 export function journalPage(
   journal: Pick<Journal, 'read'>,
   head: { seq: number; hash: string },
-  { newestFirst = false, after, limit = defaultLimit, ...query }: JournalQuery,
+  { newestFirst = false, after, limit = defaultLimit, instance, ...query }: JournalQuery,
 ): JournalPage {
   const size = Math.min(Math.max(limit, 1), mostEntries)
   const place: EntryFilter = after === undefined ? {} : newestFirst ? { before: after } : { after }
-  const found = journal.read({ ...query, ...place, newestFirst, limit: size + 1 })
+  const about: EntryFilter = instance === undefined ? {} : { allOfInstance: instance }
+  const found = journal.read({ ...query, ...about, ...place, newestFirst, limit: size + 1 })
   const entries = found.slice(0, size)
   return {
     entries: entries.map((entry) => ({ ...entry, sentence: lineOf(entry) })),

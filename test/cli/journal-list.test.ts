@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { JournalAccess } from '../../src/review/journal-access.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { Entry } from '../../src/domain/entry.ts'
+import type { FoundInstance } from '../../src/domain/review.ts'
 import type { EntryFilter } from '../../src/domain/journal.ts'
 import { anEntry, fakeJournal, run, type Ran } from './fake-commands.ts'
 import { HandClock, settled } from './screens.ts'
@@ -12,10 +13,16 @@ async function asked(...argv: string[]): Promise<EntryFilter> {
     filters.push(filter)
     return []
   }
-  const { exit, err } = await run(['journal', 'list', ...argv], { openReader: () => fakeJournal({ read }) })
+  const { exit, err } = await run(['journal', 'list', ...argv], { openReader: () => fakeJournal({ read, instances }) })
   if (exit !== 0) throw new Error(err)
   return filters[0] ?? {}
 }
+const id = '0a1b2c3d-0000-4000-8000-000000000001'
+const foundInstance: FoundInstance = {
+  ...{ id, name: 'web', projectId: 'p', incident: 'i-1', host: 'cmp01', openedAt: '2026-01-02T01:04:05.000Z' },
+  ...{ outcome: 'recovered', landedOn: 'cmp01', incidents: 1 },
+}
+const instances = (text: string) => (text === 'web' ? [foundInstance] : [])
 const usual = { limit: 50, newestFirst: true }
 
 describe('filters', () => {
@@ -28,8 +35,19 @@ describe('filters', () => {
       { since: '2026-01-02T00:00:00.000Z', until: '2026-01-02T03:00:00.000Z' },
     ],
     [['--until', '2026-01-02T03:00:00+01:00'], { until: '2026-01-02T02:00:00.000Z' }],
-    [['--host', 'a', '--instance', 'b', '--incident', 'c'], { host: 'a', instance: 'b', incident: 'c' }],
+    [
+      ['--host', 'a', '--instance', id.toUpperCase(), '--incident', 'c'],
+      { host: 'a', allOfInstance: id, incident: 'c' },
+    ],
+    [['--instance', 'web'], { allOfInstance: id }],
   ])('%j', async (argv, filter) => expect(await asked(...argv)).toEqual({ ...usual, ...filter }))
+
+  it('a name that no incident knows is an error, and no empty list', async () => {
+    const { exit, err } = await run(['journal', 'list', '--instance', 'wbe'], {
+      openReader: () => fakeJournal({ instances }),
+    })
+    expect([exit, err]).toEqual([1, 'lifeboat: No incident is about an instance wbe [NOT_FOUND]\n'])
+  })
 
   it('--after gives the first ones after it', async () => {
     expect(await asked('--after', '7', '--limit', '3')).toEqual({ after: 7, limit: 3, newestFirst: false })

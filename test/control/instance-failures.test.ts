@@ -138,6 +138,31 @@ describe('a report of a crash whose incident a person has cancelled', () => {
   )
 })
 
+describe('the journal of an instance', () => {
+  it(
+    'has its reports, whatever came of them, and all of its crashes, down to a hold and its end',
+    SmallWorld.run({}, async (world) => {
+      const { simulator, daemon, journal } = world
+      const { uuid } = simulator.addInstance({ host: 'cmp01', name: 'web', metadata: { HA_Enabled: 'true' } })
+      const other = simulator.addInstance({ host: 'cmp01', name: 'api' }).uuid
+      await daemon.operations.pause({ by: 'ann', reason: 'network works', until: null })
+      for (const id of [uuid, other]) {
+        simulator.crashGuest(id, { unheard: true })
+        reportCrash(world, id)
+      }
+      await world.until(() => world.incident('cmp01')?.held?.code === 'PAUSED')
+      await daemon.operations.resume({ by: 'ann', reason: 'done' })
+      await world.ended('cmp01')
+      const kinds = (id: string) => journal.read({ allOfInstance: id }).map(({ kind }) => kind)
+      expect(kinds(uuid)).toEqual([
+        ...['report.received', 'instance.failed', 'plan.made', 'incident.held', 'incident.continued'],
+        ...['step.intended', 'step.issued', 'step.confirmed', 'outcome.recorded', 'incident.closed', 'report.settled'],
+      ])
+      expect(kinds(other)).toEqual(['report.received', 'report.settled'])
+    }),
+  )
+})
+
 describe('a daemon whose clock is ahead of the clock of Nova', () => {
   const aheadMs = 60_000
 

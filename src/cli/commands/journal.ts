@@ -13,6 +13,7 @@ import { passing } from '../watch.ts'
 import { clockTime } from '../wording.ts'
 import { kind, moment } from './journal-filter.ts'
 import { addSharedJournalCommands } from './shared-journal.ts'
+import { instanceId } from './instances.ts'
 import { wholeNumber } from './whole-number.ts'
 
 type ReadEntry = Entry & { sentence: string | null }
@@ -85,7 +86,10 @@ export function addJournalCommands(program: Command, session: Session): void {
     .description('list entries, newest last')
     .option('--incident <incident>', 'only of this incident')
     .option('--host <host>', 'only of this host')
-    .option('--instance <instance>', 'only of this instance')
+    .option(
+      '--instance <instance>',
+      'only of this instance, by name or UUID; with all of the incidents in which its guest crashed',
+    )
     .option('--kind <kind>', 'only of this kind, e.g. verdict.changed; may be repeated', kind)
     .option('--actor <actor>', 'only by this actor: daemon, operator:NAME')
     .option('--since <time>', 'only since then: 2026-01-02T03:04:05Z, or 2h for two hours ago', moment(session))
@@ -146,7 +150,7 @@ function listed(session: Session, options: ListOptions): void {
 function entriesOf(open: JournalAccess, options: ListOptions): ReadEntry[] {
   const newestFirst = options.after === undefined
   const entries = open
-    .read({ ...filterOf(options), limit: options.limit, newestFirst })
+    .read({ ...filterOf(open, options), limit: options.limit, newestFirst })
     .map((entry): ReadEntry => ({ ...entry, sentence: open.sentence(entry) }))
   return newestFirst ? entries.toReversed() : entries
 }
@@ -179,7 +183,7 @@ async function follow(session: Session, options: ListOptions): Promise<void> {
       try {
         const fresh = session.withJournal((open) =>
           open
-            .read({ ...filterOf(options), after })
+            .read({ ...filterOf(open, options), after })
             .map((entry): ReadEntry => ({ ...entry, sentence: open.sentence(entry) })),
         )
         lost = false
@@ -200,8 +204,13 @@ function lineOf({ at, actor, host, sentence, kind: what }: ReadEntry): string {
   return `${printable([at, actor, host, sentence ?? what].filter((part) => part !== null).join('  '))}\n`
 }
 
-function filterOf(options: ListOptions): EntryFilter {
+/** A UUID is asked for as it is: reports may be on record of an instance that no incident is about. */
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Throws as `instanceId` does for a name that no instance has, or several have. */
+function filterOf(open: JournalAccess, options: ListOptions): EntryFilter {
   const { incident, host, instance, kind: kinds, actor, since, until, after } = options
-  const asked = { incident, host, instance, kinds, actor, since, until, after }
+  const wanted = instance === undefined || uuid.test(instance) ? instance?.toLowerCase() : instanceId(open, instance)
+  const asked = { incident, host, allOfInstance: wanted, kinds, actor, since, until, after }
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
 }
