@@ -16,7 +16,7 @@ import { isBeating } from '../domain/verdict.ts'
 import { decideCrash, restartTurn, type CrashDecision, type CrashFacts } from '../engine/crash.ts'
 import { Holding } from '../executor/holding.ts'
 import { runOnLivingHost } from '../executor/living-host.ts'
-import { obeyOwner, restartGuest } from '../executor/restart-guest.ts'
+import { obeyOwner, rebootToCheck, restartGuest, type Restarted } from '../executor/restart-guest.ts'
 import { CrashCase, type Restart } from './crash-case.ts'
 import { lookAtCrashed } from './crash-look.ts'
 import type { CrashParts } from './crash-parts.ts'
@@ -54,6 +54,8 @@ export class CrashRun {
   #said = 'Lifeboat is looking at it'
   /** While a restart is under way. */
   #acting: AbortController | null = null
+  /** The reboot whose owner was found not to have stopped it meanwhile. */
+  #checked: string | null = null
   #looks = 0
   #changes = 0
   /** Of one that is held: when it is looked at again. */
@@ -129,7 +131,8 @@ export class CrashRun {
     const incident = this.#case.open()
     if (incident !== undefined) this.#recordFreeze(incident)
     if (waits !== null) return this.#say(waits, askAgainMs)
-    if (incident !== undefined && this.#case.isUnderWay(incident)) return this.#restart(incident)
+    if (incident !== undefined && (this.#case.isUnderWay(incident) || this.#isUnchecked(incident)))
+      return this.#restart(incident)
     if (incident !== undefined && this.#isHeldStill(incident)) return askAgainMs
     const beganAt = this.#parts.context.clock.now()
     let facts: CrashFacts
@@ -227,6 +230,12 @@ export class CrashRun {
     return longHolds.has(held.code) ? override === null : !permissions.of(incident).allowed
   }
 
+  /** A reboot has ended, and whether its owner's stop crossed it is not known: the daemon was killed in between. */
+  #isUnchecked(incident: Incident): boolean {
+    const reboot = rebootToCheck(this.#case.recovery(incident))
+    return reboot !== null && reboot !== this.#checked
+  }
+
   async #restart(incident: Incident): Promise<number | null> {
     const abort = new AbortController()
     this.#acting = abort
@@ -234,11 +243,13 @@ export class CrashRun {
     const mayAct = (): boolean => this.#whyNotNow() === null && this.#parts.store.openOn(this.host) === undefined
     const scene = restartScene(this.#parts, { incident, recovery: this.#case.recovery(incident), signal, mayAct })
     try {
-      const restarted = await restartGuest(scene)
+      const restarted: Restarted =
+        this.#case.isUnderWay(incident) || !this.#isUnchecked(incident) ? await restartGuest(scene) : { is: 'sent' }
       this.#looks = 0
       if ('error' in restarted) return this.#afterFailure(restarted.is, restarted.error)
-      // The next look tells how the restart ended.
       const stopped = restarted.is === 'nothing' ? null : await obeyOwner(scene)
+      this.#checked = rebootToCheck(this.#case.recovery(incident))
+      // The next look tells how the restart ended.
       if (stopped === null) return 0
       const message = 'its owner stopped it just as Lifeboat restarted it, so Lifeboat stopped it again'
       this.#case.close({ outcome: 'left', code: 'STOPPED_BY_OWNER', message, after: shown(stopped) }, 'finished')

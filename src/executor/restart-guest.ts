@@ -88,14 +88,23 @@ function stepScene({ run, watch, recovery, trouble }: RestartScene, step: Recipe
   return { run, watch, trouble, plan: recovery.plan, recovery, step, signal: run.signal, act }
 }
 
+/**
+ * The key of the reboot that came to its end last. Its owner's stop may have crossed it, and only `obeyOwner` finds that out: that is on
+ * record nowhere, so a daemon that was killed before it asks once more. Null: there is none.
+ */
+export function rebootToCheck(recovery: InstanceRecovery): string | null {
+  const last = lastRestart(recovery)
+  return last?.status === 'confirmed' ? last.key : null
+}
+
 /** The reboot that was sent last. A start is refused by Nova where a stop came before it. */
-function lastRestart({ steps }: InstanceRecovery): { requestId: string | null; cloudTime: string } | undefined {
+function lastRestart({
+  steps,
+}: InstanceRecovery): (Pick<StepRecord, 'key' | 'status' | 'requestId'> & { cloudTime: string }) | undefined {
   const sent = [...steps.values()].findLast(
     (record): record is StepRecord<'reboot'> => record.kind === 'reboot' && record.request !== null,
   )
-  return sent?.before === undefined || sent.before === null
-    ? undefined
-    : { requestId: sent.requestId, cloudTime: sent.before.cloudTime }
+  return sent?.before === undefined || sent.before === null ? undefined : { ...sent, cloudTime: sent.before.cloudTime }
 }
 
 function hasBegun({ steps, round, recipe }: InstanceRecovery, id: string): boolean {

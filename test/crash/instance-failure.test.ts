@@ -10,6 +10,7 @@ import { describe, expect, it } from 'vitest'
 import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { parseWorkflow } from '../../src/engine/workflow.ts'
 import { openJournal } from '../../src/journal/journal.ts'
+import { People } from '../../src/rehearsal/people.ts'
 import { startSimulator, VirtualClock, type Simulator } from '../../src/simulator/index.ts'
 import { MortalDaemon, type Death } from './mortal-daemon.ts'
 
@@ -39,13 +40,23 @@ interface Ending {
   broken: unknown
 }
 
-async function play(reportMs: number, death?: Death): Promise<Ending> {
+interface Crash {
+  reportMs: number
+  /** Its owner stops it right after our reboot was sent, and Nova serves the reboot only then. */
+  isStopped?: boolean
+}
+
+/** How long Nova lets the reboot lie, and when the owner's stop comes, counted from the report. */
+const lateMs = 4_000
+const stoppedMs = 3_050
+
+async function play({ reportMs, isStopped = false }: Crash, death?: Death): Promise<Ending> {
   const directory = mkdtempSync(join(tmpdir(), 'lifeboat-instance-'))
   const clock = new VirtualClock()
   const simulator = await startSimulator({ clock, hosts: 2, port: null, reportIntervalMs: beatMs, timings })
   try {
     const path = join(directory, 'journal.db')
-    const options = { clock, simulator, path, workflow, segment: {}, beatMs }
+    const options = { clock, simulator, path, workflow, segment: {}, beatMs, longestRequestMs: 2 * lateMs }
     const { uuid } = simulator.addInstance({ host: 'cmp01', name: 'web', metadata: { HA_Enabled: 'true' } })
     const life = new MortalDaemon({ ...options, death })
     await clock.advance(4 * beatMs)
@@ -54,6 +65,12 @@ async function play(reportMs: number, death?: Death): Promise<Ending> {
     await clock.advance(reportMs)
     const crashedAt = new Date(clock.wall() - reportMs).toISOString()
     const taken = reported(life, uuid, crashedAt)
+    if (isStopped) {
+      simulator.apiFault({ kind: 'act-late', body: /reboot/, times: 1, delayMs: lateMs })
+      await clock.advance(stoppedMs)
+      const owner = new People(simulator, (id) => id)
+      await clock.run(owner.server({ instance: uuid, action: 'os-stop', as: 'tenant' }))
+    }
     await clock.advance(40_000)
     const last = life.commits
     const died = life.dead
@@ -109,13 +126,13 @@ function lookedAt(
 
 describe.each(Object.entries(reportedAfter))('a crash that is reported %s', (_when, reportMs) => {
   it('is dealt with once, wherever the daemon is killed', async () => {
-    const whole = await play(reportMs)
+    const whole = await play({ reportMs })
     const order = reportMs < 15_000 ? 'reboot' : 'os-start'
     const well = { restarts: [order], runs: true, outcomes: ['RESTARTED'], reports: ['finished'], broken: null }
     expect(whole).toMatchObject({ died: false, ...well })
     for (let nth = whole.first; nth <= whole.last; nth++)
       for (const death of [{ before: nth }, { after: nth }]) {
-        const { restarts, ...ending } = await play(reportMs, death)
+        const { restarts, ...ending } = await play({ reportMs }, death)
         const at = JSON.stringify(death)
         expect(ending, at).toMatchObject({ died: true, runs: true, broken: null })
         // A monitor whose report was recorded and not answered sends it again.
@@ -123,6 +140,24 @@ describe.each(Object.entries(reportedAfter))('a crash that is reported %s', (_wh
         // Nova stops a guest whose reboot was never sent while nobody ran; it is started then.
         expect(restarts, at).toHaveLength(1)
         expect(ending.outcomes, at).toHaveLength(1)
+      }
+  }, 120_000)
+})
+
+describe('a stop of its owner that Nova takes before our reboot, and carries out before it', () => {
+  it('is given again, wherever the daemon is killed', async () => {
+    const crash = { reportMs: 800, isStopped: true }
+    const whole = await play(crash)
+    expect(whole).toMatchObject({ died: false, restarts: ['reboot'], runs: false, outcomes: ['STOPPED_BY_OWNER'] })
+    for (let nth = whole.first; nth <= whole.last; nth++)
+      for (const death of [{ before: nth }, { after: nth }]) {
+        const { died, runs, broken, outcomes } = await play(crash, death)
+        const at = JSON.stringify(death)
+        expect({ died, runs, broken }, at).toEqual({ died: true, runs: false, broken: null })
+        expect(
+          outcomes.filter((code) => code !== 'STOPPED_BY_OWNER'),
+          at,
+        ).toEqual([])
       }
   }, 120_000)
 })

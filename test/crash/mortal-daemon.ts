@@ -36,6 +36,8 @@ export interface MortalOptions {
   segment: Partial<Segment>
   /** Default: two hours. */
   beatMs?: number
+  /** How long Nova may take to serve what it was sent. Default: it serves everything at once. */
+  longestRequestMs?: number
   death?: Death | undefined
   intercept?: Intercept | undefined
   /** Told of each commit, before (`written` false) and after it. */
@@ -85,7 +87,7 @@ export class MortalDaemon {
           maxParallel: 32,
           tickMs: 200,
           reconcileQuietMs: 1_000,
-          longestRequestMs: 0,
+          longestRequestMs: options.longestRequestMs ?? 0,
           fenceRetryMs: 2_000,
           fenceRetryMaxMs: 8_000,
         },
