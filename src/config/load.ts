@@ -18,6 +18,7 @@ import { Secrets, type Environment, type Report } from './secrets.ts'
 import { resolveSegment, resolveSettings } from './segments.ts'
 import type { EffectiveOption } from './shown-options.ts'
 import { warningsOf, type ConfigWarning } from './warnings.ts'
+import { checkApart, listenAddress } from './listen-addresses.ts'
 import { masakariConfig, masakariRules } from './masakari.ts'
 import { sharedJournalConfig } from './shared-journal.ts'
 import { webConfig, webRules } from './web.ts'
@@ -164,6 +165,12 @@ function resolveConfig(
   const socket = file.socket === undefined ? join(stateDir, 'lifeboat.sock') : resolve(baseDir(['socket']), file.socket)
   if (Buffer.byteLength(socket) > longestSocketPath)
     report(['socket'], `${socket} is too long (at most ${longestSocketPath} bytes; set socket to a shorter path)`)
+  const listeners = {
+    http: listenAddress(file.http.listen, ['http', 'listen'], report),
+    web: listenAddress(file.web.listen, ['web', 'listen'], report),
+    masakari_api: listenAddress(file.masakariApi.listen, ['masakari_api', 'listen'], report),
+  }
+  checkApart(listeners, report)
   const defaults = resolveSettings(file.defaults, builtInSettings)
   const probes = mapped(file.probes, (probe, name) =>
     probeConfig(probe, ['probes', name], { secrets, baseDir, report }),
@@ -176,15 +183,10 @@ function resolveConfig(
     journal: join(stateDir, 'journal.db'),
     sharedJournal: sharedJournalConfig(file.sharedJournal, { secrets, baseDir, report }),
     socket,
-    http: listenAddress(file.http.listen, ['http', 'listen'], report),
-    web: webConfig(file.web, listenAddress(file.web.listen, ['web', 'listen'], report), baseDir, report),
+    http: listeners.http,
+    web: webConfig(file.web, listeners.web, baseDir, report),
     webRules: webRules(file.web),
-    masakariApi: masakariConfig(
-      file.masakariApi,
-      listenAddress(file.masakariApi.listen, ['masakari_api', 'listen'], report),
-      baseDir,
-      report,
-    ),
+    masakariApi: masakariConfig(file.masakariApi, listeners.masakari_api, baseDir, report),
     masakariRules: masakariRules(file.masakariApi),
     logLevel: file.log.level,
     logFormat: file.log.format,
@@ -240,14 +242,6 @@ function stateDirectory(configured: string | undefined, baseDir: string, env: En
   if (configured !== undefined) return resolve(baseDir, configured)
   const fromSystemd = env['STATE_DIRECTORY']?.split(':')[0]
   return resolve(env['LIFEBOAT_STATE_DIR'] || fromSystemd || '.lifeboat')
-}
-
-function listenAddress(listen: string | false, at: string[], report: Report): Config['http'] {
-  if (listen === false) return null
-  const colon = listen.lastIndexOf(':')
-  const port = Number(listen.slice(colon + 1))
-  if (port > 65_535) report(at, `port ${port} does not exist (0 to 65535)`)
-  return { host: listen.slice(0, colon).replace(/^\[|\]$/g, ''), port }
 }
 
 function probeLimit(probe: ProbeConfig): number {

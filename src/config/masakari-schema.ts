@@ -6,6 +6,11 @@ import { live, optionalSection, text } from './pieces.ts'
 /** Of names, what Masakari called them; its own are lower-case, with hyphens. */
 const uuids = () => z.record(text(), z.guid().toLowerCase()).default({})
 
+/** A blank at an end is a slip: no role of Keystone is called so, and nobody would have it. */
+const roles = z.array(
+  z.string().regex(/^\S(.*\S)?$/, 'must be the name of a role, without blanks at its ends, e.g. reader'),
+)
+
 /** @param listen the type of an address to listen on */
 export function masakariSection<L extends z.ZodType>(listen: L) {
   return optionalSection({
@@ -17,20 +22,17 @@ export function masakariSection<L extends z.ZodType>(listen: L) {
       .describe(
         'Address of this API as clients reach it, with the path that a proxy puts before /v1. If it is wrong, clients that ask for versions send their further calls elsewhere. Default: the address they asked',
       ),
-    readers: z
-      .array(text())
+    readers: roles
       .default(['admin', 'reader'])
       .describe('Roles of Keystone that may list segments, hosts and notifications')
       .meta(live),
-    writers: z
-      .array(text())
+    writers: roles
       .default(['admin'])
       .describe(
         'Roles of Keystone that may write segments and hosts, and so order maintenance by `enabled` and `on_maintenance`',
       )
       .meta(live),
-    reporters: z
-      .array(text())
+    reporters: roles
       .default(['admin', 'monitor'])
       .describe('Roles of Keystone that may post notifications. A report only makes Lifeboat look')
       .meta(live),

@@ -170,8 +170,11 @@ const maintenanceWindow = section({
   reason: text().describe('Why; the journal keeps it'),
 })
 
-const listen = z.union([z.literal(false), z.string().regex(/^(\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/)], {
-  error: 'must be ADDRESS:PORT, e.g. 127.0.0.1:9393 or [::1]:9393, or false for no listener',
+const anAddress = 'must be ADDRESS:PORT, e.g. 127.0.0.1:9393 or [::1]:9393, or false for no listener'
+
+// A text with the wrong form has the error of the one member that fits its type.
+const listen = z.union([z.literal(false), z.string().regex(/^(\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/, anAddress)], {
+  error: anAddress,
 })
 
 export const configSchema = section({
