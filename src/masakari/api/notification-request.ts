@@ -1,13 +1,13 @@
 /** A notification as monitors post it, checked as Masakari checks it. Pure. */
 import { z } from 'zod'
-import { LifeboatError } from '../../domain/errors.ts'
 import type { ReportClass } from '../../domain/report-words.ts'
-import { checked } from './checked.ts'
+import { quoted } from './python-text.ts'
+import { checked, refused, wrongField, type FieldWords } from './checked.ts'
 
 const word = z.string().min(1).max(255)
 const event = z.enum(['STARTED', 'STOPPED'])
 /** With or without dashes, in either case. */
-const uuid = z.string().regex(/^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i, 'is no UUID')
+const uuid = z.string().regex(/^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i)
 
 /** The keys that the payload of each type may have; no others. */
 const payloads = {
@@ -23,11 +23,21 @@ const payloads = {
 const envelope = z.strictObject({
   notification: z.strictObject({
     type: z.enum(['COMPUTE_HOST', 'PROCESS', 'VM']),
-    hostname: z.string().regex(/^[a-zA-Z0-9._-]{1,255}$/, 'has characters that no host name has, or is too long'),
+    hostname: z
+      .string()
+      .min(1)
+      .max(255)
+      .regex(/^[a-zA-Z0-9._-]*$/),
     generated_time: z.string(),
-    payload: z.record(z.string().regex(/^[a-zA-Z0-9_.: -]{1,255}$/), z.unknown()),
+    payload: z.record(z.string().regex(/^[a-zA-Z0-9_.: -]{1,255}$/), z.string().max(255)),
   }),
 })
+
+const fieldWords: Readonly<Record<string, FieldWords>> = {
+  hostname: { form: "does not match '^[a-zA-Z0-9-._]*$'" },
+  instance_uuid: { form: "is not a 'uuid'" },
+  keys: { form: "'^[a-zA-Z0-9-_:. ]{1,255}$'" },
+}
 
 export interface NotificationRequest {
   about: ReportClass
@@ -39,13 +49,14 @@ export interface NotificationRequest {
 
 /** Throws USAGE, naming the field and the rule. */
 export function notificationRequest(body: unknown): NotificationRequest {
-  const { notification } = checked(envelope, body, '')
-  const payload = checked(payloads[notification.type], notification.payload, 'notification.payload.')
+  const { notification } = checked(envelope, body, fieldWords)
+  const generatedAt = timeOf(notification.generated_time)
+  const payload = checked(payloads[notification.type], notification.payload, fieldWords)
   const known = Object.entries(payload).filter((pair): pair is [string, string] => typeof pair[1] === 'string')
   return {
     about: notification.type,
     host: notification.hostname,
-    generatedAt: timeOf(notification.generated_time),
+    generatedAt,
     payload: Object.fromEntries(known),
   }
 }
@@ -63,10 +74,7 @@ function timeOf(text: string): string {
   const hasZone = /(Z|T.*[+-]\d\d(:?\d\d)?)$/.test(spread)
   const full = spread.includes('T') ? spread : `${spread}T00:00:00`
   const at = isTime ? Date.parse(hasZone ? withMinutes(full) : `${full}Z`) : NaN
-  if (Number.isNaN(at)) {
-    const message = `Invalid input for field/attribute notification.generated_time. '${text.slice(0, 60)}' is not a 'date-time'`
-    throw new LifeboatError('USAGE', message)
-  }
+  if (Number.isNaN(at)) throw refused(wrongField('generated_time', text, `${quoted(text)} is not a 'date-time'`))
   // A Date has only milliseconds; senders write microseconds and expect them back.
   const micros = /[.,]\d{3}(\d{1,3})/.exec(spread)?.[1]?.padEnd(3, '0') ?? '000'
   return new Date(at).toISOString().replace('Z', `${micros}Z`)
