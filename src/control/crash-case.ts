@@ -37,7 +37,6 @@ export class CrashCase {
   readonly #parts: CrashParts
   /** They are settled when it ends. */
   readonly #reports = new Map<string, Report>()
-  /** When Lifeboat first heard of it, by our monotonic clock. */
   #heardAt = Infinity
   #incident: IncidentId | null = null
   #isOver = false
@@ -67,6 +66,11 @@ export class CrashCase {
   /** Its end is on record: what is reported from now on is for another run. */
   get isOver(): boolean {
     return this.#isOver
+  }
+
+  /** When Lifeboat first heard of it, by our monotonic clock. */
+  get heardAt(): number {
+    return this.#heardAt
   }
 
   /** Null: none was opened. */

@@ -6,7 +6,7 @@
  * but their stamps; those are converted with the clocks as they stood when the daemon started.
  */
 import type { Clock } from '../domain/clock.ts'
-import type { Entry, EntryKind } from '../domain/entry.ts'
+import type { Entry, EntryKind, IncidentId } from '../domain/entry.ts'
 import { crashesWithinMs, isStopAgain, type RestartRules } from '../domain/instance-failure.ts'
 import type { InstanceId } from '../domain/instance.ts'
 import type { Journal } from '../domain/journal.ts'
@@ -26,7 +26,7 @@ const stepsAtMost = 1_000
 const momentsKept = 20_000
 
 /** Entries whose age matters here. */
-const aged: ReadonlySet<EntryKind> = new Set(['instance.failed', 'step.issued', 'incident.closed'])
+const aged: ReadonlySet<EntryKind> = new Set(['instance.failed', 'step.issued', 'incident.opened', 'incident.closed'])
 
 export class CrashRecord {
   readonly #journal: Pick<Journal, 'read'>
@@ -72,6 +72,17 @@ export class CrashRecord {
     const issued = this.#read({ incident: opened.incident, kinds: ['step.issued'], limit: stepsAtMost })
     const toCloud = (entry: Entry): number => cloudNow - (this.#clock.now() - this.#momentOf(entry))
     return { openedAt: toCloud(opened), closedAt: toCloud(closed), requests: issued.flatMap(requestOf) }
+  }
+
+  /**
+   * The incident of the host that recovered its instances, if it began since then and is over.
+   * @param since by our monotonic clock
+   */
+  recoveredHost(host: HostName, since: number): IncidentId | null {
+    const [opened] = this.#read({ host, kinds: ['incident.opened'], limit: 1 })
+    if (opened === undefined || opened.incident === null || this.#momentOf(opened) < since) return null
+    const [closed] = this.#read({ incident: opened.incident, kinds: ['incident.closed'], limit: 1 })
+    return closed?.kind === 'incident.closed' && closed.data.outcome === 'done' ? opened.incident : null
   }
 
   #read(filter: Parameters<Journal['read']>[0]): Entry[] {

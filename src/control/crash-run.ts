@@ -128,6 +128,7 @@ export class CrashRun {
   async #turn(): Promise<number | null> {
     if (this.#endIfTaken()) return null
     const waits = this.#whyNotNow()
+    if (waits !== null && this.#endIfRecovered()) return null
     const incident = this.#case.open()
     if (incident !== undefined) this.#recordFreeze(incident)
     if (waits !== null) return this.#say(waits, askAgainMs)
@@ -315,6 +316,16 @@ export class CrashRun {
       this.#case.close({ outcome: 'left', code: 'CANCELLED', message, after: null }, 'failed', 'left-to-people')
     }
     return true
+  }
+
+  /** Its host is away, and the incident that recovered its instances was over before this run could see it. */
+  #endIfRecovered(): boolean {
+    const { monitor, record } = this.#parts
+    const verdict = monitor.verdict(this.host)
+    if (verdict === undefined || isBeating(verdict)) return false
+    const hostIncident = record.recoveredHost(this.host, this.#case.heardAt)
+    if (hostIncident !== null) this.#case.endByHost(hostIncident)
+    return hostIncident !== null
   }
 
   #say(message: string, pauseMs: number): number {
