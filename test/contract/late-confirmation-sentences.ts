@@ -71,6 +71,8 @@ export function lateConfirmationSentences(scene: Scene): void {
       expect((await steps.evacuated(id.sentBack)).status).toBe('failed')
       const { events } = await steps.action(id.sentBack, request)
       expect(events.map((event: any) => event.event)).not.toContain('compute_stop_instance')
+      // The conductor files it a moment after the record has failed.
+      await steps.until(async () => (await steps.show(id.sentBack)).fault !== undefined, 'its fault')
       expect((await steps.show(id.sentBack)).fault.message).toMatch(/already exists/)
       expect((await cloud.truth()).running[id.sentBack]).toBeUndefined()
       for (const kind of evacuated) {
