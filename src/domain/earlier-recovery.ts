@@ -23,6 +23,12 @@ export const changingOrders: ReadonlySet<string> = new Set([
   'restore',
 ])
 
+/**
+ * Nova's history has whole seconds by Nova's clocks, our plan is stamped by ours: an order this shortly before it may have come after it. Shorter: an
+ * owner's stop is passed over, and the guest is started against it. Longer costs nothing but the recall: what came before the plan is in it.
+ */
+const aroundPlanMs = 5_000
+
 /** Orders of others that came through after ours, newest first. */
 export function ordersSince(
   { steps, plannedAt }: EarlierRecovery,
@@ -35,7 +41,7 @@ export function ordersSince(
   const later =
     ours >= 0
       ? newest.slice(0, ours)
-      : newest.filter(({ startedAt }) => cloudTimeMs(startedAt) > cloudTimeMs(plannedAt))
+      : newest.filter(({ startedAt }) => cloudTimeMs(startedAt) >= cloudTimeMs(plannedAt) - aroundPlanMs)
   // Without a user it is nova-compute's power sync. Ours are those of our user, also where no answer told the request's id.
   return later.filter(({ userId, message }) => userId !== null && !us.has(userId) && message !== 'Error')
 }

@@ -90,6 +90,12 @@ describe('the original of an instance that an earlier incident touched', () => {
     ['one of ours, whose answer was lost, does not', [order('stop', 'lost', '00:02', 'us'), ours], 'running'],
   ])('%s', (_rule, actions, wanted) => expect(recalledInitialState(earlier(), seen({ actions }))?.wanted).toBe(wanted))
 
+  it('counts a stop that Nova stamps with the second of the plan, where nothing of ours is in the history', () => {
+    const before = { ...earlier({ outcome: {} }), steps: [], plannedAt: '2030-01-01T00:00:43.800Z' }
+    const stop = { ...order('stop', 'o', '00:00'), startedAt: '2030-01-01T00:00:43.000000' }
+    expect(recalledInitialState(before, seen({ actions: [stop] }))?.wanted).toBe('stopped')
+  })
+
   it.each([
     ['it was brought back', earlier({ outcome: { outcome: 'recovered' } }), [ours]],
     ['its owner rebuilt it since', earlier(), [order('rebuild', 'o', '00:02'), ours]],
