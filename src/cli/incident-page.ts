@@ -7,6 +7,7 @@ import { outcomes, type OutcomeKind } from '../domain/outcome.ts'
 import { verdictKinds } from '../domain/verdict.ts'
 import { grid } from './output/table.ts'
 import { printable } from './output/width.ts'
+import { orderNoun } from '../domain/text/order-noun.ts'
 import { between, span } from '../domain/text/span.ts'
 import { clockTime, tally } from './wording.ts'
 
@@ -187,9 +188,8 @@ function outcomeText({ outcome, steps, endedAt }: InstanceSummary, mode: Inciden
   return `${outcome.outcome}${where} (${outcome.code})${since}\n${wrapped(outcome.message)}`
 }
 
-/** Only evacuations wait so. */
-function lateSentence({ intendedAt }: StepSummary, until: string): string {
-  return `waiting: the answer was lost, and Nova may still carry out the evacuation sent at ${clockTime(intendedAt)}, until ${clockTime(until)} at the latest`
+function lateSentence({ kind, intendedAt }: StepSummary, until: string): string {
+  return `waiting: the answer was lost, and Nova may still carry out the ${orderNoun(kind)} sent at ${clockTime(intendedAt)}, until ${clockTime(until)} at the latest`
 }
 
 /** What a person still has to do or know, with the requests to look for in Nova's logs. */

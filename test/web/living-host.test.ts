@@ -41,7 +41,7 @@ describe('the page of a crashed guest', () => {
     crash('web', 'cmp01')
     const text = await open(await stage.until('cmp01', ({ held }) => held?.code === 'PAUSED'))
     expect(text).toMatch(/How it stands . held paused by ann .*network works/)
-    expect(await page.locator('.todo .acts button').allInnerTexts()).toEqual([
+    expect(await page.locator('.todo .acts button').allTextContents()).toEqual([
       'Restart it once more',
       'Cancel this incident',
     ])
@@ -76,7 +76,7 @@ describe('the page of a failed nova-compute', () => {
     expect(text).toMatch(/How we know monitor reported it\. Then Lifeboat saw:/)
     expect(text).toMatch(/Its instances Left alone/)
     expect(await textOf(page, '.timeline')).toMatch(/disabled/)
-    expect(await page.locator('.todo .acts button').allInnerTexts()).toEqual([
+    expect(await page.locator('.todo .acts button').allTextContents()).toEqual([
       'Return the host to service',
       'Attest that the host is dead',
       'Cancel this incident',
