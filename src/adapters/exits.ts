@@ -1,6 +1,6 @@
 /**
- * What a fencing method and a receiver of notices ask before anything of theirs leaves (domain/tenure.ts): nothing is powered off and nobody is
- * told by a daemon that does not act. A daemon with a journal of its own acts always, and its parts stay as they are.
+ * What a fencing method and a receiver of notices ask before anything of theirs leaves (domain/tenure.ts): a daemon that does not act
+ * powers nothing off and sends no notice. A daemon with a journal of its own acts always, and its parts stay as they are.
  */
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import { openExit, type Exit } from '../domain/tenure.ts'

@@ -57,7 +57,7 @@ export function activity(tenure: Pick<Tenure, 'held' | 'view'> | undefined): { o
   const { state, active } = tenure.view()
   return {
     ok: false,
-    problems: [active === null ? `${state}; nobody is active` : `${state}; ${active.name} is active`],
+    problems: [active === null ? `${state}; no daemon is active` : `${state}; ${active.name} is active`],
   }
 }
 

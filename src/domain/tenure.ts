@@ -8,7 +8,7 @@ import { LifeboatError } from './errors.ts'
 export const tenureStates = {
   following: 'Its copy of the journal is not complete: it must not take over',
   standby: 'Its copy is complete, and another daemon is active: it reads Nova and sends nothing',
-  taking: 'It raised the epoch and has not written its first entry yet: nobody is active',
+  taking: 'It raised the epoch and has not written its first entry yet: no daemon is active',
   active: 'Its entry began the tenure: while its lease holds, it acts',
   suspended: 'It is active, and its last renewal is older than the lease: it records and sends nothing',
   ended: 'Another tenure began, or it was stopped: the process ends',
@@ -72,7 +72,7 @@ export interface TenureView {
   /** This daemon. */
   name: string
   epoch: number
-  /** Who is active; null when nobody is, or it is not known. */
+  /** The active daemon; null when there is none, or it is not known. */
   active: { name: string; address: string } | null
   /** Why it does not take over; null when it is active, or has not looked yet. */
   waits: string | null

@@ -62,7 +62,7 @@ describe('GET /active', () => {
 
   it.each([
     ['names who is active instead', standby, 'standby; ctl1 is active'],
-    ['says that nobody is', { ...standby, active: null }, 'standby; nobody is active'],
+    ['says that nobody is', { ...standby, active: null }, 'standby; no daemon is active'],
   ])('%s', (_what, changes, problem) =>
     expect(activity(tenure(false, changes))).toEqual({ ok: false, problems: [problem] }),
   )

@@ -9,7 +9,7 @@ import type { RestServer } from '../rest.ts'
 import { nothing, pulling } from '../schemas/requests.ts'
 import { sessionCookie } from '../session-cookie.ts'
 
-/** Opens once, for whoever has the key: it is printed where the demo was started. */
+/** Opens once, with the key that the demo prints as it starts. */
 export interface Door {
   key: string
   login: Login

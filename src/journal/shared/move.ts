@@ -2,9 +2,9 @@
  * Moves a journal between one daemon's own file and the shared store, on a person's order and while no daemon writes it. Owns the order of the
  * steps: whatever interrupts them, no two places go on with one journal, and the same order goes on with what is missing.
  *
- * To the shared store: all entries as they are, then `journal.moved` in the file, then that entry in the store. Before it the file is a daemon's own
- * as ever, and nobody takes over in the store. To an own file: all entries into it, then `journal.moved` in the store, where it collides with whoever
- * takes over, then that entry in the file.
+ * To the shared store: all entries as they are, then `journal.moved` in the file, then that entry in the store. Until then the file is one daemon's
+ * own, and no daemon takes over in the store. To an own file: all entries into it, then `journal.moved` in the store, where only it or the first entry
+ * of a daemon that takes over can stand, then that entry in the file.
  */
 import { sleep, type Clock } from '../../domain/clock.ts'
 import type { JournalPlace, NewEntry } from '../../domain/entry.ts'

@@ -43,7 +43,7 @@ export interface TenureParts {
   /** Rows of ours that are durable now. */
   acknowledged: (rows: readonly EntryRow[]) => void
   told: (event: TenureEvent) => void
-  /** It is active and should not be: whoever asked for it stops in order and releases the tenure. */
+  /** It is active and should not be: the process is to stop in order and to release the tenure. */
   shouldHandOver: (why: string) => void
 }
 

@@ -11,7 +11,7 @@ export interface Tls {
   ca?: string | Buffer
 }
 
-/** What the driver is told of TLS. */
+/** The driver's options for TLS. */
 export function tlsOptions(tls: Tls | null, host: string): Pick<ConnectionOptions, 'ssl'> {
   return tls === null ? {} : { ssl: { ...tls, verifyIdentity: isIP(host) === 0 } }
 }
