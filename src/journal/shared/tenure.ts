@@ -213,8 +213,9 @@ export class Tenure implements Exit {
     if (this.#state === 'ended') return
     this.#move('ended', why)
     this.#lease?.end()
-    this.#ending.abort()
+    // First: the process may end as it hears of the end, and the kernel delivers what a process leaves in its sockets.
     this.#lapse()
+    this.#ending.abort()
   }
 
   #move(state: TenureState, why: string): void {

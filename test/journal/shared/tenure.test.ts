@@ -83,6 +83,17 @@ describe('taking over', () => {
     expect(await site.clock.run(two.act())).toBeNull()
   })
 
+  it('resets what is unanswered before the process hears that its tenure has ended, which may end it', async () => {
+    const [one, two] = await twoDaemons()
+    const order: string[] = []
+    one.tenure.onLapse(() => order.push('reset'))
+    one.tenure.ended.addEventListener('abort', () => order.push('ended'))
+    one.life.stall(20_000)
+    await site.untilActive(two)
+    await site.clock.until(() => one.tenure.state === 'ended')
+    expect(order.slice(-2)).toEqual(['reset', 'ended'])
+  })
+
   it('is told by the names of the daemons', async () => {
     const [one, two] = await twoDaemons()
     site.kill(one)
