@@ -24,7 +24,7 @@ export async function restartRow({ runs }) {
       value: median(of('settledS')),
       unit: 's',
       digits: 2,
-      target: 2,
+      target: 0.9,
       note:
         `${spread(of('settledS'), 2)} s; next new step ${spread(of('nextS'), 2)} s, ready ${spread(of('readyS'), 2)} s ` +
         `after the process started (min / median / max of ${runs}); ${of('open').join(', ')} steps were under way${lost}${twice}`,

@@ -48,6 +48,7 @@ export class HostWatch {
   readonly #host: string
   readonly #tickMs: number
   readonly #signal: AbortSignal
+  readonly #resumed: boolean
   readonly #since: string
   readonly #cloudOffsetMs: number
   readonly #migrations = new Map<InstanceId, Migration[]>()
@@ -72,6 +73,8 @@ export class HostWatch {
     signal: AbortSignal
     /** Cloud time (ms since the epoch) of the survey. */
     cloudTimeMs: number
+    /** The survey was made by an earlier run. */
+    resumed?: boolean
   }) {
     this.#cloud = options.cloud
     this.#clock = options.clock
@@ -79,6 +82,7 @@ export class HostWatch {
     this.#host = options.host
     this.#tickMs = options.tickMs
     this.#signal = options.signal
+    this.#resumed = options.resumed ?? false
     this.#cloudOffsetMs = options.cloudTimeMs - options.clock.now()
     this.#since = new Date(options.cloudTimeMs - changesMarginMs).toISOString().slice(0, 19)
   }
@@ -205,7 +209,8 @@ export class HostWatch {
   }
 
   async #readWhileAwaited(): Promise<void> {
-    let restMs = this.#tickMs
+    // What was ordered before a restart may long have landed: the first look does not wait.
+    let restMs = this.#resumed && this.#migrationsReadAt === -Infinity ? 0 : this.#tickMs
     let failures = 0
     while (this.#waiters.size > 0) {
       await sleep(this.#clock, failures === 0 ? restMs : pauseAfter(failures + 1, restMs, slowestTickMs), this.#signal)
@@ -220,6 +225,7 @@ export class HostWatch {
         // Silence proves nothing (law L7): the waiters keep waiting, and the time does not count against what they wait for.
         this.#blindFrom ??= began
         failures += 1
+        restMs = Math.max(restMs, this.#tickMs)
         this.#observer.log?.('warn', 'watch.read_failed', { host: this.#host }, error)
       }
     }

@@ -341,14 +341,14 @@ class IncidentRunner {
     // What a run before this one planned was perhaps planned by other rules.
     if (added === incident.instances.size) this.#plans.made(segment)
     this.#to('recovering')
-    this.#watch ??= this.#newWatch(taken.cloudTimeMs)
+    this.#watch ??= this.#newWatch({ cloudTimeMs: taken.cloudTimeMs, resumed: false })
     this.#watch.surveyed(taken.survey.instances, taken.survey.migrations, at)
   }
 
   async #recover(): Promise<void> {
     const incident = this.#incident
     if (incident.mode === 'observe') return closeObserved(this.#run)
-    const watch = (this.#watch ??= this.#newWatch(await this.#cloudTime()))
+    const watch = (this.#watch ??= this.#newWatch({ cloudTimeMs: await this.#cloudTime(), resumed: true }))
     await this.#run.permissions.setSilentAside()
     const { maxParallelPerHost, priority } = this.#run.permissions.segment(incident)
     const slots = new Slots(this.#queue, maxParallelPerHost, priority)
@@ -471,9 +471,9 @@ class IncidentRunner {
     return Math.min(reading.serverTimeMs ?? this.#run.clock.wall(), openedAt)
   }
 
-  #newWatch(cloudTime: number): HostWatch {
+  #newWatch(survey: { cloudTimeMs: number; resumed: boolean }): HostWatch {
     const { cloud, clock, observer, host, signal, settings } = this.#run
-    return new HostWatch({ cloud, clock, observer, host, signal, tickMs: settings.tickMs, cloudTimeMs: cloudTime })
+    return new HostWatch({ cloud, clock, observer, host, signal, tickMs: settings.tickMs, ...survey })
   }
 
   #to(phase: IncidentPhase): void {

@@ -55,6 +55,17 @@ describe('readings', () => {
     expect(times(stage, 'listMigrations')).toEqual([100, 200])
   })
 
+  it('begin at once after a restart, and are a tick apart from then on, answered or not', async () => {
+    const stage = new Stage()
+    const { cloud, clock, observer, signal } = stage.run
+    const options = { cloud, clock, observer, host: 'dead', tickMs: 100, signal, cloudTimeMs: 1_000_000 }
+    const watch = new HostWatch({ ...options, resumed: true })
+    stage.fails('listMigrations', failed('API_UNAVAILABLE'))
+    quietly(watch.until('i-1', signal, () => ({ wait: 'migrations' })))
+    await stage.clock.advance(450)
+    expect(times(stage, 'listMigrations')).toEqual([0, 200, 300, 400])
+  })
+
   it('are one for all that wait', async () => {
     const stage = new Stage()
     for (const id of ['i-1', 'i-2', 'i-3']) quietly(awaits(stage, id, 'migrations'))
