@@ -1,7 +1,7 @@
 /** Builds what the daemon reaches the world with, from the configuration. Nothing is sent by building. */
 import { dirname, resolve } from 'node:path'
 import type { Clock } from '../domain/clock.ts'
-import { ensureError, LifeboatError } from '../domain/errors.ts'
+import { ensureError } from '../domain/errors.ts'
 import type { Fencer } from '../domain/fencing.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { SegmentOf } from '../domain/segment.ts'
@@ -12,7 +12,7 @@ import type { Wire } from '../domain/wire.ts'
 import { agentMethod } from '../fencing/agent.ts'
 import { commandMethod } from '../fencing/command.ts'
 import { createFencer } from '../fencing/fencer.ts'
-import type { FencingMethod, PowerReading } from '../fencing/method.ts'
+import type { FencingMethod } from '../fencing/method.ts'
 import { powerProbe } from '../fencing/power-probe.ts'
 import type { RunProgram } from '../fencing/program.ts'
 import { redfishMethod } from '../fencing/redfish.ts'
@@ -42,8 +42,6 @@ export interface Adapters {
   fencer: Fencer
   probes: ReadonlyMap<string, Probe>
   segmentOf: SegmentOf
-  /** Reads a host's power by one fencing method, without any effect. Throws FENCING_MISSING. */
-  readPower: (host: HostName, method: string) => Promise<PowerReading>
   /** What delivers notices, by the receiver's name. */
   receivers: ReadonlyMap<string, Deliver>
 }
@@ -139,12 +137,6 @@ export function buildBeside(config: Config, context: AdapterContext): Omit<Adapt
         ([name, deliver]) => [name, deliveryThrough(exit, deliver)],
       ),
     ),
-    readPower: (host, name) => {
-      const method = methods.get(name)
-      if (method?.covers(host) !== true)
-        throw new LifeboatError('FENCING_MISSING', `fencing method ${name} is not configured for ${host}`)
-      return method.look(host)
-    },
   }
 }
 

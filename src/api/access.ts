@@ -12,6 +12,8 @@ export const access: Readonly<Record<string, Role | 'nobody'>> = {
   'GET /v1/hosts': 'reader',
   'GET /v1/hosts/:host': 'reader',
   'GET /v1/segments': 'reader',
+  'GET /v1/readiness': 'reader',
+  'GET /v1/hosts/:host/readiness': 'reader',
   'GET /v1/verdicts': 'reader',
   'GET /v1/incidents': 'reader',
   'GET /v1/incidents/:id': 'reader',

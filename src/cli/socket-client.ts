@@ -16,6 +16,7 @@ import type {
   RecoverOrder,
   ReloadReport,
 } from '../domain/operations.ts'
+import type { Readiness } from '../domain/readiness.ts'
 import type { ReviewNote, SegmentStatus } from '../domain/review.ts'
 import type { Scope, Order } from '../domain/order.ts'
 import { CliFailure } from './exit-codes.ts'
@@ -47,6 +48,7 @@ export interface DaemonClient {
   startInstances(id: string, order: { by: string; reason: string }): Promise<void>
   incidents(filter: { open?: boolean; limit?: number }): Promise<IncidentSummary[]>
   segments(): Promise<SegmentStatus[]>
+  readiness(): Promise<Readiness>
   note(id: string, order: { by: string; text: string }): Promise<ReviewNote>
   signOff(id: string, order: { by: string; text: string }): Promise<ReviewNote>
 }
@@ -79,6 +81,7 @@ export function daemonClient(socketPath: string, clock: Clock, usualLimitMs = an
     cancel: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/cancel`, order) as Promise<void>,
     incidents: (filter) => call('GET', `/v1/incidents${queryOf(filter)}`) as Promise<IncidentSummary[]>,
     segments: () => call('GET', '/v1/segments') as Promise<SegmentStatus[]>,
+    readiness: () => call('GET', '/v1/readiness') as Promise<Readiness>,
     note: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/notes`, order) as Promise<ReviewNote>,
     signOff: (id, order) =>
       call('POST', `/v1/incidents/${encodeURIComponent(id)}/sign-off`, order) as Promise<ReviewNote>,

@@ -2,7 +2,7 @@
  * The brake in the running daemon: looks at every poll and before every act of an incident whose host is not yet proven dead,
  * journals each scope that trips or opens, and says what holds an incident. Counting and judging are in monitor/brake*.ts.
  */
-import type { BrakeScope, CloudBrake } from '../domain/brake.ts'
+import type { BrakeScope, CloudBrake, ScopeId } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import type { Incident } from '../domain/incident.ts'
@@ -10,7 +10,7 @@ import type { Journal } from '../domain/journal.ts'
 import type { BrakeLimits, Segment } from '../domain/segment.ts'
 import type { HostName } from '../domain/service.ts'
 import type { Verdict } from '../domain/verdict.ts'
-import type { BrakeFacts, BrakeRules } from '../monitor/brake.ts'
+import { scopesOf, type BrakeFacts, type BrakeRules } from '../monitor/brake.ts'
 import {
   holding,
   readBrake,
@@ -103,6 +103,11 @@ export class BrakeWatch {
   /** Every scope as it stands, the cloud first, for people and machines. */
   scopes(): BrakeScope[] {
     return [...this.look().scopes.values()].map((reading) => this.#view(reading))
+  }
+
+  /** The scopes that a host counts in, the cloud first. */
+  scopeIdsOf({ host, segment }: { host: HostName; segment: string }): ScopeId[] {
+    return scopesOf({ host, segment, domains: this.#domains(host) })
   }
 
   #view({ scope, kind, title, hosts, cooling, allowed, fleet, trip, message }: ScopeReading): BrakeScope {

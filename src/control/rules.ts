@@ -94,6 +94,7 @@ function fencerNow(now: () => Fencer): Fencer {
   return {
     fence: (host, methods, onAttempt, limits) => now().fence(host, methods, onAttempt, limits),
     restore: (record, signal) => now().restore(record, signal),
+    look: (host, method, limits) => now().look(host, method, limits),
     renewEveryMs: (method) => now().renewEveryMs(method),
     attest: (host, by, text) => now().attest(host, by, text),
     verify: (proof, host) => now().verify(proof, host),

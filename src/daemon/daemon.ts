@@ -42,6 +42,7 @@ import { planHost } from '../preflight/plan-host.ts'
 import { Reloads, type ConfigurationSource } from '../operations/reloads.ts'
 import type { ReviewedJournal } from '../review/incident-listing.ts'
 import { IncidentRecords } from '../review/incident-records.ts'
+import { ReadinessReads, type ReadsParts } from '../review/readiness-reads.ts'
 import { createReview } from '../review/review.ts'
 import { UnreviewedIncidents } from '../review/unreviewed.ts'
 import { InstanceFailures } from '../control/instance-failures.ts'
@@ -108,6 +109,7 @@ export class Daemon {
   readonly #standstill: Standstill
   readonly #runs: IncidentRuns
   readonly #starts: Starts
+  readonly #reads: ReadinessReads
   #workflows: PinnedWorkflows['byDigest']
   readonly #pin: NewEntry[]
   #polling: Promise<void> | null = null
@@ -330,19 +332,19 @@ export class Daemon {
     this.failover = new FailoverWrites({
       ...{ clock, journal, store: this.store, orders: this.orders, monitor: this.monitor, reports },
     })
+    const plan: ReadsParts['plan'] = (read, host) => {
+      const { workflow, segmentOf } = rules.now
+      return planHost({ cloud: read, clock, workflow, segmentOf, earlier }, host)
+    }
+    this.#reads = new ReadinessReads({
+      ...{ clock, cloud, fencer, journal, plan, monitor: this.monitor, store: this.store },
+    })
     this.review = createReview({
-      clock,
-      cloud,
-      journal,
+      ...{ clock, cloud, journal, records, again, plan, brake, mode, reads: this.#reads },
       store: this.store,
-      records,
-      again,
+      orders: this.orders,
       monitor: this.monitor,
       settings: rules.executorSettings,
-      plan: (read, host) => {
-        const { workflow, segmentOf } = rules.now
-        return planHost({ cloud: read, clock, workflow, segmentOf, earlier }, host)
-      },
     })
   }
 
@@ -361,6 +363,14 @@ export class Daemon {
     this.#scheduling = this.#scheduler.run(this.#stopping.signal)
     this.#instanceFailures.start()
     this.#polling = this.#watch.run(this.#stopping.signal)
+  }
+
+  /**
+   * From now on reads what readiness is made of. Not part of `start`: it is nothing that a recovery needs, and what is rehearsed asks the
+   * cloud for that alone.
+   */
+  watchReadiness(): void {
+    void this.#reads.run(this.#stopping.signal)
   }
 
   /** Watches until `signal` aborts, and neither records nor sends anything: it learns how the hosts' heartbeats come. */

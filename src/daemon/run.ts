@@ -217,6 +217,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       shared.tenure.ended.addEventListener('abort', () => deposed(observer, shared.tenure, stopped.isOrdered()))
     }
     daemon.start()
+    daemon.watchReadiness()
     systemd.ready(watching(config.mode))
     await stopped.signal
     systemd.stopping('Stopping; recoveries go on at the next start')

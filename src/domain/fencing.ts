@@ -35,6 +35,12 @@ export interface FencingProof extends ProofRecord {
   readonly [proofBrand]: true
 }
 
+/** What a fencing device says of a host: on and off are what was read; unknown is everything else, with why. */
+export interface PowerReading {
+  power: 'on' | 'off' | 'unknown'
+  detail: string
+}
+
 /** Fences hosts. Each method is tried in the order that the segment lists them. */
 export interface Fencer {
   /**
@@ -52,6 +58,11 @@ export interface Fencer {
    * HOST_ALIVE when the host is on again, FENCE_UNVERIFIED when it cannot be read. An attestation stays valid.
    */
   restore(record: ProofRecord, signal?: AbortSignal): Promise<FencingProof>
+  /**
+   * Reads the host's device once by one method, without any effect. A device that cannot be read, or not within the limit, is
+   * `unknown`. Throws FENCING_MISSING when the method is not configured for the host.
+   */
+  look(host: HostName, method: string, limits?: LookLimits): Promise<PowerReading>
   /**
    * How often the proof of this method expires by itself and must be renewed (ms), or null: a power that is off stays
    * off, an entry in a blocklist does not.
@@ -71,6 +82,13 @@ export interface ChainLimits {
   signal?: AbortSignal | undefined
   /** Asked before each try and right before each act of a method. Throws when the host must not be touched any more. */
   mayGoOn?: (() => void) | undefined
+}
+
+/** What may end a reading before the device answers. */
+export interface LookLimits {
+  /** Default: that of the method, ms. */
+  limitMs?: number | undefined
+  signal?: AbortSignal | undefined
 }
 
 /** One try of one method. What is optional is missing in entries of earlier releases. */

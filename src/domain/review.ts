@@ -12,6 +12,7 @@ import type { InstanceId } from './instance.ts'
 import type { DecidedInstance, HostReturnDetail, IncidentDetail, IncidentSummary, TryAgain } from './operations.ts'
 import type { OutcomeKind } from './outcome.ts'
 import type { HostPlan, InstancePlan, StepKind } from './plan.ts'
+import type { HostReadiness, Readiness } from './readiness.ts'
 import type { Segment } from './segment.ts'
 import type { HostName } from './service.ts'
 import type { StepStatus } from './step-states.ts'
@@ -316,6 +317,9 @@ export interface Review {
   /** The plan when it is made or failed, or as far as it is after `withinMs`. */
   finishedPlan(id: string, withinMs: number): Promise<PlanRun>
   plan(id: string): PlanRun
+  /** Each host and the cloud: whether they could fail safely now. Hosts are judged in pieces. */
+  readiness(): Promise<Readiness>
+  hostReadiness(host: HostName): HostReadiness
   note(incident: IncidentId, order: { by: string; text: string; via?: Via }): ReviewNote
   /** Of a closed incident: someone has read it and answers for that. USAGE while it is open, and once someone does. */
   signOff(incident: IncidentId, order: { by: string; text: string; via?: Via }): ReviewNote

@@ -4,8 +4,9 @@
  */
 import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
+import type { PowerReading } from '../domain/fencing.ts'
 import type { HostName } from '../domain/service.ts'
-import type { FencingMethod, PowerReading } from './method.ts'
+import type { FencingMethod } from './method.ts'
 import { runProgram, type ProgramEnd, type RunProgram } from './program.ts'
 import { verifiedOff, type VerifySettings } from './verified-off.ts'
 

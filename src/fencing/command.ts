@@ -6,9 +6,9 @@
  */
 import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import type { ProofSubject } from '../domain/fencing.ts'
+import type { PowerReading, ProofSubject } from '../domain/fencing.ts'
 import type { HostName } from '../domain/service.ts'
-import type { FencingMethod, PowerReading } from './method.ts'
+import type { FencingMethod } from './method.ts'
 import { runProgram, type RunProgram } from './program.ts'
 import { verifiedOff, type VerifySettings } from './verified-off.ts'
 

@@ -4,11 +4,19 @@
  */
 import { deadline, type Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import type { ChainLimits, FenceAttempt, Fencer, FencingProof, ProofRecord } from '../domain/fencing.ts'
+import type {
+  ChainLimits,
+  FenceAttempt,
+  Fencer,
+  FencingProof,
+  LookLimits,
+  PowerReading,
+  ProofRecord,
+} from '../domain/fencing.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { HostName } from '../domain/service.ts'
 import { defaultLimits, runChain, type MethodLimits } from './chain.ts'
-import type { FencingMethod, PowerReading } from './method.ts'
+import type { FencingMethod } from './method.ts'
 import { makeProof, verifyProof } from './proof.ts'
 
 /** The method's name in the proof of a person's attestation. */
@@ -55,7 +63,7 @@ export function createFencer(options: {
     }
     // What expires by itself is renewed first: the reading alone would prove it until it expires, and not a second more.
     const renewed = method.renew === undefined ? [] : await method.renew(record.host, signal)
-    const reading = await look(method, record.host, signal)
+    const reading = await readDevice(method, record.host, { signal })
     const details = { host: record.host, method: method.name, reading: reading.detail }
     if (reading.power === 'on') {
       const now = record.proves === 'storage' ? 'reaches its storage again' : 'is on again'
@@ -72,9 +80,19 @@ export function createFencer(options: {
     return makeProof({ ...record, ...madeBy(method), provenAt: at, evidence: [...first, ...read] })
   }
 
+  async function look(host: HostName, name: string, limits?: LookLimits): Promise<PowerReading> {
+    const method = methods.get(name)
+    if (method?.covers(host) !== true)
+      throw new LifeboatError('FENCING_MISSING', `fencing method ${name} is not configured for ${host}`)
+    return readDevice(method, host, limits)
+  }
+
   /** A reading has the method's limit too: a proof that cannot be read in time is not read. */
-  async function look(method: FencingMethod, host: HostName, signal?: AbortSignal): Promise<PowerReading> {
-    const { limitMs } = limitsOf(method.name)
+  async function readDevice(
+    method: FencingMethod,
+    host: HostName,
+    { limitMs = limitsOf(method.name).limitMs, signal }: LookLimits = {},
+  ): Promise<PowerReading> {
     const limit = deadline(clock, limitMs, signal)
     const late = new Promise<PowerReading>((resolve) => {
       const tell = (): void => resolve({ power: 'unknown', detail: `no reading within ${limitMs} ms` })
@@ -100,6 +118,7 @@ export function createFencer(options: {
   return {
     fence,
     restore,
+    look,
     attest,
     renewEveryMs: (name) => methods.get(name)?.renewEveryMs ?? null,
     verify: verifyProof,

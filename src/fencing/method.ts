@@ -1,12 +1,6 @@
 /** What a fencing method must be able to do. Methods only take power away: nothing in fencing/ can turn a host on. */
-import type { ProofStrength, ProofSubject } from '../domain/fencing.ts'
+import type { PowerReading, ProofStrength, ProofSubject } from '../domain/fencing.ts'
 import type { HostName } from '../domain/service.ts'
-
-/** on and off are what was read; unknown is everything else, with why. */
-export interface PowerReading {
-  power: 'on' | 'off' | 'unknown'
-  detail: string
-}
 
 export interface FencingMethod {
   name: string

@@ -1,7 +1,8 @@
 /** Fencing through a BMC that speaks Redfish: force off, then see PowerState Off twice. The strongest proof there is. */
 import { ensureError, LifeboatError } from '../domain/errors.ts'
+import type { PowerReading } from '../domain/fencing.ts'
 import type { HostName } from '../domain/service.ts'
-import type { FencingMethod, PowerReading } from './method.ts'
+import type { FencingMethod } from './method.ts'
 import { RedfishClient, type RedfishOptions, type RedfishSystem } from './redfish-client.ts'
 import { verifiedOff, type VerifySettings } from './verified-off.ts'
 

@@ -1,8 +1,8 @@
 /** Reads a host's power until it was off twice in a row, within a time limit. One reading may fall into a restart. */
 import { deadline, sleep, type Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
+import type { PowerReading } from '../domain/fencing.ts'
 import type { HostName } from '../domain/service.ts'
-import type { PowerReading } from './method.ts'
 
 export interface VerifySettings {
   /** Between two readings. Too short: both fall into the gap of a restart, where the power is off for a moment. */

@@ -98,7 +98,7 @@ async function* checkHost(config: Config, beside: Beside, on: Protected): AsyncG
 
 async function* checkFencing(
   config: Config,
-  { readPower }: Beside,
+  { fencer }: Beside,
   { host, segment, fencing }: Protected,
 ): AsyncGenerator<CheckLine> {
   const what = `fencing of ${host}`
@@ -117,7 +117,7 @@ async function* checkFencing(
   for (const method of fencing) {
     if (gaps.some((gap) => gap.method === method)) continue
     try {
-      const { power, detail } = await readPower(host, method)
+      const { power, detail } = await fencer.look(host, method)
       yield power === 'unknown'
         ? fail(
             what,

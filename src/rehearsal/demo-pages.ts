@@ -100,6 +100,7 @@ export async function runDemoPages(
     )
     teardown.push(() => listener.close())
     daemon.start()
+    daemon.watchReadiness()
     teardown.push(() => daemon.stop('the demo is over'))
     write(
       `A simulated cloud of ${demoHosts.length} hosts in three segments, with ${simulator.world.instances.size} instances. Nothing real is touched.\n\n` +

@@ -31,6 +31,8 @@ import { instanceRecord } from './instance-record.ts'
 import { journalPage } from './journal-pages.ts'
 import { PlanRuns } from './plan-runs.ts'
 import { ProvenTimes } from './proven-times.ts'
+import type { ReadinessReads } from './readiness-reads.ts'
+import { readinessOf, readinessOfHost, type ReadinessParts } from './readiness-view.ts'
 import { noteActs } from './review-notes.ts'
 import { search } from './search.ts'
 import { stepReview } from './step-review.ts'
@@ -44,20 +46,32 @@ export interface ReviewParts {
   journal: ReviewedJournal
   store: IncidentStore
   records: IncidentRecords
-  monitor: Pick<Monitor, 'segments' | 'verdicts'>
+  monitor: Pick<Monitor, 'segments'> & ReadinessParts['monitor']
   settings: FenceRetry
   /** What could be tried again as of now. */
   again: (incident: Incident) => TryAgain | null
   /** The plan of a live host, read from this cloud. */
   plan: (cloud: Cloud, host: string) => Promise<HostPlan>
+  orders: ReadinessParts['orders']
+  brake: ReadinessParts['brake']
+  mode: ReadinessParts['mode']
+  reads: Pick<ReadinessReads, 'fencing' | 'plan' | 'notePlan'>
 }
 
 export function createReview(parts: ReviewParts): Review {
   const { journal, store, records, monitor } = parts
-  const plans = new PlanRuns(parts)
+  const plans = new PlanRuns({
+    ...parts,
+    plan: async (cloud, host) => {
+      const plan = await parts.plan(cloud, host)
+      parts.reads.notePlan(plan)
+      return plan
+    },
+  })
   const counts = new HostCounts(parts)
   const followers = new Followers(journal)
   const proven = new ProvenTimes(journal)
+  const readiness = { ...parts, proven }
   let verifying: Promise<ChainProof> | null = null
 
   return {
@@ -87,6 +101,8 @@ export function createReview(parts: ReviewParts): Review {
     },
     finishedPlan: (id, withinMs) => plans.finished(id, withinMs),
     plan: (id) => plans.find(id),
+    readiness: () => readinessOf(readiness),
+    hostReadiness: (host) => readinessOfHost(host, readiness),
     ...noteActs(journal),
     follow: (seq, listen) => followers.follow(seq, listen),
   }

@@ -1,5 +1,6 @@
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { Review } from '../../src/domain/review.ts'
+import { aReadiness } from './a-readiness.ts'
 
 /** A review of a daemon to which nothing happened; keeps what it was asked for, in `asked`. */
 export function fakeReview(asked: unknown[][] = [], replace: Partial<Review> = {}): Review {
@@ -32,6 +33,8 @@ export function fakeReview(asked: unknown[][] = [], replace: Partial<Review> = {
     startPlan: missing('host'),
     finishedPlan: missing('plan'),
     plan: missing('plan'),
+    readiness: () => Promise.resolve(aReadiness),
+    hostReadiness: missing('host'),
     note: (id, order) => {
       asked.push(['note', id, order])
       return { seq: 1, at: '2026-01-02T03:04:05.000Z', by: order.by, text: order.text }

@@ -139,6 +139,7 @@ describe('JSON has exactly the fields that are promised, with their types', () =
     'workflow test': ['workflow', 'test'],
     rehearse: ['rehearse'],
     'rehearse (document)': ['rehearse', 'host-crashes'],
+    'plan (document)': ['plan', '--all'],
     status: ['status'],
     'host list': ['host', 'list'],
     'host show': ['host', 'show', 'cmp01'],

@@ -25,6 +25,8 @@ it(
       expect([url, answer.statusCode < 300 ? '' : answer.body]).toEqual([url, ''])
       return answer.body === '' ? null : answer.json()
     }
+    daemon.watchReadiness()
+    await clock.advance(60_000)
     const run = await send('POST', '/v1/plans', { host: 'cmp01' })
     fits('plan', answers.planRun, run)
     await world.until(() => daemon.review.plan(run.id).state !== 'running')
@@ -46,6 +48,8 @@ it(
     const reads: [string, z.ZodType][] = [
       ['/v1/me', answers.welcome],
       ['/v1/status', answers.daemonStatus],
+      ['/v1/readiness', answers.readiness],
+      [`/v1/hosts/${host}/readiness`, answers.hostReadiness],
       ['/v1/hosts', z.array(answers.hostStatus)],
       [`/v1/hosts/${host}`, answers.hostDetail],
       ['/v1/segments', z.array(answers.segmentStatus)],

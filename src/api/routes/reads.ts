@@ -38,6 +38,21 @@ export function readRoutes(server: RestServer, sources: RestSources): void {
     ({ params }) => operations.host(params.host),
   )
   server.get(
+    '/v1/hosts/:host/readiness',
+    read('plans', 'Whether one host could fail safely now', answers.hostReadiness, {
+      params: requests.hostPath,
+      querystring: requests.nothing,
+    }),
+    ({ params }) => review.hostReadiness(params.host),
+  )
+  server.get(
+    '/v1/readiness',
+    read('plans', 'Whether each host, and the cloud, could fail safely now', answers.readiness, {
+      querystring: requests.nothing,
+    }),
+    async (_request, reply) => inPieces(await review.readiness(), reply, clock),
+  )
+  server.get(
     '/v1/segments',
     read('cloud', 'Segments with their rules', z.array(answers.segmentStatus), { querystring: requests.nothing }),
     () => review.segments(),

@@ -57,6 +57,7 @@ export {
 } from './cloud.ts'
 export { incidentDetail, incidentSummary } from './incidents.ts'
 export { planRun } from './plans.ts'
+export { hostReadiness, readiness } from './readiness.ts'
 export { failure, order } from './shared.ts'
 
 const seq = count.describe('The journal entry')

@@ -12,6 +12,7 @@ import { listColumn, type Column } from '../output/formats.ts'
 import { printable } from '../output/width.ts'
 import type { Session } from '../session.ts'
 import { counted } from '../wording.ts'
+import { planAll, readinessColumns } from './readiness.ts'
 import { addRehearsal } from './rehearsal.ts'
 import { wholeNumber } from './whole-number.ts'
 
@@ -97,9 +98,12 @@ export function addDaemonCommands(program: Command, session: Session): void {
   prints(checking, 'list', checkColumns, { exits: { 1: 'a check failed; warnings alone do not count' } })
   const planning = program
     .command('plan')
-    .description('show what would happen if this host died now; changes nothing')
-    .argument('<host>')
-    .action(async (host: string) => {
+    .description('show what would happen if this host died now, or every host (--all); changes nothing')
+    .argument('[host]')
+    .option('--all', 'whether each host could fail safely now, as the daemon knows it', false)
+    .action(async (host: string | undefined, { all }: { all: boolean }) => {
+      if (all !== (host === undefined)) throw new CliFailure('usage', 'name one host, or say --all')
+      if (host === undefined) return planAll(session)
       const plan = await commands.planHost(session.config({ withSecrets: true }), host)
       session.list(plan.instances, planColumns)
       if (session.shape().format !== 'table') return
@@ -109,7 +113,9 @@ export function addDaemonCommands(program: Command, session: Session): void {
           terminal.stdout(`${printable(name)}: ${printable(note)}\n`)
       }
     })
-  prints(planning, 'list', planColumns)
+  prints(planning, 'list', planColumns, {
+    documents: { about: 'With `--all`, each host:', fields: readinessColumns },
+  })
   const workflow = program.command('workflow').description('recovery workflows')
   const checked = workflow
     .command('check')
