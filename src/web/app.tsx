@@ -8,6 +8,7 @@ import { paths } from './api/paths.ts'
 import { Session } from './api/session.ts'
 import { after } from './browser-clock.ts'
 import { HostPage } from './pages/host.tsx'
+import { HostsPage } from './pages/hosts.tsx'
 import { IncidentPage } from './pages/incident/page.tsx'
 import { IncidentsPage } from './pages/incidents.tsx'
 import { InstancePage } from './pages/instance.tsx'
@@ -136,6 +137,8 @@ function Page({ path }: { path: string }) {
       return <OverviewPage />
     case '/incidents':
       return <IncidentsPage />
+    case '/hosts':
+      return <HostsPage />
     case '/segments':
       return <SegmentsPage />
     case '/journal':
@@ -155,6 +158,7 @@ function Page({ path }: { path: string }) {
 const places = [
   ['/', 'Overview'],
   ['/incidents', 'Incidents'],
+  ['/hosts', 'Hosts'],
   ['/segments', 'Segments'],
   ['/journal', 'Journal'],
 ] as const
@@ -203,7 +207,7 @@ function isHere(to: string, path: string): boolean {
   return (
     path.startsWith(to) ||
     (to === '/incidents' && path.startsWith('/instances')) ||
-    (to === '/segments' && (path.startsWith('/hosts') || path.startsWith('/plan')))
+    (to === '/hosts' && path.startsWith('/plan'))
   )
 }
 

@@ -10,7 +10,7 @@ let complaints: string[]
 let incident = ''
 
 beforeAll(async () => {
-  stage = await Stage.open({ hosts: 6 })
+  stage = await Stage.open({ hosts: 6, readiness: true })
   stage.add(...mixedInstances('cmp01', 'cmp02'))
   stage.simulator.crash('cmp01')
   incident = await stage.ended('cmp01')
@@ -25,6 +25,7 @@ const pages: [name: string, path: () => string, ready: string, heading: RegExp][
   ['incident', () => `/incidents/${incident}`, '.window-table', /cmp01/],
   ['an instance', () => `/incidents/${incident}?instance=${lineOf('hsm')}`, 'dialog .steps', /cmp01/],
   ['host', () => '/hosts/cmp01', '.timeline', /cmp01/],
+  ['hosts', () => '/hosts', '.window-table', /Hosts/],
   ['segments', () => '/segments', '.facts', /Segments/],
   ['what if', () => '/plan/cmp03', '.window-table, .empty', /What if cmp03 died now/],
   ['journal', () => '/journal', '.entries', /Journal/],

@@ -48,6 +48,8 @@ export interface StageOptions {
   mode?: DaemonParts['mode']
   tenure?: DaemonParts['tenure']
   notices?: DaemonParts['notices']
+  /** Hosts are read for their readiness. */
+  readiness?: true
   timings?: Parameters<typeof startSimulator>[0]['timings']
 }
 
@@ -136,6 +138,7 @@ export class Stage {
     )
     this.url = this.#listener.address
     this.daemon.start()
+    if (this.#options.readiness === true) this.daemon.watchReadiness()
   }
 
   #web(): WebOptions {

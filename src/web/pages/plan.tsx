@@ -1,14 +1,17 @@
 /** What if: what would happen if a living host died now, for each of its instances, with the reason. Nothing is sent. */
-import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { initialStateText } from '../../domain/initial-state-text.ts'
 import type { InstancePlan } from '../../domain/plan.ts'
+import type { HostReadiness } from '../../domain/readiness.ts'
 import type { PlanRun } from '../../domain/review.ts'
 import { after } from '../browser-clock.ts'
 import { get, post, type ApiFailure } from '../api/client.ts'
 import { paths } from '../api/paths.ts'
+import { useEvery, useResource } from '../api/resource.ts'
 import { refusalOf, useCaller } from '../api/session.ts'
 import { announce } from '../parts/announce.tsx'
 import { PageHead, useTitle } from '../parts/page.tsx'
+import { ReadinessLine } from '../parts/readiness.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Empty, Problem } from '../parts/states.tsx'
 import { Copy, Tag } from '../parts/text.tsx'
@@ -29,6 +32,13 @@ export function PlanPage({ host }: { host: string }) {
   const refusal = refusalOf(caller, 'operator')
   const [again, setAgain] = useState(0)
   const { run, failure } = usePlan(refusal === null ? host : null, again)
+  const readiness = useResource<HostReadiness>(paths.hostReadiness(host))
+  const { reload } = readiness
+  useEvery(15_000, reload)
+  // The plan that was just made is the newest that is known of it.
+  useEffect(() => {
+    if (run?.state === 'done') reload(0)
+  }, [run?.state, reload])
   const busy = failure === null && (run === null || run.state === 'running')
   return (
     <>
@@ -42,6 +52,7 @@ export function PlanPage({ host }: { host: string }) {
           </button>
         </span>
       </PageHead>
+      {readiness.value !== null && <ReadinessLine host={readiness.value} />}
       {refusal !== null && (
         <Problem title="Not for this login">{refusal}: a plan asks Nova for every instance.</Problem>
       )}
