@@ -12,6 +12,7 @@ import { addJournalCommands } from './commands/journal.ts'
 import { addLookCommands } from './commands/look.ts'
 import { addMaintenanceCommands } from './commands/maintenance.ts'
 import { addNoticeCommands } from './commands/notices.ts'
+import { addReportCommand } from './commands/report.ts'
 import { addSegmentCommands } from './commands/segments.ts'
 import type { Commands } from './composition.ts'
 import { pathOf, printedBy } from './described.ts'
@@ -46,6 +47,7 @@ export function commandTree(commands: Commands, terminal: Terminal): { program: 
   addMaintenanceCommands(program, session)
   addNoticeCommands(program, session)
   addJournalCommands(program, session)
+  addReportCommand(program, session)
   addImportCommand(program, session)
   addCompletionCommands(program, session)
   return { program, session }

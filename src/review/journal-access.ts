@@ -6,11 +6,15 @@ import type { EntryFilter, JournalReader } from '../domain/journal.ts'
 import type { HostReturnDetail, IncidentDetail, IncidentFilter, IncidentSummary } from '../domain/operations.ts'
 import type { InstanceId } from '../domain/instance.ts'
 import { omitUndefined } from '../domain/omit-undefined.ts'
+import type { PeriodReport } from '../domain/period-report.ts'
+import type { Readiness } from '../domain/readiness.ts'
 import type { Advice, FoundInstance, InstanceHistory } from '../domain/review.ts'
 import { applyToReturns, incidentOf, returnEntryKinds, type ReturnRecord } from '../domain/return-record.ts'
 import { exportLines } from '../journal/export.ts'
 import type { IncidentLine } from '../journal/listing.ts'
 import { openJournalReader, type JournalView } from '../journal/reader.ts'
+import { periodKinds, periodReport } from './period-report.ts'
+import { periodText } from './period-report-text.ts'
 import { incidentReport } from './report.ts'
 import { lineOf } from '../domain/text/entry-sentence.ts'
 import { incidentDetail, incidentSummary } from './incident-views.ts'
@@ -34,6 +38,10 @@ export interface JournalAccess extends JournalReader {
   incident(id: IncidentId): IncidentDetail
   /** What a person must do about it, most urgent first, as its page says it. Throws NOT_FOUND. */
   advice(id: IncidentId): Advice[]
+  /** What a period showed, with what holds for the hosts now; null: that is not known. */
+  period(period: { from: string; to: string }, readiness: Readiness | null): PeriodReport
+  /** The same in Markdown. */
+  periodText(report: PeriodReport): string
   /** The entry as one sentence; null when its kind says it all. */
   sentence(entry: Entry): string | null
   /** The pieces of an export, in order: JSON lines with the hashes, or a report for people. Null: the whole journal. */
@@ -97,6 +105,13 @@ export function openJournalAccess(path: string, retry: FenceRetry): JournalAcces
       const record = recordOf(id)
       return adviceFor(record.incident, returnAfter(reader, record.incident), record.signOff !== null, retry)
     },
+    period: ({ from, to }, readiness) =>
+      periodReport({
+        ...{ from, to, readiness, modeBefore: modeAt(reader, from) },
+        entries: reader.each({ kinds: periodKinds, since: from, until: to }),
+        lines: reader.incidents({ limit: 1_000_000 }).filter(({ openedAt }) => openedAt >= from && openedAt < to),
+      }),
+    periodText,
     *export(format, incident) {
       // An empty export of a mistyped incident would look like one that was made.
       if (incident !== null && reader.read({ incident, limit: 1 }).length === 0) throw noIncident(incident, reader)
@@ -108,6 +123,13 @@ export function openJournalAccess(path: string, retry: FenceRetry): JournalAcces
           yield `${incidentReport(id, entriesOf(id))}\n`
     },
   }
+}
+
+/** The mode in which the daemon was then; null: it had not run before. */
+function modeAt(journal: Pick<JournalReader, 'read'>, until: string): 'observe' | 'armed' | null {
+  const [last] = journal.read({ kinds: ['daemon.started', 'mode.changed'], until, newestFirst: true, limit: 1 })
+  if (last?.kind === 'daemon.started') return last.data.mode
+  return last?.kind === 'mode.changed' ? last.data.to : null
 }
 
 /** How the host stands after the incident; null when another incident set our flags on it, or none did. */

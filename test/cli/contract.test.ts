@@ -157,6 +157,7 @@ describe('JSON has exactly the fields that are promised, with their types', () =
     'config show': ['config', 'show', '--origins'],
     reload: ['reload'],
     'log-level': ['log-level'],
+    report: ['report'],
     'notice list': ['notice', 'list'],
   }
 

@@ -37,6 +37,8 @@ export function fakeJournal(replace: Partial<JournalAccess> = {}): JournalAccess
     instance: (id) => {
       throw new LifeboatError('NOT_FOUND', `No incident is about an instance ${id}`)
     },
+    period: ({ from, to }) => ({ from, to, modes: [], verdicts: [], suspicions: 0, incidents: [], now: null }),
+    periodText: ({ from }) => `since ${from}\n`,
     sentence: (entry) => `said ${entry.kind}`,
     export: (format, incident) => [`${format} of ${incident ?? 'everything'}\n`, 'end\n'],
     ...replace,
