@@ -63,7 +63,7 @@ export const gapCodes = {
   FENCING_UNREAD: 'Its fencing devices were not read yet',
   NO_PROBES: 'No probe watches it: only Nova says whether it lives',
   NO_PLAN: 'Its instances were not read yet',
-  PLAN_FAILED: 'Nova did not let its instances be read the last time',
+  PLAN_FAILED: 'Its instances could not be read the last time',
 } as const
 
 export type GapCode = keyof typeof gapCodes

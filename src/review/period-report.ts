@@ -110,7 +110,8 @@ class PeriodFold {
       dead.backAt = at
       if (dead.incident === null) dead.false = 'healed-without-incident'
     }
-    if (kind !== 'host-down') return
+    // A restarted daemon says it again; until it beats it is the same death.
+    if (kind !== 'host-down' || this.#dead.has(host)) return
     const verdict: DeathVerdict = {
       ...{ host, segment, at, reason, message, backAt: null, false: null },
       incident: this.#open.get(host) ?? null,

@@ -136,10 +136,11 @@ function gapsOf({ segment, plan }: HostFacts, methods: readonly FenceReading[]):
   const state = fencingState(methods)
   if (state === 'none') lacks('NO_FENCING')
   if (state === 'unread') lacks('FENCING_UNREAD')
-  for (const { method, power, detail } of methods)
-    if (power === 'unknown') lacks('FENCING_SILENT', `${method} does not answer: ${detail}`)
+  for (const { method, power, detail, at } of methods)
+    if (power === 'unknown' && at !== null) lacks('FENCING_SILENT', `${method} did not answer at ${at}: ${detail}`)
   if (segment.probes.length === 0) lacks('NO_PROBES')
-  if (plan.failure !== null) lacks('PLAN_FAILED', `Nova did not let its instances be read: ${plan.failure.message}`)
+  if (plan.failure !== null)
+    lacks('PLAN_FAILED', `Its instances could not be read at ${plan.failure.at}: ${plan.failure.message}`)
   else if (plan.value === null) lacks('NO_PLAN')
   return missing
 }

@@ -22,7 +22,9 @@ export const aHostReadiness: HostReadiness = {
   probes: [{ probe: 'ssh', last: null }],
   holds: [{ code: 'PAUSED', message: 'paused by ann until ended (host cmp01): work' }],
   estimateMs: null,
-  missing: [{ code: 'FENCING_SILENT', message: 'bmc does not answer: no reading within 10000 ms' }],
+  missing: [
+    { code: 'FENCING_SILENT', message: 'bmc did not answer at 2026-01-02T03:03:05.000Z: no reading within 10000 ms' },
+  ],
 }
 
 export const aReadiness: Readiness = {

@@ -159,7 +159,7 @@ describe('one host', () => {
     const { fencing, missing } = of({ segment: both, fencing: { value: [...answered, pdu], failure: null } })
     expect(fencing.state).toBe('answers')
     expect(missing.map(({ code, message }) => `${code} ${message}`)).toContain(
-      'FENCING_SILENT pdu does not answer: exit 1',
+      `FENCING_SILENT pdu did not answer at ${at}: exit 1`,
     )
   })
 
@@ -185,7 +185,7 @@ describe('one host', () => {
     const value = planCounts(hostPlan([plan('1')]), 'shared', at)
     const { plan: kept, missing } = of({ plan: { value, failure: { message: 'no answer', at } } })
     expect(kept).toMatchObject({ instances: 1, back: 1 })
-    expect(missing).toEqual([{ code: 'PLAN_FAILED', message: 'Nova did not let its instances be read: no answer' }])
+    expect(missing).toEqual([{ code: 'PLAN_FAILED', message: `Its instances could not be read at ${at}: no answer` }])
   })
 
   it('takes as long as the proof and each instance that comes back took before; else nobody knows', () => {

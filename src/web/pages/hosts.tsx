@@ -10,7 +10,7 @@ import { PageHead, useTitle } from '../parts/page.tsx'
 import { FencingDetail, FencingWord } from '../parts/readiness.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { Stamped, Tag } from '../parts/text.tsx'
+import { Ago, Stamped, Tag } from '../parts/text.tsx'
 import { WindowTable, type Column, type Sorting } from '../parts/window-table.tsx'
 import { go, link, usePlace, withQuery } from '../router.ts'
 import { counted, matches } from '../words/count.ts'
@@ -27,6 +27,9 @@ import {
 } from '../words/readiness.ts'
 import { verdictOrder, verdictTone } from '../words/tone.ts'
 
+/** What is written in so short a time is one request: of thousands of hosts the answer is megabytes. */
+const gatherMs = 2_000
+
 export function HostsPage() {
   useTitle('Hosts')
   const readiness = useResource<Readiness>(paths.readiness)
@@ -35,7 +38,7 @@ export function HostsPage() {
   useEntries(
     useCallback(
       (entries: Entry[]) => {
-        if (entries.some(({ kind }) => changesReadiness(kind))) reload()
+        if (entries.some(({ kind }) => changesReadiness(kind))) reload(gatherMs)
       },
       [reload],
     ),
@@ -199,9 +202,12 @@ const columns: Column<HostReadiness>[] = [
     cell: (host) => (
       <>
         <span class="primary-text">{backText(host)}</span>
-        <span class="under" title={leftText(host)}>
-          {leftText(host)}
-        </span>
+        {host.plan !== null && (
+          <span class="under" title={leftText(host)}>
+            <Ago at={host.plan.at} />
+            {leftText(host) !== '' && ` · ${leftText(host)}`}
+          </span>
+        )}
       </>
     ),
   },

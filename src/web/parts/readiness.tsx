@@ -41,7 +41,9 @@ export function ReadinessLine({ host }: { host: HostReadiness }) {
       {missing.length > 0 && (
         <ul class="missing">
           {missing.map(({ code, message }) => (
-            <li key={code + message}>{message}</li>
+            <li key={code + message}>
+              <Stamped text={message} />
+            </li>
           ))}
         </ul>
       )}
