@@ -1,4 +1,5 @@
 /** How the command line says times and counts. */
+export { counted } from '../domain/text/counted.ts'
 
 /** 2026-01-02T03:04:05.678Z -> 2026-01-02 03:04:05Z: always UTC, as Nova's own logs. */
 export function clockTime(iso: string): string {
@@ -11,9 +12,4 @@ export function tally(counts: Partial<Record<string, number>>): string {
     .filter(([, count]) => (count ?? 0) > 0)
     .map(([name, count]) => `${count} ${name}`)
     .join(', ')
-}
-
-/** "1 workflow", "2 workflows". */
-export function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`
 }

@@ -1,6 +1,7 @@
 /** The report of a period for people, in Markdown: what someone who has observed for a week shows to others. */
 import { incidentEnds } from '../domain/entry.ts'
 import { falseSigns, type PeriodHosts, type PeriodIncident, type PeriodReport } from '../domain/period-report.ts'
+import { counted } from '../domain/text/counted.ts'
 import { between } from '../domain/text/span.ts'
 import { bullets, oneLine, table, time } from './markdown.ts'
 
@@ -105,8 +106,4 @@ function leftPart({ left }: PeriodHosts): string {
     names.join(', '),
   ])
   return `## Instances that would not come back\n\n${table(['Instances', 'On hosts', 'Would be', 'Reason', 'Why', 'For example'], rows)}`
-}
-
-function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`
 }

@@ -1,6 +1,7 @@
 /** How readiness is said, one thought a sentence. Pure. */
 import type { BrakeScope } from '../domain/brake.ts'
 import type { FencingState, HostReadiness, SegmentReadiness } from '../domain/readiness.ts'
+import { counted } from '../domain/text/counted.ts'
 
 /** Names in one sentence. More are in the table. */
 const mostNamed = 5
@@ -74,8 +75,4 @@ function named(names: readonly string[]): string {
   const more = names.length - mostNamed
   const shown = more > 0 ? [...names.slice(0, mostNamed), `${more} more`] : names
   return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
-}
-
-function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`
 }
