@@ -38,6 +38,8 @@ export function createCommands(): Commands {
     },
     testNotice: async (config, order) =>
       (await import('./adapters/notice-receivers.ts')).sendTest(config, order, clock),
+    logIn: async (asked, cacert) =>
+      (await import('./openstack/person-login.ts')).personLogin({ env: asked, cacert, clock }),
     openReader: (config) => openJournalAccess(config.journal, config),
     sharedJournalScript: async (config, from) =>
       (await import('./daemon/shared-journal-acts.ts')).sharedJournalScript(config, { env, version, from }),

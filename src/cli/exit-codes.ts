@@ -29,7 +29,7 @@ export class CliFailure extends Error {
   }
 }
 
-const exitOf: Partial<Record<ErrorCode, ExitName>> = {
+const exits: Partial<Record<ErrorCode, ExitName>> = {
   USAGE: 'usage',
   CONFIG_INVALID: 'config',
   WORKFLOW_INVALID: 'config',
@@ -38,6 +38,10 @@ const exitOf: Partial<Record<ErrorCode, ExitName>> = {
   JOURNAL_UNAVAILABLE: 'journal',
   NOT_ACTIVE: 'notActive',
   JOURNAL_CORRUPT: 'journal',
+}
+
+export function exitOf(code: ErrorCode): ExitName {
+  return exits[code] ?? 'failed'
 }
 
 export interface Report {
@@ -66,5 +70,5 @@ export function reportOf(thrown: unknown): Report {
   const details = Array.isArray(problems) ? problems.map(String) : []
   for (let at: unknown = thrown.cause; at instanceof Error && details.length < 20; at = at.cause)
     details.push(`because: ${at.message}`)
-  return { exit: exitCodes[exitOf[thrown.code] ?? 'failed'].code, line: `${thrown.message} [${thrown.code}]`, details }
+  return { exit: exitCodes[exitOf(thrown.code)].code, line: `${thrown.message} [${thrown.code}]`, details }
 }

@@ -1,6 +1,6 @@
 /**
  * One incident, followed to its end: a bar with the steps under way on a terminal, one plain line per event in a pipe. The
- * exit code says how it ended. It reads the journal, as `incident show` does: a daemon that restarts meanwhile is no matter.
+ * exit code says how it ended. It reads what `incident show` reads: a daemon that restarts meanwhile is no matter.
  */
 import stringWidth from 'string-width'
 import type { IncidentDetail, InstanceSummary } from '../domain/operations.ts'
@@ -30,9 +30,9 @@ export const followExits = {
 /** Follows it until it is over or someone interrupts, and sets the exit code. */
 export async function follow(session: Session, id: string): Promise<void> {
   const { terminal } = session
-  const look = (): IncidentDetail => session.withJournal((journal) => journal.incident(id))
+  const look = (): Promise<IncidentDetail> => session.record().incident(id)
   // Before the cursor is hidden: a wrong name is only said.
-  let incident = look()
+  let incident = await look()
   const waiting = new InterruptibleWait(session)
   const teller = terminal.screen === null ? lineTeller(session) : barTeller(session)
   try {
@@ -40,7 +40,7 @@ export async function follow(session: Session, id: string): Promise<void> {
     while (incident.ended === null && (await waiting.pause(lookEveryMs))) {
       let problem: string | null = null
       try {
-        incident = look()
+        incident = await look()
       } catch (thrown) {
         problem = passing(thrown)
       }

@@ -19,6 +19,7 @@ import { pathOf, printedBy } from './described.ts'
 import { exitCodes, reportOf } from './exit-codes.ts'
 import { addShapeOptions } from './output/shape-options.ts'
 import { printable } from './output/width.ts'
+import { localWhy, refuseElsewhere, remoteOptions } from './reach.ts'
 import { Session, type GlobalOptions } from './session.ts'
 import type { Terminal } from './terminal-port.ts'
 
@@ -32,6 +33,14 @@ export function commandTree(commands: Commands, terminal: Terminal): { program: 
     .option(
       '--config <file>',
       'configuration file, or directory of *.yaml (default: $LIFEBOAT_CONFIG, else /etc/lifeboat/lifeboat.yaml)',
+    )
+    .option(
+      '--url <url>',
+      'ask the daemon of another machine, with your OS_* login: https://HOST:9394 (default: $LIFEBOAT_URL, else the socket here)',
+    )
+    .option(
+      '--cacert <file>',
+      'with --url: the file of CAs that is trusted (default: $OS_CACERT, else those of this machine)',
     )
     .addHelpText('after', `\nExit codes:\n${exitCodeHelp()}`)
     .configureHelp({ visibleGlobalOptions: globalOptionsOf, showGlobalOptions: true })
@@ -59,6 +68,7 @@ export async function runCli(argv: string[], terminal: Terminal, commands: Comma
   program.hook('preAction', async (_program, action) => {
     // Before anything is asked of a cloud or a daemon. Export has formats of its own.
     if (action.name() !== 'export') session.shape()
+    refuseElsewhere(session, action, program.opts<GlobalOptions>())
     await session.prepare()
   })
   tame(program, terminal)
@@ -90,10 +100,16 @@ function tame(command: Command, terminal: Terminal): void {
 function globalOptionsOf(command: Command): Option[] {
   const program = rootOf(command)
   if (command === program) return []
-  if ((printedBy(command)?.fields.length ?? 0) > 0) return program.options.filter(({ long }) => long !== '--version')
+  const elsewhere = localWhy(command) === null
+  const offered = (named: readonly string[]): Option[] =>
+    program.options.filter(
+      ({ long }) => named.includes(long ?? '') && (elsewhere || !remoteOptions.includes(long ?? '')),
+    )
+  if ((printedBy(command)?.fields.length ?? 0) > 0)
+    return offered(program.options.map(({ long }) => long ?? '').filter((long) => long !== '--version'))
   // Export has formats of its own; the other commands print a sentence at most.
-  const named = command.name() === 'export' ? ['--config', '--format'] : ['--config']
-  return program.options.filter(({ long }) => named.includes(long ?? ''))
+  const named = command.name() === 'export' ? ['--config', '--format'] : ['--config', ...remoteOptions]
+  return offered(named)
 }
 
 function rootOf(command: Command): Command {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import type { Config } from '../config/index.ts'
 import type * as Configuration from '../config/index.ts'
 import { LifeboatError } from '../domain/errors.ts'
+import type { PersonLogin } from '../domain/token-holder.ts'
 import type { Commands } from './composition.ts'
 import type { JournalAccess } from '../review/journal-access.ts'
 import { CliFailure, exitCodes, type ExitName } from './exit-codes.ts'
@@ -10,11 +11,17 @@ import { renderList, renderOne, type Column, type Shape } from './output/formats
 import { shapeOf, type ShapeOptions } from './output/shape-options.ts'
 import { printable } from './output/width.ts'
 import { mayNotRead } from './permission.ts'
-import { daemonClient, type DaemonClient } from './socket-client.ts'
+import { daemonClient, type DaemonClient } from './daemon-client.ts'
+import type { Transport } from './exchange.ts'
+import { recordOfDaemon, recordOfJournal, type OnRecord } from './on-record.ts'
+import { socketTransport } from './socket-transport.ts'
 import type { Terminal } from './terminal-port.ts'
+import { daemonUrl, urlTransport } from './url-transport.ts'
 
 export interface GlobalOptions extends ShapeOptions {
   config?: string
+  url?: string
+  cacert?: string
 }
 
 /** Where the packages put it, with lifeboat.d/*.yaml beside it; a checkout has none and runs on defaults and --config. */
@@ -27,6 +34,8 @@ export class Session {
   #exit: ExitName = 'ok'
   /** What reads the configuration. */
   #reading: typeof Configuration | null = null
+  /** To the daemon elsewhere: its login is kept. */
+  #remote: Transport | null = null
 
   /** @param options read late: the command line is parsed after the session is made */
   constructor(commands: Commands, terminal: Terminal, options: () => GlobalOptions) {
@@ -74,9 +83,32 @@ export class Session {
     return this.#read.loadConfiguration(this.configPath(), this.terminal.env, options)
   }
 
+  /** Where the daemon is that is asked: --url, else $LIFEBOAT_URL unless --config names one of this machine. Null: here. Throws CliFailure. */
+  url(): URL | null {
+    const { url, config } = this.#options()
+    if (url !== undefined) return daemonUrl(url, '--url')
+    const variable = this.terminal.env['LIFEBOAT_URL'] ?? ''
+    return variable === '' || config !== undefined ? null : daemonUrl(variable, 'LIFEBOAT_URL')
+  }
+
   /** @param limitMs how long an answer may take; default: long enough for a busy daemon */
   daemon(limitMs?: number): DaemonClient {
-    return daemonClient(this.#socket(), this.commands.clock, limitMs)
+    return daemonClient(this.#elsewhere() ?? socketTransport(this.#socket(), this.commands.clock), limitMs)
+  }
+
+  /** What is on record of incidents and instances: the journal of this machine says it even without a daemon. */
+  record(): OnRecord {
+    return this.url() === null ? recordOfJournal((use) => this.withJournal(use)) : recordOfDaemon(this.daemon())
+  }
+
+  #elsewhere(): Transport | null {
+    const url = this.url()
+    if (url === null) return null
+    const { clock, version } = this.commands
+    const { cacert = null } = this.#options()
+    const logIn = (): Promise<PersonLogin> => this.commands.logIn(this.terminal.env, cacert)
+    this.#remote ??= urlTransport(url, { clock, version, logIn })
+    return this.#remote
   }
 
   get #read(): typeof Configuration {
@@ -134,8 +166,16 @@ export class Session {
     return option === undefined || option.origin === 'default' ? 'the default' : `from ${option.origin}`
   }
 
-  /** The person who acts, for the journal: through sudo the one behind it. */
-  by(): string {
+  /**
+   * The person who acts, for the journal: the one named, else through sudo the one behind it. Empty for a daemon elsewhere: the token says who it
+   * is, and no other name is taken.
+   */
+  by(named?: string): string {
+    if (this.url() !== null) {
+      if (named === undefined) return ''
+      throw new CliFailure('usage', '--by is for an account that people share: with --url your token says who you are')
+    }
+    if (named !== undefined) return named
     const { SUDO_USER, USER, LOGNAME } = this.terminal.env
     const name = SUDO_USER || USER || LOGNAME
     if (name !== undefined && name !== '') return name

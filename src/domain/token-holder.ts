@@ -26,3 +26,13 @@ export interface TokenCheck {
   /** The project of the daemon's own credential. */
   ownProject(): Promise<{ id: string; name: string }>
 }
+
+/** How a person at a command line shows who they are. */
+export interface PersonLogin {
+  /** The file of CAs that their variables name; null: those that this machine trusts. */
+  cacert: string | null
+  /** A token that is good now. A secret. Throws AUTH_FAILED, AUTH_FORBIDDEN, or what kept Keystone from answering. */
+  token(): Promise<string>
+  /** The last one was refused. True: `token` gives another. */
+  refused(): boolean
+}

@@ -49,9 +49,26 @@ Titles are a contract. They are the columns of the table, the keys of JSON and Y
 \`--sort-column\`. Later releases add fields, and never rename or remove one or change its type. An empty field is null. Times are UTC,
 ISO 8601. Tables put the same in words for people; those words may change.
 
-Commands that change something record who did it: your account, also through sudo. Shell completion:
+Commands that change something record who did it: your account, also through sudo; with \`--url\` the user of your token. Shell completion:
 \`source <(lifeboat completion bash)\`, \`lifeboat completion zsh > "\${fpath[1]}/_lifeboat"\`,
 \`lifeboat completion fish > ~/.config/fish/completions/lifeboat.fish\`.
+
+## A daemon on another machine
+
+\`--url https://HOST:9394\` (or \`LIFEBOAT_URL\`) asks the daemon that serves its pages there, over its [REST API](../api.md). You need no account
+on that machine, but a login of the cloud. The command line reads it as \`openstack\` does, from \`OS_*\` or \`clouds.yaml\` (\`OS_CLOUD\`):
+
+- a password: \`OS_AUTH_URL\`, \`OS_USERNAME\`, \`OS_PASSWORD\`, \`OS_USER_DOMAIN_NAME\`, \`OS_PROJECT_NAME\`, \`OS_PROJECT_DOMAIN_NAME\`;
+- an application credential: \`OS_AUTH_URL\`, \`OS_APPLICATION_CREDENTIAL_ID\`, \`OS_APPLICATION_CREDENTIAL_SECRET\`;
+- a token: \`OS_TOKEN=$(openstack token issue -f value -c id)\`, also system-scoped or of a federated user. It is sent as it is.
+
+You may do what your role allows on the pages, and the journal has the name of the token's user; \`--by\` is refused. The daemon's certificate is
+always verified, whatever \`OS_INSECURE\` says. \`--cacert\` or \`OS_CACERT\` names the file of CAs that replaces those of this machine, for Keystone and the
+daemon alike. Without TLS only a daemon of this machine is asked, for example through a tunnel. Proxies (\`https_proxy\`) are not used.
+
+Commands that need files of one machine say so and end with 2: \`journal\` and \`notice list\` read the journal file there; \`run\`, \`check\`, \`plan\`,
+\`config\`, \`workflow\` and their like work with the files here, and disregard \`LIFEBOAT_URL\`. A standby refuses orders with 75 and names the
+address of the active daemon.
 
 ## Watching and following
 

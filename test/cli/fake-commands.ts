@@ -59,6 +59,7 @@ export function fakeCommands(replace: Partial<Commands> = {}): Commands {
     planHost: (_config, host) =>
       Promise.resolve({ host, workflow: { name: 'w', revision: 1, digest: 'd' }, instances: [] }),
     testNotice: () => Promise.resolve({ ok: true, detail: 'HTTP 204' }),
+    logIn: () => Promise.reject(new Error('not rehearsed')),
     openReader: () => fakeJournal(),
     sharedJournalScript: (_config, from) => Promise.resolve(`GRANT USAGE ON *.* TO 'lifeboat'@'${from}';\n`),
     moveJournal: (_config, { to }) => Promise.resolve({ to, entries: 7, head: 'abc' }),

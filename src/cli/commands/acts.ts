@@ -19,7 +19,7 @@ export function addActCommands(program: Command, session: Session): void {
     .option('--follow', 'show its progress until it ends', false)
     .action(async (host: string, options: { proof: string; by?: string; follow: boolean }) => {
       const unixUser = session.by()
-      const order = { host, by: options.by ?? unixUser, proof: options.proof, unixUser }
+      const order = { host, by: session.by(options.by), proof: options.proof, unixUser }
       const { incident, held } = await session.daemon().recover(order)
       const how = options.follow ? '' : `; follow it with: lifeboat incident show ${incident} --follow`
       say(`Incident ${incident} has your word that ${host} is dead${how}`)

@@ -114,7 +114,7 @@ export function addConfigurationCommands(program: Command, session: Session): vo
     .option('--reason <text>', 'why, for the journal', text)
     .option('--by <name>', 'your name, if you share the account (root)', text)
     .action(async ({ reason = '', by }: { reason?: string; by?: string }) => {
-      const report = await session.daemon().reload({ by: by ?? session.by(), reason })
+      const report = await session.daemon().reload({ by: session.by(by), reason })
       if (session.shape().format === 'table' && session.shape().columns.length === 0)
         for (const line of reportLines(report)) say(line)
       else session.one(report, reportColumns)

@@ -1,23 +1,23 @@
-/** Incidents, read from the journal itself: they can be reviewed while the daemon is down. */
+/** Incidents, read from the journal itself: they can be reviewed while the daemon is down. With --url the daemon reads it. */
 import { Option, type Command } from 'commander'
 import type { IncidentFilter } from '../../domain/operations.ts'
 import { prints } from '../described.ts'
 import { follow, followExits } from '../follow.ts'
 import { listFrame, oneFrame, type Frame } from '../frame.ts'
-import { detailColumns, incidentDocument, listColumns, reviewedIncident } from '../incident-fields.ts'
+import { detailColumns, incidentDocument, listColumns } from '../incident-fields.ts'
 import { incidentPage } from '../incident-page.ts'
 import { jsonText, yamlText } from '../output/formats.ts'
 import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { addIncidentActs } from './acts.ts'
 import { incidentId } from './incident-id.ts'
-import { instanceId } from './instances.ts'
+import { instanceId, offered } from './instances.ts'
 import { wholeNumber } from './whole-number.ts'
 
 export function addIncidentCommands(program: Command, session: Session): void {
   const incident = program.command('incident').description('incidents: one failure episode of one host each')
   const list = withWatch(incident.command('list'))
-    .description('list incidents, newest first, from the journal')
+    .description('list incidents, newest first')
     .option('--open', 'only open ones')
     .addOption(
       new Option('--unsettled', 'only closed ones with instances not back that nobody has signed off').conflicts(
@@ -28,18 +28,13 @@ export function addIncidentCommands(program: Command, session: Session): void {
     .option('--instance <instance>', 'only those that this instance was in, by name or UUID')
     .option('--limit <number>', 'at most this many', wholeNumber(1), 100)
     .action(({ watch, ...filter }: IncidentFilter & WatchOptions) =>
-      show(session, watch === undefined ? {} : { watch }, () =>
-        listFrame(
-          session.withJournal((journal) =>
-            journal.incidents({
-              ...filter,
-              ...(filter.instance !== undefined && { instance: instanceId(journal, filter.instance) }),
-            }),
-          ),
-          listColumns,
-          session.shape(),
-        ),
-      ),
+      show(session, watch === undefined ? {} : { watch }, async () => {
+        const record = session.record()
+        const { instance: wanted } = filter
+        const instance = wanted === undefined ? null : instanceId(await record.instances(wanted, offered), wanted)
+        const found = await record.incidents({ ...filter, ...(instance !== null && { instance }) })
+        return listFrame(found, listColumns, session.shape())
+      }),
     )
   prints(list, 'list', listColumns)
   const shown = withWatch(incident.command('show'))
@@ -59,8 +54,8 @@ export function addIncidentCommands(program: Command, session: Session): void {
 }
 
 /** For people the page; whole for programs that ask for no column. */
-function incidentFrame(session: Session, id: string): Frame {
-  const detail = session.withJournal((journal) => reviewedIncident(journal, id))
+async function incidentFrame(session: Session, id: string): Promise<Frame> {
+  const detail = await session.record().reviewed(id)
   const shape = session.shape()
   const { format, columns, indent } = shape
   if (columns.length > 0 || format === 'csv' || format === 'value') return oneFrame(detail, detailColumns, shape)

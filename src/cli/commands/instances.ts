@@ -1,9 +1,8 @@
-/** One instance over all its incidents, read from the journal itself. */
+/** One instance over all its incidents, read from the journal itself; with --url the daemon reads it. */
 import { InvalidArgumentError, type Command } from 'commander'
 import { LifeboatError } from '../../domain/errors.ts'
-import type { InstanceHistory, InstanceStay } from '../../domain/review.ts'
+import type { FoundInstance, InstanceHistory, InstanceStay } from '../../domain/review.ts'
 import { between } from '../../domain/text/span.ts'
-import type { JournalAccess } from '../../review/journal-access.ts'
 import { prints } from '../described.ts'
 import { oneFrame } from '../frame.ts'
 import type { Column } from '../output/formats.ts'
@@ -13,7 +12,7 @@ import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { clockTime } from '../wording.ts'
 
 /** Of the same name, named in a refusal. More are found by their UUIDs. */
-const offered = 10
+export const offered = 10
 
 const columns: Column<InstanceHistory>[] = [
   { title: 'ID', type: 'string', means: 'Its UUID', value: (it) => it.id },
@@ -42,8 +41,9 @@ export function addInstanceCommands(program: Command, session: Session): void {
     .description('show where an instance was, how long it was down, where it is now, and why')
     .argument('<instance>', 'its name or UUID', nameOrId)
     .action((wanted: string, options: WatchOptions) =>
-      show(session, options, () => {
-        const found = session.withJournal((journal) => journal.instance(instanceId(journal, wanted)))
+      show(session, options, async () => {
+        const record = session.record()
+        const found = await record.instance(instanceId(await record.instances(wanted, offered), wanted))
         const shape = session.shape()
         const forPeople = shape.format === 'table' && shape.columns.length === 0
         return oneFrame(found, columns, shape, forPeople ? pageOf(found) : undefined)
@@ -57,9 +57,12 @@ function nameOrId(given: string): string {
   return given.trim()
 }
 
-/** The UUID that a name or a UUID means. Throws NOT_FOUND with those that come close, USAGE for a name that several have. */
-export function instanceId(journal: Pick<JournalAccess, 'instances'>, wanted: string): string {
-  const found = journal.instances(wanted, offered)
+/**
+ * The UUID that a name or a UUID means. Throws NOT_FOUND with those that come close, USAGE for a name that several have.
+ *
+ * @param found what is on record of a part of it
+ */
+export function instanceId(found: readonly FoundInstance[], wanted: string): string {
   const same = (text: string): boolean => text.toLowerCase() === wanted.toLowerCase()
   const exact = found.filter(({ id, name }) => same(id) || same(name))
   const problems = (exact.length > 1 ? exact : found).map(

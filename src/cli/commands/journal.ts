@@ -13,7 +13,7 @@ import { passing } from '../watch.ts'
 import { clockTime } from '../wording.ts'
 import { kind, moment } from './journal-filter.ts'
 import { addSharedJournalCommands } from './shared-journal.ts'
-import { instanceId } from './instances.ts'
+import { instanceId, offered } from './instances.ts'
 import { wholeNumber } from './whole-number.ts'
 
 type ReadEntry = Entry & { sentence: string | null }
@@ -210,7 +210,10 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** Throws as `instanceId` does for a name that no instance has, or several have. */
 function filterOf(open: JournalAccess, options: ListOptions): EntryFilter {
   const { incident, host, instance, kind: kinds, actor, since, until, after } = options
-  const wanted = instance === undefined || uuid.test(instance) ? instance?.toLowerCase() : instanceId(open, instance)
+  const wanted =
+    instance === undefined || uuid.test(instance)
+      ? instance?.toLowerCase()
+      : instanceId(open.instances(instance, offered), instance)
   const asked = { incident, host, allOfInstance: wanted, kinds, actor, since, until, after }
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
 }

@@ -1,7 +1,8 @@
-/** Speaks to the daemon through its Unix socket. Only the command line uses it; it never falls back to acting itself. */
-import { request } from 'node:http'
+/**
+ * What the command line asks of a daemon: one client of its REST API, whichever way the questions travel (its Unix socket, or TLS). It never
+ * falls back to acting itself.
+ */
 import type { CountedGroup, GroupOverride } from '../domain/brake.ts'
-import type { Clock } from '../domain/clock.ts'
 import { errorCodes, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 import type {
   DaemonStatus,
@@ -17,8 +18,10 @@ import type {
   ReloadReport,
 } from '../domain/operations.ts'
 import type { Readiness } from '../domain/readiness.ts'
-import type { ReviewNote, SegmentStatus } from '../domain/review.ts'
+import type { IncidentFilter, IncidentDetail } from '../domain/operations.ts'
+import type { FoundInstance, IncidentReview, InstanceHistory, ReviewNote, SegmentStatus } from '../domain/review.ts'
 import type { Scope, Order } from '../domain/order.ts'
+import type { Question, Transport } from './exchange.ts'
 import { CliFailure } from './exit-codes.ts'
 
 /** The daemon answers from memory and the journal. Longer than any disk needs; shorter, and a busy daemon seems dead. */
@@ -46,7 +49,12 @@ export interface DaemonClient {
   overrideGroup(order: { by: string; reason: string; scope: string; incidents: string[] }): Promise<GroupOverride>
   cancel(id: string, order: { by: string; reason: string }): Promise<void>
   startInstances(id: string, order: { by: string; reason: string }): Promise<void>
-  incidents(filter: { open?: boolean; limit?: number }): Promise<IncidentSummary[]>
+  incidents(filter: IncidentFilter): Promise<IncidentSummary[]>
+  incident(id: string): Promise<IncidentDetail>
+  review(id: string): Promise<IncidentReview>
+  /** By a part of their name or the beginning of their UUID, the best match first. */
+  instances(text: string, limit: number): Promise<FoundInstance[]>
+  instance(id: string): Promise<InstanceHistory>
   segments(): Promise<SegmentStatus[]>
   readiness(): Promise<Readiness>
   note(id: string, order: { by: string; text: string }): Promise<ReviewNote>
@@ -54,10 +62,10 @@ export interface DaemonClient {
 }
 
 /** Each call throws CliFailure when no daemon answers, and the daemon's own LifeboatError when it refuses. */
-export function daemonClient(socketPath: string, clock: Clock, usualLimitMs = answerLimitMs): DaemonClient {
+export function daemonClient(transport: Transport, usualLimitMs = answerLimitMs): DaemonClient {
   const call = (method: string, path: string, body?: unknown, limitMs = usualLimitMs): Promise<unknown> =>
-    ask(socketPath, clock, { method, path, body, limitMs })
-  // The answers are made by the same release of the same program: their shape is Operations'.
+    ask(transport, { method, path, body: transport.named ? body : unnamed(body), limitMs })
+  // Releases add fields and take none away: the shape is Operations'.
   return {
     status: () => call('GET', '/v1/status') as Promise<DaemonStatus>,
     hosts: () => call('GET', '/v1/hosts') as Promise<HostStatus[]>,
@@ -79,7 +87,12 @@ export function daemonClient(socketPath: string, clock: Clock, usualLimitMs = an
     startInstances: (id, order) =>
       call('POST', `/v1/incidents/${encodeURIComponent(id)}/start`, order) as Promise<void>,
     cancel: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/cancel`, order) as Promise<void>,
-    incidents: (filter) => call('GET', `/v1/incidents${queryOf(filter)}`) as Promise<IncidentSummary[]>,
+    incidents: (filter) => call('GET', `/v1/incidents${queryOf({ ...filter })}`) as Promise<IncidentSummary[]>,
+    incident: (id) => call('GET', `/v1/incidents/${encodeURIComponent(id)}`) as Promise<IncidentDetail>,
+    review: (id) => call('GET', `/v1/incidents/${encodeURIComponent(id)}/review`) as Promise<IncidentReview>,
+    instances: async (q, limit) =>
+      ((await call('GET', `/v1/search${queryOf({ q, limit })}`)) as { instances: FoundInstance[] }).instances,
+    instance: (id) => call('GET', `/v1/instances/${encodeURIComponent(id)}/record`) as Promise<InstanceHistory>,
     segments: () => call('GET', '/v1/segments') as Promise<SegmentStatus[]>,
     readiness: () => call('GET', '/v1/readiness') as Promise<Readiness>,
     note: (id, order) => call('POST', `/v1/incidents/${encodeURIComponent(id)}/notes`, order) as Promise<ReviewNote>,
@@ -88,22 +101,23 @@ export function daemonClient(socketPath: string, clock: Clock, usualLimitMs = an
   }
 }
 
-interface Question {
-  method: string
-  path: string
-  body: unknown
-  limitMs: number
+/** Whose token it is says who acts: the daemon takes no other name beside it. */
+function unnamed(body: unknown): unknown {
+  const { by: _by, unixUser: _unixUser, ...order } = (body ?? {}) as Record<string, unknown>
+  return body === undefined ? undefined : order
 }
 
-async function ask(socketPath: string, clock: Clock, question: Question): Promise<unknown> {
-  const { status, text } = await exchange(socketPath, clock, question)
+async function ask(transport: Transport, question: Question): Promise<unknown> {
+  const { status, text } = await transport.exchange(question)
   const answer = text === '' ? undefined : jsonOf(text)
   if (status < 300) return answer
   const refusal = refusalOf(answer)
-  if (refusal === null) throw new CliFailure('failed', `the daemon answered ${status}, and the answer cannot be read`)
+  if (refusal === null)
+    throw new CliFailure('failed', `${transport.place} answered ${status}, and not as Lifeboat does: is it the daemon?`)
   const { code, message, details } = refusal
   if (!(code in errorCodes)) throw new CliFailure('failed', `${message} [${code}]`)
-  throw new LifeboatError(code as ErrorCode, message, { details: (details ?? {}) as Record<string, unknown> })
+  const error = new LifeboatError(code as ErrorCode, message, { details: (details ?? {}) as Record<string, unknown> })
+  throw (await transport.explained(error)) ?? error
 }
 
 /** What every refusal of the API says of itself; null: this is none of them. */
@@ -111,54 +125,6 @@ function refusalOf(answer: unknown): { code: string; message: string; details: u
   const { error } = (answer ?? {}) as { error?: Record<string, unknown> | null }
   const { code, message, details } = error ?? {}
   return typeof code === 'string' && typeof message === 'string' ? { code, message, details } : null
-}
-
-function exchange(
-  socketPath: string,
-  clock: Clock,
-  { method, path, body, limitMs }: Question,
-): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const payload = body === undefined ? null : JSON.stringify(body)
-    const headers =
-      payload === null ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }
-    // A connection of its own: one kept from before may lead to a daemon that has restarted since.
-    const sent = request({ socketPath, method, path, headers, agent: false }, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('error', fail)
-      response.on('end', () => {
-        cancel()
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') })
-      })
-    })
-    const cancel = clock.after(limitMs, () => sent.destroy(new Error(`no answer within ${limitMs / 1000} s`)))
-    function fail(error: NodeJS.ErrnoException): void {
-      cancel()
-      reject(unreachable(socketPath, error, method))
-    }
-    sent.on('error', fail)
-    sent.end(payload ?? undefined)
-  })
-}
-
-function unreachable(socketPath: string, error: NodeJS.ErrnoException, method: string): CliFailure {
-  if (error.code === 'EACCES' || error.code === 'EPERM') {
-    return new CliFailure('noPermission', `you may not talk to the daemon (${socketPath})`, [
-      'join the group that owns the socket, or use sudo',
-    ])
-  }
-  if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') {
-    return new CliFailure('daemonDown', `no daemon answers on ${socketPath}`, [
-      'start it with `lifeboat run` or `systemctl start lifeboat`',
-      'if it runs with another configuration, pass that with --config',
-    ])
-  }
-  const hint =
-    method === 'GET'
-      ? []
-      : ['the daemon may have taken the order: check with `lifeboat status` and `lifeboat journal list`']
-  return new CliFailure('daemonDown', `the connection to the daemon failed: ${error.message}`, hint)
 }
 
 function queryOf(filter: Record<string, string | number | boolean | undefined>): string {
