@@ -1,6 +1,7 @@
 // Makes dist/bundle, the program as it is shipped: src/main.ts with every module that it needs, in some thirty files instead of two
 // thousand. What a verb loads when it runs (src/commands.ts) stays a file of its own. Beside it stays only what is compiled for
 // one machine. modules.json says which modules of others are in it, for their licences.
+import { execFileSync } from 'node:child_process'
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { rolldown } from 'rolldown'
@@ -35,7 +36,29 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith('.map'))) 
   writeFileSync(join(folder, file), JSON.stringify(map))
 }
 writeFileSync(join(folder, 'modules.json'), `${JSON.stringify({ compiledIn: compiledIn(output), beside }, null, 2)}\n`)
+writeFileSync(join(folder, 'build.json'), `${JSON.stringify(build(), null, 2)}\n`)
 chmodSync(join(folder, 'main.js'), 0o755)
+
+/** What `lifeboat --version` says. The same commit and Node.js give the same text. */
+function build() {
+  const node = process.versions.node
+  try {
+    const git = (...words) =>
+      execFileSync('git', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+    const seconds = Number(git('log', '-1', '--format=%ct'))
+    return {
+      form: 'bundle',
+      // As many digits everywhere: Git's own abbreviation grows with the clone.
+      commit: git('rev-parse', 'HEAD').slice(0, 12),
+      changed: git('status', '--porcelain', '--untracked-files=no') !== '',
+      date: new Date(seconds * 1_000).toISOString().slice(0, 10),
+      node,
+    }
+  } catch {
+    // A copy of the source without its history.
+    return { form: 'bundle', commit: null, changed: false, date: null, node }
+  }
+}
 
 /** Folders of the modules of others: node_modules/NAME, or one nested in another's. */
 function compiledIn(parts) {

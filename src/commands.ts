@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import type { Commands } from './cli/composition.ts'
 import type { LookAtNode } from './preflight/check-shared-journal.ts'
 import { openJournalAccess } from './review/journal-access.ts'
+import { buildText } from './system/build.ts'
 import { installed } from './system/installed.ts'
 import { systemClock as clock } from './system/system-clock.ts'
 
@@ -16,6 +17,7 @@ export function createCommands(): Commands {
   const { env } = process
   return {
     version,
+    build: buildText(version),
     clock,
     runDaemon: async (load) => (await import('./daemon/run.ts')).runDaemon(load, version),
     check: async function* (config) {

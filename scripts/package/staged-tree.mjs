@@ -59,6 +59,8 @@ export class StagedTree {
 
   #program() {
     this.#copy('dist/bundle', `${home}/dist/bundle`)
+    const build = JSON.parse(this.#read('dist/bundle/build.json'))
+    this.write(`${home}/dist/bundle/build.json`, `${JSON.stringify({ ...build, form: 'package' }, null, 2)}\n`)
     this.#copy('dist/web', `${home}/dist/web`)
     this.#copy('recovery-workflows', `${home}/recovery-workflows`, (file) => !file.includes('/tests'))
     // Without what only the tests compare with.

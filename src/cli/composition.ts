@@ -25,6 +25,8 @@ export interface MovedJournal {
 
 export interface Commands {
   version: string
+  /** The version with how this program was built, for `--version`. */
+  build: string
   clock: Clock
   /** Runs until it is told to stop by a signal; rejects when it cannot start. `load` is called again at each reload. */
   runDaemon(load: () => LoadedConfig): Promise<'stopped' | 'handed-over'>

@@ -29,7 +29,7 @@ export function commandTree(commands: Commands, terminal: Terminal): { program: 
   const session = new Session(commands, terminal, () => program.opts<GlobalOptions>())
   program
     .description('Instance-HA recovery for OpenStack: brings the instances of a dead host back elsewhere.')
-    .version(commands.version, '-V, --version', 'print the version')
+    .version(commands.build, '-V, --version', 'print the version, and how this program was built')
     .option(
       '--config <file>',
       'configuration file, or directory of *.yaml (default: $LIFEBOAT_CONFIG, else /etc/lifeboat/lifeboat.yaml)',

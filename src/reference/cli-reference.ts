@@ -11,8 +11,8 @@ export function bareTree(): Command {
   const nothing = (): never => {
     throw new Error('The command tree is looked at, not run')
   }
-  const commands = new Proxy({ version: '' } as Commands, {
-    get: (target, key) => (key === 'version' ? target.version : nothing),
+  const commands = new Proxy({ version: '', build: '' } as Commands, {
+    get: (target, key) => (key === 'version' || key === 'build' ? target[key] : nothing),
   })
   const terminal: Terminal = { env: {}, stdout: nothing, stderr: nothing, screen: null, onInterrupt: nothing }
   return commandTree(commands, terminal).program

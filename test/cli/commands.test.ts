@@ -58,7 +58,11 @@ describe('usage errors end with 2, say one line, and print nothing on stdout', (
 
 describe('exit codes', () => {
   it('help and version are no failures', async () => {
-    expect(await run(['--version'])).toEqual({ exit: 0, out: '0.1.0\n', err: '' })
+    expect(await run(['--version'])).toEqual({
+      exit: 0,
+      out: '0.1.0, bundle of commit 0123abcd (2026-01-02), built with Node.js 20.19.0\n',
+      err: '',
+    })
     const help = await run(['--help'])
     expect(help.exit).toBe(0)
     expect(help.out).toMatch(/Exit codes:\n {2}0 +done\n {2}1 +[^\n]+\n {2}2 /)

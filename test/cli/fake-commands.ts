@@ -48,6 +48,7 @@ export function fakeJournal(replace: Partial<JournalAccess> = {}): JournalAccess
 export function fakeCommands(replace: Partial<Commands> = {}): Commands {
   return {
     version: '0.1.0',
+    build: '0.1.0, bundle of commit 0123abcd (2026-01-02), built with Node.js 20.19.0',
     clock: realClock,
     runDaemon: (read) => {
       read()

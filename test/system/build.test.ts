@@ -1,0 +1,24 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import process from 'node:process'
+import { expect, it } from 'vitest'
+import { buildText } from '../../src/system/build.ts'
+
+/** The program as it is built: `npm run build`, as `npm test` does. */
+const program = new URL('../../dist/bundle/main.js', import.meta.url).pathname
+
+it('--version says the version, what was built of which commit, and with which Node.js', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+  const said = execFileSync(process.execPath, [program, '--version'], { encoding: 'utf8' })
+  expect(said).toBe(`${buildText(version)}\n`)
+  expect(said).toMatch(
+    /^[\d.]+, bundle of (an unknown commit|commit [0-9a-f]{12}.* \(\d{4}-\d\d-\d\d\)), built with Node\.js [\d.]+\n$/,
+  )
+})
+
+it('what it says is from the build: it is the same where there is no Git', () => {
+  const away = { cwd: '/', encoding: 'utf8', env: { PATH: '/nowhere' } } as const
+  expect(execFileSync(process.execPath, [program, '--version'], away)).toBe(
+    execFileSync(process.execPath, [program, '--version'], { encoding: 'utf8' }),
+  )
+})
