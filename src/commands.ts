@@ -40,8 +40,7 @@ export function createCommands(): Commands {
     },
     testNotice: async (config, order) =>
       (await import('./adapters/notice-receivers.ts')).sendTest(config, order, clock),
-    logIn: async (asked, cacert) =>
-      (await import('./openstack/person-login.ts')).personLogin({ env: asked, cacert, clock }),
+    logIn: async (asked) => (await import('./openstack/person-login.ts')).personLogin(asked, clock),
     openReader: (config) => openJournalAccess(config.journal, config),
     sharedJournalScript: async (config, from) =>
       (await import('./daemon/shared-journal-acts.ts')).sharedJournalScript(config, { env, version, from }),

@@ -7,7 +7,7 @@ import type { Config, LoadedConfig } from '../config/index.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { JournalPlace } from '../domain/entry.ts'
 import type { HostPlan } from '../domain/plan.ts'
-import type { PersonLogin } from '../domain/token-holder.ts'
+import type { PersonLogin, PersonLoginOrder } from '../domain/token-holder.ts'
 import type { MasakariImport } from '../masakari/masakari-import.ts'
 import type { CheckLine } from '../preflight/check-lines.ts'
 import type { WorkflowCheck } from '../preflight/workflow-files.ts'
@@ -37,10 +37,9 @@ export interface Commands {
   /** What would happen if the host died now. Reads only. */
   planHost(config: Config, host: string): Promise<HostPlan>
   /**
-   * The login of the person who asks a daemon elsewhere, as OS_* and clouds.yaml say it. `cacert`: instead of the one that they name.
-   * Throws CONFIG_INVALID when they say none.
+   * The login of the person who asks a daemon elsewhere, as OS_* and clouds.yaml say it. Throws CONFIG_INVALID when they say none.
    */
-  logIn(env: Record<string, string | undefined>, cacert: string | null): Promise<PersonLogin>
+  logIn(asked: PersonLoginOrder): Promise<PersonLogin>
   /** Throws JOURNAL_UNAVAILABLE when there is none. */
   openReader(config: Config): JournalAccess
   /** The SQL that makes the shared journal. `from`: where the daemons connect from. Throws CONFIG_INVALID when none is configured. */

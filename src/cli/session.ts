@@ -27,6 +27,9 @@ export interface GlobalOptions extends ShapeOptions {
 /** Where the packages put it, with lifeboat.d/*.yaml beside it; a checkout has none and runs on defaults and --config. */
 export const installedConfig = '/etc/lifeboat/lifeboat.yaml'
 
+/** A person waits. Shorter: a busy Keystone refuses everyone; longer: it is taken for hanging. */
+const loginLimitMs = 15_000
+
 export class Session {
   readonly commands: Commands
   readonly terminal: Terminal
@@ -93,7 +96,7 @@ export class Session {
 
   /** @param limitMs how long an answer may take; default: long enough for a busy daemon */
   daemon(limitMs?: number): DaemonClient {
-    return daemonClient(this.#elsewhere() ?? socketTransport(this.#socket(), this.commands.clock), limitMs)
+    return daemonClient(this.#elsewhere(limitMs) ?? socketTransport(this.#socket(), this.commands.clock), limitMs)
   }
 
   /** What is on record of incidents and instances: the journal of this machine says it even without a daemon. */
@@ -101,12 +104,12 @@ export class Session {
     return this.url() === null ? recordOfJournal((use) => this.withJournal(use)) : recordOfDaemon(this.daemon())
   }
 
-  #elsewhere(): Transport | null {
+  #elsewhere(limitMs = loginLimitMs): Transport | null {
     const url = this.url()
     if (url === null) return null
     const { clock, version } = this.commands
     const { cacert = null } = this.#options()
-    const logIn = (): Promise<PersonLogin> => this.commands.logIn(this.terminal.env, cacert)
+    const logIn = (): Promise<PersonLogin> => this.commands.logIn({ env: this.terminal.env, cacert, limitMs })
     this.#remote ??= urlTransport(url, { clock, version, logIn })
     return this.#remote
   }

@@ -93,17 +93,24 @@ export function urlTransport(url: URL, { clock, logIn, version }: UrlParts): Tra
 
 /** What is not there may be a route that the daemon's release does not have. */
 async function otherRelease(transport: Transport, version: string): Promise<string[]> {
-  const { status, text } = await transport.exchange({
-    method: 'GET',
-    path: '/v1/status',
-    body: undefined,
-    limitMs: 5_000,
-  })
-  const running = status === 200 ? (JSON.parse(text) as { version: string }).version : version
+  const running = await releaseOf(transport).catch(() => version)
   return running === version
     ? []
     : [`the daemon is of release ${running} and this command line of ${version}: it may lack what was asked for`]
 }
+
+async function releaseOf(transport: Transport): Promise<string> {
+  const { text } = await transport.exchange({
+    method: 'GET',
+    path: '/v1/status',
+    body: undefined,
+    limitMs: statusLimitMs,
+  })
+  return String((JSON.parse(text) as { version: unknown }).version)
+}
+
+/** Beside what was asked for. Longer: a person waits for a hint. */
+const statusLimitMs = 5_000
 
 function failureOf(refusal: LifeboatError, hints: string[]): CliFailure {
   const { code, message, details } = refusal

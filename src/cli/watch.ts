@@ -3,7 +3,7 @@
  * printed, with the time. A daemon that goes away while someone watches is said, not died of: they watch because of it.
  */
 import { InvalidArgumentError, type Command } from 'commander'
-import { LifeboatError } from '../domain/errors.ts'
+import { LifeboatError, type ErrorCode } from '../domain/errors.ts'
 import { CliFailure, reportOf } from './exit-codes.ts'
 import { enterScreen, leaveScreen, pictureOf } from './output/drawing.ts'
 import { jsonText, yamlText } from './output/formats.ts'
@@ -133,11 +133,18 @@ async function told(session: Session, { everyMs, first, look }: Watched): Promis
   }
 }
 
+/** A daemon that stops, a journal that cannot be read, and with --url a Keystone that does not answer. */
+const passingCodes = new Set<ErrorCode>([
+  ...(['JOURNAL_UNAVAILABLE', 'SHUTDOWN', 'API_UNAVAILABLE', 'API_TIMEOUT', 'API_FAULT', 'API_THROTTLED'] as const),
+  'CONNECTION_LOST',
+])
+
 /** What is said of a failure that may pass while one watches. Throws all others. */
 export function passing(thrown: unknown): string {
+  const refusal = thrown instanceof CliFailure ? thrown.cause : thrown
   const mayPass =
     (thrown instanceof CliFailure && (thrown.exit === 'daemonDown' || thrown.exit === 'journal')) ||
-    (thrown instanceof LifeboatError && (thrown.code === 'JOURNAL_UNAVAILABLE' || thrown.code === 'SHUTDOWN'))
+    (refusal instanceof LifeboatError && passingCodes.has(refusal.code))
   if (!mayPass) throw thrown
   return reportOf(thrown).line
 }

@@ -27,6 +27,15 @@ export interface TokenCheck {
   ownProject(): Promise<{ id: string; name: string }>
 }
 
+export interface PersonLoginOrder {
+  /** OS_* and the places of clouds.yaml. */
+  env: Readonly<Record<string, string | undefined>>
+  /** A file of CAs that beats the one of the variables; null: there is none. */
+  cacert: string | null
+  /** How long Keystone may take, ms. */
+  limitMs: number
+}
+
 /** How a person at a command line shows who they are. */
 export interface PersonLogin {
   /** The file of CAs that their variables name; null: those that this machine trusts. */

@@ -25,6 +25,7 @@ const lifeboat = written(
   `#!/bin/sh
 case "$*" in
   '--config /etc/other.yaml complete hosts') echo other01 ;;
+  '--url https://ha.example:9394 --cacert /ca.pem complete hosts') echo far01 ;;
   'complete hosts') printf 'cmp01\\ncmp02\\n' ;;
   'complete segments') printf 'ceph\\nrack b\\ndefault:nova\\ndefault:west\\n' ;;
   'complete incidents') echo 20260102T030405Z-cmp01 ;;
@@ -53,6 +54,7 @@ const cases: [string[], string[]][] = [
   ],
   [['host', 'show', 'cmp01', ''], []],
   [['--config', '/etc/other.yaml', 'host', 'show', ''], ['other01']],
+  [['--url', 'https://ha.example:9394', '--cacert', '/ca.pem', 'host', 'show', ''], ['far01']],
   [
     ['host', 'list', '--format', ''],
     ['table', 'json', 'yaml', 'csv', 'value'],

@@ -5,9 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CliFailure } from '../../src/cli/exit-codes.ts'
 import { local } from '../../src/cli/reach.ts'
+import { passing } from '../../src/cli/watch.ts'
 import type { CountedGroup } from '../../src/domain/brake.ts'
+import { LifeboatError } from '../../src/domain/errors.ts'
 import type { IncidentReview, InstanceHistory } from '../../src/domain/review.ts'
+import type { PersonLoginOrder } from '../../src/domain/token-holder.ts'
 import { notActive } from '../../src/domain/tenure.ts'
 import { personLogin } from '../../src/openstack/person-login.ts'
 import { bareTree, leaves } from '../../src/reference/cli-reference.ts'
@@ -65,8 +69,7 @@ beforeAll(async () => {
 })
 afterAll(() => there.close())
 
-const logIn = async (env: Record<string, string | undefined>, cacert: string | null) =>
-  personLogin({ env, cacert, clock })
+const logIn = async (asked: PersonLoginOrder) => personLogin(asked, clock)
 
 /** As a person on a machine of their own: nothing of the daemon is there. */
 function lifeboat(argv: string[], env: Record<string, string> = {}, user = 'ann'): Promise<Ran> {
@@ -186,8 +189,23 @@ describe('who acts', () => {
 })
 
 async function tokenOf(user: string): Promise<string> {
-  return personLogin({ env: { ...there.env(user), OS_CACERT: there.cacert }, cacert: null, clock }).token()
+  return logIn({ env: { ...there.env(user), OS_CACERT: there.cacert }, cacert: null, limitMs: 15_000 }).then((it) =>
+    it.token(),
+  )
 }
+
+describe('what passes is waited for while they watch', () => {
+  it.each(['API_UNAVAILABLE', 'API_TIMEOUT', 'API_THROTTLED'] as const)('%s, wrapped in what to do or not', (code) => {
+    const refusal = new LifeboatError(code, 'Keystone cannot be asked')
+    expect(passing(refusal)).toContain('Keystone cannot be asked')
+    expect(passing(new CliFailure('failed', 'no token', [], { cause: refusal }))).toBe('no token')
+  })
+
+  it('but not a login that is refused', () => {
+    const refusal = new LifeboatError('AUTH_FAILED', 'refused')
+    expect(() => passing(new CliFailure('noPermission', 'no', [], { cause: refusal }))).toThrow('no')
+  })
+})
 
 describe('where the daemon is', () => {
   const asked = { config: '', env: {} }
@@ -279,6 +297,13 @@ describe('what can be wrong is said with what to do', () => {
     const { exit, err } = await run(['--url', there.url, 'status'], { logIn }, { env })
     expect(exit).toBe(77)
     expect(err).toMatch(/Keystone does not know this token.*\[AUTH_FAILED\]\n.*wants a token of its own cloud\n/)
+    expect(err).not.toContain('stale')
+  })
+
+  it('a token with a line break in it, which no header can carry', async () => {
+    const { exit, err } = await run(['--url', there.url, 'status'], { logIn }, { env: { OS_TOKEN: 'gAAAA\nstale' } })
+    expect(exit).toBe(78)
+    expect(err).toContain('OS_TOKEN is no token')
     expect(err).not.toContain('stale')
   })
 

@@ -10,8 +10,8 @@ import type { Session } from '../session.ts'
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
 export type Shell = keyof typeof scripts
 
-/** Someone waits with a finger on the tab key. */
-const answerLimitMs = 500
+/** Someone waits with a finger on the tab key. Elsewhere a login and two machines come before the answer. */
+const answerLimitMs = { here: 500, elsewhere: 2_000 }
 /** More is no help on a screen. */
 const mostIncidents = 50
 
@@ -41,7 +41,7 @@ export function completionScript(program: Command, shell: Shell): string {
 
 async function words(session: Session, what: Asked): Promise<string[]> {
   if (what === 'scenarios') return (await session.commands.scenarios()).map(({ name }) => name)
-  const daemon = session.daemon(answerLimitMs)
+  const daemon = session.daemon(answerLimitMs[session.url() === null ? 'here' : 'elsewhere'])
   if (what === 'hosts') return (await daemon.hosts()).map(({ host }) => host)
   if (what === 'segments') return (await daemon.segments()).map(({ name }) => name)
   return (await daemon.incidents({ limit: mostIncidents })).map(({ id }) => id)

@@ -30,8 +30,8 @@ _lifeboat_offer() {
 }
 
 _lifeboat() {
-  local cur there= path= waiting= word known REPLY i last=-1 glue= count=0
-  local -a config=() before=()
+  local cur there= path= waiting= word option= known REPLY i last=-1 glue= count=0
+  local -a daemon=() before=()
   COMPREPLY=()
   # bash takes --option=value apart at the sign, and default:zone at the colon.
   for ((i = 1; i <= COMP_CWORD; i++)); do
@@ -57,7 +57,7 @@ _lifeboat() {
       [[ $word =~ ^[0-9.]+$ ]] && continue
     fi
     if [[ -n $waiting ]]; then
-      [[ $waiting == files:--config ]] && config=(--config "$word")
+      [[ $option == --config || $option == --url || $option == --cacert ]] && daemon+=("$option" "$word")
       waiting=
       continue
     fi
@@ -65,7 +65,7 @@ _lifeboat() {
       _lifeboat_option "$path" "$word"
       waiting=$REPLY
       [[ $waiting == none ]] && waiting=
-      [[ $waiting == files && $word == --config ]] && waiting=files:--config
+      option=$word
       continue
     fi
     _lifeboat_words "$path"
@@ -93,7 +93,7 @@ _lifeboat() {
   fi
   case $waiting in
     words:*) _lifeboat_offer "\${waiting#words:}" ;;
-    ask:*) _lifeboat_offer "$("\${COMP_WORDS[0]}" "\${config[@]}" complete "\${waiting#ask:}" 2>/dev/null)" ;;
+    ask:*) _lifeboat_offer "$("\${COMP_WORDS[0]}" "\${daemon[@]}" complete "\${waiting#ask:}" 2>/dev/null)" ;;
     files*) compopt -o filenames 2>/dev/null; while IFS= read -r word; do COMPREPLY+=("\${word#"$there"}"); done < <(compgen -f -- "$cur") ;;
   esac
 }

@@ -55,12 +55,12 @@ end
 
 function __lifeboat_ask
     set -l words (commandline -opc)
-    set -l at (contains -i -- --config $words)
-    if test -n "$at"
-        $words[1] --config $words[(math $at + 1)] complete $argv[1] 2>/dev/null
-    else
-        $words[1] complete $argv[1] 2>/dev/null
+    set -l daemon
+    for option in --config --url --cacert
+        set -l at (contains -i -- $option $words)
+        test -n "$at"; and set -a daemon $option $words[(math $at + 1)]
     end
+    $words[1] $daemon complete $argv[1] 2>/dev/null
 end
 
 complete -c lifeboat -f

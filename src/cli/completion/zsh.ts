@@ -24,7 +24,7 @@ ${spots.map(({ path, flags }) => `    ${quoted(path)}) reply=(${flags.flatMap(fl
 
 _lifeboat() {
   local where='' waiting='' word REPLY count=0 i
-  local -a config reply known
+  local -a daemon reply known
   for ((i = 2; i < CURRENT; i++)); do
     word=\${(Q)words[i]}
     if [[ $waiting == maybe ]]; then
@@ -32,12 +32,12 @@ _lifeboat() {
       [[ $word == <->(|.<->) ]] && continue
     fi
     if [[ -n $waiting ]]; then
-      [[ \${words[i - 1]} == --config ]] && config=(--config $word)
+      [[ \${words[i - 1]} == --(config|url|cacert) ]] && daemon+=(\${words[i - 1]} $word)
       waiting=''
       continue
     fi
     if [[ $word == -* ]]; then
-      [[ $word == --config=* ]] && config=($word)
+      [[ $word == --(config|url|cacert)=* ]] && daemon+=($word)
       _lifeboat_option "$where" "$word"
       waiting=$REPLY
       [[ $waiting == none ]] && waiting=''
@@ -73,7 +73,7 @@ _lifeboat() {
   fi
   case $waiting in
     words:*) compadd -- "\${(@f)\${waiting#words:}}" ;;
-    ask:*) compadd -- "\${(@f)$(\${(Q)words[1]} $config complete \${waiting#ask:} 2>/dev/null)}" ;;
+    ask:*) compadd -- "\${(@f)$(\${(Q)words[1]} $daemon complete \${waiting#ask:} 2>/dev/null)}" ;;
     files) _files ;;
   esac
 }
