@@ -10,6 +10,8 @@ import type {
   HostDetail,
   HostReturnDetail,
   HostStatus,
+  IncidentDetail,
+  IncidentFilter,
   IncidentSummary,
   LogLevel,
   LogLevelState,
@@ -18,7 +20,6 @@ import type {
   ReloadReport,
 } from '../domain/operations.ts'
 import type { Readiness } from '../domain/readiness.ts'
-import type { IncidentFilter, IncidentDetail } from '../domain/operations.ts'
 import type { FoundInstance, IncidentReview, InstanceHistory, ReviewNote, SegmentStatus } from '../domain/review.ts'
 import type { Scope, Order } from '../domain/order.ts'
 import type { Question, Transport } from './exchange.ts'

@@ -23,6 +23,7 @@ export const local: Readonly<Record<string, 'journal' | 'files'>> = {
   'config show': 'files',
   'import-masakari': 'files',
   'notice test': 'files',
+  report: 'journal',
   'notice list': 'journal',
   'journal list': 'journal',
   'journal verify': 'journal',
@@ -42,6 +43,8 @@ export const remoteOptions: readonly string[] = ['--url', '--cacert']
 /** Null: the command asks the daemon. */
 export function localWhy(command: Command): 'journal' | 'files' | null {
   const path = pathOf(command).split(' ').slice(1).join(' ')
+  // What one host would come to is planned here, from Nova; of all hosts the daemon knows.
+  if (path === 'plan' && command.opts()['all'] === true) return null
   return Object.hasOwn(local, path) ? (local[path] ?? null) : null
 }
 

@@ -121,6 +121,10 @@ describe('every command either asks the daemon elsewhere, or says why it cannot'
     expect(await lifeboat(words)).toMatchObject({ exit: 0, err: '' })
   })
 
+  it('plan --all asks it too, though the plan of one host is made here', async () => {
+    expect(await lifeboat(['plan', '--all'])).toMatchObject({ exit: 0, err: '' })
+  })
+
   it.each(Object.entries(local))('%s needs files (%s)', async (path, why) => {
     const { exit, err } = await lifeboat([...path.split(' '), ...given(path)])
     expect(exit).toBe(2)
