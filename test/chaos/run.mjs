@@ -4,7 +4,8 @@
  *   --rounds N    how many (default 100)
  *   --seed S      of the first round; the next one has S+1. A round is played again with --seed ITS-SEED --rounds 1
  *   --only KIND   every round has this trouble (--only list names them)
- *   --standby     three daemons that share a journal in Galera instead (standby.ts); with --rounds and --seed alone
+ *   --standby     three daemons that share a journal in Galera instead (standby.ts; needs
+ *                 Debian's faketime); with --rounds and --seed alone
  *   --logs DIR    where failing rounds leave their logs (default: a new directory under the system's temporary one)
  */
 import { fileURLToPath } from 'node:url'

@@ -1,8 +1,10 @@
 /**
  * Rounds of trouble for daemons that share a journal, on a real Nova and a real Galera: a host with twenty guests dies, and at random moments of
  * its recovery the active daemon, its machine, its wire or database nodes fail. Judged by the hypervisors' own log, by Nova's migrations, and by the
- * journal's copies: each guest is back, once, with one outcome, in one history.
+ * journal's copies: each guest is back, once, with one outcome, in one history; and by the kernel's count of what each daemon sent: a deposed one
+ * sent no write.
  */
+import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { foldIncidents } from '../../src/domain/incident.ts'
 import { until } from '../nova/daemon-process.ts'
@@ -72,6 +74,14 @@ const troubles: Record<string, { forMs: [number, number]; strike: Strike }> = {
       await cluster.rejoin(1)
     },
   },
+  // Forward or back by as much as the trouble lasts; it stays so.
+  'its clock is set': {
+    forMs: [1_000, 120_000],
+    strike: async (_stage, { clockFile }, forMs) => {
+      writeFileSync(clockFile, `${forMs % 2 === 0 ? '+' : '-'}${forMs / 1_000}s`)
+      await pauseMs(2_000)
+    },
+  },
   'it is stopped in order': {
     forMs: [0, 0],
     strike: async (_stage, { daemon }) => daemon.stop(),
@@ -127,6 +137,11 @@ async function round(
     }
     await stage.peace()
     failures.push(...(await judged(stage, ids, began)))
+    const { wrong, writes } = await stage.counted()
+    failures.push(...wrong)
+    // Each guest was evacuated once at least: fewer writes than guests, and the kernel counted nothing.
+    if (writes < guests) failures.push(`the kernel counted ${writes} writes for ${guests} guests`)
+    told.push(`${writes} writes counted`)
   } catch (thrown) {
     failures.push(thrown instanceof Error ? `${thrown.message}\n${thrown.stack}` : String(thrown))
     for (const { name, daemon } of stage.controllers) console.log(name, daemon.output.slice(-1_500))

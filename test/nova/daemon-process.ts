@@ -13,6 +13,8 @@ export interface DaemonOptions {
   config?: string
   cloudsFile: string
   env?: Record<string, string>
+  /** The group that it runs as. */
+  gid?: number
 }
 
 export class DaemonProcess {
@@ -40,7 +42,9 @@ export class DaemonProcess {
 
   /** Starts the daemon and waits for nothing: its cloud may be in trouble. */
   launch(): ChildProcess {
+    const { gid } = this.#options
     const child = spawn(process.execPath, ['dist/bundle/main.js', 'run', '--config', this.config], {
+      ...(gid !== undefined && { gid }),
       env: this.env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })

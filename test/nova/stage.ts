@@ -7,7 +7,7 @@ import { parse, stringify } from 'yaml'
 import type { Entry } from '../../src/domain/entry.ts'
 import type { Incident } from '../../src/domain/incident.ts'
 import type { CloudUnderTest } from '../contract/cloud-under-test.ts'
-import { DaemonProcess } from './daemon-process.ts'
+import { DaemonProcess, type DaemonOptions } from './daemon-process.ts'
 import { lab, labCloud } from './lab.ts'
 import { Tenants, truth } from './tenants.ts'
 
@@ -47,6 +47,7 @@ export class LabStage {
       /** Instead of those of the file, which take in every host. */
       segments?: object[]
     } = {},
+    process: Pick<DaemonOptions, 'env' | 'gid'> = {},
   ): DaemonProcess {
     const config = parse(readFileSync('config/lab.yaml', 'utf8')) as {
       segments: object[]
@@ -66,7 +67,7 @@ export class LabStage {
     config.masakari_api = { listen: false, ...changes.masakari_api }
     const file = join(this.#directory, `lab-${crypto.randomUUID()}.yaml`)
     writeFileSync(file, stringify(config))
-    this.daemon = new DaemonProcess({ cloudsFile: this.cloudsFile, config: file })
+    this.daemon = new DaemonProcess({ ...process, cloudsFile: this.cloudsFile, config: file })
     return this.daemon
   }
 
