@@ -93,6 +93,12 @@ export class Cluster {
       }
   }
 
+  /** As `whole`, after a node stood still: at first it does not know yet that it was voted out. */
+  async settled(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    await this.whole()
+  }
+
   /** All nodes crash together, and come back with what is on their disks. */
   async crashAndRecover(): Promise<void> {
     await Promise.all(this.#nodes.map((node) => node.ended()))

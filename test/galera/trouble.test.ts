@@ -91,6 +91,22 @@ describe('the node that is asked', () => {
     expect(tookMs).toBeGreaterThan(900)
     expect(tookMs).toBeLessThan(2_000)
   })
+
+  it('is left by all connections of a daemon once a look at it had no answer, which takes a second', async () => {
+    const store = stage.store(1)
+    await store.look(0, 0)
+    await store.daemons()
+    cluster.signal(1, 'SIGSTOP')
+    const askedAt = performance.now()
+    await expect(store.look(0, 0)).rejects.toMatchObject({ kind: 'again' })
+    const lookedMs = performance.now() - askedAt
+    await store.daemons()
+    const allMs = performance.now() - askedAt
+    cluster.signal(1, 'SIGCONT')
+    await cluster.settled()
+    expect(lookedMs).toBeLessThan(1_500)
+    expect(allMs).toBeLessThan(lookedMs + 500)
+  })
 })
 
 it('says within the time for a statement that it may be done, when the node hangs in the middle of it', async () => {

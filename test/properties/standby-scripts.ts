@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { leaseMs, Site, type Controller } from '../journal/shared/controllers.ts'
 
 export type Blow =
-  | { what: 'kill' | 'start' | 'release' | 'cut' | 'join' | 'blind'; who: number }
+  | { what: 'kill' | 'start' | 'release' | 'cut' | 'join' | 'blind' | 'hang' | 'lag' | 'catch up'; who: number }
   | { what: 'stand still'; who: number; ms: number }
   | { what: 'lose answers'; who: number; statements: number }
   | { what: 'stall' }
@@ -18,6 +18,7 @@ const who = fc.nat({ max: 2 })
 const blow: fc.Arbitrary<Blow> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ what: fc.constantFrom('kill', 'start', 'cut', 'join'), who }) },
   { weight: 1, arbitrary: fc.record({ what: fc.constantFrom('release', 'blind'), who }) },
+  { weight: 2, arbitrary: fc.record({ what: fc.constantFrom('hang', 'lag', 'catch up'), who }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -103,6 +104,9 @@ function strike(
   else if (struck.what === 'cut') controller.client.cut()
   else if (struck.what === 'join') controller.client.join()
   else if (struck.what === 'blind') controller.novaAnswers(false)
+  else if (struck.what === 'hang') controller.client.hang()
+  else if (struck.what === 'lag') controller.client.lag()
+  else if (struck.what === 'catch up') controller.client.catchUp()
   else void controller.release('asked to')
 }
 
@@ -117,6 +121,7 @@ async function peace(
   for (const controller of running.values()) {
     controller.client.join()
     controller.client.loseAnswers(0)
+    controller.client.catchUp()
     controller.novaAnswers(true)
   }
   // Longer than the longest standstill: who was deposed meanwhile has ended by then.

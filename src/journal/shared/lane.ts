@@ -1,20 +1,17 @@
 /**
- * One connection to one of several nodes, which moves to the next node by itself. Owns the time limits: the driver has none for a statement, so
- * a statement that takes too long loses its connection. It sends a statement once and never again: whether to repeat it is the caller's decision.
+ * One connection to the node that its store asks (nodes.ts). Owns the time limits: the driver has none for a statement, so a statement that takes
+ * too long loses its connection. It sends a statement once and never again: whether to repeat it is the caller's decision.
  */
 import { createConnection, type Connection, type ConnectionOptions, type QueryResult } from 'mysql2'
 import { deadline, isAborted, type Clock } from '../../domain/clock.ts'
+import type { Node, Nodes } from './nodes.ts'
 import { StoreTrouble } from './store.ts'
 import { checkAddress, tlsOptions, type Tls } from './tls.ts'
 import { troubleOf } from './trouble.ts'
 
-export interface Node {
-  host: string
-  port: number
-}
-
 export interface LaneParts {
-  nodes: readonly Node[]
+  /** Of one store: its lanes move on together. */
+  nodes: Nodes
   /** Everything but the address and TLS. */
   access: ConnectionOptions
   /** Null: no TLS. */
@@ -33,9 +30,7 @@ export type Ask = <T extends QueryResult>(sql: string, values?: readonly unknown
 
 export class Lane {
   readonly #parts: LaneParts
-  /** Counts up; modulo the number of nodes it is the node in use. */
-  #node = 0
-  #connection: Connection | null = null
+  #connected: { connection: Connection; node: Node } | null = null
   #turn: Promise<unknown> = Promise.resolve()
   #closed = false
 
@@ -43,10 +38,14 @@ export class Lane {
     this.#parts = parts
   }
 
-  /** Runs `work` on the connection, one call at a time and in order. Throws StoreTrouble alone. */
-  run<T>(work: (ask: Ask) => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` on the connection, one call at a time and in order. Throws StoreTrouble alone.
+   *
+   * @param workLimitMs for `work` alone, once it is connected
+   */
+  run<T>(work: (ask: Ask) => Promise<T>, workLimitMs = this.#parts.statementLimitMs): Promise<T> {
     const limit = deadline(this.#parts.clock, this.#parts.statementLimitMs)
-    const turn = this.#turn.then(() => this.#attempt(work, limit.signal)).finally(limit.release)
+    const turn = this.#turn.then(() => this.#attempt(work, workLimitMs, limit.signal)).finally(limit.release)
     this.#turn = turn.catch(() => undefined)
     return turn
   }
@@ -54,56 +53,61 @@ export class Lane {
   /** Calls under way fail, as if the connection were lost. */
   close(): void {
     this.#closed = true
-    if (this.#connection !== null) this.#leave(this.#connection)
+    this.#hangUp()
   }
 
-  async #attempt<T>(work: (ask: Ask) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const connection = await this.#connected(signal)
-    const node = this.#current()
+  async #attempt<T>(work: (ask: Ask) => Promise<T>, workLimitMs: number, signal: AbortSignal): Promise<T> {
+    const { connection, node } = await this.#connect(signal)
+    const limit = deadline(this.#parts.clock, workLimitMs, signal)
     try {
-      return await within(signal, work(asking(connection)))
+      return await within(limit.signal, work(asking(connection)))
     } catch (thrown) {
       const trouble = troubleOf(thrown, node)
       // What the account may not do on one node it may not do on another. All else may go well there.
-      if (trouble.kind === 'again') this.#leave(connection)
+      if (trouble.kind === 'again') this.#leave(connection, node)
       throw trouble
+    } finally {
+      limit.release()
     }
   }
 
   /** The connection in use, or one to the first node that lets us in. Throws StoreTrouble that says that nothing was sent. */
-  async #connected(signal: AbortSignal): Promise<Connection> {
+  async #connect(signal: AbortSignal): Promise<{ connection: Connection; node: Node }> {
+    const { nodes } = this.#parts
     let trouble = new StoreTrouble('again', 'The statement was not sent in time', { maybeDone: false })
     for (let tries = 0; ; tries++) {
       if (this.#closed) throw this.#afterClose()
       if (isAborted(signal)) throw trouble
-      if (this.#connection !== null) return this.#connection
-      if (tries === this.#parts.nodes.length) throw trouble
-      const node = this.#current()
+      const node = nodes.current()
+      if (this.#connected?.node === node) return this.#connected
+      // Another lane found that the node of our connection hangs.
+      this.#hangUp()
+      if (tries === nodes.count) throw trouble
       try {
-        this.#connection = await this.#connect(node, signal)
+        this.#connected = { connection: await this.#connectTo(node, signal), node }
       } catch (thrown) {
         const { kind, message, cause } = troubleOf(thrown, node)
         trouble = new StoreTrouble(kind, message, { maybeDone: false, cause })
         if (kind === 'refused') throw trouble
-        this.#node += 1
+        nodes.leave(node)
       }
     }
   }
 
   #afterClose(): StoreTrouble {
-    if (this.#connection !== null) this.#leave(this.#connection)
+    this.#hangUp()
     return new StoreTrouble('again', 'The store is closed', { maybeDone: false })
   }
 
-  async #connect(node: Node, parent: AbortSignal): Promise<Connection> {
+  async #connectTo(node: Node, parent: AbortSignal): Promise<Connection> {
     const { access, tls, clock, connectLimitMs, settings } = this.#parts
     const limit = deadline(clock, connectLimitMs, parent)
     const connection = createConnection({
       ...{ ...access, ...node, ...tlsOptions(tls, node.host) },
       connectTimeout: connectLimitMs,
     })
-    // An idle connection that the node loses says so here alone; without a listener it would end the process.
-    connection.on('error', () => this.#leave(connection))
+    // An idle connection that ends says so here alone; without a listener it would end the process. The node may be well: it closes what is idle.
+    connection.on('error', () => this.#forget(connection))
     try {
       await within(limit.signal, opened(connection))
       checkAddress(tls, node.host, connection)
@@ -118,19 +122,21 @@ export class Lane {
     }
   }
 
-  /** Destroys the connection; the next call goes to the next node. What an earlier connection says late moves nothing. */
-  #leave(connection: Connection): void {
-    connection.destroy()
-    if (this.#connection !== connection) return
-    this.#connection = null
-    this.#node += 1
+  /** The next call goes to the next node. What an earlier connection says late moves nothing. */
+  #leave(connection: Connection, node: Node): void {
+    if (this.#forget(connection)) this.#parts.nodes.leave(node)
   }
 
-  #current(): Node {
-    const { nodes } = this.#parts
-    const node = nodes[this.#node % nodes.length]
-    if (node === undefined) throw new StoreTrouble('again', 'No node is configured', { maybeDone: false })
-    return node
+  #hangUp(): void {
+    if (this.#connected !== null) this.#forget(this.#connected.connection)
+  }
+
+  /** Destroys the connection. True: it was the one in use. */
+  #forget(connection: Connection): boolean {
+    connection.destroy()
+    if (this.#connected?.connection !== connection) return false
+    this.#connected = null
+    return true
   }
 }
 

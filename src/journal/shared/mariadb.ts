@@ -1,10 +1,12 @@
 /**
  * The shared store in MariaDB Galera, by single autocommitted statements alone. Galera certifies the keys of changed rows, so the primary key
- * decides who wins; locks and transactions over several round trips decide nothing. Three lanes, so that a large batch never delays a renewal.
+ * decides who wins; locks and transactions over several round trips decide nothing. Four lanes, so that a large batch never delays a renewal, and
+ * no commit that stands still delays a look.
  */
 import type { ResultSetHeader, RowDataPacket } from 'mysql2'
 import type { Clock } from '../../domain/clock.ts'
-import { Lane, type Ask, type LaneParts, type Node } from './lane.ts'
+import { Lane, type Ask, type LaneParts } from './lane.ts'
+import { Nodes, type Node } from './nodes.ts'
 import { StoreTrouble, type DaemonRow, type Inserted, type Look, type SharedRow, type SharedStore } from './store.ts'
 import type { TenureRow } from './store.ts'
 import type { Tls } from './tls.ts'
@@ -13,6 +15,8 @@ import { isDuplicate } from './trouble.ts'
 /** Longer: a node that hangs delays a recovery that much. Shorter: an ordinary slow commit moves every lane to another node. */
 const defaultStatementLimitMs = 3_000
 const defaultConnectLimitMs = 1_000
+/** For the tenure's row, which a node that serves has at once. Longer: who waits for a lease sees the last renewal later, and waits that much longer. */
+const lookLimitMs = 1_000
 
 export interface MariadbOptions {
   /** Each lane begins at the first: a cluster works best with one writer. */
@@ -33,6 +37,7 @@ export function mariadbStore(options: MariadbOptions): SharedStore {
   const inserts = new Lane(parts)
   const renewals = new Lane(parts)
   const looks = new Lane(parts)
+  const reports = new Lane(parts)
   const changes = (sql: string, values: readonly unknown[]): Promise<boolean> =>
     renewals.run(async (ask) => (await ask<ResultSetHeader>(sql, values)).affectedRows > 0)
   return {
@@ -40,13 +45,13 @@ export function mariadbStore(options: MariadbOptions): SharedStore {
     renew: (epoch, holder) => changes(renewSql, [epoch, holder]),
     take: (seen, next) => changes(takeSql, [next.epoch, next.holder, next.format, seen.epoch, seen.beat]),
     release: (epoch, holder) => changes(releaseSql, [epoch, holder]),
-    look: (seq, limit) => looks.run((ask) => look(ask, seq, limit)),
+    look: (seq, limit) => look(looks, seq, limit),
     // After an insert whose answer is in doubt, and before the next one: nothing waits behind it.
     hashAt: (seq) => inserts.run((ask) => hashAt(ask, seq)),
-    report: (row) => looks.run((ask) => report(ask, row)),
-    daemons: () => looks.run(daemons),
+    report: (row) => reports.run((ask) => report(ask, row)),
+    daemons: () => reports.run(daemons),
     close: () => {
-      for (const lane of [inserts, renewals, looks]) lane.close()
+      for (const lane of [inserts, renewals, looks, reports]) lane.close()
       return Promise.resolve()
     },
   }
@@ -57,7 +62,7 @@ export function laneParts({ nodes, clock, tls, ...options }: MariadbOptions): La
   const { user, password, database } = options
   const { connectLimitMs = defaultConnectLimitMs, statementLimitMs = defaultStatementLimitMs } = options
   return {
-    ...{ nodes, tls, clock, connectLimitMs, statementLimitMs, settings },
+    ...{ nodes: new Nodes(nodes), tls, clock, connectLimitMs, statementLimitMs, settings },
     access: {
       ...{ user, password, database },
       charset: 'utf8mb4',
@@ -107,12 +112,12 @@ const entriesSql = 'SELECT seq, hash, body FROM entries WHERE seq > ? ORDER BY s
 type Rows<T> = (T & RowDataPacket)[]
 type StoredEntry = Omit<SharedRow, 'body'> & { body: Buffer }
 
-async function look(ask: Ask, seq: number, limit: number): Promise<Look> {
-  const [found] = await ask<Rows<TenureRow & { newest: number }>>(tenureSql)
+async function look(lane: Lane, seq: number, limit: number): Promise<Look> {
+  const [found] = await lane.run((ask) => ask<Rows<TenureRow & { newest: number }>>(tenureSql), lookLimitMs)
   if (found === undefined) throw new StoreTrouble('refused', 'The table tenure has no row', { maybeDone: false })
   const { newest, ...tenure } = found
   const isNews = newest > seq && limit > 0
-  const stored = isNews ? await ask<Rows<StoredEntry>>(entriesSql, [seq, limit]) : []
+  const stored = isNews ? await lane.run((ask) => ask<Rows<StoredEntry>>(entriesSql, [seq, limit])) : []
   const rows = inOrder(stored, seq).map(({ body, ...row }) => ({ ...row, body: body.toString('utf8') }))
   // Between the two statements entries may have come.
   return { tenure, rows, newest: Math.max(newest, rows.at(-1)?.seq ?? 0) }

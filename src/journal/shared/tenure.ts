@@ -69,6 +69,7 @@ export class Tenure implements Exit {
   #lease: Lease | null = null
   #shipper: Shipper | null = null
   #saysWhy = false
+  /** A take-over that was sent and has not begun. `sentAt`: the first statement for this epoch, for any of them may be the one that was executed. */
   #attempt: { epoch: number; sentAt: number } | null = null
   #became: (() => void) | null = null
   /** Ends the writing of a first entry that must not stand there any more. */
@@ -316,13 +317,10 @@ export class Tenure implements Exit {
     const before = last?.kind === 'tenure.began' ? last.data.epoch : 0
     const epoch = Math.max(row.epoch, before) + 1
     const sentAt = clock.now()
-    this.#attempt = { epoch, sentAt }
+    if (this.#attempt?.epoch !== epoch) this.#attempt = { epoch, sentAt }
     const took = await store.take(row, { epoch, holder: identity.holder, format: entryFormat })
-    if (!took) {
-      this.#attempt = null
-      return false
-    }
-    return this.#begin(sentAt, why, row.holder, silentMs)
+    // Not: it lives, another was quicker, or an earlier statement of ours whose answer was lost. The next look says which.
+    return took ? this.#begin(sentAt, why, row.holder, silentMs) : false
   }
 
   /** The tenure is ours by the row; by the chain it is once our entry stands there. */

@@ -12,7 +12,9 @@ import {
   type TenureRow,
 } from '../../../src/journal/shared/store.ts'
 
+/** As the store in MariaDB has them. */
 const statementLimitMs = 3_000
+const lookLimitMs = 1_000
 
 export interface MemoryClient extends SharedStore {
   /** No statement reaches the store any more, until it is joined again. */
@@ -20,6 +22,11 @@ export interface MemoryClient extends SharedStore {
   join(): void
   /** The next statements are executed, and their answers are lost. */
   loseAnswers(statements: number): void
+  /** The node that it asks stands still, until a statement has had no answer: the next ones go to another node. */
+  hang(): void
+  /** The node that it looks at shows what it has now, whatever the others commit, until it catches up. */
+  lag(): void
+  catchUp(): void
 }
 
 export class MemoryCluster {
@@ -55,6 +62,13 @@ export class MemoryCluster {
   client(heard: <T>(work: Promise<T>) => Promise<T> = (work) => work): MemoryClient {
     let isCut = false
     let lost = 0
+    let hangs = false
+    let lagging: { tenure: TenureRow; entries: SharedRow[] } | null = null
+    const unanswered = async (limitMs: number): Promise<never> => {
+      await sleep(this.#clock, limitMs)
+      hangs = false
+      throw new StoreTrouble('again', 'no answer within the time limit', { maybeDone: true })
+    }
     const reachable = (): void => {
       if (isCut) throw new StoreTrouble('again', 'cut off', { maybeDone: false })
     }
@@ -69,34 +83,34 @@ export class MemoryCluster {
     const committed = async <T>(statement: () => T): Promise<T> => {
       await Promise.resolve()
       reachable()
+      if (hangs) return unanswered(statementLimitMs)
       if (!this.#stalled) return answered(statement())
       const late = new Promise<T>((resolve) => this.#late.push(() => resolve(statement())))
-      const tooLate = sleep(this.#clock, statementLimitMs).then((): never => {
-        throw new StoreTrouble('again', 'no answer within the time limit', { maybeDone: true })
-      })
-      return answered(await Promise.race([late, tooLate]))
+      return answered(await Promise.race([late, unanswered(statementLimitMs)]))
     }
-    const read = <T>(query: () => T): Promise<T> => heard(asked(query))
-    const asked = async <T>(query: () => T): Promise<T> => {
+    const read = <T>(query: () => T, limitMs = statementLimitMs): Promise<T> => heard(asked(query, limitMs))
+    const asked = async <T>(query: () => T, limitMs: number): Promise<T> => {
       await Promise.resolve()
       reachable()
-      return answered(query())
+      return hangs ? unanswered(limitMs) : answered(query())
     }
     return {
       cut: () => (isCut = true),
       join: () => (isCut = false),
       loseAnswers: (statements) => (lost = statements),
+      hang: () => (hangs = true),
+      lag: () => (lagging = { tenure: this.tenure, entries: [...this.entries] }),
+      catchUp: () => (lagging = null),
       insert: (after, rows) => commit(() => this.#insert(after, rows)),
       renew: (epoch, holder) =>
         commit(() => this.#change({ epoch, holder }, (row) => ({ ...row, beat: row.beat + 1 }))),
       take: (seen, next) => commit(() => this.#change(seen, (row) => ({ ...row, ...next, beat: 0 }))),
       release: (epoch, holder) => commit(() => this.#change({ epoch, holder }, (row) => ({ ...row, holder: '' }))),
       look: (seq, limit) =>
-        read(() => ({
-          tenure: this.tenure,
-          rows: this.entries.slice(seq, seq + limit),
-          newest: this.entries.at(-1)?.seq ?? 0,
-        })),
+        read(() => {
+          const { tenure, entries } = lagging ?? this
+          return { tenure, rows: entries.slice(seq, seq + limit), newest: entries.at(-1)?.seq ?? 0 }
+        }, lookLimitMs),
       hashAt: (seq) => read(() => this.entries[seq - 1]?.hash ?? null),
       report: (row) => commit(() => void this.#daemons.set(row.name, row)),
       daemons: () => read(() => [...this.#daemons.values()]),

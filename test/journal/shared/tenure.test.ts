@@ -1,6 +1,7 @@
 /** Who of several daemons acts, on a shared journal in memory and under a virtual clock. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sentenceOf } from '../../../src/domain/text/entry-sentence.ts'
+import { StoreTrouble } from '../../../src/journal/shared/store.ts'
 import { leaseMs, Site, type Controller } from './controllers.ts'
 
 let site: Site
@@ -180,6 +181,24 @@ describe('taking over', () => {
     await site.clock.advance(leaseMs - 500)
     two.client.loseAnswers(3)
     expect(await site.untilActive(two)).toBeLessThan(10_000)
+  })
+
+  it('is found out too when the node that the taker looks at shows it late, and it took again meanwhile', async () => {
+    const [one, two] = await twoDaemons()
+    site.kill(one)
+    const { take } = two.client
+    let took = 0
+    two.client.take = async (seen, next) => {
+      took++
+      if (took > 1) return take(seen, next)
+      two.client.lag()
+      await take(seen, next)
+      throw new StoreTrouble('again', 'the answer was lost', { maybeDone: true })
+    }
+    await site.clock.until(() => took === 2)
+    two.client.catchUp()
+    expect(await site.untilActive(two)).toBeLessThan(1_000)
+    expect(site.tenures()).toHaveLength(2)
   })
 
   it('does not happen while the whole cluster stands still, and the active one goes on after that', async () => {
