@@ -5,10 +5,12 @@ import type { ReviewedJournal } from '../review/incident-listing.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Workflow } from '../domain/plan.ts'
 import { builtInSettings, type Segment } from '../domain/segment.ts'
+import type { Exit } from '../domain/tenure.ts'
 import type { Wire } from '../domain/wire.ts'
 import { defaultOwnerPolicy } from '../engine/owner-policy.ts'
 import { parseWorkflow } from '../engine/workflow.ts'
 import { createFencer } from '../fencing/fencer.ts'
+import type { FencingMethod } from '../fencing/method.ts'
 import { redfishMethod } from '../fencing/redfish.ts'
 import { defaultMonitorSettings } from '../monitor/settings.ts'
 import { createCloud } from '../openstack/cloud-client.ts'
@@ -38,11 +40,15 @@ export interface SimulatedOptions {
   /** Reaches the simulator without sockets, the same way in every run. */
   wire?: Wire | undefined
   brake?: Partial<CloudBrake>
+  /** What each write to Nova asks first. Default: a journal of its own, which asks nothing. */
+  exit?: Exit
+  /** The method that is used, made of the plain one: the same for what is fenced. */
+  fencing?: (plain: FencingMethod) => FencingMethod
 }
 
 /** Everything a Daemon needs but its journal's path. */
 export function simulatedParts(simulator: Simulator, options: SimulatedOptions): Omit<DaemonParts, 'journalPath'> {
-  const { clock, journal, workflow, beatMs, wire } = options
+  const { clock, journal, workflow, beatMs, wire, exit, fencing = (plain) => plain } = options
   const observer = options.observer ?? {}
   const access = simulator.cloud()
   const env = Object.fromEntries(
@@ -67,8 +73,9 @@ export function simulatedParts(simulator: Simulator, options: SimulatedOptions):
       readTimeoutMs: 5_000,
       writeTimeoutMs: 5_000,
       wire,
+      exit,
     }),
-    fencer: createFencer({ clock, methods: new Map([['bmc', bmc]]), observer }),
+    fencer: createFencer({ clock, methods: new Map([['bmc', fencing(bmc)]]), observer }),
     journal,
     observer,
     probes: new Map(simulator.probes().map((probe) => [probe.name, probe])),
