@@ -1,5 +1,6 @@
 /** Who of several daemons acts, on a shared journal in memory and under a virtual clock. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { NewEntry } from '../../../src/domain/entry.ts'
 import { sentenceOf } from '../../../src/domain/text/entry-sentence.ts'
 import { StoreTrouble } from '../../../src/journal/shared/store.ts'
 import { leaseMs, Site, type Controller } from './controllers.ts'
@@ -61,6 +62,17 @@ describe('standing by', () => {
     await site.clock.advance(2_000)
     expect(two.copy.head()).toEqual(one.copy.head())
     expect(two.copy.verify()).toMatchObject({ entries: 601, broken: null })
+  })
+
+  it('copies an entry of a kind that this release does not know exactly, and passes it over', async () => {
+    const [one, two] = await twoDaemons()
+    one.journal.append([{ kind: 'star.born', data: { size: 3 } } as unknown as NewEntry])
+    await site.clock.advance(1_000)
+    expect(two.copy.read().at(-1)).toMatchObject({ kind: 'star.born', data: { size: 3 } })
+    expect(two.copy.head()).toEqual(one.copy.head())
+    expect(two.copy.verify().broken).toBeNull()
+    site.kill(one)
+    await site.untilActive(two)
   })
 
   it("tells the standby's listeners of each entry in order", async () => {
