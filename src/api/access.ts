@@ -43,7 +43,9 @@ export const access: Readonly<Record<string, Role | 'nobody'>> = {
   'POST /v1/recover': 'admin',
   'POST /v1/pause': 'operator',
   'POST /v1/resume': 'operator',
+  'GET /v1/maintenance': 'reader',
   'POST /v1/maintenance': 'operator',
+  'POST /v1/maintenance/withdraw': 'operator',
   'POST /v1/maintenance/end': 'operator',
   'POST /v1/hosts/:host/return': 'operator',
   // It can arm the daemon and name the programs that it runs.

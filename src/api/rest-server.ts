@@ -9,6 +9,7 @@ import { LifeboatError } from '../domain/errors.ts'
 import { mayDo, roleNeeded } from './access.ts'
 import { actRoutes } from './routes/acts.ts'
 import { daemonRoutes } from './routes/daemon.ts'
+import { maintenanceRoutes } from './routes/maintenance.ts'
 import { readRoutes } from './routes/reads.ts'
 import type { Identify, RestServer, RestSources } from './rest.ts'
 import * as answers from './schemas/answers.ts'
@@ -82,6 +83,7 @@ export function addRest(
   readRoutes(server, sources)
   actRoutes(server, sources)
   daemonRoutes(server, sources)
+  maintenanceRoutes(server, sources)
   eventRoutes(server, sources, streams, identify)
   if (sources.simulation !== undefined) simulationRoutes(server, sources.simulation)
   login?.(server)

@@ -19,9 +19,10 @@ import type {
   RecoverOrder,
   ReloadReport,
 } from '../domain/operations.ts'
+import type { MaintenanceView } from '../domain/maintenance-view.ts'
+import type { Order, PlannedOrder, Scope } from '../domain/order.ts'
 import type { Readiness } from '../domain/readiness.ts'
 import type { FoundInstance, IncidentReview, InstanceHistory, ReviewNote, SegmentStatus } from '../domain/review.ts'
-import type { Scope, Order } from '../domain/order.ts'
 import type { Question, Transport } from './exchange.ts'
 import { CliFailure } from './exit-codes.ts'
 
@@ -40,7 +41,16 @@ export interface DaemonClient {
   pause(order: { by: string; reason: string; until: string | null; scope?: Scope }): Promise<PauseState>
   resume(order: { by: string; reason: string; scope?: Scope }): Promise<void>
   startMaintenance(order: { by: string; reason: string; until: string | null; scope: Scope }): Promise<Order>
+  planMaintenance(order: {
+    by: string
+    reason: string
+    from: string
+    forSeconds?: number
+    scope: Scope
+  }): Promise<PlannedOrder>
+  withdrawMaintenance(order: { by: string; reason: string; plan: number }): Promise<void>
   endMaintenance(order: { by: string; reason: string; scope: Scope }): Promise<void>
+  maintenance(): Promise<MaintenanceView>
   reload(order: { by: string; reason: string }): Promise<ReloadReport>
   handOver(order: { by: string; reason: string }): Promise<HandOverAnswer>
   logLevel(): Promise<LogLevelState>
@@ -77,6 +87,9 @@ export function daemonClient(transport: Transport, usualLimitMs = answerLimitMs)
     pause: (order) => call('POST', '/v1/pause', order) as Promise<PauseState>,
     resume: (order) => call('POST', '/v1/resume', order) as Promise<void>,
     startMaintenance: (order) => call('POST', '/v1/maintenance', order) as Promise<Order>,
+    planMaintenance: (order) => call('POST', '/v1/maintenance', order) as Promise<PlannedOrder>,
+    withdrawMaintenance: (order) => call('POST', '/v1/maintenance/withdraw', order) as Promise<void>,
+    maintenance: () => call('GET', '/v1/maintenance') as Promise<MaintenanceView>,
     endMaintenance: (order) => call('POST', '/v1/maintenance/end', order) as Promise<void>,
     reload: (order) => call('POST', '/v1/reload', order, reloadLimitMs) as Promise<ReloadReport>,
     handOver: (order) => call('POST', '/v1/hand-over', order) as Promise<HandOverAnswer>,

@@ -1,7 +1,8 @@
 /** Maintenance windows of the configuration: what the schema alone cannot check, and their form in the program. */
 import { validateDetailed } from 'node-cron'
 import type { Scope } from '../domain/order.ts'
-import { isTimezone, startsWithin, type MaintenanceWindow } from '../orders/maintenance-window.ts'
+import { isTimezone } from '../domain/local-time.ts'
+import { startsWithin, type MaintenanceWindow } from '../orders/maintenance-window.ts'
 import { formatDuration } from '../formats/duration.ts'
 import type { ConfigFile, MaintenanceWindowRule } from './schema.ts'
 import type { Report } from './secrets.ts'

@@ -36,6 +36,7 @@ import { MemoryWatch, processMemory, type Memory } from '../control/memory-watch
 import { FailoverWrites } from '../operations/failover-writes.ts'
 import { createOperations, type OperationsAbout } from '../operations/operations.ts'
 import { maintenanceOf, withoutPlanned } from '../orders/order-holds.ts'
+import type { MaintenanceWindow } from '../orders/maintenance-window.ts'
 import { OrderScheduler } from '../orders/order-scheduler.ts'
 import { pinnedWorkflows, type PinnedWorkflows } from '../control/pinned-workflows.ts'
 import { planHost } from '../preflight/plan-host.ts'
@@ -278,13 +279,8 @@ export class Daemon {
       run: (id) => this.#runs.start(id),
       afterPoll: () => memory.look(),
     })
-    this.#scheduler = new OrderScheduler({
-      clock,
-      journal,
-      observer,
-      orders: this.orders,
-      windows: () => rules.now.maintenanceWindows ?? [],
-    })
+    const windows = (): readonly MaintenanceWindow[] => rules.now.maintenanceWindows ?? []
+    this.#scheduler = new OrderScheduler({ clock, journal, observer, orders: this.orders, windows })
     const logLevel = parts.logLevel ?? new LogLevelInForce(clock, 'info', () => undefined)
     this.#logLevel = logLevel
     this.#reloads = new Reloads({
@@ -322,6 +318,7 @@ export class Daemon {
       orders: this.orders,
       monitor: this.monitor,
       brake,
+      windows,
       watch: this.#watch,
       afterReturns: this.#afterReturns,
       again,

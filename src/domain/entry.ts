@@ -18,7 +18,7 @@ import type { SetAsideState } from './set-aside.ts'
 import type { SilenceOnRecord } from './silence.ts'
 import type { StaleOrderEnd, WaitsAt } from './stale-order.ts'
 import type { AnyStepKind, ResultOf, StepIntention } from './step-payloads.ts'
-import type { Scope } from './order.ts'
+import type { LateReason, Scope } from './order.ts'
 import type { Evidence, Verdict, VerdictKind } from './verdict.ts'
 
 export type IncidentId = string
@@ -240,7 +240,10 @@ export interface EntryData {
   }
   /** With `source` (null: a person's) only that order ends, without one all of this scope. */
   'operator.resumed': { by: string; reason: string; scope?: Scope; source?: string | null; via?: Via }
-  /** `through`: the API by which a person ordered it, where that also takes it back. */
+  /**
+   * `through`: the API by which a person ordered it, where that also takes it back. `plan`: the entry that planned it; `late`: why it is on
+   * record only now.
+   */
   'operator.maintenance': {
     scope: Scope
     by: string
@@ -248,6 +251,8 @@ export interface EntryData {
     until: string | null
     source?: string
     through?: 'masakari'
+    plan?: number
+    late?: { from: string; because: LateReason }
     via?: Via
   }
   'operator.maintenance-ended': {
@@ -255,8 +260,20 @@ export interface EntryData {
     by: string
     reason: string
     source?: string | null
+    plan?: number
     via?: Via
   }
+  /** Its number in the journal is the plan's. It replaces an earlier plan of the same scope and the same beginning. */
+  'operator.maintenance-planned': {
+    scope: Scope
+    by: string
+    reason: string
+    from: string
+    until: string | null
+    via?: Via
+  }
+  /** It does not begin: a person withdrew it, or its whole time passed unrecorded. */
+  'operator.maintenance-withdrawn': { plan: number; scope: Scope; by: string; reason: string; via?: Via }
 
   /** A failover segment was made (`before` null), changed or deleted (`after` null) through Masakari's API. */
   'segment.written': {

@@ -13,7 +13,8 @@ import type { Incident, RevokedProof, WatchedInstances } from './incident.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome, OutcomeKind } from './outcome.ts'
 import type { InstancePlan, StepKind } from './plan.ts'
-import type { Scope, Order } from './order.ts'
+import type { MaintenanceView } from './maintenance-view.ts'
+import type { Scope, Order, PlannedOrder } from './order.ts'
 import type { TenureView } from './tenure.ts'
 import type { StepStatus } from './step-states.ts'
 import type { ProbeReading, Verdict, VerdictKind } from './verdict.ts'
@@ -330,6 +331,23 @@ export interface Operations {
   }): Promise<PauseState>
   resume(order: { by: string; reason: string; scope?: Scope | undefined; via?: Via }): Promise<void>
   startMaintenance(order: { by: string; reason: string; until: string | null; scope: Scope; via?: Via }): Promise<Order>
+  /** What is in force, what is planned, when the calendar's windows open next, and what stands against it. */
+  maintenance(): MaintenanceView
+  /**
+   * @param order.from as a person writes it: local time of the daemon's machine, or with an offset. `forMs`: the length instead of an end.
+   * USAGE for a time that cannot be read, or that has passed.
+   */
+  planMaintenance(order: {
+    by: string
+    reason: string
+    from: string
+    until: string | null
+    forMs?: number
+    scope: Scope
+    via?: Via
+  }): Promise<PlannedOrder>
+  /** By the plan's number. CONFLICT once it has begun. */
+  withdrawMaintenance(order: { plan: number; by: string; reason: string; via?: Via }): Promise<void>
   /** Ends every maintenance of exactly this scope, a calendar window's present opening too. */
   endMaintenance(order: { by: string; reason: string; scope: Scope; via?: Via }): Promise<void>
   /**

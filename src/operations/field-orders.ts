@@ -6,7 +6,7 @@
 import type { NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Writer } from '../domain/failover-segment.ts'
-import { orderText, type Order, type Scope } from '../domain/order.ts'
+import { orderText, plannedText, sameScope, type Order, type PlannedOrder, type Scope } from '../domain/order.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import { known } from '../orders/order-acts.ts'
 import type { Orders } from '../orders/orders.ts'
@@ -46,8 +46,10 @@ export function fieldOrders({ orders, monitor }: Parts): FieldOrders {
       const old = { kind: 'segment', name: from } as const
       const maintenance = orders.of('maintenance', old).filter(isPersons)
       const kept = [...orders.of('pause', old).filter(isPersons), ...(enabled === true ? [] : maintenance)]
+      const later = orders.planned().filter(({ scope }) => sameScope(scope, old))
       return [
         ...kept.flatMap((order) => moved(order, to, orders.asField(old) === order, writer)),
+        ...later.flatMap((planned) => movedPlan(planned, to, writer)),
         ...(enabled === true ? setting(old, false, 'enabled', writer) : []),
         ...(enabled === false && maintenance.length === 0
           ? [begin({ kind: 'segment', name: to }, 'disabled', writer)]
@@ -60,6 +62,12 @@ export function fieldOrders({ orders, monitor }: Parts): FieldOrders {
       const others = [...orders.of('pause', scope), ...orders.of('maintenance', scope)].find((order) => order !== field)
       if (others !== undefined)
         throw new LifeboatError('CONFLICT', `Failover segment ${name} can't be deleted: it is ${orderText(others)}`)
+      const later = orders.planned().find((planned) => sameScope(planned.scope, scope))
+      if (later !== undefined)
+        throw new LifeboatError(
+          'CONFLICT',
+          `Failover segment ${name} can't be deleted: ${plannedText(later)} is planned; withdraw it first`,
+        )
       return endingField(scope, writer)
     },
   }
@@ -90,7 +98,8 @@ function end(scope: Scope, reason: string, { by, via }: Writer, source?: null): 
 }
 
 function moved(order: Order, to: string, isField: boolean, { by: renamer, via }: Writer): NewEntry[] {
-  const { kind, scope: from, by, reason, until } = order
+  const { kind, scope: from, by, reason, until, plan } = order
+  const planned = plan === undefined ? {} : { plan }
   const scope = { kind: 'segment', name: to } as const
   const ended = { scope: from, by: renamer, reason: `renamed to ${to}`, source: null, ...known(via ?? undefined) }
   return kind === 'pause'
@@ -101,10 +110,22 @@ function moved(order: Order, to: string, isField: boolean, { by: renamer, via }:
     : [
         {
           kind: 'operator.maintenance',
-          data: { by, reason, until, scope, ...(isField && { through: 'masakari' as const }) },
+          data: { by, reason, until, scope, ...planned, ...(isField && { through: 'masakari' as const }) },
         },
-        { kind: 'operator.maintenance-ended', data: ended },
+        { kind: 'operator.maintenance-ended', data: { ...ended, ...planned } },
       ]
+}
+
+function movedPlan(planned: PlannedOrder, to: string, { by: renamer, via }: Writer): NewEntry[] {
+  const { plan, scope: old, by, reason, from, until } = planned
+  const withdrawn = { plan, scope: old, by: renamer, reason: `renamed to ${to}`, ...known(via ?? undefined) }
+  return [
+    {
+      kind: 'operator.maintenance-planned',
+      data: { by, reason, from, until, scope: { kind: 'segment', name: to } },
+    },
+    { kind: 'operator.maintenance-withdrawn', data: withdrawn },
+  ]
 }
 
 function hostOf({ kind, name }: Scope): { host?: string } {

@@ -19,6 +19,7 @@ import type { Reloads } from './reloads.ts'
 import type { IncidentStore } from '../control/incident-store.ts'
 import { handingOver } from './hand-over.ts'
 import { heldGroups, overrideEntries } from './held-groups.ts'
+import { maintenanceView, type MaintenanceViewParts } from './maintenance-view.ts'
 import { hostDetail, orderReturn } from './host-operations.ts'
 import { hostStatus } from '../review/host-views.ts'
 import { incidentDetail } from '../review/incident-views.ts'
@@ -40,6 +41,7 @@ export interface OperationsParts {
   orders: Orders
   monitor: Monitor
   brake: Pick<BrakeWatch, 'holds' | 'scopes'>
+  windows: MaintenanceViewParts['windows']
   watch: WatchLoop
   afterReturns: Pick<AfterReturns, 'order'>
   again: TryAgainParts['again']
@@ -72,6 +74,7 @@ export function createOperations(parts: OperationsParts): Operations {
     recover: (order) => Promise.resolve(recover(order)),
     tryAgain: (id, order) => Promise.resolve(orderTryAgain(id, order, parts)),
     ...orderActs(parts),
+    maintenance: () => maintenanceView(parts),
     override: (id, { by, reason, via }) => {
       const incident = notCancelled(openIncident(id, parts))
       refuseNeedlessOverride(incident, brake)

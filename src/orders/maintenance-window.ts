@@ -8,6 +8,7 @@
  * time instead. A window lasts its real length, whatever the clocks do meanwhile.
  */
 import { createTask, parse } from 'node-cron'
+import { offsetAt } from '../domain/local-time.ts'
 import type { Scope, OrderKind } from '../domain/order.ts'
 
 export interface MaintenanceWindow {
@@ -33,6 +34,9 @@ export interface Opening {
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
+/** A leap day comes within so long: a schedule without a start in it is for one weekday of a leap day, or for none. */
+const leapCycleMs = (4 * 365 + 2) * dayMs
+
 /**
  * The calendar repeats its weekdays after 28 years: what a schedule does not do in them it never does. They begin with a
  * leap year, and 1970 to 2099 has no century without one.
@@ -52,6 +56,22 @@ export function openingAt(window: Timing, wallMs: number): Opening | null {
     if (starts.length > 0) return { from: Math.max(...starts), until: Math.max(...starts) + durationMs }
   }
   return null
+}
+
+/** Its next openings after a wall time (ms), the soonest first; fewer than asked for when it has none within four years. */
+export function nextOpenings(window: Timing, wallMs: number, count: number): Opening[] {
+  const { durationMs, timezone } = window
+  const schedule = scheduleOf(window.schedule)
+  const found: number[] = []
+  const firstDay = Math.floor((wallMs - dayMs) / dayMs) * dayMs
+  for (let day = firstDay; found.length < count && day < wallMs + leapCycleMs; day += dayMs) {
+    if (!schedule.isDay(day)) continue
+    found.push(...startsOn(day, schedule, timezone).filter((start) => start > wallMs))
+  }
+  return [...new Set(found)]
+    .toSorted((a, b) => a - b)
+    .slice(0, count)
+    .map((from) => ({ from, until: from + durationMs }))
 }
 
 /**
@@ -116,41 +136,4 @@ function startsOn(day: number, { times, everyHour }: Schedule, timezone: string 
     if (everyHour) return shown
     return [shown[0] ?? local - before]
   })
-}
-
-/** Local time minus UTC at an instant, ms. */
-function offsetAt(at: number, timezone: string | null): number {
-  const parts: Partial<Record<string, number>> = {}
-  for (const { type, value } of clockFaceOf(timezone).formatToParts(at)) parts[type] = Number(value)
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts
-  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000
-}
-
-const clockFaces = new Map<string, Intl.DateTimeFormat>()
-
-/** Throws RangeError for a zone that does not exist. */
-function clockFaceOf(timezone: string | null): Intl.DateTimeFormat {
-  const made = clockFaces.get(timezone ?? '')
-  if (made !== undefined) return made
-  const face = new Intl.DateTimeFormat('en-US', {
-    ...(timezone !== null && { timeZone: timezone }),
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  })
-  clockFaces.set(timezone ?? '', face)
-  return face
-}
-
-export function isTimezone(name: string): boolean {
-  try {
-    clockFaceOf(name)
-    return true
-  } catch {
-    return false
-  }
 }

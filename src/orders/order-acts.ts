@@ -7,9 +7,19 @@ import type { NewEntry, Via } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Operations, PauseState } from '../domain/operations.ts'
-import { scopeText, wholeCloud, type Scope, type Order, type OrderKind } from '../domain/order.ts'
+import {
+  plannedText,
+  sameScope,
+  scopeText,
+  wholeCloud,
+  type Order,
+  type OrderKind,
+  type PlannedOrder,
+  type Scope,
+} from '../domain/order.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { Orders } from './orders.ts'
+import { plannedTimes } from './planned-times.ts'
 
 export interface OrderActsParts {
   clock: Clock
@@ -18,12 +28,16 @@ export interface OrderActsParts {
   monitor: Pick<Monitor, 'verdict' | 'verdicts' | 'segments'>
 }
 
-export type OrderActs = Pick<Operations, 'pause' | 'resume' | 'startMaintenance' | 'endMaintenance'>
+export type OrderActs = Pick<
+  Operations,
+  'pause' | 'resume' | 'startMaintenance' | 'planMaintenance' | 'withdrawMaintenance' | 'endMaintenance'
+>
 
 export function orderActs({ clock, journal, orders, monitor }: OrderActsParts): OrderActs {
-  const write = (scope: Scope, by: string, entry: NewEntry): void => {
+  const write = (scope: Scope, by: string, entry: NewEntry): number => {
     const host = scope.kind === 'host' && scope.name !== null ? { host: scope.name } : {}
-    journal.append([{ ...entry, actor: `operator:${by}`, ...host }])
+    const [written] = journal.append([{ ...entry, actor: `operator:${by}`, ...host }])
+    return written?.seq ?? 0
   }
   return {
     pause: ({ by, reason, until, scope = wholeCloud, via }) => {
@@ -40,6 +54,18 @@ export function orderActs({ clock, journal, orders, monitor }: OrderActsParts): 
       mustExist(scope, monitor, orders)
       write(scope, by, { kind: 'operator.maintenance', data: { scope, by, reason, until, ...known(via) } })
       return Promise.resolve({ kind: 'maintenance', scope, by, reason, until, since: now(clock), source: null })
+    },
+    planMaintenance: ({ by, reason, from: asWritten, until: end, forMs, scope, via }) => {
+      mustExist(scope, monitor, orders)
+      const { from, until } = plannedTimes({ from: asWritten, until: end, forMs }, clock.wall())
+      const data = { scope, by, reason, from, until, ...known(via) }
+      const plan = write(scope, by, { kind: 'operator.maintenance-planned', data })
+      return Promise.resolve({ plan, kind: 'maintenance', scope, by, reason, orderedAt: now(clock), from, until })
+    },
+    withdrawMaintenance: ({ plan, by, reason, via }) => {
+      const { scope } = mustBePlanned(plan, orders)
+      write(scope, by, { kind: 'operator.maintenance-withdrawn', data: { plan, scope, by, reason, ...known(via) } })
+      return Promise.resolve()
     },
     endMaintenance: ({ by, reason, scope, via }) => {
       mustBeInForce('maintenance', scope, orders)
@@ -75,7 +101,23 @@ function mustBeInForce(kind: OrderKind, scope: Scope, orders: Orders): void {
   if (orders.of(kind, scope).length > 0) return
   const others = orders.inForce().filter((order: Order) => order.kind === kind)
   const which = others.length === 0 ? 'none is' : `in force: ${others.map((one) => scopeText(one.scope)).join(', ')}`
-  throw new LifeboatError('USAGE', `No ${kind} of ${scopeText(scope)} is in force (${which})`)
+  const planned = kind === 'maintenance' ? orders.planned().filter((one) => sameScope(one.scope, scope)) : []
+  const later = planned.map((one) => `; ${plannedText(one)} is still to begin: withdraw it`).join('')
+  throw new LifeboatError('USAGE', `No ${kind} of ${scopeText(scope)} is in force (${which})${later}`)
+}
+
+/** Throws CONFLICT for one that has begun, NOT_FOUND for one that nothing is known of. */
+function mustBePlanned(plan: number, orders: Orders): PlannedOrder {
+  const planned = orders.planned()
+  const found = planned.find((one) => one.plan === plan)
+  if (found !== undefined) return found
+  const running = orders.inForce().find((one) => one.plan === plan)
+  if (running !== undefined) {
+    const message = `Maintenance ${plan} of ${scopeText(running.scope)} began at ${running.since}; it can be ended, and no longer withdrawn`
+    throw new LifeboatError('CONFLICT', message)
+  }
+  const which = planned.length === 0 ? 'none is' : `planned: ${planned.map((one) => one.plan).join(', ')}`
+  throw new LifeboatError('NOT_FOUND', `No maintenance ${plan} is planned (${which})`)
 }
 
 /** How the person was known, where a cloud vouched for them. */

@@ -1,6 +1,6 @@
 /**
- * Schedules the orders: writes the end of those whose time is over, opens the calendar's windows, and reminds people of
- * orders without an end. Decides nothing about recoveries; what it writes is all that changes.
+ * Schedules the orders: writes the end of those whose time is over and the beginning of those that were planned, opens the
+ * calendar's windows, and reminds people of orders without an end. Decides nothing about recoveries.
  *
  * A window is opened once for each of its openings. It is closed when its length has passed on the monotonic clock and the
  * wall clock says so too: a clock that is set back or forth over a border neither closes it early nor opens it twice, and
@@ -11,15 +11,18 @@ import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
-import { scopeText, type Order } from '../domain/order.ts'
+import { lateReasons, scopeText, type LateReason, type Order, type PlannedOrder } from '../domain/order.ts'
 import { openingAt, type MaintenanceWindow, type Opening } from './maintenance-window.ts'
 import { forgottenCode, type Orders } from './orders.ts'
 
 /** Between two looks at the calendar. Longer: a window opens later, and a host that is shut down at once is recovered. */
 const lookEveryMs = 5_000
 
-/** Between two looks without a calendar: only reminders could be late. */
+/** Between two looks without a calendar or a plan: only reminders could be late. */
 const idleLookMs = 60_000
+
+/** A planned beginning that is recorded later than this after its time says why. Shorter: a busy daemon explains itself. */
+const lateMs = 10_000
 
 /** With a journal that cannot be written an end that is due is tried again after this; shorter would spin. */
 const retryMs = 1_000
@@ -37,6 +40,10 @@ export class OrderScheduler {
   readonly #parts: OrderSchedulerParts
   /** Ends the sleep: something began or ended, and the next end may be sooner now. */
   #wake = new AbortController()
+  /** When this daemon first looked, by the wall clock, ms. */
+  #firstLookAt: number | null = null
+  /** The journal took nothing at the last look. */
+  #isRefused = false
 
   constructor(parts: OrderSchedulerParts) {
     this.#parts = parts
@@ -52,15 +59,40 @@ export class OrderScheduler {
     const { journal, orders, clock } = this.#parts
     const windows = this.#parts.windows()
     const wallMs = clock.wall()
+    this.#firstLookAt ??= wallMs
     const over = orders.over().filter((order) => !isStillOpen(order, windows, wallMs))
     const gone = removed(orders.inForce(), windows).filter((order) => !over.includes(order))
     const entries = [
       ...over.map((order) => endOf(order, 'its time is over')),
       ...gone.map((order) => endOf(order, 'the window is no longer configured')),
+      ...orders.due().map((planned) => this.#beginning(planned, wallMs)),
       ...windows.flatMap((window) => openings(window, orders, wallMs)),
       ...orders.forgotten().map(({ order, key, ageMs }) => reminder(order, key, ageMs)),
     ]
-    if (entries.length > 0) journal.append(entries)
+    if (entries.length === 0) return
+    this.#isRefused = true
+    journal.append(entries)
+    this.#isRefused = false
+  }
+
+  /** Of a plan whose whole time has passed only that is recorded. */
+  #beginning({ plan, scope, by, reason, from, until }: PlannedOrder, wallMs: number): NewEntry {
+    const because = this.#whyLate(Date.parse(from), wallMs)
+    if (until !== null && Date.parse(until) <= wallMs) {
+      const meanwhile = because === null ? '' : ` while ${lateReasons[because]}`
+      const passed = `its time, ${from} to ${until}, passed${meanwhile}`
+      const data = { plan, scope, by: 'daemon', reason: passed }
+      return { kind: 'operator.maintenance-withdrawn', ...hostOf({ scope }), data }
+    }
+    const data = { scope, by, reason, until, plan, ...(because !== null && { late: { from, because } }) }
+    return { kind: 'operator.maintenance', ...hostOf({ scope }), data }
+  }
+
+  /** Null: it is in time, or the wall clock was set forward over its beginning. */
+  #whyLate(fromMs: number, wallMs: number): LateReason | null {
+    if (wallMs - fromMs < lateMs) return null
+    if (fromMs < (this.#firstLookAt ?? wallMs)) return 'daemon'
+    return this.#isRefused ? 'journal' : null
   }
 
   /** Looks now: the windows have changed. */
@@ -80,11 +112,11 @@ export class OrderScheduler {
     const wakeUp = (): void => this.wake()
     signal.addEventListener('abort', wakeUp)
     while (!isAborted(signal)) {
-      const usualMs = windows().length > 0 ? lookEveryMs : idleLookMs
+      const usualMs = windows().length > 0 || orders.planned().length > 0 ? lookEveryMs : idleLookMs
       let pauseMs = usualMs
       try {
         this.look()
-        pauseMs = Math.min(usualMs, orders.nextEndInMs())
+        pauseMs = Math.min(usualMs, orders.nextChangeInMs())
       } catch (thrown) {
         observer.log?.('error', 'standing_orders.not_recorded', {}, ensureError(thrown))
         pauseMs = retryMs
@@ -101,12 +133,17 @@ function isOrder(kind: string): boolean {
 }
 
 function endOf(order: Order, reason: string): NewEntry {
-  const { kind, scope, source } = order
+  const { kind, scope, source, plan } = order
   const by = source ?? 'daemon'
   const data = { scope, by, reason, source }
   return kind === 'pause'
     ? { kind: 'operator.resumed', actor: by, ...hostOf(order), data }
-    : { kind: 'operator.maintenance-ended', actor: by, ...hostOf(order), data }
+    : {
+        kind: 'operator.maintenance-ended',
+        actor: by,
+        ...hostOf(order),
+        data: { ...data, ...(plan !== undefined && { plan }) },
+      }
 }
 
 /** Orders of windows that the configuration no longer has, or has for other hosts. */

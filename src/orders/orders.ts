@@ -2,6 +2,9 @@
  * The orders in force, folded from the journal. An order ends when its end is on record, never silently: what
  * holds while the end cannot be written is the order. Owns how long an order lasts; order-scheduler.ts writes the ends.
  *
+ * A planned maintenance is in force from its time on, by the wall clock as the calendar's windows, whether its beginning is
+ * on record yet or not: the plan is. So neither end of it can leave a host unprotected for want of an entry.
+ *
  * Time. An order's length is counted on the monotonic clock, and wall time is believed in one place only: at a start, for
  * what had passed before. So while the daemon runs a step of the wall clock neither ends a maintenance early (a host would
  * be powered off in the middle of someone's work) nor prolongs it (a dead host would stay unrecovered). Over a restart a
@@ -13,7 +16,16 @@ import { onOurClock, type Clock } from '../domain/clock.ts'
 import type { Entry } from '../domain/entry.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { HostName } from '../domain/service.ts'
-import { covers, wholeCloud, type Scope, type Order, type OrderKind } from '../domain/order.ts'
+import {
+  begun,
+  covers,
+  sameScope,
+  wholeCloud,
+  type Order,
+  type OrderKind,
+  type PlannedOrder,
+  type Scope,
+} from '../domain/order.ts'
 import { FailoverBook } from './failover-book.ts'
 
 /** The alarm about an order without an end that nobody seems to remember. */
@@ -27,6 +39,8 @@ const kinds = [
   'operator.resumed',
   'operator.maintenance',
   'operator.maintenance-ended',
+  'operator.maintenance-planned',
+  'operator.maintenance-withdrawn',
   'alarm.raised',
 ] as const
 
@@ -45,6 +59,8 @@ export class Orders {
   readonly failover: FailoverBook
   readonly #clock: Clock
   readonly #kept = new Map<string, Kept>()
+  /** Maintenance whose beginning is not on record yet, by the number of its entry. */
+  readonly #plans = new Map<number, PlannedOrder>()
   /** Of calendar orders that a person ended, by key, when that opening would have ended: it is not opened again. */
   readonly #endedEarly = new Map<string, string | null>()
 
@@ -57,7 +73,22 @@ export class Orders {
   }
 
   inForce(): Order[] {
-    return [...this.#kept.values()].map(({ order }) => order)
+    return [...[...this.#kept.values()].map(({ order }) => order), ...this.due().map(begun)]
+  }
+
+  /** Maintenance for a later time, the soonest first. */
+  planned(): PlannedOrder[] {
+    const wallMs = this.#clock.wall()
+    return [...this.#plans.values()]
+      .filter(({ from }) => Date.parse(from) > wallMs)
+      .toSorted((a, b) => a.from.localeCompare(b.from))
+  }
+
+  /** Planned maintenance whose time has come, and whose beginning is not on record yet. */
+  due(): PlannedOrder[] {
+    if (this.#plans.size === 0) return []
+    const wallMs = this.#clock.wall()
+    return [...this.#plans.values()].filter(({ from }) => Date.parse(from) <= wallMs)
   }
 
   /** The orders of a kind that take in a host, oldest first. */
@@ -91,10 +122,13 @@ export class Orders {
     )
   }
 
-  /** Ms until the next order is over; Infinity when none will be. */
-  nextEndInMs(): number {
+  /** Ms until the next order is over or the next plan begins; Infinity when none will. */
+  nextChangeInMs(): number {
     const now = this.#clock.now()
-    return Math.min(...[...this.#kept.values()].map((kept) => endsAt(kept) - now).filter((leftMs) => leftMs > 0))
+    const wallMs = this.#clock.wall()
+    const ends = [...this.#kept.values()].map((kept) => endsAt(kept) - now)
+    const begins = [...this.#plans.values()].map(({ from }) => Date.parse(from) - wallMs)
+    return Math.min(...[...ends, ...begins].filter((leftMs) => leftMs > 0))
   }
 
   /** Whether this opening of a calendar window is in force, or was ended by a person before its time. */
@@ -115,7 +149,14 @@ export class Orders {
         this.#end('pause', entry.data.scope ?? wholeCloud, entry.data.source)
         break
       case 'operator.maintenance-ended':
-        this.#end('maintenance', entry.data.scope, entry.data.source)
+        this.#end('maintenance', entry.data.scope, entry.data.source, entry.data.plan)
+        if (entry.data.source === undefined) this.#endDue(entry.data.scope, entry.at)
+        break
+      case 'operator.maintenance-planned':
+        this.#plan(entry)
+        break
+      case 'operator.maintenance-withdrawn':
+        this.#plans.delete(entry.data.plan)
         break
       case 'alarm.raised': {
         const kept = entry.data.code === forgottenCode ? this.#kept.get(entry.data.order ?? '') : undefined
@@ -130,31 +171,52 @@ export class Orders {
   #begin(
     kind: OrderKind,
     scope: Scope,
-    order: { by: string; reason: string; until: string | null; source?: string | null; through?: 'masakari' },
+    order: {
+      by: string
+      reason: string
+      until: string | null
+      source?: string | null
+      through?: 'masakari'
+      plan?: number
+    },
     since: string,
   ): void {
-    const { by, reason, until, source = null, through } = order
-    const key = keyOf(kind, scope, source)
+    const { by, reason, until, source = null, through, plan } = order
+    if (plan !== undefined) this.#plans.delete(plan)
+    const key = keyOf(kind, scope, source, plan)
     const at = onOurClock(this.#clock, since)
     this.#kept.set(key, {
-      order: { kind, scope, by, reason, since, until, source },
+      order: { kind, scope, by, reason, since, until, source, ...(plan !== undefined && { plan }) },
       startedAt: at,
       remindedAt: at,
       isField: through !== undefined,
     })
   }
 
+  #plan({ seq, at, data }: Extract<Entry, { kind: 'operator.maintenance-planned' }>): void {
+    const { scope, by, reason, from, until } = data
+    for (const other of this.#plans.values())
+      if (other.from === from && sameScope(other.scope, scope)) this.#plans.delete(other.plan)
+    this.#plans.set(seq, { plan: seq, kind: 'maintenance', scope, by, reason, orderedAt: at, from, until })
+  }
+
   /** @param source whose order ends; undefined: everybody's of this scope */
-  #end(kind: OrderKind, scope: Scope, source: string | null | undefined): void {
+  #end(kind: OrderKind, scope: Scope, source: string | null | undefined, plan?: number): void {
     if (source !== undefined) {
-      this.#kept.delete(keyOf(kind, scope, source))
+      this.#kept.delete(keyOf(kind, scope, source, plan))
       return
     }
-    for (const order of this.of(kind, scope)) {
-      const key = keyOf(kind, scope, order.source)
+    for (const [key, { order }] of this.#kept) {
+      if (order.kind !== kind || !sameScope(order.scope, scope)) continue
       this.#kept.delete(key)
       if (order.source !== null) this.#endedEarly.set(key, order.until)
     }
+  }
+
+  /** Of plans that were in force when everybody's orders of this scope ended. */
+  #endDue(scope: Scope, at: string): void {
+    for (const planned of this.#plans.values())
+      if (sameScope(planned.scope, scope) && planned.from <= at) this.#plans.delete(planned.plan)
   }
 }
 
@@ -162,11 +224,10 @@ function endsAt({ order: { since, until }, startedAt }: Kept): number {
   return until === null ? Infinity : startedAt + (Date.parse(until) - Date.parse(since))
 }
 
-function sameScope(a: Scope, b: Scope): boolean {
-  return a.kind === b.kind && a.name === b.name
-}
-
-/** One order per kind, scope and source; a second one replaces the first. */
-function keyOf(kind: OrderKind, { kind: scope, name }: Scope, source: string | null): string {
-  return JSON.stringify([kind, scope, name, source])
+/**
+ * One order per kind, scope and source; a second one replaces the first. One that was planned stands beside the others: were it
+ * to replace a longer one, that would end early.
+ */
+function keyOf(kind: OrderKind, { kind: scope, name }: Scope, source: string | null, plan?: number): string {
+  return JSON.stringify([kind, scope, name, source, ...(plan === undefined ? [] : [plan])])
 }

@@ -1,8 +1,10 @@
 /** What people order the daemon to do in a scenario: the acts of the command line, refusals included. */
 import { z } from 'zod'
+import { LifeboatError } from '../domain/errors.ts'
 import type { Operations } from '../domain/operations.ts'
 import { reportClasses, type ReportClass } from '../domain/report-words.ts'
 import { scopeText, wholeCloud, type Scope } from '../domain/order.ts'
+import { omitUndefined } from '../domain/omit-undefined.ts'
 import { section, text } from '../config/pieces.ts'
 import { duration } from '../formats/duration-schema.ts'
 import { act } from './act.ts'
@@ -48,14 +50,29 @@ export const operatorActs = {
   ),
   /** Without host and segment: of the whole cloud. */
   maintenance: act(
-    section({ by, reason: text(), for: length, end: z.boolean().default(false), ...scope }),
-    (stage, { by: who, reason, end, ...order }) =>
+    section({
+      by,
+      reason: text(),
+      begins: text().optional().describe('When it begins, as a person writes it; default: now'),
+      for: length,
+      end: z.boolean().default(false),
+      ...scope,
+    }),
+    (stage, { by: who, reason, end, begins, ...order }) =>
       ordered(stage, who, `${end ? 'end of ' : ''}maintenance${suffix(order)}`, (daemon) => {
         const about = { by: who, reason, scope: scopeOf(order) ?? wholeCloud }
+        if (begins !== undefined)
+          return daemon.planMaintenance({ ...about, from: begins, until: null, ...omitUndefined({ forMs: order.for }) })
         return end
           ? daemon.endMaintenance(about)
           : daemon.startMaintenance({ ...about, until: until(stage, order.for) })
       }),
+  ),
+  /** The plan that begins first, or that has begun. */
+  withdraw_maintenance: act(section({ by, reason: text(), ...scope }), (stage, { by: who, reason, ...order }) =>
+    ordered(stage, who, `withdrawal of maintenance${suffix(order)}`, (daemon) =>
+      daemon.withdrawMaintenance({ by: who, reason, plan: planOf(daemon) }),
+    ),
   ),
   override: act(section({ host: text(), by, reason: text() }), (stage, { host, ...order }) =>
     ordered(stage, order.by, `override ${host}`, (daemon) => daemon.override(stage.newestIncident(host), order)),
@@ -124,6 +141,14 @@ export const operatorActs = {
   cancel: act(section({ host: text(), by, reason: text() }), (stage, { host, ...order }) =>
     ordered(stage, order.by, `cancel ${host}`, (daemon) => daemon.cancel(stage.newestIncident(host), order)),
   ),
+}
+
+/** Throws NOT_FOUND when there is none. */
+function planOf(daemon: Operations): number {
+  const { planned, inForce } = daemon.maintenance()
+  const plan = planned[0]?.plan ?? inForce.find((order) => order.plan !== undefined)?.plan
+  if (plan === undefined) throw new LifeboatError('NOT_FOUND', 'No maintenance is planned')
+  return plan
 }
 
 /** When a time that begins now ends, as people's orders say it. */

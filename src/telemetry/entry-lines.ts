@@ -164,11 +164,16 @@ function fieldsOf(entry: Entry): Record<string, unknown> {
     case 'operator.return':
     case 'operator.resumed':
     case 'operator.maintenance-ended':
+    case 'operator.maintenance-withdrawn':
     case 'journal.moved':
       return { by: entry.data.by, reason: entry.data.reason }
     case 'operator.paused':
     case 'operator.maintenance':
       return { by: entry.data.by, reason: entry.data.reason, until: entry.data.until }
+    case 'operator.maintenance-planned': {
+      const { by, reason, from, until } = entry.data
+      return { by, reason, from, until }
+    }
     case 'config.reloaded': {
       const { by, reason, files } = entry.data
       return { by, reason, files }

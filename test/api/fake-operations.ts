@@ -1,4 +1,5 @@
 import { LifeboatError } from '../../src/domain/errors.ts'
+import type { MaintenanceView } from '../../src/domain/maintenance-view.ts'
 import type { DaemonStatus, HostStatus, Operations } from '../../src/domain/operations.ts'
 
 export const aStatus: DaemonStatus = {
@@ -50,6 +51,14 @@ export const aHost: HostStatus = {
   at: '2026-01-02T03:04:05.000Z',
 }
 
+export const aMaintenance: MaintenanceView = {
+  timezone: 'Europe/Berlin',
+  inForce: [],
+  planned: [],
+  windows: [],
+  conflicts: [],
+}
+
 /** Operations that keep what they were asked for, in `asked`. */
 export function fakeOperations(replace: Partial<Operations> = {}): { operations: Operations; asked: unknown[][] } {
   const asked: unknown[][] = []
@@ -90,6 +99,14 @@ export function fakeOperations(replace: Partial<Operations> = {}): { operations:
       asked.push(['startMaintenance', order])
       return { ...order, kind: 'maintenance', since: '2026-01-02T03:04:05.000Z', source: null }
     },
+    planMaintenance: async (order) => {
+      asked.push(['planMaintenance', order])
+      const { by, reason, scope } = order
+      const times = { orderedAt: '2026-01-02T03:04:05.000Z', from: '2026-01-03T02:00:00.000Z' }
+      return { ...{ by, reason, scope, ...times }, plan: 7, kind: 'maintenance', until: '2026-01-03T06:00:00.000Z' }
+    },
+    withdrawMaintenance: async (order) => void asked.push(['withdrawMaintenance', order]),
+    maintenance: () => aMaintenance,
     endMaintenance: async (order) => void asked.push(['endMaintenance', order]),
     heldGroups: () => [],
     overrideGroup: async (order) => {

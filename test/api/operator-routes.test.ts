@@ -60,6 +60,24 @@ describe('acts', () => {
       ['startMaintenance', { by, reason: 'work', until: null, scope: { kind: 'cloud', name: null } }],
     ],
     [
+      '/v1/maintenance',
+      { by, reason: 'work', from: '2026-01-03 02:00', forSeconds: 90, scope: { kind: 'cloud', name: null } },
+      200,
+      [
+        'planMaintenance',
+        {
+          ...{ by, reason: 'work', from: '2026-01-03 02:00', until: null, forMs: 90_000 },
+          scope: { kind: 'cloud', name: null },
+        },
+      ],
+    ],
+    [
+      '/v1/maintenance/withdraw',
+      { by, reason: 'no parts', plan: 7 },
+      204,
+      ['withdrawMaintenance', { by, reason: 'no parts', plan: 7 }],
+    ],
+    [
       '/v1/maintenance/end',
       { by, reason: 'done', scope: { kind: 'host', name: 'cmp01' } },
       204,
@@ -106,6 +124,20 @@ describe('acts', () => {
       '/v1/maintenance',
       { by, reason: 'x', scope: { kind: 'cloud', name: null }, until: '2026-01-02T03:04:05Z' },
     ],
+    [
+      'a length that counts from no beginning',
+      '/v1/maintenance',
+      { by, reason: 'x', scope: { kind: 'cloud', name: null }, forSeconds: 60 },
+    ],
+    [
+      'an end and a length at once',
+      '/v1/maintenance',
+      {
+        ...{ by, reason: 'x', scope: { kind: 'cloud', name: null }, forSeconds: 60 },
+        ...{ from: '2026-01-03 02:00', until: '2026-01-03T03:00:00Z' },
+      },
+    ],
+    ['a withdrawal of no plan', '/v1/maintenance/withdraw', { by, reason: 'x' }],
     ['a second try for no reason', '/v1/incidents/i-1/again', { by }],
     ['a second try on a word that nobody sees', '/v1/incidents/i-1/again', { by, reason: 'x', proof: '\u200b' }],
     ['a list for a body', '/v1/pause', []],

@@ -12,7 +12,7 @@ import { anEntry, anIncident, fakeJournal, run, standingClock } from './fake-com
 import { listenForOperators } from '../../src/api/index.ts'
 import type { Entry } from '../../src/domain/entry.ts'
 import type { Order } from '../../src/domain/order.ts'
-import { aHost, aStatus, fakeOperations } from '../api/fake-operations.ts'
+import { aHost, aMaintenance, aStatus, fakeOperations } from '../api/fake-operations.ts'
 import { fakeReview } from '../api/fake-review.ts'
 import { aSegmentStatus } from './segments.ts'
 
@@ -86,6 +86,7 @@ describe('JSON has exactly the fields that are promised, with their types', () =
       heldGroups: () => [],
       status: () => ({ ...aStatus, standingOrders: [order] }),
       hosts: () => [aHost],
+      maintenance: () => ({ ...aMaintenance, inForce: [order] }),
       host: () => ({
         ...aHost,
         updatedAt: null,

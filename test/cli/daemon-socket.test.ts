@@ -10,7 +10,7 @@ import { awayAfterIncident } from '../../src/domain/verdict.ts'
 import type { Review } from '../../src/domain/review.ts'
 import { aSegmentStatus } from './segments.ts'
 import { fakeReview } from '../api/fake-review.ts'
-import { aHost, aStatus, fakeOperations } from '../api/fake-operations.ts'
+import { aHost, aMaintenance, aStatus, fakeOperations } from '../api/fake-operations.ts'
 import { anIncident, type Ran, run, standingClock } from './fake-commands.ts'
 
 let directory = ''
@@ -203,6 +203,74 @@ describe('beside a running daemon', () => {
     )
   })
 
+  it('maintenance for a later time: the daemon reads the time, and both zones are said', async () => {
+    const asked = await withDaemon()
+    const scope = { kind: 'host', name: 'cmp01' }
+    const at = ['--at', '2026-01-03 03:00', '--for', '4h', '--reason', 'firmware']
+    const { out } = await lifeboat(['maintenance', 'start', '--host', 'cmp01', ...at])
+    const short = await lifeboat(['host', 'maintenance', 'cmp01', ...at])
+    const order = { by: 'alice', reason: 'firmware', from: '2026-01-03 03:00', until: null, forMs: 14_400_000, scope }
+    expect(asked).toEqual([
+      ['planMaintenance', order],
+      ['planMaintenance', order],
+    ])
+    expect(out).toBe(
+      'Host cmp01 goes into maintenance at 2026-01-03 03:00 Europe/Berlin (2026-01-03 02:00:00Z) until 2026-01-03 07:00 Europe/Berlin (2026-01-03 06:00:00Z); if it is down when it ends, it is recovered\nPlan 7; to withdraw it: lifeboat maintenance withdraw 7 --reason "…"\n',
+    )
+    expect(short.out).toBe(out)
+  })
+
+  it('a time that the daemon refuses is a slip, said in its words', async () => {
+    await withDaemon({
+      planMaintenance: () => Promise.reject(new LifeboatError('USAGE', '"tomorrow" is no time; allowed are …')),
+    })
+    expect(await lifeboat(['maintenance', 'start', '--cloud', '--at', 'tomorrow', '--reason', 'x'])).toMatchObject({
+      exit: 2,
+      err: expect.stringContaining('"tomorrow" is no time; allowed are …'),
+    })
+  })
+
+  it('a plan is withdrawn by its number', async () => {
+    const asked = await withDaemon()
+    const { out } = await lifeboat(['maintenance', 'withdraw', '7', '--reason', 'no parts'])
+    expect(asked).toEqual([['withdrawMaintenance', { by: 'alice', reason: 'no parts', plan: 7 }]])
+    expect(out).toBe('Maintenance 7 is withdrawn: it will not begin\n')
+  })
+
+  it('maintenance list has what is planned, the calendar’s next openings, and what stands against them', async () => {
+    const scope = { kind: 'host', name: 'cmp01' } as const
+    const from = '2026-01-03T02:00:00.000Z'
+    await withDaemon({
+      maintenance: () => ({
+        ...aMaintenance,
+        planned: [
+          {
+            ...{ plan: 7, kind: 'maintenance', scope, by: 'ann', reason: 'fan', orderedAt: '2026-01-02T03:00:00.000Z' },
+            ...{ from, until: '2026-01-03T06:00:00.000Z' },
+          },
+        ],
+        windows: [
+          {
+            ...{ name: 'night', kind: 'pause', scopes: [scope], schedule: '0 2 * * *', timezone: 'UTC', reason: 'net' },
+            next: [
+              { from: '2026-01-04T02:00:00.000Z', until: '2026-01-04T03:00:00.000Z' },
+              { from: '2026-01-05T02:00:00.000Z', until: '2026-01-05T03:00:00.000Z' },
+            ],
+          },
+        ],
+        conflicts: [
+          { code: 'WHOLE_SEGMENT', from, message: 'All 2 hosts of a', segment: 'a', host: null, incident: null },
+        ],
+      }),
+    })
+    const { out } = await lifeboat(['maintenance', 'list'])
+    expect(out).toMatch(/maintenance +\| host cmp01 +\| planned +\| 7 +\| ann +\| 2026-01-03 02:00:00Z/)
+    expect(out).toMatch(/pause +\| host cmp01 +\| calendar +\| +\| calendar:night +\| 2026-01-04 02:00:00Z/)
+    expect(out).not.toContain('2026-01-05')
+    expect(out).toMatch(/\nConflict from 2026-01-03 03:00 Europe\/Berlin \(2026-01-03 02:00:00Z\): All 2 hosts of a\n$/)
+    expect(JSON.parse((await lifeboat(['maintenance', 'list', '-f', 'json'])).out)).toHaveLength(2)
+  })
+
   it('maintenance of a segment and of the whole cloud', async () => {
     const asked = await withDaemon()
     await lifeboat(['maintenance', 'start', '--cloud', '--reason', 'move'])
@@ -223,6 +291,10 @@ describe('beside a running daemon', () => {
     [['pause', '--host', 'a', '--segment', 'b', '--reason', 'x']],
     [['pause', '--host', ' ', '--reason', 'x']],
     [['host', 'maintenance', 'cmp01', '--end', '--for', '1h', '--reason', 'x']],
+    [['host', 'maintenance', 'cmp01', '--end', '--at', '2026-01-03 03:00', '--reason', 'x']],
+    [['maintenance', 'start', '--cloud', '--at', ' ', '--reason', 'x']],
+    [['maintenance', 'withdraw', 'cmp01', '--reason', 'x']],
+    [['maintenance', 'withdraw', '7']],
     [['host', 'maintenance', 'cmp01']],
   ])('%j is a slip, and nothing is ordered', async (argv) => {
     const asked = await withDaemon()
@@ -260,6 +332,7 @@ describe('beside a running daemon', () => {
     await withDaemon({
       status: () => ({ ...aStatus, standingOrders }),
       hosts: () => [{ ...aHost, standingOrders }],
+      maintenance: () => ({ ...aMaintenance, inForce: standingOrders }),
     })
     const lines = [
       'maintenance by ann until 2026-01-02 07:00:00Z: firmware',
@@ -277,7 +350,7 @@ describe('beside a running daemon', () => {
       expect.stringMatching(/^"?pause"?,.*cloud/),
     ])
     expect((await lifeboat(['maintenance', 'list'])).out).toMatch(
-      /pause +\| the whole cloud +\| bob .*\| until someone ends it/,
+      /pause +\| the whole cloud +\| in force +\| +\| bob .*\| until someone ends it/,
     )
   })
 

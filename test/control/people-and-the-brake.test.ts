@@ -32,6 +32,7 @@ function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> 
     orders: new Orders(scene.journal, scene.clock),
     monitor,
     brake,
+    windows: () => [],
     watch: null as unknown as WatchLoop,
     afterReturns: { order: () => undefined },
     again: () => null,

@@ -44,6 +44,13 @@ it(
     fits('pause', answers.pauseState, await send('POST', '/v1/pause', { by, reason: 'work' }))
     const scope = { kind: 'host', name: 'cmp02' }
     fits('maintenance', answers.order, await send('POST', '/v1/maintenance', { by, reason: 'work', scope }))
+    const plan = {
+      by,
+      reason: 'work',
+      scope,
+      from: new Date(clock.wall() + 86_400_000).toISOString().slice(0, 19) + 'Z',
+    }
+    fits('planned maintenance', answers.plannedOrder, await send('POST', '/v1/maintenance', plan))
     const instance = [...(world.incident(host)?.instances.keys() ?? [])][0]
     const reads: [string, z.ZodType][] = [
       ['/v1/me', answers.welcome],
@@ -63,6 +70,7 @@ it(
       [`/v1/search?q=${host}`, answers.searchResult],
       [`/v1/search?q=${instance}`, answers.searchResult],
       ['/v1/brake', answers.heldGroups],
+      ['/v1/maintenance', answers.maintenanceView],
       ['/v1/recoveries', z.array(answers.recoveryLine)],
       ['/v1/journal?limit=1000', answers.journalPage],
       ['/v1/journal/verify', answers.chainProof],

@@ -1,6 +1,6 @@
 /** When a calendar window is open: a function of the wall time alone, in a zone whose clocks change. */
 import { describe, expect, it, test } from 'vitest'
-import { openingAt, startsWithin } from '../../src/orders/maintenance-window.ts'
+import { nextOpenings, openingAt, startsWithin } from '../../src/orders/maintenance-window.ts'
 
 const hour = 3_600_000
 const minute = 60_000
@@ -126,4 +126,40 @@ describe('the time between two openings', () => {
     ['0 2 29 2 *', hour, null],
     ['@daily', 24 * hour, { periodMs: 24 * hour }],
   ])('%s, asked for %d ms', (schedule, within, expected) => expect(startsWithin(schedule, within)).toEqual(expected))
+})
+
+describe('the next openings', () => {
+  const next = (schedule: string, at: string, count = 2, timezone = 'Europe/Berlin'): string[] =>
+    nextOpenings({ schedule, durationMs: hour, timezone }, Date.parse(at), count).map(({ from, until }) => {
+      expect(until - from).toBe(hour)
+      return new Date(from).toISOString().slice(0, 16)
+    })
+
+  it('follow the moment that is asked about, the soonest first', () => {
+    expect(next('0 2 * * 6', '2026-01-03T00:59:59Z')).toEqual(['2026-01-03T01:00', '2026-01-10T01:00'])
+    expect(next('0 2 * * 6', '2026-01-03T01:00:00Z')).toEqual(['2026-01-10T01:00', '2026-01-17T01:00'])
+    expect(next('0,30 2 * * *', '2026-01-03T01:10:00Z', 3)).toEqual([
+      '2026-01-03T01:30',
+      '2026-01-04T01:00',
+      '2026-01-04T01:30',
+    ])
+  })
+
+  it('are those that open: also in the nights in which the clocks jump', () => {
+    for (const [schedule, day] of [
+      ['30 2 * * *', '2026-03-28T12:00:00Z'],
+      ['30 2 * * *', '2026-10-24T12:00:00Z'],
+    ] as const)
+      for (const from of next(schedule, day, 3))
+        expect(
+          openingAt({ schedule, durationMs: hour, timezone: 'Europe/Berlin' }, Date.parse(`${from}:00Z`)),
+        ).toMatchObject({ from: Date.parse(`${from}:00Z`) })
+    expect(next('30 2 * * *', '2026-03-28T12:00:00Z')).toEqual(['2026-03-29T01:30', '2026-03-30T00:30'])
+    expect(next('30 2 * * *', '2026-10-24T12:00:00Z')).toEqual(['2026-10-25T00:30', '2026-10-26T01:30'])
+  })
+
+  it('are years ahead for a leap day, and none where it comes on no such weekday for four years', () => {
+    expect(next('0 2 29 2 *', '2026-01-01T00:00:00Z', 1, 'UTC')).toEqual(['2028-02-29T02:00'])
+    expect(next('0 2 29 2 6', '2026-01-01T00:00:00Z')).toEqual([])
+  })
 })

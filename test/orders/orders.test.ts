@@ -90,14 +90,14 @@ describe('an order with a time', () => {
       await started(rig)
       rig.pass(4 * hour - 1)
       expect(rig.inForce()).toHaveLength(1)
-      expect(rig.orders.nextEndInMs()).toBe(1)
+      expect(rig.orders.nextChangeInMs()).toBe(1)
       rig.pass(1)
       expect(rig.inForce()).toEqual([])
       expect(rig.written('operator.')).toEqual([
         '01-01T00:00 operator:ann operator.maintenance',
         '01-01T04:00 daemon operator.maintenance-ended',
       ])
-      expect(rig.orders.nextEndInMs()).toBe(Infinity)
+      expect(rig.orders.nextChangeInMs()).toBe(Infinity)
     }),
   )
 

@@ -52,37 +52,6 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
     },
   )
   server.post(
-    '/v1/maintenance',
-    {
-      schema: {
-        response: { 200: answers.order },
-        tags: ['acts'],
-        summary: 'Begins maintenance',
-        body: requests.maintaining,
-      },
-    },
-    (request) => {
-      const { by, ...order } = request.body
-      return operations.startMaintenance({ ...inFuture(order, clock.wall()), ...who(request, by) })
-    },
-  )
-  server.post(
-    '/v1/maintenance/end',
-    {
-      schema: {
-        response: { 204: z.undefined() },
-        tags: ['acts'],
-        summary: 'Ends maintenance',
-        body: requests.maintained,
-      },
-    },
-    async (request, reply) => {
-      const { by, ...order } = request.body
-      await operations.endMaintenance({ ...order, ...who(request, by) })
-      return reply.code(204).send()
-    },
-  )
-  server.post(
     '/v1/hosts/:host/return',
     {
       schema: {

@@ -58,7 +58,8 @@ export {
 export { incidentDetail, incidentSummary } from './incidents.ts'
 export { planRun } from './plans.ts'
 export { hostReadiness, readiness } from './readiness.ts'
-export { failure, order } from './shared.ts'
+export { failure, order, plannedOrder } from './shared.ts'
+export { maintenanceView } from './maintenance.ts'
 
 const seq = count.describe('The journal entry')
 // Newer releases add kinds: a reader takes each for what its sentence says.

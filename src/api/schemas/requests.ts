@@ -124,7 +124,42 @@ export const tryingAgain = z
   .refine(({ reason: why, proof }) => proof !== null || why !== '', { path: ['reason'], error: 'say why' })
 export const pausing = z.strictObject({ by, reason, until, scope: scope.optional() })
 export const resuming = z.strictObject({ by, reason, scope: scope.optional() })
-export const maintaining = z.strictObject({ by, reason, until, scope })
+/** 30 days: what lasts longer belongs in the configuration. */
+const longestPlanSeconds = 30 * 86_400
+export const maintaining = z
+  .strictObject({
+    by,
+    reason,
+    from: z
+      .string()
+      .min(1)
+      .max(64)
+      .optional()
+      .describe(
+        'When it begins: local time of the daemon’s machine (2026-11-23 02:00), or with an offset (2026-11-23T02:00+01:00). Missing: now',
+      ),
+    until,
+    forSeconds: z
+      .number()
+      .positive()
+      .max(longestPlanSeconds)
+      .optional()
+      .describe('With `from`: how long it lasts, instead of `until`'),
+    scope,
+  })
+  .refine(({ from, forSeconds }) => from !== undefined || forSeconds === undefined, {
+    path: ['forSeconds'],
+    error: 'it counts from `from`, which is missing',
+  })
+  .refine(({ until: end, forSeconds }) => end === null || forSeconds === undefined, {
+    path: ['forSeconds'],
+    error: 'give `until` or this, not both',
+  })
+export const withdrawing = z.strictObject({
+  by,
+  reason,
+  plan: z.number().int().min(1).describe('The number of the plan'),
+})
 export const maintained = z.strictObject({ by, reason, scope })
 export const returning = z
   .strictObject({

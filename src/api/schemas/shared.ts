@@ -1,7 +1,7 @@
 /** Pieces that several answers share. Answers may grow: readers must take no offence at fields that they do not know. */
 import { z } from 'zod'
 import { errorCodes, type ErrorCode, type ErrorRecord } from '../../domain/errors.ts'
-import { scopeKinds, orderKinds, type Order } from '../../domain/order.ts'
+import { scopeKinds, orderKinds, type Order, type PlannedOrder } from '../../domain/order.ts'
 import { stepStatuses, type StepStatus } from '../../domain/step-states.ts'
 import { verdictKinds, type Evidence, type ProbeReading, type Verdict, type VerdictKind } from '../../domain/verdict.ts'
 import type { VerdictReason } from '../../domain/verdict-reasons.ts'
@@ -97,5 +97,19 @@ export const order: z.ZodType<Order> = z
     since: time,
     until: z.string().nullable(),
     source: z.string().nullable().describe('calendar:NAME of a configured window, or null: a person'),
+    plan: count.exactOptional().describe('The journal entry that planned it; missing: it was not planned'),
   })
   .meta({ id: 'Order', description: 'A pause or maintenance that is in force' })
+
+export const plannedOrder: z.ZodType<PlannedOrder> = z
+  .object({
+    plan: count.describe('The journal entry that planned it: its number, by which it is withdrawn'),
+    kind: z.literal('maintenance'),
+    scope,
+    by: z.string(),
+    reason: z.string(),
+    orderedAt: time,
+    from: time.describe('When it begins, UTC'),
+    until: z.string().nullable(),
+  })
+  .meta({ id: 'PlannedOrder', description: 'A maintenance for a later time' })

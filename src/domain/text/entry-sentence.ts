@@ -2,7 +2,7 @@
 import type { Entry, EntryData } from '../entry.ts'
 import { returnStepKinds } from '../host-return.ts'
 import { outcomes } from '../outcome.ts'
-import { scopeText, wholeCloud } from '../order.ts'
+import { lateReasons, scopeText, wholeCloud } from '../order.ts'
 import { hostStepKinds, stepKinds } from '../plan.ts'
 import { reportClasses } from '../report-words.ts'
 import { setAsideSentence } from '../set-aside.ts'
@@ -107,7 +107,13 @@ function textOf(entry: Entry): string {
     case 'operator.resumed':
       return `${entry.data.by} resumed recoveries of ${scopeText(entry.data.scope ?? wholeCloud)}: ${entry.data.reason}`
     case 'operator.maintenance':
-      return `${entry.data.by} began maintenance of ${scopeText(entry.data.scope)} ${untilOf(entry.data)}: ${entry.data.reason}`
+      return entry.data.plan === undefined
+        ? `${entry.data.by} began maintenance of ${scopeText(entry.data.scope)} ${untilOf(entry.data)}: ${entry.data.reason}`
+        : plannedBegan(entry.data)
+    case 'operator.maintenance-planned':
+      return `${entry.data.by} planned maintenance of ${scopeText(entry.data.scope)} from ${entry.data.from} ${untilOf(entry.data)}: ${entry.data.reason}`
+    case 'operator.maintenance-withdrawn':
+      return `${entry.data.by} withdrew planned maintenance ${entry.data.plan} of ${scopeText(entry.data.scope)}: ${entry.data.reason}`
     case 'operator.maintenance-ended':
       return `${entry.data.by} ended maintenance of ${scopeText(entry.data.scope)}: ${entry.data.reason}`
     case 'segment.written':
@@ -197,6 +203,13 @@ function writtenText(
     value === was[field] ? [] : [`${field} from ${JSON.stringify(was[field])} to ${JSON.stringify(value)}`],
   )
   return `changed ${changes.join(', ')} of`
+}
+
+/** The daemon writes it, for the person who planned it. */
+function plannedBegan(data: EntryData['operator.maintenance']): string {
+  const { scope, by, reason, plan, late } = data
+  const meanwhile = late === undefined ? '' : ` at ${late.from} while ${lateReasons[late.because]}`
+  return `Maintenance ${plan} of ${scopeText(scope)}, planned by ${by}, began${meanwhile}, ${untilOf(data)}: ${reason}`
 }
 
 function untilOf({ until }: { until: string | null }): string {

@@ -18,6 +18,7 @@ export function toneOf(entry: Entry): Tone {
     case 'step.waiting':
     case 'operator.paused':
     case 'operator.maintenance':
+    case 'operator.maintenance-planned':
       return 'wait'
     case 'step.failed':
     case 'debt.recorded':

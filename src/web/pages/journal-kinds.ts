@@ -76,6 +76,8 @@ const groupsOfKind: Record<EntryKind, readonly (typeof groups)[number][]> = {
   'operator.resumed': ['what people did'],
   'operator.maintenance': ['what people did'],
   'operator.maintenance-ended': ['what people did'],
+  'operator.maintenance-planned': ['what people did'],
+  'operator.maintenance-withdrawn': ['what people did'],
   'notice.queued': ['notices'],
   'notice.sent': ['notices'],
   'notice.failed': ['notices'],
