@@ -49,8 +49,8 @@ export function localText(iso: string, timezone: Timezone): string {
  */
 export function instantOf(text: string, timezone: Timezone): number {
   const found = written.exec(text.trim())
-  const [, date = '', time = '', offset] = found ?? []
-  const local = found === null ? null : Date.parse(`${date}T${time}Z`)
+  const [, date = '', time = '', fraction = '', offset] = found ?? []
+  const local = found === null ? null : Date.parse(`${date}T${time}${fraction}Z`)
   // A day that the month does not have is moved into the next one, or is no time at all.
   if (local === null || Number.isNaN(local) || !new Date(local).toISOString().startsWith(`${date}T${time}`))
     throw unreadable(`"${text}" is no time`, timezone)
@@ -60,8 +60,8 @@ export function instantOf(text: string, timezone: Timezone): number {
   return local - (sign === '-' ? -1 : 1) * (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60_000
 }
 
-/** Date, time to the minute or the second, and an offset if there is one. */
-const written = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)\s*(Z|[+-]\d\d:?\d\d)?$/
+/** Date, time to the minute, the second or the millisecond, and an offset if there is one. */
+const written = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)((?<=:\d\d:\d\d)\.\d{1,3})?\s*(Z|[+-]\d\d:?\d\d)?$/
 
 function instantOfLocal(local: number, text: string, timezone: Timezone): number {
   const offsets = [...new Set([offsetAt(local - dayMs, timezone), offsetAt(local + dayMs, timezone)])]

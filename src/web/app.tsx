@@ -14,6 +14,7 @@ import { IncidentsPage } from './pages/incidents.tsx'
 import { InstancePage } from './pages/instance.tsx'
 import { JournalBrowser } from './pages/journal.tsx'
 import { LoginPage } from './pages/login.tsx'
+import { MaintenancePage } from './pages/maintenance.tsx'
 import { OverviewPage } from './pages/overview.tsx'
 import { PlanPage } from './pages/plan.tsx'
 import { SegmentsPage } from './pages/segments.tsx'
@@ -141,6 +142,8 @@ function Page({ path }: { path: string }) {
       return <HostsPage />
     case '/segments':
       return <SegmentsPage />
+    case '/maintenance':
+      return <MaintenancePage />
     case '/journal':
       return <JournalBrowser />
     default:
@@ -160,6 +163,7 @@ const places = [
   ['/incidents', 'Incidents'],
   ['/hosts', 'Hosts'],
   ['/segments', 'Segments'],
+  ['/maintenance', 'Maintenance'],
   ['/journal', 'Journal'],
 ] as const
 

@@ -28,6 +28,7 @@ describe('the beginning', () => {
     ['2026-11-23T02:00+01:00', 'with an offset'],
     ['2026-11-23T02:00 +0100', 'with an offset, as RFC 822 writes it'],
     ['2026-11-23T01:00Z', 'UTC'],
+    ['2026-11-23T01:00:00.000Z', 'UTC, as programs write it'],
     ['2026-11-22T20:00-05:00', 'with the offset of another place'],
   ])('%s is read: %s', (text) => {
     expect(fromOf(text)).toBe('2026-11-23T01:00:00.000Z')
@@ -44,6 +45,7 @@ describe('the beginning', () => {
     '23.11.2026 02:00',
     '2026-02-30 02:00',
     '2026-11-23 24:30',
+    '2026-11-23 02:00.5',
     '2026-11-23T02:00+25:00',
     '2026-11-23 02:00 CET',
   ])('%s is refused, with what is allowed', (text) => {

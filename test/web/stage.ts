@@ -50,6 +50,7 @@ export interface StageOptions {
   notices?: DaemonParts['notices']
   /** Hosts are read for their readiness. */
   readiness?: true
+  windows?: DaemonParts['maintenanceWindows']
   timings?: Parameters<typeof startSimulator>[0]['timings']
 }
 
@@ -127,6 +128,7 @@ export class Stage {
       ...(this.#options.tenure !== undefined && { tenure: this.#options.tenure }),
       ...(this.#options.mode !== undefined && { mode: this.#options.mode }),
       ...(this.#options.notices !== undefined && { notices: this.#options.notices }),
+      ...(this.#options.windows !== undefined && { maintenanceWindows: this.#options.windows }),
       executorSettings: { ...parts.executorSettings, tickMs: 1_000, reconcileQuietMs: 5_000 },
       journalPath: path,
       cloudName: 'simulated',

@@ -28,6 +28,7 @@ export const paths = {
   pause: '/v1/pause',
   resume: '/v1/resume',
   maintenance: '/v1/maintenance',
+  withdrawMaintenance: '/v1/maintenance/withdraw',
   endMaintenance: '/v1/maintenance/end',
   plans: '/v1/plans',
   plan: (id: string): string => `/v1/plans/${part(id)}`,

@@ -11,8 +11,9 @@ import { useEvery, useResource } from '../api/resource.ts'
 import { ActButton, type Act } from '../parts/act.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { keepOut, letBack, stateDead } from '../parts/host-acts.tsx'
+import { beginMaintenance, endOrder } from '../parts/maintenance-acts.tsx'
 import { IncidentTable } from '../parts/incident-table.tsx'
-import { OrderNotice } from '../parts/order-notice.tsx'
+import { OrderNotice, orderKey } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Tag, Time } from '../parts/text.tsx'
@@ -98,7 +99,7 @@ function Orders({ host, onDone }: { host: HostDetail; onDone: () => void }) {
   return (
     <>
       {host.standingOrders.map((order) => (
-        <OrderNotice key={`${order.kind} ${order.since}`} order={order} />
+        <OrderNotice key={orderKey(order)} order={order} />
       ))}
       <div class="acts">
         <a class="button" href={link.plan(host.host)}>
@@ -113,30 +114,12 @@ function Orders({ host, onDone }: { host: HostDetail; onDone: () => void }) {
 }
 
 function actsOf({ host, standingOrders, mark, verdict, incident }: HostDetail): Act[] {
-  const scope = { kind: 'host', name: host }
-  const own = standingOrders.filter((order) => order.scope.kind === 'host' && order.scope.name === host)
-  const inMaintenance = own.some(({ kind }) => kind === 'maintenance')
+  const own = standingOrders.find(
+    ({ kind, scope }) => kind === 'maintenance' && scope.kind === 'host' && scope.name === host,
+  )
   const notOurs = mark === null ? 'Lifeboat has set no flag on it' : null
-  const maintenance: Act = inMaintenance
-    ? {
-        title: 'End maintenance',
-        role: 'operator',
-        path: paths.endMaintenance,
-        body: { scope },
-        effect: <p>The silence of {host} counts again: if it is down now, an incident opens.</p>,
-        done: `The maintenance of ${host} has ended`,
-      }
-    : {
-        title: 'Begin maintenance',
-        role: 'operator',
-        path: paths.maintenance,
-        body: { scope },
-        until: true,
-        effect: <p>Opens no incident when {host} falls silent. Its instances are not recovered if it dies.</p>,
-        done: `${host} is in maintenance`,
-      }
   return [
-    maintenance,
+    own === undefined ? beginMaintenance(host) : endOrder(own),
     letBack({ host, title: 'Return it to service', senseless: notOurs }),
     keepOut({ host, title: 'Keep it out', senseless: notOurs }),
     stateDead({

@@ -112,7 +112,7 @@ function Inside({ record }: { record: InstanceHistory }) {
         title="Incidents"
         note={<a href={link.journal({ instance: id })}>Its entries in the journal</a>}
       >
-        <table class="list stays" role="table">
+        <table class="list titled stays" role="table">
           <caption class="visually-hidden">Incidents of {record.name}, newest first</caption>
           <thead role="rowgroup">
             <tr role="row">

@@ -3,7 +3,6 @@ import { useCallback } from 'preact/hooks'
 import type { CountedGroup } from '../../domain/brake.ts'
 import type { Entry } from '../../domain/entry.ts'
 import type { DaemonStatus, HostStatus, IncidentSummary } from '../../domain/operations.ts'
-import { scopeText } from '../../domain/order.ts'
 import type { VerdictKind } from '../../domain/verdict.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
@@ -12,7 +11,7 @@ import { ActButton } from '../parts/act.tsx'
 import { Fleet } from '../parts/fleet.tsx'
 import { HeldGroups } from '../parts/held-groups.tsx'
 import { IncidentTable } from '../parts/incident-table.tsx'
-import { OrderNotice } from '../parts/order-notice.tsx'
+import { OrderNotice, orderKey } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { DeadReceivers, deadAmong } from '../parts/receivers.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
@@ -248,7 +247,7 @@ function Holds({ status, groups }: { status: DaemonStatus; groups: readonly Coun
           </div>
         ))}
       {standingOrders.map((order) => (
-        <OrderNotice key={`${order.kind} ${scopeText(order.scope)} ${order.source ?? ''}`} order={order} />
+        <OrderNotice key={orderKey(order)} order={order} />
       ))}
       {refused !== null && (
         <div class="notice wait">
@@ -308,7 +307,7 @@ const pauseAct = {
   title: 'Pause all recoveries',
   role: 'operator',
   path: paths.pause,
-  until: true,
+  times: 'end',
   effect: <p>No recovery begins, and those under way stop before their next write. Hosts are still watched.</p>,
   done: 'All recoveries are paused',
 } as const

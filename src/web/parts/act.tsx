@@ -5,11 +5,11 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import type { Role } from '../../domain/review.ts'
-import { wallMs } from '../browser-clock.ts'
 import { post, type ApiFailure } from '../api/client.ts'
 import { refusalOf, useCaller } from '../api/session.ts'
 import { announce } from './announce.tsx'
 import { Dialog } from './dialog.tsx'
+import { OrderTimesFields, usualTimes, type OrderTimes, type TimesAsked } from './order-times.tsx'
 
 export interface Act {
   /** On the button: "Cancel this incident". */
@@ -24,8 +24,10 @@ export interface Act {
   words?: { field: string; label: string; hint?: string; optional?: boolean }
   /** Other fields of the body. */
   body?: Record<string, unknown>
-  /** Asks for an end: a duration from now. */
-  until?: boolean
+  /** Asks when it ends, or when it begins and ends. */
+  times?: TimesAsked
+  /** Fields of its own; each change tells what they make of the body. */
+  fields?: (tell: (body: Record<string, unknown>) => void) => ComponentChildren
   danger?: boolean
   /** Why it makes no sense now; null: it does. */
   senseless?: string | null
@@ -75,14 +77,6 @@ export function ActButton({
   )
 }
 
-const ends = [
-  { text: 'until I end it', ms: null },
-  { text: 'for 30 minutes', ms: 1_800_000 },
-  { text: 'for 2 hours', ms: 7_200_000 },
-  { text: 'for 8 hours', ms: 28_800_000 },
-  { text: 'for 1 day', ms: 86_400_000 },
-] as const
-
 export function ActDialog({
   act,
   onClose,
@@ -95,7 +89,8 @@ export function ActDialog({
   const caller = useCaller()
   const words = act.words ?? defaultWords
   const [text, setText] = useState('')
-  const [end, setEnd] = useState(1)
+  const [times, setTimes] = useState<OrderTimes>(usualTimes)
+  const [own, setOwn] = useState<Record<string, unknown>>({})
   const [sending, setSending] = useState(false)
   const [failure, setFailure] = useState<ApiFailure | null>(null)
   const id = useId()
@@ -105,9 +100,8 @@ export function ActDialog({
     if (sending) return
     setSending(true)
     setFailure(null)
-    const body: Record<string, unknown> = { ...act.body, [words.field]: text.trim() }
-    if (act.until === true) body['until'] = untilOf(ends[end]?.ms ?? null)
-    post<unknown>(act.path, body).then(
+    const ordered = act.times === undefined ? {} : times
+    post<unknown>(act.path, { ...act.body, ...own, ...ordered, [words.field]: text.trim() }).then(
       (answer) => {
         announce(typeof act.done === 'string' ? act.done : act.done(answer), { seen: true })
         onClose()
@@ -126,18 +120,8 @@ export function ActDialog({
     <Dialog title={act.title} onClose={onClose}>
       <form onSubmit={send}>
         <div class="effect">{act.effect}</div>
-        {act.until === true && (
-          <label class="field">
-            <span>How long</span>
-            <select value={String(end)} onChange={(event) => setEnd(Number(event.currentTarget.value))}>
-              {ends.map(({ text: name }, index) => (
-                <option key={name} value={String(index)}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
+        {act.fields?.(setOwn)}
+        {act.times !== undefined && <OrderTimesFields asked={act.times} onChange={setTimes} />}
         <div class="field">
           <label for={id}>
             {words.label}
@@ -175,8 +159,4 @@ export function ActDialog({
       </form>
     </Dialog>
   )
-}
-
-function untilOf(ms: number | null): string | null {
-  return ms === null ? null : new Date(wallMs() + ms).toISOString()
 }

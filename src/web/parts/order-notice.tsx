@@ -2,6 +2,11 @@
 import { scopeText, type Order } from '../../domain/order.ts'
 import { Time } from './text.tsx'
 
+/** No two orders in force have the same. */
+export function orderKey({ kind, scope, source, plan }: Order): string {
+  return `${kind} ${scopeText(scope)} ${source ?? plan ?? ''}`
+}
+
 export function OrderNotice({ order }: { order: Order }) {
   const { kind, scope, by, reason, since, until, source } = order
   return (

@@ -1,0 +1,192 @@
+/** The maintenance page: what is in force, what is planned, the calendar ahead, what stands against it, and its acts. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { complaintsOf, textOf, violationsOf } from './looks.ts'
+import { Stage } from './stage.ts'
+
+const hour = 3_600_000
+
+let stage: Stage
+let page: Page
+let complaints: string[]
+
+beforeAll(async () => {
+  stage = await Stage.open({
+    hosts: 3,
+    windows: [
+      {
+        ...{ name: 'kernel-updates', kind: 'maintenance', schedule: '0 2 * * 6', durationMs: 4 * hour },
+        ...{ timezone: 'Europe/Berlin', scopes: [{ kind: 'host', name: 'cmp03' }], reason: 'kernels' },
+      },
+    ],
+  })
+  page = await stage.page('operator')
+  complaints = complaintsOf(page)
+})
+afterAll(() => stage.close())
+
+async function open(): Promise<void> {
+  await page.goto(`${stage.url}/maintenance`)
+  await page.waitForSelector('#calendar')
+}
+
+/** As such a field has it, in the browser's zone. */
+function inField(iso: string): Promise<string> {
+  return page.evaluate((at) => {
+    const date = new Date(at)
+    return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+  }, iso)
+}
+
+/** In so long, to the minute. */
+function inMs(ms: number): string {
+  return new Date(Math.floor((stage.clock.wall() + ms) / 60_000) * 60_000).toISOString()
+}
+
+const dialog = () => page.locator('dialog')
+const plan = () => page.locator('.page-head .act > button')
+const section = (name: string): Promise<string> => textOf(page, `section:has(> header > #${name})`)
+
+async function send(reason: string): Promise<void> {
+  await dialog().locator('textarea').fill(reason)
+  await dialog().locator('button[type=submit]').click()
+  await dialog().waitFor({ state: 'detached' })
+}
+
+async function looksWell(): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    expect(await violationsOf(page)).toEqual([])
+  }
+  await page.setViewportSize({ width: 390, height: 844 })
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+  expect(await violationsOf(page)).toEqual([])
+  await page.setViewportSize({ width: 1280, height: 860 })
+  expect(wide).toBeLessThanOrEqual(0)
+}
+
+it('says when nothing is in force, and when the calendar opens next', async () => {
+  await open()
+  expect(await section('now')).toMatch(/No maintenance and no pause is in force/)
+  expect(await section('planned')).toMatch(/No maintenance is planned/)
+  expect(await section('calendar')).toMatch(/kernel-updates 0 2 \* \* 6 Europe\/Berlin host cmp03 maintenance .* to /)
+  expect(await page.locator('#calendar').count()).toBe(1)
+  expect(await page.locator('section:has(> header > #calendar) time').count()).toBe(6)
+  expect(await page.locator('nav a[aria-current=page]').innerText()).toBe('Maintenance')
+  expect(complaints).toEqual([])
+})
+
+describe('to plan maintenance', () => {
+  it('asks of what, from when and until when, and says the times in both zones', async () => {
+    await plan().click()
+    expect(await dialog().locator('.effect').innerText()).toMatch(/Opens no incident/)
+    await dialog().getByLabel('Of what').selectOption('segment')
+    await dialog().locator('input[list]').fill('simulated')
+    const from = inMs(24 * hour)
+    await dialog()
+      .getByLabel('Begins')
+      .fill(await inField(from))
+    await dialog().getByRole('button', { name: '8 h' }).click()
+    expect(await dialog().getByLabel('Ends').inputValue()).toBe(await inField(inMs(32 * hour)))
+    expect(await textOf(page, 'dialog form')).toContain(`${from.slice(0, 19).replace('T', ' ')} UTC`)
+    await looksWell()
+    await send('power works')
+    expect(stage.daemon.operations.maintenance().planned).toMatchObject([
+      {
+        ...{ scope: { kind: 'segment', name: 'simulated' }, by: 'otto', reason: 'power works' },
+        ...{ from, until: inMs(32 * hour) },
+      },
+    ])
+    await expect.poll(() => section('planned')).toMatch(/segment simulated .*power works otto Withdraw/)
+  })
+
+  it('keeps the length when the beginning moves', async () => {
+    await plan().click()
+    await dialog().getByRole('button', { name: '2 h' }).click()
+    await dialog()
+      .getByLabel('Begins')
+      .fill(await inField(inMs(48 * hour)))
+    expect(await dialog().getByLabel('Ends').inputValue()).toBe(await inField(inMs(50 * hour)))
+    await page.keyboard.press('Escape')
+    await dialog().waitFor({ state: 'detached' })
+  })
+
+  it('sends nothing without a name, and shows the daemon’s words for one that does not exist', async () => {
+    await plan().click()
+    await dialog().locator('textarea').fill('no such host')
+    await dialog().locator('button[type=submit]').click()
+    expect(await dialog().locator('.notice.bad').count()).toBe(0)
+    await dialog().locator('input[list]').fill('cmp99')
+    await dialog().locator('button[type=submit]').click()
+    await page.waitForSelector('dialog .notice.bad')
+    expect(await textOf(page, 'dialog .notice.bad')).toMatch(/Not done Nova shows no nova-compute on cmp99/)
+    await page.keyboard.press('Escape')
+    await dialog().waitFor({ state: 'detached' })
+  })
+
+  it('without a beginning puts a host in maintenance at once', async () => {
+    await plan().click()
+    await dialog().locator('input[list]').fill('cmp01')
+    await dialog().getByRole('button', { name: 'until I end it' }).click()
+    await send('firmware')
+    await expect.poll(() => section('now')).toMatch(/host cmp01 maintenance .*until someone ends it firmware otto/)
+  })
+})
+
+it('says what stands against a plan', async () => {
+  expect(await textOf(page, '[aria-label=Conflicts]')).toMatch(
+    /All of simulated at once All 3 hosts of simulated are in maintenance at once: Lifeboat recovers none of them, from /,
+  )
+})
+
+it('is well to look at and to hear, in both themes and on a phone, with rows in each part', async () => {
+  await looksWell()
+})
+
+it('withdraws a plan, and the conflict goes with it', async () => {
+  await page.getByRole('button', { name: 'Withdraw' }).click()
+  expect(await dialog().locator('.effect').innerText()).toMatch(/does not begin/)
+  await send('moved to next week')
+  await expect.poll(() => section('planned')).toMatch(/No maintenance is planned/)
+  expect(stage.journal.read({ kinds: ['operator.maintenance-withdrawn'] })[0]?.data).toMatchObject({
+    by: 'otto',
+    reason: 'moved to next week',
+  })
+  await page.waitForSelector('[aria-label=Conflicts]', { state: 'detached' })
+})
+
+it('shows a plan as in force once its time has come, and a withdrawal that comes too late is refused', async () => {
+  await stage.clock.run(
+    stage.daemon.operations.planMaintenance({
+      ...{ by: 'ann', reason: 'a fan', from: inMs(10 * 60_000), until: null },
+      scope: { kind: 'host', name: 'cmp02' },
+    }),
+  )
+  await open()
+  await page.getByRole('button', { name: 'Withdraw' }).click()
+  await stage.clock.advance(11 * 60_000)
+  await dialog().locator('textarea').fill('too late')
+  await dialog().locator('button[type=submit]').click()
+  await page.waitForSelector('dialog .notice.bad')
+  expect(await textOf(page, 'dialog .notice.bad')).toMatch(/Not done Maintenance \d+ of host cmp02 began at /)
+  await page.keyboard.press('Escape')
+  await open()
+  expect(await section('now')).toMatch(/host cmp02 maintenance/)
+})
+
+it('ends what is in force', async () => {
+  await page
+    .getByRole('row', { name: /host cmp01/ })
+    .getByRole('button', { name: 'End maintenance' })
+    .click()
+  await send('firmware is on')
+  await expect.poll(() => section('now')).not.toContain('cmp01')
+})
+
+it('is for a reader to read: each act names the role that it needs', async () => {
+  page = await stage.page('reader')
+  await open()
+  const button = plan()
+  expect(await button.getAttribute('aria-disabled')).toBe('true')
+  expect(await textOf(page, '.page-head .refusal')).toBe('Needs the role operator; rita is reader')
+})
