@@ -26,6 +26,8 @@ export const access: Readonly<Record<string, Role | 'nobody'>> = {
   'GET /v1/search': 'reader',
   'GET /v1/brake': 'reader',
   'POST /v1/brake/override': 'admin',
+  'GET /v1/notices': 'reader',
+  'POST /v1/notices/test': 'operator',
   'GET /v1/journal': 'reader',
   'GET /v1/journal/verify': 'reader',
   'GET /v1/plans/:id': 'reader',

@@ -9,6 +9,7 @@ import { LifeboatError } from '../domain/errors.ts'
 import { mayDo, roleNeeded } from './access.ts'
 import { actRoutes } from './routes/acts.ts'
 import { daemonRoutes } from './routes/daemon.ts'
+import { noticeRoutes } from './routes/notices.ts'
 import { maintenanceRoutes } from './routes/maintenance.ts'
 import { readRoutes } from './routes/reads.ts'
 import type { Identify, RestServer, RestSources } from './rest.ts'
@@ -84,6 +85,7 @@ export function addRest(
   actRoutes(server, sources)
   daemonRoutes(server, sources)
   maintenanceRoutes(server, sources)
+  noticeRoutes(server, sources)
   eventRoutes(server, sources, streams, identify)
   if (sources.simulation !== undefined) simulationRoutes(server, sources.simulation)
   login?.(server)

@@ -2,10 +2,10 @@
  * What the command line needs of the rest of the program, stated here and implemented by the composition root. So the
  * commands can be tested without a cloud, and cli/ knows neither OpenStack nor SQL.
  */
-import type { NoticeTest } from '../adapters/notice-receivers.ts'
 import type { Config, LoadedConfig } from '../config/index.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { JournalPlace } from '../domain/entry.ts'
+import type { NoticeTest, NoticeTestResult } from '../domain/notice.ts'
 import type { HostPlan } from '../domain/plan.ts'
 import type { PersonLogin, PersonLoginOrder } from '../domain/token-holder.ts'
 import type { MasakariImport } from '../masakari/masakari-import.ts'
@@ -33,7 +33,7 @@ export interface Commands {
   /** Looks at everything the daemon will need, without side effects; each line as soon as it is known. */
   check(config: Config): AsyncIterable<CheckLine>
   /** Sends a test to a receiver of notices. Throws NOT_FOUND for one that is not configured. */
-  testNotice(config: Config, order: NoticeTest): Promise<{ ok: boolean; detail: string }>
+  testNotice(config: Config, order: NoticeTest): Promise<NoticeTestResult>
   /** What would happen if the host died now. Reads only. */
   planHost(config: Config, host: string): Promise<HostPlan>
   /**

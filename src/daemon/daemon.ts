@@ -20,6 +20,8 @@ import { Slots, type SharedQueue } from '../executor/slots.ts'
 import { Monitor } from '../monitor/monitor.ts'
 import type { MonitorParts } from '../monitor/report.ts'
 import type { HeldGroup } from '../domain/brake.ts'
+import { LifeboatError } from '../domain/errors.ts'
+import type { ReceiverHealth } from '../domain/notice.ts'
 import { NoticeService } from '../notices/index.ts'
 import { AfterReturns } from '../control/after-returns.ts'
 import { BrakeWatch } from '../control/brake-watch.ts'
@@ -290,6 +292,7 @@ export class Daemon {
     })
     const startedAt = new Date(clock.wall()).toISOString()
     const began = clock.now()
+    const receivers = (): ReceiverHealth[] => this.notices?.health() ?? []
     const about = (): OperationsAbout => {
       const { name, revision, digest } = rules.now.workflow
       return {
@@ -301,7 +304,7 @@ export class Daemon {
         cloud: parts.cloudName,
         workflow: { name, revision, digest },
         tenure: parts.tenure?.() ?? null,
-        receivers: this.notices?.health() ?? [],
+        receivers: receivers(),
       }
     }
     const records = new IncidentRecords(journal, () => sleep(clock, 0))
@@ -324,6 +327,8 @@ export class Daemon {
       again,
       reloads: this.#reloads,
       logLevel,
+      testReceiver: (test) =>
+        this.notices?.test(test) ?? Promise.reject(new LifeboatError('NOT_FOUND', 'No receiver is configured')),
       about,
     })
     this.failover = new FailoverWrites({
@@ -342,6 +347,7 @@ export class Daemon {
       orders: this.orders,
       monitor: this.monitor,
       settings: rules.executorSettings,
+      receivers,
     })
   }
 

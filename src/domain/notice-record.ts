@@ -75,3 +75,20 @@ function follow(
 function keyOf(notice: string, receiver: string): string {
   return `${notice} ${receiver}`
 }
+
+/** The records of one receiver. */
+export interface OfReceiver {
+  receiver: string
+  /** The oldest first. */
+  records: NoticeRecord[]
+  /** Older ones that are left out. */
+  more: number
+}
+
+/** By receiver first: what waits for one that takes nothing must not push out the others. The newest of each, up to `limit`. */
+export function byReceiver(records: readonly NoticeRecord[], limit: number): OfReceiver[] {
+  return [...new Set(records.map(({ receiver }) => receiver))].map((receiver) => {
+    const own = records.filter((record) => record.receiver === receiver)
+    return { receiver, records: own.slice(-limit), more: Math.max(0, own.length - limit) }
+  })
+}

@@ -294,6 +294,20 @@ export interface NoticeFailed {
   retryInMs: number
 }
 
+/** A test that a person has sent to a receiver. */
+export interface NoticeTest {
+  receiver: string
+  by: string
+  /** Of a receiver for tenants; null: the first that is configured. */
+  project: string | null
+}
+
+export interface NoticeTestResult {
+  ok: boolean
+  /** What the receiver answered, or why it failed. */
+  detail: string
+}
+
 /** How a receiver stands. */
 export interface ReceiverHealth {
   receiver: string

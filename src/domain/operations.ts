@@ -3,7 +3,7 @@
  *
  * Times are ISO text of our wall clock. Every act names a person and a reason: both end in the journal (law L10).
  */
-import type { ReceiverHealth } from './notice.ts'
+import type { NoticeTest, NoticeTestResult, ReceiverHealth } from './notice.ts'
 import type { BrakeScope, GroupOverride, HeldGroup } from './brake.ts'
 import type { IncidentEnd, IncidentId, Via } from './entry.ts'
 import type { ErrorCode } from './errors.ts'
@@ -375,6 +375,8 @@ export interface Operations {
    * is active. USAGE where no journal is shared, NOT_ACTIVE on a standby, CONFLICT when none stands by.
    */
   handOver(order: HandOverOrder): Promise<HandOverAnswer>
+  /** Sends a test to a receiver of notices, and says what became of it. NOT_FOUND for one that is not configured; USAGE. */
+  testReceiver(test: NoticeTest): Promise<NoticeTestResult>
   logLevel(): LogLevelState
   /** Until the time given, or with null until the next reload or start. */
   setLogLevel(order: { by: string; level: LogLevel; until: string | null; via?: Via }): Promise<LogLevelState>

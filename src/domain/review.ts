@@ -9,6 +9,7 @@ import type { Entry, EntryKind, IncidentId, Via } from './entry.ts'
 import type { ErrorRecord } from './errors.ts'
 import type { Failure, StepRecord } from './incident.ts'
 import type { InstanceId } from './instance.ts'
+import type { NoticeFilter, ReceiverNotices } from './notice-listing.ts'
 import type { DecidedInstance, HostReturnDetail, IncidentDetail, IncidentSummary, TryAgain } from './operations.ts'
 import type { OutcomeKind } from './outcome.ts'
 import type { HostPlan, InstancePlan, StepKind } from './plan.ts'
@@ -309,6 +310,8 @@ export interface Review {
   counted(groups: readonly HeldGroup[]): CountedGroup[]
   /** Hosts, incidents and instances by a part of their name, or the beginning of their id. */
   search(text: string, limit?: number): SearchResult
+  /** What was sent to whom, by receiver, each with how it stands. */
+  notices(filter: NoticeFilter): ReceiverNotices[]
   journal(query: JournalQuery): JournalPage
   verify(): Promise<ChainProof>
   /** Pieces of a report for people, or of JSON lines with the hashes. The daemon's own work goes on between them. */

@@ -29,7 +29,7 @@ export class Health {
     if (kind === 'notice.dead-lettered' && data.code === 'REFUSED') this.#failed(data.receiver, at, data.message)
   }
 
-  /** A renewal, of which no entry tells. */
+  /** A renewal or a test, of which no entry tells. */
   renewed(receiver: string, at: string, problem: string | null): void {
     if (problem === null) this.#took(receiver, at)
     else this.#failed(receiver, at, problem)

@@ -10,7 +10,7 @@ import type { Entry, EntryKind } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
 import { foldIncidents, type Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
-import type { Notice, ReceiverHealth } from '../domain/notice.ts'
+import type { Notice, NoticeTest, NoticeTestResult, ReceiverHealth } from '../domain/notice.ts'
 import type { Observer } from '../domain/observer.ts'
 import { isAboutTrouble } from './alerts.ts'
 import { aboutOf, Dispatcher } from './dispatcher.ts'
@@ -22,6 +22,7 @@ import { HeldScopes } from './held-scopes.ts'
 import { freezeDraft, isBeginning, operatorDraft, tellingKinds, type Known } from './operators.ts'
 import { Owners } from './owners.ts'
 import { Renewals } from './renewals.ts'
+import { sendTest } from './send-test.ts'
 import { receiversOf, type Draft, type NoticeRules } from './rules.ts'
 import { StandingAlerts } from './standing-alerts.ts'
 
@@ -123,6 +124,17 @@ export class NoticeService {
     return [...this.#rules.receivers.keys()].map((name) =>
       this.#health.of(name, this.#dispatcher.queue.size(name), wallMs),
     )
+  }
+
+  /** Sends a test; what becomes of it tells how the receiver stands, as a delivery does. Throws NOT_FOUND, USAGE. */
+  async test(test: NoticeTest): Promise<NoticeTestResult> {
+    const { clock, mode } = this.#parts
+    const result = await sendTest(test, {
+      ...{ receivers: this.#rules.receivers, deliver: (name) => this.#deliver.get(name), mode: mode() },
+      ...{ wallMs: clock.wall(), signal: this.#stopping.signal },
+    })
+    this.#health.renewed(test.receiver, isoNow(clock), result.ok ? null : result.detail)
+    return result
   }
 
   /** Goes on where the last run ended: what waits is sent, what was not told yet is told. */

@@ -47,6 +47,7 @@ export interface OperationsParts {
   again: TryAgainParts['again']
   reloads: Pick<Reloads, 'reload' | 'state'>
   logLevel: LogLevelInForce
+  testReceiver: Operations['testReceiver']
   /** Stops the process in order once what was recorded is durable. */
   handOver: (why: string) => void
   about: () => OperationsAbout
@@ -94,6 +95,7 @@ export function createOperations(parts: OperationsParts): Operations {
       parts.handOver(why)
       return Promise.resolve(answer)
     },
+    testReceiver: parts.testReceiver,
     logLevel: () => parts.logLevel.state(),
     setLogLevel: ({ by, level, until, via }) => {
       journal.append([

@@ -10,6 +10,7 @@ import type { Incident } from '../domain/incident.ts'
 import { incidentOf } from '../domain/return-record.ts'
 import { sleep } from '../domain/clock.ts'
 import type { HostReturnDetail, TryAgain } from '../domain/operations.ts'
+import type { ReceiverHealth } from '../domain/notice.ts'
 import type { HostPlan } from '../domain/plan.ts'
 import type { ChainProof, IncidentReview, RecoveryLine, Review, SegmentStatus, VerdictLine } from '../domain/review.ts'
 import { exportLine } from '../journal/export.ts'
@@ -33,6 +34,7 @@ import { PlanRuns } from './plan-runs.ts'
 import { ProvenTimes } from './proven-times.ts'
 import type { ReadinessReads } from './readiness-reads.ts'
 import { readinessOf, readinessOfHost, type ReadinessParts } from './readiness-view.ts'
+import { noticeListing } from './notice-listing.ts'
 import { noteActs } from './review-notes.ts'
 import { search } from './search.ts'
 import { stepReview } from './step-review.ts'
@@ -50,6 +52,8 @@ export interface ReviewParts {
   settings: FenceRetry
   /** What could be tried again as of now. */
   again: (incident: Incident) => TryAgain | null
+  /** How each receiver of notices stands. */
+  receivers: () => ReceiverHealth[]
   /** The plan of a live host, read from this cloud. */
   plan: (cloud: Cloud, host: string) => Promise<HostPlan>
   orders: ReadinessParts['orders']
@@ -85,6 +89,7 @@ export function createReview(parts: ReviewParts): Review {
     instanceRecord: (instance) => instanceRecord(journal, instance),
     counted: (groups) => groups.map((group) => countedGroup(group, (host) => counts.of(host))),
     search: (text, limit) => search(parts, text, limit),
+    notices: (filter) => noticeListing(parts, filter),
     journal: (query) => journalPage(journal, journal.head(), query),
     verify: () => {
       // One walk serves everybody who asks meanwhile: it reads the whole journal.

@@ -15,6 +15,7 @@ import { InstancePage } from './pages/instance.tsx'
 import { JournalBrowser } from './pages/journal.tsx'
 import { LoginPage } from './pages/login.tsx'
 import { MaintenancePage } from './pages/maintenance.tsx'
+import { NoticesPage } from './pages/notices.tsx'
 import { OverviewPage } from './pages/overview.tsx'
 import { PlanPage } from './pages/plan.tsx'
 import { SegmentsPage } from './pages/segments.tsx'
@@ -144,6 +145,8 @@ function Page({ path }: { path: string }) {
       return <SegmentsPage />
     case '/maintenance':
       return <MaintenancePage />
+    case '/notices':
+      return <NoticesPage />
     case '/journal':
       return <JournalBrowser />
     default:
@@ -164,6 +167,7 @@ const places = [
   ['/hosts', 'Hosts'],
   ['/segments', 'Segments'],
   ['/maintenance', 'Maintenance'],
+  ['/notices', 'Notices'],
   ['/journal', 'Journal'],
 ] as const
 

@@ -122,6 +122,10 @@ export function fakeOperations(replace: Partial<Operations> = {}): { operations:
       asked.push(['handOver', order])
       return { standbys: ['ctl2'] }
     },
+    testReceiver: async (test) => {
+      asked.push(['testReceiver', test])
+      return { ok: true, detail: 'HTTP 204' }
+    },
     logLevel: () => ({ level: 'info', configured: 'info', until: null }),
     setLogLevel: async (order) => {
       asked.push(['setLogLevel', order])

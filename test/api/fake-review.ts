@@ -24,6 +24,10 @@ export function fakeReview(asked: unknown[][] = [], replace: Partial<Review> = {
       asked.push(['search', text])
       return { hosts: [], incidents: [], instances: [], more: false }
     },
+    notices: (filter) => {
+      asked.push(['notices', filter])
+      return []
+    },
     journal: (query) => {
       asked.push(['journal', query])
       return { entries: [], next: null, head: { seq: 0, hash: '' } }

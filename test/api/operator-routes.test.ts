@@ -95,6 +95,7 @@ describe('acts', () => {
       202,
       ['returnHost', { host: 'cmp01', by, reason: 'bad memory', keepOut: true }],
     ],
+    ['/v1/notices/test', { by, receiver: 'pager' }, 200, ['testReceiver', { by, receiver: 'pager', project: null }]],
     ['/v1/incidents/i-1/override', { by, reason: 'rack' }, 202, ['override', 'i-1', { by, reason: 'rack' }]],
     ['/v1/incidents/i-1/cancel', { by, reason: 'rack' }, 202, ['cancel', 'i-1', { by, reason: 'rack' }]],
   ])('POST %s %j', async (url, payload, status, expected) => {

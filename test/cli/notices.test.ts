@@ -33,10 +33,27 @@ describe('notice list', () => {
     [['--dead'], ['mail']],
     [['--state', 'sent'], ['pager']],
     [['--receiver', 'room'], ['room']],
-    [['--limit', '1'], ['late']],
+    [
+      ['--limit', '1'],
+      ['pager', 'room', 'mail', 'late'],
+    ],
   ])('%j', async (options, expected) => {
     const { out } = await run(['notice', 'list', '-f', 'value', '-c', 'Receiver', ...options], journal)
     expect(out.trim().split('\n')).toEqual(expected)
+  })
+
+  it('is by receiver first: what waits for one that is dead pushes out no other', async () => {
+    const receivers = ['dead', 'pager']
+    const waiting = Array.from({ length: 58 }, (_, n) =>
+      entry('notice.queued', { ...notice, id: `w${n}`, receivers: n === 0 ? receivers : ['dead'] }),
+    )
+    const { out } = await run(['notice', 'list', '-f', 'json'], {
+      openReader: () => fakeJournal({ each: () => waiting }),
+    })
+    const rows = JSON.parse(out) as Record<string, unknown>[]
+    const dead = rows.filter((row) => row['Receiver'] === 'dead')
+    expect([dead.length, dead[0]?.['ID'], dead.at(-1)?.['ID']]).toEqual([20, 'w38', 'w57'])
+    expect(rows.at(-1)).toMatchObject({ Receiver: 'pager', ID: 'w0' })
   })
 
   it('refuses a state that there is not', async () => {

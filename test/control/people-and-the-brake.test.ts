@@ -33,6 +33,7 @@ function operationsOf(scene: Scene, brake: Pick<BrakeWatch, 'holds' | 'scopes'> 
     monitor,
     brake,
     windows: () => [],
+    testReceiver: () => Promise.reject(new Error('no')),
     watch: null as unknown as WatchLoop,
     afterReturns: { order: () => undefined },
     again: () => null,

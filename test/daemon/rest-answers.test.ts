@@ -71,6 +71,7 @@ it(
       [`/v1/search?q=${instance}`, answers.searchResult],
       ['/v1/brake', answers.heldGroups],
       ['/v1/maintenance', answers.maintenanceView],
+      ['/v1/notices', answers.receiverNotices],
       ['/v1/recoveries', z.array(answers.recoveryLine)],
       ['/v1/journal?limit=1000', answers.journalPage],
       ['/v1/journal/verify', answers.chainProof],

@@ -77,3 +77,34 @@ describe('a receiver', () => {
     }),
   )
 })
+
+describe('a test of a receiver', () => {
+  const test = { receiver: 'pager', by: 'ann', project: null }
+
+  it(
+    'tells how it stands as a delivery does, and leaves nothing on record',
+    Rig.run({}, async (rig) => {
+      rig.answers = () => down
+      await rig.append(verdict('host-down'))
+      await rig.pass(61_000)
+      const { seq } = rig.journal.head()
+      rig.answers = () => taken
+      expect(await rig.service.test(test)).toMatchObject({ ok: true })
+      expect(only(rig)).toMatchObject({ waiting: 1, failingSince: null, dead: false })
+      rig.answers = () => down
+      expect(await rig.service.test(test)).toEqual({ ok: false, detail: 'HTTP 503' })
+      expect(only(rig)).toMatchObject({ problem: 'HTTP 503' })
+      expect(rig.journal.head().seq).toBe(seq)
+    }),
+  )
+
+  it(
+    'that is not configured is refused, with those that are',
+    Rig.run({}, async (rig) => {
+      await expect(rig.service.test({ ...test, receiver: 'pagre' })).rejects.toMatchObject({
+        code: 'NOT_FOUND',
+        message: 'No receiver "pagre" is configured (there is: pager)',
+      })
+    }),
+  )
+})

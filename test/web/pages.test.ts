@@ -28,6 +28,8 @@ const pages: [name: string, path: () => string, ready: string, heading: RegExp][
   ['hosts', () => '/hosts', '.window-table', /Hosts/],
   ['segments', () => '/segments', '.facts', /Segments/],
   ['what if', () => '/plan/cmp03', '.window-table, .empty', /What if cmp03 died now/],
+  ['maintenance', () => '/maintenance', '#calendar', /Maintenance/],
+  ['notices', () => '/notices', '#receivers', /Notices/],
   ['journal', () => '/journal', '.entries', /Journal/],
   ['login', () => '/login', '.login form', /Log in/],
 ]

@@ -60,6 +60,7 @@ export { planRun } from './plans.ts'
 export { hostReadiness, readiness } from './readiness.ts'
 export { failure, order, plannedOrder } from './shared.ts'
 export { maintenanceView } from './maintenance.ts'
+export { noticeTestResult, receiverNotices } from './notices.ts'
 
 const seq = count.describe('The journal entry')
 // Newer releases add kinds: a reader takes each for what its sentence says.

@@ -110,7 +110,7 @@ const tenure: z.ZodType<TenureView> = z
     ),
   })
   .meta({ id: 'Tenure' })
-const receiverHealth: z.ZodType<ReceiverHealth> = z
+export const receiverHealth: z.ZodType<ReceiverHealth> = z
   .object({
     receiver: z.string().describe('Its name in the configuration'),
     waiting: count.describe('Notices that are yet to arrive'),

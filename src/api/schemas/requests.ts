@@ -1,5 +1,6 @@
 /** What requests may hold: paths, queries and bodies. Unknown keys are refused: a mistyped one must not be ignored. */
 import { z } from 'zod'
+import { noticeStates, type NoticeState } from '../../domain/notice-record.ts'
 import { longestId } from '../server.ts'
 
 /** Spaces without width and fillers are no reason, and no name: nobody would see that there is none. */
@@ -85,6 +86,18 @@ export const eventsQuery = z.strictObject({
   after: seq
     .optional()
     .describe('Continue after this sequence, exclusive; Last-Event-ID beats it. Default: only new entries'),
+})
+
+export const noticeQuery = z.strictObject({
+  receiver: name.optional(),
+  state: z.enum(Object.keys(noticeStates) as [NoticeState, ...NoticeState[]]).optional(),
+  incident: identifier.optional(),
+  limit: count(1_000).optional().describe('Of each receiver, the newest; default 20'),
+})
+export const testing = z.strictObject({
+  by,
+  receiver: name,
+  project: name.nullable().default(null).describe('Of a receiver for tenants; null: the first that is configured'),
 })
 
 const scope = z.discriminatedUnion('kind', [

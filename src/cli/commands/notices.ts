@@ -1,6 +1,12 @@
 /** Notices: what was told to whom, from the journal, and a test of a receiver. */
 import { Option, type Command } from 'commander'
-import { noticeEntryKinds, noticeRecords, noticeStates, type NoticeRecord } from '../../domain/notice-record.ts'
+import {
+  byReceiver,
+  noticeEntryKinds,
+  noticeRecords,
+  noticeStates,
+  type NoticeRecord,
+} from '../../domain/notice-record.ts'
 import { prints, ends } from '../described.ts'
 import { CliFailure } from '../exit-codes.ts'
 import type { Column } from '../output/formats.ts'
@@ -10,6 +16,7 @@ import { text } from './order-options.ts'
 import { wholeNumber } from './whole-number.ts'
 
 const columns: Column<NoticeRecord>[] = [
+  { title: 'Receiver', type: 'string', means: 'Who is told', value: (it) => it.receiver },
   {
     title: 'Time',
     type: 'time',
@@ -17,7 +24,6 @@ const columns: Column<NoticeRecord>[] = [
     value: (it) => it.queuedAt,
     text: (it) => clockTime(it.queuedAt),
   },
-  { title: 'Receiver', type: 'string', means: 'Who is told', value: (it) => it.receiver },
   { title: 'State', type: 'string', means: '`waiting`, `retrying`, `sent` or `dead`', value: (it) => it.state },
   { title: 'Tries', type: 'integer', means: 'How many times Lifeboat tried to send it', value: (it) => it.attempts },
   { title: 'Topic', type: 'string', means: 'What it is about', value: (it) => it.notice.topic },
@@ -62,13 +68,13 @@ export function addNoticeCommands(program: Command, session: Session): void {
   const notice = program.command('notice').description('notices that Lifeboat sends to people')
   const listed = notice
     .command('list')
-    .description('list notices by receiver, newest last')
+    .description('list notices by receiver, the newest of each last')
     .option('--receiver <name>', 'only to this receiver')
     .option('--incident <incident>', 'only of this incident')
     .option('--host <host>', 'only about this host')
     .addOption(new Option('--state <state>', 'only these').choices(Object.keys(noticeStates)))
     .addOption(new Option('--dead', 'only dead letters: --state dead').conflicts('state'))
-    .option('--limit <number>', 'at most this many, the newest', wholeNumber(1), 50)
+    .option('--limit <number>', 'at most this many of each receiver, the newest', wholeNumber(1), 20)
     .action((options: ListOptions) => list(session, options))
   prints(listed, 'list', columns)
   const tested = notice
@@ -96,5 +102,6 @@ function list(session: Session, { receiver, incident, host, state, dead, limit }
   )
   const { format, columns: chosen } = session.shape()
   const wide = format !== 'table' || chosen.length > 0
-  session.list(found.slice(-limit), wide ? columns : columns.filter(({ title }) => narrow.has(title)))
+  const grouped = byReceiver(found, limit).flatMap((group) => group.records)
+  session.list(grouped, wide ? columns : columns.filter(({ title }) => narrow.has(title)))
 }

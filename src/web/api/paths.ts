@@ -30,6 +30,8 @@ export const paths = {
   maintenance: '/v1/maintenance',
   withdrawMaintenance: '/v1/maintenance/withdraw',
   endMaintenance: '/v1/maintenance/end',
+  notices: (query: Record<string, string>): string => `/v1/notices?${new URLSearchParams(query).toString()}`,
+  testReceiver: '/v1/notices/test',
   plans: '/v1/plans',
   plan: (id: string): string => `/v1/plans/${part(id)}`,
   journal: (query: Record<string, string>): string => `/v1/journal?${new URLSearchParams(query).toString()}`,

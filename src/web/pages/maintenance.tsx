@@ -67,13 +67,13 @@ function Conflicts({ view: { conflicts } }: { view: MaintenanceView }) {
         <div class="notice wait" key={`${conflict.code} ${conflict.incident ?? conflict.segment}`}>
           <strong>{conflictTitle(conflict)}</strong>
           <p>
-            {conflict.message}
             {conflict.from !== null && (
               <>
-                , from <Time at={conflict.from} />
+                From <Time at={conflict.from} />:{' '}
               </>
             )}
-            . {conflict.incident !== null && <a href={link.incident(conflict.incident)}>Its incident</a>}
+            {conflict.message}.{' '}
+            {conflict.incident !== null && <a href={link.incident(conflict.incident)}>Its incident</a>}
           </p>
         </div>
       ))}
@@ -101,7 +101,7 @@ function InForce({ orders, onDone }: { orders: readonly Order[]; onDone: () => v
               <Cell title="since">
                 <Time at={order.since} />
               </Cell>
-              <Cell title="until">
+              <Cell title={order.until === null ? undefined : 'until'}>
                 <End until={order.until} />
               </Cell>
               <Cell>
@@ -149,7 +149,7 @@ function PlannedRow({ order, timezone, onDone }: { order: PlannedOrder; timezone
         <Time at={from} />
         <span class="under">{localText(from, timezone)}</span>
       </Cell>
-      <Cell title="ends">
+      <Cell title={until === null ? undefined : 'ends'}>
         <End until={until} />
       </Cell>
       <Cell>

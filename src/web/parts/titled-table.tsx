@@ -34,7 +34,7 @@ export function Row({ children, tone }: { children: ComponentChildren; tone?: st
 }
 
 /** @param props.title said on a narrow screen only, where the value alone says too little */
-export function Cell({ title, children }: { title?: string; children: ComponentChildren }) {
+export function Cell({ title, children }: { title?: string | undefined; children: ComponentChildren }) {
   return (
     <td role="cell" data-title={title}>
       {children}

@@ -1,0 +1,47 @@
+/** Notices as people read them, by receiver: the newest on record, and how each receiver stands. */
+import type { JournalReader } from '../domain/journal.ts'
+import type { ReceiverHealth } from '../domain/notice.ts'
+import type { NoticeFilter, NoticeLine, ReceiverNotices } from '../domain/notice-listing.ts'
+import { byReceiver, noticeEntryKinds, noticeRecords, type NoticeRecord } from '../domain/notice-record.ts'
+
+/** Rows about notices that are read, the newest. More hold up the daemon; fewer, and a dead receiver's tries are all that is listed. */
+const rowsRead = 5_000
+
+const defaultLimit = 20
+
+interface ListingParts {
+  journal: Pick<JournalReader, 'read'>
+  receivers: () => ReceiverHealth[]
+}
+
+/** The receivers of the configuration first, in its order, then those that only the journal knows. */
+export function noticeListing(
+  { journal, receivers }: ListingParts,
+  { receiver, state, incident, limit = defaultLimit }: NoticeFilter,
+): ReceiverNotices[] {
+  const kinds = [...noticeEntryKinds]
+  const rows = journal.read({ kinds, newestFirst: true, limit: rowsRead, ...(incident !== undefined && { incident }) })
+  const records = noticeRecords(rows.toReversed()).filter((record) => state === undefined || record.state === state)
+  const found = new Map(byReceiver(records, limit).map((group) => [group.receiver, group]))
+  const health = new Map(receivers().map((one) => [one.receiver, one]))
+  return [...new Set([...health.keys(), ...found.keys()])]
+    .filter((name) => receiver === undefined || name === receiver)
+    .map((name) => ({
+      receiver: name,
+      health: health.get(name) ?? null,
+      counts: countsOf(records.filter((record) => record.receiver === name)),
+      notices: (found.get(name)?.records ?? []).map(lineOf).toReversed(),
+      more: found.get(name)?.more ?? 0,
+    }))
+}
+
+function countsOf(records: readonly NoticeRecord[]): ReceiverNotices['counts'] {
+  const counts: ReceiverNotices['counts'] = {}
+  for (const { state } of records) counts[state] = (counts[state] ?? 0) + 1
+  return counts
+}
+
+function lineOf({ notice, state, attempts, queuedAt, endedAt, detail }: NoticeRecord): NoticeLine {
+  const { id, topic, severity, code, message, host, incident, project } = notice
+  return { id, topic, severity, code, message, host, incident, project, state, attempts, queuedAt, endedAt, detail }
+}
