@@ -6,6 +6,7 @@ export const exitCodes = {
   ok: { code: 0, means: 'done' },
   failed: { code: 1, means: 'it failed, or a check found a problem' },
   usage: { code: 2, means: 'the command line is wrong' },
+  conflict: { code: 3, means: 'a conflict: done already, over, or not possible as things are' },
   daemonDown: { code: 69, means: 'no daemon answers' },
   journal: { code: 74, means: 'the journal cannot be read' },
   notActive: { code: 75, means: 'another daemon is active: do it there (the message says where)' },
@@ -31,6 +32,7 @@ export class CliFailure extends Error {
 
 const exits: Partial<Record<ErrorCode, ExitName>> = {
   USAGE: 'usage',
+  CONFLICT: 'conflict',
   CONFIG_INVALID: 'config',
   WORKFLOW_INVALID: 'config',
   AUTH_FAILED: 'noPermission',

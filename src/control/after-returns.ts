@@ -100,7 +100,7 @@ export class AfterReturns {
   }
 
   /**
-   * A person has those started that are off. Throws NOT_FOUND for an incident that was never opened, USAGE where nothing is to be
+   * A person has those started that are off. Throws NOT_FOUND for an incident that was never opened, CONFLICT where nothing is to be
    * started.
    */
   order(id: IncidentId, { by, reason, via }: { by: string; reason: string; via?: Via }): void {
@@ -109,7 +109,7 @@ export class AfterReturns {
     if (record === undefined || record.supersededBy !== null) {
       if (!store.has(id)) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
       const message = `Incident ${id} has no instances that are off since their host came back by itself`
-      throw new LifeboatError('USAGE', message)
+      throw new LifeboatError('CONFLICT', message)
     }
     const incident = store.get(id)
     const off = offAfterReturn(incident)
@@ -117,10 +117,10 @@ export class AfterReturns {
     const waiting = waitingForStart(incident)
     if (record.order !== null && again.length === 0) {
       const message = `${record.order.by} already ordered the instances of incident ${id} to be started`
-      throw new LifeboatError('USAGE', message)
+      throw new LifeboatError('CONFLICT', message)
     }
     if (record.known && waiting.length + again.length === 0)
-      throw new LifeboatError('USAGE', `Incident ${id} has no instance that Lifeboat could start`)
+      throw new LifeboatError('CONFLICT', `Incident ${id} has no instance that Lifeboat could start`)
     const base = { incident: id, host: record.host, actor: `operator:${by}` }
     context.journal.append([
       { kind: 'operator.start', ...base, data: { by, reason, ...known(via) } },

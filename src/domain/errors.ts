@@ -60,7 +60,7 @@ export const errorCodes = {
   JOURNAL_UNAVAILABLE: 'The journal cannot be written, and Lifeboat does nothing that it cannot record',
   JOURNAL_CORRUPT: 'The journal does not verify',
   REPORT_REPEATED: 'The same failure was reported before',
-  CONFLICT: 'What is there stands against it: a name that is taken, or something that is in use',
+  CONFLICT: 'It conflicts with what is so now: it was done already, it is over, or what it needs is taken or in use',
   REPORT_UNWANTED: 'The host is in maintenance: reports about it are refused',
   INVARIANT: 'Internal error: an invariant was violated (please report)',
 } as const

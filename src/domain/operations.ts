@@ -299,7 +299,7 @@ export interface HandOverAnswer {
   standbys: string[]
 }
 
-/** Each act throws LifeboatError: NOT_FOUND for an unknown host or incident, USAGE when it makes no sense now. */
+/** Each act throws LifeboatError: NOT_FOUND for an unknown host or incident, CONFLICT when it makes no sense now. */
 export interface Operations {
   status(): DaemonStatus
   hosts(): HostStatus[]
@@ -351,7 +351,7 @@ export interface Operations {
   /** Ends every maintenance of exactly this scope, a calendar window's present opening too. */
   endMaintenance(order: { by: string; reason: string; scope: Scope; via?: Via }): Promise<void>
   /**
-   * Lets one incident past the brake that holds it. USAGE when the brake does not hold it: a leave given in advance would
+   * Lets one incident past the brake that holds it. CONFLICT when the brake does not hold it: a leave given in advance would
    * let its host through a mass failure that nobody has seen yet.
    */
   override(id: IncidentId, order: { by: string; reason: string; via?: Via }): Promise<void>
@@ -382,7 +382,7 @@ export interface Operations {
   setLogLevel(order: { by: string; level: LogLevel; until: string | null; via?: Via }): Promise<LogLevelState>
   /**
    * Starts the instances that are off since the incident's host came back by itself; those that turn out to be off later, too. Those
-   * that failed are tried again. USAGE where there is none, or it was ordered before.
+   * that failed are tried again. CONFLICT where there is none, or it was ordered before.
    */
   startInstances(id: IncidentId, order: { by: string; reason: string; via?: Via }): Promise<void>
   /** Ends an incident after the writes in flight are reconciled. */

@@ -324,7 +324,7 @@ export interface Review {
   readiness(): Promise<Readiness>
   hostReadiness(host: HostName): HostReadiness
   note(incident: IncidentId, order: { by: string; text: string; via?: Via }): ReviewNote
-  /** Of a closed incident: someone has read it and answers for that. USAGE while it is open, and once someone does. */
+  /** Of a closed incident: someone has read it and answers for that. CONFLICT while it is open, and once someone does. */
   signOff(incident: IncidentId, order: { by: string; text: string; via?: Via }): ReviewNote
   /** Calls with each entry after `seq`, those on record first, until the returned function is called. */
   follow(seq: number, listen: (entry: Entry) => void): () => void

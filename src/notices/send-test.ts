@@ -28,7 +28,7 @@ export async function sendTest(
   }
   const { audience, projects } = rule
   if (audience === 'operator' && asked !== null)
-    throw new LifeboatError('USAGE', `${name} is told of no project: it is a receiver for operators`)
+    throw new LifeboatError('USAGE', `${name} is a receiver for operators: it has no project`)
   const project = audience === 'tenant' ? (asked ?? projects?.[0] ?? 'test') : null
   if (project !== null && asked !== null && projects?.includes(asked) === false)
     throw new LifeboatError('USAGE', `${name} is not told of project ${asked} (it is of: ${projects.join(', ')})`)

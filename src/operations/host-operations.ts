@@ -58,7 +58,7 @@ function disabledFor(host: string, store: IncidentStore): IncidentId | undefined
 }
 
 /**
- * Records what a person says of a host's return; the next poll acts on it. Throws NOT_FOUND for an unknown host, USAGE when there
+ * Records what a person says of a host's return; the next poll acts on it. Throws NOT_FOUND for an unknown host, CONFLICT when there
  * is nothing of ours to take back, or its incident is still open.
  */
 export function orderReturn(
@@ -76,11 +76,11 @@ export function orderReturn(
   if (!store.hasOurFlags(host)) {
     if (monitor.verdict(host) === undefined)
       throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
-    throw new LifeboatError('USAGE', `Nothing of ours is set on ${host}: there is nothing to take back`)
+    throw new LifeboatError('CONFLICT', `Nothing of ours is set on ${host}: there is nothing to take back`)
   }
   if (open !== undefined && !keepOut) {
     const message = `Incident ${open.id} of ${host} is not over: a host returns after its incident (lifeboat incident cancel ${open.id} ends it)`
-    throw new LifeboatError('USAGE', message)
+    throw new LifeboatError('CONFLICT', message)
   }
   const incident = incidentOf(store.returnOf(host))
   journal.append([{ ...returnEntry(order), ...(incident !== undefined && { incident }) }])

@@ -150,17 +150,17 @@ function refuseNeedlessOverride(incident: Incident, brake: Pick<BrakeWatch, 'hol
   const { id, host, process, crashed, override, proof, held } = incident
   if (process !== null)
     throw new LifeboatError(
-      'USAGE',
+      'CONFLICT',
       `Incident ${id} is of ${process} on ${host}, which lives: the brake holds no recovery of it`,
     )
   if (crashed !== null) return refuseNeedlessRestart(incident)
-  if (override !== null) throw new LifeboatError('USAGE', `${override.by} already let incident ${id} past the brake`)
+  if (override !== null) throw new LifeboatError('CONFLICT', `${override.by} already let incident ${id} past the brake`)
   if (proof !== null)
-    throw new LifeboatError('USAGE', `${host} is proven dead: the brake holds incident ${id} no longer`)
+    throw new LifeboatError('CONFLICT', `${host} is proven dead: the brake holds incident ${id} no longer`)
   if (brake.holds(incident) !== null) return
   const instead =
     held === null ? 'it is not held at all' : `it waits for something else (${held.code}: ${held.message})`
-  throw new LifeboatError('USAGE', `Incident ${id} is not held by the brake: ${instead}`)
+  throw new LifeboatError('CONFLICT', `Incident ${id} is not held by the brake: ${instead}`)
 }
 
 /** For each of them a person may allow one more restart. */
@@ -168,11 +168,11 @@ const crashHolds = holdsWith('of-a-crash')
 
 function refuseNeedlessRestart({ id, override, held }: Incident): void {
   if (override !== null)
-    throw new LifeboatError('USAGE', `${override.by} already allowed incident ${id} one more restart`)
+    throw new LifeboatError('CONFLICT', `${override.by} already allowed incident ${id} one more restart`)
   if (crashHolds.has(held?.code)) return
   const instead =
     held === null ? 'it is not held at all' : `it waits for something else (${held.code}: ${held.message})`
-  throw new LifeboatError('USAGE', `Incident ${id} is not held because of earlier crashes: ${instead}`)
+  throw new LifeboatError('CONFLICT', `Incident ${id} is not held because of earlier crashes: ${instead}`)
 }
 
 /** Of one that is over only its end is read: it may have thousands of instances. */
@@ -181,7 +181,7 @@ function openIncident(id: IncidentId, { store, journal }: Pick<OperationsParts, 
   if (incident?.closed === null) return incident
   const [end] = journal.read({ incident: id, kinds: ['incident.closed'], newestFirst: true, limit: 1 })
   if (end?.kind !== 'incident.closed') throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
-  throw new LifeboatError('USAGE', `Incident ${id} is over (${end.data.outcome})`)
+  throw new LifeboatError('CONFLICT', `Incident ${id} is over (${end.data.outcome})`)
 }
 
 /** An order to an incident that is being ended would be written down and never carried out, and an end needs no second one. */
@@ -189,7 +189,7 @@ function notCancelled(incident: Incident): Incident {
   const { id, cancelled } = incident
   if (cancelled === null) return incident
   const message = `Incident ${id} is being cancelled (by ${cancelled.by}: ${cancelled.reason}); wait until it is closed, then give the order again`
-  throw new LifeboatError('USAGE', message)
+  throw new LifeboatError('CONFLICT', message)
 }
 
 function statusOf(parts: OperationsParts): DaemonStatus {

@@ -103,7 +103,7 @@ function mustBeInForce(kind: OrderKind, scope: Scope, orders: Orders): void {
   const which = others.length === 0 ? 'none is' : `in force: ${others.map((one) => scopeText(one.scope)).join(', ')}`
   const planned = kind === 'maintenance' ? orders.planned().filter((one) => sameScope(one.scope, scope)) : []
   const later = planned.map((one) => `; ${plannedText(one)} is still to begin: withdraw it`).join('')
-  throw new LifeboatError('USAGE', `No ${kind} of ${scopeText(scope)} is in force (${which})${later}`)
+  throw new LifeboatError('CONFLICT', `No ${kind} of ${scopeText(scope)} is in force (${which})${later}`)
 }
 
 /** Throws CONFLICT for one that has begun, NOT_FOUND for one that nothing is known of. */

@@ -22,7 +22,7 @@ export function noteActs(journal: Pick<Journal, 'read' | 'append'>): Acts {
       kind === 'review.signed-off' &&
       journal.read({ incident: id, kinds: ['incident.closed'], limit: 1 }).length === 0
     )
-      throw new LifeboatError('USAGE', `Incident ${id} is not over yet: sign it off when it is`)
+      throw new LifeboatError('CONFLICT', `Incident ${id} is not over yet: sign it off when it is`)
     if (kind === 'review.signed-off') notSignedOff(journal, id)
     const { by, text } = order
     const entry: NewEntry = {
@@ -47,5 +47,5 @@ function notSignedOff(journal: Pick<Journal, 'read'>, id: IncidentId): void {
   const [signed] = journal.read({ incident: id, kinds: ['review.signed-off'], newestFirst: true, limit: 1 })
   if (signed?.kind !== 'review.signed-off') return
   const message = `${signed.data.by} already signed incident ${id} off, at ${signed.at}; add a note to what was said: lifeboat incident note ${id} "what you found"`
-  throw new LifeboatError('USAGE', message)
+  throw new LifeboatError('CONFLICT', message)
 }

@@ -42,6 +42,7 @@ describe('fields', () => {
       ok: 0,
       failed: 1,
       usage: 2,
+      conflict: 3,
       daemonDown: 69,
       journal: 74,
       notActive: 75,

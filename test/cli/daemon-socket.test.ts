@@ -220,6 +220,16 @@ describe('beside a running daemon', () => {
     expect(short.out).toBe(out)
   })
 
+  it('what is over or done already is a conflict, and no slip: a script can tell a race from a typo', async () => {
+    const over = (): Promise<never> => Promise.reject(new LifeboatError('CONFLICT', 'Incident i-1 is over (done)'))
+    await withDaemon({ cancel: over, endMaintenance: over })
+    for (const argv of [
+      ['incident', 'cancel', 'i-1', '--reason', 'x'],
+      ['maintenance', 'end', '--cloud', '--reason', 'x'],
+    ])
+      expect(await lifeboat(argv)).toMatchObject({ exit: 3, err: 'lifeboat: Incident i-1 is over (done) [CONFLICT]\n' })
+  })
+
   it('a time that the daemon refuses is a slip, said in its words', async () => {
     await withDaemon({
       planMaintenance: () => Promise.reject(new LifeboatError('USAGE', '"tomorrow" is no time; allowed are …')),

@@ -104,7 +104,7 @@ describe('journal move', () => {
       { moveJournal: (config, order) => moveJournal(config, order, { env: cloud, clock: systemClock }) },
       { config: `state_dir: ${directory}\n${sharing}`, env: { SHARED: 'x' } },
     )
-    expect([exit, err]).toEqual([1, expect.stringContaining('[CONFLICT]')])
+    expect([exit, err]).toEqual([3, expect.stringContaining('[CONFLICT]')])
     expect(readdirSync(directory)).toEqual([])
   })
 })

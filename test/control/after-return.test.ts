@@ -61,7 +61,7 @@ it(
     await expect(asked('nobody')).rejects.toMatchObject({ code: 'NOT_FOUND' })
     const review = await back(world)
     await world.until(() => review().watched?.to === 'known')
-    await expect(asked(review().id)).rejects.toMatchObject({ code: 'USAGE' })
+    await expect(asked(review().id)).rejects.toMatchObject({ code: 'CONFLICT' })
   }),
 )
 

@@ -58,7 +58,7 @@ describe('an override', () => {
   const refused = async (scene: Scene, host: string, message: string | RegExp): Promise<void> => {
     const before = scene.journal.read({ kinds: ['operator.override'] }).length
     await expect((async () => operationsOf(scene).override(`i-${host}`, ann))()).rejects.toMatchObject({
-      code: 'USAGE',
+      code: 'CONFLICT',
       message: typeof message === 'string' ? expect.stringContaining(message) : expect.stringMatching(message),
     })
     expect(scene.journal.read({ kinds: ['operator.override'] })).toHaveLength(before)

@@ -43,7 +43,7 @@ it(
     for (const order of ['cancel', 'override']) {
       const payload = { by: 'ann', reason: 'too late' }
       const refused = await clock.run(server.inject({ method: 'POST', url: `/v1/incidents/${id}/${order}`, payload }))
-      expect([refused.statusCode, refused.json().error.message]).toEqual([400, `Incident ${id} is over (done)`])
+      expect([refused.statusCode, refused.json().error.message]).toEqual([409, `Incident ${id} is over (done)`])
     }
     expect(lengths).toEqual([1, 1])
     await server.close()

@@ -48,7 +48,7 @@ it.each(['root', 'Lifeboat', '', '42'])('%j is no person, and is told what to ty
 
 it('an incident that is being cancelled takes neither an attestation, an override nor a second cancel', async () => {
   const { written, it: asking } = operations({ cancelled: { by: 'bob', reason: 'false alarm' } })
-  const refused = { code: 'USAGE', message: expect.stringContaining('is being cancelled (by bob: false alarm)') }
+  const refused = { code: 'CONFLICT', message: expect.stringContaining('is being cancelled (by bob: false alarm)') }
   await expect(asked(() => asking.recover(order))).rejects.toMatchObject(refused)
   await expect(asked(() => asking.override('i-1', { by: 'ann', reason: 'go' }))).rejects.toMatchObject(refused)
   await expect(asked(() => asking.cancel('i-1', { by: 'ann', reason: 'end' }))).rejects.toMatchObject(refused)

@@ -60,7 +60,7 @@ describe('several orders at once', () => {
       await rig.acts.pause({ ...ann, scope: host('h') })
       const end = async (): Promise<void> => rig.acts.resume(ann)
       await expect(end()).rejects.toMatchObject({
-        code: 'USAGE',
+        code: 'CONFLICT',
         message: 'No pause of the whole cloud is in force (in force: host h)',
       })
       const other = async (): Promise<void> => rig.acts.endMaintenance({ ...ann, scope: host('h') })

@@ -83,7 +83,7 @@ it(
     expect(signedOff()).toMatchObject({ by: 'ann' })
     expect(() => daemon.review.signOff(id, { by: 'bob', text: 'me too' })).toThrow(
       expect.objectContaining({
-        code: 'USAGE',
+        code: 'CONFLICT',
         message: expect.stringMatching(
           `^ann already signed incident ${id} off, at 20.*Z; add a note .*incident note ${id} "`,
         ),
