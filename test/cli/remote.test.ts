@@ -104,6 +104,7 @@ const asking: Record<string, string[]> = {
   'brake override': ['brake', 'override', 'domain:a', ...reason],
   'maintenance start': ['maintenance', 'start', '--cloud', ...reason],
   'maintenance end': ['maintenance', 'end', '--cloud', ...reason],
+  'maintenance withdraw': ['maintenance', 'withdraw', '7', ...reason],
   'maintenance list': ['maintenance', 'list'],
   reload: ['reload', ...reason],
   'log-level': ['log-level', 'debug'],
