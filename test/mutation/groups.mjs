@@ -61,7 +61,7 @@ const groups = {
     files('control', 'brake-facts').concat(files('orders', 'order-holds')),
     tests('control', 'brake-watch').concat(tests('orders', 'order-holds')),
   ],
-  'shared-journal': [files('journal/shared', 'lease shipper tenure'), tests('journal/shared', 'lease shipper tenure')],
+  'shared-journal': [files('journal/shared', 'lease shipper'), tests('journal/shared', 'lease shipper')],
   documents: [
     files('engine', 'compiled document expectations workflow').concat(files('formats', 'duration yaml-path')),
     tests('engine', 'mistakes workflow expectations planner').concat(tests('formats', 'duration yaml-source'), loads),

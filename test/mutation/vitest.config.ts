@@ -18,7 +18,7 @@ export default defineConfig({
       'test/formats/*.test.ts',
       'test/control/brake-watch.test.ts',
       'test/orders/order-holds.test.ts',
-      'test/journal/shared/{lease,shipper,tenure}.test.ts',
+      'test/journal/shared/{lease,shipper}.test.ts',
     ],
     exclude: [
       'test/**/*.property.test.ts',

@@ -144,6 +144,7 @@ describe('a lease', () => {
     const taken = lease()
     answer = () => after(leaseMs + 500, true)
     await clock.run(taken.renew())
+    await clock.advance(leaseMs)
     expect([taken.held(), heard]).toEqual([false, [`lapsed at ${leaseMs}`]])
   })
 

@@ -165,6 +165,19 @@ describe('whoever waits', () => {
     expect(await isDurable(second)).toBe(false)
   })
 
+  it('is told as each statement ends, the earlier one first', async () => {
+    const one = shipper()
+    answers = ['inserted', () => new Promise((resolve) => clock.after(500, () => resolve('inserted')))]
+    add(one, 1)
+    const first = one.durable()
+    await Promise.resolve()
+    await Promise.resolve()
+    add(one, 1)
+    const second = one.durable()
+    expect([await isDurable(first, 100), await isDurable(second, 100)]).toEqual([true, false])
+    expect(await isDurable(second, 400)).toBe(true)
+  })
+
   it('waits for ever once another daemon wrote on', async () => {
     const one = shipper()
     answers = ['taken']
