@@ -1,5 +1,5 @@
 /** Maintenance: what is in force, what is planned, when the calendar opens next, and what stands against it. */
-import { useCallback } from 'preact/hooks'
+import { useCallback, useState } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
 import { localText } from '../../domain/local-time.ts'
 import type { MaintenanceConflict, MaintenanceView, WindowView } from '../../domain/maintenance-view.ts'
@@ -8,7 +8,7 @@ import { scopeText, type Order, type PlannedOrder } from '../../domain/order.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
-import { ActButton } from '../parts/act.tsx'
+import { ActButton, ActDialog, type Act } from '../parts/act.tsx'
 import { planMaintenance, endOrder, withdraw } from '../parts/maintenance-acts.tsx'
 import { orderKey } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
@@ -20,6 +20,8 @@ import { counted } from '../words/count.ts'
 
 export function MaintenancePage() {
   useTitle('Maintenance')
+  // Here and not in its row: the row may go, because its time has come, while someone writes in the dialog.
+  const [asked, ask] = useState<Act | null>(null)
   const view = useResource<MaintenanceView>(paths.maintenance)
   const hosts = useResource<HostStatus[]>(paths.hosts)
   const { reload } = view
@@ -49,14 +51,20 @@ export function MaintenancePage() {
         {(value) => (
           <>
             <Conflicts view={value} />
-            <InForce orders={value.inForce} onDone={onDone} />
-            <Planned view={value} onDone={onDone} />
+            <InForce orders={value.inForce} onDone={onDone} onAsk={ask} />
+            <Planned view={value} onDone={onDone} onAsk={ask} />
             <Calendar windows={value.windows} />
           </>
         )}
       </Loaded>
+      {asked !== null && <ActDialog act={asked} onClose={() => ask(null)} onDone={onDone} />}
     </>
   )
+}
+
+interface Asking {
+  onDone: () => void
+  onAsk: (act: Act) => void
 }
 
 function Conflicts({ view: { conflicts } }: { view: MaintenanceView }) {
@@ -85,7 +93,7 @@ function conflictTitle({ code, host, segment }: MaintenanceConflict): string {
   return code === 'OPEN_INCIDENT' ? `An incident of ${host} is open` : `All of ${segment} at once`
 }
 
-function InForce({ orders, onDone }: { orders: readonly Order[]; onDone: () => void }) {
+function InForce({ orders, onDone, onAsk }: Asking & { orders: readonly Order[] }) {
   return (
     <Section id="now" title="In force" note={counted(orders.length, 'order')}>
       {orders.length === 0 ? (
@@ -109,7 +117,7 @@ function InForce({ orders, onDone }: { orders: readonly Order[]; onDone: () => v
                 <span class="under">{order.by}</span>
               </Cell>
               <Cell>
-                <ActButton act={endOrder(order)} onDone={onDone} />
+                <ActButton act={endOrder(order)} onDone={onDone} onAsk={onAsk} />
               </Cell>
             </Row>
           ))}
@@ -119,7 +127,7 @@ function InForce({ orders, onDone }: { orders: readonly Order[]; onDone: () => v
   )
 }
 
-function Planned({ view: { planned, timezone }, onDone }: { view: MaintenanceView; onDone: () => void }) {
+function Planned({ view: { planned, timezone }, onDone, onAsk }: Asking & { view: MaintenanceView }) {
   return (
     <Section id="planned" title="Planned" note={counted(planned.length, 'plan')}>
       {planned.length === 0 ? (
@@ -127,7 +135,7 @@ function Planned({ view: { planned, timezone }, onDone }: { view: MaintenanceVie
       ) : (
         <TitledTable caption="Planned maintenance" titles={['Of', 'Plan', 'Begins', 'Ends', 'Why', 'Act']}>
           {planned.map((order) => (
-            <PlannedRow key={order.plan} order={order} timezone={timezone} onDone={onDone} />
+            <PlannedRow key={order.plan} order={order} timezone={timezone} onDone={onDone} onAsk={onAsk} />
           ))}
         </TitledTable>
       )}
@@ -135,7 +143,7 @@ function Planned({ view: { planned, timezone }, onDone }: { view: MaintenanceVie
   )
 }
 
-function PlannedRow({ order, timezone, onDone }: { order: PlannedOrder; timezone: string; onDone: () => void }) {
+function PlannedRow({ order, timezone, onDone, onAsk }: Asking & { order: PlannedOrder; timezone: string }) {
   const { plan, scope, from, until, reason, by } = order
   return (
     <Row>
@@ -157,7 +165,7 @@ function PlannedRow({ order, timezone, onDone }: { order: PlannedOrder; timezone
         <span class="under">{by}</span>
       </Cell>
       <Cell>
-        <ActButton act={withdraw(order)} onDone={onDone} />
+        <ActButton act={withdraw(order)} onDone={onDone} onAsk={onAsk} />
       </Cell>
     </Row>
   )

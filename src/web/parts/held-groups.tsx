@@ -1,12 +1,15 @@
 /** What the brake holds: one card for each failure, with what is behind it and one act for all of it. */
+import { useState } from 'preact/hooks'
 import type { CountedGroup } from '../../domain/brake.ts'
 import { paths } from '../api/paths.ts'
 import { link } from '../router.ts'
 import { counted, number } from '../words/count.ts'
-import { ActButton, type Act } from './act.tsx'
+import { ActButton, ActDialog, type Act } from './act.tsx'
 import { Time } from './text.tsx'
 
 export function HeldGroups({ groups, onDone }: { groups: readonly CountedGroup[]; onDone: () => void }) {
+  // Here and not in its card: the card goes when the brake opens, perhaps while someone writes in the dialog.
+  const [asked, ask] = useState<Act | null>(null)
   return (
     <>
       {groups.map((group) => (
@@ -29,9 +32,10 @@ export function HeldGroups({ groups, onDone }: { groups: readonly CountedGroup[]
               </li>
             ))}
           </ul>
-          <ActButton act={overrideAll(group)} onDone={onDone} />
+          <ActButton act={overrideAll(group)} onDone={onDone} onAsk={ask} />
         </section>
       ))}
+      {asked !== null && <ActDialog act={asked} onClose={() => ask(null)} onDone={onDone} />}
     </>
   )
 }
