@@ -35,6 +35,8 @@ export interface Rules {
   maintenanceWindows?: readonly MaintenanceWindow[]
   /** Default: nobody is told of anything. */
   notices?: { rules: NoticeRules; deliver: ReadonlyMap<string, Deliver> }
+  /** Where people find the pages. Default: nobody said. */
+  pages?: string | null
 }
 
 export class RulesInForce {

@@ -55,5 +55,6 @@ export function rulesOf(config: Config, adapters: Adapters, workflow: Workflow):
     },
     maintenanceWindows: config.maintenanceWindows,
     notices: { rules: noticeRules(config), deliver: adapters.receivers },
+    pages: config.notices.link,
   }
 }

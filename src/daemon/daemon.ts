@@ -348,6 +348,7 @@ export class Daemon {
       monitor: this.monitor,
       settings: rules.executorSettings,
       receivers,
+      pages: () => rules.now.pages ?? null,
     })
   }
 

@@ -263,6 +263,15 @@ export interface SegmentStatus {
   rules: Segment
 }
 
+/** What an incident is exported as. */
+export const reportFormats = {
+  'post-mortem': 'One page for those who were not there',
+  markdown: 'Everything, for people',
+  json: 'The entries as JSON lines with their hashes',
+} as const
+
+export type ReportFormat = keyof typeof reportFormats
+
 /** Long work: reading a host's instances takes Nova seconds. Asked for, then looked at until it is done. */
 export interface PlanRun {
   id: string
@@ -314,8 +323,8 @@ export interface Review {
   notices(filter: NoticeFilter): ReceiverNotices[]
   journal(query: JournalQuery): JournalPage
   verify(): Promise<ChainProof>
-  /** Pieces of a report for people, or of JSON lines with the hashes. The daemon's own work goes on between them. */
-  report(incident: IncidentId, format: 'markdown' | 'json'): AsyncIterable<string>
+  /** Its pieces. The daemon's own work goes on between them. */
+  report(incident: IncidentId, format: ReportFormat): AsyncIterable<string>
   startPlan(host: HostName): PlanRun
   /** The plan when it is made or failed, or as far as it is after `withinMs`. */
   finishedPlan(id: string, withinMs: number): Promise<PlanRun>

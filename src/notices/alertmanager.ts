@@ -6,7 +6,8 @@ import type { Clock } from '../domain/clock.ts'
 import { noticeSeverities, type Notice, type NoticeAlert, type NoticeSeverity } from '../domain/notice.ts'
 import type { Deliver, Ended } from './delivery.ts'
 import type { Post } from './post.ts'
-import { linkTo, worded, type Setting, type Texts } from './texts.ts'
+import { linkTo } from '../domain/page-link.ts'
+import { worded, type Setting, type Texts } from './texts.ts'
 
 /** Renewals within the time after which an alert ends by itself. Fewer: one that is lost ends the alert; more: load. */
 const renewals = 4

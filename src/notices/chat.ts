@@ -2,7 +2,8 @@
 import type { Notice, NoticeSeverity } from '../domain/notice.ts'
 import type { Deliver } from './delivery.ts'
 import type { Post } from './post.ts'
-import { linkTo, worded, type Setting, type Texts } from './texts.ts'
+import { linkTo } from '../domain/page-link.ts'
+import { worded, type Setting, type Texts } from './texts.ts'
 
 /** Longer texts are cut off by Mattermost (16,383) and refused by Slack (40,000). As it is sent: a name may be all entities. */
 const longestText = 12_000

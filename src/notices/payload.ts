@@ -1,7 +1,8 @@
 /** The JSON that webhooks get: its fields are a contract (docs/notices.md). Adding is allowed, changing and taking away is not. */
 import type { Notice, NoticedInstance } from '../domain/notice.ts'
 import { dedupKey } from './alerts.ts'
-import { linkTo, worded, type Setting, type Texts } from './texts.ts'
+import { linkTo } from '../domain/page-link.ts'
+import { worded, type Setting, type Texts } from './texts.ts'
 
 /** What a body may weigh. A notice of 1,000 instances with long names is some 200 kB; more is refused by many receivers. */
 export const largestBody = 256 * 1024

@@ -2,6 +2,7 @@
  * The words of notices: English here, and any language in a file (docs/notices.md). Templates with {name}; what a tenant
  * reads is made of its own instances only, whatever a template asks for.
  */
+import { linkTo } from '../domain/page-link.ts'
 import { noticeTopics, type Notice, type NoticedState, type NoticeTopic } from '../domain/notice.ts'
 import { filledIn, variablesIn } from '../domain/template.ts'
 
@@ -152,17 +153,6 @@ function hostsIn(held: Notice['held']): string {
 /** On a line of its own. */
 function linkLine(address: string | null): string {
   return address === null ? '' : `\n\n${address}`
-}
-
-/**
- * The page that tells more: the incident's, before there is one the host's, and of what concerns the whole cloud the overview.
- * Null where no link is configured.
- */
-export function linkTo(link: string | null, { incident, host }: Pick<Notice, 'incident' | 'host'>): string | null {
-  if (link === null) return null
-  const pages = link.replace(/\/+$/, '')
-  if (incident !== null) return `${pages}/incidents/${encodeURIComponent(incident)}`
-  return host === null ? `${pages}/` : `${pages}/hosts/${encodeURIComponent(host)}`
 }
 
 /** Nothing here may name the host: an incident's id has its name in it, too. */

@@ -8,13 +8,14 @@ import type { InstanceId } from '../domain/instance.ts'
 import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { PeriodReport } from '../domain/period-report.ts'
 import type { Readiness } from '../domain/readiness.ts'
-import type { Advice, FoundInstance, InstanceHistory } from '../domain/review.ts'
+import type { Advice, FoundInstance, InstanceHistory, ReportFormat } from '../domain/review.ts'
 import { applyToReturns, incidentOf, returnEntryKinds, type ReturnRecord } from '../domain/return-record.ts'
 import { exportLines } from '../journal/export.ts'
 import type { IncidentLine } from '../journal/listing.ts'
 import { openJournalReader, type JournalView } from '../journal/reader.ts'
 import { periodKinds, periodReport } from './period-report.ts'
 import { periodText } from './period-report-text.ts'
+import { postMortem } from './post-mortem.ts'
 import { incidentReport } from './report.ts'
 import { lineOf } from '../domain/text/entry-sentence.ts'
 import { incidentDetail, incidentSummary } from './incident-views.ts'
@@ -44,8 +45,8 @@ export interface JournalAccess extends JournalReader {
   periodText(report: PeriodReport): string
   /** The entry as one sentence; null when its kind says it all. */
   sentence(entry: Entry): string | null
-  /** The pieces of an export, in order: JSON lines with the hashes, or a report for people. Null: the whole journal. */
-  export(format: 'json' | 'markdown', incident: IncidentId | null): Iterable<string>
+  /** The pieces of an export, in order. Null: the whole journal. */
+  export(format: ReportFormat, incident: IncidentId | null): Iterable<string>
 }
 
 /** What says how far fencing has come. Few, however many instances there are. */
@@ -58,14 +59,24 @@ function fencingOf(journal: JournalReader, { id, closedAt }: IncidentLine): stri
   return incident === undefined ? null : incidentSummary(incident).fencing
 }
 
+/** Of the configuration in force. */
+export interface JournalAccessSettings extends FenceRetry {
+  /** Missing: nobody said where the pages are. */
+  notices?: { link: string | null }
+}
+
 /** Throws JOURNAL_UNAVAILABLE when there is no journal at `path`. */
-export function openJournalAccess(path: string, retry: FenceRetry): JournalAccess {
+export function openJournalAccess(path: string, settings: JournalAccessSettings): JournalAccess {
   const reader = openJournalReader(path)
   const entriesOf = (id: string): ReturnType<typeof reader.read> => {
     const entries = reader.read({ incident: id })
     if (entries.length === 0) throw noIncident(id, reader)
     return entries
   }
+  const reportOf = (id: string, format: 'markdown' | 'post-mortem'): string =>
+    format === 'markdown'
+      ? incidentReport(id, entriesOf(id))
+      : postMortem(id, entriesOf(id), { retry: settings, pages: settings.notices?.link ?? null })
   // The one looked at last: one of thousands of instances is not read twice for one page.
   let known: IncidentRecord | null = null
   const recordOf = (id: string): IncidentRecord => {
@@ -103,7 +114,7 @@ export function openJournalAccess(path: string, retry: FenceRetry): JournalAcces
     incident: (id) => incidentDetail(recordOf(id)),
     advice: (id) => {
       const record = recordOf(id)
-      return adviceFor(record.incident, returnAfter(reader, record.incident), record.signOff !== null, retry)
+      return adviceFor(record.incident, returnAfter(reader, record.incident), record.signOff !== null, settings)
     },
     period: ({ from, to }, readiness) =>
       periodReport({
@@ -120,7 +131,7 @@ export function openJournalAccess(path: string, retry: FenceRetry): JournalAcces
         for (const { id } of incident === null
           ? reader.incidents({ limit: 1_000_000 }).toReversed()
           : [{ id: incident }])
-          yield `${incidentReport(id, entriesOf(id))}\n`
+          yield `${reportOf(id, format)}\n`
     },
   }
 }

@@ -9,6 +9,7 @@ import { incidentPhases } from '../domain/incident-phases.ts'
 import { verdictKinds } from '../domain/verdict.ts'
 import { instancesPart } from './report-instances.ts'
 import { bullets, oneLine, table, time } from './markdown.ts'
+import { proofLines } from './proof-lines.ts'
 import { lineOf } from '../domain/text/entry-sentence.ts'
 import { between, later } from '../domain/text/span.ts'
 
@@ -119,20 +120,8 @@ function fencingPart(incident: Incident, entries: Entry[]): string {
   const attempts = entries.flatMap((entry) =>
     entry.kind === 'fence.attempt' ? [[time(entry.at), entry.data.method, entry.data.phase, entry.data.message]] : [],
   )
-  const lines: string[] = []
-  const { proof, revoked, attestation, ourFlags } = incident
-  if (revoked !== null)
-    lines.push(
-      `Proof: **${revoked.strength}** by ${oneLine(revoked.method)}, at ${time(revoked.provenAt)}. **Revoked** at ${time(revoked.at)}: ${oneLine(revoked.message)}. What was evacuated by then stays evacuated.`,
-    )
-  if (proof === null && revoked === null)
-    lines.push('**No proof of death is on record**: nothing may have been evacuated.')
-  if (proof !== null) {
-    const stated = proof.statedBy === null ? '' : `, stated by ${oneLine(proof.statedBy)}`
-    lines.push(`Proof: **${proof.strength}** by ${oneLine(proof.method)}${stated}, at ${time(proof.provenAt)}.`)
-    for (const reading of proof.evidence) lines.push(`Read: ${oneLine(reading)}`)
-  }
-  if (attestation !== null) lines.push(`${oneLine(attestation.by)} stated: ${oneLine(attestation.statement)}`)
+  const lines = proofLines(incident)
+  const { ourFlags } = incident
   if (ourFlags !== null) {
     const { forcedDown, status, disabledReason } = ourFlags.before
     const reason = disabledReason === null ? '' : ` (${oneLine(disabledReason)})`

@@ -12,8 +12,17 @@ import { sleep } from '../domain/clock.ts'
 import type { HostReturnDetail, TryAgain } from '../domain/operations.ts'
 import type { ReceiverHealth } from '../domain/notice.ts'
 import type { HostPlan } from '../domain/plan.ts'
-import type { ChainProof, IncidentReview, RecoveryLine, Review, SegmentStatus, VerdictLine } from '../domain/review.ts'
+import type {
+  ChainProof,
+  IncidentReview,
+  RecoveryLine,
+  ReportFormat,
+  Review,
+  SegmentStatus,
+  VerdictLine,
+} from '../domain/review.ts'
 import { exportLine } from '../journal/export.ts'
+import { postMortem } from './post-mortem.ts'
 import { incidentReportParts } from './report.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { IncidentStore } from '../control/incident-store.ts'
@@ -50,6 +59,8 @@ export interface ReviewParts {
   records: IncidentRecords
   monitor: Pick<Monitor, 'segments'> & ReadinessParts['monitor']
   settings: FenceRetry
+  /** Where people find the pages as of now; null: nobody said. */
+  pages: () => string | null
   /** What could be tried again as of now. */
   again: (incident: Incident) => TryAgain | null
   /** How each receiver of notices stands. */
@@ -215,9 +226,9 @@ async function walk({ clock, journal }: ReviewParts): Promise<ChainProof> {
 const pieceSize = 250
 
 async function* report(
-  { clock, journal }: Pick<ReviewParts, 'clock' | 'journal'>,
+  { clock, journal, settings, pages }: Pick<ReviewParts, 'clock' | 'journal' | 'settings' | 'pages'>,
   id: IncidentId,
-  format: 'markdown' | 'json',
+  format: ReportFormat,
 ): AsyncGenerator<string> {
   const entries: Entry[] = []
   for (let after = 0; ; await sleep(clock, 0)) {
@@ -229,6 +240,10 @@ async function* report(
     if (piece.length < pieceSize) break
   }
   if (format === 'json') return
+  if (format === 'post-mortem') {
+    yield postMortem(id, entries, { retry: settings, pages: pages() })
+    return
+  }
   for (const part of incidentReportParts(id, entries)) {
     yield part
     await sleep(clock, 0)

@@ -30,7 +30,7 @@ describe('usage errors end with 2, say one line, and print nothing on stdout', (
       ['incident', 'list', '-c', 'Hots'],
       /^lifeboat: there is no column "Hots" here\n {2}columns: ID, Host/,
     ],
-    ['a journal as a table', ['journal', 'export', '-f', 'table'], /formats: json, markdown/],
+    ['a journal as a table', ['journal', 'export', '-f', 'table'], /formats: post-mortem, markdown, json/],
     ['a limit that is no number', ['incident', 'list', '--limit', 'many'], /whole number/],
     [
       'a time that ends before it begins',
@@ -330,7 +330,7 @@ describe('incident', () => {
 })
 
 describe('journal export', () => {
-  it.each(['json', 'markdown'])(
+  it.each(['json', 'markdown', 'post-mortem'])(
     'of an incident that there is not is no empty %s file, but a failure',
     async (format) => {
       const file = configFile('')

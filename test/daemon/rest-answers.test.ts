@@ -98,6 +98,11 @@ it(
       'text/markdown; charset=utf-8',
       expect.stringContaining('# Incident'),
     ])
+    const page = await clock.run(server.inject(`/v1/incidents/${id}/report?format=post-mortem`))
+    expect([page.headers['content-disposition'], page.body]).toEqual([
+      `attachment; filename="post-mortem-${id}.md"`,
+      expect.stringContaining('# Post-mortem: cmp01 failed'),
+    ])
     const lines = await clock.run(server.inject(`/v1/incidents/${id}/report?format=json`))
     expect(lines.body.trim().split('\n')).toHaveLength(world.journal.read({ incident: id }).length)
     expect((await server.inject('/v1/incidents/none/report')).statusCode).toBe(404)

@@ -173,13 +173,20 @@ describe('the page of an incident answers alone', () => {
     for (const name of ['hsm', 'web-1', 'worker-7']) expect([...seen]).toContain(name)
   })
 
-  it('is exported, as Markdown for people and as JSON with the hashes', async () => {
+  it('is exported: a page for those who were not there, everything as Markdown, and JSON with the hashes', async () => {
     for (const [format, wanted] of [
-      ['Markdown', /cmp01/],
+      ['Post-mortem', /^# Post-mortem: cmp01 failed/],
+      ['Full Markdown', /^# Incident .*cmp01/],
       ['JSON', /"hash"/],
     ] as const) {
+      await page.locator('.menu > summary').click()
+      expect(await violationsOf(page)).toEqual([])
       expect(await stage.turns(downloaded(format))).toMatch(wanted)
+      expect(await page.locator('.menu').getAttribute('open')).toBe(null)
     }
+    await page.locator('.menu > summary').click()
+    await page.keyboard.press('Escape')
+    expect(await focused()).toMatch(/^Export/)
   })
 
   async function downloaded(link: string): Promise<string> {

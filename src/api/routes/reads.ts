@@ -142,7 +142,8 @@ function incidentReads(server: RestServer, { operations, review, clock, observer
     }),
     async ({ id, params, query }, reply) => {
       const [type, end] = query.format === 'json' ? ['application/jsonl', 'jsonl'] : ['text/markdown', 'md']
-      const file = `incident-${params.id.replace(/[^\w.-]/g, '_')}.${end}`
+      const what = query.format === 'post-mortem' ? 'post-mortem' : 'incident'
+      const file = `${what}-${params.id.replace(/[^\w.-]/g, '_')}.${end}`
       // Its reader only sees that it breaks off.
       const onBreak = (thrown: unknown): void => {
         const message = `The report of ${params.id} broke off`

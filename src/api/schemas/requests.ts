@@ -1,6 +1,7 @@
 /** What requests may hold: paths, queries and bodies. Unknown keys are refused: a mistyped one must not be ignored. */
 import { z } from 'zod'
 import { noticeStates, type NoticeState } from '../../domain/notice-record.ts'
+import { reportFormats, type ReportFormat } from '../../domain/review.ts'
 import { longestId } from '../server.ts'
 
 /** Spaces without width and fillers are no reason, and no name: nobody would see that there is none. */
@@ -61,9 +62,13 @@ export const recoveryQuery = z.strictObject({
 })
 export const reportQuery = z.strictObject({
   format: z
-    .enum(['markdown', 'json'])
+    .enum(Object.keys(reportFormats) as ReportFormat[])
     .default('markdown')
-    .describe('For people, or entries as JSON lines with their hashes'),
+    .describe(
+      Object.entries(reportFormats)
+        .map(([format, means]) => `${format}: ${means}`)
+        .join('. '),
+    ),
 })
 export const journalQuery = z.strictObject({
   incident: identifier.optional(),

@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander'
 import type { Entry } from '../../domain/entry.ts'
 import type { EntryFilter, VerifiedChain } from '../../domain/journal.ts'
+import { reportFormats, type ReportFormat } from '../../domain/review.ts'
 import type { JournalAccess } from '../../review/journal-access.ts'
 import { prints } from '../described.ts'
 import { CliFailure } from '../exit-codes.ts'
@@ -15,6 +16,10 @@ import { kind, moment } from './journal-filter.ts'
 import { addSharedJournalCommands } from './shared-journal.ts'
 import { instanceId, offered } from './instances.ts'
 import { wholeNumber } from './whole-number.ts'
+
+function isReportFormat(format: string): format is ReportFormat {
+  return format in reportFormats
+}
 
 type ReadEntry = Entry & { sentence: string | null }
 
@@ -125,13 +130,15 @@ export function addJournalCommands(program: Command, session: Session): void {
   journal
     .command('export')
     .description(
-      'export the journal or one incident: --format json (one entry a line, with hashes) or markdown (a report)',
+      'export the journal or one incident: --format json (one entry a line, with hashes), markdown (a report) or post-mortem (one page of it)',
     )
     .argument('[incident]')
     .action((incident?: string) => {
       const format = session.namedFormat() ?? 'json'
-      if (format !== 'json' && format !== 'markdown')
-        throw new CliFailure('usage', `the journal cannot be exported as "${format}"`, ['formats: json, markdown'])
+      if (!isReportFormat(format))
+        throw new CliFailure('usage', `the journal cannot be exported as "${format}"`, [
+          `formats: ${Object.keys(reportFormats).join(', ')}`,
+        ])
       session.withJournal((open) => {
         for (const piece of open.export(format, incident ?? null)) session.terminal.stdout(piece)
       })

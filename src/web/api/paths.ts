@@ -1,4 +1,6 @@
 /** Where the daemon serves what. The only place that knows its routes. */
+import type { ReportFormat } from '../../domain/review.ts'
+
 const part = encodeURIComponent
 
 export const paths = {
@@ -23,7 +25,7 @@ export const paths = {
     `/v1/incidents/${part(id)}/${act}`,
   instanceRecord: (id: string): string => `/v1/instances/${part(id)}/record`,
   search: (text: string): string => `/v1/search?q=${part(text)}`,
-  report: (id: string, format: 'markdown' | 'json'): string => `/v1/incidents/${part(id)}/report?format=${format}`,
+  report: (id: string, format: ReportFormat): string => `/v1/incidents/${part(id)}/report?format=${format}`,
   recover: '/v1/recover',
   pause: '/v1/pause',
   resume: '/v1/resume',

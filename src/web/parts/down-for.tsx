@@ -1,14 +1,10 @@
 /** How long an instance was down: from its host's last heartbeat until Nova showed it running. */
+import { downMs } from '../../domain/down-time.ts'
 import type { InstanceLine } from '../../domain/review.ts'
 import { span } from '../../domain/text/span.ts'
 import { useNow } from './ticker.ts'
 
 type Down = Pick<InstanceLine, 'downSince' | 'upAt' | 'outcome' | 'wanted'>
-
-/** Null: it did not run before, nobody saw it alive, or it is not back. */
-export function downMs({ downSince, upAt }: Down): number | null {
-  return downSince === null || upAt === null ? null : Date.parse(upAt) - Date.parse(downSince)
-}
 
 export function DownFor({ line, mode }: { line: Down; mode: 'observe' | 'armed' }) {
   const down = downMs(line)

@@ -9,7 +9,8 @@ import { go, link, usePlace, withQuery } from '../../router.ts'
 import { counted, matches, number } from '../../words/count.ts'
 import { endOf, endOrder, ends, groupsOf, isFine, type End, type Group } from './ends.ts'
 import { UnderWay } from './under-way.tsx'
-import { DownFor, downMs } from '../../parts/down-for.tsx'
+import { DownFor } from '../../parts/down-for.tsx'
+import { downMs } from '../../../domain/down-time.ts'
 import { landingText, searchText, whyOf } from './words.ts'
 
 const collator = new Intl.Collator(undefined, { numeric: true })

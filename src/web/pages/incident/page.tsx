@@ -17,6 +17,7 @@ import { Instances } from './instances.tsx'
 import { ReviewPart } from './review.tsx'
 import { Timeline } from './timeline.tsx'
 import { Todo } from './todo.tsx'
+import { Toolbar } from './toolbar.tsx'
 
 export function IncidentPage({ id }: { id: string }) {
   const resource = useIncident(id)
@@ -76,6 +77,7 @@ function Shown({ review, reload }: { review: IncidentReview; reload: () => void 
         <p class={review.held === null ? 'headline' : 'headline on-paper'}>
           {review.lead} {standingSentence(standingOf(review))}
         </p>
+        <Toolbar review={review} onDone={reload} />
       </header>
       <div class="two act-first">
         <Todo review={review} onDone={reload} />
@@ -85,7 +87,7 @@ function Shown({ review, reload }: { review: IncidentReview; reload: () => void 
       </div>
       <Parts review={review} later={later} />
       <Section id="review" title="Notes and sign-off">
-        {later && <ReviewPart review={review} onDone={reload} />}
+        {later && <ReviewPart review={review} />}
       </Section>
       {opened !== null && <InstanceSheet key={opened} review={review} id={opened} />}
     </article>

@@ -10,7 +10,7 @@ import { keepOut, letBack, stateDead } from '../../parts/host-acts.tsx'
 import { Command } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
 import { counted } from '../../words/count.ts'
-import { signOff } from './review.tsx'
+import { signOff } from './toolbar.tsx'
 import { Later, tryAgain } from './try-again.tsx'
 
 export function Todo({ review, onDone }: { review: IncidentReview; onDone: () => void }) {
