@@ -16,6 +16,7 @@ import type { HostPlan, InstancePlan, StepKind } from './plan.ts'
 import type { HostReadiness, Readiness } from './readiness.ts'
 import type { Segment } from './segment.ts'
 import type { HostName } from './service.ts'
+import type { Stage } from './stages.ts'
 import type { StepStatus } from './step-states.ts'
 import type { ProbeReading, Verdict, VerdictKind } from './verdict.ts'
 
@@ -109,6 +110,8 @@ export interface InstanceLine extends DecidedInstance {
   endedAs: string | null
   startedAt: string | null
   endedAt: string | null
+  /** Its steps as far as they are, oldest first; tries of one step that follow each other are one. */
+  stages: Stage[]
   /** When it was last known to run, if it ran and this failure ended that: its host's last heartbeat, or the report of its crash. */
   downSince: string | null
   /** When Nova showed it running again; null: not yet, or nobody knows. */

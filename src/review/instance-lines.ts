@@ -4,6 +4,7 @@ import { isOfInstance, type Incident, type InstanceRecovery, type StepRecord } f
 import { runsAgain } from '../domain/outcome.ts'
 import { initialStateText } from '../domain/initial-state-text.ts'
 import type { InstanceLine } from '../domain/review.ts'
+import { withBegun, withEnded, type Stage } from '../domain/stages.ts'
 import { decided } from './incident-views.ts'
 
 /** When the recovery of an instance began (its first step) and ended (its outcome). */
@@ -32,12 +33,23 @@ export function instanceLine(recovery: InstanceRecovery, { startedAt, endedAt }:
     endedAs: outcome?.after?.vmState ?? null,
     startedAt,
     endedAt,
+    stages: stagesOf(recovery),
     downSince: downSince(recovery, of),
     upAt: runsAgain(outcome) ? endedAt : null,
     current: outcome === null ? current([...recovery.steps.values()].at(-1)) : null,
     debts: leftovers,
     notes,
   }
+}
+
+function stagesOf({ steps }: InstanceRecovery): Stage[] {
+  let stages: Stage[] = []
+  for (const step of steps.values()) {
+    if (!isOfInstance(step)) continue
+    stages = withBegun(stages, step.kind, step.intendedAt)
+    if (step.endedAt !== null) stages = withEnded(stages, step.endedAt)
+  }
+  return stages
 }
 
 /** The host's last heartbeat that we saw; null without a verdict. */

@@ -66,6 +66,11 @@ const heights = (): Promise<number[]> =>
 const rowInSight = (): Promise<boolean> =>
   page.evaluate(() => document.elementFromPoint(innerWidth / 2, 430)?.closest('tr:not(.gap)') !== null)
 
+it('folds what came back, so that what did not is seen', async () => {
+  expect(await page.locator('.window-table').getAttribute('aria-rowcount')).toBe('51')
+  await page.locator('button.fold').click()
+})
+
 it('the table says how many rows there are, and holds those near the screen', async () => {
   expect(await page.locator('.window-table').getAttribute('aria-rowcount')).toBe(String(instances + 1))
   expect(await nodes()).toBeLessThan(mostNodes)
@@ -118,6 +123,10 @@ it('typing into the search costs little for each letter', async () => {
   })
   expect(msPerStep).toBeLessThan(100)
   await search.fill('')
+})
+
+it('draws no lanes for so many, and says why', async () => {
+  expect(await textOf(page, 'section:has(#lanes)')).toMatch(/No lanes are drawn for [\d,]+ instances: above 400/)
 })
 
 it('groups say why, for all of them at once', async () => {

@@ -124,6 +124,9 @@ const lineShape = {
   endedAs: z.string().nullable().describe('The state there, read back from Nova'),
   startedAt: z.string().nullable(),
   endedAt: z.string().nullable(),
+  stages: z
+    .array(z.object({ kind: namesOf(stepKinds), from: time, to: z.string().nullable().describe('null: under way') }))
+    .describe('Its steps, oldest first; tries of one step that follow each other are one'),
   downSince: z.string().nullable().describe('When it was last known to run; null: it did not run, or nobody saw it'),
   upAt: z.string().nullable().describe('When Nova showed it running again'),
   current: z.object({ kind: namesOf(stepKinds), status: stepStatus, since: time, waitsUntil }).nullable(),

@@ -2,9 +2,10 @@
  * A table of thousands of rows of which only those near the screen exist. It stays a table: rows know their number, headings
  * sort, a row is reached by its link. Every row has the same height, which the style sheet sets for each width of screen.
  */
-import { Component, options, type ComponentChildren } from 'preact'
+import { Component, type ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { beforePaint } from '../browser-clock.ts'
+import { useOnPrint } from './printing.ts'
 
 export interface Column<Row> {
   key: string
@@ -154,6 +155,10 @@ function useWindow(body: { current: HTMLElement | null }, count: number) {
   }
   const latest = useRef(look)
   latest.current = look
+  useOnPrint((on) => {
+    printing.current = on
+    latest.current()
+  })
   // A table that exists as a whole needs no measuring, which would have the browser lay out the page before it may be shown.
   useLayoutEffect(() => {
     if (count > wholeUpTo || view.first > 0 || view.last < count) latest.current()
@@ -166,32 +171,13 @@ function useWindow(body: { current: HTMLElement | null }, count: number) {
         latest.current()
       })
     }
-    const print = (on: boolean) => (): void => {
-      printing.current = on
-      atOnce(() => latest.current())
-    }
-    const before = print(true)
-    const behind = print(false)
     addEventListener('scroll', soon, { passive: true })
     addEventListener('resize', soon)
-    addEventListener('beforeprint', before)
-    addEventListener('afterprint', behind)
     return () => {
       cancel?.()
       removeEventListener('scroll', soon)
       removeEventListener('resize', soon)
-      removeEventListener('beforeprint', before)
-      removeEventListener('afterprint', behind)
     }
   }, [])
   return { first: Math.min(view.first, count), last: Math.min(view.last, count), height: view.height }
-}
-
-/** Paper shows every row, and the browser takes its picture as soon as we return. */
-function atOnce(change: () => void): void {
-  const before = { ...options }
-  options.debounceRendering = (render) => render()
-  change()
-  if (before.debounceRendering === undefined) delete options.debounceRendering
-  else Object.assign(options, before)
 }

@@ -5,6 +5,7 @@ import type { ProofStrength } from '../../../domain/fencing.ts'
 import { incidentPhases } from '../../../domain/incident-phases.ts'
 import { verdictWord } from '../../../domain/verdict.ts'
 import { Ago, Tag, Time } from '../../parts/text.tsx'
+import { useNow } from '../../parts/ticker.ts'
 import { link } from '../../router.ts'
 import { counted, number } from '../../words/count.ts'
 import { between, span } from '../../../domain/text/span.ts'
@@ -13,6 +14,7 @@ import { outcomeTone } from '../../words/tone.ts'
 import { Answer, Seen } from './answer.tsx'
 import { AnswersOnLivingHost } from './answers-living-host.tsx'
 import { ends, groupsOf, isFine } from './ends.ts'
+import { paceOf, paceText } from './pace.ts'
 import { backBetween } from './words.ts'
 
 export function Answers({ review }: { review: IncidentReview }) {
@@ -150,8 +152,17 @@ function cameBack(review: IncidentReview) {
         </>
       )}
       <Share review={{ lines, outcomes }} />
+      <PaceLine review={review} />
     </>
   )
+}
+
+/** While it runs: how fast it is, and how long it will still take. */
+function PaceLine({ review }: { review: IncidentReview }) {
+  const running = review.ended === null
+  const now = useNow(running)
+  const pace = paceOf(review, now)
+  return pace === null ? null : <span class="under pace">{paceText(pace)}</span>
 }
 
 const shares = ['recovered', 'left', 'failed', 'stuck', 'open'] as const

@@ -6,6 +6,7 @@ import type { Entry } from '../../../domain/entry.ts'
 import { runsAgain } from '../../../domain/outcome.ts'
 import { isStepKind } from '../../../domain/plan.ts'
 import type { IncidentReview, InstanceLine } from '../../../domain/review.ts'
+import { withBegun, withEnded } from '../../../domain/stages.ts'
 
 export interface Folded {
   review: IncidentReview
@@ -48,7 +49,8 @@ function lineAfter(line: InstanceLine, entry: Entry): InstanceLine | null {
       const { kind } = entry.data
       if (!isStepKind(kind)) return null
       const current: InstanceLine['current'] = { kind, status: 'intended', since: entry.at, waitsUntil: null }
-      return { ...line, startedAt: line.startedAt ?? entry.at, current }
+      const stages = withBegun(line.stages, kind, entry.at)
+      return { ...line, startedAt: line.startedAt ?? entry.at, current, stages }
     }
     case 'step.issued':
       return line.current === null
@@ -58,7 +60,7 @@ function lineAfter(line: InstanceLine, entry: Entry): InstanceLine | null {
       return line.current === null ? line : { ...line, current: { ...line.current, waitsUntil: entry.data.until } }
     case 'step.confirmed':
     case 'step.failed':
-      return { ...line, current: null }
+      return { ...line, current: null, stages: withEnded(line.stages, entry.at) }
     case 'recipe.entered':
       return line
     case 'outcome.recorded': {

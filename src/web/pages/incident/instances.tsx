@@ -1,9 +1,10 @@
 /** Every instance of the incident: grouped by how it ended and why, found by name, sorted, and one click from its steps. */
-import { useMemo } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { IncidentReview, InstanceLine } from '../../../domain/review.ts'
 import { Copy, Tag } from '../../parts/text.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Empty } from '../../parts/states.tsx'
+import { usePrinting } from '../../parts/printing.ts'
 import { WindowTable, type Column, type Sorting } from '../../parts/window-table.tsx'
 import { go, link, usePlace, withQuery } from '../../router.ts'
 import { counted, matches, number } from '../../words/count.ts'
@@ -22,6 +23,9 @@ const orders: Record<string, (a: InstanceLine, b: InstanceLine) => number> = {
   down: (a, b) => (downMs(a) ?? Infinity) - (downMs(b) ?? Infinity) || collator.compare(a.name, b.name),
   project: (a, b) => collator.compare(a.projectId, b.projectId) || collator.compare(a.name, b.name),
 }
+
+/** More recovered ones are folded until someone asks for them: what is not back must not drown in what is. */
+const mostBack = 20
 
 /** By how they stand; the most urgent first. */
 function byEnd(mode: IncidentReview['mode']): (a: InstanceLine, b: InstanceLine) => number {
@@ -53,6 +57,12 @@ export function Instances({ review }: { review: IncidentReview }) {
   const columns = useMemo(() => columnsOf(review.id, mode), [review.id, mode])
   const set = (fields: Record<string, string | null>): void => go(withQuery(fields), { replace: true })
   const filtered = outcome !== '' || code !== '' || project !== '' || wanted !== ''
+  const [unfolded, unfold] = useState(false)
+  const printing = usePrinting()
+  const back = review.outcomes.recovered ?? 0
+  const foldable = back > mostBack && !filtered && sorting.key === 'outcome'
+  const folded = foldable && !unfolded && !printing
+  const rows = useMemo(() => (folded ? shown.filter((line) => line.outcome !== 'recovered') : shown), [folded, shown])
   if (lines.length === 0) return <Empty>{noInstances(review)}</Empty>
   return (
     <>
@@ -95,15 +105,22 @@ export function Instances({ review }: { review: IncidentReview }) {
       {shown.length === 0 ? (
         <Empty>No instance matches.</Empty>
       ) : (
-        <WindowTable
-          caption={`Instances of ${review.host}`}
-          columns={columns}
-          rows={shown}
-          rowKey={({ id }) => id}
-          rowClass={(line) => ends[endOf(line, mode)].tone}
-          sorting={sorting}
-          onSort={({ key, down }) => set({ sort: `${down ? '-' : ''}${key}` })}
-        />
+        rows.length > 0 && (
+          <WindowTable
+            caption={`Instances of ${review.host}`}
+            columns={columns}
+            rows={rows}
+            rowKey={({ id }) => id}
+            rowClass={(line) => ends[endOf(line, mode)].tone}
+            sorting={sorting}
+            onSort={({ key, down }) => set({ sort: `${down ? '-' : ''}${key}` })}
+          />
+        )
+      )}
+      {foldable && (
+        <button type="button" class="quiet fold" aria-expanded={unfolded} onClick={() => unfold(!unfolded)}>
+          {unfolded ? '▾' : '▸'} {number(back)} recovered
+        </button>
       )}
     </>
   )

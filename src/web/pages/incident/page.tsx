@@ -13,6 +13,8 @@ import { Evidence } from './evidence.tsx'
 import { Fencing } from './fencing.tsx'
 import { useIncident } from './follow.ts'
 import { InstanceSheet } from './instance-sheet.tsx'
+import { Lanes } from './lanes.tsx'
+import { hasLanes } from './lane.ts'
 import { Instances } from './instances.tsx'
 import { ReviewPart } from './review.tsx'
 import { Timeline } from './timeline.tsx'
@@ -99,6 +101,11 @@ function Parts({ review, later }: { review: IncidentReview; later: boolean }) {
   const failure = failureOf(review)
   return (
     <>
+      {hasLanes(review) && (
+        <Section id="lanes" title="Recovery over time" note="from the proof of death on">
+          {later && <Lanes review={review} />}
+        </Section>
+      )}
       {failure !== 'process' && (
         <Section id="instances" title="Instances" note={counted(review.lines.length, 'instance')}>
           <Instances review={review} />
