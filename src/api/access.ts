@@ -19,6 +19,7 @@ export const access: Readonly<Record<string, Role | 'nobody'>> = {
   'GET /v1/incidents/:id': 'reader',
   'GET /v1/incidents/:id/review': 'reader',
   'GET /v1/incidents/:id/instances/:instance': 'reader',
+  'GET /v1/incidents/:id/diff/:other': 'reader',
   'GET /v1/incidents/:id/report': 'reader',
   'GET /v1/recoveries': 'reader',
   'GET /v1/instances/:id': 'reader',

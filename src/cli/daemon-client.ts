@@ -2,6 +2,7 @@
  * What the command line asks of a daemon: one client of its REST API, whichever way the questions travel (its Unix socket, or TLS). It never
  * falls back to acting itself.
  */
+import type { IncidentComparison } from '../domain/incident-comparison.ts'
 import type { CountedGroup, GroupOverride } from '../domain/brake.ts'
 import { errorCodes, LifeboatError, type ErrorCode } from '../domain/errors.ts'
 import type {
@@ -63,6 +64,7 @@ export interface DaemonClient {
   incidents(filter: IncidentFilter): Promise<IncidentSummary[]>
   incident(id: string): Promise<IncidentDetail>
   review(id: string): Promise<IncidentReview>
+  compare(first: string, second: string): Promise<IncidentComparison>
   /** By a part of their name or the beginning of their UUID, the best match first. */
   instances(text: string, limit: number): Promise<FoundInstance[]>
   instance(id: string): Promise<InstanceHistory>
@@ -104,6 +106,11 @@ export function daemonClient(transport: Transport, usualLimitMs = answerLimitMs)
     incidents: (filter) => call('GET', `/v1/incidents${queryOf({ ...filter })}`) as Promise<IncidentSummary[]>,
     incident: (id) => call('GET', `/v1/incidents/${encodeURIComponent(id)}`) as Promise<IncidentDetail>,
     review: (id) => call('GET', `/v1/incidents/${encodeURIComponent(id)}/review`) as Promise<IncidentReview>,
+    compare: (first, second) =>
+      call(
+        'GET',
+        `/v1/incidents/${encodeURIComponent(first)}/diff/${encodeURIComponent(second)}`,
+      ) as Promise<IncidentComparison>,
     instances: async (q, limit) =>
       ((await call('GET', `/v1/search${queryOf({ q, limit })}`)) as { instances: FoundInstance[] }).instances,
     instance: (id) => call('GET', `/v1/instances/${encodeURIComponent(id)}/record`) as Promise<InstanceHistory>,

@@ -1,4 +1,5 @@
 /** What is on record of incidents and instances, read from the journal of this machine or asked of a daemon elsewhere. */
+import type { IncidentComparison } from '../domain/incident-comparison.ts'
 import type { IncidentDetail, IncidentFilter, IncidentSummary } from '../domain/operations.ts'
 import type { FoundInstance, InstanceHistory } from '../domain/review.ts'
 import type { JournalAccess } from '../review/journal-access.ts'
@@ -11,6 +12,8 @@ export interface OnRecord {
   incident(id: string): Promise<IncidentDetail>
   /** With what its reviewers said. Throws NOT_FOUND. */
   reviewed(id: string): Promise<ReviewedIncident>
+  /** Two side by side. Throws NOT_FOUND. */
+  compare(first: string, second: string): Promise<IncidentComparison>
   /** By a part of their name or the beginning of their UUID, the best match first. */
   instances(text: string, limit: number): Promise<FoundInstance[]>
   /** Throws NOT_FOUND. */
@@ -23,6 +26,7 @@ export function recordOfJournal(withJournal: <T>(use: (journal: JournalAccess) =
     incidents: (filter) => read((journal) => journal.incidents(filter)),
     incident: (id) => read((journal) => journal.incident(id)),
     reviewed: (id) => read((journal) => reviewedIncident(journal, id)),
+    compare: (first, second) => read((journal) => journal.compare(first, second)),
     instances: (text, limit) => read((journal) => journal.instances(text, limit)),
     instance: (id) => read((journal) => journal.instance(id)),
   }
@@ -36,6 +40,7 @@ export function recordOfDaemon(daemon: DaemonClient): OnRecord {
       const [detail, { advice, notes, signOff }] = await Promise.all([daemon.incident(id), daemon.review(id)])
       return { ...detail, advice, notes, signOff }
     },
+    compare: (first, second) => daemon.compare(first, second),
     instances: (text, limit) => daemon.instances(text, limit),
     instance: (id) => daemon.instance(id),
   }

@@ -8,6 +8,7 @@ import type { CountedGroup, HeldGroup } from './brake.ts'
 import type { Entry, EntryKind, IncidentId, Via } from './entry.ts'
 import type { ErrorRecord } from './errors.ts'
 import type { Failure, StepRecord } from './incident.ts'
+import type { IncidentComparison } from './incident-comparison.ts'
 import type { InstanceId } from './instance.ts'
 import type { NoticeFilter, ReceiverNotices } from './notice-listing.ts'
 import type { DecidedInstance, HostReturnDetail, IncidentDetail, IncidentSummary, TryAgain } from './operations.ts'
@@ -314,6 +315,8 @@ export interface Review {
   load(id: IncidentId): Promise<void>
   incident(id: IncidentId): IncidentReview
   instance(incident: IncidentId, instance: InstanceId): InstanceReview
+  /** Two incidents side by side. Reads what `load` did not. */
+  compare(first: IncidentId, second: IncidentId): IncidentComparison
   /** In which incidents an instance was, the newest first. */
   instanceHistory(instance: InstanceId): (InstanceLine & { incident: IncidentId; host: HostName; openedAt: string })[]
   /** Where an instance was in all incidents, how long it was down, and where it is now. NOT_FOUND: it was in none. */

@@ -2,6 +2,7 @@
 import type { Entry, EntryKind, IncidentId } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import { foldIncidents, type Incident } from '../domain/incident.ts'
+import type { IncidentComparison } from '../domain/incident-comparison.ts'
 import type { EntryFilter, JournalReader } from '../domain/journal.ts'
 import type { HostReturnDetail, IncidentDetail, IncidentFilter, IncidentSummary } from '../domain/operations.ts'
 import type { InstanceId } from '../domain/instance.ts'
@@ -18,6 +19,7 @@ import { periodText } from './period-report-text.ts'
 import { postMortem } from './post-mortem.ts'
 import { incidentReport } from './report.ts'
 import { lineOf } from '../domain/text/entry-sentence.ts'
+import { compareIncidents, courseKinds, type Compared } from './incident-comparison.ts'
 import { incidentDetail, incidentSummary } from './incident-views.ts'
 import { returnDetail } from './host-views.ts'
 import { adviceFor, type FenceRetry } from './advice.ts'
@@ -37,6 +39,8 @@ export interface JournalAccess extends JournalReader {
   instance(id: InstanceId): InstanceHistory
   /** Throws NOT_FOUND; of the name of a host it names the incidents of that. */
   incident(id: IncidentId): IncidentDetail
+  /** Two incidents side by side. Throws NOT_FOUND. */
+  compare(first: IncidentId, second: IncidentId): IncidentComparison
   /** What a person must do about it, most urgent first, as its page says it. Throws NOT_FOUND. */
   advice(id: IncidentId): Advice[]
   /** What a period showed, with what holds for the hosts now; null: that is not known. */
@@ -112,6 +116,13 @@ export function openJournalAccess(path: string, settings: JournalAccessSettings)
       }))
     },
     incident: (id) => incidentDetail(recordOf(id)),
+    compare: (first, second) => {
+      const compared = (id: string): Compared => ({
+        record: recordOf(id),
+        course: reader.read({ incident: id, kinds: [...courseKinds] }),
+      })
+      return compareIncidents(compared(first), compared(second))
+    },
     advice: (id) => {
       const record = recordOf(id)
       return adviceFor(record.incident, returnAfter(reader, record.incident), record.signOff !== null, settings)

@@ -41,7 +41,7 @@ export function postMortem(id: IncidentId, entries: readonly Entry[], { retry, p
   const lines = [...record.incident.instances.keys()].flatMap((instance) => record.line(instance) ?? [])
   const names = new Map(lines.map((line) => [line.id, line.name]))
   const parts = [
-    summaryPart(record, pages),
+    summaryPart(record, pages, names),
     storyPart(record, entries, names),
     impactPart(record, lines),
     lostPart(record, lines, names),
@@ -52,7 +52,7 @@ export function postMortem(id: IncidentId, entries: readonly Entry[], { retry, p
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
-function summaryPart({ incident }: IncidentRecord, pages: string | null): string {
+function summaryPart({ incident }: IncidentRecord, pages: string | null, names: ReadonlyMap<string, string>): string {
   const { id, host, segment, openedAt, closed, process, crashed } = incident
   const what = crashed !== null ? `${crashed.name} crashed on ${host}` : `${process ?? host} failed`
   const where = process === null ? '' : ` on ${host}`
@@ -62,7 +62,7 @@ function summaryPart({ incident }: IncidentRecord, pages: string | null): string
       : `${time(openedAt)} to ${time(closed.at)} (${between(openedAt, closed.at)})`
   const page = linkTo(pages, { incident: id, host })
   const named = page === null ? oneLine(id) : `[${oneLine(id)}](${page})`
-  return `# Post-mortem: ${oneLine(what + where)}, ${openedAt.slice(0, 10)}\n\nSegment ${oneLine(segment)}, ${took}. Incident ${named}.\n\n${oneLine(headline(incident))}`
+  return `# Post-mortem: ${oneLine(what + where)}, ${openedAt.slice(0, 10)}\n\nSegment ${oneLine(segment)}, ${took}. Incident ${named}.\n\n${oneLine(readable(headline(incident), names))}`
 }
 
 function storyPart(

@@ -34,6 +34,7 @@ import { Followers } from './followers.ts'
 import { countedGroup, HostCounts } from './host-counts.ts'
 import { headline, lead } from './headline.ts'
 import { summaryOfLine, type ReviewedJournal } from './incident-listing.ts'
+import { compareIncidents, courseKinds, type Compared } from './incident-comparison.ts'
 import type { IncidentRecord } from './incident-record.ts'
 import type { IncidentRecords } from './incident-records.ts'
 import { instanceHistory, instanceReview } from './instance-reviews.ts'
@@ -95,6 +96,13 @@ export function createReview(parts: ReviewParts): Review {
     recoveries: ({ open, host, limit = defaultLimit }) => recoveryLines(parts, proven, { open, host, limit }),
     load: (id) => records.load(id),
     incident: (id) => reviewOf(records.get(id), parts),
+    compare: (first, second) => {
+      const compared = (id: IncidentId): Compared => ({
+        record: records.get(id),
+        course: journal.read({ incident: id, kinds: [...courseKinds] }),
+      })
+      return compareIncidents(compared(first), compared(second))
+    },
     instance: (incident, instance) => instanceReview(journal, incident, instance),
     instanceHistory: (instance) => instanceHistory(journal, instance),
     instanceRecord: (instance) => instanceRecord(journal, instance),

@@ -44,7 +44,9 @@ export function storyOf(entries: readonly Entry[], names: ReadonlyMap<string, st
     known.until = entry.at
     known.times += 1
     known.texts.add(textOf(entry, { names, kinds }))
-    if (entry.instance !== null) known.instances.add(names.get(entry.instance) ?? 'an instance')
+    // The opening of a crash names its instance itself.
+    if (entry.instance !== null && entry.kind !== 'instance.failed')
+      known.instances.add(names.get(entry.instance) ?? 'an instance')
     told.set(what, known)
   }
   return [...told.values()].map((one) => ({ at: one.at, until: one.until, text: lineOf(one) }))

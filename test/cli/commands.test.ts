@@ -199,6 +199,13 @@ describe('incident', () => {
     expect(out).toContain('1 recovered, 1 stuck')
   })
 
+  it('diff shows what differs, durations as people read them; all of it with --all, and in ms for programs', async () => {
+    const { out } = await run(['incident', 'diff', 'i-1', 'i-2', '-f', 'csv'])
+    expect(out).toBe('"Part","Fact","First","Second"\r\n"time","phase fencing",4200,""\r\n"instances","failed",0,3\r\n')
+    expect((await run(['incident', 'diff', 'i-1', 'i-2'])).out).toMatch(/\| phase fencing \| 4\.2 s \| – +\|/)
+    expect((await run(['incident', 'diff', 'i-1', 'i-2', '--all'])).out).toContain('armed')
+  })
+
   it('list tells what needs a person: what nobody answers for, and what is held until someone acts', async () => {
     const { ended: _ended, ...open } = anIncident
     const held = (code: HoldCode) => ({ code, message: 'm', since: anIncident.openedAt })

@@ -32,6 +32,15 @@ export function fakeJournal(replace: Partial<JournalAccess> = {}): JournalAccess
       if (id !== anIncident.id) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
       return anIncident
     },
+    compare: (first, second) => ({
+      first,
+      second,
+      facts: [
+        { part: 'incident', fact: 'mode', unit: 'text', first: 'armed', second: 'armed' },
+        { part: 'time', fact: 'phase fencing', unit: 'ms', first: 4_200, second: null },
+        { part: 'instances', fact: 'failed', unit: 'count', first: 0, second: 3 },
+      ],
+    }),
     advice: () => [],
     instances: () => [],
     instance: (id) => {

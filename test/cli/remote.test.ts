@@ -90,6 +90,7 @@ const asking: Record<string, string[]> = {
   'segment show': ['segment', 'show', 'ceph'],
   'incident list': ['incident', 'list', '--host', 'cmp01', '--open'],
   'incident show': ['incident', 'show', 'i-1'],
+  'incident diff': ['incident', 'diff', 'i-1', 'i-2'],
   'incident override': ['incident', 'override', 'i-1', ...reason],
   'incident cancel': ['incident', 'cancel', 'i-1', ...reason],
   'incident start': ['incident', 'start', 'i-1', ...reason],

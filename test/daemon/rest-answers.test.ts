@@ -1,4 +1,5 @@
 /** What a running daemon really answers, held against the schemas that the OpenAPI document is made of. */
+import type { IncidentComparison } from '../../src/domain/incident-comparison.ts'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { onSocket, restServer } from '../../src/api/rest-server.ts'
@@ -103,6 +104,9 @@ it(
       `attachment; filename="post-mortem-${id}.md"`,
       expect.stringContaining('# Post-mortem: cmp01 failed'),
     ])
+    const diff = await clock.run(server.inject(`/v1/incidents/${id}/diff/${id}`))
+    expect(diff.json<IncidentComparison>().facts.every(({ first, second }) => first === second)).toBe(true)
+    expect((await server.inject(`/v1/incidents/${id}/diff/none`)).statusCode).toBe(404)
     const lines = await clock.run(server.inject(`/v1/incidents/${id}/report?format=json`))
     expect(lines.body.trim().split('\n')).toHaveLength(world.journal.read({ incident: id }).length)
     expect((await server.inject('/v1/incidents/none/report')).statusCode).toBe(404)

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import type { Entry } from '../../src/domain/entry.ts'
 import { openJournalAccess } from '../../src/review/journal-access.ts'
 import { postMortem } from '../../src/review/post-mortem.ts'
+import { newJournal } from '../journal/fixtures.ts'
 import { SmallWorld } from '../daemon/small-world.ts'
 
 const retry = { fenceRetryMs: 60_000, fenceRetryMaxMs: 900_000 }
@@ -109,6 +110,28 @@ it(
     expect(part(text, 'Impact')).toMatch(/Would have been recovered[^]*\| shop \| 3 \| 3 \|/)
   }),
 )
+
+it('of a crash names its instance once, and writes times as people do', () => {
+  const journal = newJournal()
+  const of = { incident: 'i', host: 'c1' }
+  const failed = {
+    name: 'web',
+    projectId: 'p',
+    event: 'CRASHED',
+    segment: 's',
+    mode: 'armed',
+    openedBy: 'masakari',
+  } as const
+  journal.append([
+    { kind: 'instance.failed', ...of, instance: 'a', data: { ...failed, report: 'r' } },
+    { kind: 'incident.held', ...of, data: { code: 'PAUSED', message: 'paused until 2026-01-02T04:00:00.000Z' } },
+  ])
+  const text = postMortem('i', journal.read({ incident: 'i' }), { retry, pages: null })
+  expect(text).toMatch(/^# Post-mortem: web crashed on c1, /)
+  expect(text).toContain('| Incident opened for instance web on c1 by masakari: its guest crashed')
+  expect(text).toContain('Held: paused until 2026-01-02 04:00:00 UTC.')
+  expect(text).not.toContain('proven dead')
+})
 
 it(
   'of an incident that the journal does not have is an error, and no empty page',

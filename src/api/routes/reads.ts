@@ -127,6 +127,18 @@ function incidentReads(server: RestServer, { operations, review, clock, observer
     },
   )
   server.get(
+    '/v1/incidents/:id/diff/:other',
+    read('incidents', 'Two incidents side by side: durations, counts, decisions', answers.incidentComparison, {
+      params: requests.twoIncidentsPath,
+      querystring: requests.nothing,
+    }),
+    async ({ params }) => {
+      await review.load(params.id)
+      await review.load(params.other)
+      return review.compare(params.id, params.other)
+    },
+  )
+  server.get(
     '/v1/incidents/:id/instances/:instance',
     read('incidents', 'One instance of an incident with every step', answers.instanceReview, {
       params: requests.instanceOfIncidentPath,

@@ -22,6 +22,7 @@ import type {
   TimelineEvent,
   VerdictLine,
 } from '../../domain/review.ts'
+import { comparedParts, type IncidentComparison } from '../../domain/incident-comparison.ts'
 import type { TryAgain } from '../../domain/operations.ts'
 import { hostReturn } from './cloud.ts'
 import { decidedShape, incidentShape, incidentSummary, outcomeKind } from './incidents.ts'
@@ -292,6 +293,23 @@ export const chainProof: z.ZodType<ChainProof> = z
     tookMs: z.number(),
   })
   .meta({ id: 'ChainProof' })
+
+const comparedValue = z.union([z.string(), z.number()]).nullable()
+export const incidentComparison: z.ZodType<IncidentComparison> = z
+  .object({
+    first: z.string(),
+    second: z.string(),
+    facts: z.array(
+      z.object({
+        part: namesOf(comparedParts),
+        fact: z.string(),
+        unit: z.enum(['text', 'ms', 'count']),
+        first: comparedValue.describe('null: the first has none of that'),
+        second: comparedValue,
+      }),
+    ),
+  })
+  .meta({ id: 'IncidentComparison' })
 
 export const eventStream = {
   description: 'Events named `entry`: `id` is the sequence, `data` a JournalEntry. Comments are heartbeats',

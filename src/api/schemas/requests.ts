@@ -35,6 +35,7 @@ const by = person
 export const nothing = z.strictObject({})
 export const hostPath = z.strictObject({ host: name })
 export const incidentPath = z.strictObject({ id: identifier })
+export const twoIncidentsPath = z.strictObject({ id: identifier, other: identifier })
 export const instancePath = z.strictObject({ id: instanceId })
 export const instanceOfIncidentPath = z.strictObject({ id: identifier, instance: instanceId })
 export const planPath = z.strictObject({ id: z.string().min(1).max(64) })

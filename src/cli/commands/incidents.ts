@@ -1,12 +1,14 @@
 /** Incidents, read from the journal itself: they can be reviewed while the daemon is down. With --url the daemon reads it. */
 import { Option, type Command } from 'commander'
+import { comparedParts, type ComparedFact } from '../../domain/incident-comparison.ts'
 import type { IncidentFilter } from '../../domain/operations.ts'
+import { span } from '../../domain/text/span.ts'
 import { prints } from '../described.ts'
 import { follow, followExits } from '../follow.ts'
 import { listFrame, oneFrame, type Frame } from '../frame.ts'
 import { detailColumns, incidentDocument, listColumns } from '../incident-fields.ts'
 import { incidentPage } from '../incident-page.ts'
-import { jsonText, yamlText } from '../output/formats.ts'
+import { jsonText, yamlText, type Column } from '../output/formats.ts'
 import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { addIncidentActs } from './acts.ts'
@@ -50,7 +52,53 @@ export function addIncidentCommands(program: Command, session: Session): void {
     documents: { about: 'Without `-c`, JSON and YAML are the whole incident:', fields: incidentDocument },
     exits: followExits,
   })
+  const compared = incident
+    .command('diff')
+    .description('compare two incidents: durations, counts and decisions side by side')
+    .argument('<incident>', '', incidentId)
+    .argument('<other>', '', incidentId)
+    .option('--all', 'also what is the same in both')
+    .action(async (first: string, second: string, { all }: { all?: true }) => {
+      const { facts } = await session.record().compare(first, second)
+      session.list(all === true ? facts : facts.filter((fact) => fact.first !== fact.second), comparedColumns)
+    })
+  prints(compared, 'list', comparedColumns)
   addIncidentActs(incident, session)
+}
+
+const comparedColumns: Column<ComparedFact>[] = [
+  {
+    title: 'Part',
+    type: 'string',
+    means: listed(comparedParts),
+    value: (it) => it.part,
+  },
+  { title: 'Fact', type: 'string', means: 'What is compared', value: (it) => it.fact },
+  {
+    title: 'First',
+    type: 'any?',
+    means: 'Of the first incident; durations in ms; null: it has none of that',
+    value: (it) => it.first,
+    text: (it) => comparedText(it, it.first),
+  },
+  {
+    title: 'Second',
+    type: 'any?',
+    means: 'Of the other one',
+    value: (it) => it.second,
+    text: (it) => comparedText(it, it.second),
+  },
+]
+
+function listed(meanings: Readonly<Record<string, string>>): string {
+  return Object.keys(meanings)
+    .map((word) => `\`${word}\``)
+    .join(', ')
+}
+
+function comparedText({ unit }: ComparedFact, value: ComparedFact['first']): string {
+  if (value === null) return '–'
+  return unit === 'ms' && typeof value === 'number' ? span(value) : String(value)
 }
 
 /** For people the page; whole for programs that ask for no column. */

@@ -15,7 +15,7 @@ export type Format = (typeof formats)[number]
 export type FieldType =
   | `${'string' | 'integer' | 'number' | 'boolean' | 'object' | 'time'}${'' | '?'}`
   | `list of ${'strings' | 'objects'}`
-  | 'any'
+  | `any${'' | '?'}`
 
 export interface Column<Row> {
   title: string
