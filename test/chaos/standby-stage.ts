@@ -121,6 +121,9 @@ export class StandbyStage {
       {
         http: { listen: `127.0.0.1:${firstPort + number}` },
         shared_journal: { nodes, user, password, name: `ctl${number}` },
+        // A daemon dies between an intent and its sending: the next one waits this long, because Nova may serve the order late. The lab has no
+        // queue before its API that is longer.
+        executor: { longest_request: '1m' },
         segment: { return: { mode: 'automatic', healthy: '4s', max_returns: 50, within: '30m' } },
       },
       { gid: firstGroup + number - 1, env: clockOf(clockFile) },

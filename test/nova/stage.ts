@@ -44,6 +44,7 @@ export class LabStage {
       http?: object
       shared_journal?: object
       defaults?: object
+      executor?: object
       /** Instead of those of the file, which take in every host. */
       segments?: object[]
     } = {},
@@ -57,8 +58,10 @@ export class LabStage {
       http?: object
       shared_journal?: object
       defaults?: object
+      executor?: object
     }
     if (changes.http !== undefined) config.http = changes.http
+    if (changes.executor !== undefined) config.executor = { ...config.executor, ...changes.executor }
     if (changes.shared_journal !== undefined) config.shared_journal = changes.shared_journal
     config.segments = changes.segments ?? config.segments.map((segment) => ({ ...segment, ...changes.segment }))
     if (changes.defaults !== undefined) config.defaults = changes.defaults
