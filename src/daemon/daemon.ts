@@ -370,11 +370,12 @@ export class Daemon {
   }
 
   /**
-   * From now on reads what readiness is made of. Not part of `start`: it is nothing that a recovery needs, and what is rehearsed asks the
-   * cloud for that alone.
+   * From `afterMs` on reads what readiness is made of. Not part of `start`: it is nothing that a recovery needs, and what is rehearsed asks
+   * the cloud for that alone.
    */
-  watchReadiness(): void {
-    void this.#reads.run(this.#stopping.signal)
+  watchReadiness(afterMs = 0): void {
+    const { signal } = this.#stopping
+    void sleep(this.#parts.clock, afterMs, signal).then(() => this.#reads.run(signal))
   }
 
   /** Watches until `signal` aborts, and neither records nor sends anything: it learns how the hosts' heartbeats come. */

@@ -38,6 +38,12 @@ import { loadHostFailure } from '../preflight/workflow-files.ts'
  */
 const stopLimitMs = 75_000
 
+/**
+ * What is read for readiness waits this long after a start. Shorter takes Nova and memory from what a run before left to do; longer, and the
+ * page of hosts says "not read yet" for longer.
+ */
+const readinessAfterMs = 60_000
+
 /** Where the build puts the pages. */
 const builtPages = installed('dist/web')
 
@@ -217,7 +223,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       shared.tenure.ended.addEventListener('abort', () => deposed(observer, shared.tenure, stopped.isOrdered()))
     }
     daemon.start()
-    daemon.watchReadiness()
+    daemon.watchReadiness(readinessAfterMs)
     systemd.ready(watching(config.mode))
     await stopped.signal
     systemd.stopping('Stopping; recoveries go on at the next start')
