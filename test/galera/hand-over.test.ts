@@ -90,7 +90,7 @@ it('one hands over to another in order, and the journal then moves to a machine 
   const [one, two] = [new Machine('ctl1'), new Machine('ctl2')]
   const first = one.start()
   await one.says(isActive)
-  expect(await one.lifeboat(...handOver)).toEqual({ exit: 1, text: expect.stringContaining('[CONFLICT]') as string })
+  expect(await one.lifeboat(...handOver)).toEqual({ exit: 3, text: expect.stringContaining('[CONFLICT]') as string })
 
   const second = two.start()
   await two.says('"state":"standby"')
