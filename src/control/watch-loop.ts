@@ -52,8 +52,11 @@ export interface WatchLoopParts {
   afterPoll?: () => void
 }
 
-/** Rows of polls that could not be written, kept for when they can: beyond these the oldest are given up. */
-const owedAtMost = 1_000
+/**
+ * Entries of polls that could not be written, kept for when they can: beyond these the oldest are given up. Some 10 MB, and two changes
+ * of each host of the largest clouds: fewer would leave holes in the record of a fleet whose switch fails while the disk is full.
+ */
+const owedAtMost = 10_000
 
 export class WatchLoop {
   readonly #parts: WatchLoopParts
@@ -93,7 +96,7 @@ export class WatchLoop {
         this.#parts.afterPoll?.()
         pauseMs = pauseBeforePoll(report, this.#parts.pollIntervalMs())
       } catch (thrown) {
-        observer.log?.('error', 'poll.not_recorded', {}, ensureError(thrown))
+        observer.log?.('error', 'poll.not_recorded', { owed: this.#owed.length }, ensureError(thrown))
       }
       await sleep(clock, pauseMs, this.#wake.signal)
     }
@@ -102,6 +105,15 @@ export class WatchLoop {
   /** Polls now: the rules have changed. */
   wake(): void {
     this.#wake.abort()
+  }
+
+  /** Also when there is nothing: a journal that was moved or deleted shows here, and not only when a host dies. */
+  #appendWithOwed(found: readonly NewEntry[]): void {
+    const entries = [...this.#owed, ...found]
+    this.#owed = entries.slice(-owedAtMost)
+    // All of them: only what must wait for a second try is limited.
+    this.#parts.journal.append(entries)
+    this.#owed = []
   }
 
   #record(report: PollReport): void {
@@ -117,10 +129,7 @@ export class WatchLoop {
     for (const verdict of report.changed) entries.push({ kind: 'verdict.changed', host: verdict.host, data: verdict })
     for (const { host, ...alarm } of report.alarms)
       entries.push({ kind: 'alarm.raised', ...(host !== undefined && { host }), data: alarm })
-    this.#owed = [...this.#owed, ...entries].slice(-owedAtMost)
-    // Also when there is nothing: a journal that was moved or deleted shows here, and not only when a host dies.
-    this.#parts.journal.append(this.#owed)
-    this.#owed = []
+    this.#appendWithOwed(entries)
     // Before anything runs: by which rules it does.
     this.#append(segmentChanges(this.#parts.store.openOfAnyKind(), this.#parts.monitor))
     // Before anything is opened: what trips the brake is on record before what it holds.

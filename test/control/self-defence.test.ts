@@ -20,6 +20,15 @@ function recordedWrites(world: SmallWorld): { sent: number; intended: number } {
   return { sent: world.writes().filter((write) => write.endsWith('evacuate')).length, intended: rows.length }
 }
 
+test(
+  'the verdict on each host is recorded, however many change in one poll',
+  SmallWorld.run({ hosts: 3_000 }, ({ journal, simulator }) => {
+    const named = journal.read({ kinds: ['verdict.changed'] }).map(({ host }) => host)
+    expect(new Set(named)).toEqual(new Set(simulator.world.hosts.keys()))
+    return Promise.resolve()
+  }),
+)
+
 describe('a full disk in the middle of a recovery', () => {
   /** Nothing is sent while it lasts, the daemon lives and says so, and goes on by itself when there is space again. */
   const fills =
