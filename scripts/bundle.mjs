@@ -24,6 +24,8 @@ const { output } = await program.write({
   dir: folder,
   format: 'esm',
   sourcemap: true,
+  // The process keeps its program's text: without comments it takes some 8 MiB less. Lines stay, for the trace of an error shows one.
+  comments: false,
   entryFileNames: '[name].js',
   chunkFileNames: '[name]-[hash].js',
 })
