@@ -27,10 +27,10 @@ export function createCommands(): Commands {
       yield* checkUp(config, { clock, env, lookAtNode })
     },
     planHost: async (config, host) => {
-      const { loadHostFailure } = await import('./preflight/workflow-files.ts')
+      const { loadWorkflows } = await import('./preflight/workflow-files.ts')
       const { buildAdapters } = await import('./adapters/adapters.ts')
       const { planHost } = await import('./preflight/plan-host.ts')
-      const workflow = loadHostFailure(config)
+      const { host: workflow } = loadWorkflows(config)
       const { cloud, segmentOf } = buildAdapters(config, { clock, observer: {}, env })
       try {
         return await planHost({ cloud, clock, workflow, segmentOf }, host)

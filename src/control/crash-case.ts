@@ -8,6 +8,7 @@ import { LifeboatError } from '../domain/errors.ts'
 import type { Incident, InstanceRecovery } from '../domain/incident.ts'
 import type { Instance, InstanceId } from '../domain/instance.ts'
 import type { Outcome } from '../domain/outcome.ts'
+import type { WorkflowRecord } from '../domain/plan.ts'
 import type { Report } from '../domain/report.ts'
 import type { ReportEnd } from '../domain/report-words.ts'
 import type { HostName } from '../domain/service.ts'
@@ -26,6 +27,7 @@ import {
   type CrashSubject,
 } from './crash-rows.ts'
 import { incidentId } from './incident-id.ts'
+import { pinOf } from './pinned-workflows.ts'
 
 export type Restart = Extract<CrashDecision, { do: 'restart' }>
 type Leave = Extract<CrashDecision, { do: 'leave' }>
@@ -108,7 +110,7 @@ export class CrashCase {
   }
 
   /** The open incident, opened and planned if there is none yet. */
-  begin(facts: CrashFacts, decision: Leave | Restart): Incident {
+  begin(facts: CrashFacts, decision: Leave | Restart, workflow: WorkflowRecord): Incident {
     const known = this.open()
     if (known !== undefined) return known
     const { store, monitor, mode, context } = this.#parts
@@ -117,27 +119,30 @@ export class CrashCase {
     const id = incidentId(`${this.host}-${this.instance.slice(0, 8)}`, context.clock.wall(), (taken) =>
       store.has(taken),
     )
-    const rules = { segment: monitor.segment(this.host).name, mode: mode() }
-    this.#append(openingRows(this.#subject(), id, planOfCrash(instance, decision, facts), rules))
+    const rules = { segment: monitor.segment(this.host).name, mode: mode(), workflowDigest: workflow.digest }
+    const opening = openingRows(this.#subject(), id, planOfCrash(instance, decision, facts), rules)
+    this.#append([...pinOf(workflow, context.journal), ...opening])
     this.#incident = id
     return store.get(id)
   }
 
   /** Enters the recipe that fits now; if one was tried before, in a round of its own. */
-  enter(incident: Incident, { step, message }: Restart): void {
-    const { recipe, steps } = this.recovery(incident)
-    if (recipe === step && steps.size === 0) return
+  enter(incident: Incident, decision: Restart): void {
+    const { recipe, steps, plan } = this.recovery(incident)
+    // Plans of older releases have the recipes `reboot` and `start`, and no workflow.
+    const next = Object.hasOwn(plan.recipes, decision.recipe) ? decision.recipe : decision.step
+    if (recipe === next && steps.size === 0) return
     const { host, instance } = this
-    const data = { recipe: step, because: message }
+    const data = { recipe: next, because: decision.message }
     this.#append([{ kind: 'recipe.entered', incident: incident.id, host, instance, data }])
   }
 
   /** Ends it, and its incident if there is one. */
-  endWithNothing({ status, code, message }: Nothing, instance: Instance | null): void {
+  endWithNothing({ status, runs, code, message }: Nothing, instance: Instance | null): void {
     const incident = this.open()
     if (incident === undefined) return this.#end(settlingRows(this.#subject(), status, message))
     const after = shown(instance)
-    if (code !== 'RUNS_AGAIN') return this.close({ outcome: 'left', code, message, after }, status)
+    if (!runs) return this.close({ outcome: 'left', code, message, after }, status)
     if (!wasRestarted(this.recovery(incident)))
       return this.close({ outcome: 'recovered', code, message, after }, status)
     const says = `restarted on ${this.host}, and its hypervisor says that it runs`

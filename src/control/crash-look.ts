@@ -11,11 +11,11 @@ import { ensureError, type ErrorCode } from '../domain/errors.ts'
 import type { Aggregate, Instance, InstanceId } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
 import {
-  decideCrash,
   isJudgedByHypervisor,
   type CancelledCrash,
   type CrashFacts,
   type CrashRules,
+  type CrashWorkflow,
   type LiveLook,
 } from '../engine/crash.ts'
 
@@ -74,12 +74,13 @@ export interface CrashLook {
   sinceMs: number
   cancelled: CancelledCrash | null
   rules: CrashRules
+  workflow: CrashWorkflow
   signal: AbortSignal
 }
 
 /** Throws what reading the cloud throws. */
 export async function lookAtCrashed(look: CrashLook): Promise<CrashFacts> {
-  const { cloud, host, rules, signal } = look
+  const { cloud, host, rules, workflow, signal } = look
   const { crashedAt, sinceMs, cancelled } = look
   const instance = await getInstance(look)
   const unread: CrashFacts = {
@@ -89,7 +90,7 @@ export async function lookAtCrashed(look: CrashLook): Promise<CrashFacts> {
   if (instance === null || instance.host !== host) return unread
   const aggregates = (await cloud.listAggregates({ signal })).filter(({ hosts }) => hosts.includes(host))
   const known = { ...unread, aggregates }
-  if (decideCrash(known, rules).do === 'nothing') return known
+  if (workflow.decideUnread(known, rules)?.do === 'nothing') return known
   const [live, actions, volumes] = await Promise.all([
     isJudgedByHypervisor(instance) ? look.hypervisors.ask(host, instance.id, signal) : null,
     instance.vmState === 'stopped' || cancelled !== null ? cloud.listActions(instance.id, { signal }) : null,

@@ -1,4 +1,5 @@
 /** What is needed to deal with guests that crash on hosts that live. */
+import type { CrashWorkflow } from '../engine/crash.ts'
 import type { OwnerPolicySettings } from '../engine/owner-policy.ts'
 import type { ExecutorContext } from '../executor/context.ts'
 import type { SharedQueue } from '../executor/slots.ts'
@@ -14,6 +15,8 @@ export interface InstanceFailuresParts {
   store: IncidentStore
   mode: () => 'observe' | 'armed'
   ownerPolicy: () => OwnerPolicySettings
+  /** The one that an incident began with; null: of new incidents. Throws WORKFLOW_INVALID for one that is lost or cannot be read. */
+  workflow: (digest: string | null) => CrashWorkflow
   signal: AbortSignal
 }
 

@@ -23,7 +23,7 @@ export function openingRows(
   { host, instance, reports: [report] }: CrashSubject,
   incident: IncidentId,
   plan: InstancePlan,
-  rules: { segment: string; mode: 'observe' | 'armed' },
+  rules: { segment: string; mode: 'observe' | 'armed'; workflowDigest: string },
 ): NewEntry[] {
   const about = { incident, host, instance }
   const openedBy = report?.by ?? 'daemon'

@@ -1,5 +1,5 @@
 /**
- * One instance that was reported crashed, from the report to its end. The run looks at it again and again until engine/crash.ts decides
+ * One instance that was reported crashed, from the report to its end. The run looks at it again and again until its workflow decides
  * what to do. It opens an incident only if there is something to do or to tell. All that it knows is in the journal or in Nova, so after a
  * restart of the daemon a new run begins with a look.
  */
@@ -13,7 +13,7 @@ import type { InstanceId } from '../domain/instance.ts'
 import type { Judgement, Report } from '../domain/report.ts'
 import type { HostName } from '../domain/service.ts'
 import { isBeating } from '../domain/verdict.ts'
-import { decideCrash, restartTurn, type CrashDecision, type CrashFacts } from '../engine/crash.ts'
+import { restartTurn, type CrashDecision, type CrashFacts, type CrashWorkflow } from '../engine/crash.ts'
 import { Holding } from '../executor/holding.ts'
 import { runOnLivingHost } from '../executor/living-host.ts'
 import { obeyOwner, rebootToCheck, restartGuest, type Restarted } from '../executor/restart-guest.ts'
@@ -135,22 +135,40 @@ export class CrashRun {
     if (incident !== undefined && (this.#case.isUnderWay(incident) || this.#isUnchecked(incident)))
       return this.#restart(incident)
     if (incident !== undefined && this.#isHeldStill(incident)) return askAgainMs
+    const workflow = this.#workflow()
+    if (workflow === null) return askAgainMs
     const beganAt = this.#parts.context.clock.now()
     let facts: CrashFacts
     try {
-      facts = await this.#look()
+      facts = await this.#look(workflow)
     } catch (thrown) {
       this.#looks += 1
       const message = `Nova cannot be read: ${ensureError(thrown).message}`
       return this.#say(message, pauseAfter(this.#looks, firstLookAgainMs, heldLookMs))
     }
-    // It crashed once more while Nova was read.
-    if (this.#reportedAt > beganAt) return 0
+    // It crashed once more while Nova was read, or a reload brought another workflow, for which other things may have to be read.
+    if (this.#reportedAt > beganAt || this.#workflow() !== workflow) return 0
     // Reading took time: its host may have failed meanwhile, or a person ended it.
-    return this.#endIfTaken() ? null : this.#follow(decideCrash(facts, this.#rules()), facts)
+    return this.#endIfTaken() ? null : this.#follow(workflow.decide(facts, this.#rules()), facts, workflow)
   }
 
-  async #follow(decision: CrashDecision, facts: CrashFacts): Promise<number | null> {
+  /** The one that decides. Null: the one with which its incident began cannot be read, and a person must decide. */
+  #workflow(): CrashWorkflow | null {
+    const incident = this.#case.open()
+    const digest = incident?.workflowDigest ?? ''
+    try {
+      const workflow = this.#parts.workflow(digest === '' ? null : digest)
+      if (incident?.held?.code === 'WORKFLOW_UNREADABLE') this.#holding(incident).goOn('its workflow can be read again')
+      return workflow
+    } catch (thrown) {
+      const error = ensureError(thrown)
+      if (error.code !== 'WORKFLOW_INVALID' || incident === undefined) throw error
+      this.#holding(incident).hold('WORKFLOW_UNREADABLE', error.message, error)
+      return null
+    }
+  }
+
+  async #follow(decision: CrashDecision, facts: CrashFacts, workflow: CrashWorkflow): Promise<number | null> {
     switch (decision.do) {
       case 'wait':
         this.#looks += 1
@@ -159,18 +177,18 @@ export class CrashRun {
         this.#case.endWithNothing(decision, facts.instance)
         return null
       case 'leave': {
-        this.#case.begin(facts, decision)
+        this.#case.begin(facts, decision, workflow)
         const { code, message } = decision
         this.#case.close({ outcome: 'left', code, message, after: shown(facts.instance) }, 'ignored')
         return null
       }
       case 'restart':
-        return this.#restartAs(decision, facts)
+        return this.#restartAs(decision, facts, workflow)
     }
   }
 
-  async #restartAs(decision: Restart, facts: CrashFacts): Promise<number | null> {
-    const incident = this.#case.begin(facts, decision)
+  async #restartAs(decision: Restart, facts: CrashFacts, workflow: CrashWorkflow): Promise<number | null> {
+    const incident = this.#case.begin(facts, decision, workflow)
     if (incident.mode === 'observe') {
       this.#case.endAsObserved(decision.step)
       return null
@@ -277,12 +295,12 @@ export class CrashRun {
     return null
   }
 
-  #look(): Promise<CrashFacts> {
+  #look(workflow: CrashWorkflow): Promise<CrashFacts> {
     const { context, hypervisors, record, monitor, signal } = this.#parts
     const { clock, cloud } = context
     const { host, instance } = this
     return lookAtCrashed({
-      ...{ cloud, hypervisors, host, instance, signal, rules: this.#rules() },
+      ...{ cloud, hypervisors, host, instance, signal, workflow, rules: this.#rules() },
       crashedAt: this.#case.crashedAt(),
       sinceMs: clock.now() - this.#reportedAt,
       cancelled: record.cancelled(instance, host, monitor.cloudNow()),

@@ -18,7 +18,7 @@ import { isBeating } from '../domain/verdict.ts'
 import { disabledHere, forcedDownHere, isOnlyWaiting, orderHolds } from '../orders/order-holds.ts'
 import { staleness } from '../monitor/freshness.ts'
 import type { Monitor } from '../monitor/monitor.ts'
-import type { PinnedWorkflows } from './pinned-workflows.ts'
+import { pinnedWorkflow, type PinnedWorkflows } from './pinned-workflows.ts'
 import type { Orders } from '../orders/orders.ts'
 import type { Standstill } from './standstill.ts'
 
@@ -85,16 +85,7 @@ export function createPermissions(parts: {
     setAsideReason: (host) => store.returnOf(host).setAside?.reason ?? null,
     earlier: parts.earlier,
     segment: parts.segmentOfIncident,
-    workflow: (digest) => {
-      const workflow = parts.workflows().get(digest)
-      if (workflow === undefined)
-        throw new LifeboatError('WORKFLOW_INVALID', `the journal has no workflow ${digest.slice(0, 12)}`)
-      if (workflow instanceof LifeboatError) {
-        const message = `this release cannot read workflow ${digest.slice(0, 12)}, with which it began: ${workflow.message}`
-        throw new LifeboatError('WORKFLOW_INVALID', message, { cause: workflow })
-      }
-      return workflow
-    },
+    workflow: (digest) => pinnedWorkflow(parts.workflows(), digest, 'host'),
     noteOurWrite: ({ host, updatedAt, forcedDown }) => {
       monitor.noteOurWrite(host, updatedAt)
       if (forcedDown) forcedDownAt.set(host, clock.now())

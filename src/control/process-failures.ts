@@ -1,6 +1,6 @@
 /**
- * Incidents of nova-compute on hosts that live, driven by the polls: opened, held and closed here by what domain/process-failure.ts
- * decides. The service itself is written by set-asides.ts, which asks the incident store which processes failed.
+ * Incidents of nova-compute on hosts that live, driven by the polls: opened as the workflow says, held and closed here by what
+ * domain/process-failure.ts decides. The service itself is written by set-asides.ts, which asks the incident store which processes failed.
  *
  * Never more at once than the brake would let through as dead hosts: a bad package or a broker that is down stops every nova-compute,
  * and a fleet that is disabled schedules nothing.
@@ -12,6 +12,7 @@ import { leastHealthyPolls } from '../domain/host-return.ts'
 import type { HoldCode } from '../domain/incident-phases.ts'
 import { failureOf, type Incident } from '../domain/incident.ts'
 import type { Journal } from '../domain/journal.ts'
+import type { ProcessRuling } from '../domain/plan.ts'
 import type { Observer } from '../domain/observer.ts'
 import {
   decideProcess,
@@ -24,6 +25,7 @@ import {
 import { isDisabledByPerson, type HostName, type ServiceRecord } from '../domain/service.ts'
 import { readSetAsideReason } from '../domain/set-aside.ts'
 import { isNotListed, type Verdict } from '../domain/verdict.ts'
+import type { ProcessWorkflow } from '../engine/process-workflow.ts'
 import type { Monitor } from '../monitor/monitor.ts'
 import type { PollReport } from '../monitor/report.ts'
 import { orderHolds } from '../orders/order-holds.ts'
@@ -32,6 +34,7 @@ import type { BrakeWatch } from './brake-watch.ts'
 import { incidentId } from './incident-id.ts'
 import type { IncidentStore } from './incident-store.ts'
 import { leftToPeople } from './left-to-people.ts'
+import { pinOf } from './pinned-workflows.ts'
 
 /** Ends of incidents by which people take a host over. */
 const byPeople: ReadonlySet<IncidentEnd> = new Set<IncidentEnd>(['left-to-people', 'cancelled'])
@@ -40,11 +43,13 @@ export interface ProcessFailuresParts {
   clock: Clock
   journal: Journal
   observer: Observer
-  monitor: Pick<Monitor, 'verdict' | 'service' | 'segment'>
+  monitor: Pick<Monitor, 'verdict' | 'service' | 'segment' | 'aggregates'>
   store: IncidentStore
   orders: Orders
   brake: Pick<BrakeWatch, 'roomFor'>
   mode: () => 'observe' | 'armed'
+  /** The one of new failures. */
+  workflow: () => ProcessWorkflow
   signal: AbortSignal
 }
 
@@ -147,7 +152,9 @@ export class ProcessFailures {
       order,
       blocked: this.#blocked(host),
     }
-    const decision = decideProcess(facts, monitor.segment(host).return, clock.now())
+    const rules = monitor.segment(host).return
+    const mode = incident.ruling?.enable ?? rules.mode
+    const decision = decideProcess(facts, { ...rules, mode }, clock.now())
     const about = { incident: id, host }
     if (decision.do === 'close') {
       const { outcome, message } = decision
@@ -176,25 +183,51 @@ export class ProcessFailures {
   }
 
   #open(due: readonly Verdict[]): void {
-    const { brake, store, mode, clock, journal } = this.#parts
-    if (due.length === 0) return
+    const ruled = due.map((verdict) => ({ verdict, ruling: this.#rulingOn(verdict) }))
+    for (const { verdict, ruling } of ruled) if (ruling.do === 'leave') this.#begin(verdict, ruling)
+    const wanted = ruled.filter(({ ruling }) => ruling.do === 'disable')
+    if (wanted.length === 0) return
     const aside = this.#disabled()
-    const hosts = due.map(({ host }) => host)
+    const hosts = wanted.map(({ verdict }) => verdict.host)
     // Those whose disable stands already take no new room.
-    const room = new Set([...brake.roomFor(hosts, aside), ...aside])
-    for (const verdict of due.filter(({ host }) => room.has(host))) {
-      const { host, segment } = verdict
-      const id = incidentId(`${host}-${novaCompute}`, clock.wall(), (taken) => store.has(taken))
-      const reportedBy = this.#reported.get(host)
-      const data = { process: novaCompute, verdict, segment, mode: mode(), openedBy: reportedBy ?? 'daemon' }
-      const actor = reportedBy === undefined ? 'daemon' : `operator:${reportedBy}`
-      journal.append([{ kind: 'process.failed', actor, incident: id, host, data }])
-      this.#reported.delete(host)
-    }
+    const room = new Set([...this.#parts.brake.roomFor(hosts, aside), ...aside])
+    for (const { verdict, ruling } of wanted) if (room.has(verdict.host)) this.#begin(verdict, ruling)
     this.#tellOfTheRest(
-      due.filter(({ host }) => !room.has(host)).map(({ host }) => host),
+      hosts.filter((host) => !room.has(host)),
       aside,
     )
+  }
+
+  /** Puts the failure on record. One that is left to people is over at once: they are told, and nothing is written on the service. */
+  #begin(verdict: Verdict, ruling: ProcessRuling): void {
+    const { store, mode, clock, journal, workflow } = this.#parts
+    const { host, segment } = verdict
+    const id = incidentId(`${host}-${novaCompute}`, clock.wall(), (taken) => store.has(taken))
+    const reportedBy = this.#reported.get(host)
+    const opened = { process: novaCompute, verdict, segment, mode: mode(), openedBy: reportedBy ?? 'daemon' }
+    const data = { ...opened, ruling, workflowDigest: workflow().digest }
+    const pin = pinOf(workflow(), journal)
+    const actor = reportedBy === undefined ? 'daemon' : `operator:${reportedBy}`
+    const about = { incident: id, host }
+    const failed: NewEntry = { kind: 'process.failed', actor, ...about, data }
+    const left = { outcome: 'left-to-people' as const, message: ruling.because, counts: {} }
+    const isLeft = ruling.do === 'leave'
+    journal.append([...pin, failed, ...(isLeft ? [{ kind: 'incident.closed' as const, ...about, data: left }] : [])])
+    this.#reported.delete(host)
+    if (isLeft) store.forgetClosed(id)
+  }
+
+  #rulingOn({ host, segment, evidence }: Verdict): ProcessRuling {
+    const { clock, monitor, store, workflow } = this.#parts
+    const { withinMs } = monitor.segment(host).return
+    const earlier = store.returnOf(host).processFailures.map((at) => clock.now() - this.#moments.of(at))
+    return workflow().decide({
+      host: { name: host, zone: monitor.service(host)?.zone ?? '', aggregates: monitor.aggregates(host) },
+      service: { missed_beats: Math.floor(evidence.missedBeats) },
+      report: { by: this.#reported.get(host) ?? '' },
+      failures: { recent: 1 + earlier.filter((ageMs) => ageMs <= withinMs).length },
+      segment: { name: segment },
+    })
   }
 
   /** Hosts whose nova-compute is down and whose service we disabled, or are about to; people may have ended some of their incidents. */

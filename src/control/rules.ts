@@ -5,10 +5,10 @@
 import type { CloudBrake } from '../domain/brake.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import type { Fencer } from '../domain/fencing.ts'
-import type { Workflow } from '../domain/plan.ts'
 import type { SegmentOf } from '../domain/segment.ts'
 import type { Probe } from '../domain/verdict.ts'
 import type { OwnerPolicySettings } from '../engine/owner-policy.ts'
+import type { AnyWorkflow, Workflows } from '../engine/workflow.ts'
 import type { ExecutorSettings } from '../executor/context.ts'
 import type { MonitorSettings } from '../monitor/settings.ts'
 import type { Deliver, NoticeRules } from '../notices/index.ts'
@@ -22,10 +22,10 @@ export interface Rules {
   fencer: Fencer
   probes: ReadonlyMap<string, Probe>
   segmentOf: SegmentOf
-  /** The workflow of new incidents. */
-  workflow: Workflow
+  /** Those of new incidents. */
+  workflows: Workflows
   /** Reads a workflow that the journal has pinned. */
-  parsePinned: (source: string) => Workflow
+  parsePinned: (source: string) => AnyWorkflow
   /** Where owners say what they want; the workflow knows it, too. */
   ownerPolicy: OwnerPolicySettings
   monitorSettings: MonitorSettings

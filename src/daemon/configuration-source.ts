@@ -4,7 +4,7 @@
  */
 import { deadline } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
-import type { Workflow } from '../domain/plan.ts'
+import type { Workflows } from '../engine/workflow.ts'
 import type { TokenCheck } from '../domain/token-holder.ts'
 import { readRegularFile } from '../system/regular-file.ts'
 import type { OpenStackCloud } from '../openstack/cloud-client.ts'
@@ -21,14 +21,14 @@ export interface SourceParts {
   loaded: LoadedConfig
   read: () => LoadedConfig
   context: AdapterContext
-  /** The workflow of new incidents. Throws WORKFLOW_INVALID. */
-  loadWorkflow: (config: Config) => Workflow
+  /** The workflows of new incidents. Throws WORKFLOW_INVALID. */
+  loadWorkflows: (config: Config) => Workflows
 }
 
 export interface StartedSource extends ConfigurationSource {
   /** What the daemon starts with. */
   adapters: Adapters
-  workflow: Workflow
+  workflows: Workflows
   /** Whose tokens people show, asked with the credentials in use at that time. */
   people: TokenCheck
   /** The connection that is in use now. */
@@ -38,23 +38,23 @@ export interface StartedSource extends ConfigurationSource {
 }
 
 /** Builds what the daemon starts with. Throws CONFIG_INVALID and WORKFLOW_INVALID. */
-export function configurationSource({ loaded, read, context, loadWorkflow }: SourceParts): StartedSource {
-  let workflow = loadWorkflow(loaded.config)
+export function configurationSource({ loaded, read, context, loadWorkflows }: SourceParts): StartedSource {
+  let workflows = loadWorkflows(loaded.config)
   const started = cloudConfigOf(loaded.config, context)
   const adapters = buildAdapters(loaded.config, context, buildCloud(started, loaded.config, context))
   let { cloud } = adapters
   let likeness = likenessOf(started, loaded.config)
-  const startedWith = workflow
+  const startedWith = workflows
 
   async function build(next: LoadedConfig): Promise<BuiltRules> {
     const { config } = next
-    const document = loadWorkflow(config)
+    const documents = loadWorkflows(config)
     // The name of the cloud is read at the start alone: what is under that name now may be new.
     const access = cloudConfigOf(loaded.config, context)
     const elsewhere = addressOf(access) !== addressOf(started)
     const alike = likenessOf(access, config)
     const renewed = elsewhere || alike === likeness ? null : buildCloud(access, config, context)
-    const built = await rulesOver(renewed, config, document).catch((thrown: unknown) => {
+    const built = await rulesOver(renewed, config, documents).catch((thrown: unknown) => {
       renewed?.close()
       throw thrown
     })
@@ -62,7 +62,7 @@ export function configurationSource({ loaded, read, context, loadWorkflow }: Sou
       ...built,
       changed: [
         ...(renewed === null ? [] : [`credentials, TLS or time limits of the cloud (${access.source})`]),
-        ...(document.digest === workflow.digest ? [] : [`workflow ${document.name} (revision ${document.revision})`]),
+        ...changedOf(documents, workflows),
       ],
       waiting: elsewhere ? [`address, region or endpoints of the cloud (${access.source})`] : [],
       adopted: () => {
@@ -71,7 +71,7 @@ export function configurationSource({ loaded, read, context, loadWorkflow }: Sou
           cloud = renewed
           likeness = alike
         }
-        workflow = document
+        workflows = documents
       },
       dropped: () => renewed?.close(),
     }
@@ -80,10 +80,10 @@ export function configurationSource({ loaded, read, context, loadWorkflow }: Sou
   async function rulesOver(
     renewed: OpenStackCloud | null,
     config: Config,
-    document: Workflow,
+    documents: Workflows,
   ): Promise<Pick<BuiltRules, 'rules' | 'warnings'>> {
     const warnings = renewed === null ? [] : await tried(renewed)
-    return { rules: rulesOf(config, buildAdapters(config, context, renewed ?? cloud), document), warnings }
+    return { rules: rulesOf(config, buildAdapters(config, context, renewed ?? cloud), documents), warnings }
   }
 
   /** A plain no of Keystone's refuses the reload; where it cannot be asked, the old credentials would be no better. */
@@ -109,7 +109,15 @@ export function configurationSource({ loaded, read, context, loadWorkflow }: Sou
     ownProject: () => cloud.people.ownProject(),
   }
   const cloudInUse = (): OpenStackCloud => cloud
-  return { loaded, read, build, adapters, workflow: startedWith, people, cloudInUse, close: () => cloud.close() }
+  return { loaded, read, build, adapters, workflows: startedWith, people, cloudInUse, close: () => cloud.close() }
+}
+
+/** The documents that are not those of before, in words. */
+function changedOf(next: Workflows, before: Workflows): string[] {
+  const known = new Set(Object.values(before).map(({ digest }) => digest))
+  return Object.values(next)
+    .filter(({ digest }) => !known.has(digest))
+    .map(({ name, revision }) => `workflow ${name} (revision ${revision})`)
 }
 
 /** Which cloud it is: a journal belongs to one. */

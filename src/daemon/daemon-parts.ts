@@ -3,8 +3,7 @@ import type { Clock } from '../domain/clock.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { TenureView } from '../domain/tenure.ts'
 import type { Monitor } from '../monitor/monitor.ts'
-import type { Workflow } from '../domain/plan.ts'
-import { parseWorkflow } from '../engine/workflow.ts'
+import { parseAnyWorkflow, type Workflows } from '../engine/workflow.ts'
 import type { Adapters } from '../adapters/adapters.ts'
 import type { Config } from '../config/index.ts'
 import type { DaemonParts } from './daemon.ts'
@@ -19,7 +18,7 @@ export interface DaemonSurroundings {
   clock: Clock
   observer: Observer
   version: string
-  workflow: Workflow
+  workflows: Workflows
   adapters: Adapters
   journal: ReviewedJournal
   journalPath: string
@@ -34,17 +33,17 @@ export interface DaemonSurroundings {
   handOver?: (why: string) => void
 }
 
-export function daemonParts(config: Config, { adapters, workflow, ...surroundings }: DaemonSurroundings): DaemonParts {
-  return { ...surroundings, ...rulesOf(config, adapters, workflow), cloudName: config.cloud }
+export function daemonParts(config: Config, { adapters, workflows, ...surroundings }: DaemonSurroundings): DaemonParts {
+  return { ...surroundings, ...rulesOf(config, adapters, workflows), cloudName: config.cloud }
 }
 
 /** What holds while this configuration does. */
-export function rulesOf(config: Config, adapters: Adapters, workflow: Workflow): Rules {
+export function rulesOf(config: Config, adapters: Adapters, workflows: Workflows): Rules {
   const { cloud, fencer, probes, segmentOf } = adapters
   return {
-    ...{ cloud, fencer, probes, segmentOf, workflow },
+    ...{ cloud, fencer, probes, segmentOf, workflows },
     mode: config.mode,
-    parsePinned: (source) => parseWorkflow(source, 'journal', { ownerPolicy: config.ownerPolicy }),
+    parsePinned: (source) => parseAnyWorkflow(source, 'journal', { ownerPolicy: config.ownerPolicy }),
     ownerPolicy: config.ownerPolicy,
     monitorSettings: config.monitor,
     cloudBrake: config.brake,

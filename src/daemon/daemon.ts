@@ -40,7 +40,7 @@ import { createOperations, type OperationsAbout } from '../operations/operations
 import { maintenanceOf, withoutPlanned } from '../orders/order-holds.ts'
 import type { MaintenanceWindow } from '../orders/maintenance-window.ts'
 import { OrderScheduler } from '../orders/order-scheduler.ts'
-import { pinnedWorkflows, type PinnedWorkflows } from '../control/pinned-workflows.ts'
+import { pinnedWorkflow, pinnedWorkflows, type PinnedWorkflows } from '../control/pinned-workflows.ts'
 import { planHost } from '../preflight/plan-host.ts'
 import { Reloads, type ConfigurationSource } from '../operations/reloads.ts'
 import type { ReviewedJournal } from '../review/incident-listing.ts'
@@ -210,6 +210,7 @@ export class Daemon {
     const processes = new ProcessFailures({
       ...{ clock, journal, observer, mode, brake, signal },
       ...{ monitor: this.monitor, store: this.store, orders: this.orders },
+      workflow: () => rules.now.workflows.process,
     })
     this.#setAsides = new SetAsides({
       ...{ processes, clock, cloud, journal, observer, mode, brake, settings: rules.executorSettings },
@@ -258,6 +259,8 @@ export class Daemon {
     this.#instanceFailures = new InstanceFailures({
       ...{ context: this.#context, queue: this.#queue, monitor: this.monitor, store: this.store, mode, signal },
       ownerPolicy: () => rules.now.ownerPolicy,
+      workflow: (pinned) =>
+        pinned === null ? rules.now.workflows.instance : pinnedWorkflow(this.#workflows, pinned, 'instance'),
     })
     const reports = new ReportBook({
       ...{ clock, journal, observer, monitor: this.monitor, store: this.store, orders: this.orders },
@@ -275,7 +278,7 @@ export class Daemon {
       observer,
       pollIntervalMs: () => rules.now.monitorSettings.pollIntervalMs,
       mode,
-      workflowDigest: () => rules.now.workflow.digest,
+      workflowDigest: () => rules.now.workflows.host.digest,
       segmentFor: (host) => this.#segmentFor(host),
       inMaintenance: ({ host, segment }) => maintenanceOf(this.orders, host, segment) !== null,
       run: (id) => this.#runs.start(id),
@@ -294,7 +297,7 @@ export class Daemon {
     const began = clock.now()
     const receivers = (): ReceiverHealth[] => this.notices?.health() ?? []
     const about = (): OperationsAbout => {
-      const { name, revision, digest } = rules.now.workflow
+      const { name, revision, digest } = rules.now.workflows.host
       return {
         version: parts.version,
         mode: mode(),
@@ -335,8 +338,8 @@ export class Daemon {
       ...{ clock, journal, store: this.store, orders: this.orders, monitor: this.monitor, reports },
     })
     const plan: ReadsParts['plan'] = (read, host) => {
-      const { workflow, segmentOf } = rules.now
-      return planHost({ cloud: read, clock, workflow, segmentOf, earlier }, host)
+      const { workflows, segmentOf } = rules.now
+      return planHost({ cloud: read, clock, workflow: workflows.host, segmentOf, earlier }, host)
     }
     this.#reads = new ReadinessReads({
       ...{ clock, cloud, fencer, journal, plan, monitor: this.monitor, store: this.store },

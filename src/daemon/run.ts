@@ -30,7 +30,7 @@ import { inUse, joinShared, JoinedExit, sharedStore } from './shared-journal.ts'
 import { activity, confirmed, deposed, goodPollAgeMs, rulesDigest, standBy, standing } from './standby.ts'
 import { Teardown } from './teardown.ts'
 import { listenAsMasakari } from '../masakari/api/listener.ts'
-import { loadHostFailure } from '../preflight/workflow-files.ts'
+import { loadWorkflows } from '../preflight/workflow-files.ts'
 
 /**
  * Longest time for an orderly stop. A write in flight may take its whole time limit to be answered; shorter would leave it
@@ -80,7 +80,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       loaded,
       read: load,
       context: { clock, observer, env: process.env, exit: joined ?? openExit },
-      loadWorkflow: loadHostFailure,
+      loadWorkflows,
     })
     teardown.add('connections', () => source.close())
     const onListenerError = (thrown: unknown): void =>
@@ -141,7 +141,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
           ...(learnt !== undefined && { learnt: learnt.monitor }),
           journalPath: config.journal,
           adapters: source.adapters,
-          workflow: source.workflow,
+          workflows: source.workflows,
           configuration: {
             ...source,
             reloading: () => systemd.reloading(),

@@ -11,7 +11,7 @@ import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
 import type { Notice, NoticeDeadLettered, NoticeFailed, NoticeSent } from './notice.ts'
 import type { Outcome } from './outcome.ts'
-import type { InstancePlan } from './plan.ts'
+import type { InstancePlan, ProcessRuling } from './plan.ts'
 import type { FlagsFound, HostName, ServiceChange } from './service.ts'
 import type { ReportClass, ReportEnd } from './report-words.ts'
 import type { SetAsideState } from './set-aside.ts'
@@ -118,6 +118,9 @@ export interface EntryData {
     segment: string
     mode: 'observe' | 'armed'
     openedBy: string
+    /** What the workflow said; older releases had none. */
+    ruling?: ProcessRuling
+    workflowDigest?: string
   }
   /**
    * A guest crashed while its host lives: opens an incident of that instance alone. A kind of its own for the same reason. `report`: the
@@ -132,6 +135,8 @@ export interface EntryData {
     mode: 'observe' | 'armed'
     openedBy: string
     report: string
+    /** Of the document that decides. Older releases had none. */
+    workflowDigest?: string
   }
   /** Its host is in another segment now, and the rules of that one hold: a reload, another zone or aggregate, a restart. */
   'incident.segment-changed': { from: string; to: string }

@@ -10,7 +10,7 @@ import type { Leftover } from './host-return.ts'
 import type { HoldCode, IncidentPhase } from './incident-phases.ts'
 import type { InstanceId } from './instance.ts'
 import type { Outcome } from './outcome.ts'
-import { isStepKind, type InstancePlan, type StepKind } from './plan.ts'
+import { isStepKind, type InstancePlan, type ProcessRuling, type StepKind } from './plan.ts'
 import { heldBecause } from './text/held-because.ts'
 import type { AnyStepKind, BeforeOf, RequestOf, ResultOf, StepIntention } from './step-payloads.ts'
 import { stepAfter, type StepStatus } from './step-states.ts'
@@ -80,6 +80,7 @@ export interface Incident {
   mode: 'observe' | 'armed'
   openedAt: string
   openedBy: string
+  /** Of the document that decides; empty: it began under an older release, which had none for its kind of failure. */
   workflowDigest: string
   verdict: Verdict | null
   phase: IncidentPhase
@@ -101,6 +102,8 @@ export interface Incident {
   watched: WatchedInstances | null
   /** What we had set on its host is taken back. `here`: who was left there then; null: that could not be read. */
   hostBack: { at: string; here: InstanceId[] | null } | null
+  /** What the workflow said of the process that failed; null: of another failure, or begun under a release that had no such workflow. */
+  ruling: ProcessRuling | null
   /** Someone else changed the service that a process's incident had disabled, and how; null: nobody did. */
   changedByOthers: string | null
   /** A person had those started that were off. */
@@ -143,14 +146,15 @@ export function applyEntry(incidents: Map<IncidentId, Incident>, entry: Entry): 
     return
   }
   if (entry.kind === 'process.failed') {
-    const data = { ...entry.data, workflowDigest: '' }
+    const { workflowDigest = '', ruling = null } = entry.data
+    const data = { ...entry.data, workflowDigest }
     const opened = openIncident(entry.incident, entry.host ?? '', data, entry)
-    incidents.set(entry.incident, { ...opened, process: entry.data.process, phase: 'watching' })
+    incidents.set(entry.incident, { ...opened, process: entry.data.process, ruling, phase: 'watching' })
     return
   }
   if (entry.kind === 'instance.failed') {
-    const { name, event } = entry.data
-    const data = { ...entry.data, verdict: null, workflowDigest: '' }
+    const { name, event, workflowDigest = '' } = entry.data
+    const data = { ...entry.data, verdict: null, workflowDigest }
     const opened = openIncident(entry.incident, entry.host ?? '', data, entry)
     const crashed = { instance: entry.instance ?? '', name, event }
     incidents.set(entry.incident, { ...opened, crashed, phase: 'restarting' })
@@ -189,6 +193,7 @@ function openIncident(
     revoked: null,
     watched: null,
     hostBack: null,
+    ruling: null,
     changedByOthers: null,
     startOrder: null,
     attestation: null,

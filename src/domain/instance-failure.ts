@@ -67,53 +67,22 @@ export const stopAgain = 'stop-again'
 /** Whether an attempt, known by its key, is one of `stopAgain`. */
 export const isStopAgain = (key: string): boolean => key.includes(`.${stopAgain}.`)
 
-/** The plans of such instances name this rule, where others name one of the workflow. */
-export const crashRule = 'instance-failure'
-
 interface CrashMeaning {
-  /** What became of the instance; of `CRASHED`, what is to become of it. */
-  is: 'restarted' | 'recovered' | 'left'
+  is: 'recovered' | 'left'
   means: string
 }
 
-/** The codes of plans and outcomes in a crash's incident. Some are also codes of a dead host's instances, and mean something else there. */
+/** The codes of a crash's outcome that no rule of its workflow gives. */
 export const crashCodes = {
-  CRASHED: { is: 'restarted', means: 'Its guest crashed on a host that lives: Lifeboat restarts it there' },
   RESTARTED: { is: 'recovered', means: 'Its guest crashed, and Lifeboat restarted it' },
-  RUNS_AGAIN: {
-    is: 'recovered',
-    means: 'It runs, and Lifeboat did not restart it: someone else did, or it never crashed',
-  },
-  STOPPED_BY_OWNER: { is: 'left', means: 'Its owner stopped it, before or after the crash: it stays off' },
-  OFF_BEFORE: { is: 'left', means: 'It had been off for long when its crash was reported: it stays off' },
-  NOT_ASKED: { is: 'left', means: 'Its owner did not ask for restarts, or asked for none' },
   INSTANCE_GONE: { is: 'left', means: 'Nova has no such instance' },
   MOVED_BY_OTHERS: { is: 'left', means: 'Nova shows it on another host than the one that reported its crash' },
-  NO_GUEST: { is: 'left', means: 'Nova shows it in a state that has no guest' },
-  CRASHED_PAUSED: {
+  STOPPED_BY_OWNER: { is: 'left', means: 'Its owner stopped it just as Lifeboat restarted it: it is off again' },
+  CANCELLED: { is: 'left', means: 'A person cancelled its incident: it stays as it is' },
+  HOST_FAILED: { is: 'left', means: 'Its host failed as well: the incident of the host recovers it now' },
+  RESTART_REFUSED: {
     is: 'left',
     means:
-      'Its guest is not running and Nova shows it paused, suspended or in rescue mode: a restart would lose that state',
+      'A rule of the workflow would have restarted it where no workflow may, e.g. although its owner stopped it: correct the rule',
   },
-  CRASHED_RESIZED: {
-    is: 'left',
-    means: 'Its guest crashed while its resize waited for a confirmation: a restart would take away the way back',
-  },
-  CRASHED_ERROR: { is: 'left', means: 'Its guest crashed when it was in ERROR already' },
-  CRASHED_UNEXPLAINED: { is: 'left', means: 'It is off, and its history does not say who stopped it' },
-  CRASHED_MID_TASK: {
-    is: 'left',
-    means: 'Nova has worked on it for ten minutes without an end, so Lifeboat did nothing about its crash',
-  },
-  ENCRYPTED_WITHOUT_KEY: {
-    is: 'left',
-    means: 'It has an encrypted volume, and Lifeboat may not fetch its key: its owner must start it',
-  },
-  CANCELLED: {
-    is: 'left',
-    means: 'A person cancelled its incident, and nobody has started it since: it stays off',
-  },
-  HOST_FAILED: { is: 'left', means: 'Its host failed as well: the incident of the host recovers it now' },
 } as const satisfies Record<string, CrashMeaning>
-
-export type CrashCode = keyof typeof crashCodes

@@ -108,14 +108,28 @@ export interface HostPlan {
   instances: InstancePlan[]
 }
 
-/** The pure planner, implemented by engine/ for one pinned workflow document. */
-export interface Workflow {
+/** What a workflow says of a nova-compute that failed, once, when that begins. */
+export interface ProcessRuling {
+  rule: string
+  do: 'disable' | 'leave'
+  /** How its service is enabled again, where that is not as its segment says. */
+  enable: 'automatic' | 'confirm' | null
+  because: string
+}
+
+/** A workflow document, as the journal pins it. */
+export interface WorkflowRecord {
   name: string
   revision: number
   /** sha256 of the document's text. */
   digest: string
   /** The document as it was read: the journal keeps it, so that a run always ends under the document it began with. */
   source: string
+}
+
+/** The pure planner, implemented by engine/ for one pinned workflow document for hosts. */
+export interface Workflow extends WorkflowRecord {
+  failure: 'host'
   hostDeadlineMs: Record<HostStepKind, number>
   plan(survey: Survey, segment: Segment): HostPlan
   /** As `plan`; of a large host `pause` is awaited now and then, so that others have their turn. Throws what it throws. */

@@ -1,9 +1,9 @@
 /**
- * Checks of a workflow document that its shape alone cannot tell: that names lead somewhere, that every rule and recipe
+ * Checks of the workflow document for hosts that its shape alone cannot tell: that names lead somewhere, that every rule and recipe
  * can be reached, that errors do not lead in circles, and that every instance gets a decision (law L9).
  */
-import type { Report } from './compiled.ts'
 import { ends, type RecipeDocument, type StepDocument, type WorkflowDocument } from './document.ts'
+import type { Report } from './expressions.ts'
 import type { Path } from '../formats/yaml-source.ts'
 
 /** Reports every problem of references and reachability. */
@@ -16,13 +16,9 @@ export function checkReferences(document: WorkflowDocument, report: Report): voi
 
 function checkRules(document: WorkflowDocument, report: Report): void {
   const { rules } = document.instances
-  const ids = new Set<string>()
-  const conditions = new Map<string, string>()
-  let all: string | null = null
+  checkOrder(rules, ['instances', 'rules'], 'instance', report)
   for (const [index, rule] of rules.entries()) {
     const path = ['instances', 'rules', index]
-    if (ids.has(rule.id)) report([...path, 'id'], `rule "${rule.id}" is there twice; ids are unique`)
-    ids.add(rule.id)
     const decisions = [rule.recover, rule.leave, rule.hold].filter((decision) => decision !== undefined)
     if (decisions.length !== 1)
       report(path, `rule "${rule.id}" must say one of: recover: RECIPE, leave: true, hold: true`)
@@ -36,20 +32,34 @@ function checkRules(document: WorkflowDocument, report: Report): void {
       if (rule.debts !== undefined)
         report([...path, 'debts'], `rule "${rule.id}" does not recover, so it cannot leave debts`)
     }
+  }
+}
+
+/** That each rule has a name of its own, that each can be reached, and that the last one takes every `what` that is left (law L9). */
+export function checkOrder(
+  rules: readonly { id: string; when?: string | undefined }[],
+  list: Path,
+  what: string,
+  report: Report,
+): void {
+  const ids = new Set<string>()
+  const conditions = new Map<string, string>()
+  let all: string | null = null
+  for (const [index, rule] of rules.entries()) {
+    const path = [...list, index]
+    if (ids.has(rule.id)) report([...path, 'id'], `rule "${rule.id}" is there twice; ids are unique`)
+    ids.add(rule.id)
     const when = (rule.when ?? 'true').trim()
     const earlier = all ?? conditions.get(when) ?? null
     if (earlier !== null)
-      report(path, `rule "${rule.id}" is never reached: rule "${earlier}" takes all of its instances`)
+      report(path, `rule "${rule.id}" is never reached: rule "${earlier}" takes all of its ${what}s`)
     else if (when === 'false')
       report([...path, 'when'], `rule "${rule.id}" is never reached: its condition is never true`)
     conditions.set(when, conditions.get(when) ?? rule.id)
     if (when === 'true') all ??= rule.id
   }
   if (all === null)
-    report(
-      ['instances', 'rules', rules.length - 1],
-      'the last rule must take every instance that is left: a rule without when',
-    )
+    report([...list, rules.length - 1], `the last rule must take every ${what} that is left: a rule without when`)
 }
 
 function checkRecipe(name: string, recipe: RecipeDocument, document: WorkflowDocument, report: Report): void {
@@ -84,8 +94,7 @@ function checkStep(step: StepDocument, path: Path, report: Report): void {
     report(path, `step "${step.id}" evacuates, so it must say landing: stopped, as-before or original`)
   if (step.do !== 'evacuate' && step.landing !== undefined)
     report([...path, 'landing'], `step "${step.id}" does not evacuate, so it has no landing`)
-  if (step.retry !== undefined && step.retry.first > step.retry.cap)
-    report([...path, 'retry', 'cap'], 'cap must not be shorter than first')
+  checkRetry(step, path, report)
   // A failed evacuation leaves the instance in ERROR, and from there it lands running whatever was asked (fact 2).
   const dirty = step.do === 'evacuate' ? (step.retry?.on ?? []).filter((code) => needsReset.has(code)) : []
   if (dirty.length > 0)
@@ -93,6 +102,11 @@ function checkStep(step: StepDocument, path: Path, report: Report): void {
       [...path, 'retry', 'on'],
       `${dirty.join(', ')} leaves the instance in ERROR: route it by onError to a recipe that begins with reset-state`,
     )
+}
+
+export function checkRetry({ retry }: Pick<StepDocument, 'retry'>, path: Path, report: Report): void {
+  if (retry !== undefined && retry.first > retry.cap)
+    report([...path, 'retry', 'cap'], 'cap must not be shorter than first')
 }
 
 const needsReset = new Set<string>([
@@ -103,9 +117,14 @@ const needsReset = new Set<string>([
   'GUEST_ON_DESTINATION',
 ])
 
-function checkRecipeExists(name: string, path: Path, document: WorkflowDocument, report: Report): void {
-  if (Object.hasOwn(document.recipes, name)) return
-  report(path, `there is no recipe "${name}"; there are: ${Object.keys(document.recipes).join(', ')}`)
+export function checkRecipeExists(
+  name: string,
+  path: Path,
+  { recipes }: { recipes: Readonly<Record<string, unknown>> },
+  report: Report,
+): void {
+  if (Object.hasOwn(recipes, name)) return
+  report(path, `there is no recipe "${name}"; there are: ${Object.keys(recipes).join(', ')}`)
 }
 
 function checkCircles(document: WorkflowDocument, report: Report): void {
@@ -131,8 +150,16 @@ function checkReachable(document: WorkflowDocument, report: Report): void {
     document.instances.rules.flatMap((rule) => rule.recover ?? []),
     document.recipes,
   )
-  for (const name of Object.keys(document.recipes))
-    if (!reached.has(name)) report(['recipes', name], `recipe "${name}" is never used by a rule or an error route`)
+  checkUsed(reached, document, report)
+}
+
+export function checkUsed(
+  used: ReadonlySet<string>,
+  { recipes }: { recipes: Readonly<Record<string, unknown>> },
+  report: Report,
+): void {
+  for (const name of Object.keys(recipes))
+    if (!used.has(name)) report(['recipes', name], `recipe "${name}" is never used by a rule or an error route`)
 }
 
 /** The recipes themselves and all that their errors can lead to. */

@@ -1,36 +1,29 @@
-/** A workflow document made ready to run: every condition and every sentence compiled, every mistake in them reported. */
+/** The workflow document for hosts made ready to run. */
 import { Conditions } from './conditions.ts'
 import type { RecipeDocument, Rule, StepDocument, WorkflowDocument } from './document.ts'
+import { Expressions, type Condition, type Report, type Sentence } from './expressions.ts'
 import { declarations, type Facts } from './facts.ts'
 import type { Path } from '../formats/yaml-source.ts'
 
 /** Facts of a step's condition: the rule's, and the power state that the instance must end in. */
 export type StepFacts = Facts & { expected: 'running' | 'stopped' | 'any' }
 
-export type Report = (path: Path, message: string, offset?: number | null) => void
-
-/** True or false; throws when the condition cannot be evaluated, e.g. for a metadata key that is not there. */
-export type Condition = (facts: Facts | StepFacts) => boolean
-
-/** A sentence with its facts filled in. */
-export type Sentence = (facts: Facts) => string
-
 export interface CompiledRule {
   rule: Rule
-  when: Condition
-  because: Sentence
+  when: Condition<Facts>
+  because: Sentence<Facts>
   notes: CompiledNote[]
   leftovers: (CompiledNote & { code: string })[]
 }
 
 export interface CompiledNote {
-  when: Condition
-  say: Sentence
+  when: Condition<Facts>
+  say: Sentence<Facts>
 }
 
 export interface CompiledStep {
   step: StepDocument
-  when: Condition
+  when: Condition<StepFacts>
 }
 
 export interface CompiledRecipe {
@@ -50,23 +43,16 @@ export interface CompiledWorkflow {
 const ruleConditions = new Conditions(declarations)
 const stepConditions = new Conditions(declarations, { expected: 'string' })
 
-const always: Condition = () => true
-
 /** Compiles the document; what is wrong goes to `report`, and the result is then not to be used. */
 export function compile(document: WorkflowDocument, report: Report): CompiledWorkflow {
-  const condition = (text: string | undefined, path: Path, conditions = ruleConditions): Condition => {
-    if (text === undefined) return always
-    const checked = conditions.compile(text, ['bool'])
-    if ('evaluate' in checked) return (facts) => checked.evaluate(facts) === true
-    report(path, `the condition is wrong: ${checked.mistake.message}`, checked.mistake.offset)
-    return always
-  }
+  const ofRules = new Expressions<Facts>(ruleConditions, report)
+  const ofSteps = new Expressions<StepFacts>(stepConditions, report)
   const noteOf = (note: { when?: string | undefined; say: string }, path: Path): CompiledNote => ({
-    when: condition(note.when, [...path, 'when']),
-    say: sentence(note.say, [...path, 'say'], report),
+    when: ofRules.condition(note.when, [...path, 'when']),
+    say: ofRules.sentence(note.say, [...path, 'say']),
   })
   const stepsOf = (steps: StepDocument[] | undefined, path: Path): CompiledStep[] =>
-    (steps ?? []).map((step, index) => ({ step, when: condition(step.when, [...path, index, 'when'], stepConditions) }))
+    (steps ?? []).map((step, index) => ({ step, when: ofSteps.condition(step.when, [...path, index, 'when']) }))
   const { instances, recipes } = document
   return {
     document,
@@ -84,8 +70,8 @@ export function compile(document: WorkflowDocument, report: Report): CompiledWor
       const path = ['instances', 'rules', index]
       return {
         rule,
-        when: condition(rule.when, [...path, 'when']),
-        because: sentence(rule.because, [...path, 'because'], report),
+        when: ofRules.condition(rule.when, [...path, 'when']),
+        because: ofRules.sentence(rule.because, [...path, 'because']),
         notes: (rule.notes ?? []).map((note, at) => noteOf(note, [...path, 'notes', at])),
         leftovers: (rule.debts ?? []).map((one, at) => ({ ...noteOf(one, [...path, 'debts', at]), code: one.code })),
       }
@@ -102,21 +88,4 @@ export function compile(document: WorkflowDocument, report: Report): CompiledWor
       ]),
     ),
   }
-}
-
-function sentence(text: string, path: Path, report: Report): Sentence {
-  const parts: ((facts: Facts) => string)[] = []
-  let at = 0
-  for (const found of text.matchAll(/\$\{([^}]*)\}/g)) {
-    const before = text.slice(at, found.index)
-    parts.push(() => before)
-    const expression = found[1] ?? ''
-    const checked = ruleConditions.compile(expression, ['string', 'int', 'bool'])
-    if ('evaluate' in checked) parts.push((facts) => String(checked.evaluate(facts)))
-    else report(path, `\${${expression}} is wrong: ${checked.mistake.message}`, found.index)
-    at = found.index + found[0].length
-  }
-  const rest = text.slice(at)
-  if (rest.includes('${')) report(path, '${ without its }', at + rest.indexOf('${'))
-  return (facts) => `${parts.map((part) => part(facts)).join('')}${rest}`
 }

@@ -4,35 +4,19 @@
  */
 import { z } from 'zod'
 import { LifeboatError } from '../domain/errors.ts'
-import type { Instance } from '../domain/instance.ts'
-import type { InstancePlan, RecipeStep, Workflow } from '../domain/plan.ts'
+import type { InstancePlan, RecipeStep } from '../domain/plan.ts'
 import { builtInSettings, type Segment } from '../domain/segment.ts'
 import type { Survey } from '../domain/survey.ts'
+import { crashCase, crashDifferences } from './crash-expectations.ts'
+import { actionOf, Differences, instanceId, instanceKeys, instanceOf } from './expectation-parts.ts'
+import { defaultOwnerPolicy, type OwnerPolicySettings } from './owner-policy.ts'
+import { processCase, processDifferences } from './process-expectations.ts'
+import type { AnyWorkflow } from './workflow.ts'
 import { problemText, readYaml, type Problem } from '../formats/yaml-source.ts'
-
-const texts = z.record(z.string(), z.string())
 
 const caseSchema = z.strictObject({
   name: z.string(),
-  instance: z
-    .strictObject({
-      vmState: z.string(),
-      taskState: z.string(),
-      powerState: z.int(),
-      locked: z.boolean(),
-      launched: z.boolean(),
-      volumeBacked: z.boolean(),
-      metadata: texts,
-      tags: z.array(z.string()),
-      extraSpecs: texts,
-      ephemeralGb: z.int(),
-      fault: z.string(),
-    })
-    .partial()
-    .optional(),
-  /** Its volumes: encrypted or not; `unknown` ones could not be read. */
-  volumes: z.array(z.enum(['plain', 'encrypted', 'unknown'])).optional(),
-  mayActForProject: z.boolean().optional(),
+  ...instanceKeys,
   /** Newest first. `by: nova` is the power sync; `minutesAgo` counts back from the survey. */
   actions: z
     .array(z.strictObject({ action: z.string(), by: z.enum(['user', 'nova']).optional(), minutesAgo: z.int() }))
@@ -50,7 +34,6 @@ const caseSchema = z.strictObject({
     )
     .optional(),
   serverGroup: z.string().optional(),
-  aggregate: texts.optional(),
   landsStopped: z.boolean().optional(),
   storage: z.enum(['shared', 'local']).optional(),
   policy: z
@@ -79,13 +62,6 @@ const caseSchema = z.strictObject({
   }),
 })
 
-const fileSchema = z.strictObject({
-  apiVersion: z.literal('lifeboat/v1'),
-  kind: z.literal('WorkflowTest'),
-  workflow: z.string(),
-  cases: z.array(caseSchema),
-})
-
 type Case = z.infer<typeof caseSchema>
 
 export interface ExpectationResult {
@@ -96,17 +72,47 @@ export interface ExpectationResult {
 }
 
 /** Runs the cases of a test file against the workflow. Throws WORKFLOW_INVALID when the file itself is wrong. */
-export function checkExpectations(source: string, fileName: string, workflow: Workflow): ExpectationResult[] {
+export function checkExpectations(
+  source: string,
+  fileName: string,
+  workflow: AnyWorkflow,
+  ownerPolicy: OwnerPolicySettings = defaultOwnerPolicy,
+): ExpectationResult[] {
+  switch (workflow.failure) {
+    case 'instance':
+      return checkCases(source, fileName, crashCase, (one) => crashDifferences(one, workflow, ownerPolicy))
+    case 'process':
+      return checkCases(source, fileName, processCase, (one) => processDifferences(one, workflow))
+    case 'host':
+      return checkCases(source, fileName, caseSchema, (one) => {
+        const [plan] = workflow.plan(surveyOf(one), segmentOf(one)).instances
+        return plan === undefined ? ['the plan is empty'] : compare(one.expect, plan)
+      })
+  }
+}
+
+function checkCases<T extends z.ZodType<{ name: string }>>(
+  source: string,
+  fileName: string,
+  one: T,
+  differencesOf: (one: z.output<T>) => string[],
+): ExpectationResult[] {
+  const fileSchema = z.strictObject({
+    apiVersion: z.literal('lifeboat/v1'),
+    kind: z.literal('WorkflowTest'),
+    workflow: z.string(),
+    cases: z.array(one),
+  })
   const read = readYaml(source, fileName)
   if (read.problems.length > 0) throw invalid(read.problems)
   const parsed = fileSchema.safeParse(read.data)
   if (!parsed.success)
     throw invalid(parsed.error.issues.map((issue) => ({ ...read.valueAt(issue.path), message: issue.message })))
-  return parsed.data.cases.map((one, index) => {
-    const [plan] = workflow.plan(surveyOf(one), segmentOf(one)).instances
-    const differences = plan === undefined ? ['the plan is empty'] : compare(one.expect, plan)
-    return { name: one.name, line: read.valueAt(['cases', index]).line, differences }
-  })
+  return parsed.data.cases.map((each, index) => ({
+    name: each.name,
+    line: read.valueAt(['cases', index]).line,
+    differences: differencesOf(each),
+  }))
 }
 
 function invalid(problems: Problem[]): LifeboatError {
@@ -114,11 +120,8 @@ function invalid(problems: Problem[]): LifeboatError {
 }
 
 function compare(expect: Case['expect'], plan: InstancePlan): string[] {
-  const differences: string[] = []
-  const same = (what: string, wanted: unknown, found: unknown): void => {
-    if (wanted !== undefined && JSON.stringify(wanted) !== JSON.stringify(found))
-      differences.push(`${what}: expected ${JSON.stringify(wanted)}, the plan has ${JSON.stringify(found)}`)
-  }
+  const differences = new Differences()
+  const same = differences.same.bind(differences)
   same('decision', expect.decision, plan.decision)
   same('reason', expect.reason, plan.reason)
   same('rule', expect.rule, plan.rule)
@@ -133,12 +136,11 @@ function compare(expect: Case['expect'], plan: InstancePlan): string[] {
     expect.debts,
     plan.debts.map(({ code }) => code),
   )
-  if (expect.says !== undefined && !plan.message.includes(expect.says))
-    differences.push(`says: expected "${expect.says}" in "${plan.message}"`)
+  differences.says(expect.says, plan.message)
   for (const note of expect.notes ?? [])
     if (!plan.notes.some((said) => said.includes(note)))
-      differences.push(`notes: expected "${note}" in ${JSON.stringify(plan.notes)}`)
-  return differences
+      differences.found.push(`notes: expected "${note}" in ${JSON.stringify(plan.notes)}`)
+  return differences.found
 }
 
 function stepsOf({ recipe, recipes }: InstancePlan): string[] {
@@ -148,19 +150,10 @@ function stepsOf({ recipe, recipes }: InstancePlan): string[] {
 }
 
 const takenAt = '2030-01-01T12:00:00.000Z'
-const id = '11111111-1111-4111-8111-111111111111'
+const id = instanceId
 
 function surveyOf(one: Case): Survey {
   const volumes = one.volumes ?? []
-  const action = (each: NonNullable<Case['actions']>[number], index: number): Survey['actions'][string][number] => ({
-    action: each.action,
-    requestId: `req-${index}`,
-    userId: each.by === 'nova' ? null : 'user',
-    projectId: each.by === 'nova' ? null : 'project',
-    startedAt: minutesBefore(each.minutesAgo),
-    message: null,
-    events: [],
-  })
   return {
     host: 'dead',
     takenAt,
@@ -168,7 +161,7 @@ function surveyOf(one: Case): Survey {
       computeMaxMicroversion: one.landsStopped === false ? '2.94' : '2.100',
       landsStopped: one.landsStopped ?? true,
     },
-    instances: [instanceOf(one)],
+    instances: [instanceOf(one, 'dead')],
     migrations: (one.migrations ?? []).map((each, index, all) => ({
       id: all.length - index,
       uuid: `migration-${all.length - index}`,
@@ -192,45 +185,16 @@ function surveyOf(one: Case): Survey {
         kind === 'unknown' ? [] : [[`volume-${index}`, { id: `volume-${index}`, encrypted: kind === 'encrypted' }]],
       ),
     ),
-    actions: one.actionsUnread === true ? {} : { [id]: (one.actions ?? []).map(action) },
+    actions:
+      one.actionsUnread === true
+        ? {}
+        : {
+            [id]: (one.actions ?? []).map(({ action, by, minutesAgo }, index) =>
+              actionOf(action, by, index, minutesBefore(minutesAgo)),
+            ),
+          },
     mayActFor: one.mayActForProject === undefined ? {} : { project: one.mayActForProject },
     missing: one.actionsUnread === true ? { actions: 'not read' } : {},
-  }
-}
-
-function instanceOf(one: Case): Instance {
-  const { instance = {} } = one
-  const vmState = instance.vmState ?? 'active'
-  return {
-    id,
-    name: 'instance',
-    projectId: 'project',
-    userId: 'user',
-    host: 'dead',
-    status: vmState.toUpperCase(),
-    vmState,
-    taskState: instance.taskState ?? null,
-    powerState: instance.powerState ?? (vmState === 'stopped' ? 4 : 1),
-    locked: instance.locked ?? false,
-    lockedReason: null,
-    launchedAt: instance.launched === false ? null : '2029-01-01T00:00:00Z',
-    createdAt: '2029-01-01T00:00:00Z',
-    updatedAt: '2029-01-01T00:00:00Z',
-    metadata: instance.metadata ?? {},
-    tags: instance.tags ?? [],
-    flavor: {
-      name: 'flavor',
-      vcpus: 1,
-      ramMb: 512,
-      diskGb: 1,
-      ephemeralGb: instance.ephemeralGb ?? 0,
-      swapMb: 0,
-      extraSpecs: instance.extraSpecs ?? {},
-    },
-    imageId: instance.volumeBacked === true ? null : 'image',
-    volumeIds: (one.volumes ?? []).map((_, index) => `volume-${index}`),
-    availabilityZone: 'nova',
-    fault: instance.fault ?? null,
   }
 }
 

@@ -11,21 +11,30 @@ import type { Declarations } from './conditions.ts'
 import { finishedResizes, hostUp } from './initial-state.ts'
 import type { OwnerPolicy } from './owner-policy.ts'
 
+/** Of an instance, whatever failed. */
+export const instanceDeclarations = {
+  id: 'string',
+  name: 'string',
+  project: 'string',
+  flavor: 'string',
+  availability_zone: 'string',
+  vm_state: 'string',
+  task_state: 'string',
+  power_state: 'int',
+  locked: 'bool',
+  launched: 'bool',
+  volume_backed: 'bool',
+  volumes: 'int',
+  metadata: 'map<string, string>',
+  tags: 'list<string>',
+  extra_specs: 'map<string, string>',
+  fault: 'string',
+} as const satisfies Declarations[string]
+
 /** Group -> fact -> CEL type. recovery-workflows/README.md says what each means; a test compares the two. */
 export const declarations = {
   instance: {
-    id: 'string',
-    name: 'string',
-    project: 'string',
-    flavor: 'string',
-    availability_zone: 'string',
-    vm_state: 'string',
-    task_state: 'string',
-    power_state: 'int',
-    locked: 'bool',
-    launched: 'bool',
-    volume_backed: 'bool',
-    volumes: 'int',
+    ...instanceDeclarations,
     local_disk: 'bool',
     local_extra: 'bool',
     encrypted: 'bool',
@@ -35,10 +44,6 @@ export const declarations = {
     accelerators: 'bool',
     user_rebuild: 'bool',
     group_policy: 'string',
-    metadata: 'map<string, string>',
-    tags: 'list<string>',
-    extra_specs: 'map<string, string>',
-    fault: 'string',
   },
   original: { wanted: 'string', because: 'string', flagged: 'bool', locked: 'bool' },
   resize: {
@@ -75,9 +80,10 @@ type ValueOf<T> = T extends 'string'
         ? string[]
         : Record<string, string>
 
-export type Facts = {
-  [G in keyof typeof declarations]: { [F in keyof (typeof declarations)[G]]: ValueOf<(typeof declarations)[G][F]> }
-}
+/** The facts that are declared so. */
+export type FactsOf<D extends Declarations> = { [G in keyof D]: { [F in keyof D[G]]: ValueOf<D[G][F]> } }
+
+export type Facts = FactsOf<typeof declarations>
 
 /** Live migrations that are not at their end. */
 const liveUnderWay = new Set(['accepted', 'queued', 'preparing', 'running', 'running (post-copy)', 'post-migrating'])
@@ -120,18 +126,7 @@ function instanceFacts(instance: Instance, survey: Survey, segment: Segment): Fa
   const encrypted = instance.volumeIds.some((id) => Object.hasOwn(survey.volumes, id) && survey.volumes[id]?.encrypted)
   const specs = Object.entries(flavor.extraSpecs)
   return {
-    id: instance.id,
-    name: instance.name,
-    project: instance.projectId,
-    flavor: flavor.name,
-    availability_zone: instance.availabilityZone ?? '',
-    vm_state: instance.vmState,
-    task_state: instance.taskState ?? '',
-    power_state: instance.powerState,
-    locked: instance.locked,
-    launched: instance.launchedAt !== null,
-    volume_backed: volumeBacked,
-    volumes: instance.volumeIds.length,
+    ...plainInstanceFacts(instance),
     local_disk: !volumeBacked && segment.storage !== 'shared',
     local_extra: segment.storage !== 'shared' && (flavor.ephemeralGb > 0 || flavor.swapMb > 0),
     encrypted: encrypted || unread,
@@ -142,9 +137,27 @@ function instanceFacts(instance: Instance, survey: Survey, segment: Segment): Fa
     accelerators: specs.some(([key]) => key === 'accel:device_profile'),
     user_rebuild: isUserRebuild(instance, survey),
     group_policy: groupOf(instance, survey)?.policy ?? '',
+  }
+}
+
+/** What Nova's own record of an instance says. */
+export function plainInstanceFacts(instance: Instance): FactsOf<{ instance: typeof instanceDeclarations }>['instance'] {
+  return {
+    id: instance.id,
+    name: instance.name,
+    project: instance.projectId,
+    flavor: instance.flavor.name,
+    availability_zone: instance.availabilityZone ?? '',
+    vm_state: instance.vmState,
+    task_state: instance.taskState ?? '',
+    power_state: instance.powerState,
+    locked: instance.locked,
+    launched: instance.launchedAt !== null,
+    volume_backed: instance.imageId === null,
+    volumes: instance.volumeIds.length,
     metadata: instance.metadata,
     tags: instance.tags,
-    extra_specs: flavor.extraSpecs,
+    extra_specs: instance.flavor.extraSpecs,
     fault: instance.fault ?? '',
   }
 }

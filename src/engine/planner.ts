@@ -8,6 +8,7 @@ import type { Segment } from '../domain/segment.ts'
 import type { InitialState, Survey } from '../domain/survey.ts'
 import type { CompiledNote, CompiledRule, CompiledWorkflow } from './compiled.ts'
 import { planBound } from './bound.ts'
+import { notEvaluated } from './expressions.ts'
 import { factsOf, type Facts } from './facts.ts'
 import { initialStateOf } from './initial-state.ts'
 import { doubted, recalled } from './recall.ts'
@@ -112,9 +113,8 @@ function planInstance(
       if (rule.when(facts)) return decided(blank, rule, workflow, survey, ownerPolicy, facts)
     } catch (error) {
       // Only when the plan itself cannot be made, e.g. a condition asks for a metadata key that the instance lacks.
-      const said = (error instanceof Error ? error.message : String(error)).replace(/\n.*/s, '')
       const { id } = rule.rule
-      return { ...blank, rule: id, message: `rule ${id} could not be evaluated: ${said}` }
+      return { ...blank, rule: id, message: notEvaluated(id, error) }
     }
   }
   return { ...blank, reason: 'NO_RULE' satisfies PlanReason, message: 'no rule of the workflow takes this instance' }

@@ -1,8 +1,9 @@
 /** Recipes for one instance: conditions answered, landings resolved, only what will be tried is left. Pure. */
 import type { Landing } from '../domain/cloud.ts'
-import type { Recipe, RecipeStep } from '../domain/plan.ts'
+import type { Recipe, RecipeStep, RetryPolicy } from '../domain/plan.ts'
 import { reachableFrom } from './check.ts'
 import type { CompiledStep, CompiledWorkflow, StepFacts } from './compiled.ts'
+import type { StepDocument } from './document.ts'
 
 /** The recipe and every one that its errors can lead to, by name. Throws what a condition throws. */
 export function recipesFor(name: string, workflow: CompiledWorkflow, facts: StepFacts): Record<string, Recipe> {
@@ -31,16 +32,13 @@ function resolved(step: CompiledStep['step'], facts: StepFacts): RecipeStep {
     do: step.do,
     ...(step.landing !== undefined && { landing: landingFor(step.landing, facts) }),
     deadlineMs: step.deadline,
-    ...(step.retry !== undefined && {
-      retry: {
-        on: step.retry.on,
-        attempts: step.retry.attempts,
-        firstMs: step.retry.first,
-        capMs: step.retry.cap,
-      },
-    }),
+    ...(step.retry !== undefined && { retry: retryOf(step.retry) }),
     ...(step.onError !== undefined && { onError: step.onError }),
   }
+}
+
+export function retryOf({ on, attempts, first, cap }: NonNullable<StepDocument['retry']>): RetryPolicy {
+  return { on, attempts, firstMs: first, capMs: cap }
 }
 
 /** A cloud below 2.95 knows one landing only; the recipe's stop step then does the rest. */

@@ -53,9 +53,29 @@ function incidentRules(db: Database.Database): Rules {
       open.run(incident, host ?? '', segment, mode, 'confirming', at, openedBy, workflowDigest, seq)
     },
     'process.failed': ({ incident, host, data, at, seq }) =>
-      open.run(incident, host ?? '', data.segment, data.mode, 'watching', at, data.openedBy, '', seq),
+      open.run(
+        incident,
+        host ?? '',
+        data.segment,
+        data.mode,
+        'watching',
+        at,
+        data.openedBy,
+        data.workflowDigest ?? '',
+        seq,
+      ),
     'instance.failed': ({ incident, host, data, at, seq }) =>
-      open.run(incident, host ?? '', data.segment, data.mode, 'restarting', at, data.openedBy, '', seq),
+      open.run(
+        incident,
+        host ?? '',
+        data.segment,
+        data.mode,
+        'restarting',
+        at,
+        data.openedBy,
+        data.workflowDigest ?? '',
+        seq,
+      ),
     'incident.segment-changed': ({ incident, data }) => move.run(data.to, incident),
     'incident.phase': ({ incident, data }) => phase.run(data.to, incident),
     'incident.held': ({ incident, data, at }) => hold.run(data.code, data.message, at, incident),

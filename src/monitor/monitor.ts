@@ -159,6 +159,11 @@ export class Monitor {
     return this.#judge.inDoubt()
   }
 
+  /** Names of the aggregates that the host is in. */
+  aggregates(host: HostName): string[] {
+    return this.#aggregates.names(host)
+  }
+
   /** What the host's aggregates say for a metadata key: its failure domains. */
   domains(host: HostName, key: string): string[] {
     return this.#aggregates.values(host, key)

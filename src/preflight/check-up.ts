@@ -15,7 +15,7 @@ import { noticeLines } from './check-notices.ts'
 import { sharedJournalLines, type LookAtNode } from './check-shared-journal.ts'
 import type { Config } from '../config/index.ts'
 import { detectionAdvice } from '../config/detection-advice.ts'
-import { loadHostFailure } from './workflow-files.ts'
+import { loadWorkflows } from './workflow-files.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -26,7 +26,7 @@ export async function* checkUp(
   yield config.mode === 'armed'
     ? ok('mode', 'armed: recoveries act')
     : warn('mode', 'observe: nothing is sent', 'Set mode: armed once the plans are what you want')
-  yield checkWorkflow(config)
+  yield checkWorkflows(config)
   yield checkJournal(config)
   if (config.sharedJournal !== null) yield* sharedJournalLines(config.sharedJournal, authUrlOf(config, env), lookAtNode)
   for (const { what, message, advice } of detectionAdvice(config)) yield warn(what, message, advice)
@@ -68,10 +68,12 @@ function authUrlOf(config: Config, env: Environment): string | null {
   }
 }
 
-function checkWorkflow(config: Config): CheckLine {
+function checkWorkflows(config: Config): CheckLine {
   try {
-    const { name, revision, digest } = loadHostFailure(config)
-    return ok('workflow', `${name} revision ${revision} (${digest.slice(0, 12)})`)
+    const said = Object.values(loadWorkflows(config)).map(
+      ({ name, revision, digest }) => `${name} revision ${revision} (${digest.slice(0, 12)})`,
+    )
+    return ok('workflow', said.join(', '))
   } catch (thrown) {
     return fail('workflow', thrown, 'lifeboat workflow check names every problem')
   }

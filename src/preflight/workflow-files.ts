@@ -2,8 +2,9 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
-import type { Workflow } from '../domain/plan.ts'
-import { checkWorkflow, parseWorkflow } from '../engine/workflow.ts'
+import type { Failure } from '../domain/incident.ts'
+import { checkWorkflow, isOf, parseAnyWorkflow, parseWorkflowOf, type Workflows } from '../engine/workflow.ts'
+import { installed } from '../system/installed.ts'
 import { readRegularFile } from '../system/regular-file.ts'
 import type { Config } from '../config/index.ts'
 
@@ -32,15 +33,23 @@ export function workflowFiles(directory: string): string[] {
   throw new LifeboatError('WORKFLOW_INVALID', `${directory} has no workflow (*.yaml)`)
 }
 
-/** The workflow for host failures. Throws WORKFLOW_INVALID with every problem of every document. */
-export function loadHostFailure(config: Config): Workflow {
-  const parsed = workflowFiles(config.workflows).map((file) =>
-    parseWorkflow(readText(file), file, { ownerPolicy: config.ownerPolicy }),
-  )
-  const found = parsed.find((workflow) => workflow.name === 'host-failure')
-  if (found === undefined)
-    throw new LifeboatError('WORKFLOW_INVALID', `${config.workflows} has no workflow named host-failure`)
-  return found
+/**
+ * The workflow of each kind of failure, by its name. A directory may have that of hosts alone, as those of older releases do: for the other
+ * kinds the shipped ones hold then. Throws WORKFLOW_INVALID with every problem of every document.
+ */
+export function loadWorkflows({ workflows: directory, ownerPolicy }: Config): Workflows {
+  const parsed = workflowFiles(directory).map((file) => parseAnyWorkflow(readText(file), file, { ownerPolicy }))
+  const chosen = <F extends Failure>(failure: F): Workflows[F] => {
+    const name = `${failure}-failure`
+    const candidates = parsed.filter((workflow): workflow is Workflows[F] => isOf(workflow, failure))
+    const found = candidates.find((workflow) => workflow.name === name)
+    if (found !== undefined) return found
+    if (failure === 'host' || candidates.length > 0)
+      throw new LifeboatError('WORKFLOW_INVALID', `${directory} has no workflow named ${name} for failure: ${failure}`)
+    const file = installed(`recovery-workflows/${name}.yaml`)
+    return parseWorkflowOf(failure, readText(file), file, { ownerPolicy })
+  }
+  return { host: chosen('host'), process: chosen('process'), instance: chosen('instance') }
 }
 
 /** Checks each file, or every document of the configured directory, on its own. */
@@ -54,7 +63,7 @@ export function checkWorkflowFiles(config: Config, files: string[]): WorkflowChe
     }
     const problems = checkWorkflow(source, file).map(({ line, col, message }) => `${file}:${line}:${col}: ${message}`)
     if (problems.length > 0) return { file, name: null, revision: null, digest: null, problems }
-    const { name, revision, digest } = parseWorkflow(source, file, { ownerPolicy: config.ownerPolicy })
+    const { name, revision, digest } = parseAnyWorkflow(source, file, { ownerPolicy: config.ownerPolicy })
     return { file, name, revision, digest, problems }
   })
 }

@@ -21,12 +21,12 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     ['docs/reference/configuration.md', optionsPage()],
     ['docs/reference/metrics.md', metricsPage()],
     ['docs/reference/errors.md', errorsPage()],
-    ['docs/reference/reasons.md', reasonsPage(readFileSync(installed('recovery-workflows/host-failure.yaml'), 'utf8'))],
+    ['docs/reference/reasons.md', reasonsPage(shipped('host-failure.yaml'), shipped('instance-failure.yaml'))],
     ['docs/reference/verdict-reasons.md', verdictReasonsPage()],
     ['docs/reference/openstack-calls.md', callsPage()],
     ['config/openstack/access-rules.json', `${JSON.stringify(accessRules(), null, 2)}\n`],
     ...policyFiles().map(([name, text]): [string, string] => [`config/openstack/${name}`, text]),
-    ...manualPages(configJsonSchema(), readFileSync(installed('recovery-workflows/README.md'), 'utf8')),
+    ...manualPages(configJsonSchema(), shipped('README.md')),
     ['docs/reference/openapi.json', openapi],
     ['docs/reference/cli.md', cliPage()],
   ])
@@ -38,6 +38,10 @@ export async function writeGeneratedFiles(): Promise<string[]> {
     writeFileSync(installed(path), text)
     return path
   })
+}
+
+function shipped(file: string): string {
+  return readFileSync(installed(`recovery-workflows/${file}`), 'utf8')
 }
 
 function errorsPage(): string {

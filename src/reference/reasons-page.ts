@@ -3,6 +3,7 @@ import { parse } from 'yaml'
 import { foreignReasons } from '../domain/plan.ts'
 import { afterReturnCodes } from '../domain/after-return.ts'
 import { crashCodes } from '../domain/instance-failure.ts'
+import { crashSchema, type CrashRule } from '../engine/crash-document.ts'
 import { documentSchema, type Rule } from '../engine/document.ts'
 import { planReasons } from '../engine/planner.ts'
 
@@ -12,9 +13,9 @@ const decided = {
   hold: 'held for a person',
 } as const
 
-/** @param workflow the text of the shipped workflow */
-export function reasonsPage(workflow: string): string {
-  const { rules } = documentSchema.parse(parse(workflow)).instances
+/** @param host @param crashes the texts of the shipped workflows */
+export function reasonsPage(host: string, crashes: string): string {
+  const { rules } = documentSchema.parse(parse(host)).instances
   const codes = [...new Set(rules.map(({ reason }) => reason))]
   const rows = [
     ...codes.map((reason): Row => {
@@ -39,23 +40,61 @@ export function reasonsPage(workflow: string): string {
       decision: 'as it is there',
       means: sentence(means),
     })),
-    ...Object.entries(crashCodes).map(([reason, { is, means }]): Row => ({
-      ...{ reason, of: 'a crashed guest' },
-      decision: is,
-      means: sentence(means),
-    })),
+    ...crashRows(crashes),
   ]
   return `# Reason codes of instances
 
-Why an instance is recovered, left or held: the \`code\` of its outcome, of its plan and in notices. They come from the shipped workflow
-(recovery-workflows/host-failure.yaml, in the order of its rules), from the planner, from instances whose host came back by itself, and
-from [guests that crashed](../instance-failures.md) on a host that lives. A few codes are of more than one of these, and mean something else
-in each: the column *Of* says which. A workflow of your own has its own codes. \`…\` stands for the facts of the instance. An instance that
-could not be recovered has an error code instead: [errors.md](errors.md).
+Why an instance is recovered, left or held: the \`code\` of its outcome, of its plan and in notices. They come from the shipped workflows
+(recovery-workflows/host-failure.yaml and instance-failure.yaml, in the order of their rules), from Lifeboat itself, from instances whose
+host came back by itself, and from [guests that crashed](../instance-failures.md) on a host that lives. A few codes are of more than one of
+these, and mean something else in each: the column *Of* says which. A workflow of your own has its own codes. \`…\` stands for the facts of
+the instance. An instance that could not be recovered has an error code instead: [errors.md](errors.md).
 
 | Code | Of | It is | Because |
 | --- | --- | --- | --- |
 ${rows.map(({ reason, of, decision, means }) => `| \`${reason}\` | ${of} | ${decision} | ${means} |\n`).join('')}`
+}
+
+const crashDecided = {
+  restart: 'restarted',
+  leave: 'left',
+  ignore: 'left',
+  done: 'as it should be',
+} as const
+
+function crashRows(crashes: string): Row[] {
+  const { rules } = crashSchema.parse(parse(crashes)).instances
+  const codes = [...new Set(rules.flatMap(({ reason }) => reason ?? []))]
+  const fromRules = codes.map((reason): Row => {
+    const some = rules.filter((rule) => rule.reason === reason)
+    return {
+      ...{ reason, of: 'a crashed guest' },
+      decision: joined(some.map((rule) => crashDecided[crashDecisionOf(rule)])),
+      means: joined(some.map(({ because }) => capital(sentence(because)))),
+    }
+  })
+  const failed = { reason: 'CONDITION_FAILED', of: 'a crashed guest', decision: crashDecided.leave }
+  const others = Object.entries(crashCodes).map(([reason, { is, means }]): Row => ({
+    ...{ reason, of: 'a crashed guest' },
+    decision: is,
+    means: sentence(means),
+  }))
+  const rows = [...fromRules, { ...failed, means: sentence(planReasons.CONDITION_FAILED) }, ...others]
+  return [...new Set(rows.map(({ reason }) => reason))].map((reason): Row => {
+    const some = rows.filter((row) => row.reason === reason)
+    const [decision, means] = [joined(some.map((row) => row.decision)), joined(some.map((row) => row.means))]
+    return { reason, of: 'a crashed guest', decision, means }
+  })
+}
+
+function crashDecisionOf({ restart, leave, done }: CrashRule): keyof typeof crashDecided {
+  if (restart !== undefined) return 'restart'
+  if (leave === true) return 'leave'
+  return done === true ? 'done' : 'ignore'
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 interface Row {

@@ -3,13 +3,12 @@
  * this machine alone, and opens by a link that works once.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { listenForPeople, type WebOptions } from '../api/index.ts'
 import { Daemon } from '../daemon/daemon.ts'
 import { defaultOwnerPolicy } from '../engine/owner-policy.ts'
-import { parseWorkflow } from '../engine/workflow.ts'
 import { openJournal } from '../journal/journal.ts'
 import type { OpenStackCloud } from '../openstack/cloud-client.ts'
 import { startSimulator } from '../simulator/index.ts'
@@ -17,6 +16,7 @@ import { installed } from '../system/installed.ts'
 import { systemClock as clock } from '../system/system-clock.ts'
 import { demoHosts, demoInstances, demoRacks, demoSegmentOf } from './demo-cloud.ts'
 import { plugsOf } from './plugs.ts'
+import { shippedWorkflows } from './shipped-workflows.ts'
 import { simulatedParts } from './simulated-parts.ts'
 
 export interface DemoPagesOptions {
@@ -117,8 +117,7 @@ function demoParts(
   simulator: Awaited<ReturnType<typeof startSimulator>>,
   journal: ReturnType<typeof openJournal>,
 ): ReturnType<typeof simulatedParts> {
-  const workflowFile = installed('recovery-workflows/host-failure.yaml')
-  const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), workflowFile, { ownerPolicy: defaultOwnerPolicy })
+  const { host: workflow } = shippedWorkflows(defaultOwnerPolicy)
   const brake = {
     maxHosts: 10,
     maxShare: 0.5,

@@ -2,7 +2,7 @@
  * The demo: a simulated cloud, a host that dies, its instances of every kind coming back, shown live. It runs the daemon
  * itself; only the cloud is simulated.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sleep } from '../domain/clock.ts'
@@ -10,14 +10,13 @@ import type { Entry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import { sentenceOf } from '../domain/text/entry-sentence.ts'
 import { defaultOwnerPolicy } from '../engine/owner-policy.ts'
-import { parseWorkflow } from '../engine/workflow.ts'
 import { openJournal } from '../journal/journal.ts'
 import { incidentReport } from '../review/report.ts'
 import { startSimulator, type NewInstance, type Simulator } from '../simulator/index.ts'
 import { Daemon } from '../daemon/daemon.ts'
 import { keepingDemo, keepJournal } from './demo-journal.ts'
 import { simulatedParts } from './simulated-parts.ts'
-import { installed } from '../system/installed.ts'
+import { shippedWorkflows } from './shipped-workflows.ts'
 import { systemClock as clock } from '../system/system-clock.ts'
 
 export interface DemoOptions {
@@ -35,8 +34,6 @@ const watchedBeats = 3
 
 /** Longest time the demo may take; beyond it something is broken, and saying so beats waiting. */
 const limitMs = 55_000
-
-const workflowFile = installed('recovery-workflows/host-failure.yaml')
 
 /** One of each kind; the rest of the host is filled with running instances. */
 const kinds: NewInstance[] = [
@@ -79,7 +76,7 @@ export async function runDemo(
     timings,
   })
   const journal = openJournal(join(directory, 'journal.db'), { clock })
-  const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), workflowFile, { ownerPolicy: defaultOwnerPolicy })
+  const { host: workflow } = shippedWorkflows(defaultOwnerPolicy)
   const daemon = new Daemon({
     ...simulatedParts(simulator, { clock, journal, workflow, beatMs }),
     journalPath: join(directory, 'journal.db'),

@@ -8,7 +8,7 @@ import { builtInSettings, type Segment } from '../domain/segment.ts'
 import type { Exit } from '../domain/tenure.ts'
 import type { Wire } from '../domain/wire.ts'
 import { defaultOwnerPolicy } from '../engine/owner-policy.ts'
-import { parseWorkflow } from '../engine/workflow.ts'
+import { parseAnyWorkflow } from '../engine/workflow.ts'
 import { createFencer } from '../fencing/fencer.ts'
 import type { FencingMethod } from '../fencing/method.ts'
 import { redfishMethod } from '../fencing/redfish.ts'
@@ -17,6 +17,7 @@ import { createCloud } from '../openstack/cloud-client.ts'
 import { loadCloudConfig } from '../openstack/clouds-file.ts'
 import type { Simulator } from '../simulator/index.ts'
 import type { DaemonParts } from '../daemon/daemon.ts'
+import { shippedWorkflows } from './shipped-workflows.ts'
 
 /** The rules that the demo and tests begin with. */
 export const simulatedSegment: Segment = {
@@ -31,6 +32,7 @@ export const simulatedSegment: Segment = {
 export interface SimulatedOptions {
   clock: Clock
   journal: ReviewedJournal
+  /** The one for hosts; the others are the shipped ones. */
   workflow: Workflow
   /** The cloud's report interval. */
   beatMs: number
@@ -81,9 +83,9 @@ export function simulatedParts(simulator: Simulator, options: SimulatedOptions):
     probes: new Map(simulator.probes().map((probe) => [probe.name, probe])),
     segmentOf: () => segment,
     mode: options.mode ?? 'armed',
-    workflow,
+    workflows: { ...shippedWorkflows(defaultOwnerPolicy), host: workflow },
     ownerPolicy: defaultOwnerPolicy,
-    parsePinned: (source) => parseWorkflow(source, 'journal', { ownerPolicy: defaultOwnerPolicy }),
+    parsePinned: (source) => parseAnyWorkflow(source, 'journal', { ownerPolicy: defaultOwnerPolicy }),
     // The BMC of a crashed host reads On, which says nothing: one kind of probe is all that a simulated host has.
     monitorSettings: {
       ...defaultMonitorSettings,

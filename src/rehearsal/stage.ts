@@ -2,7 +2,7 @@
  * The stage of a scenario: a simulated cloud on a virtual clock and a real daemon on a real journal, in one process and
  * without sockets, so that the same script gives the same journal, byte for byte. Owns the daemon's lives.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
@@ -13,13 +13,10 @@ import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { Operations } from '../domain/operations.ts'
 import type { FailoverSegments } from '../domain/failover-segment.ts'
 import type { Reports } from '../domain/report.ts'
-import type { Workflow } from '../domain/plan.ts'
-import { parseWorkflow } from '../engine/workflow.ts'
 import { openJournal, type JournalWriter } from '../journal/journal.ts'
 import { startSimulator, VirtualClock, type NewInstance, type Simulator } from '../simulator/index.ts'
-import { parseConfiguration, type Config, type LoadedConfig } from '../config/index.ts'
+import { parseConfiguration, type LoadedConfig } from '../config/index.ts'
 import { configurationSource } from '../daemon/configuration-source.ts'
-import { installed } from '../system/installed.ts'
 import { Daemon } from '../daemon/daemon.ts'
 import { daemonParts } from '../daemon/daemon-parts.ts'
 import type { Memory } from '../control/memory-watch.ts'
@@ -28,20 +25,8 @@ import { Life } from './life.ts'
 import { People } from './people.ts'
 import { Receivers } from './receivers.ts'
 import type { Setting } from './setting.ts'
+import { shippedWorkflows } from './shipped-workflows.ts'
 import { Witnesses } from './witnesses.ts'
-
-const workflowFile = installed('recovery-workflows/host-failure.yaml')
-
-/** The shipped workflow by the settings of the owner policy. Reading it again for each daemon would be a tenth of a rehearsal. */
-const shipped = new Map<string, Workflow>()
-
-function shippedWorkflow(ownerPolicy: Config['ownerPolicy']): Workflow {
-  const key = JSON.stringify(ownerPolicy)
-  const workflow =
-    shipped.get(key) ?? parseWorkflow(readFileSync(workflowFile, 'utf8'), 'host-failure.yaml', { ownerPolicy })
-  shipped.set(key, workflow)
-  return workflow
-}
 
 /** The same script gives the same journal also on a machine that is short of memory. */
 const plenty: Memory = { rssBytes: () => 0, limitBytes: Infinity }
@@ -310,7 +295,7 @@ export class Stage {
           sendmail: this.receivers.sendmail,
         },
       },
-      loadWorkflow: ({ ownerPolicy }) => shippedWorkflow(ownerPolicy),
+      loadWorkflows: ({ ownerPolicy }) => shippedWorkflows(ownerPolicy),
     })
     const journal = openJournal(this.journalPath, { clock: life })
     journal.onAppend((entry) => {
@@ -326,7 +311,7 @@ export class Stage {
         observer: {},
         version: 'rehearsal',
         adapters: source.adapters,
-        workflow: source.workflow,
+        workflows: source.workflows,
         configuration: source,
         journal: this.#onDisk(journal),
         journalPath: 'journal.db',

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { parse } from 'yaml'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import { checkExpectations } from '../engine/expectations.ts'
-import { parseWorkflow } from '../engine/workflow.ts'
+import { parseAnyWorkflow } from '../engine/workflow.ts'
 import { readRegularFile } from '../system/regular-file.ts'
 import type { Config } from '../config/index.ts'
 
@@ -22,8 +22,8 @@ export function testWorkflowFiles(config: Config, files: string[]): WorkflowTest
   return (files.length > 0 ? files : testFiles(join(config.workflows, 'tests'))).flatMap((file) => {
     const source = readText(file)
     const workflowFile = workflowOf(file, source, config)
-    const workflow = parseWorkflow(readText(workflowFile), workflowFile, { ownerPolicy: config.ownerPolicy })
-    return checkExpectations(source, file, workflow).map((result) => ({ file, ...result }))
+    const workflow = parseAnyWorkflow(readText(workflowFile), workflowFile, { ownerPolicy: config.ownerPolicy })
+    return checkExpectations(source, file, workflow, config.ownerPolicy).map((result) => ({ file, ...result }))
   })
 }
 

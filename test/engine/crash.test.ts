@@ -4,7 +4,6 @@ import { defaultRestartRules, pauseBeforeRestart } from '../../src/domain/instan
 import type { InstanceAction } from '../../src/domain/instance.ts'
 import { builtInSettings } from '../../src/domain/segment.ts'
 import {
-  decideCrash,
   isJudgedByHypervisor,
   planOfCrash,
   restartTurn,
@@ -15,6 +14,7 @@ import {
 } from '../../src/engine/crash.ts'
 import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { textOf } from '../documents/files.ts'
+import { shippedCrashes } from './shipped.ts'
 import { instance } from './surveys.ts'
 
 const asked = { HA_Enabled: 'true' }
@@ -136,18 +136,18 @@ describe('an instance that was reported crashed', () => {
     ],
     ['waits while its history cannot be read', like({ vmState: 'stopped' }), { do: 'wait' }],
   ])('%s', (_title, changes, expected) => {
-    expect(decideCrash(facts(changes), rules)).toMatchObject(expected)
+    expect(shippedCrashes.decide(facts(changes), rules)).toMatchObject(expected)
   })
 
   test('is restarted without being asked where its segment says so', () => {
     const restart = { ...defaultRestartRules, unasked: 'recover' as const }
-    expect(decideCrash(facts(like({ metadata: {} })), { ...rules, restart })).toMatchObject({ do: 'restart' })
+    expect(shippedCrashes.decide(facts(like({ metadata: {} })), { ...rules, restart })).toMatchObject({ do: 'restart' })
   })
 
   test('in ERROR is rebooted where its segment recovers such, and only if its hypervisor says that it does not run', () => {
     const policy = { ...rules.policy, errorBefore: 'evacuate' as const }
     const seen = (live: CrashFacts['live'], sinceMs = 3_000): string =>
-      decideCrash(facts({ ...like({ vmState: 'error' }), live, sinceMs }), { ...rules, policy }).do
+      shippedCrashes.decide(facts({ ...like({ vmState: 'error' }), live, sinceMs }), { ...rules, policy }).do
     expect([seen('off'), seen('running'), seen('silent'), seen('forbidden'), seen('forbidden', 20_000)]).toEqual([
       'restart',
       'nothing',
@@ -204,7 +204,7 @@ describe('a crash that is reported after a person cancelled one of the same inst
       { code: 'CANCELLED' },
     ],
   ])('%s', (_title, changes, expected) => {
-    expect(decideCrash(facts({ cancelled, actions: [], ...changes }), rules)).toMatchObject(expected)
+    expect(shippedCrashes.decide(facts({ cancelled, actions: [], ...changes }), rules)).toMatchObject(expected)
   })
 })
 
@@ -278,7 +278,7 @@ describe('the page about crashed guests', () => {
     (name, index, given, is) => {
       const expected = /^[A-Z_]+$/.test(name) ? { ...is, code: name } : is
       for (const [later, alsoGiven] of rows.slice(index))
-        expect(decideCrash(both(given, alsoGiven), rules), later).toMatchObject(expected)
+        expect(shippedCrashes.decide(both(given, alsoGiven), rules), later).toMatchObject(expected)
     },
   )
 })
@@ -286,7 +286,7 @@ describe('the page about crashed guests', () => {
 describe('the plan of an instance that crashed', () => {
   test('knows both ways back, for Nova may stop it before its turn', () => {
     const seen = facts()
-    const decision = decideCrash(seen, rules)
+    const decision = shippedCrashes.decide(seen, rules)
     if (decision.do !== 'restart' || seen.instance === null) throw new Error('it is to be restarted')
     const plan = planOfCrash(seen.instance, decision, seen)
     expect(plan).toMatchObject({ decision: 'recover', reason: 'CRASHED', recipe: 'reboot', expected: 'running' })
@@ -294,7 +294,8 @@ describe('the plan of an instance that crashed', () => {
   })
 
   test('acts in the name of its project only for an encrypted volume', () => {
-    const decision = { do: 'restart', step: 'reboot', message: '' } as const
+    const decision = shippedCrashes.decide(facts(), rules)
+    if (decision.do !== 'restart') throw new Error('it is to be restarted')
     const one = instance({ projectId: 'p' })
     const inProject = (encrypted: boolean, mayActForProject: boolean): string | null =>
       planOfCrash(one, decision, { encrypted, mayActForProject }).asProject

@@ -47,7 +47,7 @@ function workflow(plan: Partial<InstancePlan> | null = {}) {
     const instances = plan === null ? [] : [{ ...planned, ...plan }]
     return { host: found.host, workflow: { name: 'w', revision: 1, digest: 'd' }, instances }
   }
-  return { asked, workflow: { plan: made } as Workflow }
+  return { asked, workflow: { failure: 'host', plan: made } as Workflow }
 }
 
 function surveyed(one: string): { survey: Survey; segment: Segment } {

@@ -24,7 +24,7 @@ const mistakes: Mistake[] = [
   ['summary: An example', 'summary: 7', ['3:50 metadata.summary: must be a sentence']],
   ['lifeboat/v1', 'lifeboat/v2', ['1:13 apiVersion: must be one of: lifeboat/v1']],
   ['RecoveryWorkflow', 'Workflow', ['2:7 kind: must be one of: RecoveryWorkflow']],
-  ['failure: host', 'failure: process', ['4:10 failure: must be one of: host']],
+  ['failure: host', 'failure: network', ['4:10 failure: must be one of: host, process, instance']],
   ['order: []', 'order: {}', ['10:10 instances.order: must be a list of keys to sort by']],
   [
     'order: []',

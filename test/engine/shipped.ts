@@ -1,7 +1,7 @@
-/** The shipped workflow. */
+/** The shipped workflows. */
 import { readFileSync } from 'node:fs'
 import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
-import { parseWorkflow } from '../../src/engine/workflow.ts'
+import { parseWorkflow, parseWorkflowOf } from '../../src/engine/workflow.ts'
 
 const directory = new URL('../../recovery-workflows/', import.meta.url)
 
@@ -11,3 +11,9 @@ export function readShipped(name: string): string {
 
 export const shippedSource = readShipped('host-failure.yaml')
 export const shipped = parseWorkflow(shippedSource, 'host-failure.yaml', { ownerPolicy: defaultOwnerPolicy })
+
+const crashFile = 'instance-failure.yaml'
+const processFile = 'process-failure.yaml'
+const options = { ownerPolicy: defaultOwnerPolicy }
+export const shippedCrashes = parseWorkflowOf('instance', readShipped(crashFile), crashFile, options)
+export const shippedProcesses = parseWorkflowOf('process', readShipped(processFile), processFile, options)

@@ -5,6 +5,7 @@ import { configurationSource, type StartedSource } from '../../src/daemon/config
 import { parseConfiguration, type Config, type LoadedConfig } from '../../src/config/index.ts'
 import { Stage } from '../../src/rehearsal/stage.ts'
 import { parseScenario } from '../../src/rehearsal/scenario.ts'
+import { shippedWorkflows } from '../../src/rehearsal/shipped-workflows.ts'
 import { simulatedParts } from '../../src/rehearsal/simulated-parts.ts'
 import type { BuiltRules } from '../../src/operations/reloads.ts'
 import type { Rules } from '../../src/control/rules.ts'
@@ -201,7 +202,7 @@ describe('what is under way', () => {
   it(
     'an open incident keeps its workflow, the next one has the new',
     changing(
-      () => ({ workflow: revised }),
+      ({ workflows }) => ({ workflows: { ...workflows, host: revised } }),
       async (world) => {
         expect(revised.digest).not.toBe(workflow.digest)
         world.simulator.bmc('cmp01', { reachable: false })
@@ -284,7 +285,7 @@ describe("the cloud's credentials", () => {
           sendmail: () => Promise.reject(new Error('none')),
         },
       },
-      loadWorkflow: () => workflow,
+      loadWorkflows: () => shippedWorkflows(defaultOwnerPolicy),
     })
     try {
       await clock.run(test(source, env, next))

@@ -12,7 +12,7 @@ export function workflowPage(markdown: string): string {
   })
   return page('lifeboat-workflow', 5, [
     ['NAME', 'lifeboat-workflow - recovery workflows of Lifeboat'],
-    ['SYNOPSIS', '_/usr/lib/lifeboat/recovery-workflows/host-failure.yaml_'],
+    ['SYNOPSIS', '_/usr/lib/lifeboat/recovery-workflows/_'],
     ['DESCRIPTION', blocks(intro.replace(/^# .*\n/, ''))],
     ...body,
     ['SEE ALSO', '*lifeboat*(1), *lifeboat*(8), *lifeboat.yaml*(5)'],
