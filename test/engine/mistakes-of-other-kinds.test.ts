@@ -160,7 +160,6 @@ describe('a document of another kind with', () => {
       const found = checkWorkflow(wrong, `${name}.yaml`)
       expect(found.map(({ message }) => message)).toEqual(problems)
       const first = wrong.slice(0, source.indexOf(of)).split('\n').length
-      for (const { line, col } of found) expect([line, col]).toEqual([expect.any(Number), expect.any(Number)])
       expect(found.some(({ line }) => Math.abs(line - first) <= 6)).toBe(true)
     })
 
