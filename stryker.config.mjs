@@ -11,7 +11,7 @@ export default {
     'src/executor/steps/{evacuate,confirm-resize,power,marks}.ts',
     'src/monitor/{verdict-rules,brake,brake-trips,freezer,control-plane,clock-skew,heartbeat,suspicion,witnesses}.ts',
     'src/monitor/probe-round.ts',
-    'src/domain/{back-off,host-return,return-record}.ts',
+    'src/domain/{back-off,host-return,instance-failure,process-failure,return-record}.ts',
     'src/formats/{duration,yaml-path}.ts',
     'src/control/brake-facts.ts',
     'src/orders/order-holds.ts',

@@ -62,9 +62,32 @@ const groups = {
     tests('control', 'brake-watch').concat(tests('orders', 'order-holds')),
   ],
   'shared-journal': [files('journal/shared', 'lease shipper'), tests('journal/shared', 'lease shipper')],
+  crashes: [
+    files('engine', 'crash crash-document crash-expectations crash-facts crash-workflow').concat(
+      files('domain', 'instance-failure'),
+    ),
+    tests('engine', 'crash crash-workflow mistakes-of-other-kinds').concat(
+      tests('domain', 'instance-failure'),
+      tests('preflight', 'workflow-files'),
+      loads,
+    ),
+  ],
+  processes: [
+    files('engine', 'process-expectations process-workflow').concat(files('domain', 'process-failure')),
+    tests('engine', 'process-workflow mistakes-of-other-kinds').concat(
+      tests('domain', 'process-failure'),
+      tests('preflight', 'workflow-files'),
+      loads,
+    ),
+  ],
   documents: [
-    files('engine', 'compiled document expectations workflow').concat(files('formats', 'duration yaml-path')),
-    tests('engine', 'mistakes workflow expectations planner').concat(tests('formats', 'duration yaml-source'), loads),
+    files('engine', 'compiled document document-parts expectation-parts expectations expressions workflow').concat(
+      files('formats', 'duration yaml-path'),
+    ),
+    tests('engine', 'mistakes mistakes-of-other-kinds workflow expectations planner').concat(
+      tests('formats', 'duration yaml-source'),
+      loads,
+    ),
   ],
   plans: [files('engine', 'check conditions facts initial-state planner recipes owner-policy'), engine],
 }

@@ -4,10 +4,17 @@
  */
 import { expect, it } from 'vitest'
 
-it('the engine loads, and the shipped workflow and its expected plans with it', async () => {
-  const { readShipped, shipped } = await import('../engine/shipped.ts')
+it('the engine loads, and the shipped workflows and their expected plans with it', async () => {
+  const { readShipped, shipped, shippedCrashes, shippedProcesses } = await import('../engine/shipped.ts')
   expect(shipped.hostDeadlineMs.fence).toBeGreaterThan(0)
   const { checkExpectations } = await import('../../src/engine/expectations.ts')
-  const file = 'tests/host-failure.yaml'
-  expect(checkExpectations(readShipped(file), file, shipped).length).toBeGreaterThan(90)
+  const tried = [shipped, shippedCrashes, shippedProcesses].map((workflow) => {
+    const file = `tests/${workflow.failure}-failure.yaml`
+    return checkExpectations(readShipped(file), file, workflow)
+  })
+  const [hosts = [], crashes = [], processes = []] = tried
+  expect(hosts.length).toBeGreaterThan(90)
+  expect(crashes.length).toBeGreaterThan(35)
+  expect(processes.length).toBeGreaterThan(2)
+  expect([...crashes, ...processes].filter(({ differences }) => differences.length > 0)).toEqual([])
 })
