@@ -24,6 +24,6 @@ export default {
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false, reportScoreTable: true },
   jsonReporter: { fileName: '.stryker/report.json' },
   tempDirName: '.stryker/sandbox',
-  ignorePatterns: ['dist', 'bench', 'docs', '.lifeboat', 'test/lab', 'test/nova'],
+  ignorePatterns: ['dist', 'bench', '.lifeboat', 'test/lab', 'test/nova'],
   thresholds: { high: 90, low: 85, break: 85 },
 }

@@ -8,8 +8,8 @@ import { buildAdapters } from '../dist/adapters/adapters.js'
 import { loadConfig } from '../dist/config/index.js'
 import { Daemon } from '../dist/daemon/daemon.js'
 import { systemClock as clock } from '../dist/system/system-clock.js'
-import { loadHostFailure } from '../dist/preflight/workflow-files.js'
-import { parseWorkflow } from '../dist/engine/workflow.js'
+import { loadWorkflows } from '../dist/preflight/workflow-files.js'
+import { parseAnyWorkflow } from '../dist/engine/workflow.js'
 import { openJournal } from '../dist/journal/journal.js'
 import { createTelemetry } from '../dist/telemetry/telemetry.js'
 import { percentile } from './figures.mjs'
@@ -22,6 +22,7 @@ let cpuAtStart = process.cpuUsage()
 const telemetry = createTelemetry({ level: config.logLevel, clock, version: 'bench' })
 const journal = measuredJournal(openJournal(config.journal, { clock, onWrite }))
 const adapters = buildAdapters(config, { clock, observer: telemetry.observer, env: process.env })
+const workflows = loadWorkflows(config)
 const daemon = new Daemon({
   clock,
   ...adapters,
@@ -29,8 +30,8 @@ const daemon = new Daemon({
   journalPath: config.journal,
   observer: telemetry.observer,
   mode: config.mode,
-  workflow: measuredWorkflow(loadHostFailure(config)),
-  parsePinned: (source) => parseWorkflow(source, 'journal', { ownerPolicy: config.ownerPolicy }),
+  workflows: { ...workflows, host: measuredWorkflow(workflows.host) },
+  parsePinned: (source) => parseAnyWorkflow(source, 'journal', { ownerPolicy: config.ownerPolicy }),
   ownerPolicy: config.ownerPolicy,
   monitorSettings: config.monitor,
   cloudBrake: config.brake,

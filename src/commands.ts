@@ -26,14 +26,14 @@ export function createCommands(): Commands {
         (await import('./daemon/shared-journal-acts.ts')).lookAtNode(sharing, node, clock)
       yield* checkUp(config, { clock, env, lookAtNode })
     },
-    planHost: async (config, host) => {
+    planFailure: async (config, subject) => {
       const { loadWorkflows } = await import('./preflight/workflow-files.ts')
       const { buildAdapters } = await import('./adapters/adapters.ts')
-      const { planHost } = await import('./preflight/plan-host.ts')
-      const { host: workflow } = loadWorkflows(config)
+      const { planFailure } = await import('./preflight/plan-host.ts')
+      const workflows = loadWorkflows(config)
       const { cloud, segmentOf } = buildAdapters(config, { clock, observer: {}, env })
       try {
-        return await planHost({ cloud, clock, workflow, segmentOf }, host)
+        return await planFailure({ cloud, clock, workflows, segmentOf, ownerPolicy: config.ownerPolicy }, subject)
       } finally {
         cloud.close()
       }

@@ -6,7 +6,7 @@ import type { Config, LoadedConfig } from '../config/index.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { JournalPlace } from '../domain/entry.ts'
 import type { NoticeTest, NoticeTestResult } from '../domain/notice.ts'
-import type { HostPlan } from '../domain/plan.ts'
+import type { HostPlan, PlanSubject } from '../domain/plan.ts'
 import type { PersonLogin, PersonLoginOrder } from '../domain/token-holder.ts'
 import type { MasakariImport } from '../masakari/masakari-import.ts'
 import type { CheckLine } from '../preflight/check-lines.ts'
@@ -35,7 +35,7 @@ export interface Commands {
   /** Sends a test to a receiver of notices. Throws NOT_FOUND for one that is not configured. */
   testNotice(config: Config, order: NoticeTest): Promise<NoticeTestResult>
   /** What would happen if the host died now. Reads only. */
-  planHost(config: Config, host: string): Promise<HostPlan>
+  planFailure(config: Config, subject: PlanSubject): Promise<HostPlan>
   /**
    * The login of the person who asks a daemon elsewhere, as OS_* and clouds.yaml say it. Throws CONFIG_INVALID when they say none.
    */

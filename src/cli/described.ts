@@ -8,12 +8,17 @@ export interface Field {
   means: string
 }
 
+interface Documents {
+  about: string
+  fields: Field[]
+}
+
 export interface Printed {
   /** A list of things, or one thing field by field. */
   kind: 'list' | 'one'
   fields: Field[]
   /** Where JSON and YAML are not the fields above: what they are. */
-  documents?: { about: string; fields: Field[] }
+  documents?: Documents[]
   /** Exit codes that mean something of their own here. */
   exits?: Record<number, string>
 }

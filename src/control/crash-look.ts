@@ -18,6 +18,7 @@ import {
   type CrashWorkflow,
   type LiveLook,
 } from '../engine/crash.ts'
+import { readEncryption } from '../executor/encryption.ts'
 
 /** After a silence Lifeboat asks about no instance of that host for this long. Longer: guests wait although nova-compute is back. */
 const silentForMs = 10_000
@@ -91,16 +92,12 @@ export async function lookAtCrashed(look: CrashLook): Promise<CrashFacts> {
   const aggregates = (await cloud.listAggregates({ signal })).filter(({ hosts }) => hosts.includes(host))
   const known = { ...unread, aggregates }
   if (workflow.decideUnread(known, rules)?.do === 'nothing') return known
-  const [live, actions, volumes] = await Promise.all([
+  const [live, actions, encryption] = await Promise.all([
     isJudgedByHypervisor(instance) ? look.hypervisors.ask(host, instance.id, signal) : null,
     instance.vmState === 'stopped' || cancelled !== null ? cloud.listActions(instance.id, { signal }) : null,
-    instance.volumeIds.length === 0
-      ? new Map<string, { encrypted: boolean }>()
-      : cloud.getVolumes(instance.volumeIds, { signal }),
+    readEncryption(cloud, instance, { signal }),
   ])
-  const encrypted = instance.volumeIds.some((id) => volumes.get(id)?.encrypted !== false)
-  const mayActForProject = encrypted && (await cloud.mayActFor(instance.projectId, { signal }))
-  return { ...known, live, actions, encrypted, mayActForProject }
+  return { ...known, live, actions, ...encryption }
 }
 
 async function getInstance({ cloud, instance, signal }: CrashLook): Promise<Instance | null> {

@@ -4,10 +4,12 @@
  */
 import { setMaxListeners } from 'node:events'
 import { isAborted, sleep, type Clock } from '../domain/clock.ts'
+import type { Cloud } from '../domain/cloud.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import type { FailoverSegments } from '../domain/failover-segment.ts'
 import type { Incident } from '../domain/incident.ts'
 import type { Observer } from '../domain/observer.ts'
+import type { HostPlan, PlanSubject } from '../domain/plan.ts'
 import type { Operations, TryAgain } from '../domain/operations.ts'
 import type { Reports } from '../domain/report.ts'
 import type { Review } from '../domain/review.ts'
@@ -41,7 +43,7 @@ import { maintenanceOf, withoutPlanned } from '../orders/order-holds.ts'
 import type { MaintenanceWindow } from '../orders/maintenance-window.ts'
 import { OrderScheduler } from '../orders/order-scheduler.ts'
 import { pinnedWorkflow, pinnedWorkflows, type PinnedWorkflows } from '../control/pinned-workflows.ts'
-import { planHost } from '../preflight/plan-host.ts'
+import { planFailure } from '../preflight/plan-host.ts'
 import { Reloads, type ConfigurationSource } from '../operations/reloads.ts'
 import type { ReviewedJournal } from '../review/incident-listing.ts'
 import { IncidentRecords } from '../review/incident-records.ts'
@@ -337,12 +339,13 @@ export class Daemon {
     this.failover = new FailoverWrites({
       ...{ clock, journal, store: this.store, orders: this.orders, monitor: this.monitor, reports },
     })
-    const plan: ReadsParts['plan'] = (read, host) => {
-      const { workflows, segmentOf } = rules.now
-      return planHost({ cloud: read, clock, workflow: workflows.host, segmentOf, earlier }, host)
+    const plan = (read: Cloud, subject: PlanSubject): Promise<HostPlan> => {
+      const { workflows, segmentOf, ownerPolicy } = rules.now
+      return planFailure({ cloud: read, clock, workflows, segmentOf, ownerPolicy, earlier }, subject)
     }
+    const planHost: ReadsParts['plan'] = (read, host) => plan(read, { host, failure: 'host' })
     this.#reads = new ReadinessReads({
-      ...{ clock, cloud, fencer, journal, plan, monitor: this.monitor, store: this.store },
+      ...{ clock, cloud, fencer, journal, plan: planHost, monitor: this.monitor, store: this.store },
     })
     this.review = createReview({
       ...{ clock, cloud, journal, records, again, plan, brake, mode, reads: this.#reads },

@@ -106,7 +106,15 @@ export interface HostPlan {
   host: string
   workflow: { name: string; revision: number; digest: string }
   instances: InstancePlan[]
+  /** What becomes of its service, where the plan is of its nova-compute and its segment does not fence the host then. */
+  service?: ProcessRuling
 }
+
+/** What is asked: what would be done if this failed now. `instance`: the name or the UUID of one on that host. */
+export type PlanSubject = { host: string } & (
+  | { failure: 'host' | 'process' }
+  | { failure: 'instance'; instance: string }
+)
 
 /** What a workflow says of a nova-compute that failed, once, when that begins. */
 export interface ProcessRuling {

@@ -19,7 +19,7 @@ export const novaCompute = 'nova-compute'
  * Heartbeats that must be missing: two minutes at Nova's default of 10 s, one more than Nova takes to call it down. Fewer: each upgrade
  * that restarts nova-compute opens an incident. More: Nova may take a flapping one for up, and sends guests there meanwhile.
  */
-const leastMissedBeats = 12
+export const leastMissedBeats = 12
 
 /** Whether nova-compute is down and a witness finds its host alive. What someone forced down is no failure of a process. */
 export function isProcessDown({ kind, reason, evidence }: Verdict): boolean {

@@ -13,7 +13,7 @@ import type { InstanceId } from './instance.ts'
 import type { NoticeFilter, ReceiverNotices } from './notice-listing.ts'
 import type { DecidedInstance, HostReturnDetail, IncidentDetail, IncidentSummary, TryAgain } from './operations.ts'
 import type { OutcomeKind } from './outcome.ts'
-import type { HostPlan, InstancePlan, StepKind } from './plan.ts'
+import type { HostPlan, InstancePlan, PlanSubject, StepKind } from './plan.ts'
 import type { HostReadiness, Readiness } from './readiness.ts'
 import type { Segment } from './segment.ts'
 import type { HostName } from './service.ts'
@@ -280,6 +280,9 @@ export type ReportFormat = keyof typeof reportFormats
 export interface PlanRun {
   id: string
   host: HostName
+  failure: Failure
+  /** As it was asked for; null: all of the host, or none. */
+  instance: string | null
   state: 'running' | 'done' | 'failed'
   startedAt: string
   endedAt: string | null
@@ -331,7 +334,7 @@ export interface Review {
   verify(): Promise<ChainProof>
   /** Its pieces. The daemon's own work goes on between them. */
   report(incident: IncidentId, format: ReportFormat): AsyncIterable<string>
-  startPlan(host: HostName): PlanRun
+  startPlan(subject: PlanSubject): PlanRun
   /** The plan when it is made or failed, or as far as it is after `withinMs`. */
   finishedPlan(id: string, withinMs: number): Promise<PlanRun>
   plan(id: string): PlanRun

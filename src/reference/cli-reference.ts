@@ -25,8 +25,8 @@ export function fieldContract(): Record<string, Record<string, string>> {
     const printed = printedBy(command)
     if (printed === undefined || printed.fields.length === 0) continue
     contract[path] = typesOf(printed.fields)
-    if (printed.documents !== undefined && printed.documents.fields.length > 0)
-      contract[`${path} (document)`] = typesOf(printed.documents.fields)
+    for (const [at, { fields }] of (printed.documents ?? []).entries())
+      if (fields.length > 0) contract[`${path} (document${at === 0 ? '' : ` ${at + 1}`})`] = typesOf(fields)
   }
   return contract
 }
@@ -106,11 +106,11 @@ function section([path, command]: [string, Command]): string {
   return parts.join('\n')
 }
 
-function printedText({ kind, fields, documents, exits }: Printed): string[] {
+function printedText({ kind, fields, documents = [], exits }: Printed): string[] {
   const parts: string[] = []
   if (fields.length > 0) parts.push(`${kind === 'list' ? 'A list; of each:' : 'Fields:'}\n\n${fieldTable(fields)}`)
-  if (documents !== undefined)
-    parts.push(`${documents.about}\n${documents.fields.length === 0 ? '' : `\n${fieldTable(documents.fields)}`}`)
+  for (const { about, fields: own } of documents)
+    parts.push(`${about}\n${own.length === 0 ? '' : `\n${fieldTable(own)}`}`)
   if (exits !== undefined)
     parts.push(
       `Exit codes:\n\n${Object.entries(exits)

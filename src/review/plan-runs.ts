@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { sleep, type Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import { errorRecord, LifeboatError } from '../domain/errors.ts'
-import type { HostPlan } from '../domain/plan.ts'
+import type { HostPlan, PlanSubject } from '../domain/plan.ts'
 import type { PlanRun } from '../domain/review.ts'
 
 /** Runs kept to be looked at. Each may hold thousands of instances: more would cost memory for nothing. */
@@ -30,27 +30,31 @@ const reading: Partial<Record<keyof Cloud, string>> = {
 export class PlanRuns {
   readonly #clock: Clock
   readonly #cloud: Cloud
-  readonly #plan: (cloud: Cloud, host: string) => Promise<HostPlan>
+  readonly #plan: (cloud: Cloud, subject: PlanSubject) => Promise<HostPlan>
   readonly #runs = new Map<string, PlanRun>()
   /** Of those that are being read: resolves at their end. */
   readonly #ends = new Map<string, Promise<void>>()
 
-  constructor(parts: { clock: Clock; cloud: Cloud; plan: (cloud: Cloud, host: string) => Promise<HostPlan> }) {
+  constructor(parts: { clock: Clock; cloud: Cloud; plan: (cloud: Cloud, subject: PlanSubject) => Promise<HostPlan> }) {
     this.#clock = parts.clock
     this.#cloud = parts.cloud
     this.#plan = parts.plan
   }
 
-  /** Begins to read the host; one that is being read already is not read twice. Throws USAGE when too many are under way. */
-  start(host: string): PlanRun {
+  /** Begins to read; what is being read already is not read twice. Throws USAGE when too many are under way. */
+  start(subject: PlanSubject): PlanRun {
+    const { host, failure } = subject
+    const instance = subject.failure === 'instance' ? subject.instance : null
     const running = [...this.#runs.values()].filter(({ state }) => state === 'running')
-    const same = running.find((run) => run.host === host)
+    const same = running.find((run) => run.host === host && run.failure === failure && run.instance === instance)
     if (same !== undefined) return { ...same }
-    if (running.length >= runsAtOnce)
-      throw new LifeboatError('USAGE', `${running.map((run) => run.host).join(' and ')} are being read: wait for them`)
+    if (running.length >= runsAtOnce) {
+      const hosts = [...new Set(running.map((run) => run.host))]
+      throw new LifeboatError('USAGE', `Plans of ${hosts.join(' and ')} are being made: wait for one`)
+    }
     const run: PlanRun = {
       id: randomUUID(),
-      host,
+      ...{ host, failure, instance },
       state: 'running',
       startedAt: this.#now(),
       endedAt: null,
@@ -62,7 +66,7 @@ export class PlanRuns {
     this.#forget()
     this.#ends.set(
       run.id,
-      this.#read(run).finally(() => this.#ends.delete(run.id)),
+      this.#read(run, subject).finally(() => this.#ends.delete(run.id)),
     )
     return { ...run }
   }
@@ -85,11 +89,11 @@ export class PlanRuns {
     return { ...run }
   }
 
-  async #read(run: PlanRun): Promise<void> {
+  async #read(run: PlanRun, subject: PlanSubject): Promise<void> {
     try {
-      run.plan = await this.#plan(watched(this.#cloud, run), run.host)
+      run.plan = await this.#plan(watched(this.#cloud, run), subject)
       run.state = 'done'
-      run.progress = `${run.plan.instances.length} instances decided`
+      run.progress = run.plan.service === undefined ? `${run.plan.instances.length} instances decided` : 'Decided'
     } catch (thrown) {
       run.error = errorRecord(thrown)
       run.state = 'failed'

@@ -11,7 +11,7 @@ import { incidentOf } from '../domain/return-record.ts'
 import { sleep } from '../domain/clock.ts'
 import type { HostReturnDetail, TryAgain } from '../domain/operations.ts'
 import type { ReceiverHealth } from '../domain/notice.ts'
-import type { HostPlan } from '../domain/plan.ts'
+import type { HostPlan, PlanSubject } from '../domain/plan.ts'
 import type {
   ChainProof,
   IncidentReview,
@@ -67,7 +67,7 @@ export interface ReviewParts {
   /** How each receiver of notices stands. */
   receivers: () => ReceiverHealth[]
   /** The plan of a live host, read from this cloud. */
-  plan: (cloud: Cloud, host: string) => Promise<HostPlan>
+  plan: (cloud: Cloud, subject: PlanSubject) => Promise<HostPlan>
   orders: ReadinessParts['orders']
   brake: ReadinessParts['brake']
   mode: ReadinessParts['mode']
@@ -78,9 +78,9 @@ export function createReview(parts: ReviewParts): Review {
   const { journal, store, records, monitor } = parts
   const plans = new PlanRuns({
     ...parts,
-    plan: async (cloud, host) => {
-      const plan = await parts.plan(cloud, host)
-      parts.reads.notePlan(plan)
+    plan: async (cloud, subject) => {
+      const plan = await parts.plan(cloud, subject)
+      if (subject.failure === 'host') parts.reads.notePlan(plan)
       return plan
     },
   })
@@ -118,10 +118,10 @@ export function createReview(parts: ReviewParts): Review {
       return verifying
     },
     report: (id, format) => report(parts, id, format),
-    startPlan: (host) => {
-      if (!monitor.verdicts().some((verdict) => verdict.host === host))
-        throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
-      return plans.start(host)
+    startPlan: (subject) => {
+      if (!monitor.verdicts().some((verdict) => verdict.host === subject.host))
+        throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${subject.host}`)
+      return plans.start(subject)
     },
     finishedPlan: (id, withinMs) => plans.finished(id, withinMs),
     plan: (id) => plans.find(id),

@@ -80,6 +80,9 @@ export const link = {
     `/incidents/${encodeURIComponent(incident)}?instance=${encodeURIComponent(id)}`,
   instanceRecord: (id: string): string => `/instances/${encodeURIComponent(id)}`,
   host: (host: string): string => `/hosts/${encodeURIComponent(host)}`,
-  plan: (host: string): string => `/plan/${encodeURIComponent(host)}`,
+  plan: (host: string, of: { failure?: 'process'; instance?: string } = {}): string => {
+    const query = new URLSearchParams(of).toString()
+    return `/plan/${encodeURIComponent(host)}${query === '' ? '' : `?${query}`}`
+  },
   journal: (filter: Record<string, string>): string => `/journal?${new URLSearchParams(filter).toString()}`,
 }

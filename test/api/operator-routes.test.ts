@@ -153,6 +153,12 @@ describe('acts', () => {
     ['a return for a reason that nobody sees', '/v1/hosts/cmp01/return', { by, reason: '\u3164' }],
     ['a reload for a reason that nobody sees', '/v1/reload', { by, reason: '\u2800' }],
     ['a hand-over for no reason', '/v1/hand-over', { by }],
+    ['a plan of no host', '/v1/plans', { failure: 'process' }],
+    ['a plan of a failure that does not exist', '/v1/plans', { host: 'cmp01', failure: 'disk' }],
+    ['a plan of a crash of no instance', '/v1/plans', { host: 'cmp01', failure: 'instance' }],
+    ['a plan of a crash of a blank name', '/v1/plans', { host: 'cmp01', failure: 'instance', instance: ' ' }],
+    ['a plan of one instance of a dead host', '/v1/plans', { host: 'cmp01', instance: 'web' }],
+    ['a plan of one instance of a nova-compute', '/v1/plans', { host: 'cmp01', failure: 'process', instance: 'web' }],
     ['no body', '/v1/resume', undefined],
   ])('%s is refused and nothing is done', async (_name, url, payload) => {
     const { operations, asked } = fakeOperations()

@@ -19,6 +19,17 @@ describe('usage errors end with 2, say one line, and print nothing on stdout', (
     ['recover without a host', ['recover', '--proof', 'x'], /^lifeboat: missing required argument 'host'/],
     ['pause without a reason', ['pause', '--for', '2h'], /--reason/],
     ['pause for no duration', ['pause', '--for', '2', '--reason', 'x'], /It must be a duration such as 30m or 2h/],
+    [
+      'a plan of a process and of an instance at once',
+      ['plan', 'cmp01', '--process', '--instance', 'web'],
+      /'--instance <name>' cannot be used with option '--process'/,
+    ],
+    [
+      'a plan of a process of every host',
+      ['plan', '--all', '--process'],
+      /'--process' cannot be used with option '--all'/,
+    ],
+    ['a plan of an instance without its host', ['plan', '--instance', 'web'], /name one host, or say --all/],
     ['two hosts at once', ['plan', 'cmp01', 'cmp02'], /too many arguments/],
     [
       'an unknown format',
@@ -46,8 +57,8 @@ describe('usage errors end with 2, say one line, and print nothing on stdout', (
   })
 
   it('a wrong format is said before anything is asked of the cloud', async () => {
-    const planHost = () => Promise.reject(new Error('asked'))
-    expect((await run(['plan', 'cmp01', '-f', 'xml'], { planHost })).exit).toBe(2)
+    const planFailure = () => Promise.reject(new Error('asked'))
+    expect((await run(['plan', 'cmp01', '-f', 'xml'], { planFailure })).exit).toBe(2)
   })
 
   it('nobody acts without a name', async () => {

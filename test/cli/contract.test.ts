@@ -142,6 +142,7 @@ describe('JSON has exactly the fields that are promised, with their types', () =
     rehearse: ['rehearse'],
     'rehearse (document)': ['rehearse', 'host-crashes'],
     'plan (document)': ['plan', '--all'],
+    'plan (document 2)': ['plan', 'cmp01', '--process'],
     status: ['status'],
     'host list': ['host', 'list'],
     'host show': ['host', 'show', 'cmp01'],

@@ -66,8 +66,11 @@ export function fakeCommands(replace: Partial<Commands> = {}): Commands {
     async *check() {
       yield { what: 'compute API', result: 'ok', message: '2.100', advice: null }
     },
-    planHost: (_config, host) =>
-      Promise.resolve({ host, workflow: { name: 'w', revision: 1, digest: 'd' }, instances: [] }),
+    planFailure: (_config, { host, failure }) =>
+      Promise.resolve({
+        ...{ host, workflow: { name: 'w', revision: 1, digest: 'd' }, instances: [] },
+        ...(failure === 'process' && { service: { rule: 'down', do: 'disable', enable: null, because: 'it is down' } }),
+      }),
     testNotice: () => Promise.resolve({ ok: true, detail: 'HTTP 204' }),
     logIn: () => Promise.reject(new Error('not rehearsed')),
     openReader: () => fakeJournal(),

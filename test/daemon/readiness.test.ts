@@ -95,7 +95,7 @@ it(
   'a plan that someone asks for is known at once',
   SmallWorld.run({}, async (world) => {
     const { clock, daemon } = world
-    const { id } = daemon.review.startPlan('cmp03')
+    const { id } = daemon.review.startPlan({ host: 'cmp03', failure: 'host' })
     await clock.run(daemon.review.finishedPlan(id, minuteMs))
     expect(daemon.review.hostReadiness('cmp03').plan).toMatchObject({ instances: 0 })
     expect(daemon.review.hostReadiness('cmp01').plan).toBeNull()

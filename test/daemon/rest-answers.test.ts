@@ -36,6 +36,8 @@ it(
     const waited = await send('POST', '/v1/plans', { host: 'cmp01', waitSeconds: 10 })
     fits('plan, waited for', answers.planRun, waited)
     expect(waited).toMatchObject({ state: 'done', progress: '3 instances decided' })
+    for (const asked of [{ failure: 'process' }, { failure: 'instance', instance: 'web' }])
+      fits('plan', answers.planRun, await send('POST', '/v1/plans', { host: 'cmp01', ...asked, waitSeconds: 10 }))
 
     simulator.crash('cmp01')
     const { id, host } = await world.ended('cmp01')

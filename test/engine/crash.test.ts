@@ -1,4 +1,5 @@
 /** What is done about a guest that was reported crashed: the table of docs/instance-failures.md, row by row and in its order. */
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { defaultRestartRules, pauseBeforeRestart } from '../../src/domain/instance-failure.ts'
 import type { InstanceAction } from '../../src/domain/instance.ts'
@@ -13,7 +14,6 @@ import {
   type RestartTurn,
 } from '../../src/engine/crash.ts'
 import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
-import { textOf } from '../documents/files.ts'
 import { shippedCrashes } from './shipped.ts'
 import { instance } from './surveys.ts'
 
@@ -261,8 +261,8 @@ function both([first, ofFirst]: Fitting, [second, ofSecond]: Fitting): CrashFact
 
 describe('the page about crashed guests', () => {
   test('has these rows, in this order', () => {
-    const [, table = ''] =
-      /\| What it finds .*\n\|[-|]+\|\n((?:\|.*\n)+)/.exec(textOf('docs/instance-failures.md')) ?? []
+    const page = readFileSync(new URL('../../docs/instance-failures.md', import.meta.url), 'utf8')
+    const [, table = ''] = /\| What it finds .*\n\|[-|]+\|\n((?:\|.*\n)+)/.exec(page) ?? []
     const names = table
       .trimEnd()
       .split('\n')

@@ -19,7 +19,7 @@ function runs(tookMs: number, failure: LifeboatError | null = null) {
   /** How the plan stands when the answer came, and after how long. */
   const asked = async (withinMs: number) => {
     const began = clock.now()
-    const { id } = own.start('cmp01')
+    const { id } = own.start({ host: 'cmp01', failure: 'host' })
     const { state } = await clock.run(own.finished(id, withinMs))
     return { state, afterMs: clock.now() - began }
   }
@@ -45,4 +45,16 @@ it('without a wait the answer comes at once', async () => {
 
 it('a plan that nobody knows is said so, not waited for', async () => {
   await expect(runs(300).own.finished('other', 10_000)).rejects.toThrow('There is no plan other')
+})
+
+it('what is being read already is not read twice, and beside it one more of that host at most', () => {
+  const { own } = runs(300)
+  const start = (instance: string) => own.start({ host: 'cmp01', failure: 'instance', instance })
+  const web = start('web')
+  expect(web).toMatchObject({ failure: 'instance', instance: 'web' })
+  expect(start('web').id).toBe(web.id)
+  const process = own.start({ host: 'cmp01', failure: 'process' })
+  expect(process).toMatchObject({ failure: 'process', instance: null })
+  expect(process.id).not.toBe(web.id)
+  expect(() => start('api')).toThrow('Plans of cmp01 are being made: wait for one')
 })

@@ -85,3 +85,37 @@ describe('the page of a failed nova-compute', () => {
     expect(await violationsOf(page)).toEqual([])
   })
 })
+
+describe('the page that asks what if', () => {
+  it('a guest crashed is opened from the page of its instance, and says what its workflow would decide', async () => {
+    const uuid = crash('db', 'cmp04')
+    await stage.ended('cmp04')
+    await page.goto(`${stage.url}/instances/${uuid}`)
+    await page.getByRole('link', { name: 'What if it crashed now' }).click()
+    await page.waitForSelector('.window-table')
+    const text = await textOf(page, 'main')
+    expect(text).toMatch(/What if its guest on cmp04 crashed now/)
+    expect(text).toMatch(/1 instance: 1 would be recovered\. Nothing was sent; the real plan is made when it happens\./)
+    expect(text).toMatch(/db .* by reboot CRASHED Its guest crashed: its hypervisor says that it does not run/)
+    expect(text).not.toMatch(ofDeadHosts)
+  })
+
+  it('nova-compute failed says what would become of its service, and leads to the plan of the host', async () => {
+    await page.getByRole('link', { name: 'if nova-compute failed' }).click()
+    await page.waitForSelector('h1:has-text("What if nova-compute of cmp04 failed now")')
+    await page.waitForSelector('main .panel')
+    const text = await textOf(page, 'main')
+    expect(text).toMatch(/disable Its service would be disabled: nova-compute is down .* as its segment says\./)
+    expect(text).toMatch(
+      /Its guests would be left alone\. By rule down\. Nothing was sent; it is decided when it happens\./,
+    )
+    expect(text).not.toMatch(ofDeadHosts)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      expect(await violationsOf(page)).toEqual([])
+    }
+    await page.getByRole('link', { name: 'if the host died' }).click()
+    await page.waitForSelector('h1:has-text("What if cmp04 died now")')
+    await page.waitForSelector('.window-table')
+  })
+})

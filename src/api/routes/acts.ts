@@ -2,6 +2,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { Via } from '../../domain/entry.ts'
 import { LifeboatError } from '../../domain/errors.ts'
+import type { Failure } from '../../domain/incident.ts'
+import type { PlanSubject } from '../../domain/plan.ts'
 import type { RestServer, RestSources } from '../rest.ts'
 import { z } from 'zod'
 import * as answers from '../schemas/answers.ts'
@@ -90,17 +92,24 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
       schema: {
         response: { 202: answers.planRun },
         tags: ['plans'],
-        summary: 'Starts a plan for a live host: what would happen if it died now',
+        summary: 'Starts a plan for a live host: what would happen if it, its nova-compute or a guest on it failed now',
         body: requests.planning,
       },
     },
     async (request, reply) => {
-      const { host, waitSeconds } = request.body
-      const { id } = review.startPlan(host)
+      const { waitSeconds, ...asked } = request.body
+      const { id } = review.startPlan(subjectOf(asked))
       const run = await review.finishedPlan(id, waitSeconds * 1_000)
       return reply.code(202).header('location', `/v1/plans/${id}`).send(run)
     },
   )
+}
+
+/** Throws USAGE: an instance goes with its failure, and that with one. */
+function subjectOf({ host, failure, instance }: { host: string; failure: Failure; instance?: string }): PlanSubject {
+  if (failure === 'instance' && instance !== undefined) return { host, failure, instance }
+  if (failure !== 'instance' && instance === undefined) return { host, failure }
+  throw new LifeboatError('USAGE', 'instance goes with failure: instance, and that needs it')
 }
 
 function incidentActs(server: RestServer, { operations, review }: Pick<RestSources, 'operations' | 'review'>): void {

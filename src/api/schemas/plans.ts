@@ -103,12 +103,25 @@ const hostPlan: z.ZodType<HostPlan> = z.object({
   host: z.string(),
   workflow: z.object({ name: z.string(), revision: z.number(), digest: z.string() }),
   instances: z.array(instancePlan),
+  service: z
+    .object({
+      rule: z.string(),
+      do: z.enum(['disable', 'leave']),
+      enable: z.enum(['automatic', 'confirm']).nullable().describe('null: as its segment says'),
+      because: z.string(),
+    })
+    .exactOptional()
+    .describe(
+      'What becomes of its service, where its nova-compute fails. Absent where its segment fences the host then (`on_service_down`)',
+    ),
 })
 
 export const planRun: z.ZodType<PlanRun> = z
   .object({
     id: z.string(),
     host: z.string(),
+    failure: z.enum(['host', 'process', 'instance']),
+    instance: z.string().nullable(),
     state: z.enum(['running', 'done', 'failed']),
     startedAt: time,
     endedAt: z.string().nullable(),

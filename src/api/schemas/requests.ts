@@ -199,6 +199,11 @@ export const noting = z.strictObject({ by, text: sentence })
 const longestPlanWaitSeconds = 10
 export const planning = z.strictObject({
   host: name,
+  failure: z
+    .enum(['host', 'process', 'instance'])
+    .default('host')
+    .describe('What fails: the host, its nova-compute, or the guest of `instance`'),
+  instance: name.exactOptional().describe('Name or UUID of one on the host: with `failure: instance`'),
   waitSeconds: z
     .number()
     .min(0)

@@ -83,10 +83,12 @@ export function addConfigurationCommands(program: Command, session: Session): vo
       else session.list(options, origins ? originColumns : optionColumns)
     })
   prints(show, 'list', originColumns, {
-    documents: {
-      about: 'without `--origins` and `-c`: one document like the configuration file',
-      fields: [],
-    },
+    documents: [
+      {
+        about: 'without `--origins` and `-c`: one document like the configuration file',
+        fields: [],
+      },
+    ],
   })
   const checked = config
     .command('check')

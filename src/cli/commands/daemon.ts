@@ -1,6 +1,6 @@
 /** Commands that need the whole program and no running daemon: run, check, plan, workflow, rehearse, demo. */
 import { Option, type Command } from 'commander'
-import type { InstancePlan } from '../../domain/plan.ts'
+import type { InstancePlan, PlanSubject, ProcessRuling } from '../../domain/plan.ts'
 import type { CheckLine } from '../../preflight/check-lines.ts'
 import type { WorkflowCheck } from '../../preflight/workflow-files.ts'
 import type { WorkflowTest } from '../../rehearsal/workflow-tests.ts'
@@ -53,6 +53,35 @@ const planColumns: Column<InstancePlan>[] = [
   { title: 'Message', type: 'string', means: 'The decision in words', value: (plan) => plan.message },
 ]
 
+const rulingColumns: Column<ProcessRuling & { host: string }>[] = [
+  { title: 'Host', type: 'string', means: "Nova's name of it", value: (it) => it.host },
+  {
+    title: 'Decision',
+    type: 'string',
+    means: '`disable` its service, or `leave` it to people',
+    value: (it) => it.do,
+  },
+  {
+    title: 'Enable',
+    type: 'string?',
+    means: 'How it is enabled again: `automatic` or `confirm`; null: as its segment says',
+    value: (it) => it.enable,
+  },
+  { title: 'Rule', type: 'string', means: 'The rule of the workflow that decides', value: (it) => it.rule },
+  { title: 'Message', type: 'string', means: 'The decision in words', value: (it) => it.because },
+]
+
+interface PlanWords {
+  all: boolean
+  process: boolean
+  instance?: string
+}
+
+function subjectOf(host: string, { process, instance }: Omit<PlanWords, 'all'>): PlanSubject {
+  if (instance !== undefined) return { host, failure: 'instance', instance }
+  return { host, failure: process ? 'process' : 'host' }
+}
+
 function resultColumn<Row>(wrong: (row: Row) => readonly string[]): Column<Row> {
   const value = (row: Row): string => (wrong(row).length === 0 ? 'ok' : 'fail')
   return { title: 'Result', type: 'string', means: '`ok` or `fail`', value }
@@ -98,15 +127,26 @@ export function addDaemonCommands(program: Command, session: Session): void {
   prints(checking, 'list', checkColumns, { exits: { 1: 'a check failed; warnings alone do not count' } })
   const planning = program
     .command('plan')
-    .description('show what would happen if this host died now, or every host (--all); changes nothing')
+    .description(
+      'show what would happen if this host died now, its nova-compute failed or a guest on it crashed; changes nothing',
+    )
     .argument('[host]')
     .option('--all', 'whether each host could fail safely now, as the daemon knows it', false)
-    .action(async (host: string | undefined, { all }: { all: boolean }) => {
+    .addOption(
+      new Option('--instance <name>', 'if the guest of this instance on the host crashed now (name or UUID)').conflicts(
+        ['all', 'process'],
+      ),
+    )
+    .addOption(new Option('--process', 'if nova-compute of the host failed now').conflicts('all').default(false))
+    .action(async (host: string | undefined, { all, ...words }: PlanWords) => {
       if (all !== (host === undefined)) throw new CliFailure('usage', 'name one host, or say --all')
       if (host === undefined) return planAll(session)
-      const plan = await commands.planHost(session.config({ withSecrets: true }), host)
+      const plan = await commands.planFailure(session.config({ withSecrets: true }), subjectOf(host, words))
+      if (plan.service !== undefined) return session.list([{ ...plan.service, host }], rulingColumns)
       session.list(plan.instances, planColumns)
       if (session.shape().format !== 'table') return
+      if (words.process)
+        terminal.stdout(`${printable(host)} would be fenced (on_service_down: fence): this is the plan of the host\n`)
       if (plan.instances.length === 0) terminal.stdout(`${printable(host)} has no instances\n`)
       for (const { name, notes, debts } of plan.instances) {
         for (const note of [...notes, ...debts.map(({ message }) => `will be left behind: ${message}`)])
@@ -114,7 +154,13 @@ export function addDaemonCommands(program: Command, session: Session): void {
       }
     })
   prints(planning, 'list', planColumns, {
-    documents: { about: 'With `--all`, each host:', fields: readinessColumns },
+    documents: [
+      { about: 'With `--all`, each host:', fields: readinessColumns },
+      {
+        about: 'With `--process`, unless its segment fences a host whose nova-compute is down (`on_service_down`):',
+        fields: rulingColumns,
+      },
+    ],
   })
   const workflow = program.command('workflow').description('recovery workflows')
   const checked = workflow

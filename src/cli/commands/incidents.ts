@@ -49,7 +49,7 @@ export function addIncidentCommands(program: Command, session: Session): void {
       options.follow ? follow(session, id) : show(session, options, () => incidentFrame(session, id)),
     )
   prints(shown, 'one', detailColumns, {
-    documents: { about: 'Without `-c`, JSON and YAML are the whole incident:', fields: incidentDocument },
+    documents: [{ about: 'Without `-c`, JSON and YAML are the whole incident:', fields: incidentDocument }],
     exits: followExits,
   })
   const compared = incident

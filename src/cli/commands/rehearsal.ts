@@ -47,10 +47,13 @@ export function addRehearsal(program: Command, session: Session): void {
       else await session.commands.rehearse(teller(session), { scenario, raw, live: !fast })
     })
   prints(rehearsal, 'list', scenarioColumns, {
-    documents: {
-      about: 'With a scenario, `-f json` and `-f value` have a line for each thing that happens, all of them; of each:',
-      fields: lineColumns.map(({ title, type, means }) => ({ title, type, means })),
-    },
+    documents: [
+      {
+        about:
+          'With a scenario, `-f json` and `-f value` have a line for each thing that happens, all of them; of each:',
+        fields: lineColumns.map(({ title, type, means }) => ({ title, type, means })),
+      },
+    ],
   })
 }
 

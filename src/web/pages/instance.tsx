@@ -91,6 +91,11 @@ function Inside({ record }: { record: InstanceHistory }) {
               (now.outcome === 'recovered' ? `, ${now.state}` : `, where Nova still says ${now.state}`)}
             <span class="under">
               as of <Time at={now.at} />
+              {now.host !== null && (
+                <>
+                  . <a href={link.plan(now.host, { instance: id })}>What if it crashed now</a>
+                </>
+              )}
             </span>
           </Fact>
           <Fact name="Why">

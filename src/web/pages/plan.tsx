@@ -1,7 +1,10 @@
-/** What if: what would happen if a living host died now, for each of its instances, with the reason. Nothing is sent. */
+/**
+ * What if: what would happen if a living host died now, for each of its instances, with the reason; or if only its nova-compute failed, or
+ * one guest crashed. Nothing is sent.
+ */
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { initialStateText } from '../../domain/initial-state-text.ts'
-import type { InstancePlan } from '../../domain/plan.ts'
+import type { InstancePlan, PlanSubject, ProcessRuling } from '../../domain/plan.ts'
 import type { HostReadiness } from '../../domain/readiness.ts'
 import type { PlanRun } from '../../domain/review.ts'
 import { after } from '../browser-clock.ts'
@@ -16,7 +19,7 @@ import { SearchField } from '../parts/search-field.tsx'
 import { Empty, Problem } from '../parts/states.tsx'
 import { Copy, Tag } from '../parts/text.tsx'
 import { WindowTable, type Column, type Sorting } from '../parts/window-table.tsx'
-import { link } from '../router.ts'
+import { link, usePlace } from '../router.ts'
 import { counted, matches } from '../words/count.ts'
 import type { Tone } from '../words/tone.ts'
 
@@ -26,12 +29,28 @@ const planWaitSeconds = 0.5
 /** Pause between looks at a plan that is being made: it takes seconds. */
 const lookMs = 500
 
+/** What fails, as the address says it. */
+function useSubject(host: string): PlanSubject {
+  const { query } = usePlace()
+  const instance = query.get('instance')
+  if (instance !== null) return { host, failure: 'instance', instance }
+  return { host, failure: query.get('failure') === 'process' ? 'process' : 'host' }
+}
+
+const titles: Record<PlanSubject['failure'], (host: string) => string> = {
+  host: (host) => `What if ${host} died now`,
+  process: (host) => `What if nova-compute of ${host} failed now`,
+  instance: (host) => `What if its guest on ${host} crashed now`,
+}
+
 export function PlanPage({ host }: { host: string }) {
-  useTitle(`What if ${host} died`)
+  const subject = useSubject(host)
+  const title = titles[subject.failure](host)
+  useTitle(title)
   const caller = useCaller()
   const refusal = refusalOf(caller, 'operator')
   const [again, setAgain] = useState(0)
-  const { run, failure } = usePlan(refusal === null ? host : null, again)
+  const { run, failure } = usePlan(refusal === null ? subject : null, again)
   const readiness = useResource<HostReadiness>(paths.hostReadiness(host))
   const { reload } = readiness
   useEvery(15_000, reload)
@@ -42,9 +61,13 @@ export function PlanPage({ host }: { host: string }) {
   const busy = failure === null && (run === null || run.state === 'running')
   return (
     <>
-      <PageHead title={<>What if {host} died now</>}>
+      <PageHead title={title}>
         <span class="head-facts">
           <a href={link.host(host)}>the host now</a>
+          {subject.failure !== 'host' && <a href={link.plan(host)}>if the host died</a>}
+          {subject.failure !== 'process' && (
+            <a href={link.plan(host, { failure: 'process' })}>if nova-compute failed</a>
+          )}
         </span>
         <span class="push">
           <button type="button" disabled={refusal !== null || busy} onClick={() => setAgain(again + 1)}>
@@ -52,7 +75,7 @@ export function PlanPage({ host }: { host: string }) {
           </button>
         </span>
       </PageHead>
-      {readiness.value !== null && <ReadinessLine host={readiness.value} />}
+      {subject.failure === 'host' && readiness.value !== null && <ReadinessLine host={readiness.value} />}
       {refusal !== null && (
         <Problem title="Not for this login">{refusal}: a plan asks Nova for every instance.</Problem>
       )}
@@ -67,10 +90,12 @@ export function PlanPage({ host }: { host: string }) {
   )
 }
 
-function usePlan(host: string | null, again: number): { run: PlanRun | null; failure: ApiFailure | null } {
+function usePlan(subject: PlanSubject | null, again: number): { run: PlanRun | null; failure: ApiFailure | null } {
+  const asked = subject === null ? null : JSON.stringify(subject)
   const [state, setState] = useState<{ run: PlanRun | null; failure: ApiFailure | null }>({ run: null, failure: null })
   useLayoutEffect(() => {
-    if (host === null) return undefined
+    if (asked === null) return undefined
+    const what = JSON.parse(asked) as PlanSubject
     let over = false
     let cancel: () => void = () => undefined
     const failed = (thrown: unknown): void => {
@@ -81,15 +106,15 @@ function usePlan(host: string | null, again: number): { run: PlanRun | null; fai
       setState({ run, failure: null })
       if (run.state === 'running') {
         cancel = after(lookMs, () => void get<PlanRun>(paths.plan(run.id)).then(look, failed))
-      } else announce(run.state === 'done' ? `The plan of ${host} is ready` : `No plan of ${host}`)
+      } else announce(run.state === 'done' ? `The plan of ${run.host} is ready` : `No plan of ${run.host}`)
     }
     setState({ run: null, failure: null })
-    void post<PlanRun>(paths.plans, { host, waitSeconds: planWaitSeconds }).then(look, failed)
+    void post<PlanRun>(paths.plans, { ...what, waitSeconds: planWaitSeconds }).then(look, failed)
     return () => {
       over = true
       cancel()
     }
-  }, [host, again])
+  }, [asked, again])
   return state
 }
 
@@ -102,7 +127,37 @@ function Run({ run }: { run: PlanRun }) {
     )
   if (run.state === 'failed')
     return <Problem title={run.error?.code ?? 'Failed'}>{run.error?.message ?? run.progress}</Problem>
-  return run.plan === null ? <Empty>The plan is empty.</Empty> : <Plan instances={run.plan.instances} />
+  if (run.plan === null) return <Empty>The plan is empty.</Empty>
+  const { service, instances } = run.plan
+  if (service !== undefined) return <Ruling ruling={service} />
+  return (
+    <>
+      {run.failure === 'process' && (
+        <p>Its segment fences a host whose nova-compute is down (on_service_down), so this is the plan of the host.</p>
+      )}
+      <Plan instances={instances} />
+    </>
+  )
+}
+
+const enabledAgain = {
+  automatic: ' It would be enabled again once nova-compute has been beating for a while.',
+  confirm: ' A person would have to confirm that it may be enabled again.',
+  segment: ' It would be enabled again as its segment says.',
+}
+
+function Ruling({ ruling }: { ruling: ProcessRuling }) {
+  const { rule, do: what, enable, because } = ruling
+  return (
+    <div class="panel">
+      <p>
+        <Tag tone={what === 'disable' ? 'good' : 'wait'}>{what}</Tag>{' '}
+        {what === 'disable' ? 'Its service would be disabled' : 'Its service would be left as it is'}: {because}.
+        {what === 'disable' && enabledAgain[enable ?? 'segment']} Its guests would be left alone.
+      </p>
+      <p class="under">{rule !== '' && `By rule ${rule}. `}Nothing was sent; it is decided when it happens.</p>
+    </div>
+  )
 }
 
 const tones: Record<InstancePlan['decision'], Tone> = { recover: 'good', leave: 'wait', hold: 'bad' }
@@ -128,7 +183,7 @@ function Plan({ instances }: { instances: readonly InstancePlan[] }) {
     <>
       <p class="headline">
         {counted(instances.length, 'instance')}: {summary(instances)}. Nothing was sent; the real plan is made when it
-        dies.
+        happens.
       </p>
       <div class="filters" role="search" aria-label="Planned instances">
         <SearchField label="Search instances" hint="Name, id, reason…" value={wanted} onSearch={setWanted} />
