@@ -30,6 +30,8 @@ export interface ShipperParts {
   overtaken: (why: string) => void
   /** The store is in trouble (null: not any more). */
   trouble: (problem: StoreTrouble | null) => void
+  /** The store had lost so many entries; the copy put them back. */
+  restored: (entries: number) => void
   signal: AbortSignal
 }
 
@@ -129,7 +131,7 @@ export class Shipper {
   }
 
   async #once(rows: readonly SharedRow[]): Promise<'written' | 'again' | 'over'> {
-    const { store } = this.#parts
+    const { store, copy, restored } = this.#parts
     const [first] = rows
     const last = rows.at(-1)
     if (first === undefined || last === undefined) return 'written'
@@ -147,7 +149,7 @@ export class Shipper {
     // This node is behind the others.
     if (before === hash) return 'again'
     if (before !== null) return this.#over(`entry ${seq} of the shared journal is not the one that was written`)
-    const end = await putBack(store, this.#parts.copy)
+    const end = await putBack(store, copy, restored)
     return end === 'other' ? this.#over('the shared journal went on from an older entry') : 'again'
   }
 

@@ -301,8 +301,7 @@ export class Tenure implements Exit {
         // A journal of one daemon's own becomes the shared one by a person's order alone: two controllers may each have one.
         if (whereabouts(copy).place === 'own') throw ownJournal(after.seq)
         // The store lost entries, or this node lags: the copy says which.
-        if ((await putBack(store, copy, (entries) => this.#parts.told({ kind: 'put-back', entries }))) === 'other')
-          throw forked(newest)
+        if ((await putBack(store, copy, (entries) => this.#restored(entries))) === 'other') throw forked(newest)
         return false
       }
       if (rows.length === 0) return newest === after.seq
@@ -395,12 +394,17 @@ export class Tenure implements Exit {
         else giveUp.abort()
       },
       trouble: (problem) => this.#parts.told({ kind: 'trouble', problem: problem && asError(problem) }),
+      restored: (entries) => this.#restored(entries),
     })
     shipper.add(rows)
     const written = await Promise.race([shipper.durable(), late])
     if (written === 'late' || this.state !== 'taking') return false
     this.#shipper = shipper
     return true
+  }
+
+  #restored(entries: number): void {
+    this.#parts.told({ kind: 'put-back', entries })
   }
 
   #suspend(): void {

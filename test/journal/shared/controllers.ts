@@ -30,6 +30,8 @@ export interface Controller extends SharedJournal {
   events: TenureEvent[]
   /** Whether Nova answers this daemon from now on. */
   novaAnswers(yes: boolean): void
+  /** How long ago it did, from now on, ms. */
+  novaAnsweredAgo(ms: number): void
   /** Why it ended before it was active. */
   problem: string | null
   /** Records an entry and sends what rests on it, as a step does. Gives null, or the code of what kept it back. */
@@ -44,20 +46,20 @@ export class Site {
   readonly #running = new Set<Controller>()
 
   /** Starts a daemon on a machine; its copy stays there from one start to the next. */
-  start(name: string, options: { readsNova?: boolean; cloud?: string } = {}): Controller {
+  start(name: string, options: { readsNova?: boolean; cloud?: string; stops?: AbortSignal } = {}): Controller {
     const { clock, acts } = this
     const life = new Life(clock)
     const path = join(this.directory, `${name}.db`)
     const copy = openJournal(path, { clock: life })
     const client = this.cluster.client((work) => life.heard(work))
     const events: TenureEvent[] = []
-    let { readsNova = true } = options
+    let goodPollAgeMs: number | null = options.readsNova === false ? null : 1_000
     const shared = sharedJournal({
       ...{ store: client, copy, clock: life, leaseMs, cloud: options.cloud ?? 'blue' },
       identity: identityOf(name, path),
       about: () => ({
         ...{ name, address: `https://${name}`, version: '1', mode: 'armed', configDigest: 'd'.repeat(64) },
-        goodPollAgeMs: readsNova ? 1_000 : null,
+        goodPollAgeMs,
       }),
       told: (event) => events.push(event),
       shouldHandOver: (why) => void shared.release(why),
@@ -66,7 +68,8 @@ export class Site {
     const { journal, tenure } = shared
     const controller: Controller = {
       ...{ ...shared, name, life, client, copy, events, problem: null },
-      novaAnswers: (yes) => (readsNova = yes),
+      novaAnswers: (yes) => (goodPollAgeMs = yes ? 1_000 : null),
+      novaAnsweredAgo: (ms) => (goodPollAgeMs = ms),
       act: async () => {
         try {
           const [entry] = journal.append([alarm(name)])
@@ -79,11 +82,18 @@ export class Site {
         }
       },
     }
-    tenure.untilActive(new AbortController().signal).catch((thrown: unknown) => {
+    tenure.untilActive(options.stops ?? new AbortController().signal).catch((thrown: unknown) => {
       controller.problem = ensureError(thrown).code
     })
     this.#running.add(controller)
     return controller
+  }
+
+  /** A machine whose daemon had a journal of its own, with so many entries. */
+  record(name: string, entries: number): void {
+    const journal = openJournal(join(this.directory, `${name}.db`), { clock: this.clock })
+    journal.append(Array.from({ length: entries }, () => alarm(name)))
+    journal.close()
   }
 
   /** SIGKILL, or the end of its machine. */

@@ -61,6 +61,7 @@ function shipper(): Shipper {
     acknowledged: (rows) => acknowledged.push(rows.map(({ seq }) => seq)),
     overtaken: (why) => told.push(why),
     trouble: (problem) => told.push(problem === null ? 'well' : problem.message),
+    restored: (lost) => told.push(`${lost} put back`),
   })
 }
 
@@ -282,7 +283,7 @@ describe('an entry before ours that is not there', () => {
     add(one, 1)
     expect(await isDurable(one.durable())).toBe(true)
     expect(sent.map(({ seqs }) => seqs)).toEqual([[8], [9], [8], [9]])
-    expect(told).toEqual([])
+    expect(told).toEqual(['1 put back'])
   })
 
   it('is the end when the store went on from an older one', async () => {
