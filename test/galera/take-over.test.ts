@@ -4,16 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sleep } from '../../src/domain/clock.ts'
-import { openJournal } from '../../src/journal/journal.ts'
-import { identityOf } from '../../src/journal/shared/identity.ts'
-import { sharedJournal, type SharedJournal } from '../../src/journal/shared/journal.ts'
-import { Life } from '../../src/rehearsal/life.ts'
 import { systemClock as clock } from '../../src/system/system-clock.ts'
+import { Machine } from './machine.ts'
 import { Stage } from './stage.ts'
 
 const stage = new Stage()
 const { cluster } = stage
-const running = new Set<Machine>()
+const running: Machine[] = []
 let directory = ''
 beforeAll(() => cluster.start(), 120_000)
 beforeEach(async () => {
@@ -21,65 +18,23 @@ beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'lifeboat-take-over-'))
 })
 afterEach(async () => {
-  for (const machine of running) machine.dies()
-  running.clear()
+  for (const machine of running.splice(0)) machine.dies()
   await stage.closeStores()
   rmSync(directory, { recursive: true, force: true })
 })
 afterAll(() => cluster.stop())
 
-/** A daemon's part in the shared journal, on connections of its own. All ask node 1 first. */
-class Machine {
-  readonly name: string
-  readonly shared: SharedJournal
-  readonly #life = new Life(clock)
-  readonly #store = stage.store(1)
-
-  constructor(name: string) {
-    this.name = name
-    const path = join(directory, `${name}.db`)
-    const copy = openJournal(path, { clock: this.#life })
-    this.shared = sharedJournal({
-      ...{
-        store: this.#store,
-        copy,
-        clock: this.#life,
-        leaseMs: 6_000,
-        cloud: 'blue',
-        identity: identityOf(name, path),
-      },
-      about: () => ({
-        ...{ name, address: '', version: '1', mode: 'armed', configDigest: 'd'.repeat(64), goodPollAgeMs: 1_000 },
-      }),
-      ...{ told: () => undefined, shouldHandOver: () => undefined, copyTrouble: () => undefined },
-    })
-    running.add(this)
-    void this.shared.tenure.untilActive(new AbortController().signal)
-  }
-
-  get state(): string {
-    return this.shared.tenure.state
-  }
-
-  /** Records and sends something, as a step does. Resolves once it may leave. */
-  async acts(): Promise<void> {
-    this.shared.journal.append([{ kind: 'alarm.raised', data: { code: 'ACT', message: this.name } }])
-    await this.shared.tenure.permit()
-  }
-
-  dies(): void {
-    this.#life.end()
-    void this.#store.close()
-    this.shared.journal.close()
-    running.delete(this)
-  }
+function started(name: string): Machine {
+  const machine = new Machine(name, stage.store(1), directory)
+  running.push(machine)
+  return machine
 }
 
 /** The first is active and acts, the others stand by. */
 async function threeDaemons(): Promise<[Machine, Machine, Machine]> {
-  const one = new Machine('ctl1')
+  const one = started('ctl1')
   await expect.poll(() => one.state).toBe('active')
-  const [two, three] = [new Machine('ctl2'), new Machine('ctl3')]
+  const [two, three] = [started('ctl2'), started('ctl3')]
   for (const machine of [two, three]) await expect.poll(() => machine.state).toBe('standby')
   await one.acts()
   await sleep(clock, 3_000)
