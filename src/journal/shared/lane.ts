@@ -86,8 +86,8 @@ export class Lane {
       try {
         this.#connected = { connection: await this.#connectTo(node, signal), node }
       } catch (thrown) {
-        const { kind, message, cause } = troubleOf(thrown, node)
-        trouble = new StoreTrouble(kind, message, { maybeDone: false, cause })
+        const { kind, message, answered, cause } = troubleOf(thrown, node)
+        trouble = new StoreTrouble(kind, message, { maybeDone: false, answered, cause })
         if (kind === 'refused') throw trouble
         nodes.leave(node)
       }

@@ -94,8 +94,8 @@ export async function moveToOwn(parts: MoveParts): Promise<Moved> {
 }
 
 /**
- * The store is lost for good, by a person's word: the file goes on by itself, as far as it came. Only where no node answers for half a minute. Throws
- * CONFLICT, JOURNAL_CORRUPT.
+ * The store is lost for good, by a person's word: the file goes on by itself, as far as it came. Only where no node answers for half a minute: a
+ * node that refuses to serve without a majority is an answer, for the majority may be elsewhere. Throws CONFLICT, JOURNAL_CORRUPT.
  */
 export async function moveOutOfLostStore(parts: MoveParts): Promise<Moved> {
   const { copy } = parts
@@ -105,13 +105,13 @@ export async function moveOutOfLostStore(parts: MoveParts): Promise<Moved> {
   const found = await foundStore(parts)
   if (found !== null)
     throw conflict(
-      `The shared database is not lost: ${found}. Nothing was moved. While it has the tables, order this without --database-lost. If they are gone: lifeboat journal init, and start the daemons; their copies put the entries back`,
+      `The shared database is not lost: ${found}. Nothing was moved. While it has the tables, order this without --database-lost. If they are gone: lifeboat journal init, and start the daemons; their copies put the entries back. If no majority of its nodes will ever come back: begin the cluster again with the node that answers, or stop that node and order this again`,
     )
   copy.append([wordOf(parts, 'own')])
   return { to: 'own', head: copy.head() }
 }
 
-/** What the store says; null: it says nothing. */
+/** What the store says; null: no node of it said anything. */
 async function foundStore({ store, clock }: MoveParts): Promise<string | null> {
   for (const until = clock.now() + patienceMs; clock.now() < until;) {
     try {
@@ -119,7 +119,7 @@ async function foundStore({ store, clock }: MoveParts): Promise<string | null> {
       return 'it answers'
     } catch (thrown) {
       if (!(thrown instanceof StoreTrouble)) throw thrown
-      if (thrown.kind === 'refused') return thrown.message
+      if (thrown.answered) return thrown.message
     }
     await sleep(clock, againMs)
   }

@@ -70,12 +70,19 @@ export class StoreTrouble extends Error {
   readonly kind: 'again' | 'refused'
   /** False: the statement cannot have been executed and cannot be later. */
   readonly maybeDone: boolean
+  /** A database server said so: it is there, whether or not it serves. */
+  readonly answered: boolean
 
-  constructor(kind: 'again' | 'refused', message: string, options: { maybeDone: boolean; cause?: unknown }) {
+  constructor(
+    kind: 'again' | 'refused',
+    message: string,
+    options: { maybeDone: boolean; answered?: boolean; cause?: unknown },
+  ) {
     super(message, { cause: options.cause })
     this.name = 'StoreTrouble'
     this.kind = kind
     this.maybeDone = options.maybeDone
+    this.answered = options.answered ?? kind === 'refused'
   }
 }
 

@@ -23,6 +23,9 @@ const notExecuted: ReadonlySet<number> = new Set([
 
 const duplicateKey = 1062
 
+/** MariaDB's own numbers. A proxy has others for servers that it cannot reach: ProxySQL those from 9000. */
+const fromServer = (number: number): boolean => number >= 1_000 && number < 5_000
+
 /** Whether a row with this key is there already. */
 export function isDuplicate(thrown: unknown): boolean {
   return serverNumber(thrown) === duplicateKey
@@ -34,11 +37,19 @@ export function troubleOf(thrown: unknown, node: { host: string; port: number })
   const text = thrown instanceof Error ? thrown.message : String(thrown)
   const message = `${node.host}:${node.port}: ${text}${number === null ? '' : ` (${number})`}`
   if (thrown instanceof StoreTrouble)
-    return new StoreTrouble(thrown.kind, message, { maybeDone: thrown.maybeDone, cause: thrown.cause })
+    return new StoreTrouble(thrown.kind, message, {
+      maybeDone: thrown.maybeDone,
+      answered: thrown.answered,
+      cause: thrown.cause,
+    })
   if (number !== null && refusals.has(number))
     return new StoreTrouble('refused', message, { maybeDone: false, cause: thrown })
   const maybeDone = number === null || !notExecuted.has(number)
-  return new StoreTrouble('again', message, { maybeDone, cause: thrown })
+  return new StoreTrouble('again', message, {
+    maybeDone,
+    answered: number !== null && fromServer(number),
+    cause: thrown,
+  })
 }
 
 /** The number of an error that the server sent; null for what the driver or the system says: theirs are texts or negative. */

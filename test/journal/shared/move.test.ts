@@ -8,6 +8,7 @@ import { identityOf } from '../../../src/journal/shared/identity.ts'
 import { moveOutOfLostStore, moveToOwn, moveToShared } from '../../../src/journal/shared/move.ts'
 import { entryRow, sharedRow } from '../../../src/journal/shared/rows.ts'
 import { StoreTrouble, type SharedStore } from '../../../src/journal/shared/store.ts'
+import { troubleOf } from '../../../src/journal/shared/trouble.ts'
 import { mustBeOwn, notShared } from '../../../src/journal/shared/whereabouts.ts'
 import { newJournal } from '../fixtures.ts'
 import { Site } from './controllers.ts'
@@ -395,6 +396,14 @@ describe('a shared database that is lost for good', () => {
     refusing.look = () => Promise.reject(new StoreTrouble('refused', 'access denied', { maybeDone: false }))
     site.cluster.stall()
     expect([await leave(refusing), await leave(site.cluster.client())]).toEqual(['CONFLICT', 'CONFLICT'])
+    expect(await goesOnIn('ctl1')).toEqual(['shared'])
+  })
+
+  it('is not taken for lost while a node says that it has no majority, for the majority may be elsewhere', async () => {
+    const minority = site.cluster.client()
+    const server = Object.assign(new Error('WSREP has not yet prepared node for application use'), { errno: 1047 })
+    minority.look = () => Promise.reject(troubleOf(server, { host: '192.0.2.1', port: 3306 }))
+    expect(await leave(minority)).toBe('CONFLICT')
     expect(await goesOnIn('ctl1')).toEqual(['shared'])
   })
 

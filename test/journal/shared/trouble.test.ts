@@ -40,3 +40,12 @@ it('keeps what is known of trouble, and adds the node', () => {
 it('knows a key that is there by its number alone', () => {
   expect([isDuplicate(failure(1062)), isDuplicate(failure(1213)), isDuplicate('1062')]).toEqual([true, false, false])
 })
+
+it.each([
+  ['a server that does not serve', 1047, true],
+  ['a server that refuses the account', 1045, true],
+  ['a proxy that reaches no server', 9001, false],
+  ['a connection that was refused', -111, false],
+])('tells whether a server is there from what %s says', (_what, errno, answered) => {
+  expect(troubleOf(troubleOf(failure(errno), node), node)).toMatchObject({ answered })
+})
