@@ -76,6 +76,15 @@ describe('nodes that write their log once a second and crash together', () => {
   }, 300_000)
 })
 
+it('an active daemon that is alone and records nothing puts back within two seconds what the database lost', async () => {
+  const one = started('ctl1')
+  await expect.poll(() => one.state).toBe('active')
+  for (let n = 0; n < 5; n++) await one.acts()
+  await cluster.sql(1, 'DELETE FROM entries WHERE seq > 2')
+  await expect.poll(() => one.putBack, { timeout: 2_000 }).toBe(4)
+  await expectOneHistory(one)
+})
+
 describe('a database that is gone for good', () => {
   it('leaves a copy that goes on by itself on order, and not while one node still answers', async () => {
     const [one, two] = await twoDaemons()

@@ -22,6 +22,8 @@ export interface LeaseParts {
   takenAt: number
   /** The lease ran out, and its renewal is still tried. */
   lapsed: () => void
+  /** After each renewal. */
+  renewed: () => void
   /** It was renewed after it had run out. */
   resumed: () => void
   /** The row is another daemon's. */
@@ -83,7 +85,7 @@ export class Lease {
   }
 
   async #renewOnce(): Promise<void> {
-    const { store, clock, epoch, holder, leaseMs, lost, resumed } = this.#parts
+    const { store, clock, epoch, holder, leaseMs, lost, renewed, resumed } = this.#parts
     const sentAt = clock.now()
     try {
       const ours = await store.renew(epoch, holder)
@@ -100,6 +102,7 @@ export class Lease {
         resumed()
       }
       this.#awaitLapse()
+      renewed()
     } catch (thrown) {
       // Told by who appends; here only time passes.
       if (!(thrown instanceof StoreTrouble)) throw thrown

@@ -30,18 +30,20 @@ export async function putBack(
   if (newest >= copy.head().seq) return (await sameAt(store, copy, copy.head().seq)) ? 'whole' : 'other'
   if (!(await sameAt(store, copy, newest))) return 'other'
   let put = 0
-  for (;;) {
-    const rows = upTo(bytesAtOnce, copy.rows(newest, rowsAtOnce).map(sharedRow))
-    const last = rows.at(-1)
-    if (last === undefined) break
-    const hash = newest === 0 ? '' : (copy.hashAt(newest) ?? '')
-    const inserted = await store.insert({ seq: newest, hash }, rows)
-    if (inserted !== 'inserted') return 'again'
-    put += rows.length
-    newest = last.seq
+  try {
+    for (;;) {
+      const rows = upTo(bytesAtOnce, copy.rows(newest, rowsAtOnce).map(sharedRow))
+      const last = rows.at(-1)
+      if (last === undefined) return 'whole'
+      const hash = newest === 0 ? '' : (copy.hashAt(newest) ?? '')
+      const inserted = await store.insert({ seq: newest, hash }, rows)
+      if (inserted !== 'inserted') return 'again'
+      put += rows.length
+      newest = last.seq
+    }
+  } finally {
+    if (put > 0) told(put)
   }
-  told(put)
-  return 'whole'
 }
 
 async function sameAt(store: Pick<SharedStore, 'hashAt'>, copy: Copy, seq: number): Promise<boolean> {

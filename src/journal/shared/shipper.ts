@@ -18,6 +18,8 @@ const bytesAtOnce = 1_000_000
 const againMs = 100
 const againAtMostMs = 1_000
 
+const wentOn = 'the shared journal went on from an older entry'
+
 export interface ShipperParts {
   store: Pick<SharedStore, 'insert' | 'hashAt' | 'look'>
   clock: Clock
@@ -45,6 +47,7 @@ export class Shipper {
   #head: Head
   #staged: Staged[] = []
   #shipping = false
+  #mending = false
   #waiting: { seq: number; resolve: () => void }[] = []
 
   constructor(parts: ShipperParts) {
@@ -76,6 +79,24 @@ export class Shipper {
     return new Promise((resolve) => {
       this.#waiting.push({ seq: last.row.seq, resolve })
     })
+  }
+
+  /** Puts back what the store lost while nothing is appended. Throws StoreTrouble. */
+  async mend(): Promise<void> {
+    if (this.#mending || this.#shipping) return
+    this.#mending = true
+    try {
+      const { store, copy, restored } = this.#parts
+      const { newest } = await store.look(0, 0)
+      // An append that began meanwhile finds the gap by itself.
+      if (newest >= this.#head.seq || this.#shipping) return
+      const { seq, hash } = this.#head
+      // This node is behind the others.
+      if ((await store.hashAt(seq)) === hash) return
+      if ((await putBack(store, copy, restored)) === 'other') this.#over(wentOn)
+    } finally {
+      this.#mending = false
+    }
   }
 
   async #ship(): Promise<void> {
@@ -150,7 +171,7 @@ export class Shipper {
     if (before === hash) return 'again'
     if (before !== null) return this.#over(`entry ${seq} of the shared journal is not the one that was written`)
     const end = await putBack(store, copy, restored)
-    return end === 'other' ? this.#over('the shared journal went on from an older entry') : 'again'
+    return end === 'other' ? this.#over(wentOn) : 'again'
   }
 
   #over(why: string): 'over' {

@@ -332,6 +332,7 @@ export class Tenure implements Exit {
     const lease = new Lease({
       ...{ store, clock, leaseMs, epoch, holder: identity.holder, takenAt },
       lapsed: () => this.#suspend(),
+      renewed: () => void this.#mend(),
       resumed: () => {
         if (this.#state === 'suspended') this.#move('active', 'its lease was renewed')
       },
@@ -401,6 +402,16 @@ export class Tenure implements Exit {
     if (written === 'late' || this.state !== 'taking') return false
     this.#shipper = shipper
     return true
+  }
+
+  /** A quiet cloud's journal may get no entry for hours, and no other daemon may be there to see what the store lost. */
+  async #mend(): Promise<void> {
+    try {
+      await this.#shipper?.mend()
+    } catch (thrown) {
+      // Told by who appends.
+      if (!(thrown instanceof StoreTrouble)) throw thrown
+    }
   }
 
   #restored(entries: number): void {

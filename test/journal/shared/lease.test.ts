@@ -7,12 +7,14 @@ import { VirtualClock } from '../../../src/simulator/virtual-clock.ts'
 const leaseMs = 6_000
 let clock: VirtualClock
 let heard: string[]
+let renewals: number
 let answer: () => Promise<boolean>
 let sentAt: number[]
 let ending: AbortController
 beforeEach(() => {
   clock = new VirtualClock()
   heard = []
+  renewals = 0
   sentAt = []
   answer = () => Promise.resolve(true)
   ending = new AbortController()
@@ -29,7 +31,7 @@ function lease(takenAt = clock.now()): Lease {
         return answer()
       },
     },
-    ...{ lapsed: tell('lapsed'), resumed: tell('resumed'), lost: tell('lost') },
+    ...{ lapsed: tell('lapsed'), resumed: tell('resumed'), lost: tell('lost'), renewed: () => renewals++ },
   })
 }
 
@@ -67,6 +69,16 @@ describe('a lease', () => {
     expect(taken.leftMs()).toBe(leaseMs - 2_000)
     await clock.advance(leaseMs - 2_000)
     expect(heard).toEqual([`lapsed at ${1_000 + leaseMs}`])
+  })
+
+  it('tells of each renewal that came through, and of no other', async () => {
+    const taken = lease()
+    await clock.run(taken.renew())
+    answer = troubled
+    await clock.run(taken.renew())
+    answer = () => Promise.resolve(false)
+    await clock.run(taken.renew())
+    expect(renewals).toBe(1)
   })
 
   it('is fresh for a second from the sending of its last renewal', async () => {

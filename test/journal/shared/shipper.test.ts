@@ -298,3 +298,71 @@ describe('an entry before ours that is not there', () => {
     expect(told).toEqual(['the shared journal went on from an older entry'])
   })
 })
+
+describe('what the store confirmed', () => {
+  /** Two entries are durable and copied, and the store shows the one before them as its newest. */
+  async function confirmed(): Promise<{ one: Shipper; rows: EntryRow[] }> {
+    const one = shipper()
+    const rows = add(one, 2)
+    await clock.advance(10)
+    copied = rows
+    sent = []
+    return { one, rows }
+  }
+
+  it('is put back from the copy once the store lacks it, though nothing is appended', async () => {
+    const { one } = await confirmed()
+    await clock.run(one.mend())
+    expect([told, sent]).toEqual([['2 put back'], [{ at: clock.now(), after: before, seqs: [8, 9] }]])
+  })
+
+  it('is left alone where the store has it', async () => {
+    const { one, rows } = await confirmed()
+    newest = 9
+    hashes = new Map(rows.map(({ seq, hash }) => [seq, hash]))
+    await clock.run(one.mend())
+    expect([told, sent]).toEqual([[], []])
+  })
+
+  it('is left alone where only the node that is asked lacks it', async () => {
+    const { one, rows } = await confirmed()
+    for (const { seq, hash } of rows) hashes.set(seq, hash)
+    await clock.run(one.mend())
+    expect([told, sent]).toEqual([[], []])
+  })
+
+  it('is the end of the tenure when the store went on from an older entry', async () => {
+    const { one } = await confirmed()
+    hashes.set(before.seq, 'of another')
+    await clock.run(one.mend())
+    expect([told, sent]).toEqual([['the shared journal went on from an older entry'], []])
+  })
+
+  it('is left to the append that is under way, which finds a gap by itself', async () => {
+    const { one } = await confirmed()
+    answers = [() => new Promise(() => undefined)]
+    add(one, 1)
+    await clock.run(one.mend())
+    expect([told, sent.length]).toEqual([[], 1])
+  })
+
+  it('is put back once, however often it is asked for meanwhile, and again when it is lost again', async () => {
+    const { one } = await confirmed()
+    await clock.run(Promise.all([one.mend(), one.mend()]))
+    expect(told).toEqual(['2 put back'])
+    await clock.run(one.mend())
+    expect(told).toEqual(['2 put back', '2 put back'])
+  })
+
+  it('is told as far as it was put back when the store is in trouble on the way', async () => {
+    const { one } = await confirmed()
+    const [first] = copied
+    // A larger one goes alone.
+    copied = copied.map((row, index) =>
+      index === 1 && first !== undefined ? { ...row, data: 'x'.repeat(1_000_001) } : row,
+    )
+    answers = ['inserted', trouble]
+    await expect(clock.run(one.mend())).rejects.toBe(trouble)
+    expect(told).toEqual(['1 put back'])
+  })
+})

@@ -405,6 +405,24 @@ describe('entries that the store lost', () => {
     expect(one.events.filter(({ kind }) => kind === 'put-back')).toEqual([{ kind: 'put-back', entries: 3 }])
   })
 
+  it('are put back within two seconds by an active daemon that records nothing and is alone', async () => {
+    const [one, two] = await twoDaemons()
+    for (let n = 0; n < 4; n++) await site.clock.run(one.act())
+    site.kill(two)
+    const before = [...site.cluster.entries]
+    site.cluster.lose(3)
+    await site.clock.advance(2_000)
+    expect(site.cluster.entries).toEqual(before)
+    expect(one.events.filter(({ kind }) => kind === 'put-back')).toEqual([{ kind: 'put-back', entries: 3 }])
+  })
+
+  it('cost the active daemon nothing when the store is away as it looks for them', async () => {
+    const [one] = await twoDaemons()
+    one.client.look = () => Promise.reject(away())
+    await site.clock.advance(3_000)
+    expect([one.tenure.state, troublesOf(one)]).toEqual(['active', []])
+  })
+
   it('are told with their number', async () => {
     const [one, two] = await twoDaemons()
     for (let n = 0; n < 4; n++) await site.clock.run(one.act())
