@@ -14,6 +14,8 @@ export class PowerSync {
   private readonly everyMs: number
   /** The life of each host's nova-compute in which the syncs run. */
   private readonly runs = new Map<string, number>()
+  /** Each host's next sync. */
+  private readonly next = new Map<string, () => void>()
 
   constructor(world: World, everyMs: number) {
     this.world = world
@@ -26,13 +28,19 @@ export class PowerSync {
     if (!host.agent || this.runs.get(host.name) === life) return
     this.runs.set(host.name, life)
     const again = (): void => {
-      this.world.clock.after(this.everyMs, () => {
+      const cancel = this.world.clock.after(this.everyMs, () => {
         if (host.life !== life) return
         this.ofHost(host.name)
         again()
       })
+      this.next.set(host.name, cancel)
     }
     again()
+  }
+
+  /** No host syncs from now on. */
+  end(): void {
+    for (const cancel of this.next.values()) cancel()
   }
 
   /** nova-compute compares every guest of the host, now. */

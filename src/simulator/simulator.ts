@@ -123,7 +123,9 @@ export class Simulator {
     this.url = await this.server.listen(port)
   }
 
+  /** Leaves nothing behind that would keep a process alive. */
   close(): Promise<void> {
+    this.powerSync.end()
     return this.server.close()
   }
 

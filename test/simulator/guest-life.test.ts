@@ -39,6 +39,14 @@ describe('a guest whose process dies', () => {
     expect(at.simulator.instance(uuid)).toMatchObject({ vmState: 'stopped', powerState: 4 })
   })
 
+  it('is not found any more once the cloud is closed: no sync keeps a process alive', async () => {
+    const uuid = await guest()
+    at.simulator.crashGuest(uuid, { unheard: true })
+    await at.simulator.close()
+    await at.clock.advance(1_200_000)
+    expect(at.simulator.instance(uuid)).toMatchObject({ vmState: 'active', powerState: 1 })
+  })
+
   it('is stopped by nobody once it was started before the event came out', async () => {
     const uuid = await guest()
     at.simulator.crashGuest(uuid)
