@@ -26,6 +26,8 @@ it('the overview shows a death as it is seen', async () => {
   stage.simulator.crash('cmp01')
   await stage.until('cmp01', ({ phase }) => phase === 'recovering')
   await expect.poll(() => textOf(page, 'h1')).toBe('1 recovery under way')
+  await expect.poll(() => textOf(page, '.list')).toMatch(/0 of 12 instances/)
+  expect(await page.locator('.list').getByRole('img', { name: '12 open' }).count()).toBe(1)
   await page.locator('.list a.primary-text').first().click()
   await page.waitForSelector('.answers')
 })

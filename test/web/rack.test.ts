@@ -85,3 +85,11 @@ it('a second order for the same hosts is refused in words', async () => {
   })
   expect([answer.status(), await answer.text()]).toEqual([409, expect.stringContaining('None of these incidents')])
 })
+it('limits that are passed and hold no incident any more are one notice', async () => {
+  const id = stage.incident('cmp05')?.id ?? ''
+  await stage.daemon.operations.override(id, { by: 'ann', reason: 'the same PDU' })
+  for (const host of [...hosts, 'cmp05']) await stage.ended(host)
+  await page.goto(`${stage.url}/`)
+  const notice = page.locator('.notice', { hasText: 'The brake holds' })
+  await expect.poll(() => notice.innerText()).toMatch(/^The brake holds 2 scopes\s.*of segment simulated .*of rack a /s)
+})

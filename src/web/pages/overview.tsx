@@ -230,22 +230,7 @@ function Holds({ status, groups }: { status: DaemonStatus; groups: readonly Coun
         </div>
       )}
       <DeadReceivers receivers={status.receivers} />
-      {tripped
-        .filter(({ title }) => !said.has(title))
-        .map((scope) => (
-          <div class="notice bad" key={scope.scope}>
-            <strong>The brake holds {scope.title}</strong>
-            <p>
-              {scope.message}
-              {scope.trippedSince !== null && (
-                <>
-                  , since <Time at={scope.trippedSince} />
-                </>
-              )}
-              .
-            </p>
-          </div>
-        ))}
+      <Tripped scopes={tripped.filter(({ title }) => !said.has(title))} />
       {standingOrders.map((order) => (
         <OrderNotice key={orderKey(order)} order={order} />
       ))}
@@ -294,6 +279,28 @@ function Holds({ status, groups }: { status: DaemonStatus; groups: readonly Coun
         </div>
       </dl>
     </section>
+  )
+}
+
+/** Scopes that hold no incident and would hold the next one. One failure often trips several: they are one notice. */
+function Tripped({ scopes }: { scopes: DaemonStatus['brake'] }) {
+  const [first, ...others] = scopes
+  if (first === undefined) return null
+  return (
+    <div class="notice wait">
+      <strong>The brake holds {others.length === 0 ? first.title : counted(scopes.length, 'scope')}</strong>
+      {scopes.map(({ scope, message, trippedSince }) => (
+        <p key={scope}>
+          {message}
+          {trippedSince !== null && (
+            <>
+              , since <Time at={trippedSince} />
+            </>
+          )}
+          .
+        </p>
+      ))}
+    </div>
   )
 }
 

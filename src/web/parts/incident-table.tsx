@@ -1,11 +1,12 @@
 /** Incidents as a list: on the overview, on their own page, on a host's. */
 import type { IncidentSummary } from '../../domain/operations.ts'
 import { link } from '../router.ts'
-import { counted } from '../words/count.ts'
+import { counted, number } from '../words/count.ts'
 import { span } from '../../domain/text/span.ts'
 import { outcomeOrder, outcomeTone, standing } from '../words/tone.ts'
 import { isUnsettled } from '../words/unsettled.ts'
 import { useScreenfulFirst } from './page.tsx'
+import { Share } from './share.tsx'
 import { Ago, Tag, Time } from './text.tsx'
 
 const columns = ['Host', 'State', 'Instances', 'Opened', 'Took', 'Segment']
@@ -80,9 +81,26 @@ function Outcomes({ incident: { process, instances, outcomes, mode, ended } }: {
   if (process !== null) return <span class="faint">left alone</span>
   if (instances === 0) return <span class="faint">{ended === null ? 'not listed yet' : 'none'}</span>
   if (mode === 'observe') return <>{counted(instances, 'instance')} decided</>
+  if (ended === null)
+    return (
+      <>
+        {number(outcomes.recovered ?? 0)} of {counted(instances, 'instance')}
+        <Share outcomes={outcomes} />
+        <Counts of={outcomes} kinds={outcomeOrder.filter((kind) => kind !== 'open' && kind !== 'recovered')} />
+      </>
+    )
+  return <Counts of={outcomes} kinds={outcomeOrder} />
+}
+
+interface CountsProps {
+  of: IncidentSummary['outcomes']
+  kinds: typeof outcomeOrder
+}
+
+function Counts({ of: outcomes, kinds }: CountsProps) {
   return (
     <span class="outcome-counts">
-      {outcomeOrder
+      {kinds
         .filter((kind) => (outcomes[kind] ?? 0) > 0)
         .map((kind) => (
           <Tag key={kind} tone={outcomeTone[kind]}>

@@ -4,13 +4,13 @@ import type { IncidentReview } from '../../../domain/review.ts'
 import type { ProofStrength } from '../../../domain/fencing.ts'
 import { incidentPhases } from '../../../domain/incident-phases.ts'
 import { verdictWord } from '../../../domain/verdict.ts'
+import { Share } from '../../parts/share.tsx'
 import { Ago, Tag, Time } from '../../parts/text.tsx'
 import { useNow } from '../../parts/ticker.ts'
 import { link } from '../../router.ts'
 import { counted, number } from '../../words/count.ts'
 import { between, span } from '../../../domain/text/span.ts'
 import { dayAndTime, zoneName } from '../../words/time.ts'
-import { outcomeTone } from '../../words/tone.ts'
 import { Answer, Seen } from './answer.tsx'
 import { AnswersOnLivingHost } from './answers-living-host.tsx'
 import { ends, groupsOf, isFine } from './ends.ts'
@@ -151,7 +151,7 @@ function cameBack(review: IncidentReview) {
           <span class="under">the last {between(verdict?.at ?? openedAt, back.last)} after the verdict</span>
         </>
       )}
-      <Share review={{ lines, outcomes }} />
+      <Share outcomes={outcomes} />
       <PaceLine review={review} />
     </>
   )
@@ -163,25 +163,6 @@ function PaceLine({ review }: { review: IncidentReview }) {
   const now = useNow(running)
   const pace = paceOf(review, now)
   return pace === null ? null : <span class="under pace">{paceText(pace)}</span>
-}
-
-const shares = ['recovered', 'left', 'failed', 'stuck', 'open'] as const
-
-/** A bar of the outcomes; its text is beside it. */
-export function Share({ review: { lines, outcomes } }: { review: Pick<IncidentReview, 'lines' | 'outcomes'> }) {
-  const parts = shares.filter((kind) => (outcomes[kind] ?? 0) > 0)
-  const text = parts.map((kind) => `${outcomes[kind] ?? 0} ${kind}`).join(', ')
-  return (
-    <span class="share" role="img" aria-label={text}>
-      {parts.map((kind) => (
-        <span
-          key={kind}
-          class={`part ${kind === 'open' ? 'open' : outcomeTone[kind]}`}
-          style={{ flexGrow: (outcomes[kind] ?? 0) / Math.max(1, lines.length) }}
-        />
-      ))}
-    </span>
-  )
 }
 
 function didNot(review: IncidentReview) {
