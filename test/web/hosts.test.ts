@@ -46,7 +46,7 @@ it('says of each host what would come back, whether it could be fenced, and what
   expect(await row('cmp01')).toMatch(/healthy .*\d+ of 17 .*answers bmc on, (just now|.* ago) unknown .*would be left/)
   expect(await row('cmp03')).toMatch(/silent bmc no answer, .*bmc did not answer at .*: The BMC did not answer within/)
   expect(await row('edge1')).toMatch(
-    /0 of 1 (just now|.* ago) · 1 LOCAL_DISK .* none unknown .*a person must attest its death.*No probe watches it/,
+    /0 of 1 1 LOCAL_DISK · (just now|.* ago) .*none unknown .*a person must attest its death.*No probe watches it/,
   )
 })
 

@@ -53,8 +53,8 @@ describe.each(pages)('the page %s', (_name, path, ready, heading) => {
     expect(await violationsOf(page)).toEqual([])
   })
 
-  it('fits a phone without scrolling sideways', async () => {
-    await page.setViewportSize({ width: 360, height: 740 })
+  it.each([360, 960])('fits a screen of %i pixels without scrolling sideways', async (width) => {
+    await page.setViewportSize({ width, height: 740 })
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
     expect(await violationsOf(page)).toEqual([])
     await page.setViewportSize({ width: 1280, height: 860 })

@@ -204,8 +204,8 @@ const columns: Column<HostReadiness>[] = [
         <span class="primary-text">{backText(host)}</span>
         {host.plan !== null && (
           <span class="under" title={leftText(host)}>
+            {leftText(host) !== '' && `${leftText(host)} · `}
             <Ago at={host.plan.at} />
-            {leftText(host) !== '' && ` · ${leftText(host)}`}
           </span>
         )}
       </>

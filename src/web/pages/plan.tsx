@@ -229,7 +229,7 @@ function summary(instances: readonly InstancePlan[]): string {
     decision,
     count: instances.filter((one) => one.decision === decision).length,
   }))
-  const words = { recover: 'would be recovered', leave: 'left where they are', hold: 'held for a person' }
+  const words = { recover: 'would be recovered', leave: 'left in place', hold: 'held for a person' }
   return counts
     .filter(({ count }) => count > 0)
     .map(({ decision, count }) => `${count} ${words[decision]}`)
