@@ -27,7 +27,8 @@ function tellWhenThere(selectors) {
   if (selector === undefined) return
   const look = () => {
     if (document.querySelector(selector) === null) return false
-    globalThis.stands(JSON.stringify({ path: location.pathname, tookMs: performance.now() }))
+    const path = location.pathname + location.search
+    globalThis.stands(JSON.stringify({ path, tookMs: performance.now() }))
     return true
   }
   if (!look())
@@ -41,8 +42,10 @@ function tellWhenThere(selectors) {
 const selectors = [
   ['^/$', '.fleet'],
   ['^/incidents$', '.list'],
-  ['^/incidents/', '.window-table'],
+  // Of many that are all recovered the rows are folded.
+  ['^/incidents/', '.window-table, .fold'],
   ['^/instances/', '.stays'],
+  ['^/hosts$', '.window-table'],
   ['^/hosts/', '.timeline'],
   ['^/plan/', '.window-table, .empty'],
   ['^/segments$', '.facts'],
@@ -64,7 +67,9 @@ export async function pageLoads({ url, cookie, incident, instance, large, host, 
       ['incidents', '/incidents'],
       ['an incident', `/incidents/${incident}`],
       ['an incident of 2,000 instances', `/incidents/${large}`],
+      ['the same by name, unfolded', `/incidents/${large}?sort=name`],
       ['an instance', `/instances/${instance}`],
+      ['hosts', '/hosts'],
       ['a host', `/hosts/${host}`],
       ['what if', `/plan/${host}`],
       ['segments', '/segments'],

@@ -140,6 +140,7 @@ async function measure(ask, { made, instance, name, large, entries }, repeats) {
     ['status', again('/v1/status')],
     ['hosts', again('/v1/hosts')],
     ['a host', again('/v1/hosts/cmp02')],
+    ['readiness of all hosts', again('/v1/readiness')],
     ['segments', again('/v1/segments')],
     ['verdicts of a host', again(`/v1/verdicts?host=${host}&limit=50`)],
     ['incidents', again('/v1/incidents?limit=200')],
