@@ -50,6 +50,11 @@ export function createCommands(): Commands {
       (await import('./preflight/workflow-files.ts')).checkWorkflowFiles(config, files),
     scenarios: async () => (await import('./rehearsal/performance.ts')).scenarioList(),
     rehearse: async (tell, options) => (await import('./rehearsal/performance.ts')).perform(tell, options, clock),
+    rehearseOwn: async (tell, options) => {
+      const { loadWorkflows } = await import('./preflight/workflow-files.ts')
+      const { performOwn } = await import('./rehearsal/own-performance.ts')
+      await performOwn(tell, { ...options, clock, env, workflows: loadWorkflows })
+    },
     demo: async (write, options) => (await import('./rehearsal/demo.ts')).runDemo(write, options, env),
     demoPages: async (write, options) =>
       (await import('./rehearsal/demo-pages.ts')).runDemoPages(write, options, stopSignal()),

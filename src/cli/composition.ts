@@ -64,6 +64,11 @@ export interface Commands {
   scenarios(): Promise<{ name: string; title: string }[]>
   /** Plays a scenario on a simulated cloud. Throws NOT_FOUND, CONFIG_INVALID. */
   rehearse(tell: (line: RehearsalLine) => void, options: RehearsalOptions): Promise<void>
+  /** The same by the rules of a configuration file. Also throws WORKFLOW_INVALID. */
+  rehearseOwn(
+    tell: (line: RehearsalLine) => void,
+    options: { config: string; scenario: string | null; raw: boolean; live: boolean },
+  ): Promise<void>
   /** A simulated cloud, a dying host, a recovery; writes what happens as it happens. */
   demo(write: (text: string) => void, options: DemoOptions): Promise<void>
   /** The pages on a simulated cloud whose plugs people pull, until a signal. Throws API_UNAVAILABLE when the port is taken. */

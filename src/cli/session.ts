@@ -76,6 +76,11 @@ export class Session {
     return existsSync(installedConfig) ? installedConfig : null
   }
 
+  /** --config as given; null: nobody named one. */
+  namedConfig(): string | null {
+    return this.#options().config ?? null
+  }
+
   /** Throws CONFIG_INVALID. Secrets only for commands that reach the cloud or a BMC themselves. */
   config(options: { withSecrets: boolean }): Config {
     return this.load(options).config

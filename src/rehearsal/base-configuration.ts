@@ -1,12 +1,17 @@
 /** The configuration a scenario begins with, in the words of the configuration file; the scenario's own is laid over it. */
 
-const bmc = {
-  kind: 'redfish',
-  system: 'http://simulator/redfish/v1/Systems/{host}',
-  username: 'lab',
-  password: 'lab',
-  request_timeout: '5s',
+/** The Redfish controllers of the simulated hosts, asked as `like` says. @param host a template */
+export function simulatedBmc(like: Record<string, unknown>, host: string): Record<string, unknown> {
+  const kept = Object.entries(like).filter(([key]) => !/^(password|ca)(_file|_env)$/.test(key))
+  return {
+    ...Object.fromEntries(kept),
+    system: `http://simulator/redfish/v1/Systems/${host}`,
+    username: 'lab',
+    password: 'lab',
+  }
 }
+
+const bmc = simulatedBmc({ kind: 'redfish', request_timeout: '5s' }, '{host}')
 
 /** Real defaults wherever there are any: a scenario shows what an operator gets. */
 export function baseConfiguration(hosts: string[]): Record<string, unknown> {

@@ -8,7 +8,10 @@ import { nearNames } from '../domain/near-names.ts'
 import { lineOf } from '../domain/text/entry-sentence.ts'
 import { installed } from '../system/installed.ts'
 import { rehearse } from './rehearse.ts'
-import { loadScenario } from './scenario.ts'
+import { isFirstSight } from './rows.ts'
+import { loadScenario, type Scenario } from './scenario.ts'
+import type { Ground, Stage } from './stage.ts'
+import type { Transcript } from './transcript.ts'
 
 /** How a scenario is shown. */
 export interface RehearsalOptions {
@@ -67,9 +70,31 @@ export async function perform(
   const scenario = loadScenario(file)
   const why = join(dirname(file), 'README.md')
   const story = existsSync(why) ? readFileSync(why, 'utf8').trim() : scenario.title
+  const transcript = await show(tell, { scenario, story, raw, live, clock })
+  tellEnd(tell, transcript.lines.slice(transcript.lines.indexOf('')))
+}
+
+export interface Show {
+  scenario: Scenario
+  /** For people, before it begins. */
+  story: string
+  raw: boolean
+  live: boolean
+  clock: Clock
+  ground?: Ground
+  /** Looks at the stage when the script is over. */
+  inspect?: (stage: Stage) => void
+}
+
+/** Plays it and tells each line as it comes, up to its end. Throws STEP_TIMEOUT for a script that hangs. */
+export function show(
+  tell: (line: RehearsalLine) => void,
+  { scenario, story, raw, live, clock, ground, inspect }: Show,
+): Promise<Transcript> {
   tell({ ...bare, kind: 'scenario', message: scenario.title, text: `${story}\n` })
   const names = new Map<string, string>()
-  const transcript = await rehearse(scenario, {
+  return rehearse(scenario, {
+    ground,
     show: (line, entry) => {
       const since = line.slice(0, line.indexOf(' '))
       const rest = line.slice(line.indexOf(' ') + 1)
@@ -78,13 +103,18 @@ export async function perform(
       const { seq, actor, host, instance, kind } = entry
       const name = instance === null ? null : (names.get(instance) ?? instance)
       const about = host === null || instance !== null ? '' : `${host}: `
-      const text = raw ? line : sentence === null ? null : `${since} ${about}${sentence}`
+      const text = raw ? line : sentence === null || isFirstSight(entry) ? null : `${since} ${about}${sentence}`
       tell({ since, seq, actor, host, instance: name, kind, message: sentence ?? kind, text })
     },
+    ...(inspect !== undefined && { inspect }),
     ...(live && { pace: (ms) => sleep(clock, Math.min(longestPauseMs, ms / 10)) }),
   })
+}
+
+/** How everything ended: a line of text is empty where a paragraph ends. */
+export function tellEnd(tell: (line: RehearsalLine) => void, lines: readonly string[]): void {
   let gap = ''
-  for (const line of transcript.lines.slice(transcript.lines.indexOf(''))) {
+  for (const line of lines) {
     if (line !== '') tell({ ...bare, kind: 'end', message: line, text: `${gap}${line}` })
     gap = line === '' ? '\n' : ''
   }
@@ -93,7 +123,7 @@ export async function perform(
 const bare = { since: null, seq: null, actor: null, host: null, instance: null }
 
 /** A shipped scenario by its name; whatever has a slash or ends as YAML does is a path, of the file or of its directory. */
-function fileOf(wanted: string): string {
+export function fileOf(wanted: string): string {
   if (wanted.includes('/') || /\.ya?ml$/.test(wanted)) {
     const stats = statSync(wanted, { throwIfNoEntry: false })
     if (stats === undefined) throw notFound(`There is no file ${wanted}`, [])

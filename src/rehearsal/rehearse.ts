@@ -5,7 +5,7 @@ import type { VirtualClock } from '../simulator/index.ts'
 import { acts } from './acts.ts'
 import { holds } from './condition.ts'
 import type { Scenario, Step } from './scenario.ts'
-import { Stage } from './stage.ts'
+import { Stage, type Audience, type Ground } from './stage.ts'
 import { Transcript } from './transcript.ts'
 
 /** Longest a script waits for something, in the scenario's own time; beyond it the script or the daemon is wrong. */
@@ -18,6 +18,8 @@ export interface RehearsalOptions {
   pace?: (virtualMs: number) => Promise<void>
   /** Looks at the stage when the script is over, before it is taken down. */
   inspect?: (stage: Stage) => void
+  /** Default: the base configuration and the shipped workflow. */
+  ground?: Ground | undefined
 }
 
 /** Throws STEP_TIMEOUT when something the script waits for does not come. */
@@ -25,10 +27,11 @@ export async function rehearse(scenario: Scenario, options: RehearsalOptions = {
   const { show = () => undefined } = options
   let transcript: Transcript | null = null
   const now = (): number => stage.clock.now()
-  const stage = await Stage.open(scenario, {
+  const audience: Audience = {
     entry: (entry) => show(transcript?.entry(entry, now()) ?? '', entry),
     said: (line) => show(transcript?.said(line, now()) ?? '', null),
-  })
+  }
+  const stage = await Stage.open(scenario, audience, options.ground)
   try {
     transcript = new Transcript(stage.clock.wall(), stage.names(), scenario.quiet)
     if (scenario.started) await stage.daemonDoes('start')
@@ -59,10 +62,11 @@ async function play(
 }
 
 /** Lets time pass until the step's moment. */
-async function reach(stage: Stage, { at, after, when }: Step, options: RehearsalOptions): Promise<void> {
+async function reach(stage: Stage, { at, after, when, within }: Step, options: RehearsalOptions): Promise<void> {
   const { clock } = stage
   if (when !== undefined) {
-    if (await pass(clock, waitLimitMs, () => holds(stage, when), options)) return
+    if (await pass(clock, within ?? waitLimitMs, () => holds(stage, when), options)) return
+    if (within !== undefined) return
     throw new LifeboatError('STEP_TIMEOUT', `the script waits for what does not come: ${JSON.stringify(when)}`)
   }
   const waitMs = at === undefined ? (after ?? 0) : at - clock.now()

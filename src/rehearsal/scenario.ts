@@ -18,25 +18,29 @@ const timing = {
   at: duration('0s', '30d').optional().describe('Time since the scenario began'),
   after: duration('0s', '30d').optional().describe('Time since the step before'),
   when: condition.optional().describe('As soon as this holds'),
+  within: duration('0s', '30d').optional().describe('With when: the script goes on after so long all the same'),
   note: text().optional().describe('What a person should know'),
 }
 
 const actOptions = Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, act.schema.optional()]))
 
 const step = z.strictObject({ ...timing, ...actOptions }).transform((given, context): Step => {
-  const { at, after, when, note, ...rest } = given as Record<string, unknown> & Timing
+  const { at, after, when, within, note, ...rest } = given as Record<string, unknown> & Timing
   const chosen = Object.entries(rest).filter(([, value]) => value !== undefined)
   if ([at, after, when].filter((value) => value !== undefined).length > 1)
     context.addIssue({ code: 'custom', message: 'has more than one of at, after and when' })
+  if (within !== undefined && when === undefined)
+    context.addIssue({ code: 'custom', message: 'has within, which belongs to when' })
   if (chosen.length > 1) context.addIssue({ code: 'custom', message: 'has more than one act' })
   const [name, value] = chosen[0] ?? []
-  return { at, after, when, note, act: name === undefined ? null : { name: name as ActName, given: value } }
+  return { at, after, when, within, note, act: name === undefined ? null : { name: name as ActName, given: value } }
 })
 
 interface Timing {
   at?: number | undefined
   after?: number | undefined
   when?: Condition | undefined
+  within?: number | undefined
   note?: string | undefined
 }
 

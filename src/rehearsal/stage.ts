@@ -13,9 +13,10 @@ import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { Operations } from '../domain/operations.ts'
 import type { FailoverSegments } from '../domain/failover-segment.ts'
 import type { Reports } from '../domain/report.ts'
+import type { Workflows } from '../engine/workflow.ts'
 import { openJournal, type JournalWriter } from '../journal/journal.ts'
 import { startSimulator, VirtualClock, type NewInstance, type Simulator } from '../simulator/index.ts'
-import { parseConfiguration, type LoadedConfig } from '../config/index.ts'
+import { parseConfiguration, type Config, type LoadedConfig } from '../config/index.ts'
 import { configurationSource } from '../daemon/configuration-source.ts'
 import { Daemon } from '../daemon/daemon.ts'
 import { daemonParts } from '../daemon/daemon-parts.ts'
@@ -50,6 +51,17 @@ export interface CommitStall {
   meanwhile: () => void
 }
 
+/** What a scenario is played by: the rules that its own are laid over, in the words of the configuration file. */
+export interface Ground {
+  configuration: (hosts: string[]) => Record<string, unknown>
+  workflows: (config: Config) => Workflows
+}
+
+const shippedGround: Ground = {
+  configuration: baseConfiguration,
+  workflows: ({ ownerPolicy }) => shippedWorkflows(ownerPolicy),
+}
+
 interface Play {
   daemon: Daemon
   journal: JournalWriter
@@ -63,6 +75,7 @@ export class Stage {
   readonly witnesses: Witnesses
   readonly receivers: Receivers
   readonly #setting: Setting
+  readonly #ground: Ground
   readonly #audience: Audience
   readonly #directory = mkdtempSync(
     join(existsSync(fileSystemInMemory) ? fileSystemInMemory : tmpdir(), 'lifeboat-rehearsal-'),
@@ -81,19 +94,20 @@ export class Stage {
   #pid = 4_000
   #commitStall: CommitStall | null = null
 
-  private constructor(setting: Setting, audience: Audience, clock: VirtualClock, simulator: Simulator) {
+  private constructor(setting: Setting, ground: Ground, audience: Audience, clock: VirtualClock, simulator: Simulator) {
     this.#setting = setting
+    this.#ground = ground
     this.#audience = audience
     this.clock = clock
     this.simulator = simulator
     this.people = new People(simulator, (name) => this.idOf(name))
     this.witnesses = new Witnesses(simulator)
     this.receivers = new Receivers((line) => audience.said(line))
-    this.#config = laidOver(baseConfiguration([...simulator.world.hosts.keys()]), setting.config)
+    this.#config = laidOver(ground.configuration([...simulator.world.hosts.keys()]), setting.config)
     this.#populate()
   }
 
-  static async open(setting: Setting, audience: Audience): Promise<Stage> {
+  static async open(setting: Setting, audience: Audience, ground = shippedGround): Promise<Stage> {
     const clock = new VirtualClock()
     const { cloud } = setting
     let count = 0
@@ -109,7 +123,7 @@ export class Stage {
       port: null,
       ids: () => `00000000-0000-4000-8000-${(++count).toString(16).padStart(12, '0')}`,
     })
-    return new Stage(setting, audience, clock, simulator)
+    return new Stage(setting, ground, audience, clock, simulator)
   }
 
   get daemon(): Daemon | null {
@@ -295,7 +309,7 @@ export class Stage {
           sendmail: this.receivers.sendmail,
         },
       },
-      loadWorkflows: ({ ownerPolicy }) => shippedWorkflows(ownerPolicy),
+      loadWorkflows: this.#ground.workflows,
     })
     const journal = openJournal(this.journalPath, { clock: life })
     journal.onAppend((entry) => {

@@ -45,14 +45,19 @@ export class Witnesses {
     }
   }
 
-  /** The operator's programs: fence-storage HOST and verify-storage HOST. */
-  async run({ argv, clock, limitMs, signal }: ProgramRun): Promise<ProgramEnd> {
-    const [program = '', host = ''] = argv
+  /** The operator's programs: fence-storage HOST and verify-storage HOST, the same with power, and any fence agent. */
+  async run({ argv, stdin, clock, limitMs, signal }: ProgramRun): Promise<ProgramEnd> {
+    const options = new Map((stdin ?? '').split('\n').map((line) => line.split('=', 2) as [string, string | undefined]))
+    const [program = '', host = options.get('plug') ?? ''] = argv
     const does = this.#programs.get(host)
     if (does === 'hangs') {
       await sleep(clock, limitMs, signal)
       return { exit: null, output: `no end within ${limitMs} ms: killed`, started: true }
     }
+    const agent = options.get('action')
+    if (program === 'fence-power' || agent === 'off') return this.#powerOff(host, does)
+    if (program === 'verify-power') return this.#readPower(host, { off: 0, on: 1, unknown: 2 })
+    if (agent === 'status') return this.#readPower(host, { off: 2, on: 0, unknown: 1 })
     if (does === 'fails') return { exit: 3, output: 'the storage cluster does not answer', started: true }
     if (program === 'fence-storage') {
       if (does !== 'lies') this.#takeStorage(host)
@@ -60,6 +65,22 @@ export class Witnesses {
     }
     const fenced = this.#fenced.has(host)
     return { exit: fenced ? 0 : 1, output: fenced ? 'blocklisted, no watchers' : 'not blocklisted', started: true }
+  }
+
+  #powerOff(host: string, does: Misbehaviour | undefined): ProgramEnd {
+    if (does === 'fails' || !this.#simulator.bmc(host).reachable)
+      return { exit: 1, output: 'the power switch does not answer', started: true }
+    if (does !== 'lies') {
+      this.#simulator.crash(host)
+      this.#simulator.bmc(host, { power: 'Off' })
+    }
+    return { exit: 0, output: 'power off', started: true }
+  }
+
+  #readPower(host: string, exits: Record<'off' | 'on' | 'unknown', number>): ProgramEnd {
+    const { reachable, power } = this.#simulator.bmc(host)
+    if (!reachable) return { exit: exits.unknown, output: 'the power switch does not answer', started: true }
+    return { exit: power === 'Off' ? exits.off : exits.on, output: `power is ${power.toLowerCase()}`, started: true }
   }
 
   /** Guests without their disks end: that is what a storage fence is for. */

@@ -81,6 +81,7 @@ export function fakeCommands(replace: Partial<Commands> = {}): Commands {
     importMasakari: () => Promise.reject(new Error('not rehearsed')),
     scenarios: () => Promise.resolve([{ name: 'host-crashes', title: 'A host crashes' }]),
     rehearse: () => Promise.resolve(),
+    rehearseOwn: () => Promise.resolve(),
     demo: () => Promise.resolve(),
     demoPages: () => Promise.resolve(),
     generate: () => Promise.resolve([]),

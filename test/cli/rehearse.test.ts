@@ -53,6 +53,34 @@ describe('a scenario', () => {
   })
 })
 
+describe('with --config', () => {
+  const asked = async (...argv: string[]): Promise<[unknown, Awaited<ReturnType<typeof run>>]> => {
+    let order: unknown = null
+    const rehearseOwn: Commands['rehearseOwn'] = (_tell, options) => {
+      order = options
+      return Promise.resolve()
+    }
+    const ended = await run(['rehearse', ...argv], { rehearseOwn })
+    return [order, ended]
+  }
+
+  it('the rules of that file are rehearsed', async () => {
+    const [order] = await asked('--config', 'own.yaml', '--fast')
+    expect(order).toEqual({ config: 'own.yaml', scenario: null, raw: false, live: false })
+  })
+
+  it('a scenario is a file of one’s own', async () => {
+    const [order] = await asked('./mine.yaml', '--config', 'own.yaml')
+    expect(order).toMatchObject({ scenario: './mine.yaml', live: true })
+  })
+
+  it('a shipped scenario is refused: its hosts are not those of the file', async () => {
+    const [order, { exit, err }] = await asked('host-crashes', '--config', 'own.yaml')
+    expect([order, exit]).toEqual([null, 2])
+    expect(err).toContain('host-crashes plays on hosts and rules of its own: leave out --config, or name a file')
+  })
+})
+
 describe('what is not there', () => {
   const missing = async (name: string): Promise<string> => {
     const { exit, out, err } = await run(['rehearse', name], real)

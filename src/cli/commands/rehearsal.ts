@@ -1,4 +1,4 @@
-/** `lifeboat rehearse`: the scenarios there are, and one of them played. */
+/** `lifeboat rehearse`: the scenarios there are, one of them played, or the rules of a configuration tried. */
 import type { Command } from 'commander'
 import type { RehearsalLine } from '../../rehearsal/performance.ts'
 import { prints } from '../described.ts'
@@ -38,15 +38,29 @@ const usualWidth = 120
 export function addRehearsal(program: Command, session: Session): void {
   const rehearsal = program
     .command('rehearse')
-    .description('play a scenario on a simulated cloud, and show what Lifeboat does; touches nothing real')
-    .argument('[scenario]', 'a name, or the path of a scenario.yaml; default: list all scenarios')
+    .description(
+      'play a scenario on a simulated cloud, and show what Lifeboat does, with --config by the rules of that file; touches nothing real',
+    )
+    .argument(
+      '[scenario]',
+      'a name, or the path of a scenario.yaml; default: list all scenarios, or with --config let hosts of each segment die',
+    )
     .option('--raw', 'print every journal entry instead of sentences', false)
     .option('--fast', 'play as fast as possible instead of live', false)
+    .addHelpText(
+      'after',
+      '\nWith --config, hosts die on a simulated cloud that is made of that file: its hosts and segments, its brake, owner policy\n' +
+        'and workflows. Nothing real is reached. A scenario given beside it is a file of yours, about hosts of that configuration.',
+    )
     .action(async (scenario: string | undefined, { raw, fast }: { raw: boolean; fast: boolean }) => {
-      if (scenario === undefined) await list(session)
+      const config = session.namedConfig()
+      if (config !== null)
+        await session.commands.rehearseOwn(teller(session), { config, scenario: ownFile(scenario), raw, live: !fast })
+      else if (scenario === undefined) await list(session)
       else await session.commands.rehearse(teller(session), { scenario, raw, live: !fast })
     })
   prints(rehearsal, 'list', scenarioColumns, {
+    exits: { 78: 'the scenario, the configuration or its workflows are not valid' },
     documents: [
       {
         about:
@@ -55,6 +69,15 @@ export function addRehearsal(program: Command, session: Session): void {
       },
     ],
   })
+}
+
+/** Throws CliFailure for a shipped scenario's name: its hosts are not those of anyone's configuration. */
+function ownFile(scenario: string | undefined): string | null {
+  if (scenario === undefined) return null
+  if (scenario.includes('/') || /\.ya?ml$/.test(scenario)) return scenario
+  throw new CliFailure('usage', `${scenario} plays on hosts and rules of its own: leave out --config, or name a file`, [
+    'with --config, a scenario is the path of a file about hosts of that configuration',
+  ])
 }
 
 async function list(session: Session): Promise<void> {
