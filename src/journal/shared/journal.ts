@@ -25,7 +25,7 @@ export interface SharedJournalParts extends Omit<TenureParts, 'copy' | 'pulled' 
 export interface SharedJournal {
   journal: JournalWriter
   tenure: Tenure
-  /** Records why, and frees the tenure once all is durable: another daemon takes over within two seconds. Without a tenure it only ends. */
+  /** Records why, and frees the tenure once all is durable: another daemon takes over within a second. Without a tenure it only ends. */
   release(why: string): Promise<void>
 }
 
