@@ -3,7 +3,7 @@
  * --lab. Nothing is asserted: a figure depends on the machine and on what else it does, and both are printed.
  *
  *   --lab       also rows 1 to 4 on the lab's Nova (test/lab; it must be up, and nothing else may use it meanwhile)
- *   --only N    only these rows, e.g. --only 1 or --only 5,6 or --only detection or --only notices
+ *   --only N    only these rows, e.g. --only 1, --only 5,6 or --only take-over
  *   --quick     fewer repetitions
  *   --beside F  rows cli, memory and 7 also of an earlier build, in turn: F is its dist/main.js or dist/bundle/main.js
  *   --json      the figures as JSON
@@ -27,6 +27,7 @@ import { reportRows } from './rows/reports.mjs'
 import { restartRow } from './rows/restart.mjs'
 import { standbyRows } from './rows/standby.mjs'
 import { stepRows } from './rows/steps.mjs'
+import { takeOverRows } from './rows/take-over.mjs'
 import { figure, table } from './targets.mjs'
 
 const { values: options } = parseArgs({
@@ -71,6 +72,15 @@ const measurements = [
           rows: ['standby'],
           name: 'a shared journal',
           run: () => standbyRows(quick ? { appends: 100, runs: 1, many: 100 } : { appends: 500, runs: 3, many: 500 }),
+        },
+      ]
+    : []),
+  ...(only?.includes('take-over') === true
+    ? [
+        {
+          rows: ['take-over'],
+          name: 'deaths of the active daemon',
+          run: () => takeOverRows(quick ? { deaths: 3, stops: 3 } : { deaths: 30, stops: 30 }),
         },
       ]
     : []),
