@@ -29,7 +29,7 @@ export interface Commands {
   build: string
   clock: Clock
   /** Runs until it is told to stop by a signal; rejects when it cannot start. `load` is called again at each reload. */
-  runDaemon(load: () => LoadedConfig): Promise<'stopped' | 'handed-over'>
+  runDaemon(load: () => LoadedConfig): Promise<'stopped' | 'again'>
   /** Looks at everything the daemon will need, without side effects; each line as soon as it is known. */
   check(config: Config): AsyncIterable<CheckLine>
   /** Sends a test to a receiver of notices. Throws NOT_FOUND for one that is not configured. */

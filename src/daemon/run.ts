@@ -10,6 +10,8 @@ import type { Observer } from '../domain/observer.ts'
 import { openExit } from '../domain/tenure.ts'
 import { cloudConfigOf } from '../adapters/adapters.ts'
 import { openJournal, type JournalWriter } from '../journal/journal.ts'
+import { countAside } from '../journal/put-aside.ts'
+import { CopyDiffers } from '../journal/shared/tenure-errors.ts'
 import { mustBeOwn } from '../journal/shared/whereabouts.ts'
 import { createSystemdNotify } from '../telemetry/systemd-notify.ts'
 import { createTelemetry } from '../telemetry/telemetry.ts'
@@ -26,7 +28,7 @@ import type { Mode } from '../control/rules.ts'
 import { startSchedules } from './schedules.ts'
 import { installed } from '../system/installed.ts'
 import { systemClock as clock } from '../system/system-clock.ts'
-import { inUse, joinShared, JoinedExit, sharedStore } from './shared-journal.ts'
+import { inUse, joinShared, JoinedExit, sharedStore, tellPutAside } from './shared-journal.ts'
 import { activity, confirmed, deposed, goodPollAgeMs, rulesDigest, standBy, standing } from './standby.ts'
 import { Teardown } from './teardown.ts'
 import { listenAsMasakari } from '../masakari/api/listener.ts'
@@ -52,14 +54,14 @@ const builtPages = installed('dist/web')
  * running.
  *
  * @param load reads the configuration; called again at each reload
- * @returns whether it stopped so that another daemon takes over: then it is to be started again, and stands by
+ * @returns whether it is to be started again at once: it handed over, or put its copy aside, and stands by from then on
  */
-export async function runDaemon(load: () => LoadedConfig, version: string): Promise<'stopped' | 'handed-over'> {
+export async function runDaemon(load: () => LoadedConfig, version: string): Promise<'stopped' | 'again'> {
   const loaded = load()
   const { config } = loaded
   const teardown = new Teardown(clock)
   const stopped = stopSignal()
-  const ending: { how: 'stopped' | 'handed-over' } = { how: 'stopped' }
+  const ending: { how: 'stopped' | 'again'; differs: CopyDiffers | null } = { how: 'stopped', differs: null }
   const hangUp = hangUpSignal()
   const telemetry = createTelemetry({ level: config.logLevel, format: config.logFormat, clock, version })
   const { observer } = telemetry
@@ -95,14 +97,15 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     if (file.warning !== null) observer.log('warn', 'journal.head_unknown', { message: file.warning })
     teardown.add('journal', () => {
       logHead(observer, 'journal.closed', file)
-      file.close()
+      if (ending.differs === null) file.close()
+      else tellPutAside(observer, ending.differs, file.putAside())
     })
     if (sharing === null) mustBeOwn(file)
     const store = sharing === null ? null : await sharedStore(sharing, clock)
     if (store !== null) teardown.add('shared journal', () => store.close())
     let putBack = 0
     const handOver = (why: string): void => {
-      ending.how = 'handed-over'
+      ending.how = 'again'
       stopped.begin(why)
     }
     const shared =
@@ -203,7 +206,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     )
     telemetry.beforeScrape(() => ({
       ...ownResources(config.journal),
-      ...(shared !== null && standing(shared.tenure.view(), putBack)),
+      ...(shared !== null && standing(shared.tenure.view(), { putBack, aside: countAside(config.journal) })),
     }))
     const looks = new AbortController()
     const looking = watchCloud({ cloud: source.cloudInUse, clock, observer, signal: looks.signal })
@@ -216,8 +219,13 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     hangUp.begin((name) => void daemon.reloadBySignal(name))
     if (shared !== null) {
       systemd.ready('Standing by')
-      const active = await standBy(shared.tenure, daemon, stopped.signal)
-      if (!active) return 'stopped'
+      const active = await standBy(shared.tenure, daemon, stopped.signal).catch((thrown: unknown) => {
+        if (!(thrown instanceof CopyDiffers)) throw thrown
+        ending.how = 'again'
+        ending.differs = thrown
+        return false
+      })
+      if (!active) return ending.how
       // A take-over is a restart: the same folds from the same journal, and what was learnt of heartbeats.
       daemon = build(daemon)
       shared.tenure.ended.addEventListener('abort', () => deposed(observer, shared.tenure, stopped.isOrdered()))

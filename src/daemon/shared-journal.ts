@@ -12,6 +12,7 @@ import { identityOf } from '../journal/shared/identity.ts'
 import { readNamedFile } from '../system/regular-file.ts'
 import { sharedJournal, type SharedJournal } from '../journal/shared/journal.ts'
 import type { SharedStore } from '../journal/shared/store.ts'
+import type { CopyDiffers } from '../journal/shared/tenure-errors.ts'
 import type { TenureEvent } from '../journal/shared/tenure.ts'
 
 /** For systemd: started again at once, as after any end that was not ordered. */
@@ -130,6 +131,14 @@ function tell(observer: Observer, name: string, event: TenureEvent): void {
     const message = `${name} is ${event.state} (${event.why}). ${tenureStates[event.state]}`
     observer.log?.(level, 'tenure', { message, state: event.state, why: event.why })
   }
+}
+
+/** What the copy alone has is not lost: it is there to be read. */
+export function tellPutAside(observer: Observer, { message, common, newest }: CopyDiffers, path: string): void {
+  observer.log?.('error', 'copy.put_aside', {
+    message: `${message}. The copy is kept as ${path}; the daemon ends, and the next one pulls a new copy`,
+    ...{ path, common, newest },
+  })
 }
 
 /** Always the part in use: at a take-over another daemon of this process takes the place of the one that stood by. */

@@ -61,10 +61,14 @@ export function activity(tenure: Pick<Tenure, 'held' | 'view'> | undefined): { o
   }
 }
 
-/** The same for metrics. `putBack`: entries that this daemon's copy put back into the shared journal. */
+/**
+ * The same for metrics.
+ *
+ * @param copy what it put back into the shared journal, in entries; how many copies before it were put aside
+ */
 export function standing(
   { name, active, epoch, leaseLeftMs, daemons, behind, staged }: TenureView,
-  putBack: number,
+  copy: { putBack: number; aside: number | undefined },
 ): Standing {
   const own = daemons.find((it) => it.name === name)
   const others = daemons.filter((it) => it.present && it.name !== name)
@@ -76,7 +80,7 @@ export function standing(
     leaseLeft: (leaseLeftMs ?? 0) / 1_000,
     standbys: active?.name === name ? others.length : others.filter((it) => it.name !== active?.name).length + 1,
     daemonsDiffer: others.filter(differs).length,
-    ...{ journalBehind: behind, journalStaged: staged, journalPutBack: putBack },
+    ...{ journalBehind: behind, journalStaged: staged, journalPutBack: copy.putBack, journalAside: copy.aside },
   }
 }
 

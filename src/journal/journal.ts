@@ -22,6 +22,7 @@ import { journalFailure, writeFailure } from './failure.ts'
 import { keepHead, readKeptHead, type Head, type KeptHead } from './kept-head.ts'
 import { takeLease, type Lease } from './lease.ts'
 import { preparePlace } from './place.ts'
+import { moveAside } from './put-aside.ts'
 import { journalView, type JournalView } from './reader.ts'
 import { sameFiles } from './same-files.ts'
 import { lookOver, refuseLoneLog, refuseLostEnd, withoutHead } from './start-look.ts'
@@ -63,6 +64,8 @@ export interface JournalWriter extends Journal, JournalView {
   checkpoint(): boolean
   /** A consistent copy of the whole journal, made while the daemon goes on. Throws JOURNAL_UNAVAILABLE. */
   backup(file: string): Promise<void>
+  /** Closes it and moves it into a directory of its own. Gives its path there. Throws JOURNAL_UNAVAILABLE: then it is closed, and stands where it was. */
+  putAside(): string
 }
 
 /**
@@ -194,6 +197,11 @@ function journalWriter(
     return written
   }
 
+  const close = (): void => {
+    keeper.close()
+    db.close()
+  }
+
   return {
     ...view,
     path,
@@ -209,9 +217,16 @@ function journalWriter(
     rebuild: () => write(() => rebuildAll.immediate()),
     checkpoint: () => write(() => cutLogBack(db, busyTimeoutMs)),
     backup: (file) => backUp(db, file),
+    putAside: () => {
+      close()
+      try {
+        return moveAside(path, new Date(options.clock.wall()).toISOString())
+      } finally {
+        lease.release()
+      }
+    },
     close: () => {
-      keeper.close()
-      db.close()
+      close()
       lease.release()
     },
   }

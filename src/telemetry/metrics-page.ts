@@ -65,6 +65,7 @@ export const uses: Record<string, string> = {
   lifeboat_journal_behind_entries: 'A standby that stays behind cannot take over: look at its log',
   lifeboat_journal_staged_entries: 'Above 0 for seconds: the database does not commit, and recoveries wait for it',
   lifeboat_journal_put_back_entries: 'LifeboatEntriesPutBack: the database lost what it had confirmed',
+  lifeboat_journal_copies_put_aside: 'LifeboatCopyPutAside: a copy had entries that the shared journal has not',
   lifeboat_journal_size_bytes: 'Shows how fast the disk fills',
   lifeboat_journal_free_bytes: 'LifeboatDiskFilling',
   lifeboat_journal_append_duration_seconds: 'Each write to Nova waits for one: a slow disk slows every recovery',

@@ -348,6 +348,12 @@ export const catalogue = {
     help: "Entries that the shared journal had lost and this daemon's copy put back since it started",
     labels: [],
   },
+  journalAside: {
+    name: 'lifeboat_journal_copies_put_aside',
+    type: 'gauge',
+    help: 'Copies with other entries than the shared journal, which were put aside on this machine and are still there',
+    labels: [],
+  },
   journalAppend: {
     name: 'lifeboat_journal_append_duration_seconds',
     type: 'histogram',

@@ -46,6 +46,8 @@ export interface Standing {
   journalBehind: number
   journalStaged: number
   journalPutBack: number
+  /** Undefined: it could not be read. */
+  journalAside: number | undefined
 }
 
 /** What the journal tells of each attempt to write. */

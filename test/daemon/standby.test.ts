@@ -23,28 +23,30 @@ function view(changes: Partial<TenureView> = {}): TenureView {
 
 const standby: Partial<TenureView> = { state: 'standby', name: 'ctl2', leaseLeftMs: null, behind: 4 }
 
+const none = { putBack: 0, aside: 0 }
+
 describe('the metrics of a daemon that shares its journal', () => {
   it('are those of the active one: what is left of its lease, and how many stand by', () => {
-    expect(standing(view(), 5)).toEqual({
+    expect(standing(view(), { putBack: 5, aside: 1 })).toEqual({
       ...{ active: 1, tenureEpoch: 3, leaseLeft: 5.5, standbys: 2, daemonsDiffer: 0 },
-      ...{ journalBehind: 0, journalStaged: 2, journalPutBack: 5 },
+      ...{ journalBehind: 0, journalStaged: 2, journalPutBack: 5, journalAside: 1 },
     })
   })
 
   it('count on a standby the same others, itself among them', () => {
-    expect(standing(view(standby), 0)).toMatchObject({ active: 0, leaseLeft: 0, standbys: 2, journalBehind: 4 })
+    expect(standing(view(standby), none)).toMatchObject({ active: 0, leaseLeft: 0, standbys: 2, journalBehind: 4 })
   })
 
   it('leave out who was not heard of', () => {
     const daemons = [daemon('ctl1'), daemon('ctl2', { present: false })]
-    expect(standing(view({ daemons }), 0)).toMatchObject({ standbys: 0 })
+    expect(standing(view({ daemons }), none)).toMatchObject({ standbys: 0 })
   })
 
   it.each<Partial<KnownDaemon>>([{ version: '2' }, { mode: 'observe' }, { configDigest: 'e' }])(
     'count who differs: %j',
     (changes) => {
       const daemons = [daemon('ctl1'), daemon('ctl2', changes)]
-      expect(standing(view({ daemons }), 0)).toMatchObject({ daemonsDiffer: 1 })
+      expect(standing(view({ daemons }), none)).toMatchObject({ daemonsDiffer: 1 })
     },
   )
 })

@@ -1,9 +1,9 @@
-/** Two daemons as real processes on a shared journal in real nodes, and what a person orders of them on the command line. */
+/** Daemons as real processes on a shared journal in real nodes: what a person orders of them on the command line, and a copy that differs. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { EntryKind } from '../../src/domain/entry.ts'
 import { openJournalReader } from '../../src/journal/reader.ts'
 import { startSimulator, type Simulator } from '../../src/simulator/index.ts'
@@ -22,8 +22,8 @@ beforeAll(async () => {
   expect(existsSync(program), 'npm run build').toBe(true)
   simulator = await startSimulator({ clock, hosts: 2 })
   await cluster.start()
-  await cluster.tables(simulator.cloud().auth_url)
 }, 120_000)
+beforeEach(() => cluster.tables(simulator.cloud().auth_url))
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL')
   await simulator.close()
@@ -63,13 +63,13 @@ class Machine {
     await expect.poll(() => this.#text, { timeout: 20_000 }).toContain(text)
   }
 
+  /** The newest line of the log with an event. */
+  line(event: string): string {
+    return this.#text.split('\n').findLast((each) => each.includes(`"${event}"`)) ?? ''
+  }
+
   lifeboat(...words: string[]): Promise<{ exit: number; text: string }> {
-    return new Promise((resolve) => {
-      const options = { env: { ...environment(), USER: 'ann' } }
-      const child = execFile(process.execPath, [program, '--config', this.#config, ...words], options, (_, out, err) =>
-        resolve({ exit: child.exitCode ?? -1, text: `${out}${err}` }),
-      )
-    })
+    return lifeboat(this.#config, ...words)
   }
 
   async verified(): Promise<unknown> {
@@ -91,6 +91,15 @@ class Machine {
     const { text } = await this.lifeboat('journal', 'list', '-f', 'value', '-c', 'Kind')
     return text.trim().split('\n')
   }
+}
+
+function lifeboat(config: string, ...words: string[]): Promise<{ exit: number; text: string }> {
+  return new Promise((resolve) => {
+    const options = { env: { ...environment(), USER: 'ann' } }
+    const child = execFile(process.execPath, [program, '--config', config, ...words], options, (_, out, err) =>
+      resolve({ exit: child.exitCode ?? -1, text: `${out}${err}` }),
+    )
+  })
 }
 
 function environment(): Record<string, string> {
@@ -137,4 +146,35 @@ it('one hands over to another in order, and the journal then moves to a machine 
   await two.says('own journal of ctl1')
   expect(await two.verified()).toEqual(await one.verified())
   expect((await one.kinds()).at(-1)).toBe('journal.moved')
+}, 120_000)
+
+it('a copy with entries that the shared journal lacks is put aside to be read there, and a new one is pulled', async () => {
+  const [one, two] = [new Machine('ctl1'), new Machine('ctl2')]
+  const first = one.start()
+  await one.says(isActive)
+  const second = two.start()
+  await two.says('"state":"standby"')
+  second.stop()
+  expect(await second.ended).toBe(0)
+  first.stop()
+  expect(await first.ended).toBe(0)
+  const kept = await one.verified()
+  // The database is restored from its first entry, and another daemon goes on.
+  await cluster.sql(1, 'DELETE FROM entries WHERE seq > 1')
+  const third = new Machine('ctl3')
+  third.start()
+  await third.says(isActive)
+
+  expect(await one.start().ended).toBe(75)
+  await one.says('"event":"copy.put_aside"')
+  const aside = /"path":"([^"]*)\/journal\.db"/.exec(one.line('copy.put_aside'))?.[1] ?? ''
+  // As the runbook has it.
+  const config = join(temporaryDirectory(), 'aside.yaml')
+  writeFileSync(config, `state_dir: ${aside}\n`)
+  const readThere = await lifeboat(config, 'journal', 'verify', '-f', 'json')
+  expect(JSON.parse(readThere.text)).toEqual(kept)
+
+  one.start()
+  await one.says('"state":"standby"')
+  await expect.poll(() => one.verified()).toEqual(await third.verified())
 }, 120_000)

@@ -442,6 +442,17 @@ export const alertCases: AlertCase[] = [
     labels: [{ job: 'lifeboat' }],
   },
   {
+    alert: 'LifeboatCopyPutAside',
+    when: 'a copy was put aside and is still there',
+    series: {
+      [`lifeboat_journal_copies_put_aside{${at}}`]: '0x10 1x10',
+      [`lifeboat_journal_copies_put_aside{${well}}`]: '0x20',
+    },
+    quietAt: ['9m'],
+    firesAt: '12m',
+    labels: [a],
+  },
+  {
     alert: 'LifeboatEntriesPutBack',
     when: 'a copy put entries back',
     series: {

@@ -115,8 +115,7 @@ export function addDaemonCommands(program: Command, session: Session): void {
     .description('run the daemon until SIGTERM')
     .action(async () => {
       // systemd starts it again, and it stands by.
-      if ((await commands.runDaemon(() => session.load({ withSecrets: true }))) === 'handed-over')
-        session.endsAs('notActive')
+      if ((await commands.runDaemon(() => session.load({ withSecrets: true }))) === 'again') session.endsAs('notActive')
     })
   const checking = program
     .command('check')

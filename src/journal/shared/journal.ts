@@ -105,6 +105,9 @@ export function sharedJournal(parts: SharedJournalParts): SharedJournal {
     takeIn: () => {
       throw new LifeboatError('INVARIANT', "only its own tenure writes to a shared journal's copy")
     },
+    putAside: () => {
+      throw new LifeboatError('INVARIANT', "a shared journal is not one daemon's to put aside")
+    },
     onAppend: (listen) => appended.add(listen),
     onDurable: (listen) => durable.add(listen),
     close: () => {

@@ -18,7 +18,7 @@ const rowsAtOnce = 200
 const bytesAtOnce = 1_000_000
 
 /**
- * `whole`: nothing is missing, or all was put back. `other`: the two went apart, and nothing was written. `again`: someone else wrote
+ * `whole`: nothing is missing, or all was put back. `other`: the two went apart, and nothing was written. `again`: the store changed
  * meanwhile. Throws StoreTrouble.
  */
 export async function putBack(
@@ -27,8 +27,10 @@ export async function putBack(
   told: (entries: number) => void = () => undefined,
 ): Promise<'whole' | 'other' | 'again'> {
   let { newest } = await store.look(0, 0)
-  if (newest >= copy.head().seq) return (await sameAt(store, copy, copy.head().seq)) ? 'whole' : 'other'
-  if (!(await sameAt(store, copy, newest))) return 'other'
+  const checked = Math.min(newest, copy.head().seq)
+  const found = await agreement(store, copy, checked)
+  if (found !== 'same') return found === 'other' ? 'other' : 'again'
+  if (checked === copy.head().seq) return 'whole'
   let put = 0
   try {
     for (;;) {
@@ -46,8 +48,30 @@ export async function putBack(
   }
 }
 
-async function sameAt(store: Pick<SharedStore, 'hashAt'>, copy: Copy, seq: number): Promise<boolean> {
-  return seq === 0 || (await store.hashAt(seq)) === copy.hashAt(seq)
+/** What the store has at a sequence that the copy has, as all nodes agree. `missing`: nothing. */
+export async function agreement(
+  store: Pick<SharedStore, 'hashAt'>,
+  copy: Pick<Copy, 'hashAt'>,
+  seq: number,
+): Promise<'same' | 'other' | 'missing'> {
+  if (seq === 0) return 'same'
+  const there = await store.hashAt(seq)
+  if (there === null) return 'missing'
+  return there === copy.hashAt(seq) ? 'same' : 'other'
+}
+
+/** The newest entry that both have; 0: none. Each entry holds the hash of the one before, so what agrees once agreed always before. */
+export async function newestCommon(
+  store: Pick<SharedStore, 'hashAt'>,
+  copy: Pick<Copy, 'head' | 'hashAt'>,
+): Promise<number> {
+  let common = 0
+  for (let other = copy.head().seq + 1; other - common > 1;) {
+    const middle = Math.floor((common + other) / 2)
+    if ((await agreement(store, copy, middle)) === 'same') common = middle
+    else other = middle
+  }
+  return common
 }
 
 /** The first rows with at most so many bytes, and at least one. */

@@ -83,16 +83,15 @@ export class Shipper {
 
   /** Puts back what the store lost while nothing is appended. Throws StoreTrouble. */
   async mend(): Promise<void> {
+    // An append that is under way finds a gap by itself.
     if (this.#mending || this.#shipping) return
     this.#mending = true
     try {
       const { store, copy, restored } = this.#parts
       const { newest } = await store.look(0, 0)
-      // An append that began meanwhile finds the gap by itself.
-      if (newest >= this.#head.seq || this.#shipping) return
       const { seq, hash } = this.#head
-      // This node is behind the others.
-      if ((await store.hashAt(seq)) === hash) return
+      // The second: this node is behind the others.
+      if (newest >= seq || (await store.hashAt(seq)) === hash) return
       if ((await putBack(store, copy, restored)) === 'other') this.#over(wentOn)
     } finally {
       this.#mending = false

@@ -13,12 +13,25 @@ export function asError({ kind, message, maybeDone, cause }: StoreTrouble): Life
   })
 }
 
-/** The copy and the shared journal have different entries. */
-export function forked(seq: number): LifeboatError {
-  return new LifeboatError(
-    'JOURNAL_CORRUPT',
-    `The copy and the shared journal went apart: entry ${seq} of one is not that of the other. Nothing was written. Keep the copy, move it away, and start again: the daemon pulls a new one`,
-  )
+/** The copy holds other entries than the shared journal. Neither was changed. */
+export class CopyDiffers extends LifeboatError {
+  /** The newest entry that both have; 0: none. */
+  readonly common: number
+  /** The newest entry of the copy. */
+  readonly newest: number
+
+  constructor(common: number, newest: number) {
+    const first = common + 1
+    const [entries, differ] =
+      first === newest ? [`entry ${newest}`, 'is not that of'] : [`entries ${first} to ${newest}`, 'are not those of']
+    super(
+      'JOURNAL_CORRUPT',
+      `The copy and the shared journal went apart: ${entries} of the copy ${differ} the shared journal`,
+      { retry: 'after', details: { common, newest } },
+    )
+    this.common = common
+    this.newest = newest
+  }
 }
 
 /** A daemon's own journal never becomes the shared one by a start. */

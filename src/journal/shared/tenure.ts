@@ -13,8 +13,8 @@ import { linkedRows, prepareEntry } from '../journal.ts'
 import { KnownDaemons } from './known-daemons.ts'
 import { nameIn, type Identity } from './identity.ts'
 import { Lease } from './lease.ts'
-import { asError, forked, notLeft, ownJournal } from './tenure-errors.ts'
-import { putBack } from './lost-entries.ts'
+import { asError, CopyDiffers, notLeft, ownJournal } from './tenure-errors.ts'
+import { agreement, newestCommon, putBack } from './lost-entries.ts'
 import { entryRow } from './rows.ts'
 import { Shipper } from './shipper.ts'
 import { entryFormat, StoreTrouble, type DaemonRow, type SharedStore, type TenureRow } from './store.ts'
@@ -65,13 +65,14 @@ export class Tenure implements Exit {
   #unchangedSince = 0
   #newest = 0
   #epoch = 0
+  /** The hash up to which the copy is known to be what the store has; empty: not yet. */
+  #agreed = ''
   #activeSince = 0
   #lease: Lease | null = null
   #shipper: Shipper | null = null
   #saysWhy = false
   /** A take-over that was sent and has not begun. `sentAt`: the first statement for this epoch, for any of them may be the one that was executed. */
   #attempt: { epoch: number; sentAt: number } | null = null
-  #became: (() => void) | null = null
   /** Ends the writing of a first entry that must not stand there any more. */
   #giveUp = new AbortController()
 
@@ -127,11 +128,9 @@ export class Tenure implements Exit {
   async untilActive(signal: AbortSignal): Promise<void> {
     const stop = (): void => this.end('the daemon was stopped')
     signal.addEventListener('abort', stop, { once: true })
-    const active = new Promise<void>((resolve) => (this.#became = resolve))
     void this.#daemons.keep()
-    const following = this.#follow()
     try {
-      await Promise.race([active, following])
+      await this.#follow()
     } finally {
       // Once it is active, an orderly stop has something to record first, and frees the tenure (release).
       signal.removeEventListener('abort', stop)
@@ -247,12 +246,10 @@ export class Tenure implements Exit {
 
   /** One look, and what follows from it. True: this daemon is active now. */
   async #look(): Promise<boolean> {
-    const { clock, identity, leaseMs, cloud } = this.#parts
+    const { clock, identity, leaseMs } = this.#parts
     const complete = await this.#pull()
     const row = this.#row
     if (row === null) return false
-    if (row.cloud !== cloud)
-      throw new LifeboatError('CONFIG_INVALID', `The shared journal is that of the cloud ${row.cloud}, not of ${cloud}`)
     if (complete && this.#state === 'following') this.#move('standby', 'its copy is complete')
     if (!complete && this.#state === 'standby') this.#move('following', 'its copy is behind')
     // Our own take-over, whose answer was lost.
@@ -288,10 +285,16 @@ export class Tenure implements Exit {
 
   /** Reads the tenure, and all entries that the copy lacks. False: there are more. */
   async #pull(): Promise<boolean> {
-    const { store, copy, clock, pulled } = this.#parts
+    const { store, copy, clock, cloud, pulled } = this.#parts
     for (;;) {
       const after = copy.head()
       const { tenure, rows, newest } = await store.look(after.seq, rowsAtOnce)
+      // Before anything of it is taken in, or the copy is judged by it.
+      if (tenure.cloud !== cloud)
+        throw new LifeboatError(
+          'CONFIG_INVALID',
+          `The shared journal is that of the cloud ${tenure.cloud}, not of ${cloud}`,
+        )
       const before = this.#row
       const same = before?.holder === tenure.holder && before.epoch === tenure.epoch && before.beat === tenure.beat
       if (!same) this.#unchangedSince = clock.now()
@@ -301,13 +304,29 @@ export class Tenure implements Exit {
         // A journal of one daemon's own becomes the shared one by a person's order alone: two controllers may each have one.
         if (whereabouts(copy).place === 'own') throw ownJournal(after.seq)
         // The store lost entries, or this node lags: the copy says which.
-        if ((await putBack(store, copy, (entries) => this.#restored(entries))) === 'other') throw forked(newest)
+        if ((await putBack(store, copy, (entries) => this.#restored(entries))) === 'other') throw await this.#differs()
         return false
       }
+      const read = rows.map(entryRow)
+      if (this.#agreed !== after.hash || (read[0]?.prev_hash ?? after.hash) !== after.hash) {
+        const found = await agreement(store, copy, after.seq)
+        if (found === 'other') throw await this.#differs()
+        if (found === 'missing') return false
+        this.#agreed = after.hash
+      }
       if (rows.length === 0) return newest === after.seq
-      pulled(rows.map(entryRow))
+      pulled(read)
+      // They follow what was agreed, or they were not taken in.
+      this.#agreed = copy.head().hash
       if (rows.length < rowsAtOnce) return true
     }
+  }
+
+  /** A journal of one daemon's own is no copy: it stays where it is, whatever the store has. */
+  async #differs(): Promise<LifeboatError> {
+    const { store, copy } = this.#parts
+    const { seq } = copy.head()
+    return whereabouts(copy).place === 'own' ? ownJournal(seq) : new CopyDiffers(await newestCommon(store, copy), seq)
   }
 
   async #take(row: TenureRow, { why, silentMs }: { why: string; silentMs: number }): Promise<boolean> {
@@ -361,7 +380,6 @@ export class Tenure implements Exit {
       if (!(await this.#write(rows))) continue
       this.#activeSince = clock.now()
       this.#move('active', why)
-      this.#became?.()
       return true
     }
     return false
@@ -391,8 +409,10 @@ export class Tenure implements Exit {
       ...{ store, clock, copy, head: copy.head(), acknowledged },
       signal: AbortSignal.any([this.ended, giveUp.signal]),
       overtaken: (why) => {
-        if (this.mayAppend) this.end(why)
-        else giveUp.abort()
+        if (this.mayAppend) return this.end(why)
+        // Another entry stands there, or another one before it: the next pull says which.
+        this.#agreed = ''
+        giveUp.abort()
       },
       trouble: (problem) => this.#parts.told({ kind: 'trouble', problem: problem && asError(problem) }),
       restored: (entries) => this.#restored(entries),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NewEntry } from '../../../src/domain/entry.ts'
 import { ensureError } from '../../../src/domain/errors.ts'
+import type { EntryRow } from '../../../src/journal/chain.ts'
 import { openJournal, type JournalWriter } from '../../../src/journal/journal.ts'
 import { identityOf } from '../../../src/journal/shared/identity.ts'
 import { sharedJournal, type SharedJournal } from '../../../src/journal/shared/journal.ts'
@@ -89,11 +90,13 @@ export class Site {
     return controller
   }
 
-  /** A machine whose daemon had a journal of its own, with so many entries. */
-  record(name: string, entries: number): void {
+  /** A machine whose daemon had a journal of its own, with so many entries. Gives them. */
+  record(name: string, entries: number): EntryRow[] {
     const journal = openJournal(join(this.directory, `${name}.db`), { clock: this.clock })
     journal.append(Array.from({ length: entries }, () => alarm(name)))
+    const rows = journal.rows(0, entries)
     journal.close()
+    return rows
   }
 
   /** SIGKILL, or the end of its machine. */

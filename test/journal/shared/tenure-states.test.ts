@@ -71,6 +71,42 @@ describe('an active daemon', () => {
     })
     expect(view.leaseLeftMs).toBeGreaterThan(leaseMs - 1_100)
     expect(view.leaseLeftMs).toBeLessThanOrEqual(leaseMs)
+    expect(one.tenure.why).toBe('')
+  })
+
+  it('shows of each daemon how far its copy came', async () => {
+    const [one] = await twoDaemons()
+    for (let n = 0; n < 3; n++) await site.clock.run(one.act())
+    await site.clock.advance(5_000)
+    expect(one.tenure.view().daemons.map(({ copiedSeq }) => copiedSeq)).toEqual([4, 4])
+  })
+
+  it('may not send once its lease is over, also before the timer that says so', async () => {
+    const [one] = await twoDaemons()
+    one.life.stall(20_000)
+    await site.clock.advance(leaseMs + 100)
+    expect([one.tenure.state, one.tenure.held()]).toEqual(['active', false])
+  })
+
+  it('ends at its next entry when that of another stands in its place, though the row is still its own', async () => {
+    const [one, two] = await twoDaemons()
+    const [foreign] = linkedRows([prepareEntry(alarm)], two.copy.head(), '2026-01-01T00:00:00.000Z')
+    if (foreign === undefined) throw new Error('one entry makes one row')
+    site.cluster.entries.push(sharedRow(foreign))
+    one.journal.append([alarm])
+    await site.clock.advance(500)
+    expect([one.tenure.state, one.tenure.why]).toEqual(['ended', 'another daemon wrote entry 2'])
+  })
+
+  it('tells once of a store that takes none of its entries, and once that it takes them again', async () => {
+    const [one] = await twoDaemons()
+    const { insert } = one.client
+    one.client.insert = () => Promise.reject(away())
+    one.journal.append([alarm])
+    await site.clock.advance(3_000)
+    one.client.insert = insert
+    await site.clock.advance(2_000)
+    expect(troublesOf(one)).toEqual(['JOURNAL_UNAVAILABLE', null])
   })
 
   it('counts what it appended and the store has not confirmed', async () => {
@@ -129,6 +165,69 @@ describe('a daemon that stands by', () => {
     await site.clock.run(one.tenure.release())
     await site.clock.advance(1_000)
     expect(two.tenure.view()).toMatchObject({ state: 'standby', active: null })
+  })
+
+  it('says where the active one is, whichever of them it is', async () => {
+    const [one, two] = await twoDaemons()
+    site.kill(one)
+    await site.untilActive(two)
+    const again = site.start('ctl1')
+    const three = site.start('ctl3')
+    await site.clock.advance(5_000)
+    const active = { name: 'ctl2', address: 'https://ctl2' }
+    expect([again.tenure.view().active, three.tenure.view().active]).toEqual([active, active])
+  })
+
+  it('asks for no hand-over when it is blind itself: it has nothing to give', async () => {
+    const [one, two] = await twoDaemons()
+    two.novaAnswers(false)
+    await site.clock.advance(60_000)
+    expect([one.tenure.state, two.tenure.state]).toEqual(['active', 'standby'])
+  })
+
+  it('writes its row every two seconds, and every half second once the active one is silent for more than two', async () => {
+    const [one, two] = await twoDaemons()
+    const { report } = two.client
+    const at: number[] = []
+    two.client.report = (row) => {
+      at.push(site.clock.now())
+      return report(row)
+    }
+    await site.clock.advance(8_000)
+    expect(at).toHaveLength(4)
+    const aliveUntil = site.clock.now()
+    site.kill(one)
+    await site.clock.advance(6_000)
+    const pauses = at.slice(4).map((each, index) => each - (at[index + 3] ?? 0))
+    expect(pauses.filter((ms) => ms > 500).length).toBeLessThanOrEqual(2)
+    expect(pauses.slice(-5)).toEqual([500, 500, 500, 500, 500])
+    expect((at.find((each, index) => each - (at[index - 1] ?? 0) === 500) ?? 0) - aliveUntil).toBeGreaterThan(1_000)
+  })
+
+  it('waits a whole lease from any change of the row, be it the epoch alone', async () => {
+    const [one, two] = await twoDaemons()
+    site.kill(one)
+    await site.clock.advance(5_000)
+    site.cluster.tenure = { ...site.cluster.tenure, epoch: 5 }
+    expect(await site.untilActive(two)).toBeGreaterThan(leaseMs)
+  })
+
+  it('tells once that a journal is still being moved, and takes nothing over before it is all there', async () => {
+    const own = site.record('ctl7', 3)
+    const rows = own.map(sharedRow)
+    site.cluster.entries = rows
+    const one = site.start('ctl1')
+    await site.clock.advance(10_000)
+    expect([one.tenure.state, troublesOf(one)]).toEqual(['standby', ['JOURNAL_UNAVAILABLE']])
+    expect(one.tenure.view().waits).toMatch(/is being moved/)
+    const moved = { to: 'shared', holder: 'ctl7/00000000#1', by: 'ann', reason: 'so' } as const
+    const last = linkedRows(
+      [prepareEntry({ kind: 'journal.moved', data: moved })],
+      one.copy.head(),
+      one.copy.read()[0]?.at ?? '',
+    )
+    site.cluster.entries.push(...last.map(sharedRow))
+    await site.untilActive(one)
   })
 
   it('takes what it read of Nova for good for thirty seconds, and no longer', async () => {
@@ -203,9 +302,13 @@ describe('a daemon that stands by', () => {
     const [one, two] = await twoDaemons()
     await site.clock.advance(1_000)
     site.kill(one)
-    site.cluster.tenure = { ...site.cluster.tenure, epoch: 0, beat: 0, holder: '' }
     await site.untilActive(two)
-    expect(two.tenure.view().epoch).toBe(2)
+    const three = site.start('ctl3')
+    await site.clock.advance(5_000)
+    site.kill(two)
+    site.cluster.tenure = { ...site.cluster.tenure, epoch: 0, beat: 0, holder: '' }
+    await site.untilActive(three)
+    expect(three.tenure.view().epoch).toBe(3)
   })
 })
 
@@ -242,8 +345,9 @@ describe('what waits to leave', () => {
       renewals++
       return renew(epoch, holder)
     }
+    const askedAt = site.clock.now()
     await site.clock.run(one.tenure.permit())
-    expect(renewals).toBe(2)
+    expect([renewals, site.clock.now() - askedAt]).toEqual([2, 0])
   })
 
   it('is kept back when its own time is over, and what it rests on is confirmed all the same', async () => {
@@ -279,6 +383,7 @@ describe('what waits to leave', () => {
     one.tenure.end('so')
     const refused = { status: 'rejected', reason: { code: 'NOT_ACTIVE' } }
     expect(await ends).toMatchObject([refused, refused])
+    await expect(site.clock.run(one.tenure.permit())).rejects.toMatchObject({ code: 'NOT_ACTIVE' })
     expect(one.tenure.held()).toBe(false)
     expect(() => one.journal.append([alarm])).toThrow(expect.objectContaining({ code: 'NOT_ACTIVE' }))
   })
@@ -353,7 +458,8 @@ describe('between the row and the first entry', () => {
     await site.clock.until(() => two.tenure.state === 'standby', 5_000)
     two.client.insert = insert
     await site.clock.advance(3_000)
-    expect([two.tenure.state, two.tenure.view().active?.name, site.tenures().length]).toEqual(['standby', 'ctl9', 1])
+    expect(two.tenure.view().active).toEqual({ name: 'ctl9', address: '' })
+    expect([two.tenure.state, site.tenures().length]).toEqual(['standby', 1])
     expect(statesOf(two)).toEqual(['standby', 'taking', 'standby'])
   })
 
@@ -371,6 +477,48 @@ describe('between the row and the first entry', () => {
     expect([two.tenure.state, troublesOf(two)]).toEqual(['taking', Array(3).fill('JOURNAL_UNAVAILABLE')])
     two.client.look = look
     await site.untilActive(two)
+  })
+
+  it('a last entry of the predecessor may come first: its own follows that one', async () => {
+    const [one, two] = await twoDaemons()
+    const { insert } = two.client
+    two.client.insert = (after, rows) => {
+      two.client.insert = insert
+      const late = linkedRows([prepareEntry(alarm)], two.copy.head(), '2026-01-01T00:00:00.000Z')
+      site.cluster.entries.push(...late.map(sharedRow))
+      return insert(after, rows)
+    }
+    site.kill(one)
+    await site.untilActive(two)
+    expect(two.copy.read().map(({ kind }) => kind)).toEqual(['tenure.began', 'alarm.raised', 'tenure.began'])
+  })
+
+  it('a lease that runs out and is renewed makes no daemon active', async () => {
+    const two = await taking()
+    const { insert, renew } = two.client
+    two.client.insert = () => Promise.reject(away())
+    two.client.renew = () => Promise.reject(away())
+    await site.clock.advance(leaseMs + 1_000)
+    two.client.renew = renew
+    await site.clock.advance(2_000)
+    expect([two.tenure.state, two.tenure.mayAppend]).toEqual(['taking', false])
+    two.client.insert = insert
+    await site.untilActive(two)
+  })
+
+  it('the row is left to its lease where the store does not take the word that frees it', async () => {
+    const [one, two] = await twoDaemons()
+    const { take } = two.client
+    two.client.release = () => Promise.reject(away())
+    two.client.take = async (seen, next) => {
+      const took = await take(seen, next)
+      site.cluster.tenure = { ...site.cluster.tenure, cloud: 'green' }
+      return took
+    }
+    site.kill(one)
+    await site.clock.until(() => two.tenure.state === 'ended')
+    await site.clock.advance(1_000)
+    expect([two.problem, site.cluster.tenure.holder.startsWith('ctl2/')]).toEqual(['CONFIG_INVALID', true])
   })
 
   it("a person's order that moved the journal away ends it, and the row is free at once", async () => {
@@ -435,6 +583,17 @@ describe('entries that the store lost', () => {
 })
 
 describe('a journal of its own', () => {
+  it.each([1, 3, 5])('of 3 entries beside a shared one of %i others stays where it is', async (entries) => {
+    site.record('ctl1', 3)
+    const two = site.start('ctl2')
+    await site.untilActive(two)
+    for (let n = 1; n < entries; n++) await site.clock.run(two.act())
+    const one = site.start('ctl1')
+    await site.clock.advance(2_000)
+    expect([one.problem, one.copy.head().seq, site.cluster.entries.length]).toEqual(['JOURNAL_UNAVAILABLE', 3, entries])
+    expect(one.tenure.why).toMatch(/3 entries.*lifeboat journal move --to shared/)
+  })
+
   it('is not the shared one because a daemon starts with it: the daemon ends, and names the order', async () => {
     site.record('ctl1', 3)
     const one = site.start('ctl1')

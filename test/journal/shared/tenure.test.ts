@@ -185,6 +185,25 @@ describe('taking over', () => {
     await site.clock.advance(400_000)
     expect(two.tenure.state).toBe('active')
     expect(await site.untilActive(again, 300_000)).toBeGreaterThan(100_000)
+    // The newest hand-over counts, not the first.
+    site.kill(two)
+    site.start('ctl2')
+    await site.clock.advance(60_000)
+    again.novaAnswers(false)
+    await site.clock.advance(400_000)
+    expect(again.tenure.state).toBe('active')
+  })
+
+  it('is not asked for by a blind one that became active a moment ago: it may see soon', async () => {
+    const [one, two] = await twoDaemons()
+    two.novaAnswers(false)
+    site.kill(one)
+    await site.untilActive(two)
+    site.start('ctl1')
+    await site.clock.advance(25_000)
+    expect(two.tenure.state).toBe('active')
+    await site.clock.advance(15_000)
+    expect(two.tenure.state).toBe('ended')
   })
 
   it('is found out by the taker itself when its answer is lost', async () => {
@@ -211,6 +230,8 @@ describe('taking over', () => {
     two.client.catchUp()
     expect(await site.untilActive(two)).toBeLessThan(1_000)
     expect(site.tenures()).toHaveLength(2)
+    const [began] = two.copy.read({ kinds: ['tenure.began'], newestFirst: true, limit: 1 })
+    expect(began?.data).toMatchObject({ from: '', silentMs: 0, why: 'the answer to its take-over was lost' })
   })
 
   it('does not happen while the whole cluster stands still, and the active one goes on after that', async () => {
@@ -330,30 +351,77 @@ describe('entries that the store lost', () => {
     await site.untilActive(two)
     expect(site.cluster.entries.slice(0, before.length)).toEqual(before)
   })
+
+  it('are put back, too, when the store loses them between a look and the question about what it showed', async () => {
+    const [one, two] = await twoDaemons()
+    await site.clock.run(one.act())
+    site.kill(one)
+    await site.clock.advance(1_000)
+    const before = [...site.cluster.entries]
+    const { look } = two.client
+    // What the look shows is gone by the time that it is asked about.
+    two.client.look = async (seq, limit) => {
+      const seen = await look(seq, limit)
+      two.client.look = look
+      site.cluster.lose(2)
+      return { ...seen, newest: 1 }
+    }
+    await site.untilActive(two)
+    expect(site.cluster.entries.slice(0, 2)).toEqual(before)
+  })
 })
 
 describe('what a daemon refuses to follow', () => {
-  it("is another cloud's journal", async () => {
-    const stranger = site.start('ctl1', { cloud: 'green' })
+  it("is another cloud's journal, of which it takes nothing in", async () => {
+    const [one] = await twoDaemons()
+    await site.clock.run(one.act())
+    const stranger = site.start('ctl3', { cloud: 'green' })
     await site.clock.advance(2_000)
-    expect(stranger.problem).toBe('CONFIG_INVALID')
+    expect([stranger.problem, stranger.copy.head().seq]).toEqual(['CONFIG_INVALID', 0])
   })
 
-  it('is a journal that its copy does not belong to, and neither of the two is changed', async () => {
+  it.each([
+    ['fewer', 3],
+    ['as many', 5],
+    ['more', 8],
+  ])(
+    'is a journal with other entries than its copy, and %s: it names its own, and changes neither',
+    async (_, last) => {
+      const [one, two] = await twoDaemons()
+      await site.clock.run(one.act())
+      await site.clock.advance(1_000)
+      const backup = [...site.cluster.entries]
+      for (let n = 0; n < 3; n++) await site.clock.run(one.act())
+      await site.clock.advance(1_000)
+      site.kill(one)
+      site.kill(two)
+      // The store was restored, and another daemon went on.
+      site.cluster.entries = backup
+      site.acts.splice(1)
+      const three = site.start('ctl3')
+      await site.untilActive(three)
+      for (let seq = three.copy.head().seq; seq < last; seq++) await site.clock.run(three.act())
+      const there = [...site.cluster.entries]
+      const again = site.start('ctl2')
+      await site.clock.until(() => again.problem !== null)
+      expect(again.tenure.why).toMatch(/entries 3 to 5 of the copy are not those of the shared journal/)
+      expect([again.problem, again.copy.head().seq]).toEqual(['JOURNAL_CORRUPT', 5])
+      expect(site.cluster.entries.slice(0, there.length)).toEqual(there)
+    },
+  )
+
+  it('is a journal that went another way while it stood by, and it does not hold the tenure', async () => {
     const [one, two] = await twoDaemons()
-    await one.act()
+    await site.clock.run(one.act())
     await site.clock.advance(1_000)
-    site.kill(two)
     site.kill(one)
-    const kept = site.cluster.entries
-    const [first] = kept
-    if (first === undefined) throw new Error('nothing was written')
-    site.cluster.entries = [{ ...first, hash: 'f'.repeat(64) }, ...kept.slice(1)].slice(0, 1)
-    const again = site.start('ctl2')
-    await site.clock.advance(3_000)
-    expect(again.problem).toBe('JOURNAL_CORRUPT')
-    expect(again.copy.head().seq).toBe(2)
-    site.cluster.entries = kept
+    const [first, second] = site.cluster.entries
+    if (first === undefined || second === undefined) throw new Error('nothing was written')
+    site.cluster.entries = [first, { ...second, hash: 'f'.repeat(64) }]
+    site.acts.splice(0)
+    await site.clock.until(() => two.problem !== null)
+    expect(two.tenure.why).toMatch(/entry 2 of the copy is not that of the shared journal/)
+    expect([two.problem, site.cluster.tenure.holder, site.tenures().length]).toEqual(['JOURNAL_CORRUPT', '', 1])
   })
 
   it('is an entry format that this release does not know: it stands by', async () => {
