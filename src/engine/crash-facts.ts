@@ -26,27 +26,28 @@ export const crashDeclarations = {
   segment: { name: 'string' },
 } as const satisfies Declarations
 
-export type AskedFacts = FactsOf<typeof crashDeclarations>
-
-/**
- * Whether an expression asks for what is read late: the hypervisor's word, the history, the volumes. Text that only looks so costs a few
- * requests.
- */
-export function asksWhatIsReadLate(expression: string): boolean {
-  return /hypervisor|history|encrypted/.test(expression)
-}
+type AskedFacts = FactsOf<typeof crashDeclarations>
 
 export function crashFactsOf(instance: Instance, facts: CrashFacts, rules: CrashRules): AskedFacts {
-  const { value, from } = ownerPolicyOf(instance, facts.aggregates, rules.owner)
+  const early = earlyFactsOf(instance, facts, rules)
   return {
+    ...early,
     instance: {
-      ...plainInstanceFacts(instance),
+      ...early.instance,
       encrypted: facts.encrypted,
       encrypted_key_available: facts.mayActForProject,
     },
-    report: { host: facts.host, age: Math.floor(facts.sinceMs / 1_000) },
     hypervisor: { says: facts.live ?? '' },
     history: historyFacts(facts),
+  }
+}
+
+/** All but what is read late: what asks for the hypervisor's word, the history or the volumes cannot be evaluated by these. */
+export function earlyFactsOf(instance: Instance, facts: CrashFacts, rules: CrashRules) {
+  const { value, from } = ownerPolicyOf(instance, facts.aggregates, rules.owner)
+  return {
+    instance: plainInstanceFacts(instance),
+    report: { host: facts.host, age: Math.floor(facts.sinceMs / 1_000) },
     wish: { value, from },
     policy: { error_before: rules.policy.errorBefore },
     restart: { unasked: rules.restart.unasked },

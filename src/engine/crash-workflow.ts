@@ -5,44 +5,40 @@ import type { Recipe, WorkflowRecord } from '../domain/plan.ts'
 import { Conditions } from './conditions.ts'
 import { whyNotRestart, type CrashDecision, type CrashFacts, type CrashRules, type CrashWorkflow } from './crash.ts'
 import { checkCrashDocument, type CrashDocument, type CrashRule } from './crash-document.ts'
-import { asksWhatIsReadLate, crashDeclarations, crashFactsOf, type AskedFacts } from './crash-facts.ts'
+import { crashDeclarations, crashFactsOf, earlyFactsOf } from './crash-facts.ts'
 import { Expressions, notEvaluated, type Condition, type Report, type Sentence } from './expressions.ts'
 import { retryOf } from './recipes.ts'
 
 interface CompiledCrashRule {
   rule: CrashRule
-  when: Condition<AskedFacts>
-  because: Sentence<AskedFacts>
-  asksLate: boolean
+  when: Condition<object>
+  because: Sentence<object>
 }
 
 const conditions = new Conditions(crashDeclarations)
 
 /** What is wrong goes to `report`, and the result is then not to be used. */
 export function crashWorkflow(document: CrashDocument, record: WorkflowRecord, report: Report): CrashWorkflow {
-  const expressions = new Expressions<AskedFacts>(conditions, report)
+  const expressions = new Expressions<object>(conditions, report)
   const rules = document.instances.rules.map((rule, index): CompiledCrashRule => {
     const path = ['instances', 'rules', index]
     return {
       rule,
       when: expressions.condition(rule.when, [...path, 'when']),
       because: expressions.sentence(rule.because, [...path, 'because']),
-      asksLate: asksWhatIsReadLate(`${rule.when ?? ''} ${rule.because}`),
     }
   })
   checkCrashDocument(document, report)
-  const firstLate = rules.findIndex(({ asksLate }) => asksLate)
-  const early = firstLate === -1 ? rules : rules.slice(0, firstLate)
   const recipes = recipesOf(document)
   return {
     ...record,
     failure: 'instance',
     decide: (facts, settings) => {
-      const decision = decideBy(rules, recipes, facts, settings)
+      const decision = decideBy(rules, recipes, facts, settings, 'read')
       if (decision === null) throw new LifeboatError('INVARIANT', `no rule of ${record.name} takes an instance`)
       return decision
     },
-    decideUnread: (facts, settings) => decideBy(early, recipes, facts, settings),
+    decideUnread: (facts, settings) => decideBy(rules, recipes, facts, settings, 'unread'),
   }
 }
 
@@ -62,12 +58,13 @@ function recipesOf({ recipes }: CrashDocument): Record<string, Recipe> {
   )
 }
 
-/** Null: none of these rules takes it. */
+/** Null: none of these rules takes it, or, before all is read, the first that may take it cannot be evaluated yet. */
 function decideBy(
   rules: readonly CompiledCrashRule[],
   recipes: Record<string, Recipe>,
   facts: CrashFacts,
   settings: CrashRules,
+  late: 'read' | 'unread',
 ): CrashDecision | null {
   const { instance, host } = facts
   if (instance === null || instance.status === 'DELETED') return noRule('INSTANCE_GONE', 'Nova has no such instance')
@@ -77,11 +74,12 @@ function decideBy(
       'MOVED_BY_OTHERS',
       `Nova shows it on ${instance.host ?? 'no host'}, not on ${host}, so it did not crash there`,
     )
-  const asked = crashFactsOf(instance, facts, settings)
+  const asked = (late === 'read' ? crashFactsOf : earlyFactsOf)(instance, facts, settings)
   for (const { rule, when, because } of rules) {
     try {
       if (when(asked)) return decided(rule, because(asked), recipes, facts, instance)
     } catch (thrown) {
+      if (late === 'unread') return null
       return { do: 'leave', rule: rule.id, code: 'CONDITION_FAILED', message: notEvaluated(rule.id, thrown) }
     }
   }

@@ -90,7 +90,7 @@ function read(text: string, file: string, options: Options): { problems: Problem
   return { problems: sorted(problems), workflow: problems.length === 0 ? workflow : null }
 }
 
-/** Of a kind that there is not, only that is said: nobody knows which keys were meant. */
+/** Of a kind that there is not, or none at all, only that is said: which keys were meant is not known. */
 function made(
   { data }: YamlSource,
   text: string,
@@ -105,7 +105,8 @@ function made(
     const result = schema.safeParse(data)
     return result.success ? make(result.data) : { issues: result.error.issues }
   }
-  const said = typeof data === 'object' && data !== null && 'failure' in data ? data.failure : 'host'
+  const isMapping = typeof data === 'object' && data !== null && !Array.isArray(data)
+  const said = isMapping ? Reflect.get(data, 'failure') : 'host'
   switch (said) {
     case 'instance':
       return parsed(crashSchema, (document) => crashWorkflow(document, record(document), report))

@@ -42,7 +42,10 @@ export function loadWorkflows({ workflows: directory, ownerPolicy }: Config): Wo
   const chosen = <F extends Failure>(failure: F): Workflows[F] => {
     const name = `${failure}-failure`
     const candidates = parsed.filter((workflow): workflow is Workflows[F] => isOf(workflow, failure))
-    const found = candidates.find((workflow) => workflow.name === name)
+    const [found, second] = candidates.filter((workflow) => workflow.name === name)
+    // Of two for hosts older releases took the first, and a directory of theirs goes on.
+    if (second !== undefined && failure !== 'host')
+      throw new LifeboatError('WORKFLOW_INVALID', `${directory} has two workflows named ${name}`)
     if (found !== undefined) return found
     if (failure === 'host' || candidates.length > 0)
       throw new LifeboatError('WORKFLOW_INVALID', `${directory} has no workflow named ${name} for failure: ${failure}`)
@@ -52,20 +55,34 @@ export function loadWorkflows({ workflows: directory, ownerPolicy }: Config): Wo
   return { host: chosen('host'), process: chosen('process'), instance: chosen('instance') }
 }
 
-/** Checks each file, or every document of the configured directory, on its own. */
+/** Checks each of these files, or every document of the configured directory and then the directory as a whole. */
 export function checkWorkflowFiles(config: Config, files: string[]): WorkflowCheck[] {
-  return (files.length > 0 ? files : workflowFiles(config.workflows)).map((file) => {
-    let source: string
-    try {
-      source = readText(file)
-    } catch (thrown) {
-      return { file, name: null, revision: null, digest: null, problems: [ensureError(thrown).message] }
-    }
-    const problems = checkWorkflow(source, file).map(({ line, col, message }) => `${file}:${line}:${col}: ${message}`)
-    if (problems.length > 0) return { file, name: null, revision: null, digest: null, problems }
-    const { name, revision, digest } = parseAnyWorkflow(source, file, { ownerPolicy: config.ownerPolicy })
-    return { file, name, revision, digest, problems }
-  })
+  if (files.length > 0) return files.map((file) => checkFile(file, config))
+  const checks = workflowFiles(config.workflows).map((file) => checkFile(file, config))
+  if (checks.some(({ problems }) => problems.length > 0)) return checks
+  try {
+    loadWorkflows(config)
+    return checks
+  } catch (thrown) {
+    return [...checks, wrong(config.workflows, [ensureError(thrown).message])]
+  }
+}
+
+function checkFile(file: string, { ownerPolicy }: Config): WorkflowCheck {
+  let source: string
+  try {
+    source = readText(file)
+  } catch (thrown) {
+    return wrong(file, [ensureError(thrown).message])
+  }
+  const problems = checkWorkflow(source, file).map(({ line, col, message }) => `${file}:${line}:${col}: ${message}`)
+  if (problems.length > 0) return wrong(file, problems)
+  const { name, revision, digest } = parseAnyWorkflow(source, file, { ownerPolicy })
+  return { file, name, revision, digest, problems }
+}
+
+function wrong(file: string, problems: string[]): WorkflowCheck {
+  return { file, name: null, revision: null, digest: null, problems }
 }
 
 function readText(file: string): string {

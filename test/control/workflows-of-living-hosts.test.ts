@@ -61,23 +61,8 @@ describe('a guest that crashed', () => {
     }),
   )
 
-  it('keeps the workflow that its incident began with; the next crash has the new one', async () => {
-    let world: SmallWorld | null = null
-    const loaded = parseConfiguration('', 'c.yaml', {})
-    const nothing = { changed: [], waiting: [], warnings: [], adopted: () => undefined, dropped: () => undefined }
-    const build = () => {
-      const { clock, simulator, journal } = world!
-      const parts = simulatedParts(simulator, {
-        clock,
-        journal,
-        workflow: shipped.host,
-        beatMs,
-        wire: simulator.wire(),
-      })
-      return Promise.resolve({ rules: { ...parts, workflows: leavesWeb }, ...nothing })
-    }
-    await SmallWorld.run({ parts: { configuration: { loaded, read: () => loaded, build } } }, async (made) => {
-      world = made
+  it('keeps the workflow that its incident began with; the next crash has the new one', () =>
+    reloadable({ first: shipped, then: leavesWeb }, async (made) => {
       const { daemon, simulator, clock } = made
       const uuid = addWeb(made)
       await daemon.operations.pause({ by: 'ann', reason: 'network works', until: null })
@@ -95,12 +80,36 @@ describe('a guest that crashed', () => {
       crash(made, uuid)
       await made.until(() => made.incident('cmp01')?.workflowDigest === leavesWeb.instance.digest)
       expect((await made.ended('cmp01')).instances.get(uuid)?.outcome?.code).toBe('LAB')
-    })()
-  })
+    }))
 })
 
+/** A daemon that has other workflows after its first reload. */
+async function reloadable(
+  { first, then }: Record<'first' | 'then', Workflows>,
+  test: (world: SmallWorld) => Promise<void>,
+): Promise<void> {
+  let world: SmallWorld | null = null
+  const loaded = parseConfiguration('', 'c.yaml', {})
+  const nothing = { changed: [], waiting: [], warnings: [], adopted: () => undefined, dropped: () => undefined }
+  const build = () => {
+    const { clock, simulator, journal } = world!
+    const options = { clock, journal, workflow: shipped.host, beatMs, wire: simulator.wire() }
+    return Promise.resolve({ rules: { ...simulatedParts(simulator, options), workflows: then }, ...nothing })
+  }
+  const configuration = { loaded, read: () => loaded, build }
+  await SmallWorld.run({ parts: { workflows: first, configuration } }, async (made) => {
+    world = made
+    await test(made)
+  })()
+}
+
 /** The rows of an incident as it was begun, on record before the daemon starts. */
-async function beginsAgain(world: SmallWorld, uuid: string, workflow: { workflowDigest?: string }): Promise<void> {
+async function beginsAgain(
+  world: SmallWorld,
+  uuid: string,
+  workflow: { workflowDigest?: string },
+  pinnedBefore: NewEntry[] = [],
+): Promise<void> {
   const { simulator } = world
   const plan = {
     ...{ instanceId: uuid, name: 'web', projectId: 'p', rule: 'instance-failure', decision: 'recover' },
@@ -120,6 +129,7 @@ async function beginsAgain(world: SmallWorld, uuid: string, workflow: { workflow
   simulator.crashGuest(uuid, { unheard: true })
   const journal = openJournal(world.path, { clock: world.clock })
   journal.append([
+    ...pinnedBefore,
     { kind: 'instance.failed', ...about, data: { ...opened, openedBy: 'monitor', report: '', ...workflow } },
     { kind: 'plan.made', ...about, data: plan },
   ] as unknown as NewEntry[])
@@ -152,6 +162,27 @@ describe('an incident that is open when the daemon starts', () => {
       expect(world.journal.read({ incident: 'old', kinds: ['incident.held'] })).toHaveLength(1)
       await world.daemon.operations.cancel('old', ann)
       expect((await world.ended('cmp01')).closed?.outcome).toBe('left-to-people')
+    }),
+  )
+
+  it(
+    'is held for a person if this release cannot read its workflow, and goes on with one that can',
+    SmallWorld.run({}, async (world) => {
+      const uuid = addWeb(world)
+      const source = shipped.instance.source.replace('do: reboot', 'do: resurrect')
+      const workflow = { name: 'instance-failure', revision: 9, digest: 'newer', source }
+      await beginsAgain(world, uuid, { workflowDigest: 'newer' }, [{ kind: 'workflow.pinned', data: workflow }])
+      await world.until(() => world.incident('cmp01')?.held?.code === 'WORKFLOW_UNREADABLE')
+      expect(world.incident('cmp01')?.held?.message).toMatch(
+        /^this release cannot read workflow newer, with which it began: journal:\d+:\d+: recipes\.reboot\.steps\.0\.do: must/,
+      )
+      expect(world.writes()).toEqual([])
+      await world.stop()
+      const readable = parseWorkflowOf('instance', shipped.instance.source, 'journal', options)
+      world.compose({ parsePinned: () => readable })
+      world.daemon.start()
+      expect((await world.ended('cmp01')).instances.get(uuid)?.outcome?.code).toBe('RESTARTED')
+      expect(world.writes()).toEqual(['POST reboot'])
     }),
   )
 
@@ -210,6 +241,24 @@ describe('a nova-compute that is down', () => {
       simulator.start('cmp01')
       await world.until(() => world.incident('cmp01')?.held?.code === 'CONFIRM_RETURN', 3_600_000)
       expect(world.writes()).toHaveLength(1)
+    }),
+  )
+
+  it.each([
+    ['a person, although the workflow has it enabled by itself since', asksBack, shipped],
+    ['the rules of its segment, although the workflow asks a person since', shipped, asksBack],
+  ])('is enabled by %s: a reload changes no failure that is open', (_who, first, then) =>
+    reloadable({ first, then }, async (world) => {
+      const { simulator, daemon, clock } = world
+      simulator.isolate('cmp01')
+      await world.until(() => world.writes().length === 1)
+      await clock.run(daemon.operations.reload(ann))
+      simulator.start('cmp01')
+      const asks = first === asksBack
+      if (asks) await world.until(() => world.incident('cmp01')?.held?.code === 'CONFIRM_RETURN', 3_600_000)
+      else expect((await world.ended('cmp01')).closed?.outcome).toBe('returned')
+      await clock.advance(60_000)
+      expect(world.writes()).toHaveLength(asks ? 1 : 2)
     }),
   )
 })

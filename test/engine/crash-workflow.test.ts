@@ -151,13 +151,24 @@ describe('before the hypervisor, the history and the volumes are read', () => {
     expect(shippedCrashes.decideUnread(facts({ ...shown('shelved'), live: null }), rules)).toMatchObject({
       code: 'NO_GUEST',
     })
-    for (const late of ['hypervisor.says == "running"', 'history.read', 'instance.encrypted']) {
+    for (const late of [
+      ...['hypervisor.says == "running"', 'history.read', 'instance.encrypted'],
+      // However it is written.
+      ...['instance["encr" + "ypted"] == true', '[instance].exists(it, it["encr" + "ypted"] == true)'],
+    ]) {
       const asks = own(`    - { id: late, when: '${late}', ignore: true, reason: LATE, because: late }
     - { id: old, when: report.age > 0, ignore: true, reason: OLD, because: old }
 ${always('reboot')}`)
       expect(asks.decideUnread(unread, rules)).toBeNull()
       expect(asks.decide(facts(), rules)).toMatchObject({ code: 'OLD' })
     }
+  })
+
+  it('a rule whose condition does not come to ask for one decides', () => {
+    const asks =
+      own(`    - { id: lazy, when: 'report.age > 0 || history.read', ignore: true, reason: LAZY, because: lazy }
+${always('reboot')}`)
+    expect(asks.decideUnread(facts({ live: null }), rules)).toMatchObject({ code: 'LAZY' })
   })
 
   it('a sentence that asks for one waits for it as well', () => {

@@ -7,6 +7,19 @@ import { readShipped } from './shipped.ts'
 /** What stands once in the shipped document, what stands there instead, and the problems, in the order of the file. */
 const otherMistakes: [document: string, of: string, instead: string, problems: string[]][] = [
   ['instance-failure', 'failure: instance', 'failure: guest', ['failure: must be one of: host, process, instance']],
+  ['process-failure', 'failure: process', 'failure:', ['failure: must be one of: host, process, instance']],
+  [
+    'process-failure',
+    'failure: process',
+    'failure: [process, instance]',
+    ['failure: must be one of: host, process, instance'],
+  ],
+  [
+    'process-failure',
+    'failure: process',
+    'failure: process\nfailure: instance',
+    ['this key is here twice (each key once)'],
+  ],
   [
     'instance-failure',
     'failure: instance',
@@ -162,6 +175,31 @@ describe('a document of another kind with', () => {
       const first = wrong.slice(0, source.indexOf(of)).split('\n').length
       expect(found.some(({ line }) => Math.abs(line - first) <= 6)).toBe(true)
     })
+
+  it.each([
+    ['host', 'process', 'services'],
+    ['host', 'instance', 'wait'],
+    ['process', 'host', 'host'],
+    ['process', 'instance', 'instances'],
+    ['instance', 'host', 'host'],
+    ['instance', 'process', 'services'],
+  ])('failure: %s over what is a document for failure: %s (%s)', (said, is, key) => {
+    const source = readShipped(`${is}-failure.yaml`).replace(`failure: ${is}`, `failure: ${said}`)
+    const found = checkWorkflow(source, 'x.yaml').map(({ message }) => message)
+    expect(found.some((message) => message.startsWith(`unknown key "${key}"; allowed here: `))).toBe(true)
+  })
+
+  it.each(['host', 'process', 'instance'])('no word of its kind is told that, and nothing else (%s)', (kind) => {
+    const source = readShipped(`${kind}-failure.yaml`).replace(`failure: ${kind}\n`, '')
+    const found = checkWorkflow(source, 'x.yaml').map(({ message }) => message)
+    expect(found).toEqual(['failure: must be one of: host, process, instance'])
+  })
+
+  it('a second document behind it is told so', () => {
+    const source = `${readShipped('instance-failure.yaml')}---\n${readShipped('process-failure.yaml')}`
+    const found = checkWorkflow(source, 'x.yaml').map(({ message }) => message)
+    expect(found).toEqual(['a second document begins here (one document in a file)'])
+  })
 
   it('no mistake is good', () => {
     for (const name of ['instance-failure', 'process-failure'])

@@ -48,6 +48,26 @@ describe('a directory of workflows', () => {
     expect(() => loadWorkflows(config)).toThrow('has no workflow named host-failure for failure: host')
   })
 
+  it.each(['instance', 'process'])('is refused if two documents for failure: %s have its name', (failure) => {
+    for (const file of ['first', 'second']) write(file, textOf(`${failure}-failure`))
+    expect(() => loadWorkflows(config)).toThrow(`${directory} has two workflows named ${failure}-failure`)
+  })
+
+  it('goes on with the first of two documents for hosts, as older releases did', () => {
+    write('second', textOf('host-failure').replace('revision: ', 'revision: 9'))
+    expect(loadWorkflows(config).host.source).toBe(textOf('host-failure'))
+  })
+
+  it('is wrong to a check, too, if its documents are good and it is refused', () => {
+    write('mine', textOf('process-failure').replace('name: process-failure', 'name: mine'))
+    expect(checkWorkflowFiles(config, []).map(({ file, problems }) => [file, problems])).toEqual([
+      [join(directory, 'host-failure.yaml'), []],
+      [join(directory, 'mine.yaml'), []],
+      [directory, [`${directory} has no workflow named process-failure for failure: process`]],
+    ])
+    expect(checkWorkflowFiles(config, [join(directory, 'mine.yaml')])).toMatchObject([{ problems: [] }])
+  })
+
   it('is checked whole, whatever the kinds of its documents', () => {
     write('instance-failure', textOf('instance-failure').replace('do: start', 'do: evacuate'))
     write('process-failure', textOf('process-failure'))
