@@ -3,6 +3,7 @@
  * again. What holds whatever it says is in domain/process-failure.ts and control/process-failures.ts. Pure.
  */
 import type { z } from 'zod'
+import { LifeboatError } from '../domain/errors.ts'
 import type { ProcessRuling, WorkflowRecord } from '../domain/plan.ts'
 import { checkOrder } from './check.ts'
 import { Conditions, type Declarations } from './conditions.ts'
@@ -63,17 +64,15 @@ export function processWorkflow(document: ProcessDocument, record: WorkflowRecor
     ...record,
     failure: 'process',
     decide: (facts) => {
-      let asked = ''
-      try {
-        for (const { id: name, applies, say, leave, enable } of rules) {
-          asked = name
+      for (const { id: name, applies, say, leave, enable } of rules) {
+        try {
           if (applies(facts))
             return { rule: name, do: leave === true ? 'leave' : 'disable', enable: enable ?? null, because: say(facts) }
+        } catch (thrown) {
+          return { rule: name, do: 'leave', enable: null, because: notEvaluated(name, thrown) }
         }
-      } catch (thrown) {
-        return { rule: asked, do: 'leave', enable: null, because: notEvaluated(asked, thrown) }
       }
-      return { rule: '', do: 'leave', enable: null, because: `no rule of ${record.name} takes it` }
+      throw new LifeboatError('INVARIANT', `no rule of ${record.name} takes a service`)
     },
   }
 }

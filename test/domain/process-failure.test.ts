@@ -18,6 +18,7 @@ describe('a failure of nova-compute', () => {
   it.each<[string, Verdict, boolean]>([
     ['is twelve missing heartbeats of a host found alive', verdict('service-down', 'SILENT_BUT_PROBE_ALIVE', 12), true],
     ['is not less silence: an upgrade restarts it', verdict('service-down', 'SILENT_BUT_PROBE_ALIVE', 11.9), false],
+    ['is not one whose host is still looked at', verdict('suspect', 'SILENT_BUT_PROBE_ALIVE', 12), false],
     ['is not what someone forced down', verdict('service-down', 'FORCED_DOWN_BUT_PROBE_ALIVE', 99), false],
     ['is not a host that is dead', verdict('host-down', 'NOVA_DOWN_AND_PROBES_DEAD', 99), false],
     ['is not a host that a person disabled', verdict('maintenance', 'DISABLED_AND_SILENT', 99), false],
@@ -88,6 +89,11 @@ describe('the open incident of a nova-compute', () => {
       'close returned',
     ],
     [
+      'counts a failure that is just as old as the time',
+      { ...flapping, failures: [now - 700_000, now - 100_000] },
+      'hold CONFIRM_RETURN',
+    ],
+    [
       'asks on however long nobody answers',
       { ...flapping, failures: [now - 9_500_000, now - 9_100_000] },
       'hold CONFIRM_RETURN',
@@ -113,6 +119,27 @@ describe('the open incident of a nova-compute', () => {
     ],
     ['is not held by an order while nothing is to be written', { ...down, blocked: maintenance }, 'wait'],
     ['goes on when nothing holds it any more', { ...down, incident: held('MAINTENANCE') }, 'go-on'],
+    [
+      'goes on when an order has ended while it proves itself',
+      { ...proven, healthy: { since: now, polls: 1 }, incident: held('MAINTENANCE') },
+      'go-on',
+    ],
+    [
+      'goes on when a person has answered while it proves itself',
+      { ...flapping, healthy: { since: now, polls: 1 }, order: ann, incident: held('CONFIRM_RETURN') },
+      'go-on',
+    ],
+    [
+      'is not held by an order while it proves itself without a disable',
+      { ...proven, healthy: { since: now, polls: 1 }, disabledBy: null, blocked: maintenance },
+      'wait',
+    ],
+    ['closes although it was held', { ...proven, incident: held('MAINTENANCE') }, 'close returned'],
+    [
+      'says a hold again in other words',
+      { ...proven, incident: held('MAINTENANCE', 'new disk'), blocked: maintenance },
+      'hold MAINTENANCE',
+    ],
     ['says a hold once', { ...proven, incident: held('MAINTENANCE', 'new memory'), blocked: maintenance }, 'wait'],
     [
       'keeps its question while it proves itself again',
@@ -126,6 +153,24 @@ describe('the open incident of a nova-compute', () => {
     ],
   ])('%s', (_what, facts, says) => {
     expect(shortly(decideProcess(facts, rules, now))).toBe(says)
+  })
+
+  it('says why it ends or is held', () => {
+    const message = (facts: ProcessFacts): string => {
+      const decision = decideProcess(facts, rules, now)
+      return 'message' in decision ? decision.message : decision.do
+    }
+    expect(message({ ...proven, incident: { ...incident, process: null } })).toBe(
+      'nova-compute has been up and beating for 60 s',
+    )
+    expect(message(flapping)).toBe(
+      'it failed more than 1 times within 600 s: its service stays disabled until a person returns the host to service',
+    )
+    const cancelled = { ...down, incident: { ...incident, cancelled: { by: 'ann', reason: 'new memory' } } }
+    expect(message(cancelled)).toBe(
+      'cancelled by ann: new memory. Its service stays disabled until nova-compute has been well for a while',
+    )
+    expect(message({ ...cancelled, disabledBy: null })).toBe('cancelled by ann: new memory')
   })
 
   it('asks a person each time where the segment says so', () => {

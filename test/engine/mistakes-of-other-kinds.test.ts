@@ -177,6 +177,28 @@ describe('a document of another kind with', () => {
     })
 
   it.each([
+    ['process-failure', '      disable: true\n', '      leave: true\n      enable: confirm\n', 'confirm'],
+    ['process-failure', '    - id: down\n', '    - id: down\n      when: host.names == "x"\n', 'names'],
+    ['process-failure', 'because: nova-compute', 'because: ${host.names} nova-compute', '${host.names}'],
+    [
+      'instance-failure',
+      'wait: true\n      because: Nova',
+      'wait: true\n      reason: TASK\n      because: Nova',
+      'TASK',
+    ],
+    ['instance-failure', 'restart: start\n', 'restart: begin\n', 'begin'],
+    ['instance-failure', 'cap: 30s', 'cap: 30ms', '30ms'],
+    ['instance-failure', 'when: history.cancelled', 'when: history.ended', 'ended'],
+    ['instance-failure', 'since ${history.stopped_at}', 'since ${history.when}', '${history.when}'],
+  ])('a mistake in %s is told where it stands (%#)', (name, of, instead, at) => {
+    const wrong = readShipped(`${name}.yaml`).replace(of, () => instead)
+    const places = checkWorkflow(wrong, `${name}.yaml`).map(({ line, col }) =>
+      wrong.split('\n')[line - 1]?.slice(col - 1),
+    )
+    expect(places.map((place) => place?.slice(0, at.length))).toContain(at)
+  })
+
+  it.each([
     ['host', 'process', 'services'],
     ['host', 'instance', 'wait'],
     ['process', 'host', 'host'],

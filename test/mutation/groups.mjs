@@ -66,7 +66,7 @@ const groups = {
     files('engine', 'crash crash-document crash-expectations crash-facts crash-workflow').concat(
       files('domain', 'instance-failure'),
     ),
-    tests('engine', 'crash crash-workflow mistakes-of-other-kinds').concat(
+    tests('engine', 'crash crash-workflow mistakes-of-other-kinds expectations-of-other-kinds').concat(
       tests('domain', 'instance-failure'),
       tests('preflight', 'workflow-files'),
       loads,
@@ -74,7 +74,7 @@ const groups = {
   ],
   processes: [
     files('engine', 'process-expectations process-workflow').concat(files('domain', 'process-failure')),
-    tests('engine', 'process-workflow mistakes-of-other-kinds').concat(
+    tests('engine', 'process-workflow mistakes-of-other-kinds expectations-of-other-kinds').concat(
       tests('domain', 'process-failure'),
       tests('preflight', 'workflow-files'),
       loads,

@@ -1,4 +1,16 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/**
+ * What a test loads is covered by that test alone, and so nothing else would be asked about a schema or a table of a module that it loads
+ * first. The test that only loads comes last.
+ */
+class LoadsLast extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLoads = ({ moduleId }: TestSpecification): number => Number(moduleId.endsWith('/loads.test.ts'))
+    return (await super.sort(files)).toSorted((a, b) => isLoads(a) - isLoads(b))
+  }
+}
 
 /**
  * The tests that may kill a mutant: those that state a rule and answer at once. No child processes, no sockets, no real
@@ -28,6 +40,7 @@ export default defineConfig({
       'node_modules/**',
     ],
     setupFiles: ['test/mutation/setup.ts'],
+    sequence: { sequencer: LoadsLast },
     isolate: false,
     testTimeout: 5_000,
   },
