@@ -45,7 +45,7 @@ export interface ReportBookParts {
   clock: Clock
   journal: Journal
   observer: Observer
-  monitor: Pick<Monitor, 'verdict' | 'service' | 'segment'>
+  monitor: Pick<Monitor, 'verdict' | 'verdicts' | 'service' | 'segment'>
   store: IncidentStore
   orders: Orders
   processes: Pick<ProcessFailures, 'reported'>
@@ -85,6 +85,8 @@ export class ReportBook implements Reports {
     const { monitor, orders, journal, observer, instances, wake } = this.#parts
     const { about, host, generatedAt, payload, by, via } = order
     if (monitor.verdict(host) === undefined) {
+      // Just started: a refusal would be final to the monitor, which reports each failure once.
+      if (monitor.verdicts().length === 0) throw new LifeboatError('API_UNAVAILABLE', 'Nova has not been read yet')
       // A monitor whose name for its host is not Nova's protects nothing, and learns that only from this answer.
       observer.report?.({ about, result: 'unknown-host' })
       observer.log?.('warn', 'report.unknown_host', { message: `${by} reported a host that Nova does not list`, host })

@@ -31,8 +31,35 @@ describe('an instance that crashed and is held', () => {
   )
 })
 
+describe('a guest that its owner wants restarted', () => {
+  it(
+    'is ordered to run again within ten seconds of the report, and its incident says by whose word, why, by which call and request',
+    SmallWorld.run({}, async (world) => {
+      const { simulator, clock, journal } = world
+      const { uuid } = simulator.addInstance({ host: 'cmp01', name: 'web', metadata: { HA_Enabled: 'true' } })
+      simulator.crashGuest(uuid, { unheard: true })
+      const reportedAt = clock.wall()
+      reportCrash(world, uuid)
+      const incident = await world.ended('cmp01')
+      const [issued] = journal.read({ incident: incident.id, kinds: ['step.issued'] })
+      expect(Date.parse(issued?.at ?? '') - reportedAt).toBeLessThan(10_000)
+      const order = simulator.requests().find(({ action }) => action === 'reboot')
+      expect(issued?.data).toMatchObject({ requestId: order?.requestId })
+      const [opened] = journal.read({ incident: incident.id, kinds: ['instance.failed'] })
+      expect(opened).toMatchObject({ actor: 'operator:monitor', data: { event: 'STOPPED_FAILED' } })
+      expect(incident.instances.get(uuid)?.plan).toMatchObject({
+        rule: 'crashed',
+        message: 'Its guest crashed: its hypervisor says that it does not run',
+      })
+      expect(world.writes()).toEqual(['POST reboot'])
+      expect(world.daemon.operations.incidents({})).toHaveLength(1)
+    }),
+  )
+})
+
 /** How a guest ends, or rests, that did not crash: shut down from within or by SIGTERM, destroyed, reset, suspended. */
 const noCrash = [
+  { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_SHUTDOWN' },
   { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_DESTROYED' },
   { event: 'LIFECYCLE', vir_domain_event: 'SHUTDOWN_FINISHED' },
   { event: 'LIFECYCLE', vir_domain_event: 'SUSPENDED_PAUSED' },

@@ -1,6 +1,8 @@
 /** Masakari's REST API as Lifeboat speaks it, over a daemon on a simulated cloud: its contract, sentence by sentence. */
 import { describe, expect, it } from 'vitest'
 import { LifeboatError } from '../../src/domain/errors.ts'
+import { defaultReturnRules } from '../../src/domain/host-return.ts'
+import { simulatedSegment } from '../../src/rehearsal/simulated-parts.ts'
 import type { JournalWriter } from '../../src/journal/journal.ts'
 import { masakariServer } from '../../src/masakari/api/server.ts'
 import { uuidOf } from '../../src/masakari/api/views.ts'
@@ -40,6 +42,25 @@ describe('versions', () => {
   )
 
   it.each([
+    ['directly', null, '', ''],
+    ['directly, with a project in the endpoint', null, '', `/${project}`],
+    ['behind a proxy with a prefix', 'https://cloud.example/instance-ha', '/instance-ha', ''],
+    ['behind such a proxy, with a project', 'https://cloud.example/instance-ha', '/instance-ha', `/${project}`],
+  ])('lead a client that follows them to the segments %s', (_how, publicUrl, prefix, ofProject) =>
+    SmallWorld.run({}, async (world) => {
+      await world.clock.advance(30_000)
+      const cloud = await Cloud.over(world, publicUrl)
+      // As keystoneauth does it: the endpoint without the project is asked, and the path of the link is what counts.
+      const { version } = (await cloud.ask('/v1', { as: null })).json<{
+        version: { links: { rel: string; href: string }[] }
+      }>()
+      const self = new URL(version.links.find(({ rel }) => rel === 'self')?.href ?? '').pathname.replace(/\/$/, '')
+      expect(self).toBe(`${prefix}/v1`)
+      expect((await cloud.ask(`${self.slice(prefix.length)}${ofProject}/segments`)).statusCode).toBe(200)
+    })(),
+  )
+
+  it.each([
     [undefined, 200, '1.0'],
     ['masakari 1.2', 200, '1.0'],
     ['compute 2.1', 200, '1.0'],
@@ -73,6 +94,43 @@ describe('who may do what', () => {
       const payload = method === 'POST' ? { payload: { notification: {} } } : {}
       expect(faultOf(await cloud.ask(url, { as, method, ...payload }))).toEqual([status, fault])
     })(),
+  )
+
+  it(
+    'a monitor may post notifications, and nothing else whatever the path and the method',
+    played(async (cloud) => {
+      const segment = '/v1/segments/2f2a7d1b-1b1b-4b1b-8b1b-000000000001'
+      const paths = ['/v1/segments', segment, `${segment}/hosts`, `${segment}/hosts/x`, '/v1/extensions/segments']
+      const told = ['/v1/notifications/x', '/v1/notifications/x/vmoves', '/v1/notifications/x/vmoves/y']
+      for (const url of [...paths, ...told, '/v1/notifications', '/v1/extensions'])
+        for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const) {
+          if (method === 'POST' && url === '/v1/notifications') continue
+          const payload = method === 'POST' || method === 'PUT' ? { payload: {} } : {}
+          const { statusCode } = await cloud.ask(url, { as: 'mona', method, ...payload })
+          expect([method, url, [403, 404, 405].includes(statusCode)]).toEqual([method, url, true])
+          if (method === 'GET') expect([url, statusCode]).toEqual([url, 403])
+        }
+      expect((await cloud.report()).statusCode).toBe(202)
+    }),
+  )
+
+  it(
+    'no secret of a payload comes to the log, whether its report is taken or refused',
+    played(async (cloud) => {
+      const secret = 'hunter2'
+      const payloads = [
+        [{ event: 'STOPPED', process_name: `agent --password=${secret}` }, 202],
+        [{ event: secret, process_name: 'nova-compute' }, 400],
+        [{ event: 'STOPPED', process_name: 'nova-compute', [secret]: 'x' }, 400],
+      ] as const
+      for (const [payload, status] of payloads) expect((await cloud.report({ payload })).statusCode).toBe(status)
+      const guest = { ...qemuDied, event: `token=${secret}` }
+      expect((await cloud.report({ type: 'VM', payload: guest })).statusCode).toBe(202)
+      expect((await cloud.report({ hostname: 'zzz', payload: payloads[0][0] })).statusCode).toBe(400)
+      await cloud.world.clock.advance(30_000)
+      expect(cloud.world.log.length).toBeGreaterThan(0)
+      expect(cloud.world.log.filter((line) => JSON.stringify(line).includes(secret))).toEqual([])
+    }),
   )
 
   it(
@@ -215,6 +273,34 @@ describe('a notification', () => {
   )
 
   it(
+    'of a second outage within 180 s of the first is taken, and opens an incident of its own',
+    played(
+      async (cloud) => {
+        const { world } = cloud
+        const { simulator, clock, journal } = world
+        const send = async (): Promise<number> => {
+          const answer = await cloud.report({ generated_time: new Date(clock.wall()).toISOString() })
+          return answer.statusCode
+        }
+        const began = clock.now()
+        for (let outage = 0; outage < 2; outage++) {
+          simulator.isolate('cmp01')
+          expect(await send()).toBe(202)
+          await clock.advance(5_000)
+          // A report during the open one opens nothing.
+          expect(await send()).toBe(409)
+          simulator.start('cmp01')
+          await world.ended('cmp01')
+          await world.until(() => simulator.world.host('cmp01').service.status === 'enabled')
+        }
+        expect(clock.now() - began).toBeLessThan(180_000)
+        expect(journal.read({ kinds: ['process.failed'] })).toHaveLength(2)
+      },
+      { parts: { segmentOf: () => ({ ...simulatedSegment, return: { ...defaultReturnRules, healthyMs: 20_000 } }) } },
+    ),
+  )
+
+  it(
     'of a host that Nova does not know, or that is in maintenance, is refused',
     played(async (cloud) => {
       const unknown = await cloud.report({ hostname: 'zzz' })
@@ -238,6 +324,24 @@ describe('a notification', () => {
       },
       { wrapJournal: (journal) => fullAtTimes(journal) },
     ),
+  )
+
+  it(
+    'is answered 503 while a daemon that has just started cannot read Nova, and taken once it can',
+    played(async ({ world }) => {
+      await world.stop()
+      world.simulator.apiFault({ kind: 'refuse', status: 503, path: /compute/ })
+      world.compose()
+      world.daemon.start()
+      const cloud = await Cloud.over(world)
+      await world.clock.advance(30_000)
+      const answer = await cloud.report()
+      expect([faultOf(answer), answer.headers['retry-after']]).toEqual([[503, 'serviceUnavailable'], '10'])
+      expect(world.journal.read({ kinds: ['report.received'] })).toHaveLength(0)
+      world.simulator.clearApiFaults()
+      await world.clock.advance(30_000)
+      expect((await cloud.report()).statusCode).toBe(202)
+    }),
   )
 
   it(
@@ -342,6 +446,34 @@ describe('lists', () => {
     }),
   )
 
+  it.each([0, 1, 2, 4])('of %i segments and notifications give each row once, by pages of one', (count) =>
+    played(async (cloud) => {
+      const made = Array.from({ length: count }, (_, n) => `row ${n}`)
+      for (const name of made) {
+        const segment = { name, recovery_method: 'auto', service_type: 'compute' }
+        expect((await cloud.write('POST', '/segments', { segment })).statusCode).toBe(201)
+        await cloud.report({
+          type: 'COMPUTE_HOST',
+          payload: { event: 'STARTED' },
+          hostname: `cmp0${(made.indexOf(name) % 4) + 1}`,
+        })
+        await cloud.world.clock.advance(200_000)
+      }
+      for (const list of ['/segments', '/notifications']) {
+        const whole = await cloud.list<{ id: number }>(list)
+        const paged: { id: number }[] = []
+        for (let marker = ''; ; marker = `&marker=${paged.at(-1)?.id}`) {
+          const page = await cloud.list<{ id: number }>(`${list}?limit=1${marker}`)
+          if (page.length === 0) break
+          paged.push(...page)
+          expect(paged.length).toBeLessThanOrEqual(whole.length)
+        }
+        expect([list, paged]).toEqual([list, whole])
+      }
+      expect(await cloud.list('/notifications')).toHaveLength(count)
+    })(),
+  )
+
   it.each([
     ['limit=0', 200],
     ['limit=-1', 400],
@@ -360,6 +492,28 @@ describe('lists', () => {
 })
 
 describe('the report of a dead host', () => {
+  it('opens its incident no later than without it, and changes nothing about its fencing', async () => {
+    const openedAfter = async (isReported: boolean): Promise<{ afterMs: number; kinds: string[] }> => {
+      let found = { afterMs: NaN, kinds: [] as string[] }
+      await played(async (cloud) => {
+        const { world } = cloud
+        world.simulator.addInstance({ name: 'web', host: 'cmp01' })
+        const diedAt = world.clock.wall()
+        world.simulator.crash('cmp01')
+        if (isReported)
+          await cloud.report({ type: 'COMPUTE_HOST', payload: { event: 'STOPPED', host_status: 'NORMAL' } })
+        const { id, openedAt } = await world.ended('cmp01')
+        const kinds = world.journal.read({ incident: id }).map(({ kind }) => kind)
+        found = { afterMs: Date.parse(openedAt) - diedAt, kinds }
+      })()
+      return found
+    }
+    const [without, withIt] = [await openedAfter(false), await openedAfter(true)]
+    expect(withIt.afterMs).toBeLessThanOrEqual(without.afterMs)
+    expect(withIt.kinds).toEqual(without.kinds)
+    expect(withIt.kinds.indexOf('proof.recorded')).toBeLessThan(withIt.kinds.indexOf('plan.made'))
+  })
+
   it(
     'ends with its incident, and shows each instance as a move',
     played(async (cloud) => {

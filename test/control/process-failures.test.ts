@@ -1,0 +1,27 @@
+/** Failures of nova-compute in the running daemon: whose word about its service counts. How single ones end is told by the scenarios. */
+import { expect, it } from 'vitest'
+import { defaultReturnRules } from '../../src/domain/host-return.ts'
+import { People } from '../../src/rehearsal/people.ts'
+import { simulatedSegment } from '../../src/rehearsal/simulated-parts.ts'
+import { SmallWorld } from '../daemon/small-world.ts'
+
+const segmentOf = () => ({ ...simulatedSegment, return: { ...defaultReturnRules, healthyMs: 30_000 } })
+
+it.each(['AUTO: Connection to libvirt lost: 1', 'AUTO: new memory', 'disk is being replaced'])(
+  'a service that is disabled with %s over our reason stays so when nova-compute is well again',
+  (reason) =>
+    SmallWorld.run({ parts: { segmentOf } }, async (world) => {
+      const { simulator, clock } = world
+      simulator.isolate('cmp01')
+      await world.until(() => world.writes().length === 1)
+      const people = new People(simulator, (id) => id)
+      await clock.run(people.service({ host: 'cmp01', status: 'disabled', disabledReason: reason }))
+      const before = world.writes().length
+      simulator.start('cmp01')
+      await world.ended('cmp01')
+      await clock.advance(600_000)
+      const { status, disabledReason } = simulator.world.host('cmp01').service
+      expect([status, disabledReason]).toEqual(['disabled', reason])
+      expect(world.writes()).toHaveLength(before)
+    })(),
+)
