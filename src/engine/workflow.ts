@@ -106,7 +106,7 @@ function made(
     return result.success ? make(result.data) : { issues: result.error.issues }
   }
   const isMapping = typeof data === 'object' && data !== null && !Array.isArray(data)
-  const said = isMapping ? Reflect.get(data, 'failure') : 'host'
+  const said: unknown = isMapping ? Reflect.get(data, 'failure') : 'host'
   switch (said) {
     case 'instance':
       return parsed(crashSchema, (document) => crashWorkflow(document, record(document), report))
