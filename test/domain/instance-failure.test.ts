@@ -35,6 +35,7 @@ describe('a report', () => {
   it('may write the uuid in upper case, or without dashes, as Masakari takes it', () => {
     expect(said('VM', { ...crash, instance_uuid: uuid.toUpperCase() })).toBe(uuid)
     expect(said('VM', { ...crash, instance_uuid: uuid.replaceAll('-', '') })).toBe(uuid)
+    expect(said('VM', { ...crash, instance_uuid: uuid.replace('-', '') })).toBe(uuid)
   })
 })
 
@@ -51,7 +52,9 @@ describe('the restarts of one instance', () => {
 
 describe('an attempt', () => {
   it('is told by its key to be one that gives a stop of the owner again', () => {
-    expect(isStopAgain(`1.reboot.${stopAgain}.1`)).toBe(true)
+    // As journals have it.
+    expect(stopAgain).toBe('stop-again')
+    expect(isStopAgain('1.reboot.stop-again.1')).toBe(true)
     expect(isStopAgain('1.reboot.reboot.1')).toBe(false)
     expect(isStopAgain('1.stop-again-and-more.stop.1')).toBe(false)
   })

@@ -121,7 +121,24 @@ ${always('reboot')}`)
       const decision = rosy.decide(facts(changes), rules)
       return decision.do === 'nothing' && decision.runs
     }
-    expect([runs({ live: 'off' }), runs({ live: 'running' }), runs(shown('stopped'))]).toEqual([false, true, false])
+    expect([runs({ live: 'off' }), runs({ live: 'running' })]).toEqual([false, true])
+    expect(runs({ ...shown('stopped'), live: null })).toBe(false)
+    expect(rosy.decide(facts(), rules)).toMatchObject({ do: 'nothing', status: 'finished' })
+    const ignores =
+      own(`    - { id: not-ours, when: report.age < 60, ignore: true, reason: OTHERS, because: it is theirs }
+${always('reboot')}`)
+    expect(ignores.decide(facts({ live: 'running' }), rules)).toEqual({
+      ...{ do: 'nothing', status: 'ignored', runs: false },
+      ...{ rule: 'not-ours', code: 'OTHERS', message: 'it is theirs' },
+    })
+  })
+
+  it('tries a step that names no retry once', () => {
+    const source = shippedCrashes.source.replace(', retry: *refused', '')
+    const once = parseWorkflowOf('instance', source, 'own.yaml', { ownerPolicy: defaultOwnerPolicy })
+    const decision = once.decide(facts({ ...shown('stopped'), live: null, actions: [stop(null)] }), rules)
+    if (decision.do !== 'restart') throw new Error('it is to be started')
+    expect(decision.recipes['start']?.steps).toEqual([{ id: 'start', do: 'start', deadlineMs: 300_000 }])
   })
 
   it('has its steps with their deadlines and retries', () => {

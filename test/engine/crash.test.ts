@@ -159,7 +159,8 @@ describe('an instance that was reported crashed', () => {
 
   test('is judged by its hypervisor unless it is stopped, busy or has no guest', () => {
     const asks = (changes: Parameters<typeof instance>[0]): boolean => isJudgedByHypervisor(instance(changes))
-    expect(asks({})).toBe(true)
+    for (const vmState of ['active', 'error', 'resized', 'paused', 'suspended', 'rescued'])
+      expect([vmState, asks({ vmState })]).toEqual([vmState, true])
     expect(asks({ vmState: 'stopped' })).toBe(false)
     expect(asks({ taskState: 'rebooting' })).toBe(false)
     expect(asks({ vmState: 'building' })).toBe(false)
@@ -182,6 +183,11 @@ describe('a crash that is reported after a person cancelled one of the same inst
     [
       'is another one as soon as someone has started the instance since',
       { crashedAt: minutesLater(0.5), actions: [action('start', '2026-11-20T10:01:10'), bySyncAfter] },
+      { do: 'restart' },
+    ],
+    [
+      'is another one if someone started the instance in the moment of the cancel',
+      { crashedAt: minutesLater(0.5), actions: [action('start', '2026-11-20T10:01:00')] },
       { do: 'restart' },
     ],
     [
@@ -293,6 +299,29 @@ describe('the plan of an instance that crashed', () => {
     expect(Object.keys(plan.recipes)).toEqual(['reboot', 'start'])
   })
 
+  test('has what was known of the instance, and no more', () => {
+    const decision = shippedCrashes.decide(facts(), rules)
+    if (decision.do !== 'restart') throw new Error('it is to be restarted')
+    const one = instance({ projectId: 'p', locked: true, lockedReason: 'audit' })
+    const { recipes: _all, ...plan } = planOfCrash(one, decision, { encrypted: false, mayActForProject: false })
+    expect(plan).toEqual({
+      ...{
+        instanceId: one.id,
+        name: one.name,
+        projectId: 'p',
+        rule: 'crashed',
+        decision: 'recover',
+        reason: 'CRASHED',
+      },
+      message: 'Its guest crashed: its hypervisor says that it does not run',
+      original: {
+        ...{ instance: one, wanted: 'running', wantedBecause: 'its guest crashed, and nobody had stopped it' },
+        ...{ flagged: false, locked: true, lockedReason: 'audit', knownEvacuations: [], resize: null },
+      },
+      ...{ recipe: 'reboot', expected: 'running', asProject: null, priority: 0, exclusive: null, debts: [], notes: [] },
+    })
+  })
+
   test('acts in the name of its project only for an encrypted volume', () => {
     const decision = shippedCrashes.decide(facts(), rules)
     if (decision.do !== 'restart') throw new Error('it is to be restarted')
@@ -314,16 +343,19 @@ describe('a restart', () => {
   })
 
   test('waits a minute after the crash that follows a restart, and five minutes after the next', () => {
-    expect(turn({ restarts: [now - 100_000] })).toMatchObject({ hold: 'RESTART_PAUSE', until: now + 60_000 })
+    expect(turn({ restarts: [now - 100_000] })).toMatchObject({ go: false, hold: 'RESTART_PAUSE', until: now + 60_000 })
     expect(turn({ restarts: [now - 100_000], crashedAt: now - 60_000 })).toEqual({ go: true })
     const twice = [now - 100_000, now - 200_000]
-    expect(turn({ restarts: twice, crashedAt: now - 299_999 })).toMatchObject({ hold: 'RESTART_PAUSE' })
+    expect(turn({ restarts: twice, crashedAt: now - 299_999 })).toMatchObject({
+      ...{ go: false, hold: 'RESTART_PAUSE' },
+      message: 'it crashed again after 2 restarts: Lifeboat restarts it 300 s after the crash',
+    })
     expect(turn({ restarts: twice, crashedAt: now - 300_000 })).toEqual({ go: true })
   })
 
   test('waits for a person once there were as many as the segment allows within the time', () => {
     const three = [now - 1, now - 2, now - 3_599_999]
-    expect(turn({ restarts: three, crashedAt: 0 })).toMatchObject({ hold: 'RESTARTS_SPENT', until: null })
+    expect(turn({ restarts: three, crashedAt: 0 })).toMatchObject({ go: false, hold: 'RESTARTS_SPENT', until: null })
     expect(turn({ restarts: [now - 1, now - 2, now - 3_600_000], crashedAt: 0 })).toEqual({ go: true })
     const rules = { ...defaultRestartRules, maxRestarts: 1 }
     const once = restartTurn({ ...calm, restarts: [now - 1] }, rules, pauseBeforeRestart, now)
@@ -332,7 +364,7 @@ describe('a restart', () => {
 
   test('waits for a person when guests of too many instances crashed on its host', () => {
     expect(turn({ crashesOnHost: 5 })).toEqual({ go: true })
-    expect(turn({ crashesOnHost: 6 })).toMatchObject({ hold: 'CRASHES_ON_HOST', until: null })
+    expect(turn({ crashesOnHost: 6 })).toMatchObject({ go: false, hold: 'CRASHES_ON_HOST', until: null })
   })
 
   test('is sent whatever speaks against it when a person has let it through', () => {

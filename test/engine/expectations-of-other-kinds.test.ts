@@ -41,7 +41,7 @@ const tellingCrashes = (): typeof shippedCrashes =>
     - id: all
       ignore: true
       reason: TOLD
-      because: '\${instance.vm_state} \${hypervisor.says} \${report.age} \${history.read} "\${history.last_order}" \${history.stopped_before} \${history.cancelled} \${wish.value} \${policy.error_before} \${restart.unasked} \${segment.name} \${instance.encrypted} \${instance.encrypted_key_available}'
+      because: '\${instance.vm_state} \${hypervisor.says} \${report.age} \${history.read} "\${history.last_order}" \${history.stopped_before} \${history.cancelled} [\${history.stopped_at}] \${wish.value} (\${wish.from}) \${policy.error_before} \${restart.unasked} \${segment.name} \${instance.encrypted} \${instance.encrypted_key_available}'
 recipes: {}
 `,
     ),
@@ -91,30 +91,47 @@ describe('a case about a crashed guest', () => {
   it.each<[string, Case]>([
     [
       'that says nothing is about a plain instance, asked for, reported three seconds ago and off',
-      says('active off 3 true "" 0 false recover leave leave segment false false'),
+      says('active off 3 true "" 0 false [] recover (instance metadata HA_Enabled) leave leave segment false false'),
     ],
     ['may say what its hypervisor says', { hypervisor: 'silent', ...says('active silent 3') }],
     ['of a stopped instance asks no hypervisor', { instance: { vmState: 'stopped' }, ...says('stopped  3') }],
     ['may say how long ago it was reported', { reportedSecondsAgo: 9, ...says('off 9 true') }],
+    ['may say that it is off', { hypervisor: 'off', ...says('active off 3') }],
+    [
+      'may say that its user acted',
+      { actions: [{ action: 'start', by: 'user', secondsAfter: 5 }], ...says('"start" 0') },
+    ],
+    [
+      "may say that Nova's own stop came after the crash",
+      { actions: [{ action: 'stop', by: 'nova', secondsAfter: 60 }], ...says('"" 0 false [2030-01-01T12:01:00.000Z]') },
+    ],
+    [
+      'may say the rules that hold anyway',
+      { policy: { errorBefore: 'leave', unasked: 'leave' }, ...says(') leave leave') },
+    ],
     ['may leave the history unread', { actionsUnread: true, ...says('3 false ""') }],
     ['may say who acted', { actions: [{ action: 'stop', secondsAfter: -60 }], ...says('3 true "stop" 0') }],
     [
       "may say when Nova's own stop was",
-      { actions: [{ action: 'stop', by: 'nova', secondsAfter: -60 }], ...says('true "" 60 false') },
+      {
+        actions: [{ action: 'stop', by: 'nova', secondsAfter: -60 }],
+        ...says('true "" 60 false [2030-01-01T11:59:00.000Z]'),
+      },
     ],
-    ['may say that a person cancelled it', { cancelledSecondsBefore: 10, ...says('0 true recover') }],
-    [
-      'may say the rules',
-      { policy: { errorBefore: 'evacuate', unasked: 'recover' }, ...says('recover evacuate recover') },
-    ],
-    ['may say one rule alone', { policy: { unasked: 'recover' }, ...says('recover leave recover') }],
+    ['may say that a person cancelled it', { cancelledSecondsBefore: 10, ...says('0 true [] recover') }],
+    ['may say the rules', { policy: { errorBefore: 'evacuate', unasked: 'recover' }, ...says(') evacuate recover') }],
+    ['may say one rule alone', { policy: { unasked: 'recover' }, ...says(') leave recover') }],
     [
       'may say what its owner wrote',
-      { instance: { metadata: { lifeboat: 'leave' } }, ...says('false leave leave leave') },
+      { instance: { metadata: { lifeboat: 'leave' } }, ...says('leave (instance metadata lifeboat) leave leave') },
     ],
     [
       'may say what its aggregate says',
-      { instance: { metadata: {} }, aggregate: { lifeboat: 'stopped' }, ...says(' stopped leave') },
+      {
+        instance: { metadata: {} },
+        aggregate: { lifeboat: 'stopped' },
+        ...says('stopped (aggregate metadata lifeboat) leave'),
+      },
     ],
     ['may say its volumes', { volumes: ['plain'], ...says('segment false false') }],
     [
@@ -131,6 +148,14 @@ describe('a case about a crashed guest', () => {
     ],
   ])('%s', (_what, one) => {
     expect(differences(tellingCrashes(), one)).toEqual([])
+  })
+
+  it('has a plan in the name of its project only if something is done or told', () => {
+    const encrypted = { volumes: ['encrypted'], mayActForProject: true }
+    const told = { instance: { vmState: 'resized' }, expect: { decision: 'leave', recipe: null, asProject: true } }
+    expect(differences(shippedCrashes, { ...encrypted, ...told })).toEqual([])
+    const ignored = { expect: { decision: 'ignore', recipe: null, asProject: false } }
+    expect(differences(tellingCrashes(), { ...encrypted, ...ignored })).toEqual([])
   })
 
   it('that expects a reason of what is waited for differs', () => {

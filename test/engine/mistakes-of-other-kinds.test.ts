@@ -70,6 +70,15 @@ const otherMistakes: [document: string, of: string, instead: string, problems: s
   ],
   [
     'instance-failure',
+    '    steps:\n      - { id: start, do: start, deadline: 5m, retry: *refused }\n',
+    '    steps: start\n',
+    [
+      'recipes.start.steps: must be a list of steps',
+      'recipes.start.steps: must hold one step: after it Lifeboat looks again',
+    ],
+  ],
+  [
+    'instance-failure',
     'first: 1s',
     'first: 1m',
     ['cap must not be shorter than first', 'cap must not be shorter than first'],

@@ -84,10 +84,10 @@ const groups = {
     files('engine', 'compiled document document-parts expectation-parts expectations expressions workflow').concat(
       files('formats', 'duration yaml-path'),
     ),
-    tests('engine', 'mistakes mistakes-of-other-kinds workflow expectations planner').concat(
-      tests('formats', 'duration yaml-source'),
-      loads,
-    ),
+    tests(
+      'engine',
+      'mistakes mistakes-of-other-kinds workflow expectations expectations-of-other-kinds planner',
+    ).concat(tests('formats', 'duration yaml-source'), loads),
   ],
   plans: [files('engine', 'check conditions facts initial-state planner recipes owner-policy'), engine],
 }
