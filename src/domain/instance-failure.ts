@@ -58,7 +58,7 @@ export function crashedInstance({ about, payload }: Said): InstanceId | null {
 /** Upper case and missing dashes are taken as Masakari takes them. */
 function canonical(uuid: string): InstanceId {
   const digits = uuid.toLowerCase().replaceAll('-', '')
-  return digits.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5')
+  return digits.replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 /** The step that gives an owner's stop again which a restart of ours crossed. */

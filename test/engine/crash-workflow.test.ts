@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { defaultRestartRules } from '../../src/domain/instance-failure.ts'
 import type { InstanceAction } from '../../src/domain/instance.ts'
 import { builtInSettings } from '../../src/domain/segment.ts'
-import type { CrashDecision, CrashFacts, CrashRules } from '../../src/engine/crash.ts'
+import type { CrashFacts, CrashRules } from '../../src/engine/crash.ts'
 import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { parseWorkflowOf } from '../../src/engine/workflow.ts'
 import { shippedCrashes } from './shipped.ts'
@@ -49,26 +49,26 @@ const always = (step: 'reboot' | 'start'): string =>
 
 describe('no workflow has a guest restarted', () => {
   const sync = [stop(null)]
-  it.each<[string, 'reboot' | 'start', Partial<CrashFacts>, Partial<CrashDecision> | null]>([
-    ['unless its hypervisor says that it does not run', 'reboot', { live: 'silent' }, null],
-    ['that its hypervisor says runs', 'reboot', { live: 'running' }, null],
-    ['whose hypervisor it may not ask', 'reboot', { live: 'forbidden' }, null],
-    ['while Nova is working on it', 'reboot', shown('active', 'powering-off'), null],
-    ['by a reboot where Nova shows it neither active nor in ERROR', 'reboot', shown('paused'), null],
-    ['by a reboot where Nova shows it stopped', 'reboot', { ...shown('stopped'), live: null, actions: sync }, null],
-    ['without the key of its volume', 'reboot', { encrypted: true }, null],
+  it.each<[string, 'reboot' | 'start', Partial<CrashFacts>]>([
+    ['unless its hypervisor says that it does not run', 'reboot', { live: 'silent' }],
+    ['that its hypervisor says runs', 'reboot', { live: 'running' }],
+    ['whose hypervisor it may not ask', 'reboot', { live: 'forbidden' }],
+    ['while Nova is working on it', 'reboot', shown('active', 'powering-off')],
+    ['by a reboot where Nova shows it neither active nor in ERROR', 'reboot', shown('paused')],
+    ['by a reboot where Nova shows it stopped', 'reboot', { ...shown('stopped'), live: null, actions: sync }],
+    ['without the key of its volume', 'reboot', { encrypted: true }],
     [
       'after a person cancelled the incident of that crash',
       'reboot',
       { cancelled: { openedAt: 0, closedAt: 0, requests: [] } },
-      null,
     ],
-    ['that its owner stopped', 'start', { ...shown('stopped'), actions: [stop('u')] }, null],
-    ['that its owner stopped after Nova had', 'start', { ...shown('stopped'), actions: [stop('u'), ...sync] }, null],
-    ['that someone unknown stopped', 'start', { ...shown('stopped'), actions: [] }, null],
-    ['whose history could not be read', 'start', shown('stopped'), null],
-    ['by a start where Nova shows it active', 'start', { actions: sync }, null],
-    ['by a start while Nova is working on it', 'start', { ...shown('stopped', 'deleting'), actions: sync }, null],
+    ['that its owner stopped', 'start', { ...shown('stopped'), actions: [stop('u')] }],
+    ['that its owner stopped after Nova had', 'start', { ...shown('stopped'), actions: [stop('u'), ...sync] }],
+    ['that its owner stopped before Nova did', 'start', { ...shown('stopped'), actions: [...sync, stop('u')] }],
+    ['that someone unknown stopped', 'start', { ...shown('stopped'), actions: [] }],
+    ['whose history could not be read', 'start', shown('stopped')],
+    ['by a start where Nova shows it active', 'start', { actions: sync }],
+    ['by a start while Nova is working on it', 'start', { ...shown('stopped', 'deleting'), actions: sync }],
   ])('%s', (_what, step, changes) => {
     const decision = own(always(step)).decide(facts(changes), rules)
     expect(decision).toMatchObject({ do: 'leave', rule: 'all', code: 'RESTART_REFUSED' })
@@ -78,7 +78,10 @@ describe('no workflow has a guest restarted', () => {
   it('on another host, or that Nova no longer knows: no rule is asked', () => {
     const { decide } = own(always('reboot'))
     const elsewhere = { instance: instance({ host: 'cmp02' }) }
-    expect(decide(facts(elsewhere), rules)).toMatchObject({ do: 'nothing', code: 'MOVED_BY_OTHERS' })
+    expect(decide(facts(elsewhere), rules)).toEqual({
+      ...{ do: 'nothing', rule: '', status: 'ignored', runs: false, code: 'MOVED_BY_OTHERS' },
+      message: 'Nova shows it on cmp02, not on cmp01, so it did not crash there',
+    })
     const deleted = { instance: instance({ host: 'cmp01', status: 'DELETED' }) }
     expect(decide(facts(deleted), rules)).toMatchObject({ do: 'nothing', code: 'INSTANCE_GONE' })
   })
