@@ -66,7 +66,7 @@ function head(incident: IncidentDetail, maxWidth: number | null): string {
 function todo({ advice, ended, instanceList }: ReviewedIncident): string {
   const title = 'What to do\n'
   if (advice.length === 0)
-    return `${title}${line(ended === null ? 'Nothing: it goes on by itself' : 'Nothing is left to do')}`
+    return `${title}${line(ended === null ? 'Nothing. Lifeboat goes on by itself' : 'Nothing is left to do')}`
   const names = new Map(instanceList.map(({ id, name }) => [id, name]))
   const items = advice.map(({ text, command, instances: ids }, index) => {
     const more = ids.length > namesShown ? ` and ${ids.length - namesShown} more` : ''

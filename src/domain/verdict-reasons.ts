@@ -3,10 +3,10 @@
  * and the names. Released codes do not change: journals, scripts and people's filters have them. Imports nothing, decides nothing.
  */
 export const verdictReasons = {
-  BEATING: { of: ['healthy'], means: 'Its heartbeat is beating' },
+  BEATING: { of: ['healthy'], means: 'Heartbeat normal' },
   BEATING_THOUGH_NOVA_SAYS_DOWN: {
     of: ['healthy'],
-    means: 'Its heartbeat is beating, although Nova says down: the clocks differ, or Nova is slow',
+    means: 'Heartbeat normal, although Nova says down: the clocks differ, or Nova is slow',
   },
   WAITING_AFTER_FREEZE: {
     of: ['healthy', 'unknown', 'suspect'],

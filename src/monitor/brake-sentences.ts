@@ -21,8 +21,8 @@ export function openedSentence(count: ScopeCount, rules: BrakeRules): string {
 
 function numbers({ title, fleet, hosts, cooling, allowed }: ScopeCount): string {
   const down = hosts.length
-  const lately = cooling === 0 ? '' : ` (${cooling} of them recovered, and counted still)`
-  return `${down} of ${fleet} hosts of ${title} ${down === 1 ? 'is' : 'are'} down, ${allowed} may be${lately}`
+  const lately = cooling === 0 ? '' : `; ${cooling} of them recovered, and counted still`
+  return `${down} of ${fleet} hosts of ${title} ${down === 1 ? 'is' : 'are'} down (limit ${allowed}${lately})`
 }
 
 function looksLike({ kind, siteLost, title, sharedDomain }: ScopeCount, rules: BrakeRules): string | null {

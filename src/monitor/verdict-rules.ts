@@ -163,8 +163,8 @@ function beating(facts: HostFacts): Conclusion {
       : say('unknown', 'FIRST_SIGHTING', 'Seen for the first time; waiting for a heartbeat')
   }
   return facts.state === 'down'
-    ? say('healthy', 'BEATING_THOUGH_NOVA_SAYS_DOWN', 'Its heartbeat is beating, although Nova says down')
-    : say('healthy', 'BEATING', 'Its heartbeat is beating')
+    ? say('healthy', 'BEATING_THOUGH_NOVA_SAYS_DOWN', 'Heartbeat normal, although Nova says down')
+    : say('healthy', 'BEATING', 'Heartbeat normal')
 }
 
 /** At or beyond the suspect mark. */

@@ -76,7 +76,7 @@ export function orderReturn(
   if (!store.hasOurFlags(host)) {
     if (monitor.verdict(host) === undefined)
       throw new LifeboatError('NOT_FOUND', `Nova shows no nova-compute on ${host}`)
-    throw new LifeboatError('CONFLICT', `Nothing of ours is set on ${host}: there is nothing to take back`)
+    throw new LifeboatError('CONFLICT', `Lifeboat has not disabled ${host}: there is nothing to take back`)
   }
   if (open !== undefined && !keepOut) {
     const message = `Incident ${open.id} of ${host} is not over: a host returns after its incident (lifeboat incident cancel ${open.id} ends it)`

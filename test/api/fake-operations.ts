@@ -36,7 +36,7 @@ export const aHost: HostStatus = {
   zone: 'nova',
   verdict: 'healthy',
   reason: 'BEATING',
-  message: 'Its heartbeat is beating',
+  message: 'Heartbeat normal',
   status: 'enabled',
   state: 'up',
   forcedDown: false,

@@ -21,7 +21,7 @@ describe('a scope that trips', () => {
           allowed: 2,
           fleet: 10,
           hosts: ['h0', 'h1', 'h2'],
-          message: '3 of 10 hosts of segment s are down, 2 may be',
+          message: '3 of 10 hosts of segment s are down (limit 2)',
         },
       },
     ])
@@ -48,12 +48,12 @@ describe('a scope that trips', () => {
     scene.racks = { h0: ['r1'], h1: ['r1'], h2: ['r2'] }
     scene.open('h0', 'h1', 'h2')
     expect(scene.holds('h0')).toBe(
-      '2 of 2 hosts of rack r1 are down, 1 may be: that looks like a failure of rack r1 itself, its power or its switch',
+      '2 of 2 hosts of rack r1 are down (limit 1): that looks like a failure of rack r1 itself, its power or its switch',
     )
     expect(scene.holds('h2')).toBeNull()
     scene.open('h3')
-    expect(scene.holds('h0')).toMatch(/^4 of 10 hosts of segment s are down, 3 may be; 2 of 2 hosts of rack r1 /)
-    expect(scene.holds('h2')).toBe('4 of 10 hosts of segment s are down, 3 may be')
+    expect(scene.holds('h0')).toMatch(/^4 of 10 hosts of segment s are down \(limit 3\); 2 of 2 hosts of rack r1 /)
+    expect(scene.holds('h2')).toBe('4 of 10 hosts of segment s are down (limit 3)')
   })
 
   it('asks for no domains unless some are configured', () => {
@@ -69,7 +69,7 @@ describe('a scope that trips', () => {
     scene.prove('h1').close('h1', 'done').see('recovering', 'h1')
     scene.clock.advance(86_400_000)
     scene.restart()
-    for (const host of ['h0', 'h2']) expect(scene.holds(host), host).toContain('(1 of them recovered')
+    for (const host of ['h0', 'h2']) expect(scene.holds(host), host).toContain('; 1 of them recovered')
   })
 
   it('that cannot be recorded did not trip, and trips at the next look; what is over holds meanwhile', () => {
@@ -153,7 +153,7 @@ describe('the cool-down', () => {
       scene.clock.advance(599_999)
       if (restarts) scene.restart()
       scene.open('h2')
-      expect(scene.holds('h2')).toContain('3 of 10 hosts of segment s are down, 2 may be (2 of them recovered')
+      expect(scene.holds('h2')).toContain('3 of 10 hosts of segment s are down (limit 2; 2 of them recovered')
       const later = recovered(new Scene(), 'h0', 'h1')
       later.clock.advance(600_000)
       if (restarts) later.restart()

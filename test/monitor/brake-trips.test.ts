@@ -26,7 +26,7 @@ describe('a tripped scope', () => {
     brake.back('s3')
     expect(brake.held('s1')).toEqual(['segment:s'])
     expect(brake.message('segment:s')).toBe(
-      '2 of 10 hosts of segment s are down, 2 may be; more were, and hosts may still be coming back: it opens once nothing has changed for 1 s',
+      '2 of 10 hosts of segment s are down (limit 2); more were, and hosts may still be coming back: it opens once nothing has changed for 1 s',
     )
     brake.now = 10_999
     expect(brake.held('s1')).toEqual(['segment:s'])
@@ -34,7 +34,7 @@ describe('a tripped scope', () => {
     const { released } = brake.look()
     expect(released).toMatchObject([{ scope: 'segment:s', trippedForMs: 10_500, trip: null }])
     expect(released[0]?.message).toBe(
-      '2 of 10 hosts of segment s are down, 2 may be: within the limit, and nothing has changed for 1 s',
+      '2 of 10 hosts of segment s are down (limit 2): within the limit, and nothing has changed for 1 s',
     )
     expect(brake.held('s1')).toEqual([])
   })
@@ -109,7 +109,7 @@ describe('a tripped scope', () => {
     brake.now = 6_000
     const { released } = brake.look()
     expect(released[0]?.message).toBe(
-      '3 of 10 hosts of segment s are down, 2 may be: no recovery waits any more, and nothing has changed for 1 s',
+      '3 of 10 hosts of segment s are down (limit 2): no recovery waits any more, and nothing has changed for 1 s',
     )
   })
 

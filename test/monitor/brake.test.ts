@@ -76,7 +76,7 @@ describe('failure domains', () => {
     brake.down('s3')
     expect(brake.held('s1')).toEqual(['domain:r1'])
     expect(brake.message('domain:r1')).toBe(
-      '3 of 6 hosts of rack r1 are down, 2 may be: that looks like a failure of rack r1 itself, its power or its switch',
+      '3 of 6 hosts of rack r1 are down (limit 2): that looks like a failure of rack r1 itself, its power or its switch',
     )
   })
 
@@ -102,9 +102,9 @@ describe('failure domains', () => {
     const brake = new Brake({ failureDomain: { key: 'rack', ...limits(9, 1) } }).rack('r1', 's1', 's2', 's3')
     brake.down('s1', 's2', 's3')
     expect(brake.message('segment:s')).toBe(
-      '3 of 10 hosts of segment s are down, 2 may be: all of them in rack r1, which looks like a failure of its power or its switch',
+      '3 of 10 hosts of segment s are down (limit 2): all of them in rack r1, which looks like a failure of its power or its switch',
     )
-    expect(brake.down('s4').message('segment:s')).toBe('4 of 10 hosts of segment s are down, 2 may be')
+    expect(brake.down('s4').message('segment:s')).toBe('4 of 10 hosts of segment s are down (limit 2)')
   })
 
   it('are no matter of one dead host: nothing is shared', () => {
@@ -163,7 +163,7 @@ describe('the loss of a site', () => {
   it('is said', () => {
     const brake = new Brake(loose, hosts('s', 's1', 's2', 's3')).down('s1', 's2')
     expect(brake.message('cloud')).toBe(
-      '2 of 3 hosts of the cloud are down, 1 may be: that looks like the loss of the power or the network of the whole site',
+      '2 of 3 hosts of the cloud are down (limit 1): that looks like the loss of the power or the network of the whole site',
     )
   })
 
@@ -178,7 +178,7 @@ describe('the cool-down', () => {
     brake.now = 5_999
     expect(brake.held('s3')).toEqual(['segment:s'])
     expect(brake.message('segment:s')).toBe(
-      '3 of 10 hosts of segment s are down, 2 may be (2 of them recovered, and counted still)',
+      '3 of 10 hosts of segment s are down (limit 2; 2 of them recovered, and counted still)',
     )
     const later = new Brake({ coolDownMs: 1_000 }).recovered('s1', 5_000).recovered('s2', 5_000).down('s3')
     later.now = 6_000
@@ -198,7 +198,7 @@ describe('the cool-down', () => {
   it('is said, and one host alone is said in the singular', () => {
     const brake = new Brake({ coolDownMs: 1_000 }).recovered('s1', 0)
     expect(brake.message('segment:s')).toBe(
-      '1 of 10 hosts of segment s is down, 2 may be (1 of them recovered, and counted still)',
+      '1 of 10 hosts of segment s is down (limit 2; 1 of them recovered, and counted still)',
     )
   })
 

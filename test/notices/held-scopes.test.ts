@@ -11,7 +11,7 @@ const since = '2026-01-01T00:00:00.000Z'
 function group(scope: string, hosts: readonly string[], also: string[] = []): HeldGroup {
   const [kind = 'cloud', name = ''] = scope.split(':')
   const members = hosts.map((host) => ({ host, segment: 'az1', incident: `i-${host}`, since }))
-  const message = `${hosts.length} of 8 hosts are down, 2 may be`
+  const message = `${hosts.length} of 8 hosts are down (limit 2)`
   const title = `rack ${name}`
   return {
     ...{ scope, kind: kind as HeldGroup['kind'], title, message, down: hosts.length, allowed: 2, fleet: 8 },

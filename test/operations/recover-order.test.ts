@@ -56,10 +56,10 @@ it('an incident that is being cancelled takes neither an attestation, an overrid
 })
 
 it('an attestation that the brake holds up says so: the word is kept, and nothing is done on it yet', async () => {
-  const { written, it: asking } = operations({}, '3 of 8 hosts of the cloud are down, 2 may be')
+  const { written, it: asking } = operations({}, '3 of 8 hosts of the cloud are down (limit 2)')
   expect(await asking.recover(order)).toEqual({
     incident: 'i-1',
-    held: '3 of 8 hosts of the cloud are down, 2 may be',
+    held: '3 of 8 hosts of the cloud are down (limit 2)',
   })
   expect(written).toMatchObject([{ kind: 'operator.statement' }])
 })

@@ -84,7 +84,7 @@ describe('a rehearsal on an operator’s own rules', () => {
     )
     expect(ending(lines, 'edge-1 of segment edge loses its power')).toContain('edge-1-running: left (LOCAL_DISK)')
     expect(ending(lines, '3 hosts of one rack lose their power at once')).toMatch(
-      /Held: .*3 of 4 hosts of rack 1 are down, 2 may be[^]*To do: The brake holds cmp03/,
+      /Held: .*3 of 4 hosts of rack 1 are down \(limit 2\)[^]*To do: The brake holds cmp03/,
     )
   })
 

@@ -42,7 +42,7 @@ describe('the brake', () => {
     fleet: 8,
     hosts: ['a', 'b', 'c'],
     trippedSince: '2026-01-02T00:00:00.000Z',
-    message: '3 of 8 hosts of rack r1 are down, 2 may be',
+    message: '3 of 8 hosts of rack r1 are down (limit 2)',
   }
 
   test('each scope is a gauge, zeros are said, and scopes that are gone are not', async () => {
