@@ -100,8 +100,11 @@ function needOf({ ended, held, mode, outcomes, signedOff }: IncidentSummary): 'p
   return (outcomes.left ?? 0) + (outcomes.failed ?? 0) + (outcomes.stuck ?? 0) > 0 ? 'sign-off' : null
 }
 
+/** What Nova shows on the host the pages alone are told: they look while someone reads them. */
+type DocumentField = Exclude<keyof ReviewedIncident, 'onHost'>
+
 /** Every field of the JSON and YAML of `incident show`; the type checker finds a missing one. */
-const documentFields: Record<keyof ReviewedIncident, { type: FieldType; means: string }> = {
+const documentFields: Record<DocumentField, { type: FieldType; means: string }> = {
   id: { type: 'string', means: 'The argument of `incident show`' },
   host: { type: 'string', means: 'The host that failed, or whose process or instance did' },
   process: {
@@ -154,7 +157,7 @@ const documentFields: Record<keyof ReviewedIncident, { type: FieldType; means: s
 export const incidentDocument: Field[] = Object.entries(documentFields).map(([title, it]) => ({ title, ...it }))
 
 /** The columns that carry one field of the document each. */
-const further: [title: string, field: keyof ReviewedIncident][] = [
+const further: [title: string, field: DocumentField][] = [
   ['Process', 'process'],
   ['Crashed', 'crashed'],
   ['Opened By', 'openedBy'],

@@ -4,7 +4,7 @@
  * Times are ISO text of our wall clock. Every act names a person and a reason: both end in the journal (law L10).
  */
 import type { NoticeTest, NoticeTestResult, ReceiverHealth } from './notice.ts'
-import type { BrakeScope, GroupOverride, HeldGroup } from './brake.ts'
+import type { BrakeScope, GroupOverride, HeldGroup, HostCount } from './brake.ts'
 import type { IncidentEnd, IncidentId, Via } from './entry.ts'
 import type { ErrorCode } from './errors.ts'
 import type { FenceAttempt, ProofRecord } from './fencing.ts'
@@ -169,6 +169,11 @@ export interface IncidentSummary extends Pick<
   instances: number
   /** How many instances ended how; `open` are those without an outcome yet. */
   outcomes: Partial<Record<OutcomeKind | 'open', number>>
+  /**
+   * Only in answers of the daemon, of an open incident whose instances Lifeboat has not listed yet: what Nova shows on its host; null: not
+   * counted yet.
+   */
+  onHost?: HostCount | null
   /** Only in lists: who has read it and answers for it; null: nobody yet. */
   signedOff?: { by: string; at: string } | null
 }

@@ -324,6 +324,8 @@ export interface Review {
   instanceHistory(instance: InstanceId): (InstanceLine & { incident: IncidentId; host: HostName; openedAt: string })[]
   /** Where an instance was in all incidents, how long it was down, and where it is now. NOT_FOUND: it was in none. */
   instanceRecord(instance: InstanceId): InstanceHistory
+  /** The incidents with what is on their hosts, as `onHost`. */
+  listed(incidents: readonly IncidentSummary[]): IncidentSummary[]
   /** The groups with what is on their hosts: counted while someone looks, null where Nova has not answered yet. */
   counted(groups: readonly HeldGroup[]): CountedGroup[]
   /** Hosts, incidents and instances by a part of their name, or the beginning of their id. */

@@ -6,6 +6,8 @@ import type { CountedGroup, HeldGroup, HostCount } from '../domain/brake.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import { powerState } from '../domain/instance.ts'
+import type { IncidentSummary } from '../domain/operations.ts'
+import type { IncidentReview } from '../domain/review.ts'
 import type { HostName } from '../domain/service.ts'
 
 /** A dead host's list seldom changes. Shorter asks Nova more often while it has enough to do. */
@@ -80,4 +82,14 @@ export function countedGroup(group: HeldGroup, countOf: (host: HostName) => Host
     running: counts.reduce((sum, { running }) => sum + running, 0),
     uncounted: members.length - counts.length,
   }
+}
+
+/** Of an incident whose instances are not listed yet; others stay as they are. */
+export function withCount<I extends IncidentSummary | IncidentReview>(
+  incident: I,
+  countOf: (host: HostName) => HostCount | null,
+): I {
+  const { ended, process, crashed, instances, host } = incident
+  const unlisted = ended === null && process === null && crashed === null && instances === 0
+  return unlisted ? { ...incident, onHost: countOf(host) } : incident
 }

@@ -2,6 +2,8 @@
  * What reviewers ask of a running daemon, done: the record of an incident, the journal in pages, plans of live hosts, notes and
  * sign-off. Everything comes from the journal; only what stands now (segments, the host's return) from the daemon itself.
  */
+import type { HostCount } from '../domain/brake.ts'
+import type { HostName } from '../domain/service.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { Cloud } from '../domain/cloud.ts'
 import type { Entry, IncidentId } from '../domain/entry.ts'
@@ -31,7 +33,7 @@ import { returnDetail } from './host-views.ts'
 import { adviceFor, type FenceRetry } from './advice.ts'
 import { evidenceSeries } from './evidence-series.ts'
 import { Followers } from './followers.ts'
-import { countedGroup, HostCounts } from './host-counts.ts'
+import { countedGroup, HostCounts, withCount } from './host-counts.ts'
 import { headline, lead } from './headline.ts'
 import { summaryOfLine, type ReviewedJournal } from './incident-listing.ts'
 import { compareIncidents, courseKinds, type Compared } from './incident-comparison.ts'
@@ -85,6 +87,7 @@ export function createReview(parts: ReviewParts): Review {
     },
   })
   const counts = new HostCounts(parts)
+  const countOf = (host: HostName): HostCount | null => counts.of(host)
   const followers = new Followers(journal)
   const proven = new ProvenTimes(journal)
   const readiness = { ...parts, proven }
@@ -95,7 +98,7 @@ export function createReview(parts: ReviewParts): Review {
     verdicts: ({ host, after, limit = defaultLimit }) => verdictLines(journal, { host, after, limit }),
     recoveries: ({ open, host, limit = defaultLimit }) => recoveryLines(parts, proven, { open, host, limit }),
     load: (id) => records.load(id),
-    incident: (id) => reviewOf(records.get(id), parts),
+    incident: (id) => withCount(reviewOf(records.get(id), parts), countOf),
     compare: (first, second) => {
       const compared = (id: IncidentId): Compared => ({
         record: records.get(id),
@@ -106,7 +109,8 @@ export function createReview(parts: ReviewParts): Review {
     instance: (incident, instance) => instanceReview(journal, incident, instance),
     instanceHistory: (instance) => instanceHistory(journal, instance),
     instanceRecord: (instance) => instanceRecord(journal, instance),
-    counted: (groups) => groups.map((group) => countedGroup(group, (host) => counts.of(host))),
+    listed: (incidents) => incidents.map((incident) => withCount(incident, countOf)),
+    counted: (groups) => groups.map((group) => countedGroup(group, countOf)),
     search: (text, limit) => search(parts, text, limit),
     notices: (filter) => noticeListing(parts, filter),
     journal: (query) => journalPage(journal, journal.head(), query),

@@ -20,6 +20,7 @@ export function fakeReview(asked: unknown[][] = [], replace: Partial<Review> = {
     instance: missing('instance'),
     instanceHistory: () => [],
     instanceRecord: missing('instance'),
+    listed: (incidents) => [...incidents],
     counted: () => [],
     search: (text) => {
       asked.push(['search', text])

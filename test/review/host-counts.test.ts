@@ -1,7 +1,8 @@
 /** What is on a host that is held: read while someone looks, and never waited for. */
 import { expect, it } from 'vitest'
 import type { HeldGroup } from '../../src/domain/brake.ts'
-import { countedGroup, HostCounts } from '../../src/review/host-counts.ts'
+import type { IncidentSummary } from '../../src/domain/operations.ts'
+import { countedGroup, HostCounts, withCount } from '../../src/review/host-counts.ts'
 import { VirtualClock } from '../../src/simulator/index.ts'
 import { instance } from '../journal/fixtures.ts'
 
@@ -58,4 +59,14 @@ it('a group adds up those that are known, and says how many are not', () => {
     ...{ instances: 10, running: 8, uncounted: 1 },
     members: [{ count }, { count }, { count: null }],
   })
+})
+it.each([
+  ['an open incident without instances', {}, { instances: 5 }],
+  ['one whose instances are listed', { instances: 3 }, undefined],
+  ['one that is over', { ended: { outcome: 'done', message: '', at: '' } }, undefined],
+  ['one whose host lives', { process: 'nova-compute' }, undefined],
+])('%s says what is on its host, where nothing else does', (_what, own, onHost) => {
+  const incident = { host: 'c1', ended: null, process: null, crashed: null, instances: 0, ...own } as IncidentSummary
+  const counted = withCount(incident, () => ({ instances: 5, running: 4, projects: 2, at: '' }))
+  expect(counted.onHost).toEqual(onHost === undefined ? undefined : expect.objectContaining(onHost))
 })

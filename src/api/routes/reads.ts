@@ -102,7 +102,7 @@ function incidentReads(server: RestServer, { operations, review, clock, observer
     read('incidents', 'Incidents, the newest first', z.array(answers.incidentSummary), {
       querystring: requests.incidentQuery,
     }),
-    ({ query }) => operations.incidents(omitUndefined(query)),
+    ({ query }) => review.listed(operations.incidents(omitUndefined(query))),
   )
   server.get(
     '/v1/incidents/:id',

@@ -1,7 +1,7 @@
 /** Answers about the daemon, hosts and segments. */
 import { z } from 'zod'
 import { tenureStates, type TenureState, type TenureView } from '../../domain/tenure.ts'
-import type { BrakeScope, CountedGroup, GroupOverride, HeldHost, HostCount } from '../../domain/brake.ts'
+import type { BrakeScope, CountedGroup, GroupOverride, HeldHost } from '../../domain/brake.ts'
 import { returnStates, type OurFlags, type Leftover, type ReturnRules } from '../../domain/host-return.ts'
 import type {
   ConfigurationState,
@@ -19,7 +19,18 @@ import { roles, type Caller, type SegmentStatus, type Welcome } from '../../doma
 import type { Segment } from '../../domain/segment.ts'
 import { verdictKinds, type VerdictKind } from '../../domain/verdict.ts'
 import { incidentSummary } from './incidents.ts'
-import { count, counts, mode, namesOf, probeReading, order, time, verdictKind, verdictReason } from './shared.ts'
+import {
+  count,
+  counts,
+  hostCount,
+  mode,
+  namesOf,
+  probeReading,
+  order,
+  time,
+  verdictKind,
+  verdictReason,
+} from './shared.ts'
 
 const byVerdict = counts(Object.keys(verdictKinds) as VerdictKind[])
 
@@ -166,12 +177,6 @@ const heldHost: z.ZodType<HeldHost> = z.object({
   segment: z.string(),
   incident: z.string(),
   since: time,
-})
-const hostCount: z.ZodType<HostCount> = z.object({
-  instances: count,
-  running: count,
-  projects: count,
-  at: time.describe('When Nova showed it'),
 })
 
 export const heldGroups: z.ZodType<CountedGroup[]> = z.array(

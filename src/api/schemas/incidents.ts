@@ -7,7 +7,18 @@ import type { RevokedProof, WatchedInstances } from '../../domain/incident.ts'
 import type { IncidentDetail, IncidentSummary, InstanceSummary } from '../../domain/operations.ts'
 import { outcomes, type Outcome, type OutcomeKind } from '../../domain/outcome.ts'
 import { stepKinds } from '../../domain/plan.ts'
-import { codeAndMessage, count, counts, mode, namesOf, stepStatus, time, verdict, waitsUntil } from './shared.ts'
+import {
+  codeAndMessage,
+  count,
+  counts,
+  hostCount,
+  mode,
+  namesOf,
+  stepStatus,
+  time,
+  verdict,
+  waitsUntil,
+} from './shared.ts'
 
 export const outcomeKind = namesOf(outcomes)
 export const decision = z.enum(['recover', 'leave', 'hold'])
@@ -33,6 +44,10 @@ const summaryShape = {
     .describe('null: it is open'),
   instances: count,
   outcomes: counts(['open', ...(Object.keys(outcomes) as OutcomeKind[])]),
+  onHost: hostCount
+    .nullable()
+    .exactOptional()
+    .describe('While Lifeboat has not listed its instances: what Nova shows on the host; null: not counted yet'),
 }
 export const incidentSummary: z.ZodType<IncidentSummary> = z
   .object({

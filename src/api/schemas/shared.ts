@@ -1,5 +1,6 @@
 /** Pieces that several answers share. Answers may grow: readers must take no offence at fields that they do not know. */
 import { z } from 'zod'
+import type { HostCount } from '../../domain/brake.ts'
 import { errorCodes, type ErrorCode, type ErrorRecord } from '../../domain/errors.ts'
 import { scopeKinds, orderKinds, type Order, type PlannedOrder } from '../../domain/order.ts'
 import { stepStatuses, type StepStatus } from '../../domain/step-states.ts'
@@ -113,3 +114,10 @@ export const plannedOrder: z.ZodType<PlannedOrder> = z
     until: z.string().nullable(),
   })
   .meta({ id: 'PlannedOrder', description: 'A maintenance for a later time' })
+
+export const hostCount: z.ZodType<HostCount> = z.object({
+  instances: count,
+  running: count,
+  projects: count,
+  at: time.describe('When Nova showed it'),
+})
