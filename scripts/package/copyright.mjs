@@ -1,4 +1,6 @@
 // Debian's copyright file: ours, and every module of others that is inside, with its holders and the text of its licence.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { licenceOf, modulesBeside, modulesOfPages, modulesOfProgram } from './modules.mjs'
 
 /** Debian's names for what npm calls it. A module under a licence that is not here stops the build: a person must read it. */
@@ -18,6 +20,9 @@ The above copyright notice and this permission notice shall be included in all c
 
 THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`
 
+/** Licences of what was copied into the sources of the pages. */
+const icons = ['src/web/parts/lucide.LICENSE.txt']
+
 /** Machine-readable (DEP 5). Throws for a module whose licence is not known here. */
 export function copyrightText(project) {
   const texts = new Texts()
@@ -27,10 +32,16 @@ export function copyrightText(project) {
   })
   const whole = [
     { folder: 'bundle', what: 'The program', modules: modulesOfProgram(project) },
-    { folder: 'web', what: 'The pages', modules: modulesOfPages(project) },
+    { folder: 'web', what: 'The pages', modules: modulesOfPages(project), drawn: icons },
   ]
-  for (const { folder, what, modules } of whole) {
-    const inside = modules.map((path) => termsOf(project, path, texts))
+  for (const { folder, what, modules, drawn = [] } of whole) {
+    const inside = [
+      ...modules.map((path) => termsOf(project, path, texts)),
+      ...drawn.map((file) => ({
+        ...termsOfText(readFileSync(join(project, file), 'utf8'), texts),
+        title: 'icons of Lucide',
+      })),
+    ]
     if (inside.length === 0) continue
     stanzas.push(
       stanza(
@@ -65,6 +76,11 @@ function termsOf(project, path, texts) {
     label: texts.label(debian, text ?? plainMit),
     title: `${name} ${version}`,
   }
+}
+
+/** Of what was copied from a project under the ISC licence. */
+function termsOfText(text, texts) {
+  return { holders: holders(text), label: texts.label('ISC', text) }
 }
 
 function stanza(files, owners, label, comment) {

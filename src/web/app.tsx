@@ -219,7 +219,7 @@ function isHere(to: string, path: string): boolean {
   )
 }
 
-const linkWords = { live: 'live', joining: 'connecting', lost: 'not live: reconnecting' } as const
+const linkWords = { live: 'live', joining: 'connecting', lost: 'disconnected, retrying' } as const
 
 function LiveMark() {
   const state = useLink()

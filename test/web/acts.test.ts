@@ -268,5 +268,8 @@ it('anyone who is not logged in sees the login, and afterwards the page they wan
   expect(stranger.url()).toBe(`${stage.url}/hosts/cmp05`)
   await stranger.getByRole('button', { name: 'Log out' }).click()
   await stranger.waitForSelector('.login')
+  // The next time the password alone is asked for.
+  const known = ['User', 'Password'].map((label) => stranger.getByLabel(label, { exact: true }).inputValue())
+  expect(await Promise.all(known)).toEqual(['otto', ''])
   expect((await stranger.request.get(`${stage.url}/v1/status`)).status()).toBe(401)
 })

@@ -75,6 +75,23 @@ it('is read before the answers, and seen beside them at a desk', async () => {
   const [todo, answers] = await Promise.all(['.todo', '.answers'].map((one) => page.locator(one).boundingBox()))
   expect([todo!.x > answers!.x, Math.abs(todo!.y - answers!.y) < 60]).toEqual([true, true])
 })
+it('in the list, what needs a person comes first, however old it is, with what is on its host', async () => {
+  await page.goto(`${stage.url}/incidents`)
+  const rows = page.locator('.list tbody tr')
+  await expect.poll(() => rows.first().innerText()).toMatch(/held: \w+[^]*1 instance, 1 running, 1 project/)
+  const tones = await rows.locator('.state .tag').evaluateAll((tags) => tags.map(({ className }) => className))
+  expect(tones).toEqual(['tag urgent', 'tag urgent', 'tag urgent', 'tag bad'])
+})
+it('the title of the tab says how many wait for a person', async () => {
+  await page.goto(stage.url)
+  await expect.poll(() => page.title()).toBe('(3!) Overview · Lifeboat')
+})
+it('what is tried again and again is one line of the timeline, with how often', async () => {
+  await open('cmp02')
+  await expect
+    .poll(() => textOf(page, '.timeline'))
+    .toMatch(/Fencing by bmc, failed: bmc could not fence cmp02: [^#]* \(\d+ times, the last at /)
+})
 it('what someone writes stays when another person acts meanwhile', async () => {
   await open('cmp04')
   await first().click()

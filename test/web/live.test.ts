@@ -43,7 +43,7 @@ it('after a restart of the daemon the stream goes on where it was, and nothing i
   const before = stage.journal.head().seq
   await stage.stop()
   await page.waitForSelector('.live-mark.lost')
-  expect(await textOf(page, '.live-mark')).toMatch(/not live/)
+  expect(await textOf(page, '.live-mark')).toMatch(/disconnected/)
   expect(await page.locator('.window-table').count()).toBe(1)
   const asked: string[] = []
   page.on('request', (request) => {

@@ -76,6 +76,16 @@ it('says when nothing is in force, and when the calendar opens next', async () =
   expect(complaints).toEqual([])
 })
 
+it('on the overview a segment with nothing to say is one line', async () => {
+  await page.goto(stage.url)
+  const segment = page.locator('details.segment')
+  await expect.poll(() => segment.locator('summary').innerText()).toMatch(/simulated\s+3 hosts healthy/)
+  expect(await segment.getByRole('link').first().isVisible()).toBe(false)
+  await segment.locator('summary').click()
+  expect(await segment.getByRole('link').first().isVisible()).toBe(true)
+  await open()
+})
+
 describe('to plan maintenance', () => {
   it('asks of what, from when and until when, and says the times in both zones', async () => {
     await plan().click()
@@ -98,6 +108,28 @@ describe('to plan maintenance', () => {
       },
     ])
     await expect.poll(() => section('planned')).toMatch(/segment simulated .*power works otto Withdraw/)
+  })
+
+  it('takes the times in UTC from people who think in it', async () => {
+    await plan().click()
+    const from = inMs(24 * hour)
+    await dialog().getByRole('button', { name: 'UTC' }).click()
+    await dialog().getByLabel('Begins').fill(from.slice(0, 16))
+    await dialog().getByRole('button', { name: '2 h' }).click()
+    expect(await dialog().getByLabel('Ends').inputValue()).toBe(inMs(26 * hour).slice(0, 16))
+    await dialog().getByRole('button', { name: 'Europe/Berlin' }).click()
+    expect(await dialog().getByLabel('Begins').inputValue()).toBe(await inField(from))
+    await page.keyboard.press('Escape')
+    await dialog().waitFor({ state: 'detached' })
+  })
+
+  it('is seen on the page of a host that it is about, beside the next opening of its calendar', async () => {
+    await page.goto(`${stage.url}/hosts/cmp03`)
+    await expect
+      .poll(() => textOf(page, 'main'))
+      .toMatch(/Planned maintenance: host cmp03 .*calendar kernel-updates, from/)
+    expect(await textOf(page, 'main')).toMatch(/Planned maintenance: segment simulated power works — otto, from .* to /)
+    await open()
   })
 
   it('keeps the length when the beginning moves', async () => {

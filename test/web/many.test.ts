@@ -78,7 +78,7 @@ it('the table says how many rows there are, and holds those near the screen', as
 
 it.each([1280, 390])('every row is as high as the next, %i wide: the window counts with it', async (width) => {
   await page.setViewportSize({ width, height: 860 })
-  const height = width === 390 ? 118 : 60
+  const height = width === 390 ? 118 : 46
   for (const row of [0, 60, 1_900]) {
     await page.evaluate((below) => {
       const table = document.querySelector('.window-table tbody')
@@ -95,7 +95,7 @@ it('scrolling from the first row to the last makes each row once, in less time t
   let most = 0
   const { msPerStep, made } = await cost(60, async () => {
     for (let step = 0; step < 60; step++) {
-      await page.mouse.wheel(0, 2_000)
+      await page.mouse.wheel(0, 1_500)
       await frames()
       most = Math.max(most, await nodes())
     }
@@ -109,7 +109,9 @@ it('scrolling from the first row to the last makes each row once, in less time t
   )
   await page.evaluate(() => document.querySelector('#timeline')?.scrollIntoView({ block: 'end' }))
   await expect
-    .poll(() => page.locator('.window-table tbody tr:not(.gap)').last().getAttribute('aria-rowindex'))
+    .poll(() => page.locator('.window-table tbody tr:not(.gap)').last().getAttribute('aria-rowindex'), {
+      timeout: 10_000,
+    })
     .toBe(String(instances + 1))
 })
 

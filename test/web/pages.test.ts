@@ -73,7 +73,7 @@ describe('the page of an incident answers alone', () => {
     expect(answers).toMatch(/What died cmp01 of segment simulated, host-down at (?:\w+ \w+ )?\d\d:\d\d:\d\d/)
     expect(answers).toMatch(/How we know .*silent for .*network found it dead/)
     expect(answers).toMatch(
-      /Was it fenced . ?proven dead by bmc at (?:\w+ \w+ )?\d\d:\d\d:\d\d: its power was read back as off/,
+      /Was it fenced proven dead by bmc at (?:\w+ \w+ )?\d\d:\d\d:\d\d: its power was read back as off/,
     )
     expect(answers).toMatch(
       /What came back \d+ of 17 instances, from (?:\w+ \w+ )?\d\d:\d\d:\d\d to (?:\w+ \w+ )?\d\d:\d\d:\d\d/,
@@ -132,7 +132,7 @@ describe('the page of an incident answers alone', () => {
     expect(await now('vault')).toMatch(/recovered on cmp0\d\s+active/)
     expect(await now('batch-nightly')).toMatch(/recovered on cmp0\d\s+stopped/)
     // One that was paused was not "to run": what it was and what it is to be are two things.
-    expect(await now('build-paused')).toMatch(/^build-paused\s[^]*\spaused\s+to end stopped\s/)
+    expect(await now('build-paused')).toMatch(/^build-paused\s[^]*\spaused\s+target: stopped\s/)
   })
 
   it('plots of heartbeats and probe readings, each with a table that says the same', async () => {

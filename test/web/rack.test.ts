@@ -51,6 +51,17 @@ it.each(['light', 'dark'] as const)(
     await page.setViewportSize({ width: 1280, height: 860 })
   },
 )
+it('a host in maintenance is marked, and its segment is not folded', async () => {
+  await stage.daemon.operations.startMaintenance({
+    ...{ by: 'ann', reason: 'memory', scope: { kind: 'host', name: 'cmp09' }, until: null },
+  })
+  await page.reload()
+  const tile = page.locator('.tile.ordered')
+  await expect.poll(() => tile.allInnerTexts()).toEqual([expect.stringMatching(/cmp09/)])
+  expect(await tile.locator('.icon.wrench').count()).toBe(1)
+  expect(await page.locator('details.segment').count()).toBe(0)
+  await stage.daemon.operations.endMaintenance({ by: 'ann', reason: 'done', scope: { kind: 'host', name: 'cmp09' } })
+})
 it('a reader sees why the act is not theirs', async () => {
   const reader = await stage.page('reader')
   await reader.goto(`${stage.url}/`)

@@ -2,6 +2,7 @@
 import { useCallback } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
 import { returnStates } from '../../domain/host-return.ts'
+import type { MaintenanceView } from '../../domain/maintenance-view.ts'
 import type { HostDetail } from '../../domain/operations.ts'
 import type { VerdictLine } from '../../domain/review.ts'
 import { verdictKinds, verdictWord } from '../../domain/verdict.ts'
@@ -13,7 +14,7 @@ import { Fact, Facts } from '../parts/facts.tsx'
 import { keepOut, letBack, stateDead } from '../parts/host-acts.tsx'
 import { beginMaintenance, endOrder } from '../parts/maintenance-acts.tsx'
 import { IncidentTable } from '../parts/incident-table.tsx'
-import { OrderNotice, orderKey } from '../parts/order-notice.tsx'
+import { comingFor, OrderNotice, orderKey, PlannedNotice, type ComingOrder } from '../parts/order-notice.tsx'
 import { PageHead, Section, useTitle } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { Tag, Time } from '../parts/text.tsx'
@@ -25,12 +26,14 @@ export function HostPage({ host }: { host: string }) {
   useTitle(host)
   const detail = useResource<HostDetail>(paths.host(host))
   const verdicts = useResource<VerdictLine[]>(paths.verdicts(host))
+  const maintenance = useResource<MaintenanceView>(paths.maintenance)
   const reload = useCallback(
     (withinMs?: number) => {
       detail.reload(withinMs)
       verdicts.reload(withinMs)
+      maintenance.reload(withinMs)
     },
-    [detail.reload, verdicts.reload],
+    [detail.reload, verdicts.reload, maintenance.reload],
   )
   useEvery(5_000, detail.reload)
   useEntries(
@@ -46,7 +49,11 @@ export function HostPage({ host }: { host: string }) {
       {(value) => (
         <>
           <Head host={value} />
-          <Orders host={value} onDone={() => reload(0)} />
+          <Orders
+            host={value}
+            coming={maintenance.value === null ? [] : comingFor(maintenance.value, host, value.segment)}
+            onDone={() => reload(0)}
+          />
           <div class="two even">
             <Section id="evidence" title="Evidence">
               <div class="panel stack">
@@ -95,11 +102,20 @@ function Head({ host }: { host: HostDetail }) {
   )
 }
 
-function Orders({ host, onDone }: { host: HostDetail; onDone: () => void }) {
+interface OrdersProps {
+  host: HostDetail
+  coming: readonly ComingOrder[]
+  onDone: () => void
+}
+
+function Orders({ host, coming, onDone }: OrdersProps) {
   return (
     <>
       {host.standingOrders.map((order) => (
         <OrderNotice key={orderKey(order)} order={order} />
+      ))}
+      {coming.map((order) => (
+        <PlannedNotice key={`${order.from} ${order.by}`} {...order} />
       ))}
       <div class="acts">
         <a class="button" href={link.plan(host.host)}>
@@ -215,7 +231,7 @@ function Return({ host }: { host: HostDetail }) {
   if (back === null || mark === null)
     return (
       <p class="under">
-        Nothing of ours is set on it. After a failure it returns{' '}
+        Lifeboat has not disabled this host. After a failure it returns{' '}
         {returnRules.mode === 'automatic' ? 'by itself' : 'when a person confirms'}, healthy for{' '}
         {span(returnRules.healthyMs)}.
       </p>

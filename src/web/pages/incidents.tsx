@@ -1,4 +1,4 @@
-/** All incidents on record, newest first, with filters that are part of the address. */
+/** All incidents on record, those that need a person first, then the newest, with filters that are part of the address. */
 import { useCallback } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
 import type { IncidentSummary } from '../../domain/operations.ts'
@@ -83,7 +83,9 @@ export function IncidentsPage() {
           if (value.length === 0 && asked[state] === undefined)
             return <Empty>No incidents: no host has died yet.</Empty>
           if (shown.length === 0) return <Empty>No incident matches.</Empty>
-          return <IncidentTable incidents={shown} caption="Incidents, newest first" />
+          return (
+            <IncidentTable incidents={shown} caption="Incidents: those that need a person first, then the newest" />
+          )
         }}
       </Loaded>
     </>

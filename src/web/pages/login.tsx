@@ -1,4 +1,4 @@
-/** The login: a Keystone user, or a token that someone has already. Neither is kept by the pages. */
+/** The login: a Keystone user, or a token that someone has already. The pages keep neither password nor token. */
 import { useState } from 'preact/hooks'
 import type { Caller } from '../../domain/review.ts'
 import { post, type ApiFailure } from '../api/client.ts'
@@ -8,6 +8,7 @@ import { useTitle } from '../parts/page.tsx'
 export function LoginPage({ onLogin }: { onLogin: () => void }) {
   useTitle('Log in')
   const [by, setBy] = useState<'password' | 'token'>('password')
+  const [known] = useState(remembered)
   const [sending, setSending] = useState(false)
   const [failure, setFailure] = useState<ApiFailure | null>(null)
   const send = (event: SubmitEvent): void => {
@@ -15,7 +16,10 @@ export function LoginPage({ onLogin }: { onLogin: () => void }) {
     const form = event.currentTarget as HTMLFormElement
     setSending(true)
     post<Caller>(paths.session, bodyOf(by, new FormData(form))).then(
-      () => onLogin(),
+      () => {
+        if (by === 'password') remember(form)
+        onLogin()
+      },
       (thrown: unknown) => {
         setSending(false)
         setFailure(thrown as ApiFailure)
@@ -37,12 +41,18 @@ export function LoginPage({ onLogin }: { onLogin: () => void }) {
       <form onSubmit={send} key={by}>
         {by === 'password' ? (
           <>
-            <Field name="user" label="User" complete="username" />
+            <Field name="user" label="User" complete="username" value={known.user} />
             <Field name="password" label="Password" complete="current-password" type="password" />
-            <Field name="project" label="Project" optional hint="Where your role is. Empty: Lifeboat’s own project." />
+            <Field
+              name="project"
+              label="Project"
+              value={known.project}
+              optional
+              hint="Where your role is. Empty: Lifeboat’s own project."
+            />
             <div class="pair">
-              <Field name="userDomain" label="User domain" value="Default" />
-              <Field name="projectDomain" label="Project domain" value="Default" />
+              <Field name="userDomain" label="User domain" value={known.userDomain ?? 'Default'} />
+              <Field name="projectDomain" label="Project domain" value={known.projectDomain ?? 'Default'} />
             </div>
           </>
         ) : (
@@ -62,12 +72,36 @@ export function LoginPage({ onLogin }: { onLogin: () => void }) {
   )
 }
 
+/** Who logged in here last: at night nobody types five fields gladly. Never a secret. */
+const rememberedFields = ['user', 'project', 'userDomain', 'projectDomain'] as const
+const storedAs = 'lifeboat-login'
+
+type Remembered = Partial<Record<(typeof rememberedFields)[number], string>>
+
+function remember(form: HTMLFormElement): void {
+  const given = new FormData(form)
+  const kept = rememberedFields.map((name) => [name, given.get(name)])
+  try {
+    localStorage.setItem(storedAs, JSON.stringify(Object.fromEntries(kept)))
+  } catch {
+    // A browser that keeps nothing asks again.
+  }
+}
+
+function remembered(): Remembered {
+  try {
+    return JSON.parse(localStorage.getItem(storedAs) ?? '{}') as Remembered
+  } catch {
+    return {}
+  }
+}
+
 interface FieldProps {
   name: string
   label: string
   type?: 'text' | 'password'
   complete?: string
-  value?: string
+  value?: string | undefined
   hint?: string
   optional?: boolean
 }

@@ -33,7 +33,6 @@ const incidentsRead = 100
 const unsettledNamed = 3
 
 export function OverviewPage() {
-  useTitle('Overview')
   const status = useResource<DaemonStatus>(paths.status)
   const hosts = useResource<HostStatus[]>(paths.hosts)
   const incidents = useResource<IncidentSummary[]>(paths.incidents({ limit: String(incidentsRead) }))
@@ -62,6 +61,7 @@ export function OverviewPage() {
   // What a group says is said once.
   const open = list.filter(({ id, ended }) => ended === null && !grouped.has(id))
   const over = list.filter(({ ended }) => ended !== null).slice(0, recentShown)
+  useTitle(status.value === null ? 'Overview' : `${urgentMark(status.value)}Overview`)
   return (
     <>
       <Loaded of={status}>
@@ -132,6 +132,11 @@ function Standing({ status, groups, unsettled, onDone }: StandingProps) {
       <Unsettled named={unsettled ?? []} count={status.incidents.unsettled.incidents} />
     </>
   )
+}
+
+/** (5!) before the title of the tab: so many wait for a person. */
+function urgentMark({ incidents }: DaemonStatus): string {
+  return incidents.held > 0 ? `(${incidents.held}!) ` : ''
 }
 
 /** The one sentence that says whether someone must get up. All is well only when everything is known and nothing is left. */
@@ -252,7 +257,7 @@ function Holds({ status, groups }: { status: DaemonStatus; groups: readonly Coun
           <dt>Brake</dt>
           <dd>
             {tripped.length === 0 ? (
-              <Tag tone="good">open</Tag>
+              <Tag tone="good">not tripped</Tag>
             ) : (
               <Tag tone="bad">{counted(tripped.length, 'scope')} held</Tag>
             )}{' '}

@@ -243,9 +243,7 @@ const columns: Column<InstancePlan>[] = [
     cell: ({ name, instanceId }) => (
       <>
         <span class="primary-text">{name}</span>
-        <span class="under">
-          <Copy text={instanceId} what="id" />
-        </span>
+        <Copy text={instanceId} what={`id of ${name}`} shown="" />
       </>
     ),
   },
@@ -256,7 +254,7 @@ const columns: Column<InstancePlan>[] = [
       <>
         <span class="primary-text">{initialStateText(original)}</span>
         <span class="under" title={original.wantedBecause}>
-          {original.flagged ? 'sources differ' : original.wantedBecause}
+          {original.flagged ? 'Nova’s records disagree' : original.wantedBecause}
         </span>
       </>
     ),
@@ -268,7 +266,7 @@ const columns: Column<InstancePlan>[] = [
       <>
         <Tag tone={tones[decision]}>{decision}</Tag>
         <span class="under">
-          {[expected === null ? null : `to end ${expected}`, recipe === null ? null : `by ${recipe}`]
+          {[expected === null ? null : `target: ${expected}`, recipe === null ? null : `by ${recipe}`]
             .filter((part) => part !== null)
             .join(', ')}
         </span>

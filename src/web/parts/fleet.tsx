@@ -1,11 +1,16 @@
-/** Hosts as tiles by segment. A host that is not healthy has a name and a word; the healthy are small, and there may be thousands. */
+/**
+ * Hosts as tiles by segment. A host that is not healthy has a name and a word; the healthy are small, and there may be thousands. A segment
+ * with nothing to say is one line.
+ */
 import { useMemo } from 'preact/hooks'
 import type { HostStatus } from '../../domain/operations.ts'
+import type { Order } from '../../domain/order.ts'
 import { verdictKinds, verdictWord } from '../../domain/verdict.ts'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
 import { span } from '../../domain/text/span.ts'
 import { shortHost, verdictOrder, verdictTone } from '../words/tone.ts'
+import { Icon } from './icons.tsx'
 import { Empty } from './states.tsx'
 import { Tag } from './text.tsx'
 
@@ -44,6 +49,17 @@ function SegmentTiles({ segment, hosts }: { segment: string; hosts: readonly Hos
   const healthy = hosts.filter(({ verdict }) => verdict === 'healthy')
   const others = hosts.filter(({ verdict }) => verdict !== 'healthy')
   const small = healthy.length > namedTiles
+  const ordered = hosts.some((host) => orderOf(host) !== null)
+  if (others.length === 0 && !ordered)
+    return (
+      <details class="segment" aria-label={`Segment ${segment}`}>
+        <summary>
+          <h3>{segment}</h3>
+          <Tag tone="good">{counted(hosts.length, 'host')} healthy</Tag>
+        </summary>
+        <HealthyTiles segment={segment} hosts={healthy} small={small} />
+      </details>
+    )
   return (
     <section class="segment" aria-label={`Segment ${segment}`}>
       <header>
@@ -51,13 +67,19 @@ function SegmentTiles({ segment, hosts }: { segment: string; hosts: readonly Hos
         <span class="note">
           {counted(hosts.length, 'host')}, {healthy.length} healthy
         </span>
+        <SegmentOrders hosts={hosts} />
       </header>
       {others.length > 0 && (
         <ul class="tiles others">
           {others.map((host) => (
             <li key={host.host}>
-              <a class={`tile ${verdictTone[host.verdict]}`} href={tileLink(host)} title={host.message}>
+              <a
+                class={`tile ${verdictTone[host.verdict]} ${orderOf(host) === null ? '' : 'ordered'}`}
+                href={tileLink(host)}
+                title={host.message}
+              >
                 <span class="tile-name">{shortHost(host.host)}</span>
+                <OrderIcon host={host} />
                 <Tag tone={verdictTone[host.verdict]} title={verdictKinds[host.verdict]}>
                   {verdictWord({ kind: host.verdict, reason: host.reason })}
                 </Tag>
@@ -67,22 +89,63 @@ function SegmentTiles({ segment, hosts }: { segment: string; hosts: readonly Hos
           ))}
         </ul>
       )}
-      {healthy.length > 0 && (
-        <ul class={`tiles healthy ${small ? 'small' : ''}`} aria-label={`Healthy hosts of ${segment}`}>
-          {healthy.map(({ host, missedBeats }) => (
-            <li key={host}>
-              <a
-                class="tile good"
-                href={link.host(host)}
-                title={`${host}: healthy, ${missedBeats.toFixed(1)} beats missed`}
-              >
-                {small ? <span class="visually-hidden">{host}</span> : shortHost(host)}
-              </a>
-            </li>
-          ))}
-        </ul>
-      )}
+      {healthy.length > 0 && <HealthyTiles segment={segment} hosts={healthy} small={small} />}
     </section>
+  )
+}
+
+/** @param props.small too many for names */
+function HealthyTiles({ segment, hosts, small }: { segment: string; hosts: readonly HostStatus[]; small: boolean }) {
+  return (
+    <ul class={`tiles healthy ${small ? 'small' : ''}`} aria-label={`Healthy hosts of ${segment}`}>
+      {hosts
+        .map((host) => ({ ...host, order: orderOf(host) }))
+        .map(({ host, missedBeats, order }) => (
+          <li key={host}>
+            <a
+              class={`tile ${order === null ? 'good' : 'plain ordered'}`}
+              href={link.host(host)}
+              title={`${host}: healthy, ${missedBeats.toFixed(1)} beats missed${order === null ? '' : `; ${orderWords[order.kind]}: ${order.reason}`}`}
+            >
+              {small ? <span class="visually-hidden">{host}</span> : shortHost(host)}
+              {order !== null && !small && <Icon name={orderIcons[order.kind]} />}
+              {order !== null && <span class="visually-hidden">, {orderWords[order.kind]}</span>}
+            </a>
+          </li>
+        ))}
+    </ul>
+  )
+}
+
+/** Of the host or its segment; one of the whole cloud stands above all. */
+function orderOf({ standingOrders }: HostStatus): Order | null {
+  return standingOrders.find(({ scope }) => scope.kind !== 'cloud') ?? null
+}
+
+function OrderIcon({ host }: { host: HostStatus }) {
+  const order = orderOf(host)
+  return order === null ? null : <Icon name={orderIcons[order.kind]} />
+}
+
+const orderIcons = { pause: 'pause', maintenance: 'wrench' } as const
+const orderWords = { pause: 'paused', maintenance: 'in maintenance' } as const
+
+/** What was ordered of the whole segment. */
+function SegmentOrders({ hosts }: { hosts: readonly HostStatus[] }) {
+  const orders = new Map(
+    hosts.flatMap(({ standingOrders }) =>
+      standingOrders.flatMap((order) => (order.scope.kind === 'segment' ? [[order.kind, order] as const] : [])),
+    ),
+  )
+  return (
+    <>
+      {[...orders.values()].map(({ kind, reason }) => (
+        <span key={kind} class="tag plain" title={reason}>
+          <Icon name={orderIcons[kind]} kind="mark" />
+          {orderWords[kind]}
+        </span>
+      ))}
+    </>
   )
 }
 

@@ -1,9 +1,10 @@
 /** Incidents as a list: on the overview, on their own page, on a host's. */
+import { useMemo } from 'preact/hooks'
 import type { IncidentSummary } from '../../domain/operations.ts'
 import { link } from '../router.ts'
-import { counted, number } from '../words/count.ts'
+import { counted, number, onHostText } from '../words/count.ts'
 import { span } from '../../domain/text/span.ts'
-import { outcomeOrder, outcomeTone, standing } from '../words/tone.ts'
+import { byUrgency, outcomeOrder, outcomeTone, standing } from '../words/tone.ts'
 import { isUnsettled } from '../words/unsettled.ts'
 import { useScreenfulFirst } from './page.tsx'
 import { Share } from './share.tsx'
@@ -12,7 +13,8 @@ import { Ago, Tag, Time } from './text.tsx'
 const columns = ['Host', 'State', 'Instances', 'Opened', 'Took', 'Segment']
 
 export function IncidentTable({ incidents, caption }: { incidents: readonly IncidentSummary[]; caption: string }) {
-  const shown = useScreenfulFirst(incidents)
+  const sorted = useMemo(() => byUrgency(incidents), [incidents])
+  const shown = useScreenfulFirst(sorted)
   return (
     <table class="list" role="table">
       <caption class="visually-hidden">{caption}</caption>
@@ -51,7 +53,11 @@ function Row({ incident }: { incident: IncidentSummary }) {
       <td role="cell" class="state">
         <Tag tone={tone}>{text}</Tag>
         {mode === 'observe' && ended === null && <span class="faint"> observe mode</span>}
-        {why !== null && <span class="under">{why}</span>}
+        {why !== null && (
+          <span class="under" title={why}>
+            {why}
+          </span>
+        )}
         {signedOff !== undefined && signedOff !== null && <span class="under">signed off by {signedOff.by}</span>}
         {isUnsettled(incident) && <span class="under">not signed off</span>}
       </td>
@@ -77,9 +83,10 @@ function endedBecause(ended: IncidentSummary['ended']): string | null {
   return ended === null || ended.outcome === 'done' ? null : ended.message
 }
 
-function Outcomes({ incident: { process, instances, outcomes, mode, ended } }: { incident: IncidentSummary }) {
+function Outcomes({ incident }: { incident: IncidentSummary }) {
+  const { process, instances, outcomes, mode, ended, onHost } = incident
   if (process !== null) return <span class="faint">left alone</span>
-  if (instances === 0) return <span class="faint">{ended === null ? 'not listed yet' : 'none'}</span>
+  if (instances === 0) return <span class={onHost ? '' : 'faint'}>{ended === null ? onHostText(onHost) : 'none'}</span>
   if (mode === 'observe') return <>{counted(instances, 'instance')} decided</>
   if (ended === null)
     return (

@@ -1,4 +1,5 @@
 /** A button that opens a short list of links. Chosen, left or Escape: it closes. */
+import { Icon } from './icons.tsx'
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 
@@ -19,7 +20,7 @@ export function Menu({ title, children }: { title: string; children: ComponentCh
   return (
     <details class="menu" ref={menu} onFocusOut={onLeave} onKeyDown={onKey}>
       <summary class="button">
-        {title} <span aria-hidden="true">▾</span>
+        {title} <Icon name="down" />
       </summary>
       <div class="menu-items" onClick={close}>
         {children}

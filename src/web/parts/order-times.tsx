@@ -1,7 +1,7 @@
-/** When an order begins and ends: real times, in the browser's zone, with the same in UTC beside what is picked. */
+/** When an order begins and ends: real times, in the browser's zone or in UTC, with the other beside what is picked. */
 import { useId, useState } from 'preact/hooks'
 import { wallMs } from '../browser-clock.ts'
-import { utcTime, zoneName } from '../words/time.ts'
+import { dayAndTime, utcTime, zoneName } from '../words/time.ts'
 
 /** `end`: it begins at once. `both`: at once, or when a person says. */
 export type TimesAsked = 'end' | 'both'
@@ -29,30 +29,41 @@ export function usualTimes(): OrderTimes {
 
 export function OrderTimesFields({ asked, onChange }: { asked: TimesAsked; onChange: (times: OrderTimes) => void }) {
   const [from, setFrom] = useState('')
-  const [until, setUntil] = useState(() => localInput(wallMs() + usualMs))
+  const [zone, setZone] = useState<Zone>('local')
+  const [until, setUntil] = useState(() => inputOf(wallMs() + usualMs, zone))
   /** What a person planned; a later beginning takes the end with it. Null: without an end. */
   const [lengthMs, setLengthMs] = useState<number | null>(usualMs)
-  const startOf = (begins: string): number => (begins === '' ? wallMs() : Date.parse(begins))
+  const startOf = (begins: string): number => (begins === '' ? wallMs() : Date.parse(isoOf(begins, zone)))
   const tell = (begins: string, ends: string): void => {
     setFrom(begins)
     setUntil(ends)
-    onChange({ ...(begins !== '' && { from: isoOf(begins) }), until: ends === '' ? null : isoOf(ends) })
+    onChange({ ...(begins !== '' && { from: isoOf(begins, zone) }), until: ends === '' ? null : isoOf(ends, zone) })
   }
   const last = (ms: number | null, begins = from): void => {
     setLengthMs(ms)
-    tell(begins, ms === null ? '' : localInput(startOf(begins) + ms))
+    tell(begins, ms === null ? '' : inputOf(startOf(begins) + ms, zone))
   }
   const end = (ends: string): void => {
-    setLengthMs(ends === '' ? null : Date.parse(ends) - Date.parse(localInput(startOf(from))))
+    const start = Date.parse(isoOf(inputOf(startOf(from), zone), zone))
+    setLengthMs(ends === '' ? null : Date.parse(isoOf(ends, zone)) - start)
     tell(from, ends)
+  }
+  /** The same moments, in the words of the other zone. */
+  const speak = (next: Zone): void => {
+    const said = (text: string): string => (text === '' ? '' : inputOf(Date.parse(isoOf(text, zone)), next))
+    setZone(next)
+    setFrom(said(from))
+    setUntil(said(until))
   }
   return (
     <>
+      <ZoneChoice zone={zone} onPick={speak} />
       {asked === 'both' && (
         <TimeField
           label="Begins"
           value={from}
-          least={localInput(wallMs())}
+          zone={zone}
+          least={inputOf(wallMs(), zone)}
           empty="Empty: at once."
           onPick={(begins) => last(lengthMs, begins)}
         />
@@ -60,7 +71,8 @@ export function OrderTimesFields({ asked, onChange }: { asked: TimesAsked; onCha
       <TimeField
         label="Ends"
         value={until}
-        least={localInput(startOf(from))}
+        zone={zone}
+        least={inputOf(startOf(from), zone)}
         empty="Empty: when someone ends it."
         onPick={end}
       />
@@ -78,16 +90,34 @@ export function OrderTimesFields({ asked, onChange }: { asked: TimesAsked; onCha
   )
 }
 
+type Zone = 'local' | 'utc'
+
+/** The cloud's logs and other people are often in UTC. */
+function ZoneChoice({ zone, onPick }: { zone: Zone; onPick: (zone: Zone) => void }) {
+  const local = zoneName(new Date(wallMs()).toISOString())
+  if (/^(UTC|Etc\/UTC)/.test(local)) return <p class="hint">Times are in UTC.</p>
+  return (
+    <div class="choice" role="group" aria-label="Times in">
+      {(['local', 'utc'] as const).map((one) => (
+        <button key={one} type="button" aria-pressed={zone === one} onClick={() => onPick(one)}>
+          {one === 'local' ? local : 'UTC'}
+        </button>
+      ))}
+    </div>
+  )
+}
+
 interface TimeFieldProps {
   label: string
   value: string
+  zone: Zone
   least: string
   /** What an empty field means. */
   empty: string
   onPick: (value: string) => void
 }
 
-function TimeField({ label, value, least, empty, onPick }: TimeFieldProps) {
+function TimeField({ label, value, zone, least, empty, onPick }: TimeFieldProps) {
   const id = useId()
   return (
     <div class="field">
@@ -101,18 +131,24 @@ function TimeField({ label, value, least, empty, onPick }: TimeFieldProps) {
         onInput={(event) => onPick(event.currentTarget.value)}
       />
       <p id={`${id}-hint`} class="hint">
-        {value === '' ? empty : `${zoneName(isoOf(value))}; ${utcTime(isoOf(value))}`}
+        {value === '' ? empty : otherZone(isoOf(value, zone), zone)}
       </p>
     </div>
   )
 }
 
-/** 2026-11-23T02:00, in the browser's zone, as such a field has it. */
-function localInput(ms: number): string {
+/** What is picked, as people in the other zone say it. */
+function otherZone(iso: string, zone: Zone): string {
+  return zone === 'utc' ? `UTC; ${dayAndTime(iso)} ${zoneName(iso)}` : `${zoneName(iso)}; ${utcTime(iso)}`
+}
+
+/** 2026-11-23T02:00, as such a field has it. */
+function inputOf(ms: number, zone: Zone): string {
   const at = new Date(ms)
+  if (zone === 'utc') return at.toISOString().slice(0, 16)
   return new Date(ms - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
-function isoOf(local: string): string {
-  return new Date(local).toISOString()
+function isoOf(text: string, zone: Zone): string {
+  return new Date(zone === 'utc' ? `${text}Z` : text).toISOString()
 }

@@ -5,6 +5,7 @@ import { after, wallMs } from '../browser-clock.ts'
 import { ago, localTime, utcTime } from '../words/time.ts'
 import type { Tone } from '../words/tone.ts'
 import { announce } from './announce.tsx'
+import { Icon, type IconName } from './icons.tsx'
 import { useNow } from './ticker.ts'
 
 /** Local time, UTC in the title. */
@@ -33,7 +34,14 @@ export function Ago({ at }: { at: string }) {
   )
 }
 
-const marks: Record<Tone, string> = { good: '✓', bad: '✕', wait: '!', plain: '·', live: '›' }
+const marks: Record<Tone, IconName> = {
+  good: 'check',
+  urgent: 'person',
+  bad: 'cross',
+  wait: 'alert',
+  plain: 'dot',
+  live: 'right',
+}
 
 /** A word with its colour, and a mark for those who do not see colours. */
 export function Tag({
@@ -47,9 +55,7 @@ export function Tag({
 }) {
   return (
     <span class={`tag ${tone}`} title={title}>
-      <span class="mark" aria-hidden="true">
-        {marks[tone]}
-      </span>
+      <Icon name={marks[tone]} kind="mark" />
       {children}
     </span>
   )
@@ -57,11 +63,7 @@ export function Tag({
 
 type Copying = 'idle' | 'done' | 'failed'
 const copyWords = { idle: null, done: 'Copied', failed: 'Not copied: select it' } as const
-const copyIcons: Record<Copying, string> = {
-  idle: 'M5.5 5.5h7v8h-7zM3.5 10.5v-8h7',
-  done: 'M3 8.5l3.2 3L13 4.5',
-  failed: 'M4 4l8 8M12 4l-8 8',
-}
+const copyIcons: Record<Copying, IconName> = { idle: 'copy', done: 'check', failed: 'cross' }
 
 /** How long it says what came of it. Shorter is missed; a failure stays for as long as reading takes. */
 const copyShownMs = { done: 1_500, failed: 6_000 } as const
@@ -80,9 +82,7 @@ export function Copy({ text, what, shown }: { text: string; what: string; shown?
     <button type="button" class="copy" title={copyWords[state] ?? `Copy ${what}: ${text}`} onClick={copy}>
       <span class="copied-text">{shown ?? text}</span>
       <span class="visually-hidden">, copy {what}</span>
-      <svg class={`copy-icon ${state}`} viewBox="0 0 16 16" aria-hidden="true">
-        <path d={copyIcons[state]} />
-      </svg>
+      <Icon name={copyIcons[state]} kind={`copy-icon ${state}`} />
       {state === 'failed' && <span class="not-copied">{copyWords.failed}</span>}
     </button>
   )

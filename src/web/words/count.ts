@@ -1,4 +1,5 @@
 /** Numbers in sentences. */
+import type { HostCount } from '../../domain/brake.ts'
 
 const grouped = new Intl.NumberFormat('en-GB')
 
@@ -18,4 +19,12 @@ export function matches(text: string, wanted: string): boolean {
     .toLowerCase()
     .split(/\s+/)
     .every((word) => text.includes(word))
+}
+
+/** What is on a host whose instances Lifeboat has not listed yet: 34 instances, 30 running, 3 projects. */
+export function onHostText(count: HostCount | null | undefined): string {
+  if (count === undefined) return 'not listed yet'
+  if (count === null) return 'counting…'
+  const { instances, running, projects } = count
+  return `${counted(instances, 'instance')}, ${number(running)} running, ${counted(projects, 'project')}`
 }

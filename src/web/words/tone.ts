@@ -1,10 +1,12 @@
 /** Which colour a word of the domain has. Colour never stands alone: the word is always beside it. */
+import { holdsForAPerson } from '../../domain/incident-phases.ts'
 import type { HostName } from '../../domain/service.ts'
 import type { IncidentSummary } from '../../domain/operations.ts'
 import type { OutcomeKind } from '../../domain/outcome.ts'
 import type { ProbeReading, VerdictKind } from '../../domain/verdict.ts'
 
-export type Tone = 'good' | 'bad' | 'wait' | 'plain' | 'live'
+/** Urgent: a person must act now. */
+export type Tone = 'good' | 'urgent' | 'bad' | 'wait' | 'plain' | 'live'
 
 export const verdictTone: Record<VerdictKind, Tone> = {
   unknown: 'plain',
@@ -56,14 +58,23 @@ export function standing(
   tone: Tone
 } {
   const { ended, held, phase, outcomes, mode, crashed } = incident
-  if (ended === null)
-    return held === null ? { text: phase, tone: 'live' } : { text: `held: ${held.code}`, tone: 'wait' }
+  if (ended === null && held === null) return { text: phase, tone: 'live' }
+  if (ended === null) return { text: `held: ${held?.code}`, tone: holdsForAPerson.has(held?.code) ? 'urgent' : 'wait' }
   if (ended.outcome === 'observed' || mode === 'observe') return { text: 'observed', tone: 'plain' }
   if (ended.outcome !== 'done') return { text: ended.outcome, tone: 'plain' }
   if ((outcomes.failed ?? 0) + (outcomes.stuck ?? 0) > 0)
     return { text: crashed === null ? 'done, not all back' : 'done, not back', tone: 'bad' }
   if ((outcomes.left ?? 0) > 0) return { text: crashed === null ? 'done, some left' : 'done, left', tone: 'wait' }
   return { text: 'done', tone: 'good' }
+}
+
+const urgency: readonly Tone[] = ['urgent', 'wait', 'live']
+
+/** What needs a person first, then what waits, what runs, and what is over; each in the order in which it came. */
+export function byUrgency<I extends Parameters<typeof standing>[0]>(incidents: readonly I[]): I[] {
+  const place = (incident: I): number =>
+    incident.ended === null ? urgency.indexOf(standing(incident).tone) : urgency.length
+  return incidents.toSorted((a, b) => place(a) - place(b))
 }
 
 /** cmp01 of cmp01.rack7.example.org: what fits on a tile. */

@@ -8,7 +8,7 @@ import { Share } from '../../parts/share.tsx'
 import { Ago, Tag, Time } from '../../parts/text.tsx'
 import { useNow } from '../../parts/ticker.ts'
 import { link } from '../../router.ts'
-import { counted, number } from '../../words/count.ts'
+import { counted, number, onHostText } from '../../words/count.ts'
 import { between, span } from '../../../domain/text/span.ts'
 import { dayAndTime, zoneName } from '../../words/time.ts'
 import { Answer, Seen } from './answer.tsx'
@@ -109,7 +109,7 @@ function fenced({ proof, voided, statement, fencing, held, ended, mode }: Incide
 }
 
 function cameBack(review: IncidentReview) {
-  const { host, lines, outcomes, phase, ended, mode, proof, verdict, openedAt, watched } = review
+  const { host, lines, outcomes, phase, ended, mode, proof, verdict, openedAt, watched, onHost } = review
   const total = lines.length
   if (watched !== null && total === 0) return watched.message
   if (total === 0 && ended !== null)
@@ -117,9 +117,9 @@ function cameBack(review: IncidentReview) {
   if (total === 0)
     return (
       <>
-        Nothing yet. {incidentPhases[phase].means}
+        {onHostText(onHost)}; none is back yet. {incidentPhases[phase].means}
         <span class="under">
-          Its instances and what would happen to each: <a href={link.plan(host)}>the plan as of now</a>
+          What would happen to each: <a href={link.plan(host)}>the plan as of now</a>
         </span>
       </>
     )

@@ -87,7 +87,7 @@ function Inside({ instance, review }: { instance: InstanceReview; review: Incide
         </Fact>
         <Fact name="Brought back">
           {plan.recipe === null ? 'not at all' : `by recipe ${plan.recipe}`}
-          {plan.expected !== null && `, to end ${plan.expected}`}
+          {plan.expected !== null && `, target: ${plan.expected}`}
           {instance.landing !== null && `, ${landingText(instance.landing) ?? ''}`}
           {plan.asProject !== null && `, on behalf of its project`}
           {plan.exclusive !== null && <span class="under">one at a time within its server group</span>}

@@ -1,4 +1,5 @@
 /** Every instance of the incident: grouped by how it ended and why, found by name, sorted, and one click from its steps. */
+import { Icon } from '../../parts/icons.tsx'
 import { useMemo, useState } from 'preact/hooks'
 import type { IncidentReview, InstanceLine } from '../../../domain/review.ts'
 import { Copy, Tag } from '../../parts/text.tsx'
@@ -7,7 +8,7 @@ import { Empty } from '../../parts/states.tsx'
 import { usePrinting } from '../../parts/printing.ts'
 import { WindowTable, type Column, type Sorting } from '../../parts/window-table.tsx'
 import { go, link, usePlace, withQuery } from '../../router.ts'
-import { counted, matches, number } from '../../words/count.ts'
+import { counted, matches, number, onHostText } from '../../words/count.ts'
 import { endOf, endOrder, ends, groupsOf, isFine, type End, type Group } from './ends.ts'
 import { UnderWay } from './under-way.tsx'
 import { DownFor } from '../../parts/down-for.tsx'
@@ -119,7 +120,7 @@ export function Instances({ review }: { review: IncidentReview }) {
       )}
       {foldable && (
         <button type="button" class="quiet fold" aria-expanded={unfolded} onClick={() => unfold(!unfolded)}>
-          {unfolded ? '▾' : '▸'} {number(back)} recovered
+          <Icon name={unfolded ? 'down' : 'right'} /> {number(back)} recovered
         </button>
       )}
     </>
@@ -131,13 +132,15 @@ function sortingOf(text: string | null): Sorting {
   return { key, down: text?.startsWith('-') === true }
 }
 
-function noInstances({ ended, phase, watched }: IncidentReview): string {
+function noInstances({ ended, phase, watched, onHost }: IncidentReview): string {
   if (watched !== null) return `${watched.message}.`
   if (ended?.outcome === 'returned')
     return 'The host came back before Lifeboat listed its instances. Check in Nova whether they run.'
   if (ended !== null) return 'No instance was on this host.'
   const early = phase === 'confirming' || phase === 'fencing' || phase === 'isolating' || phase === 'surveying'
-  return early ? 'Not listed yet: Lifeboat deals with the host first.' : 'Lifeboat found no instance on this host.'
+  return early
+    ? `On the host: ${onHostText(onHost)}. Lifeboat lists them once it is proven dead.`
+    : 'Lifeboat found no instance on this host.'
 }
 
 interface GroupsProps {
@@ -237,9 +240,7 @@ function columnsOf(incident: string, mode: IncidentReview['mode']): Column<Insta
           <a href={link.instance(incident, line.id)} class="primary-text">
             {line.name}
           </a>
-          <span class="under">
-            <Copy text={line.id} what="id" />
-          </span>
+          <Copy text={line.id} what={`id of ${line.name}`} shown="" />
         </>
       ),
     },
@@ -254,10 +255,10 @@ function columnsOf(incident: string, mode: IncidentReview['mode']): Column<Insta
           <span class="under">
             {line.flagged ? (
               <Tag tone="wait" title="Nova, its history and earlier readings disagree">
-                sources differ
+                records disagree
               </Tag>
             ) : line.decision === 'recover' ? (
-              line.expected !== null && `to end ${line.expected}`
+              line.expected !== null && `target: ${line.expected}`
             ) : (
               decisionWords[line.decision]
             )}

@@ -2,6 +2,7 @@
  * The recovery as a picture: one time axis, and a lane for each instance that is brought back. Each lane says the same in words, for
  * those who do not see it.
  */
+import { Icon } from '../../parts/icons.tsx'
 import { Component } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { StepKind } from '../../../domain/plan.ts'
@@ -44,7 +45,7 @@ export function Lanes({ review }: { review: IncidentReview }) {
       </ol>
       {folded.lines.size > 0 && (
         <button type="button" class="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? '▾' : '▸'} {folded.text}
+          <Icon name={all ? 'down' : 'right'} /> {folded.text}
         </button>
       )}
       <ul class="legend">

@@ -1,7 +1,9 @@
 /** THE page: one incident, from which alone someone can say what happened, what did not come back and why, and what to do. */
+import { useCallback } from 'preact/hooks'
 import { failureOf } from '../../../domain/incident.ts'
 import type { IncidentReview } from '../../../domain/review.ts'
 import { standingSentence, type Standing } from '../../../domain/text/standing-sentence.ts'
+import { useEvery } from '../../api/resource.ts'
 import { Section, useLater, useTitle } from '../../parts/page.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { Copy, Tag } from '../../parts/text.tsx'
@@ -21,8 +23,18 @@ import { Timeline } from './timeline.tsx'
 import { Todo } from './todo.tsx'
 import { Toolbar } from './toolbar.tsx'
 
+/** Between looks at a count that Nova has not answered yet. */
+const countMs = 3_000
+
 export function IncidentPage({ id }: { id: string }) {
   const resource = useIncident(id)
+  // The host's instances are counted while someone looks, and no entry says when that is done.
+  const counting = resource.value?.onHost === null
+  const { reload } = resource
+  useEvery(
+    countMs,
+    useCallback(() => counting && reload(0), [counting, reload]),
+  )
   useTitle(resource.value === null ? `Incident ${id}` : titleOf(resource.value))
   return <Loaded of={resource}>{(review) => <Shown review={review} reload={() => resource.reload(0)} />}</Loaded>
 }
@@ -107,7 +119,11 @@ function Parts({ review, later }: { review: IncidentReview; later: boolean }) {
         </Section>
       )}
       {failure !== 'process' && (
-        <Section id="instances" title="Instances" note={counted(review.lines.length, 'instance')}>
+        <Section
+          id="instances"
+          title="Instances"
+          note={review.lines.length === 0 ? '' : counted(review.lines.length, 'instance')}
+        >
           <Instances review={review} />
         </Section>
       )}

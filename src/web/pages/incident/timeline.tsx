@@ -35,8 +35,16 @@ export function Timeline({ review }: { review: IncidentReview }) {
   )
 }
 
+type ToldEvent = TimelineEvent & {
+  /** So many instances that came back. */
+  count?: number
+  /** It happened so often, the last time then. */
+  times?: number
+  lastAt?: string
+}
+
 interface EventListProps {
-  events: readonly (TimelineEvent & { count?: number })[]
+  events: readonly ToldEvent[]
   began: string
   names: ReadonlyMap<string, string>
   incident: string
@@ -66,16 +74,8 @@ export function EventList({ events, began, names, incident }: EventListProps) {
 
 const toneWord = { good: 'good', bad: 'trouble', wait: 'waits', plain: null } as const
 
-function Told({
-  event,
-  names,
-  incident,
-}: {
-  event: TimelineEvent
-  names: ReadonlyMap<string, string>
-  incident: string
-}) {
-  const { text, instance, tone, actor, requestId } = event
+function Told({ event, names, incident }: { event: ToldEvent; names: ReadonlyMap<string, string>; incident: string }) {
+  const { text, instance, tone, actor, requestId, times, lastAt } = event
   const told = instance === null ? text : text.replace(`${instance}: `, '')
   // It stands behind the words, where it can be copied.
   const words = requestId === null ? told : told.replace(`, ${requestId}`, '')
@@ -85,6 +85,12 @@ function Told({
       {instance !== null && <a href={link.instance(incident, instance)}>{names.get(instance) ?? instance}</a>}
       {instance !== null && ' '}
       <Stamped text={words} />
+      {times !== undefined && lastAt !== undefined && (
+        <span class="faint">
+          {' '}
+          ({times} times, the last at <Time at={lastAt} />)
+        </span>
+      )}
       {actor !== 'daemon' && (
         <>
           {' '}
@@ -97,12 +103,39 @@ function Told({
   )
 }
 
-/** Instances that came back one after another are one line: what did not come back must not drown in what did. */
-function shortened(events: readonly TimelineEvent[]): (TimelineEvent & { count?: number })[] {
-  const told: (TimelineEvent & { count?: number })[] = []
+/** What is tried again: the same trouble each time is one line, with how often. */
+const tried: ReadonlySet<string> = new Set(['fence.attempt', 'step.failed', 'step.waiting'])
+
+/** The same but for numbers and times. */
+function likeness({ kind, instance, text }: TimelineEvent): string {
+  return `${kind} ${instance} ${text.replace(/\d+/g, '#')}`
+}
+
+/** Tries and their failures, as long as nothing else happens in between. */
+function folded(events: readonly TimelineEvent[]): ToldEvent[] {
+  const told: ToldEvent[] = []
+  let run = new Map<string, ToldEvent>()
   for (const event of events) {
+    if (!tried.has(event.kind)) run = new Map()
+    const like = likeness(event)
+    const same = run.get(like)
+    if (same !== undefined) {
+      same.times = (same.times ?? 1) + 1
+      same.lastAt = event.at
+      continue
+    }
+    const fresh: ToldEvent = { ...event }
+    if (tried.has(event.kind)) run.set(like, fresh)
+    told.push(fresh)
+  }
+  return told
+}
+
+/** Instances that came back one after another are one line: what did not come back must not drown in what did. */
+function shortened(events: readonly TimelineEvent[]): ToldEvent[] {
+  const told: ToldEvent[] = []
+  for (const event of folded(events.filter((one) => !isMechanics(one)))) {
     const last = told.at(-1)
-    if (isMechanics(event)) continue
     if (!cameBack(event)) {
       told.push(event)
     } else if (last?.count !== undefined) {

@@ -25,7 +25,7 @@ export function Todo({ review, onDone }: { review: IncidentReview; onDone: () =>
       <h2 id="todo">What to do</h2>
       {first === undefined ? (
         <p class="nothing-to-do">
-          {review.ended === null ? 'Nothing: it goes on by itself.' : 'Nothing is left to do.'}
+          {review.ended === null ? 'Nothing. Lifeboat goes on by itself.' : 'Nothing is left to do.'}
         </p>
       ) : (
         <ol>
