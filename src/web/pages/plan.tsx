@@ -64,9 +64,17 @@ export function PlanPage({ host }: { host: string }) {
       <PageHead title={title}>
         <span class="head-facts">
           <a href={link.host(host)}>the host now</a>
-          {subject.failure !== 'host' && <a href={link.plan(host)}>if the host died</a>}
+          {subject.failure !== 'host' && (
+            <>
+              {' · '}
+              <a href={link.plan(host)}>if the host died</a>
+            </>
+          )}
           {subject.failure !== 'process' && (
-            <a href={link.plan(host, { failure: 'process' })}>if nova-compute failed</a>
+            <>
+              {' · '}
+              <a href={link.plan(host, { failure: 'process' })}>if nova-compute failed</a>
+            </>
           )}
         </span>
         <span class="push">
