@@ -79,7 +79,7 @@ it('in the list, what needs a person comes first, however old it is, with what i
   await page.goto(`${stage.url}/incidents`)
   const rows = page.locator('.list tbody tr')
   await expect.poll(() => rows.first().innerText()).toMatch(/held: \w+[^]*1 instance, 1 running, 1 project/)
-  const tones = await rows.locator('.state .tag').evaluateAll((tags) => tags.map(({ className }) => className))
+  const tones = await rows.locator('.state .tag').evaluateAll((tags) => tags.map((tag) => tag.getAttribute('class')))
   expect(tones).toEqual(['tag urgent', 'tag urgent', 'tag urgent', 'tag bad'])
 })
 it('the title of the tab says how many wait for a person', async () => {
