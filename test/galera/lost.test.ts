@@ -1,43 +1,23 @@
 /** A database that loses what it confirmed, and one that is gone for good: real nodes, and the copies of two daemons. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sleep } from '../../src/domain/clock.ts'
 import { openJournal } from '../../src/journal/journal.ts'
 import { identityOf } from '../../src/journal/shared/identity.ts'
 import { moveOutOfLostStore } from '../../src/journal/shared/move.ts'
 import { StoreTrouble } from '../../src/journal/shared/store.ts'
 import { systemClock as clock } from '../../src/system/system-clock.ts'
-import { Machine } from './machine.ts'
+import { Machines, type Machine } from './machine.ts'
 import { Stage } from './stage.ts'
 
 const stage = new Stage()
 const { cluster } = stage
-const running: Machine[] = []
-let directory = ''
-beforeAll(() => cluster.start(), 120_000)
-beforeEach(async () => {
-  await cluster.tables()
-  directory = mkdtempSync(join(tmpdir(), 'lifeboat-lost-'))
-})
-afterEach(async () => {
-  for (const machine of running.splice(0)) machine.dies()
-  await stage.closeStores()
-  rmSync(directory, { recursive: true, force: true })
-})
-afterAll(() => cluster.stop())
-
-function started(name: string): Machine {
-  const machine = new Machine(name, stage.store(1), directory)
-  running.push(machine)
-  return machine
-}
+const machines = new Machines(stage)
 
 async function twoDaemons(): Promise<[Machine, Machine]> {
-  const one = started('ctl1')
+  const one = machines.start('ctl1')
   await expect.poll(() => one.state).toBe('active')
-  const two = started('ctl2')
+  const two = machines.start('ctl2')
   await expect.poll(() => two.state).toBe('standby')
   return [one, two]
 }
@@ -77,7 +57,7 @@ describe('nodes that write their log once a second and crash together', () => {
 })
 
 it('an active daemon that is alone and records nothing puts back within two seconds what the database lost', async () => {
-  const one = started('ctl1')
+  const one = machines.start('ctl1')
   await expect.poll(() => one.state).toBe('active')
   for (let n = 0; n < 5; n++) await one.acts()
   await cluster.sql(1, 'DELETE FROM entries WHERE seq > 2')
@@ -93,7 +73,7 @@ describe('a database that is gone for good', () => {
     one.dies()
     two.dies()
     for (const number of [1, 2]) cluster.signal(number, 'SIGKILL')
-    const path = join(directory, 'ctl2.db')
+    const path = join(machines.directory, 'ctl2.db')
     const leave = async (): Promise<number> => {
       const copy = openJournal(path, { clock })
       const parts = { store: stage.store(1), copy, clock, cloud: 'blue', by: 'ann', reason: 'the site burnt down' }

@@ -1,11 +1,15 @@
 /** A daemon's part in a shared journal on real nodes, on connections of its own. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { openJournal, type JournalWriter } from '../../src/journal/journal.ts'
 import { identityOf } from '../../src/journal/shared/identity.ts'
 import { sharedJournal, type SharedJournal } from '../../src/journal/shared/journal.ts'
 import type { SharedStore } from '../../src/journal/shared/store.ts'
 import { Life } from '../../src/rehearsal/life.ts'
 import { systemClock as clock } from '../../src/system/system-clock.ts'
+import type { Stage } from './stage.ts'
 
 export class Machine {
   readonly name: string
@@ -57,5 +61,34 @@ export class Machine {
     this.#life.end()
     void this.#store.close()
     this.shared.journal.close()
+  }
+}
+
+/** What starts machines on the nodes of a stage, for the tests of one file: each begins with empty tables, and no machine outlives it. */
+export class Machines {
+  /** Of the copies of one test. */
+  directory = ''
+  readonly #stage: Stage
+  readonly #running: Machine[] = []
+
+  constructor(stage: Stage) {
+    this.#stage = stage
+    beforeAll(() => stage.cluster.start(), 120_000)
+    beforeEach(async () => {
+      await stage.cluster.tables()
+      this.directory = mkdtempSync(join(tmpdir(), 'lifeboat-machines-'))
+    })
+    afterEach(async () => {
+      for (const machine of this.#running.splice(0)) machine.dies()
+      await stage.closeStores()
+      rmSync(this.directory, { recursive: true, force: true })
+    })
+    afterAll(() => stage.cluster.stop())
+  }
+
+  start(name: string): Machine {
+    const machine = new Machine(name, this.#stage.store(1), this.directory)
+    this.#running.push(machine)
+    return machine
   }
 }

@@ -1,40 +1,19 @@
 /** How long no daemon acts when the active daemon dies while database nodes fail: three daemons on three real nodes, each with its own connections. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sleep } from '../../src/domain/clock.ts'
 import { systemClock as clock } from '../../src/system/system-clock.ts'
-import { Machine } from './machine.ts'
+import { Machines, type Machine } from './machine.ts'
 import { Stage } from './stage.ts'
 
 const stage = new Stage()
 const { cluster } = stage
-const running: Machine[] = []
-let directory = ''
-beforeAll(() => cluster.start(), 120_000)
-beforeEach(async () => {
-  await cluster.tables()
-  directory = mkdtempSync(join(tmpdir(), 'lifeboat-take-over-'))
-})
-afterEach(async () => {
-  for (const machine of running.splice(0)) machine.dies()
-  await stage.closeStores()
-  rmSync(directory, { recursive: true, force: true })
-})
-afterAll(() => cluster.stop())
-
-function started(name: string): Machine {
-  const machine = new Machine(name, stage.store(1), directory)
-  running.push(machine)
-  return machine
-}
+const machines = new Machines(stage)
 
 /** The first is active and acts, the others stand by. */
 async function threeDaemons(): Promise<[Machine, Machine, Machine]> {
-  const one = started('ctl1')
+  const one = machines.start('ctl1')
   await expect.poll(() => one.state).toBe('active')
-  const [two, three] = [started('ctl2'), started('ctl3')]
+  const [two, three] = [machines.start('ctl2'), machines.start('ctl3')]
   for (const machine of [two, three]) await expect.poll(() => machine.state).toBe('standby')
   await one.acts()
   await sleep(clock, 3_000)

@@ -65,6 +65,12 @@ describe('a guest whose QEMU is killed', () => {
     console.log(
       `instance failure: ${JSON.stringify({ reportedAfterMs: reportedAt - killedAt, runsAfterReportMs: ranAt - reportedAt })}`,
     )
+    // The request that has it run again, asked for within ten seconds of the report: Nova alone notices after 15.
+    const asked = stage.daemon
+      .entries()
+      .flatMap((entry) => (entry.kind === 'step.issued' && entry.instance === id.killed ? [entry] : []))
+    expect(asked).toMatchObject([{ data: { requestId: expect.stringMatching(/^req-/) as string } }])
+    expect(Date.parse(asked[0]?.at ?? '') - reportedAt).toBeLessThan(10_000)
     await pauseMs(Math.max(0, untilNovaHasStoppedItMs - (Date.now() - killedAt)))
     expect(await powerHistory('killed')).toEqual(['reboot by a user'])
     expect(await runs('killed')).toBe(true)

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { nova, type CloudUnderTest } from '../contract/cloud-under-test.ts'
 
 const run = promisify(execFile)
-const command = fileURLToPath(new URL('../lab/lab', import.meta.url))
+export const labCommand = fileURLToPath(new URL('../lab/lab', import.meta.url))
 
 export const labComputeUrl = 'http://127.0.0.1:18774/v2.1'
 export const labIdentityUrl = 'http://127.0.0.1:15000/v3'
@@ -18,7 +18,7 @@ export async function lab(...words: string[]): Promise<string> {
 /** The same with variables of its environment: LAB_HYPERVISOR. */
 export async function labWith(variables: Record<string, string>, ...words: string[]): Promise<string> {
   const env = { ...process.env, ...variables }
-  const { stdout } = await run(command, words, { maxBuffer: 64 * 1024 * 1024, env })
+  const { stdout } = await run(labCommand, words, { maxBuffer: 64 * 1024 * 1024, env })
   return stdout
 }
 
