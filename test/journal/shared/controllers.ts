@@ -8,6 +8,7 @@ import type { EntryRow } from '../../../src/journal/chain.ts'
 import { openJournal, type JournalWriter } from '../../../src/journal/journal.ts'
 import { identityOf } from '../../../src/journal/shared/identity.ts'
 import { sharedJournal, type SharedJournal } from '../../../src/journal/shared/journal.ts'
+import { StoreTrouble } from '../../../src/journal/shared/store.ts'
 import type { TenureEvent } from '../../../src/journal/shared/tenure.ts'
 import { Life } from '../../../src/rehearsal/life.ts'
 import { VirtualClock } from '../../../src/simulator/virtual-clock.ts'
@@ -73,7 +74,7 @@ export class Site {
       novaAnsweredAgo: (ms) => (goodPollAgeMs = ms),
       act: async () => {
         try {
-          const [entry] = journal.append([alarm(name)])
+          const [entry] = journal.append([actOf(name)])
           await tenure.permit()
           if (!tenure.held()) return 'HELD_BACK'
           acts.push({ by: name, at: clock.now(), seq: entry?.seq ?? 0 })
@@ -90,10 +91,20 @@ export class Site {
     return controller
   }
 
+  /** The first is active, the second stands by. */
+  async twoDaemons(): Promise<[Controller, Controller]> {
+    const one = this.start('ctl1')
+    await this.untilActive(one)
+    const two = this.start('ctl2')
+    await this.clock.until(() => two.tenure.state === 'standby')
+    await this.clock.advance(3_000)
+    return [one, two]
+  }
+
   /** A machine whose daemon had a journal of its own, with so many entries. Gives them. */
   record(name: string, entries: number): EntryRow[] {
     const journal = openJournal(join(this.directory, `${name}.db`), { clock: this.clock })
-    journal.append(Array.from({ length: entries }, () => alarm(name)))
+    journal.append(Array.from({ length: entries }, () => actOf(name)))
     const rows = journal.rows(0, entries)
     journal.close()
     return rows
@@ -148,6 +159,20 @@ export class Site {
   }
 }
 
-function alarm(name: string): NewEntry {
+function actOf(name: string): NewEntry {
   return { kind: 'alarm.raised', data: { code: 'ACT', message: `${name} acts` } }
 }
+
+/** Any entry. */
+export const alarm = { kind: 'alarm.raised', data: { code: 'N', message: 'm' } } as const
+
+/** What a store throws that cannot be reached. */
+export const away = (): StoreTrouble => new StoreTrouble('again', 'away', { maybeDone: false })
+
+/** The states that a daemon went through, as it told them. */
+export const statesOf = ({ events }: Controller): string[] =>
+  events.flatMap((event) => (event.kind === 'state' ? [event.state] : []))
+
+/** The codes of the troubles that it told; null: it was over. */
+export const troublesOf = ({ events }: Controller): (string | null)[] =>
+  events.flatMap((event) => (event.kind === 'trouble' ? [event.problem?.code ?? null] : []))

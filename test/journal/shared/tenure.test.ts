@@ -14,16 +14,6 @@ afterEach(() => {
   site.close()
 })
 
-/** The first is active, the second stands by. */
-async function twoDaemons(): Promise<[Controller, Controller]> {
-  const one = site.start('ctl1')
-  await site.untilActive(one)
-  const two = site.start('ctl2')
-  await site.clock.until(() => two.tenure.state === 'standby')
-  await site.clock.advance(3_000)
-  return [one, two]
-}
-
 /** As a recovery does: one act after another. */
 function keepActing(controller: Controller, everyMs = 50): () => void {
   let going = true
@@ -50,13 +40,13 @@ describe('standing by', () => {
   })
 
   it('refuses an act on a standby, and names who is active and where', async () => {
-    const [, two] = await twoDaemons()
+    const [, two] = await site.twoDaemons()
     expect(() => two.journal.append([])).toThrow(/ctl1 is active.*https:\/\/ctl1/)
     await expect(two.tenure.permit()).rejects.toMatchObject({ code: 'NOT_ACTIVE', details: { active: 'ctl1' } })
   })
 
   it("holds in the standby's copy what the active one recorded, entry for entry", async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     for (let n = 0; n < 600; n++)
       one.journal.append([{ kind: 'alarm.raised', data: { code: 'N', message: `é😀"${n}` } }])
     await site.clock.advance(2_000)
@@ -65,7 +55,7 @@ describe('standing by', () => {
   })
 
   it('copies an entry of a kind that this release does not know exactly, and passes it over', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     one.journal.append([{ kind: 'star.born', data: { size: 3 } } as unknown as NewEntry])
     await site.clock.advance(1_000)
     expect(two.copy.read().at(-1)).toMatchObject({ kind: 'star.born', data: { size: 3 } })
@@ -76,7 +66,7 @@ describe('standing by', () => {
   })
 
   it("tells the standby's listeners of each entry in order", async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     const heard: number[] = []
     two.journal.onAppend(({ seq }) => heard.push(seq))
     await one.act()
@@ -88,7 +78,7 @@ describe('standing by', () => {
 
 describe('taking over', () => {
   it('begins within the lease and two seconds when the active one is killed', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     keepActing(one)
     await site.clock.advance(1_000)
     site.kill(one)
@@ -97,7 +87,7 @@ describe('taking over', () => {
   })
 
   it('resets what is unanswered before the process hears that its tenure has ended, which may end it', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     const order: string[] = []
     one.tenure.onLapse(() => order.push('reset'))
     one.tenure.ended.addEventListener('abort', () => order.push('ended'))
@@ -108,7 +98,7 @@ describe('taking over', () => {
   })
 
   it('is told by the names of the daemons', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     site.kill(one)
     await site.untilActive(two)
     await site.clock.run(two.release('SIGTERM'))
@@ -121,7 +111,7 @@ describe('taking over', () => {
   })
 
   it('begins at the next look, half a second later at most, when the active one stops in order', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     await one.act()
     await site.clock.run(one.tenure.release())
     expect(await site.untilActive(two)).toBeLessThanOrEqual(500)
@@ -129,13 +119,13 @@ describe('taking over', () => {
   })
 
   it('goes at once to the next process on the same machine, whose copy nobody else can hold', async () => {
-    const [one] = await twoDaemons()
+    const [one] = await site.twoDaemons()
     site.kill(one)
     expect(await site.untilActive(site.start('ctl1'))).toBeLessThan(3_000)
   })
 
   it('goes to one of two standbys, and the other goes on standing by', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     const three = site.start('ctl3')
     await site.clock.advance(5_000)
     site.kill(one)
@@ -144,7 +134,7 @@ describe('taking over', () => {
   })
 
   it('leaves it to a standby that can read Nova', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     site.kill(two)
     const blind = site.start('ctl2', { readsNova: false })
     const three = site.start('ctl3')
@@ -155,7 +145,7 @@ describe('taking over', () => {
   })
 
   it('is asked for by an active one that has not read Nova for thirty seconds, where a standby can', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     await site.clock.advance(60_000)
     one.novaAnswers(false)
     await site.clock.advance(10_000)
@@ -166,7 +156,7 @@ describe('taking over', () => {
   })
 
   it('is not asked for by a blind one beside standbys that are blind too', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     await site.clock.advance(60_000)
     for (const controller of [one, two]) controller.novaAnswers(false)
     await site.clock.advance(60_000)
@@ -174,7 +164,7 @@ describe('taking over', () => {
   })
 
   it('is asked for once in ten minutes at the most, however blind they are by turns', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     await site.clock.advance(60_000)
     one.novaAnswers(false)
     await site.untilActive(two)
@@ -195,7 +185,7 @@ describe('taking over', () => {
   })
 
   it('is not asked for by a blind one that became active a moment ago: it may see soon', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     two.novaAnswers(false)
     site.kill(one)
     await site.untilActive(two)
@@ -207,7 +197,7 @@ describe('taking over', () => {
   })
 
   it('is found out by the taker itself when its answer is lost', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     site.kill(one)
     await site.clock.advance(leaseMs - 500)
     two.client.loseAnswers(3)
@@ -215,7 +205,7 @@ describe('taking over', () => {
   })
 
   it('is found out too when the node that the taker looks at shows it late, and it took again meanwhile', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     site.kill(one)
     const { take } = two.client
     let took = 0
@@ -235,7 +225,7 @@ describe('taking over', () => {
   })
 
   it('does not happen while the whole cluster stands still, and the active one goes on after that', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     site.cluster.stall()
     await site.clock.advance(20_000)
     site.cluster.flow()
@@ -245,7 +235,7 @@ describe('taking over', () => {
   })
 
   it('is undone by no wall clock that jumps', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     site.clock.stepWall(3_600_000)
     await site.clock.advance(10_000)
     site.clock.stepWall(-7_200_000)
@@ -256,7 +246,7 @@ describe('taking over', () => {
 
 describe('a daemon that was active', () => {
   it('sends nothing after another one has begun, however long it stood still', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     keepActing(one)
     for (const ms of [3_000, 7_000, 9_000, 20_000, 60_000]) {
       one.life.stall(ms)
@@ -268,14 +258,14 @@ describe('a daemon that was active', () => {
   })
 
   it('goes on when it stood still for less than its lease', async () => {
-    const [one] = await twoDaemons()
+    const [one] = await site.twoDaemons()
     one.life.stall(4_000)
     await site.clock.advance(8_000)
     expect(await site.clock.run(one.act())).toBeNull()
   })
 
   it('is suspended once it is cut off from the store, and ends when it is joined again after another began', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     keepActing(one)
     one.client.cut()
     await site.clock.advance(leaseMs + 1_500)
@@ -299,7 +289,7 @@ describe('a daemon that was active', () => {
   })
 
   it('tells whoever has something unanswered in the air when its lease is over', async () => {
-    const [one] = await twoDaemons()
+    const [one] = await site.twoDaemons()
     let lapses = 0
     one.tenure.onLapse(() => lapses++)
     one.client.cut()
@@ -331,7 +321,7 @@ describe('a daemon that was active', () => {
 
 describe('entries that the store lost', () => {
   it('are put back as they were by the active daemon', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     for (let n = 0; n < 10; n++) await site.clock.run(one.act())
     const before = [...site.cluster.entries]
     site.cluster.lose(7)
@@ -342,7 +332,7 @@ describe('entries that the store lost', () => {
   })
 
   it('are put back by a standby when the active daemon died with them', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     for (let n = 0; n < 10; n++) await site.clock.run(one.act())
     await site.clock.advance(1_000)
     const before = [...site.cluster.entries]
@@ -353,7 +343,7 @@ describe('entries that the store lost', () => {
   })
 
   it('are put back, too, when the store loses them between a look and the question about what it showed', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     await site.clock.run(one.act())
     site.kill(one)
     await site.clock.advance(1_000)
@@ -373,7 +363,7 @@ describe('entries that the store lost', () => {
 
 describe('what a daemon refuses to follow', () => {
   it("is another cloud's journal, of which it takes nothing in", async () => {
-    const [one] = await twoDaemons()
+    const [one] = await site.twoDaemons()
     await site.clock.run(one.act())
     const stranger = site.start('ctl3', { cloud: 'green' })
     await site.clock.advance(2_000)
@@ -387,7 +377,7 @@ describe('what a daemon refuses to follow', () => {
   ])(
     'is a journal with other entries than its copy, and %s: it names its own, and changes neither',
     async (_, last) => {
-      const [one, two] = await twoDaemons()
+      const [one, two] = await site.twoDaemons()
       await site.clock.run(one.act())
       await site.clock.advance(1_000)
       const backup = [...site.cluster.entries]
@@ -411,7 +401,7 @@ describe('what a daemon refuses to follow', () => {
   )
 
   it('is a journal that went another way while it stood by, and it does not hold the tenure', async () => {
-    const [one, two] = await twoDaemons()
+    const [one, two] = await site.twoDaemons()
     await site.clock.run(one.act())
     await site.clock.advance(1_000)
     site.kill(one)
