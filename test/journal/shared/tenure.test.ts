@@ -2,6 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { NewEntry } from '../../../src/domain/entry.ts'
 import { sentenceOf } from '../../../src/domain/text/entry-sentence.ts'
+import { linkedRows, prepareEntry } from '../../../src/journal/journal.ts'
+import { sharedRow } from '../../../src/journal/shared/rows.ts'
 import { StoreTrouble } from '../../../src/journal/shared/store.ts'
 import { leaseMs, Site, type Controller } from './controllers.ts'
 
@@ -342,6 +344,23 @@ describe('entries that the store lost', () => {
     expect(site.cluster.entries.slice(0, before.length)).toEqual(before)
   })
 
+  it('keep a daemon following that starts while its node still shows them, until they are put back', async () => {
+    const [one, two] = await site.twoDaemons()
+    await site.clock.run(one.act())
+    await site.clock.advance(1_000)
+    site.kill(one)
+    site.kill(two)
+    const before = [...site.cluster.entries]
+    const again = site.start('ctl2')
+    again.client.lag()
+    site.cluster.lose(1)
+    await site.clock.advance(2_000)
+    expect(again.tenure.state).toBe('following')
+    again.client.catchUp()
+    await site.untilActive(again)
+    expect(site.cluster.entries.slice(0, 2)).toEqual(before)
+  })
+
   it('are put back, too, when the store loses them between a look and the question about what it showed', async () => {
     const [one, two] = await site.twoDaemons()
     await site.clock.run(one.act())
@@ -412,6 +431,22 @@ describe('what a daemon refuses to follow', () => {
     await site.clock.until(() => two.problem !== null)
     expect(two.tenure.why).toMatch(/entry 2 of the copy is not that of the shared journal/)
     expect([two.problem, site.cluster.tenure.holder, site.tenures().length]).toEqual(['JOURNAL_CORRUPT', '', 1])
+  })
+
+  it('is a journal that went another way, and further, while it stood by', async () => {
+    const [one, two] = await site.twoDaemons()
+    await site.clock.run(one.act())
+    await site.clock.advance(1_000)
+    site.kill(one)
+    const [first] = site.cluster.entries
+    if (first === undefined) throw new Error('nothing was written')
+    const start = { seq: first.seq, hash: first.hash }
+    const others = [1, 2].map((n) => prepareEntry({ kind: 'alarm.raised', data: { code: 'OTHER', message: `${n}` } }))
+    site.cluster.entries = [first, ...linkedRows(others, start, '2026-01-01T00:00:00.000Z').map(sharedRow)]
+    site.acts.splice(0)
+    await site.clock.advance(1_000)
+    expect([two.problem, two.copy.head().seq]).toEqual(['JOURNAL_CORRUPT', 2])
+    expect(two.tenure.why).toMatch(/entry 2 of the copy is not that of the shared journal/)
   })
 
   it('is an entry format that this release does not know: it stands by', async () => {
