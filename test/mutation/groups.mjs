@@ -62,6 +62,7 @@ const groups = {
     tests('control', 'brake-watch').concat(tests('orders', 'order-holds')),
   ],
   'shared-journal': [files('journal/shared', 'lease shipper'), tests('journal/shared', 'lease shipper')],
+  tenure: [files('journal/shared', 'tenure'), tests('journal/shared', 'tenure tenure-states tenure-standby')],
   crashes: [
     files('engine', 'crash crash-document crash-expectations crash-facts crash-workflow').concat(
       files('domain', 'instance-failure'),

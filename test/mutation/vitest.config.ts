@@ -31,7 +31,7 @@ export default defineConfig({
       'test/formats/*.test.ts',
       'test/control/brake-watch.test.ts',
       'test/orders/order-holds.test.ts',
-      'test/journal/shared/{lease,shipper}.test.ts',
+      'test/journal/shared/{lease,shipper,tenure,tenure-states,tenure-standby}.test.ts',
     ],
     exclude: [
       'test/**/*.property.test.ts',
