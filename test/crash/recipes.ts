@@ -23,18 +23,18 @@ export interface Shipped {
   document: WorkflowDocument
 }
 
-/** Every workflow that is shipped. */
+/** Every shipped workflow for dead hosts: those of the other failures have no recipes, and crash tests of their own. */
 export function shippedWorkflows(): Shipped[] {
   return readdirSync(directory)
     .filter((file) => file.endsWith('.yaml'))
-    .map((file) => {
-      const source = readFileSync(new URL(file, directory), 'utf8')
-      return {
-        file,
-        workflow: parseWorkflow(source, file, { ownerPolicy: defaultOwnerPolicy }),
-        document: documentSchema.parse(parse(source, { maxAliasCount: 1_000 })),
-      }
-    })
+    .map((file) => ({ file, source: readFileSync(new URL(file, directory), 'utf8') }))
+    .map(({ file, source }) => ({ file, source, written: parse(source, { maxAliasCount: 1_000 }) as unknown }))
+    .filter(({ written }) => (written as { failure: string }).failure === 'host')
+    .map(({ file, source, written }) => ({
+      file,
+      workflow: parseWorkflow(source, file, { ownerPolicy: defaultOwnerPolicy }),
+      document: documentSchema.parse(written),
+    }))
 }
 
 /** An error that a step's write meets once, and the recipe that it leads to. */
