@@ -65,7 +65,7 @@ it('the page of an incident answers what died, how it is known, the fence, what 
   expect(answers).toMatch(/What died cmp01 of segment lab, host-down at (?:\w+ \w+ )?\d\d:\d\d:\d\d/)
   expect(answers).toMatch(/How we know .*silent for [\d.]+ s .*agent says dead.*ping says dead/)
   expect(answers).toMatch(
-    /Was it fenced . ?proven dead by bmc at (?:\w+ \w+ )?\d\d:\d\d:\d\d: its power was read back as off/,
+    /Was it fenced proven dead by bmc at (?:\w+ \w+ )?\d\d:\d\d:\d\d: its power was read back as off/,
   )
   expect(answers).toMatch(/What did not, and why .*1 left WISH_LEAVE/)
   expect(await textOf(page, '.todo')).toMatch(/One instance is left where it was \(WISH_LEAVE\)/)
@@ -84,7 +84,7 @@ it('the page of an incident answers what died, how it is known, the fence, what 
     const row = await rowOf(page, instance)
     expect(row).toContain(`recovered on ${host}`)
     expect(status).toBe(running.includes(instance) ? 'ACTIVE' : 'SHUTOFF')
-    expect(row).toMatch(running.includes(instance) ? /to end running/ : /to end stopped/)
+    expect(row).toMatch(running.includes(instance) ? /target: running/ : /target: stopped/)
     expect(await requestsShown(page, id, instance)).toEqual(await evacuationRequests(instance))
   }
   expect((await serverOf(optedOut)).host).toBe(dead)
@@ -126,7 +126,10 @@ async function evacuationRequests(id: string): Promise<string[]> {
 }
 
 const rowOf = (page: Page, id: string): Promise<string> =>
-  page.locator('.window-table tbody tr', { hasText: id }).first().innerText()
+  page
+    .locator('.window-table tbody tr', { has: page.locator(`a[href*="instance=${id}"]`) })
+    .first()
+    .innerText()
 
 /** The ids of Nova's requests that the evacuate steps of one instance show, each step opened. */
 async function requestsShown(page: Page, incident: string, id: string): Promise<string[]> {
