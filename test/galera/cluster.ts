@@ -81,21 +81,26 @@ export class Cluster {
     await this.whole()
   }
 
-  /** Waits until every node serves, and sees all others. */
+  /**
+   * Waits until all nodes serve in one and the same view of the cluster. A node that stood still goes on with the view it had: it calls itself
+   * ready and the cluster whole until it hears that it was voted out. So all are asked in one round, and the view's number must agree.
+   */
   async whole(): Promise<void> {
-    for (const node of this.#nodes)
-      for (let tries = 0; ; tries++) {
-        const size = await node.sql("SHOW STATUS LIKE 'wsrep_cluster_size'").catch(() => [])
-        const ready = await node.sql("SHOW STATUS LIKE 'wsrep_ready'").catch(() => [])
-        if (value(size) === String(numbers.length) && value(ready) === 'ON') break
-        if (tries > 400) throw new Error(`node ${node.number} sees ${value(size)} nodes and is ready: ${value(ready)}`)
-        await new Promise((resolve) => setTimeout(resolve, 100))
-      }
+    for (let tries = 0; ; tries++) {
+      const views = await Promise.all(this.#nodes.map(viewOf))
+      if (views.every((view) => view.startsWith(`ready, ${numbers.length} nodes`)) && new Set(views).size === 1) return
+      if (tries > 400) throw new Error(`the cluster is not whole: ${views.join('; ')}`)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
   }
 
-  /** As `whole`, after a node stood still: at first it does not know yet that it was voted out. */
-  async settled(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, 2_000))
+  /** Ends whatever a test did to the nodes, so that one that fails leaves nothing to the next. */
+  async heal(): Promise<void> {
+    for (const node of this.#nodes) {
+      node.signal('SIGCONT')
+      if (!node.isRunning) await node.start(this.#all())
+      await node.sql("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'")
+    }
     await this.whole()
   }
 
@@ -125,8 +130,13 @@ export class Cluster {
   }
 }
 
-function value(rows: unknown): string | undefined {
-  return (rows as { Value: string }[])[0]?.Value
+/** What a node says of the cluster, in a line; the view's number is the same in the whole cluster. */
+async function viewOf(node: GaleraNode): Promise<string> {
+  const asked = "SHOW STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_size', 'wsrep_cluster_conf_id')"
+  const rows = (await node.sql(asked).catch(() => [])) as { Variable_name: string; Value: string }[]
+  const status = new Map(rows.map((row) => [row.Variable_name, row.Value]))
+  const isReady = status.get('wsrep_ready') === 'ON'
+  return `${isReady ? 'ready' : 'not ready'}, ${status.get('wsrep_cluster_size')} nodes, view ${status.get('wsrep_cluster_conf_id')}`
 }
 
 /** Addresses, but for the last digit, on which every port of every node is free. */

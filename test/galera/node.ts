@@ -46,6 +46,10 @@ export class GaleraNode {
     await this.#ready(this.#process)
   }
 
+  get isRunning(): boolean {
+    return this.#process !== null
+  }
+
   /** A node that was killed is started again by `start`. */
   signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
     this.#process?.kill(signal)
