@@ -12,6 +12,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { detectionRows } from './detection.mjs'
 import { machine } from './figures.mjs'
+import { bothDieRows } from './rows/both-die.mjs'
 import { cliRows } from './rows/cli.mjs'
 import { detectionRow } from './rows/detection.mjs'
 import { fleetRows } from './rows/fleet.mjs'
@@ -65,25 +66,24 @@ const measurements = [
       reportRows(quick ? { reports: 300, seconds: 20, deaths: 3 } : { reports: 1_000, seconds: 60, deaths: 10 }),
   },
   { rows: ['notices'], name: 'notices to owners', run: () => noticeRows({ runs: quick ? 1 : 5 }) },
-  // Needs root and Debian's mariadb-server, so only where it is asked for.
-  ...(only?.includes('standby') === true
-    ? [
-        {
-          rows: ['standby'],
-          name: 'a shared journal',
-          run: () => standbyRows(quick ? { appends: 100, runs: 1, many: 100 } : { appends: 500, runs: 3, many: 500 }),
-        },
-      ]
-    : []),
-  ...(only?.includes('take-over') === true
-    ? [
-        {
-          rows: ['take-over'],
-          name: 'deaths of the active daemon',
-          run: () => takeOverRows(quick ? { deaths: 3, stops: 3 } : { deaths: 30, stops: 30 }),
-        },
-      ]
-    : []),
+  // These need root and Debian's mariadb-server, so only where they are asked for.
+  ...[
+    {
+      rows: ['standby'],
+      name: 'a shared journal',
+      run: () => standbyRows(quick ? { appends: 100, runs: 1, many: 100 } : { appends: 500, runs: 3, many: 500 }),
+    },
+    {
+      rows: ['take-over'],
+      name: 'deaths of the active daemon',
+      run: () => takeOverRows(quick ? { deaths: 3, stops: 3 } : { deaths: 30, stops: 30 }),
+    },
+    {
+      rows: ['both-die'],
+      name: 'deaths of a host and the active daemon at once',
+      run: () => bothDieRows({ runs: quick ? 1 : 10 }),
+    },
+  ].filter(({ rows }) => rows.some((row) => only?.includes(row))),
   { rows: ['1', '3', '4'], name: 'lab', run: () => lab(labRows) },
   ...(options.lab
     ? [{ rows: ['2'], name: 'deaths on the lab', run: () => lab(() => labDeathRows({ deaths: quick ? 5 : 20 })) }]

@@ -3,17 +3,12 @@
  * simulated Nova's own log of requests; and how long none is active once it is stopped in order. Then evacuations that are under way may fill
  * every place, so the next act says nothing of the take-over.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { runnerImport } from 'vite'
-import { parse, stringify } from 'yaml'
-import { DaemonProcess } from '../daemon-process.mjs'
 import { percentile, sleep, until } from '../figures.mjs'
-import { freePort, SimulatedCloud, slower } from '../simulated.mjs'
+import { slower } from '../simulated.mjs'
 import { figure } from '../targets.mjs'
+import { ThreeDaemons } from '../three-daemons.mjs'
 
 const host = 'cmp01'
-const names = ['ctl1', 'ctl2', 'ctl3']
 
 /** So few at once that the recovery outlasts all deaths, and all of them end while no daemon acts: the next one has room to act at once. */
 const atOnce = 4
@@ -21,24 +16,19 @@ const guestsEach = 12
 
 /** @param options { deaths, stops }: needs root and Debian's mariadb-server */
 export async function takeOverRows({ deaths, stops }) {
-  const { module } = await runnerImport('./test/galera/cluster.ts', { configFile: false, logLevel: 'error' })
-  const cluster = new module.Cluster()
-  const cloud = await SimulatedCloud.start({
+  const three = await ThreeDaemons.prepare({
     ...{ hosts: 4, timings: slower },
     config: { defaults: { max_parallel_per_host: atOnce } },
   })
-  const daemons = []
+  const { cloud } = three
   try {
-    await cluster.start()
-    await cluster.tables(cloud.simulator.cloud().auth_url)
     cloud.populate(host, (deaths + stops) * guestsEach)
-    for (const name of names) daemons.push(await daemonOf(name, cloud, { cluster, account: module.account }))
-    for (const daemon of daemons) await daemon.start()
-    await daemons[0].watched(4)
+    await three.start()
+    await three.daemons[0].watched(4)
     cloud.crash(host)
     const ended = async (how, count) => {
       const seen = []
-      for (let n = 0; n < count; n++) seen.push(await endOnce(cloud, daemons, how))
+      for (let n = 0; n < count; n++) seen.push(await endOnce(three, how))
       return { began: seen.map(({ beganS }) => beganS), acted: seen.map(({ actedS }) => actedS) }
     }
     const base = { row: 'take-over', where: '3 nodes, this machine', unit: 's', digits: 2 }
@@ -67,26 +57,24 @@ export async function takeOverRows({ deaths, stops }) {
       }),
     ]
   } finally {
-    await Promise.all(daemons.map((daemon) => daemon.kill()))
-    await cloud.close()
-    await cluster.stop()
+    await three.close()
   }
 }
 
 /** Ends the active daemon, waits for an act of the next one, and starts the ended one again. Gives when that one began and acted, in seconds. */
-async function endOnce(cloud, daemons, how) {
+async function endOnce(three, how) {
+  const { cloud } = three
   const acts = () => cloud.simulator.requests().filter(({ action }) => action === 'evacuate')
   cloud.simulator.forgetRequests()
   await until('an act of the active daemon', 60_000, () => acts().length > 0)
   // Into every phase of the lease, of the looks and of the recovery.
   await sleep(Math.random() * 3_000)
-  const before = lastTenure(daemons[0])
-  const active = daemons[names.indexOf(before.data.holder.split('/')[0])]
-  const others = daemons.filter((daemon) => daemon !== active)
+  const before = three.lastTenure()
+  const { active, others } = three.parted()
   const endedAt = Date.now()
   const ending = active[how]()
   const next = await until('the next tenure', 60_000, () => {
-    const last = lastTenure(others[0])
+    const last = three.lastTenure(others[0])
     return last.data.epoch > before.data.epoch && last
   })
   const beganAt = Date.parse(next.at)
@@ -96,24 +84,6 @@ async function endOnce(cloud, daemons, how) {
   // It stands by, and has a place in the take-over after this one.
   await sleep(2_500)
   return { beganS: (beganAt - endedAt) / 1_000, actedS: (act.at - endedAt) / 1_000 }
-}
-
-function lastTenure(daemon) {
-  return daemon.entries({ kinds: ['tenure.began'], newestFirst: true, limit: 1 })[0]
-}
-
-/** On a machine of its own, but for the processor. */
-async function daemonOf(name, cloud, { cluster, account }) {
-  const nodes = cluster.addresses.map((at) => `${at.host}:${at.port}`)
-  const stateDir = join(cloud.directory, name)
-  const port = await freePort()
-  const config = join(cloud.directory, `${name}.yaml`)
-  const shared = { nodes, user: account.user, password: account.password, name }
-  const about = { ...parse(readFileSync(cloud.config, 'utf8')), shared_journal: shared }
-  mkdirSync(stateDir)
-  writeFileSync(config, stringify({ ...about, http: { listen: `127.0.0.1:${port}` } }))
-  const access = Object.entries(cloud.simulator.cloud()).map(([key, value]) => [`OS_${key.toUpperCase()}`, `${value}`])
-  return new DaemonProcess({ config, port, env: Object.fromEntries(access), stateDir })
 }
 
 function spreadOf(seconds) {
