@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { expect, it } from 'vitest'
 import { buildText } from '../../src/system/build.ts'
@@ -21,4 +22,14 @@ it('what it says is from the build: it is the same where there is no Git', () =>
   expect(execFileSync(process.execPath, [program, '--version'], away)).toBe(
     execFileSync(process.execPath, [program, '--version'], { encoding: 'utf8' }),
   )
+})
+
+it('its files are ASCII, for V8 keeps the text of a file with one wider character in two bytes a character', () => {
+  const folder = dirname(program)
+  const files = readdirSync(folder).filter((name) => name.endsWith('.js'))
+  expect(files).not.toEqual([])
+  for (const name of files) {
+    const bytes = readFileSync(join(folder, name))
+    expect(bytes.toString('latin1'), name).toBe(bytes.toString('ascii'))
+  }
 })
