@@ -6,6 +6,9 @@ import { password, section, text } from './pieces.ts'
 /** The holder's column takes the name, the copy and a number. */
 export const longestName = 40
 
+/** As wide as the column in which the other daemons find it. */
+const longestAddress = 255
+
 const node = z.string().regex(/^(\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/, {
   error: 'must be ADDRESS:PORT, e.g. 192.0.2.11:3306',
 })
@@ -26,6 +29,7 @@ export const sharedJournalSchema = section({
     .optional()
     .describe("This daemon's name among the others. Default: the machine's"),
   address: text()
+    .max(longestAddress)
     .default('')
     .describe("Where people find this daemon's pages: another daemon sends them here while this one is active"),
   lease: duration('3s', '60s')

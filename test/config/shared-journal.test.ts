@@ -32,5 +32,6 @@ it.each([
   ['no node', section('').replace('[192.0.2.11:3306]', '[]'), /nodes/],
   ['a lease too short for a slow commit', section('  lease: 1s'), /lease/],
   ['a name that an identity cannot have', section('  name: "ctl 1/a"'), /letters, digits, dots and dashes/],
+  ['an address that the others could not store', section(`  address: https://${'c'.repeat(250)}`), /address/],
   ['no password', `${minimal}shared_journal: { nodes: ['192.0.2.11:3306'] }`, /password/],
 ])('refuses %s', (_what, text, problem) => expect(problemsIn(text, env).join('\n')).toMatch(problem))
