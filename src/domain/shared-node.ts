@@ -27,7 +27,9 @@ export interface SharedSchema {
   missingTables: string[]
   /** Tables that Galera does not replicate, each with its engine. */
   unreplicated: string[]
-  /** The cloud whose journal it is; null: the row is not there, or may not be read. */
+  /** Tables whose primary key is not the one that `journal init` makes: two daemons could write one entry. */
+  wronglyKeyed: string[]
+  /** The cloud whose journal it is; null: it may not be read; empty: the row is not there. */
   cloud: string | null
   /** Rights that a daemon needs and the account has not, e.g. "INSERT on entries". */
   missingRights: string[]

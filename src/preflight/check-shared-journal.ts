@@ -111,7 +111,8 @@ function clusterLine(nodes: readonly SharedNode[]): CheckLine {
   return ok(of, `it has ${size} nodes`)
 }
 
-function tablesLine({ missingTables, unreplicated, cloud: theirs }: SharedSchema, ours: string | null): CheckLine {
+function tablesLine(schema: SharedSchema, ours: string | null): CheckLine {
+  const { missingTables, unreplicated, wronglyKeyed, cloud: theirs } = schema
   const of = `${what}: tables`
   if (missingTables.length > 0)
     return refused(of, `not there, or not to be seen by this account: ${missingTables.join(', ')}`, makeIt)
@@ -121,7 +122,19 @@ function tablesLine({ missingTables, unreplicated, cloud: theirs }: SharedSchema
       `not replicated by Galera: ${unreplicated.join(', ')}`,
       'Only InnoDB is: drop these tables while they are empty, and make them with what lifeboat journal init prints',
     )
-  if (theirs === null) return skip(of, 'the row of the table tenure is not there, or may not be read')
+  if (wronglyKeyed.length > 0)
+    return refused(
+      of,
+      `without their primary key, or with another one: ${wronglyKeyed.join(', ')}`,
+      'It lets one daemon alone write an entry: stop the daemons, drop the tables, and make them with what lifeboat journal init prints; the copies put the entries back',
+    )
+  if (theirs === null) return skip(of, 'the table tenure may not be read')
+  if (theirs === '')
+    return refused(
+      of,
+      'the table tenure has no row: no daemon can take over',
+      'Drop the three tables, and make them with what lifeboat journal init prints; the copies put the entries back',
+    )
   if (ours === null) return skip(of, `they are of the cloud ${theirs}, and which cloud this daemon is for is not known`)
   if (theirs !== ours)
     return refused(

@@ -131,6 +131,20 @@ describe('the account', () => {
     })
   })
 
+  it('sees which tables have not the primary key that lets one daemon alone write an entry', async () => {
+    await cluster.sql(
+      1,
+      'ALTER TABLE entries DROP PRIMARY KEY, ADD PRIMARY KEY (seq, hash)',
+      'ALTER TABLE daemons DROP PRIMARY KEY',
+    )
+    expect((await look()).schema?.wronglyKeyed).toEqual(['entries', 'daemons'])
+  })
+
+  it('tells a tenure without its row from one that may not be read', async () => {
+    await cluster.sql(1, 'DELETE FROM tenure')
+    expect((await look()).schema?.cloud).toBe('')
+  })
+
   it('sees which tables Galera does not replicate', async () => {
     await cluster.sql(1, 'ALTER TABLE daemons ENGINE = Aria')
     expect((await look()).schema?.unreplicated).toEqual(['daemons (Aria)'])

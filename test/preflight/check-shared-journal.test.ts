@@ -10,6 +10,7 @@ const schema: SharedSchema = {
   account: 'lifeboat@%',
   missingTables: [],
   unreplicated: [],
+  wronglyKeyed: [],
   cloud,
   missingRights: [],
   needlessRights: [],
@@ -68,7 +69,9 @@ describe('what is wrong with it', () => {
     ['tables that are not there', [withSchema({ missingTables: ['entries'], cloud: null })], ['fail tables']],
     ['tables that are not replicated', [withSchema({ unreplicated: ['entries (Aria)'] })], ['fail tables']],
     ["another cloud's journal", [withSchema({ cloud: 'https://other/v3' })], ['fail tables']],
-    ['no row of the cloud', [withSchema({ cloud: null })], ['skip tables']],
+    ['a tenure that may not be read', [withSchema({ cloud: null })], ['skip tables']],
+    ['no row of the tenure', [withSchema({ cloud: '' })], ['fail tables']],
+    ['a table without its primary key', [withSchema({ wronglyKeyed: ['entries'] })], ['fail tables']],
     ['rights that are missing', [withSchema({ missingRights: ['INSERT on entries'] })], ['fail rights']],
     ['rights that are too many', [withSchema({ needlessRights: ['DROP on entries'] })], ['fail rights']],
     [

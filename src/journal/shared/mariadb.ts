@@ -112,9 +112,13 @@ const entriesSql = 'SELECT seq, hash, body FROM entries WHERE seq > ? ORDER BY s
 type Rows<T> = (T & RowDataPacket)[]
 type StoredEntry = Omit<SharedRow, 'body'> & { body: Buffer }
 
+/** Its tables are there, so the script of `journal init` stops at the first. */
+const noTenure =
+  'The table tenure has no row. Drop the tables entries, tenure and daemons and make them again (lifeboat journal init): the copies put the entries back'
+
 async function look(lane: Lane, seq: number, limit: number): Promise<Look> {
   const [found] = await lane.run((ask) => ask<Rows<TenureRow & { newest: number }>>(tenureSql), lookLimitMs)
-  if (found === undefined) throw new StoreTrouble('refused', 'The table tenure has no row', { maybeDone: false })
+  if (found === undefined) throw new StoreTrouble('refused', noTenure, { maybeDone: false })
   const { newest, ...tenure } = found
   const isNews = newest > seq && limit > 0
   const stored = isNews ? await lane.run((ask) => ask<Rows<StoredEntry>>(entriesSql, [seq, limit])) : []

@@ -7,7 +7,7 @@ import { laneParts, type MariadbOptions } from './mariadb.ts'
 import type { Node } from './nodes.ts'
 import { heldRights, holds, missingRights, needlessRights } from './rights.ts'
 import { StoreTrouble } from './store.ts'
-import { quoted, tableNames } from './tables.ts'
+import { primaryKeys, quoted, tableNames } from './tables.ts'
 
 /** A loaded server takes longer to list rights than to commit. */
 const limitMs = 5_000
@@ -65,6 +65,10 @@ async function schema(ask: Ask, database: string): Promise<SharedSchema> {
     'SELECT TABLE_NAME AS name, ENGINE AS engine FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()',
   )
   const engines = new Map(tables.map(({ name, engine }) => [name, engine]))
+  const keyed = await ask<Rows<{ name: string; key: string }>>(
+    "SELECT TABLE_NAME AS name, GROUP_CONCAT(COLUMN_NAME) AS 'key' FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND COLUMN_KEY = 'PRI' GROUP BY TABLE_NAME",
+  )
+  const keys = new Map(keyed.map(({ name, key }) => [name, key]))
   const own = await grants(ask)
   const held = heldRights(own, database)
   const readsTenure = engines.has('tenure') && holds(held, 'tenure', 'SELECT')
@@ -77,15 +81,16 @@ async function schema(ask: Ask, database: string): Promise<SharedSchema> {
       const engine = engines.get(table)
       return engine === undefined || engine === 'InnoDB' ? [] : [`${table} (${engine})`]
     }),
+    wronglyKeyed: tableNames.filter((table) => engines.has(table) && keys.get(table) !== primaryKeys[table]),
     cloud,
     missingRights: missingRights(held),
     needlessRights: needlessRights(reachable),
   }
 }
 
-async function cloudOf(ask: Ask): Promise<string | null> {
+async function cloudOf(ask: Ask): Promise<string> {
   const [row] = await ask<Rows<{ cloud: string }>>('SELECT cloud FROM tenure WHERE id = 1')
-  return row?.cloud ?? null
+  return row?.cloud ?? ''
 }
 
 /** Of each role that the account may take. A statement on this connection alone: the role that it takes is gone with it. */

@@ -34,6 +34,9 @@ const columns: Readonly<Record<Table, string>> = {
 
 export type Table = 'entries' | 'tenure' | 'daemons'
 
+/** The column that is each table's whole primary key. That of the entries is what lets one daemon alone write one. */
+export const primaryKeys: Readonly<Record<Table, string>> = { entries: 'seq', tenure: 'id', daemons: 'name' }
+
 /** The least that a daemon needs, by table. */
 export const neededRights: Readonly<Record<Table, readonly string[]>> = {
   entries: ['SELECT', 'INSERT'],
