@@ -64,20 +64,16 @@ export function sharedJournal(parts: SharedJournalParts): SharedJournal {
       return entries
     },
     acknowledged: (rows: readonly EntryRow[]) => {
-      const last = rows.at(-1)
-      if (last === undefined) return
+      const [first, last] = [rows[0], rows.at(-1)]
+      if (first === undefined || last === undefined) return
       acknowledgedSeq = last.seq
-      // The first entry of a tenure was never appended here.
-      const own = tail.filter(({ row }) => row.seq <= last.seq).map(({ entry }) => entry)
-      if (own.length === 0) {
-        const began = copy.takeIn(rows)
-        appended.tell(began)
-        durable.tell(began)
-        return
-      }
-      const first = rows[0]?.seq ?? 0
+      // The first entry of a tenure was never appended here. The copy may be unable to take it, as any other.
+      const isFirst = tail.length === 0
+      if (isFirst) tail.push(...rows.map((row) => ({ row, entry: toEntry(row) })))
+      const own = tail.filter(({ row }) => row.seq >= first.seq && row.seq <= last.seq).map(({ entry }) => entry)
       copyOver()
-      durable.tell(own.filter(({ seq }) => seq >= first))
+      if (isFirst) appended.tell(own)
+      durable.tell(own)
     },
   })
 
