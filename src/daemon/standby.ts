@@ -88,7 +88,21 @@ export function standing(
 export function rulesDigest(config: Config): string {
   const { mode, monitor, brake, executor, ownerPolicy, hosts, probes, fencing, defaults, segments, notices } =
     withoutSecrets(config)
-  const rules = { mode, monitor, brake, executor, ownerPolicy, hosts, probes, fencing, defaults, segments, notices }
+  const lease = config.sharedJournal?.leaseMs
+  const rules = {
+    lease,
+    mode,
+    monitor,
+    brake,
+    executor,
+    ownerPolicy,
+    hosts,
+    probes,
+    fencing,
+    defaults,
+    segments,
+    notices,
+  }
   return createHash('sha256').update(JSON.stringify(rules)).digest('hex')
 }
 

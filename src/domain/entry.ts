@@ -57,6 +57,8 @@ export interface EntryData {
     from: string
     why: string
     silentMs: number
+    /** How long it may act after its last renewal. */
+    leaseMs?: number
     version: string
     format: number
     config: string

@@ -78,6 +78,12 @@ describe("the digest of a daemon's rules", () => {
     (own) => expect(rules(own)).toBe(rules('')),
   )
 
+  it('differs where the leases do: who follows must know how long to wait', () => {
+    const shared = (lease: string): string =>
+      rules(`shared_journal: { nodes: ['192.0.2.11:3306'], password: x, lease: ${lease} }`)
+    expect(shared('6s')).not.toBe(shared('7s'))
+  })
+
   it('differs where a recovery would', () => expect(rules('monitor: { poll_interval: 9s }')).not.toBe(rules('')))
 })
 

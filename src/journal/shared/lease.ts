@@ -20,8 +20,8 @@ export interface LeaseParts {
   holder: string
   /** When the statement that took the tenure was sent. */
   takenAt: number
-  /** The lease ran out, and its renewal is still tried. */
-  lapsed: () => void
+  /** The lease ran out, and its renewal is still tried. `problem`: what the last one failed with; empty: it was not answered yet. */
+  lapsed: (problem: string) => void
   /** After each renewal. */
   renewed: () => void
   /** It was renewed after it had run out. */
@@ -37,6 +37,7 @@ export class Lease {
   #renewedAt: number
   #over = false
   #lapsed = false
+  #problem = ''
   #cancelLapse: () => void = () => undefined
   #renewing: Promise<void> | null = null
 
@@ -95,6 +96,7 @@ export class Lease {
         lost()
         return
       }
+      this.#problem = ''
       this.#renewedAt = sentAt
       this.#until = sentAt + leaseMs
       if (this.#lapsed && this.held()) {
@@ -104,8 +106,9 @@ export class Lease {
       this.#awaitLapse()
       renewed()
     } catch (thrown) {
-      // Told by who appends; here only time passes.
+      // Told by who appends, and when the lease runs out; here only time passes.
       if (!(thrown instanceof StoreTrouble)) throw thrown
+      this.#problem = thrown.message
     }
   }
 
@@ -116,7 +119,7 @@ export class Lease {
     this.#cancelLapse = clock.after(Math.max(0, this.#until - clock.now()), () => {
       if (this.#over || this.held()) return
       this.#lapsed = true
-      lapsed()
+      lapsed(this.#problem)
     })
   }
 }

@@ -14,6 +14,12 @@ export const slowCommitMs = 1_000
 /** A standby that cannot read Nova itself leaves the tenure to another one for so long. Longer: a cloud whose Nova is away waits for nothing. */
 const unfitMs = 5_000
 
+/**
+ * A process with our copy's identity that lives renews within so long: a renewal's pause, and the longest commit that is no standing still. Shorter:
+ * where someone copied this daemon's directory to another machine, both would be active for a moment.
+ */
+const oursMs = 2_000
+
 export interface Seen {
   tenure: TenureRow
   /** Since when the holder, its epoch and its beat are as they are, by our clock; the moment in which we saw it first. */
@@ -24,7 +30,7 @@ export interface Seen {
   flowingSince: number | null
   /** Our own last reading of Nova was good. */
   readsNova: boolean
-  /** The tenure is that of an earlier process with our copy, whose lock we hold: it cannot be alive. */
+  /** The tenure is that of an earlier process with our copy, whose lock we hold, and was not renewed since: it is not alive. */
   ours: boolean
 }
 
@@ -43,7 +49,8 @@ export function takeover(
   if (!complete) return { take: false, why: 'the copy is not complete' }
   if (flowingSince === null || now - flowingSince < flowMs)
     return { take: false, why: 'its own writes to the shared journal do not come through' }
-  if (ours) return { take: true, why: 'the tenure is that of this daemon before its restart', silentMs }
+  if (ours && silentMs >= oursMs)
+    return { take: true, why: 'the tenure is that of this daemon before its restart', silentMs }
   const unfit = readsNova ? 0 : unfitMs
   if (tenure.holder === '')
     return silentMs < unfit

@@ -18,8 +18,9 @@ import { agreement, newestCommon, putBack } from './lost-entries.ts'
 import { entryRow } from './rows.ts'
 import { Shipper } from './shipper.ts'
 import { entryFormat, StoreTrouble, type DaemonRow, type SharedStore, type TenureRow } from './store.ts'
+import { SeenTenure } from './seen-tenure.ts'
 import { blindness, takeover } from './takeover.ts'
-import { notShared, whereabouts } from './whereabouts.ts'
+import { leaseOnRecord, notShared, whereabouts } from './whereabouts.ts'
 
 /** Pause between two looks. Longer: a take-over comes as much later. */
 const lookEveryMs = 500
@@ -59,15 +60,16 @@ export class Tenure implements Exit {
   readonly #daemons: KnownDaemons
   #state: TenureState = 'following'
   #why = ''
-  #row: TenureRow | null = null
+  readonly #seen = new SeenTenure()
   /** Why the last look led to no take-over. */
   #waits: string | null = null
-  #unchangedSince = 0
   #newest = 0
   #epoch = 0
   /** The hash up to which the copy is known to be what the store has; empty: not yet. */
   #agreed = ''
   #activeSince = 0
+  /** When we saw the last tenure that was given up, by our clock; of those before this process, its start. */
+  #handedOverAt: number | null = null
   #lease: Lease | null = null
   #shipper: Shipper | null = null
   #saysWhy = false
@@ -82,11 +84,12 @@ export class Tenure implements Exit {
     this.#daemons = new KnownDaemons({
       ...{ store, clock, about, copiedSeq: () => copy.head().seq, signal: this.ended },
       // Then its commits are what a standby judges by.
-      often: () => !this.mayAppend && clock.now() - this.#unchangedSince > silentSoonMs,
+      often: () => !this.mayAppend && clock.now() - this.#seen.unchangedSince > silentSoonMs,
       heard: () => {
         if (this.#state === 'active') this.#lookForBlindness()
       },
     })
+    if (copy.read({ kinds: ['tenure.ended'], limit: 1 }).length > 0) this.#handedOverAt = clock.now()
     // Whatever waits to leave listens for the end: many writes at once are no leak.
     setMaxListeners(0, this.#ending.signal)
   }
@@ -167,7 +170,7 @@ export class Tenure implements Exit {
   async #free(): Promise<void> {
     const { store, identity } = this.#parts
     try {
-      await store.release(this.#epoch, identity.holder)
+      await store.release(this.#attempt?.epoch ?? this.#epoch, identity.holder)
     } catch (thrown) {
       if (!(thrown instanceof StoreTrouble)) throw thrown
     }
@@ -176,7 +179,12 @@ export class Tenure implements Exit {
   /** Waits for what was appended, then frees the tenure. Gives it up at once: another daemon takes over within a second. */
   async release(): Promise<void> {
     const { store, clock, identity } = this.#parts
-    if (this.#shipper === null || !this.mayAppend) return this.end('the daemon was stopped')
+    if (this.#shipper === null || !this.mayAppend) {
+      this.end('the daemon was stopped')
+      // In the middle of a take-over the row is ours, and nobody is active.
+      if (this.#shipper === null && (this.#attempt !== null || this.#epoch > 0)) await this.#free()
+      return
+    }
     const limit = deadline(clock, releaseLimitMs)
     try {
       await this.permit(limit.signal)
@@ -192,13 +200,14 @@ export class Tenure implements Exit {
 
   view(): TenureView {
     const about = this.#parts.about()
-    const holder = this.#row?.holder ?? ''
+    const { row } = this.#seen
+    const holder = row?.holder ?? ''
     const active = this.mayAppend ? about.name : holder === '' ? null : nameIn(holder)
     const known = this.#daemons.known().find(({ name }) => name === active)
     return {
       state: this.#state,
       name: about.name,
-      epoch: this.mayAppend ? this.#epoch : (this.#row?.epoch ?? 0),
+      epoch: this.mayAppend ? this.#epoch : (row?.epoch ?? 0),
       active: active === null ? null : { name: active, address: known?.address ?? '' },
       waits: this.mayAppend ? null : this.#waits,
       leaseLeftMs: this.mayAppend ? (this.#lease?.leftMs() ?? 0) : null,
@@ -246,9 +255,9 @@ export class Tenure implements Exit {
 
   /** One look, and what follows from it. True: this daemon is active now. */
   async #look(): Promise<boolean> {
-    const { clock, identity, leaseMs } = this.#parts
+    const { clock, copy, identity, leaseMs } = this.#parts
     const complete = await this.#pull()
-    const row = this.#row
+    const { row, unchangedSince, renews } = this.#seen
     if (row === null) return false
     if (complete && this.#state === 'following') this.#move('standby', 'its copy is complete')
     if (!complete && this.#state === 'standby') this.#move('following', 'its copy is behind')
@@ -260,14 +269,14 @@ export class Tenure implements Exit {
     const decided = takeover(
       {
         tenure: row,
-        unchangedSince: this.#unchangedSince,
+        unchangedSince,
         complete,
         flowingSince: this.#daemons.flowingSince(),
         readsNova: (this.#parts.about().goodPollAgeMs ?? Infinity) < 30_000,
-        ours: identity.wasUs(row.holder),
+        ours: identity.wasUs(row.holder) && !renews,
       },
       clock.now(),
-      { leaseMs, knownFormat: entryFormat },
+      { leaseMs: Math.max(leaseMs, leaseOnRecord(copy)), knownFormat: entryFormat },
     )
     this.#waits = decided.take ? null : decided.why
     return decided.take && this.#isShared() ? this.#take(row, decided) : false
@@ -295,10 +304,7 @@ export class Tenure implements Exit {
           'CONFIG_INVALID',
           `The shared journal is that of the cloud ${tenure.cloud}, not of ${cloud}`,
         )
-      const before = this.#row
-      const same = before?.holder === tenure.holder && before.epoch === tenure.epoch && before.beat === tenure.beat
-      if (!same) this.#unchangedSince = clock.now()
-      this.#row = tenure
+      this.#seen.see(tenure, clock.now())
       this.#newest = newest
       if (newest < after.seq) {
         // A journal of one daemon's own becomes the shared one by a person's order alone: two controllers may each have one.
@@ -315,7 +321,7 @@ export class Tenure implements Exit {
         this.#agreed = after.hash
       }
       if (rows.length === 0) return newest === after.seq
-      pulled(read)
+      if (pulled(read).some(({ kind }) => kind === 'tenure.ended')) this.#handedOverAt = clock.now()
       // They follow what was agreed, or they were not taken in.
       this.#agreed = copy.head().hash
       if (rows.length < rowsAtOnce) return true
@@ -350,7 +356,7 @@ export class Tenure implements Exit {
     this.#epoch = epoch
     const lease = new Lease({
       ...{ store, clock, leaseMs, epoch, holder: identity.holder, takenAt },
-      lapsed: () => this.#suspend(),
+      lapsed: (problem) => this.#suspend(problem),
       renewed: () => void this.#mend(),
       resumed: () => {
         if (this.#state === 'suspended') this.#move('active', 'its lease was renewed')
@@ -366,7 +372,7 @@ export class Tenure implements Exit {
       holder: identity.holder,
       from,
       why,
-      silentMs: Math.round(silentMs),
+      ...{ silentMs: Math.round(silentMs), leaseMs },
       version,
       format: entryFormat,
       config,
@@ -438,8 +444,9 @@ export class Tenure implements Exit {
     this.#parts.told({ kind: 'put-back', entries })
   }
 
-  #suspend(): void {
-    if (this.#state === 'active') this.#move('suspended', 'its last renewal is older than the lease')
+  #suspend(problem: string): void {
+    const why = problem === '' ? '' : `: ${problem}`
+    if (this.#state === 'active') this.#move('suspended', `its last renewal is older than the lease${why}`)
     this.#lapse()
   }
 
@@ -456,13 +463,12 @@ export class Tenure implements Exit {
   }
 
   #lookForBlindness(): void {
-    const { about, clock, copy, shouldHandOver } = this.#parts
+    const { about, clock, shouldHandOver } = this.#parts
     const { name, goodPollAgeMs } = about()
-    const [last] = copy.read({ kinds: ['tenure.ended'], newestFirst: true, limit: 1 })
     const why = blindness({
       goodPollAgeMs,
       activeForMs: clock.now() - this.#activeSince,
-      lastHandOverAgoMs: last === undefined ? null : clock.wall() - Date.parse(last.at),
+      lastHandOverAgoMs: this.#handedOverAt === null ? null : clock.now() - this.#handedOverAt,
       others: this.#daemons.known().filter((it) => it.name !== name),
     })
     if (why !== null) shouldHandOver(why)

@@ -20,6 +20,15 @@ export function whereabouts(journal: Pick<JournalWriter, 'read'>): Whereabouts {
   return { place: last === undefined ? 'own' : 'shared', moved: null }
 }
 
+/**
+ * The lease of the last tenure on record, ms; 0: it is not said. Who follows waits for that one too: two daemons with different leases are two
+ * that may act at once.
+ */
+export function leaseOnRecord(journal: Pick<JournalWriter, 'read'>): number {
+  const [last] = journal.read({ kinds: ['tenure.began'], newestFirst: true, limit: 1 })
+  return last?.kind === 'tenure.began' ? (last.data.leaseMs ?? 0) : 0
+}
+
 /** Why nobody may take over a shared journal with these entries; null: its entries allow it. */
 export function notShared(journal: Pick<JournalWriter, 'read' | 'head'>): LifeboatError | null {
   if (journal.head().seq === 0) return null

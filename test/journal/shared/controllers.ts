@@ -1,7 +1,8 @@
 /** Controllers with a daemon each, on one shared store in memory and one virtual clock. Each acts as a recovery does, and every act is kept. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Clock } from '../../../src/domain/clock.ts'
 import type { NewEntry } from '../../../src/domain/entry.ts'
 import { ensureError } from '../../../src/domain/errors.ts'
 import type { EntryRow } from '../../../src/journal/chain.ts'
@@ -40,6 +41,17 @@ export interface Controller extends SharedJournal {
   act(): Promise<string | null>
 }
 
+export interface StartOptions {
+  readsNova?: boolean
+  cloud?: string
+  leaseMs?: number
+  /** How far the machine's time of day is from that of the others. */
+  clockIsOffMs?: number
+  /** Of its copy; default: the site's. */
+  directory?: string
+  stops?: AbortSignal
+}
+
 export class Site {
   readonly clock = new VirtualClock()
   readonly cluster = new MemoryCluster(this.clock, 'blue')
@@ -48,16 +60,18 @@ export class Site {
   readonly #running = new Set<Controller>()
 
   /** Starts a daemon on a machine; its copy stays there from one start to the next. */
-  start(name: string, options: { readsNova?: boolean; cloud?: string; stops?: AbortSignal } = {}): Controller {
+  start(name: string, options: StartOptions = {}): Controller {
     const { clock, acts } = this
     const life = new Life(clock)
-    const path = join(this.directory, `${name}.db`)
-    const copy = openJournal(path, { clock: life })
+    const path = join(options.directory ?? this.directory, `${name}.db`)
+    const wall = (): number => life.wall() + (options.clockIsOffMs ?? 0)
+    const ownClock: Clock = { now: () => life.now(), wall, after: (delayMs, fire) => life.after(delayMs, fire) }
+    const copy = openJournal(path, { clock: ownClock })
     const client = this.cluster.client((work) => life.heard(work))
     const events: TenureEvent[] = []
     let goodPollAgeMs: number | null = options.readsNova === false ? null : 1_000
     const shared = sharedJournal({
-      ...{ store: client, copy, clock: life, leaseMs, cloud: options.cloud ?? 'blue' },
+      ...{ store: client, copy, clock: ownClock, leaseMs: options.leaseMs ?? leaseMs, cloud: options.cloud ?? 'blue' },
       identity: identityOf(name, path),
       about: () => ({
         ...{ name, address: `https://${name}`, version: '1', mode: 'armed', configDigest: 'd'.repeat(64) },
@@ -99,6 +113,14 @@ export class Site {
     await this.clock.until(() => two.tenure.state === 'standby')
     await this.clock.advance(3_000)
     return [one, two]
+  }
+
+  /** Someone copies what a daemon keeps on its machine, and starts it there too. */
+  startFromCopy(name: string): Controller {
+    const directory = mkdtempSync(join(this.directory, 'copied-'))
+    for (const file of readdirSync(this.directory).filter((each) => each.startsWith(`${name}.db`)))
+      cpSync(join(this.directory, file), join(directory, file))
+    return this.start(name, { directory })
   }
 
   /** A machine whose daemon had a journal of its own, with so many entries. Gives them. */

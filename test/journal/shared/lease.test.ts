@@ -31,7 +31,8 @@ function lease(takenAt = clock.now()): Lease {
         return answer()
       },
     },
-    ...{ lapsed: tell('lapsed'), resumed: tell('resumed'), lost: tell('lost'), renewed: () => renewals++ },
+    lapsed: (problem) => heard.push(`lapsed at ${clock.now()}${problem === '' ? '' : `: ${problem}`}`),
+    ...{ resumed: tell('resumed'), lost: tell('lost'), renewed: () => renewals++ },
   })
 }
 

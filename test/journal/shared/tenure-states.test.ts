@@ -86,6 +86,13 @@ describe('an active daemon', () => {
     expect(troublesOf(one)).toEqual(['JOURNAL_UNAVAILABLE', null])
   })
 
+  it('says as its lease runs out what keeps it from being renewed', async () => {
+    const [one] = await site.twoDaemons()
+    one.client.renew = () => Promise.reject(away())
+    await site.clock.until(() => one.tenure.state === 'suspended')
+    expect(one.events.at(-1)).toMatchObject({ why: 'its last renewal is older than the lease: away' })
+  })
+
   it('counts what it appended and the store has not confirmed', async () => {
     const [one] = await site.twoDaemons()
     one.journal.append([alarm, alarm])

@@ -1,0 +1,131 @@
+/** What daemons that share a journal do not have in common, or should not have: leases, clocks, directories that were copied; and a copy that cannot be written. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { LifeboatError } from '../../../src/domain/errors.ts'
+import { away, leaseMs, Site } from './controllers.ts'
+
+let site: Site
+beforeEach(() => {
+  site = new Site()
+})
+afterEach(() => {
+  expect(site.broken()).toEqual([])
+  site.close()
+})
+
+describe('daemons with different leases', () => {
+  it('wait for the lease of the one that is active, where their own is shorter', async () => {
+    const one = site.start('ctl1', { leaseMs: 30_000 })
+    await site.untilActive(one)
+    const two = site.start('ctl2', { leaseMs: 3_000 })
+    await site.clock.advance(5_000)
+    site.kill(one)
+    expect(await site.untilActive(two)).toBeGreaterThan(29_000)
+  })
+
+  it('wait for their own, where it is longer', async () => {
+    const one = site.start('ctl1', { leaseMs: 3_000 })
+    await site.untilActive(one)
+    const two = site.start('ctl2')
+    await site.clock.advance(5_000)
+    site.kill(one)
+    expect(await site.untilActive(two)).toBeGreaterThan(leaseMs - 1_000)
+  })
+})
+
+describe("a daemon's directory that was copied to another machine", () => {
+  it('makes no second active daemon while the first one renews', async () => {
+    const [one] = await site.twoDaemons()
+    const copied = site.startFromCopy('ctl1')
+    await site.clock.advance(20_000)
+    expect([one.tenure.state, copied.tenure.state]).toEqual(['active', 'standby'])
+  })
+
+  it('lets the copy take over once the first one was silent for a lease, as any standby', async () => {
+    const one = site.start('ctl1')
+    await site.untilActive(one)
+    const copied = site.startFromCopy('ctl1')
+    await site.clock.advance(5_000)
+    site.kill(one)
+    expect(await site.untilActive(copied)).toBeGreaterThan(leaseMs - 1_000)
+  })
+})
+
+describe('a daemon that is stopped in the middle of a take-over', () => {
+  it('frees the row before its first entry, so that nobody waits for a lease', async () => {
+    const stopping = new AbortController()
+    const two = site.start('ctl2', { stops: stopping.signal })
+    two.client.insert = () => Promise.reject(away())
+    await site.clock.until(() => two.tenure.state === 'taking')
+    stopping.abort()
+    await site.clock.run(two.release('SIGTERM'))
+    expect([two.tenure.state, site.cluster.tenure.holder]).toEqual(['ended', ''])
+  })
+
+  it('frees it too when it has not heard that the row is its own', async () => {
+    const stopping = new AbortController()
+    const two = site.start('ctl2', { stops: stopping.signal })
+    const { take } = two.client
+    two.client.take = async (seen, next) => {
+      await take(seen, next)
+      throw away()
+    }
+    await site.clock.until(() => site.cluster.tenure.holder !== '')
+    stopping.abort()
+    await site.clock.run(two.release('SIGTERM'))
+    expect([two.tenure.state, site.cluster.tenure.holder]).toEqual(['ended', ''])
+  })
+})
+
+describe('clocks far apart', () => {
+  it.each([7_200_000, -7_200_000])('change nothing in when a blind daemon hands over: %i ms', async (clockIsOffMs) => {
+    const one = site.start('ctl1', { clockIsOffMs })
+    await site.untilActive(one)
+    const two = site.start('ctl2')
+    await site.clock.advance(60_000)
+    one.novaAnswers(false)
+    await site.untilActive(two)
+    site.start('ctl3')
+    await site.clock.advance(60_000)
+    two.novaAnswers(false)
+    await site.clock.advance(400_000)
+    expect(two.tenure.state).toBe('active')
+    await site.clock.advance(200_000)
+    expect(two.tenure.state).toBe('ended')
+  })
+
+  it('let a daemon that was started a moment ago hand over ten minutes later at the soonest', async () => {
+    const [one, two] = await site.twoDaemons()
+    await site.clock.run(one.release('an upgrade'))
+    await site.untilActive(two)
+    site.kill(two)
+    const again = site.start('ctl2')
+    await site.untilActive(again)
+    site.start('ctl3')
+    again.novaAnswers(false)
+    await site.clock.advance(590_000)
+    expect(again.tenure.state).toBe('active')
+    await site.clock.advance(20_000)
+    expect(again.tenure.state).toBe('ended')
+  })
+})
+
+describe('a copy that cannot be written', () => {
+  it('keeps no daemon from taking over: its first entry is read from memory, and copied once there is room', async () => {
+    const [one, two] = await site.twoDaemons()
+    const { takeIn } = two.copy
+    two.copy.takeIn = () => {
+      throw new LifeboatError('JOURNAL_UNAVAILABLE', 'the disk is full')
+    }
+    const told: string[] = []
+    two.journal.onAppend(({ kind }) => told.push(`${kind} appended`))
+    two.journal.onDurable(({ kind }) => told.push(`${kind} durable`))
+    site.kill(one)
+    await site.untilActive(two)
+    const began = { kind: 'tenure.began', seq: 2 }
+    expect(two.journal.read({ newestFirst: true, limit: 1 })).toMatchObject([began])
+    expect([told, two.copy.head().seq]).toEqual([['tenure.began appended', 'tenure.began durable'], 1])
+    two.copy.takeIn = takeIn
+    await site.clock.run(two.act())
+    expect(two.copy.read({ after: 1 }).map(({ kind }) => kind)).toEqual(['tenure.began', 'alarm.raised'])
+  })
+})
