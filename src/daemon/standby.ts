@@ -54,11 +54,9 @@ export async function confirmed(tenure: Pick<Tenure, 'recorded'>, clock: Clock):
 /** What a proxy asks: 200 only where the daemon is active. */
 export function activity(tenure: Pick<Tenure, 'held' | 'view'> | undefined): { ok: boolean; problems: string[] } {
   if (tenure === undefined || tenure.held()) return { ok: true, problems: [] }
-  const { state, active } = tenure.view()
-  return {
-    ok: false,
-    problems: [active === null ? `${state}; no daemon is active` : `${state}; ${active.name} is active`],
-  }
+  const { state, active, name } = tenure.view()
+  const other = active === null || active.name === name ? 'no daemon' : active.name
+  return { ok: false, problems: [`${state}; ${other} is active`] }
 }
 
 /**

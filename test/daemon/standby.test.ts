@@ -23,6 +23,8 @@ function view(changes: Partial<TenureView> = {}): TenureView {
 
 const standby: Partial<TenureView> = { state: 'standby', name: 'ctl2', leaseLeftMs: null, behind: 4 }
 
+const suspended: Partial<TenureView> = { state: 'suspended', leaseLeftMs: 0 }
+
 const none = { putBack: 0, aside: 0 }
 
 describe('the metrics of a daemon that shares its journal', () => {
@@ -65,6 +67,7 @@ describe('GET /active', () => {
   it.each([
     ['names who is active instead', standby, 'standby; ctl1 is active'],
     ['says that nobody is', { ...standby, active: null }, 'standby; no daemon is active'],
+    ['does not name itself once its lease is over', suspended, 'suspended; no daemon is active'],
   ])('%s', (_what, changes, problem) =>
     expect(activity(tenure(false, changes))).toEqual({ ok: false, problems: [problem] }),
   )

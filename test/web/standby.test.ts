@@ -35,7 +35,13 @@ it('nobody active is said in red, with what keeps this one from it', async () =>
   await expect.poll(() => textOf(page, '.notice.bad')).toContain('its own writes to the shared journal do not come')
 })
 
-it('the active one says nothing of it', async () => {
+it('the active one says so too, once its lease has run out', async () => {
+  tenure = { ...standby, state: 'suspended', name: 'ctl1', waits: null, leaseLeftMs: 0 }
+  await page.goto(stage.url)
+  await expect.poll(() => textOf(page, '.notice.bad')).toContain('the shared journal does not confirm')
+})
+
+it('the active one says nothing of it while its lease holds', async () => {
   tenure = { ...standby, state: 'active', name: 'ctl1', waits: null, leaseLeftMs: 5_000 }
   await page.goto(stage.url)
   await page.waitForSelector('main h1')

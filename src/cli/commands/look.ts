@@ -1,5 +1,4 @@
 /** Live data from the running daemon: status, host list. */
-import type { TenureView } from '../../domain/tenure.ts'
 import type { Command } from 'commander'
 import type { ReceiverHealth } from '../../domain/notice.ts'
 import type { ConfigurationState, DaemonStatus, HostStatus, UnreviewedCounts } from '../../domain/operations.ts'
@@ -10,6 +9,7 @@ import { listFrame, oneFrame } from '../frame.ts'
 import type { Column } from '../output/formats.ts'
 import { addHostCommands } from './hosts.ts'
 import type { Session } from '../session.ts'
+import { tenureText } from '../tenure-text.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { span } from '../../domain/text/span.ts'
 import { clockTime, counted, tally } from '../wording.ts'
@@ -267,16 +267,4 @@ function unreviewedLines({ incidents, left, lost }: UnreviewedCounts): string[] 
   if (incidents === 0) return []
   const what = tally({ 'failed or stuck': lost, left })
   return [`${incidents} over and not signed off (${what}): lifeboat incident list --unsettled`]
-}
-
-/** Who acts, and who is there to take over. */
-function tenureText({ name, state, active, waits, daemons, behind }: TenureView): string {
-  const other = active === null || active.name === name ? '' : `, ${active.name} is active`
-  const own = `${name} is ${state}${waits === null || other !== '' ? other : `: ${waits}`}`
-  const copy = behind === 0 ? '' : `, its copy lacks ${behind} entries`
-  const others = daemons.filter((it) => it.name !== name)
-  return [
-    own + copy,
-    ...others.map((it) => `${it.name}: ${it.present ? 'there' : 'not heard of'}, version ${it.version}`),
-  ].join('\n')
 }

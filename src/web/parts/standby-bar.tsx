@@ -1,4 +1,4 @@
-/** Where several daemons share a journal: that this one stands by, and which one acts. Nothing on a daemon that acts. */
+/** Where several daemons share a journal: that this one stands by, and which one acts, or that none does. Nothing on a daemon that acts. */
 import { useCallback } from 'preact/hooks'
 import type { DaemonStatus } from '../../domain/operations.ts'
 import { paths } from '../api/paths.ts'
@@ -16,8 +16,9 @@ export function StandbyBar() {
       if (isShared) reload()
     }, [isShared, reload]),
   )
-  if (tenure === null || tenure.leaseLeftMs !== null) return null
-  const { name, active, waits } = tenure
+  if (tenure === null || tenure.state === 'active') return null
+  const { name, active, state } = tenure
+  const waits = state === 'suspended' ? 'the shared journal does not confirm what it records' : tenure.waits
   if (active === null || active.name === name)
     return (
       <div class="notice bad" role="status">
