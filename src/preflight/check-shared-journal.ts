@@ -28,7 +28,9 @@ export async function* sharedJournalLines(
   for (const look of looks) {
     const { address, found } = await look
     const name = `${what} at ${address.host}:${address.port}`
-    if ('problem' in found)
+    if ('problem' in found && isWithoutDatabase(found.problem))
+      yield fail(name, found.problem, `The password is right, the database or its rights are missing: ${makeIt}`)
+    else if ('problem' in found)
       yield fail(
         name,
         found.problem,
@@ -55,6 +57,11 @@ async function tried(look: Promise<SharedNode>): Promise<{ node: SharedNode } | 
   } catch (thrown) {
     return { problem: ensureError(thrown) }
   }
+}
+
+/** What the server says before `lifeboat journal init` was executed there: no right on the database, no such database. */
+function isWithoutDatabase({ details }: LifeboatError): boolean {
+  return details['number'] === 1044 || details['number'] === 1049
 }
 
 function* nodeLines(name: string, { version, galera, flushAtCommit, largestPacket }: SharedNode): Generator<CheckLine> {

@@ -62,13 +62,14 @@ describe('a node', () => {
   })
 
   it.each([
-    ['the password is another', { password: 'wrong' }],
-    ['the account is another', { user: 'nobody' }],
-    ['the account may do nothing in the database', { database: 'mysql' }],
-  ])('lets nobody in where %s', async (_what, access) => {
+    ['the password is another', { password: 'wrong' }, 1045],
+    ['the account is another', { user: 'nobody' }, 1045],
+    ['the account may do nothing in the database', { database: 'mysql' }, 1044],
+  ])('lets nobody in where %s', async (_what, access, number) => {
     await expect(look(1, access)).rejects.toMatchObject({
       code: 'JOURNAL_UNAVAILABLE',
       message: expect.stringMatching(/^127\.0\.\d+\.\d+:3306: Access denied/) as string,
+      details: { number },
     })
   })
 })

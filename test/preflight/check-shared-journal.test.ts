@@ -88,6 +88,17 @@ describe('what is wrong with it', () => {
     ])
   })
 
+  it.each([
+    ['a right on the database', 1044],
+    ['a database', 1049],
+  ])('sends who has an account and not %s to `lifeboat journal init`', async (_what, number) => {
+    const { sharedJournal } = parseConfig('shared_journal: { nodes: [ctl1:3306], password: x }', 'lifeboat.yaml', {})
+    if (sharedJournal === null) throw new Error('no journal is shared')
+    const problem = new LifeboatError('JOURNAL_UNAVAILABLE', 'Access denied', { details: { number } })
+    const { value } = await sharedJournalLines(sharedJournal, cloud, () => Promise.reject(problem)).next()
+    expect(value?.advice).toContain('lifeboat journal init')
+  })
+
   it('takes no cloud for granted that is not known', async () =>
     expect(await findings([well], null)).toEqual(['skip tables']))
 })

@@ -8,18 +8,20 @@ import type { Node } from './nodes.ts'
 import { heldRights, holds, missingRights, needlessRights } from './rights.ts'
 import { StoreTrouble } from './store.ts'
 import { primaryKeys, quoted, tableNames } from './tables.ts'
+import { serverNumber } from './trouble.ts'
 
 /** A loaded server takes longer to list rights than to commit. */
 const limitMs = 5_000
 
-/** Throws JOURNAL_UNAVAILABLE when the node does not answer, or does not let the account in. */
+/** Throws JOURNAL_UNAVAILABLE, with the server's `number`, when the node does not answer or does not let the account in. */
 export async function surveyNode(node: Node, options: Omit<MariadbOptions, 'nodes'>): Promise<SharedNode> {
   const lane = new Lane(laneParts({ ...options, nodes: [node], statementLimitMs: limitMs }))
   try {
     return await lane.run((ask) => survey(ask, options.database))
   } catch (thrown) {
     if (!(thrown instanceof StoreTrouble)) throw thrown
-    throw new LifeboatError('JOURNAL_UNAVAILABLE', thrown.message, { retry: 'after', cause: thrown.cause })
+    const details = { number: serverNumber(thrown.cause) }
+    throw new LifeboatError('JOURNAL_UNAVAILABLE', thrown.message, { retry: 'after', cause: thrown.cause, details })
   } finally {
     lane.close()
   }

@@ -53,7 +53,7 @@ export function troubleOf(thrown: unknown, node: { host: string; port: number })
 }
 
 /** The number of an error that the server sent; null for what the driver or the system says: theirs are texts or negative. */
-function serverNumber(thrown: unknown): number | null {
+export function serverNumber(thrown: unknown): number | null {
   if (!(thrown instanceof Error) || !('errno' in thrown)) return null
   return typeof thrown.errno === 'number' && thrown.errno > 0 ? thrown.errno : null
 }
