@@ -42,6 +42,7 @@ function tellWhenThere(selectors) {
 const selectors = [
   ['^/$', '.fleet'],
   ['^/incidents$', '.list'],
+  ['^/incidents/[^/]+/compare/', '.compared'],
   // Of many that are all recovered the rows are folded.
   ['^/incidents/', '.window-table, .fold'],
   ['^/instances/', '.stays'],
@@ -68,6 +69,7 @@ export async function pageLoads({ url, cookie, incident, instance, large, host, 
       ['an incident', `/incidents/${incident}`],
       ['an incident of 2,000 instances', `/incidents/${large}`],
       ['the same by name, unfolded', `/incidents/${large}?sort=name`],
+      ['two incidents side by side, one of 2,000', `/incidents/${incident}/compare/${large}`],
       ['an instance', `/instances/${instance}`],
       ['hosts', '/hosts'],
       ['a host', `/hosts/${host}`],

@@ -148,6 +148,7 @@ async function measure(ask, { made, instance, name, large, entries }, repeats) {
     ['recoveries', again('/v1/recoveries')],
     ['an incident, each for the first time', made.map((id) => `/v1/incidents/${id}/review`)],
     ['an incident again', again(`/v1/incidents/${made[0]}/review`)],
+    ['two incidents side by side, one of 2,000', again(`/v1/incidents/${made[0]}/diff/${large}`)],
     ['an instance of an incident', again(`/v1/incidents/${made[0]}/instances/${instance}`)],
     ['all incidents of an instance', again(`/v1/instances/${instance}`)],
     ['the record of an instance', again(`/v1/instances/${instance}/record`)],

@@ -21,8 +21,14 @@ export interface ComparedFact {
   second: string | number | null
 }
 
+export function differs({ first, second }: Pick<ComparedFact, 'first' | 'second'>): boolean {
+  return first !== second
+}
+
 export interface IncidentComparison {
   first: IncidentId
   second: IncidentId
+  /** Those of the two that are not over: their figures still move. */
+  open: IncidentId[]
   facts: ComparedFact[]
 }

@@ -47,6 +47,7 @@ export function compareIncidents(first: Compared, second: Compared): IncidentCom
   return {
     first: first.record.id,
     second: second.record.id,
+    open: [first, second].filter(({ record }) => record.incident.closed === null).map(({ record }) => record.id),
     facts: [...facts.values()].sort((one, other) => parts.indexOf(one.part) - parts.indexOf(other.part)),
   }
 }
@@ -75,11 +76,15 @@ function incidentFacts({ record: { incident } }: Compared): Fact[] {
 function timeFacts({ record, course }: Compared): Fact[] {
   const { incident } = record
   const { openedAt, proof, closed } = incident
-  const ends = [...incident.instances.keys()].flatMap((id) => record.line(id)?.endedAt ?? [])
+  const lines = [...incident.instances.keys()].flatMap((id) => record.line(id) ?? [])
+  const ends = lines.flatMap(({ endedAt }) => endedAt ?? [])
+  const back = lines.flatMap(({ outcome, endedAt }) => (outcome === 'recovered' ? (endedAt ?? []) : []))
+  const firstBack = back.reduce<string | null>((first, at) => (first === null || at < first ? at : first), null)
   const lastOutcome = ends.reduce<string | null>((last, at) => (last === null || at > last ? at : last), null)
   const known: [fact: string, from: string | null, to: string | null][] = [
     ['last heartbeat to opening', lastBeatAt(incident), openedAt],
     ['opening to proof', openedAt, proof?.provenAt ?? null],
+    ['proof to first instance back', proof?.provenAt ?? null, firstBack],
     ['proof to last outcome', proof?.provenAt ?? null, lastOutcome],
     ['opening to end', openedAt, closed?.at ?? null],
   ]

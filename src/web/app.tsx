@@ -7,6 +7,7 @@ import { events, useLink } from './api/live.ts'
 import { paths } from './api/paths.ts'
 import { Session } from './api/session.ts'
 import { after } from './browser-clock.ts'
+import { ComparisonPage } from './pages/comparison/page.tsx'
 import { HostPage } from './pages/host.tsx'
 import { HostsPage } from './pages/hosts.tsx'
 import { IncidentPage } from './pages/incident/page.tsx'
@@ -128,6 +129,8 @@ function useLogin() {
 function Page({ path }: { path: string }) {
   const incident = matchPath('/incidents/:id', path)
   if (incident !== null) return <IncidentPage key={incident['id']} id={incident['id'] ?? ''} />
+  const compared = matchPath('/incidents/:id/compare/:other', path) ?? matchPath('/incidents/:id/compare', path)
+  if (compared !== null) return <ComparisonPage key={path} id={compared['id'] ?? ''} other={compared['other'] ?? ''} />
   const instance = matchPath('/instances/:id', path)
   if (instance !== null) return <InstancePage key={instance['id']} id={instance['id'] ?? ''} />
   const host = matchPath('/hosts/:host', path)

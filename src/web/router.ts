@@ -76,6 +76,8 @@ export function followLinks(): () => void {
 
 export const link = {
   incident: (id: string): string => `/incidents/${encodeURIComponent(id)}`,
+  comparison: (first: string, second: string): string =>
+    `/incidents/${encodeURIComponent(first)}/compare/${encodeURIComponent(second)}`,
   instance: (incident: string, id: string): string =>
     `/incidents/${encodeURIComponent(incident)}?instance=${encodeURIComponent(id)}`,
   instanceRecord: (id: string): string => `/instances/${encodeURIComponent(id)}`,

@@ -16,7 +16,7 @@ export function fakeReview(asked: unknown[][] = [], replace: Partial<Review> = {
     recoveries: () => [],
     load: async () => undefined,
     incident: missing('incident'),
-    compare: (first, second) => ({ first, second, facts: [] }),
+    compare: (first, second) => ({ first, second, open: [], facts: [] }),
     instance: missing('instance'),
     instanceHistory: () => [],
     instanceRecord: missing('instance'),

@@ -35,6 +35,7 @@ export function fakeJournal(replace: Partial<JournalAccess> = {}): JournalAccess
     compare: (first, second) => ({
       first,
       second,
+      open: [],
       facts: [
         { part: 'incident', fact: 'mode', unit: 'text', first: 'armed', second: 'armed' },
         { part: 'time', fact: 'phase fencing', unit: 'ms', first: 4_200, second: null },

@@ -4,6 +4,8 @@ import type { ComparedFact } from '../../src/domain/incident-comparison.ts'
 import { openJournalAccess } from '../../src/review/journal-access.ts'
 import { SmallWorld } from '../daemon/small-world.ts'
 
+const between = (from: string, to = ''): number => Date.parse(to) - Date.parse(from)
+
 it(
   'says of two incidents how long each part took, how many ended how, and what was decided',
   SmallWorld.run({ hosts: 6 }, async (world) => {
@@ -30,7 +32,12 @@ it(
     expect(sides('trouble failed steps of instances')).toEqual([0, 1])
     const [opened, closed] = [daemon.store.get(first).openedAt, daemon.store.get(first).closed?.at ?? '']
     expect(told.get('time opening to end')?.first).toBe(Date.parse(closed) - Date.parse(opened))
+    const proof = daemon.store.get(first).proof?.provenAt ?? ''
+    const outcomes = world.journal.read({ incident: first, kinds: ['outcome.recorded'] })
+    expect(sides('time proof to first instance back')).toEqual([between(proof, outcomes[0]?.at), null])
+    expect(sides('time proof to last outcome')[0]).toBe(between(proof, outcomes.at(-1)?.at))
     const phases = compared.facts.filter(({ fact }) => fact.startsWith('phase '))
+    expect(compared.open).toEqual([])
     const inPhases = phases.reduce((sum, fact) => sum + Number(fact.first), 0)
     expect(inPhases).toBe(told.get('time opening to end')?.first)
     expect(sides('instances median downtime')).toEqual([expect.any(Number), null])

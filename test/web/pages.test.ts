@@ -174,17 +174,18 @@ describe('the page of an incident answers alone', () => {
   })
 
   it('is exported: a page for those who were not there, everything as Markdown, and JSON with the hashes', async () => {
+    const exported = page.locator('.menu', { hasText: 'Export' })
     for (const [format, wanted] of [
       ['Post-mortem', /^# Post-mortem: cmp01 failed/],
       ['Full Markdown', /^# Incident .*cmp01/],
       ['JSON', /"hash"/],
     ] as const) {
-      await page.locator('.menu > summary').click()
+      await exported.locator('summary').click()
       expect(await violationsOf(page)).toEqual([])
       expect(await stage.turns(downloaded(format))).toMatch(wanted)
-      expect(await page.locator('.menu').getAttribute('open')).toBe(null)
+      expect(await exported.getAttribute('open')).toBe(null)
     }
-    await page.locator('.menu > summary').click()
+    await exported.locator('summary').click()
     await page.keyboard.press('Escape')
     expect(await focused()).toMatch(/^Export/)
   })

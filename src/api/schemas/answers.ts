@@ -299,6 +299,7 @@ export const incidentComparison: z.ZodType<IncidentComparison> = z
   .object({
     first: z.string(),
     second: z.string(),
+    open: z.array(z.string()).describe('Those of the two that are not over: their figures still move'),
     facts: z.array(
       z.object({
         part: namesOf(comparedParts),

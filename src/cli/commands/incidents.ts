@@ -1,8 +1,8 @@
 /** Incidents, read from the journal itself: they can be reviewed while the daemon is down. With --url the daemon reads it. */
 import { Option, type Command } from 'commander'
-import { comparedParts, type ComparedFact } from '../../domain/incident-comparison.ts'
+import { comparedParts, differs, type ComparedFact } from '../../domain/incident-comparison.ts'
 import type { IncidentFilter } from '../../domain/operations.ts'
-import { span } from '../../domain/text/span.ts'
+import { comparedText } from '../../domain/text/compared.ts'
 import { prints } from '../described.ts'
 import { follow, followExits } from '../follow.ts'
 import { listFrame, oneFrame, type Frame } from '../frame.ts'
@@ -60,7 +60,7 @@ export function addIncidentCommands(program: Command, session: Session): void {
     .option('--all', 'also what is the same in both')
     .action(async (first: string, second: string, { all }: { all?: true }) => {
       const { facts } = await session.record().compare(first, second)
-      session.list(all === true ? facts : facts.filter((fact) => fact.first !== fact.second), comparedColumns)
+      session.list(all === true ? facts : facts.filter(differs), comparedColumns)
     })
   prints(compared, 'list', comparedColumns)
   addIncidentActs(incident, session)
@@ -94,11 +94,6 @@ function listed(meanings: Readonly<Record<string, string>>): string {
   return Object.keys(meanings)
     .map((word) => `\`${word}\``)
     .join(', ')
-}
-
-function comparedText({ unit }: ComparedFact, value: ComparedFact['first']): string {
-  if (value === null) return '–'
-  return unit === 'ms' && typeof value === 'number' ? span(value) : String(value)
 }
 
 /** For people the page; whole for programs that ask for no column. */

@@ -20,6 +20,7 @@ export const paths = {
   returnHost: (host: string): string => `/v1/hosts/${part(host)}/return`,
   incidents: (filter: Record<string, string>): string => `/v1/incidents?${new URLSearchParams(filter).toString()}`,
   incident: (id: string): string => `/v1/incidents/${part(id)}/review`,
+  comparison: (first: string, second: string): string => `/v1/incidents/${part(first)}/diff/${part(second)}`,
   instance: (incident: string, id: string): string => `/v1/incidents/${part(incident)}/instances/${part(id)}`,
   incidentAct: (id: string, act: 'again' | 'override' | 'cancel' | 'start' | 'notes' | 'sign-off'): string =>
     `/v1/incidents/${part(id)}/${act}`,

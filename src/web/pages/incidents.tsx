@@ -1,5 +1,5 @@
 /** All incidents on record, those that need a person first, then the newest, with filters that are part of the address. */
-import { useCallback } from 'preact/hooks'
+import { useCallback, useState } from 'preact/hooks'
 import type { Entry } from '../../domain/entry.ts'
 import type { IncidentSummary } from '../../domain/operations.ts'
 import { useEntries } from '../api/live.ts'
@@ -9,7 +9,7 @@ import { IncidentTable } from '../parts/incident-table.tsx'
 import { PageHead, useTitle } from '../parts/page.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { go, usePlace, withQuery } from '../router.ts'
+import { go, link, usePlace, withQuery } from '../router.ts'
 import { counted, matches } from '../words/count.ts'
 import { standing } from '../words/tone.ts'
 import { isUnsettled } from '../words/unsettled.ts'
@@ -39,6 +39,9 @@ export function IncidentsPage() {
   const wanted = query.get('q') ?? ''
   const incidents = useResource<IncidentSummary[]>(paths.incidents({ ...asked[state], limit: String(listedIncidents) }))
   const { reload } = incidents
+  const [chosen, setChosen] = useState<readonly string[]>([])
+  const choose = (id: string): void =>
+    setChosen(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id])
   useEvery(15_000, reload)
   useEntries(
     useCallback(
@@ -76,6 +79,7 @@ export function IncidentsPage() {
             {incidents.value.length === listedIncidents && ` of the newest ${listedIncidents}`}
           </span>
         )}
+        <Chosen chosen={chosen} onDrop={() => setChosen([])} />
       </div>
       <Loaded of={incidents}>
         {(value) => {
@@ -84,11 +88,35 @@ export function IncidentsPage() {
             return <Empty>No incidents: no host has died yet.</Empty>
           if (shown.length === 0) return <Empty>No incident matches.</Empty>
           return (
-            <IncidentTable incidents={shown} caption="Incidents: those that need a person first, then the newest" />
+            <IncidentTable
+              incidents={shown}
+              caption="Incidents: those that need a person first, then the newest"
+              choice={{ chosen, choose }}
+            />
           )
         }}
       </Loaded>
     </>
+  )
+}
+
+/** What was chosen stays chosen while the list is filtered otherwise: the two need not be in one. */
+function Chosen({ chosen, onDrop }: { chosen: readonly string[]; onDrop: () => void }) {
+  const [first, second] = chosen
+  if (first === undefined) return null
+  return (
+    <span class="chosen" role="status">
+      {second === undefined ? (
+        '1 chosen: choose another to compare'
+      ) : (
+        <a class="button" href={link.comparison(first, second)}>
+          Compare the two
+        </a>
+      )}
+      <button type="button" class="quiet" onClick={onDrop}>
+        Choose none
+      </button>
+    </span>
   )
 }
 

@@ -12,11 +12,24 @@ import { Ago, Tag, Time } from './text.tsx'
 
 const columns = ['Host', 'State', 'Instances', 'Opened', 'Took', 'Segment']
 
-export function IncidentTable({ incidents, caption }: { incidents: readonly IncidentSummary[]; caption: string }) {
+/** Two of the incidents, to be compared. */
+export interface Choice {
+  chosen: readonly string[]
+  choose: (id: string) => void
+}
+
+interface IncidentTableProps {
+  incidents: readonly IncidentSummary[]
+  caption: string
+  /** Each row can be chosen. */
+  choice?: Choice
+}
+
+export function IncidentTable({ incidents, caption, choice }: IncidentTableProps) {
   const sorted = useMemo(() => byUrgency(incidents), [incidents])
   const shown = useScreenfulFirst(sorted)
   return (
-    <table class="list" role="table">
+    <table class={choice === undefined ? 'list' : 'list choosing'} role="table">
       <caption class="visually-hidden">{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
@@ -29,20 +42,21 @@ export function IncidentTable({ incidents, caption }: { incidents: readonly Inci
       </thead>
       <tbody role="rowgroup">
         {shown.map((incident) => (
-          <Row key={incident.id} incident={incident} />
+          <Row key={incident.id} incident={incident} {...(choice !== undefined && { choice })} />
         ))}
       </tbody>
     </table>
   )
 }
 
-function Row({ incident }: { incident: IncidentSummary }) {
+function Row({ incident, choice }: { incident: IncidentSummary; choice?: Choice }) {
   const { id, host, process, crashed, segment, openedAt, ended, held, fencing, mode, signedOff } = incident
   const { text, tone } = standing(incident)
   const why = held?.message ?? fencing ?? endedBecause(ended)
   return (
     <tr role="row">
       <td role="cell" class="name">
+        {choice !== undefined && <ChooseBox incident={incident} choice={choice} />}
         <a class="primary-text" href={link.incident(id)}>
           {host}
         </a>
@@ -75,6 +89,28 @@ function Row({ incident }: { incident: IncidentSummary }) {
       </td>
       <td role="cell">{segment}</td>
     </tr>
+  )
+}
+
+function ChooseBox({
+  incident: { id, host },
+  choice: { chosen, choose },
+}: {
+  incident: IncidentSummary
+  choice: Choice
+}) {
+  const checked = chosen.includes(id)
+  const full = !checked && chosen.length === 2
+  return (
+    <input
+      type="checkbox"
+      class="choose"
+      aria-label={`Compare ${host}, ${id}`}
+      title={full ? 'Two are chosen' : 'Choose two to compare them'}
+      checked={checked}
+      disabled={full}
+      onChange={() => choose(id)}
+    />
   )
 }
 

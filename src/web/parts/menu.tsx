@@ -3,7 +3,14 @@ import { Icon } from './icons.tsx'
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 
-export function Menu({ title, children }: { title: string; children: ComponentChildren }) {
+interface MenuProps {
+  title: string
+  /** Called each time that it opens: for what is loaded only then. */
+  onOpen?: () => void
+  children: ComponentChildren
+}
+
+export function Menu({ title, onOpen, children }: MenuProps) {
   const menu = useRef<HTMLDetailsElement>(null)
   const close = (): void => {
     if (menu.current !== null) menu.current.open = false
@@ -18,7 +25,13 @@ export function Menu({ title, children }: { title: string; children: ComponentCh
     menu.current?.querySelector('summary')?.focus()
   }
   return (
-    <details class="menu" ref={menu} onFocusOut={onLeave} onKeyDown={onKey}>
+    <details
+      class="menu"
+      ref={menu}
+      onToggle={({ currentTarget }) => currentTarget.open && onOpen?.()}
+      onFocusOut={onLeave}
+      onKeyDown={onKey}
+    >
       <summary class="button">
         {title} <Icon name="down" />
       </summary>

@@ -2,10 +2,11 @@
 import { reportFormats, type IncidentReview, type ReportFormat } from '../../../domain/review.ts'
 import { paths } from '../../api/paths.ts'
 import { ActButton, type Act } from '../../parts/act.tsx'
+import { CompareMenu } from '../comparison/offers.tsx'
 import { Menu } from '../../parts/menu.tsx'
 
 export function Toolbar({ review, onDone }: { review: IncidentReview; onDone: () => void }) {
-  const { id } = review
+  const { id, host } = review
   return (
     <div class="acts toolbar">
       <ActButton act={signOff(review)} onDone={onDone} />
@@ -18,6 +19,7 @@ export function Toolbar({ review, onDone }: { review: IncidentReview; onDone: ()
           </a>
         ))}
       </Menu>
+      <CompareMenu title="Compare with…" of={{ id, host }} />
       <button type="button" class="print" onClick={() => print()}>
         Print
       </button>
