@@ -1,8 +1,10 @@
 /** The configuration as the program uses it: resolved, durations in milliseconds, secrets read. Types only. */
 import type { SharedJournalConfig } from './shared-journal.ts'
 import type { CloudBrake } from '../domain/brake.ts'
+import type { HttpLogin } from '../domain/http-login.ts'
 import type { Segment } from '../domain/segment.ts'
 import type { MaintenanceWindow } from '../orders/maintenance-window.ts'
+import { hiddenLogin } from './http-login.ts'
 import { receiversWithoutSecrets, type NoticesConfig } from './notices.ts'
 import type { ConfiguredSegment } from './segments.ts'
 import type { MasakariConfig, MasakariRules } from './masakari.ts'
@@ -41,7 +43,7 @@ export interface PrometheusConfig {
   alive: number[]
   dead: number[]
   maxSampleAgeMs: number
-  login: { username: string; password: string } | { token: string } | null
+  login: HttpLogin | null
   caFile: string | null
   verify: boolean
   timeoutMs: number
@@ -163,9 +165,4 @@ function hidden(witness: ProbeConfig | FencingConfig): object {
     case 'command':
       return {}
   }
-}
-
-function hiddenLogin(login: PrometheusConfig['login']): PrometheusConfig['login'] {
-  if (login === null) return null
-  return 'token' in login ? { token: '***' } : { ...login, password: '***' }
 }

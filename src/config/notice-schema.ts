@@ -1,7 +1,7 @@
 /** The options of notices: who is told of what, and how. Cross-references are checked in notices.ts. */
 import { z } from 'zod'
 import { noticeAudiences, noticeSeverities, noticeTopics, type NoticeTopic } from '../domain/notice.ts'
-import { argv, count, names, optionalSection, section, text } from './pieces.ts'
+import { argv, count, loginOptions, names, optionalSection, section, text } from './pieces.ts'
 import { duration } from '../formats/duration-schema.ts'
 
 const topics = Object.keys(noticeTopics).filter((topic) => topic !== 'test') as [NoticeTopic, ...NoticeTopic[]]
@@ -68,6 +68,7 @@ const receiver = z.discriminatedUnion('kind', [
   section({
     kind: z.literal('alertmanager'),
     ...target,
+    ...loginOptions,
     resolve_timeout: duration('1m', '1d')
       .prefault('10m')
       .describe(

@@ -4,6 +4,7 @@ import { noticeTopics } from '../domain/notice.ts'
 import type { ReceiverSettings } from '../notices/index.ts'
 // Not by the room's index: every command would load what sends.
 import { english, type Texts } from '../notices/texts.ts'
+import { hiddenLogin, httpLogin } from './http-login.ts'
 import { readTexts } from './notice-texts.ts'
 import type { ConfigFile } from './schema.ts'
 import type { Report, Secrets } from './secrets.ts'
@@ -55,8 +56,9 @@ export function receiversWithoutSecrets(receivers: NoticesConfig['receivers']): 
       case 'email':
         return [name, settings]
       case 'chat':
-      case 'alertmanager':
         return [name, { ...settings, url: '***' }]
+      case 'alertmanager':
+        return [name, { ...settings, url: '***', login: hiddenLogin(settings.login) }]
       case 'webhook':
         return [name, { ...settings, url: '***', secret: settings.secret === null ? null : '***' }]
     }
@@ -77,8 +79,11 @@ function receiverConfig(file: ReceiverFile, path: Path, from: From): ReceiverSet
   const ca = caFile === undefined ? null : resolve(from.baseDir([...path, 'ca_file']), caFile)
   const target = { url: urlOf(file, path, from), caFile: ca, verify, limitMs: timeout }
   if (file.kind === 'chat') return { ...common, ...target, alerts: 'none', kind: 'chat' }
-  if (file.kind === 'alertmanager')
-    return { ...common, ...target, alerts: 'only', kind: 'alertmanager', resolveTimeoutMs: file.resolveTimeout }
+  if (file.kind === 'alertmanager') {
+    const login = httpLogin(file, path, from.secrets, from.report)
+    const { kind, resolveTimeout } = file
+    return { ...common, ...target, alerts: 'only', kind, login, resolveTimeoutMs: resolveTimeout }
+  }
   return { ...common, ...target, alerts: 'follows', kind: 'webhook', secret: secretOf(file, path, from) }
 }
 

@@ -33,6 +33,14 @@ export const password = {
     .describe("File with the password; a bare name is looked for in systemd's credentials directory first"),
   password_env: text().optional().describe('Environment variable with the password'),
 }
+/** The ways to log in at an HTTP server. */
+export const loginOptions = {
+  username: text().optional().describe('For basic authentication, with one of password, password_file, password_env'),
+  ...password,
+  token: text().optional().describe('Bearer token. Better: token_file or token_env'),
+  token_file: text().optional().describe('File with the bearer token, as password_file'),
+  token_env: text().optional().describe('Environment variable with the bearer token'),
+}
 export const names = () => z.array(text())
 export const share = () => z.number().gt(0).max(1)
 export const count = () => z.number().int().min(1)

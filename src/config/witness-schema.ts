@@ -1,6 +1,6 @@
 /** The options of probes and fencing methods, by kind. Templates such as {address} take the variables of `hosts`. */
 import { z } from 'zod'
-import { argv, password, section, text } from './pieces.ts'
+import { argv, loginOptions, password, section, text } from './pieces.ts'
 import { duration } from '../formats/duration-schema.ts'
 
 const port = () => z.number().int().min(1).max(65_535)
@@ -50,11 +50,7 @@ const prometheus = {
     .describe(
       'Older samples are unknown. Shorter than two scrape intervals: a missed scrape blinds this probe; longer: the last good sample of a dead host keeps it from being confirmed',
     ),
-  username: text().optional().describe('For basic authentication, with one of password, password_file, password_env'),
-  ...password,
-  token: text().optional().describe('Bearer token. Better: token_file or token_env'),
-  token_file: text().optional().describe('File with the bearer token, as password_file'),
-  token_env: text().optional().describe('Environment variable with the bearer token'),
+  ...loginOptions,
   ca_file: text().optional().describe('Certificates that sign that of Prometheus'),
   verify: z.boolean().default(true).describe('false: anyone in the network can pose as Prometheus and say "dead"'),
   timeout: duration('100ms', '1m').prefault('2s').describe('A Prometheus that takes longer says unknown'),

@@ -1,6 +1,7 @@
 /** Probes as the program uses them: secrets read, paths resolved, contradictions within one probe reported. */
 import { resolve } from 'node:path'
 import type { IpmiConfig, PrometheusConfig } from './config.ts'
+import { httpLogin } from './http-login.ts'
 import type { ConfigFile } from './schema.ts'
 import type { Report, Secrets } from './secrets.ts'
 import type { Path } from '../formats/yaml-source.ts'
@@ -29,26 +30,9 @@ export function prometheusConfig(
     alive,
     dead,
     maxSampleAgeMs: maxSampleAge,
-    login: loginOf(file, path, secrets, report),
+    login: httpLogin(file, path, secrets, report),
     caFile: caFile === undefined ? null : resolve(baseDir([...path, 'ca_file']), caFile),
     verify,
     timeoutMs: timeout,
   }
-}
-
-/** Basic or bearer, or none: many a Prometheus asks for nothing. */
-function loginOf(
-  file: ProbeFile<'prometheus'>,
-  path: Path,
-  secrets: Secrets,
-  report: Report,
-): PrometheusConfig['login'] {
-  const given = (...values: (string | undefined)[]): boolean => values.some((value) => value !== undefined)
-  const basic = given(file.username, file.password, file.passwordFile, file.passwordEnv)
-  const bearer = given(file.token, file.tokenFile, file.tokenEnv)
-  if (basic && bearer) report(path, 'has a password and a token (one login: username with a password, or a token)')
-  if (bearer) return { token: secrets.token(file, path) }
-  if (!basic) return null
-  if (file.username === undefined) report(path, 'has a password but no username (give both)')
-  return { username: file.username ?? '', password: secrets.password(file, path) }
 }

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../domain/clock.ts'
 import { noticeSeverities, type Notice, type NoticeAlert, type NoticeSeverity } from '../domain/notice.ts'
+import { authorization, type HttpLogin } from '../domain/http-login.ts'
 import type { Deliver, Ended } from './delivery.ts'
 import type { Post } from './post.ts'
 import { linkTo } from '../domain/page-link.ts'
@@ -23,6 +24,8 @@ interface PostedAlert {
 
 export interface AlertmanagerOptions {
   post: Post
+  /** Null: it asks for none. */
+  login: HttpLogin | null
   clock: Clock
   texts: Texts
   setting: Setting
@@ -32,13 +35,14 @@ export interface AlertmanagerOptions {
 }
 
 export function alertmanager(options: AlertmanagerOptions): Deliver {
-  const { post, clock, resolveTimeoutMs } = options
+  const { post, login, clock, resolveTimeoutMs } = options
+  const headers = authorization(login)
   // One after the other: a renewal that overtakes the end of its alert would let it begin again.
   let last: Promise<unknown> = Promise.resolve()
   const inTurn = (alerts: () => PostedAlert[], signal: AbortSignal): Promise<Ended> => {
     const turn = last.then((): Ended | Promise<Ended> => {
       const now = alerts()
-      return now.length === 0 ? { ok: true, result: 'no alert' } : post(JSON.stringify(now), {}, signal)
+      return now.length === 0 ? { ok: true, result: 'no alert' } : post(JSON.stringify(now), headers, signal)
     })
     last = turn.catch(() => undefined)
     return turn

@@ -59,7 +59,7 @@ export function poster(target: Target, { clock, wire }: { clock: Clock; wire?: W
       })
       if (data instanceof Readable) throwAway(data, limit.release)
       else limit.release()
-      return ended(status)
+      return ended(status, headers['authorization'] !== undefined)
     } catch (thrown) {
       limit.release()
       return { ok: false, problem: whyNot(thrown, limit.expired(), limitMs), final: false }
@@ -79,11 +79,15 @@ function throwAway(body: Readable, over: () => void): void {
   body.once('close', over)
 }
 
-function ended(status: number): Ended {
+function ended(status: number, loggedIn: boolean): Ended {
   if (status >= 200 && status < 300) return { ok: true, result: `HTTP ${status}` }
-  const redirect = status >= 300 && status < 400
-  const hint = redirect ? ': a redirect is not followed, give the address that it points to' : ''
-  return { ok: false, problem: `HTTP ${status}${hint}`, final: refusals.has(status) }
+  return { ok: false, problem: `HTTP ${status}${hint(status, loggedIn)}`, final: refusals.has(status) }
+}
+
+function hint(status: number, loggedIn: boolean): string {
+  if (status >= 300 && status < 400) return ': a redirect is not followed, give the address that it points to'
+  if (status === 401) return loggedIn ? ': it refuses the login, check it' : ': it asks for a login'
+  return status === 403 && loggedIn ? ': the login may not send there' : ''
 }
 
 /** Never the library's own message: it may name the address. */

@@ -1,5 +1,6 @@
 /** A receiver as it is configured, made into what delivers to it. Nothing is sent by making it. */
 import type { Clock } from '../domain/clock.ts'
+import type { HttpLogin } from '../domain/http-login.ts'
 import type { Wire } from '../domain/wire.ts'
 import { alertmanager, alertsAddress } from './alertmanager.ts'
 import { chat } from './chat.ts'
@@ -15,6 +16,7 @@ export type ReceiverSettings = ReceiverRule & { texts: Texts; showHosts: boolean
     | ({ kind: 'chat' } & Target)
     | ({
         kind: 'alertmanager'
+        login: HttpLogin | null
         /** Without a renewal an alert ends after this. */
         resolveTimeoutMs: number
       } & Target)
@@ -49,9 +51,9 @@ export function receiver(name: string, settings: ReceiverSettings, around: Recei
     case 'chat':
       return chat({ post: poster(settings, { clock, wire }), texts, setting })
     case 'alertmanager': {
-      const { least, resolveTimeoutMs } = settings
+      const { least, login, resolveTimeoutMs } = settings
       const post = poster({ ...settings, url: alertsAddress(settings.url) }, { clock, wire })
-      return alertmanager({ post, clock, texts, setting, least, resolveTimeoutMs })
+      return alertmanager({ post, login, clock, texts, setting, least, resolveTimeoutMs })
     }
     case 'email': {
       const { sendmail, from, to, toByProject, limitMs } = settings

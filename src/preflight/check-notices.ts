@@ -42,7 +42,10 @@ function weakness(settings: ReceiverSettings): { message: string; advice: string
   const { protocol, hostname } = new URL(settings.url)
   const local = /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)
   if (protocol === 'http:' && !local)
-    return { message: 'not encrypted', advice: 'Anyone on the network path can read the notices: use https' }
+    return {
+      message: 'not encrypted',
+      advice: 'Anyone on the network path can read what is sent, a login too: use https',
+    }
   if (protocol === 'https:' && !settings.verify)
     return { message: 'its certificate is not checked', advice: 'Set its CA in ca_file and remove verify: false' }
   if (settings.kind === 'webhook' && settings.secret === null)

@@ -31,6 +31,15 @@ describe('notices', () => {
     })
   })
 
+  it.each<[string, object | null]>([
+    ['', null],
+    [', username: u, password_env: AM', { username: 'u', password: 'hunter2' }],
+    [', token_env: AM', { token: 'hunter2' }],
+  ])('an Alertmanager may ask for a login%s', (option, login) => {
+    const am = receivers(`am: { kind: alertmanager, url: "https://h/"${option} }`, { AM: 'hunter2' })['am']
+    expect(am).toMatchObject({ login })
+  })
+
   it.each<[string, RegExp]>([
     ['audience: tenant', /audience/],
     ['projects: [red]', /projects/],
@@ -38,6 +47,13 @@ describe('notices', () => {
     ['secret: sixteen-characters', /secret/],
     ['resolve_timeout: 10s', /resolve_timeout.*1m/],
     ['topics: [instances-ended]', /topics.*instances-ended is told to audience tenant/],
+    ['username: u', /^lifeboat\.yaml:1:\d+: notices\.receivers\.am: has no password \(give exactly one of password, /],
+    ['password: w', /am: has a password but no username/],
+    ['username: u, password: w, token: t', /am: has a password and a token/],
+    ['username: "a:b", password: w', /am\.username: has a colon in it/],
+    ['token: "a b"', /am: its token has spaces/],
+    ['token_env: NOT_SET', /am\.token_env: environment variable NOT_SET is not set/],
+    ['username: u, password_file: /nowhere/password', /am\.password_file: there is no file \/nowhere\/password/],
   ])('an Alertmanager with %s is refused, and the place named', (option, problem) => {
     expect(problems(`am: { kind: alertmanager, url: "https://h/", ${option} }`)).toEqual([
       expect.stringMatching(problem),
@@ -64,8 +80,10 @@ describe('notices', () => {
   it('a shown configuration has neither secrets nor addresses that are', () => {
     const text = 'hook: { kind: webhook, url: "https://h/hidden", secret: sixteen-characters }'
     const room = 'room: { kind: chat, url: "https://h/hidden" }'
-    const alerts = 'am: { kind: alertmanager, url: "https://h/hidden" }'
-    const shown = JSON.stringify(withoutSecrets(parse(`notices: { receivers: { ${text}, ${room}, ${alerts} } }`)))
+    const alerts = 'am: { kind: alertmanager, url: "https://h/hidden", username: u, password: hidden }'
+    const others = 'other: { kind: alertmanager, url: "https://h/", token: hidden }'
+    const all = `notices: { receivers: { ${text}, ${room}, ${alerts}, ${others} } }`
+    const shown = JSON.stringify(withoutSecrets(parse(all)))
     expect(shown).not.toMatch(/hidden|sixteen/)
   })
 

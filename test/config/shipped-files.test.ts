@@ -24,7 +24,7 @@ describe('config/lifeboat.example.yaml', () => {
   const text = textOf(shipped('lifeboat.example.yaml'))
   const config = loadConfig(shipped('lifeboat.example.yaml'), {
     ...{ BMC_PASSWORD: 'x', PROMETHEUS_TOKEN: 'x', NOTICE_SECRET: 'x'.repeat(16) },
-    CHAT_WEBHOOK_URL: 'https://chat.example.org/hooks/x',
+    ...{ CHAT_WEBHOOK_URL: 'https://chat.example.org/hooks/x', ALERTMANAGER_PASSWORD: 'x' },
     LIFEBOAT_JOURNAL_PASSWORD: 'x',
   })
 

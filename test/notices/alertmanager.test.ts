@@ -7,14 +7,14 @@ import { receiver, type ReceiverSettings } from '../../src/notices/receiver.ts'
 import { testNotice } from '../../src/notices/test-notice.ts'
 import { english } from '../../src/notices/texts.ts'
 import { systemClock as clock } from '../../src/system/system-clock.ts'
-import { realAlertmanager, withoutAlertmanager, type RealAlertmanager } from './real-alertmanager.ts'
+import { itsLogin, realAlertmanager, withoutAlertmanager, type RealAlertmanager } from './real-alertmanager.ts'
 import { closed, everything, opened, Rig, verdict } from './rig.ts'
 
 type Settings = Extract<ReceiverSettings, { kind: 'alertmanager' }>
 const manager = (change: Partial<Settings> = {}): Settings => ({
   ...everything,
   ...{ kind: 'alertmanager', alerts: 'only', url: 'http://am', caFile: null, verify: true, limitMs: 5_000 },
-  ...{ texts: english, showHosts: false, resolveTimeoutMs: 600_000 },
+  ...{ texts: english, showHosts: false, login: null, resolveTimeoutMs: 600_000 },
   ...change,
 })
 const around = { clock, cloud: 'prod', link: 'https://pages.example' }
@@ -34,9 +34,14 @@ const resolve: Notice = {
   alert: { ...trigger.alert!, action: 'resolve', was: 'critical' },
 }
 
+interface Posted {
+  url: string
+  alerts: unknown[]
+}
+
 /** Everything that was posted, by a wire that takes it. */
-async function posted(notice: Notice, change: Partial<Settings> = {}): Promise<{ url: string; alerts: unknown[] }[]> {
-  const calls: { url: string; alerts: unknown[] }[] = []
+async function posted(notice: Notice, change: Partial<Settings> = {}): Promise<Posted[]> {
+  const calls: Posted[] = []
   const wire: Wire = (request) => {
     calls.push({ url: request.url ?? '', alerts: JSON.parse(String(request.data)) as unknown[] })
     return Promise.resolve({ status: 200, statusText: '', headers: {}, data: '', config: request })
@@ -124,6 +129,24 @@ describe('what is posted', () => {
       { ok: true, result: 'no alert' },
     ])
     expect(order).toEqual(['stands', 'ended'])
+  })
+})
+
+describe('its login', () => {
+  it.each([
+    [null, undefined],
+    [{ username: 'lifeboat', password: 'pässword' }, 'Basic bGlmZWJvYXQ6cMOkc3N3b3Jk'],
+    [{ token: 'abc' }, 'Bearer abc'],
+  ])('%o is shown as %s, with renewals too', async (login, header) => {
+    const shown: unknown[] = []
+    const wire: Wire = (request) => {
+      shown.push((request.headers as Record<string, unknown>)['authorization'])
+      return Promise.resolve({ status: 200, statusText: '', headers: {}, data: '', config: request })
+    }
+    const deliver = receiver('am', manager({ login }), { ...around, wire })
+    await deliver({ notice: trigger, attempt: 1, signal })
+    await deliver.renewal?.send(() => [trigger], signal)
+    expect(shown).toEqual([header, header])
   })
 })
 
@@ -229,4 +252,42 @@ describe.skipIf(withoutAlertmanager)('a real Alertmanager', { timeout: 60_000 },
     expect(await severities('LifeboatTest')).toEqual(['info'])
     await expect.poll(() => severities('LifeboatTest'), { timeout: 10_000 }).toEqual([])
   })
+})
+
+describe.skipIf(withoutAlertmanager)('a real Alertmanager that asks for a login', { timeout: 60_000 }, () => {
+  let real: RealAlertmanager
+  beforeAll(async () => {
+    real = await realAlertmanager({ asksForLogin: true })
+  }, 60_000)
+  afterAll(() => real.stop())
+
+  const refusal = 'HTTP 401: it refuses the login, check it'
+  const wrong = { ...itsLogin, password: 'wrong-password' }
+  const through = (login: Settings['login']) => receiver('am', manager({ url: real.url, login }), around)
+
+  it('takes alerts with it; without one, or with a wrong one, it says what is missing, and they are not given up', async () => {
+    const send = (login: Settings['login']) => through(login)({ notice: asOfNow(trigger), attempt: 1, signal })
+    expect(await send(null)).toEqual({ ok: false, problem: 'HTTP 401: it asks for a login', final: false })
+    expect(await send(wrong)).toEqual({ ok: false, problem: refusal, final: false })
+    expect(await real.standing()).toEqual([])
+    expect(await send(itsLogin)).toEqual({ ok: true, result: 'HTTP 200' })
+    await expect.poll(() => real.standing()).toMatchObject([{ labels: { alertname: 'LifeboatIncident' } }])
+  })
+
+  it(
+    'that is wrong stands in the health of the receiver until it is corrected, and is nowhere on record',
+    Rig.run({ receivers: { am: { ...everything, alerts: 'only' } } }, async (rig) => {
+      let deliver = through(wrong)
+      rig.answers = (_receiver, notice, attempt) => deliver({ notice, attempt, signal })
+      await rig.append(verdict('host-down'))
+      await rig.pass(1_000)
+      // Time stands still while the answer is on its way.
+      const health = async () => (await rig.pass(0), rig.service.health()[0])
+      await expect.poll(health, { timeout: 10_000 }).toMatchObject({ waiting: 1, problem: refusal })
+      deliver = through(itsLogin)
+      await rig.pass(5_000)
+      await expect.poll(health, { timeout: 10_000 }).toMatchObject({ waiting: 0, problem: null })
+      expect(JSON.stringify(rig.journal.read())).not.toMatch(/wrong-password|d3JvbmctcGFzc3dvcmQ/)
+    }),
+  )
 })

@@ -151,7 +151,10 @@ describe('a webhook', () => {
   ])('HTTP %i: final is %s', (status, final) =>
     serving(
       (_asked, response) => void response.writeHead(status).end(),
-      async (url) => expect(await send(hook(url))).toEqual({ ok: false, problem: `HTTP ${status}`, final }),
+      async (url) => {
+        const problem = status === 401 ? 'HTTP 401: it asks for a login' : `HTTP ${status}`
+        expect(await send(hook(url))).toEqual({ ok: false, problem, final })
+      },
     ),
   )
 

@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { authorization } from '../../src/domain/http-login.ts'
 
 const program = 'prometheus-alertmanager'
 /** CI sets it, so that a machine without an Alertmanager fails there instead of passing over these tests. */
@@ -36,8 +37,12 @@ export interface RealAlertmanager {
   stop: () => Promise<void>
 }
 
+/** What one with `asksForLogin` lets in, and how its file has the password (bcrypt). */
+export const itsLogin = { username: 'lifeboat', password: 'correct-horse-battery' }
+const hashed = '$2b$04$abcdefghijklmnopqrstuupOWRSKKNe562z1DsLEArFuJDHVyRIMa'
+
 /** Started on a free port, with short times, and alone. */
-export async function realAlertmanager(): Promise<RealAlertmanager> {
+export async function realAlertmanager({ asksForLogin = false } = {}): Promise<RealAlertmanager> {
   const directory = mkdtempSync(join(tmpdir(), 'lifeboat-alertmanager-'))
   const sentOn: SentOn[] = []
   const onCall = createServer((request, response) => {
@@ -58,14 +63,17 @@ export async function realAlertmanager(): Promise<RealAlertmanager> {
 receivers: [{ name: oncall, webhook_configs: [{ url: 'http://127.0.0.1:${called}/', send_resolved: true }] }]
 `,
   )
+  const web = join(directory, 'web.yml')
+  writeFileSync(web, asksForLogin ? `basic_auth_users: { ${itsLogin.username}: ${hashed} }\n` : '')
+  const headers = asksForLogin ? authorization(itsLogin) : {}
   const argv = [`--config.file=${file}`, `--storage.path=${directory}`, `--web.listen-address=127.0.0.1:${port}`]
-  const child = spawn(program, [...argv, '--cluster.listen-address='], { stdio: 'ignore' })
+  const child = spawn(program, [...argv, `--web.config.file=${web}`, '--cluster.listen-address='], { stdio: 'ignore' })
   const over = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const url = `http://127.0.0.1:${port}`
-  await until(async () => (await fetch(`${url}/-/ready`)).ok)
+  await until(async () => (await fetch(`${url}/-/ready`, { headers })).ok)
   return {
     ...{ url, sentOn },
-    standing: async () => (await fetch(`${url}/api/v2/alerts?active=true`)).json() as Promise<Standing[]>,
+    standing: async () => (await fetch(`${url}/api/v2/alerts?active=true`, { headers })).json() as Promise<Standing[]>,
     stop: async () => {
       child.kill()
       await over

@@ -9,6 +9,7 @@
 import { Agent } from 'node:https'
 import axios, { isAxiosError } from 'axios'
 import { deadline, type Clock } from '../../domain/clock.ts'
+import { authorization, type HttpLogin } from '../../domain/http-login.ts'
 import type { HostName } from '../../domain/service.ts'
 import type { Probe, ProbeReading } from '../../domain/verdict.ts'
 import { readNamedFile } from '../../system/regular-file.ts'
@@ -17,7 +18,7 @@ import { reader } from './address.ts'
 export interface PrometheusServer {
   /** Without /api/v1. */
   url: string
-  login: { username: string; password: string } | { token: string } | null
+  login: HttpLogin | null
   /** Path of a PEM bundle. */
   caFile?: string
   verifyTls: boolean
@@ -172,13 +173,6 @@ function agentFor(server: PrometheusServer): Agent | undefined {
     rejectUnauthorized: server.verifyTls,
     ...(server.caFile !== undefined && { ca: readNamedFile('The CA file of Prometheus', server.caFile) }),
   })
-}
-
-function authorization(login: PrometheusServer['login']): Record<string, string> {
-  if (login === null) return {}
-  if ('token' in login) return { authorization: `Bearer ${login.token}` }
-  const pair = Buffer.from(`${login.username}:${login.password}`, 'utf8').toString('base64')
-  return { authorization: `Basic ${pair}` }
 }
 
 /** Never axios's own message: its error holds the request, with the password. */
