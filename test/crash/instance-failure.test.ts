@@ -2,21 +2,10 @@
  * A daemon that deals with a crashed guest is killed at every commit, before it and after it. The next daemon over the same journal brings
  * the guest back, orders no second restart, and settles the report: once it was answered with 202 it is never lost.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
-import { parseWorkflow } from '../../src/engine/workflow.ts'
-import { openJournal } from '../../src/journal/journal.ts'
 import { People } from '../../src/rehearsal/people.ts'
-import { startSimulator, VirtualClock, type Simulator } from '../../src/simulator/index.ts'
+import { beatMs, deathsAt, inACloud, onRecord, workflow, type Place } from './living-host.ts'
 import { MortalDaemon, type Death } from './mortal-daemon.ts'
-
-const workflowFile = fileURLToPath(new URL('../../recovery-workflows/host-failure.yaml', import.meta.url))
-const workflow = parseWorkflow(readFileSync(workflowFile, 'utf8'), workflowFile, { ownerPolicy: defaultOwnerPolicy })
-const beatMs = 10_000
 
 /** As Nova's libvirt driver keeps a guest's end to itself, and as long as a reboot takes there. */
 const timings = { lifecycleDelayMs: 15_000, rebootMs: 2_000 }
@@ -50,13 +39,10 @@ interface Crash {
 const lateMs = 4_000
 const stoppedMs = 3_050
 
-async function play({ reportMs, isStopped = false }: Crash, death?: Death): Promise<Ending> {
-  const directory = mkdtempSync(join(tmpdir(), 'lifeboat-instance-'))
-  const clock = new VirtualClock()
-  const simulator = await startSimulator({ clock, hosts: 2, port: null, reportIntervalMs: beatMs, timings })
-  try {
-    const path = join(directory, 'journal.db')
-    const options = { clock, simulator, path, workflow, segment: {}, beatMs, longestRequestMs: 2 * lateMs }
+function play({ reportMs, isStopped = false }: Crash, death?: Death): Promise<Ending> {
+  return inACloud({ hosts: 2, timings }, async (place) => {
+    const { clock, simulator } = place
+    const options = { ...place, workflow, segment: {}, beatMs, longestRequestMs: 2 * lateMs }
     const { uuid } = simulator.addInstance({ host: 'cmp01', name: 'web', metadata: { HA_Enabled: 'true' } })
     const life = new MortalDaemon({ ...options, death })
     await clock.advance(4 * beatMs)
@@ -84,11 +70,8 @@ async function play({ reportMs, isStopped = false }: Crash, death?: Death): Prom
     await clock.advance(120_000)
     await next.stop()
     next.die()
-    return { died, first, last, ...lookedAt(path, clock, simulator, uuid) }
-  } finally {
-    await simulator.close()
-    rmSync(directory, { recursive: true, force: true })
-  }
+    return { died, first, last, ...endOf(place, uuid) }
+  })
 }
 
 /** Whether it was answered: a daemon that dies over it answers nothing. */
@@ -103,25 +86,17 @@ function reported(life: MortalDaemon, instance: string, generatedAt: string): bo
   }
 }
 
-function lookedAt(
-  path: string,
-  clock: VirtualClock,
-  simulator: Simulator,
-  uuid: string,
-): Omit<Ending, 'died' | 'first' | 'last'> {
-  const journal = openJournal(path, { clock })
-  const entries = journal.read()
-  const ending = {
+function endOf(place: Place, uuid: string): Omit<Ending, 'died' | 'first' | 'last'> {
+  const { simulator } = place
+  const { entries, reports, broken } = onRecord(place)
+  return {
+    ...{ reports, broken },
     restarts: simulator
       .requests()
       .flatMap(({ action }) => (action === 'reboot' || action === 'os-start' ? [action] : [])),
     runs: simulator.truth().running[uuid]?.length === 1,
     outcomes: entries.flatMap((entry) => (entry.kind === 'outcome.recorded' ? [entry.data.code] : [])),
-    reports: entries.flatMap((entry) => (entry.kind === 'report.settled' ? [entry.data.status] : [])),
-    broken: journal.verify().broken,
   }
-  journal.close()
-  return ending
 }
 
 describe.each(Object.entries(reportedAfter))('a crash that is reported %s', (_when, reportMs) => {
@@ -130,17 +105,16 @@ describe.each(Object.entries(reportedAfter))('a crash that is reported %s', (_wh
     const order = reportMs < 15_000 ? 'reboot' : 'os-start'
     const well = { restarts: [order], runs: true, outcomes: ['RESTARTED'], reports: ['finished'], broken: null }
     expect(whole).toMatchObject({ died: false, ...well })
-    for (let nth = whole.first; nth <= whole.last; nth++)
-      for (const death of [{ before: nth }, { after: nth }]) {
-        const { restarts, ...ending } = await play({ reportMs }, death)
-        const at = JSON.stringify(death)
-        expect(ending, at).toMatchObject({ died: true, runs: true, broken: null })
-        // A monitor whose report was recorded and not answered sends it again.
-        expect(new Set(ending.reports), at).toEqual(new Set(['finished']))
-        // Nova stops a guest whose reboot was never sent while nobody ran; it is started then.
-        expect(restarts, at).toHaveLength(1)
-        expect(ending.outcomes, at).toHaveLength(1)
-      }
+    for (const death of deathsAt(whole)) {
+      const { restarts, ...ending } = await play({ reportMs }, death)
+      const at = JSON.stringify(death)
+      expect(ending, at).toMatchObject({ died: true, runs: true, broken: null })
+      // A monitor whose report was recorded and not answered sends it again.
+      expect(new Set(ending.reports), at).toEqual(new Set(['finished']))
+      // Nova stops a guest whose reboot was never sent while nobody ran; it is started then.
+      expect(restarts, at).toHaveLength(1)
+      expect(ending.outcomes, at).toHaveLength(1)
+    }
   }, 120_000)
 })
 
@@ -149,15 +123,14 @@ describe('a stop of its owner that Nova takes before our reboot, and carries out
     const crash = { reportMs: 800, isStopped: true }
     const whole = await play(crash)
     expect(whole).toMatchObject({ died: false, restarts: ['reboot'], runs: false, outcomes: ['STOPPED_BY_OWNER'] })
-    for (let nth = whole.first; nth <= whole.last; nth++)
-      for (const death of [{ before: nth }, { after: nth }]) {
-        const { died, runs, broken, outcomes } = await play(crash, death)
-        const at = JSON.stringify(death)
-        expect({ died, runs, broken }, at).toEqual({ died: true, runs: false, broken: null })
-        expect(
-          outcomes.filter((code) => code !== 'STOPPED_BY_OWNER'),
-          at,
-        ).toEqual([])
-      }
+    for (const death of deathsAt(whole)) {
+      const { died, runs, broken, outcomes } = await play(crash, death)
+      const at = JSON.stringify(death)
+      expect({ died, runs, broken }, at).toEqual({ died: true, runs: false, broken: null })
+      expect(
+        outcomes.filter((code) => code !== 'STOPPED_BY_OWNER'),
+        at,
+      ).toEqual([])
+    }
   }, 120_000)
 })

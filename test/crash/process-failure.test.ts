@@ -2,20 +2,11 @@
  * A daemon that deals with a reported nova-compute is killed at every commit, before it and after it, from the report to the end of its
  * incident. The next daemon over the same journal disables the service once, enables it once, and settles the report.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { defaultOwnerPolicy } from '../../src/engine/owner-policy.ts'
 import { defaultReturnRules } from '../../src/domain/host-return.ts'
 import { foldIncidents } from '../../src/domain/incident.ts'
-import { openJournal } from '../../src/journal/journal.ts'
-import { shippedWorkflows } from '../../src/rehearsal/shipped-workflows.ts'
-import { startSimulator, VirtualClock, type Simulator } from '../../src/simulator/index.ts'
+import { beatMs, deathsAt, inACloud, onRecord, workflow, type Place } from './living-host.ts'
 import { MortalDaemon, type Death } from './mortal-daemon.ts'
-
-const { host: workflow } = shippedWorkflows(defaultOwnerPolicy)
-const beatMs = 10_000
 
 /** Longer than a dead daemon's last request takes in the simulated cloud. */
 const restMs = 10_000
@@ -39,13 +30,10 @@ interface Ending {
   broken: unknown
 }
 
-async function play(death?: Death): Promise<Ending> {
-  const directory = mkdtempSync(join(tmpdir(), 'lifeboat-process-'))
-  const clock = new VirtualClock()
-  const simulator = await startSimulator({ clock, hosts: 4, port: null, reportIntervalMs: beatMs })
-  try {
-    const path = join(directory, 'journal.db')
-    const options = { clock, simulator, path, workflow, segment, beatMs, longestRequestMs: 5_000 }
+function play(death?: Death): Promise<Ending> {
+  return inACloud({ hosts: 4 }, async (place) => {
+    const { clock, simulator } = place
+    const options = { ...place, workflow, segment, beatMs, longestRequestMs: 5_000 }
     const { uuid } = simulator.addInstance({ host: 'cmp01', name: 'web' })
     const life = new MortalDaemon({ ...options, death })
     await clock.advance(6 * beatMs)
@@ -67,11 +55,8 @@ async function play(death?: Death): Promise<Ending> {
     await clock.advance(wellMs)
     await next.stop()
     next.die()
-    return { died, first, last, ...lookedAt(path, clock, simulator, uuid) }
-  } finally {
-    await simulator.close()
-    rmSync(directory, { recursive: true, force: true })
-  }
+    return { died, first, last, ...endOf(place, uuid) }
+  })
 }
 
 /** Whether it was answered: a daemon that dies over it answers nothing. One that knows it already says so, which ends it for the monitor. */
@@ -87,25 +72,16 @@ function reported(life: MortalDaemon): boolean {
   }
 }
 
-function lookedAt(
-  path: string,
-  clock: VirtualClock,
-  simulator: Simulator,
-  guest: string,
-): Omit<Ending, 'died' | 'first' | 'last'> {
-  const journal = openJournal(path, { clock })
-  const entries = journal.read()
-  const ending = {
-    writes: simulator.requests().filter(({ method, path: at }) => method === 'PUT' && at.includes('os-services'))
-      .length,
+function endOf(place: Place, guest: string): Omit<Ending, 'died' | 'first' | 'last'> {
+  const { simulator } = place
+  const { entries, reports, broken } = onRecord(place)
+  const writes = simulator.requests().filter(({ method, path }) => method === 'PUT' && path.includes('os-services'))
+  return {
+    ...{ reports, broken, writes: writes.length },
     service: simulator.world.host('cmp01').service.status,
     incidents: [...foldIncidents(entries).values()].map(({ closed }) => closed?.outcome),
-    reports: entries.flatMap((entry) => (entry.kind === 'report.settled' ? [entry.data.status] : [])),
     guestRuns: simulator.truth().running[guest]?.join() === 'cmp01',
-    broken: journal.verify().broken,
   }
-  journal.close()
-  return ending
 }
 
 describe('a nova-compute that is reported down', () => {
@@ -116,10 +92,7 @@ describe('a nova-compute that is reported down', () => {
     }
     const whole = await play()
     expect(whole).toMatchObject({ died: false, ...well })
-    for (let nth = whole.first; nth <= whole.last; nth++)
-      for (const death of [{ before: nth }, { after: nth }]) {
-        const at = JSON.stringify(death)
-        expect(await play(death), at).toMatchObject({ died: true, ...well })
-      }
+    for (const death of deathsAt(whole))
+      expect(await play(death), JSON.stringify(death)).toMatchObject({ died: true, ...well })
   }, 120_000)
 })
