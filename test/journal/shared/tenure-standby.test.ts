@@ -1,17 +1,11 @@
 /** What a daemon says and does that is not active, up to its first entry: in memory and under a virtual clock. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { linkedRows, prepareEntry } from '../../../src/journal/journal.ts'
+import { describe, expect, it } from 'vitest'
 import { sharedRow } from '../../../src/journal/shared/rows.ts'
-import { alarm, away, leaseMs, Site, statesOf, troublesOf, type Controller } from './controllers.ts'
+import { alarm, away, leaseMs, statesOf, troublesOf, type Controller, type Site } from './controllers.ts'
+import { afterTaking, eachOnASite, rowsAfter } from './tenure-site.ts'
 
 let site: Site
-beforeEach(() => {
-  site = new Site()
-})
-afterEach(() => {
-  expect(site.broken()).toEqual([])
-  site.close()
-})
+eachOnASite((own) => (site = own))
 
 describe('a daemon that stands by', () => {
   it('says who is active and where, that it has no lease, and why it waits', async () => {
@@ -83,13 +77,8 @@ describe('a daemon that stands by', () => {
     await site.clock.advance(10_000)
     expect([one.tenure.state, troublesOf(one)]).toEqual(['standby', ['JOURNAL_UNAVAILABLE']])
     expect(one.tenure.view().waits).toMatch(/is being moved/)
-    const moved = { to: 'shared', holder: 'ctl7/00000000#1', by: 'ann', reason: 'so' } as const
-    const last = linkedRows(
-      [prepareEntry({ kind: 'journal.moved', data: moved })],
-      one.copy.head(),
-      one.copy.read()[0]?.at ?? '',
-    )
-    site.cluster.entries.push(...last.map(sharedRow))
+    const data = { to: 'shared', holder: 'ctl7/00000000#1', by: 'ann', reason: 'so' } as const
+    site.cluster.entries.push(...rowsAfter(one.copy.head(), { kind: 'journal.moved', data }))
     await site.untilActive(one)
   })
 
@@ -211,11 +200,7 @@ describe('between the row and the first entry', () => {
   it('a store that is away is waited out', async () => {
     const [one, two] = await site.twoDaemons()
     const { look } = two.client
-    const { take } = two.client
-    two.client.take = async (seen, next) => {
-      two.client.look = () => Promise.reject(away())
-      return take(seen, next)
-    }
+    afterTaking(two, () => (two.client.look = () => Promise.reject(away())))
     site.kill(one)
     await site.clock.until(() => two.tenure.state === 'taking')
     await site.clock.advance(1_200)
@@ -229,8 +214,7 @@ describe('between the row and the first entry', () => {
     const { insert } = two.client
     two.client.insert = (after, rows) => {
       two.client.insert = insert
-      const late = linkedRows([prepareEntry(alarm)], two.copy.head(), '2026-01-01T00:00:00.000Z')
-      site.cluster.entries.push(...late.map(sharedRow))
+      site.cluster.entries.push(...rowsAfter(two.copy.head(), alarm))
       return insert(after, rows)
     }
     site.kill(one)
@@ -253,13 +237,8 @@ describe('between the row and the first entry', () => {
 
   it('the row is left to its lease where the store does not take the word that frees it', async () => {
     const [one, two] = await site.twoDaemons()
-    const { take } = two.client
     two.client.release = () => Promise.reject(away())
-    two.client.take = async (seen, next) => {
-      const took = await take(seen, next)
-      site.cluster.tenure = { ...site.cluster.tenure, cloud: 'green' }
-      return took
-    }
+    afterTaking(two, () => (site.cluster.tenure = { ...site.cluster.tenure, cloud: 'green' }))
     site.kill(one)
     await site.clock.until(() => two.tenure.state === 'ended')
     await site.clock.advance(1_000)
@@ -268,18 +247,10 @@ describe('between the row and the first entry', () => {
 
   it("a person's order that moved the journal away ends it, and the row is free at once", async () => {
     const [one, two] = await site.twoDaemons()
-    const { take } = two.client
-    two.client.take = async (seen, next) => {
-      const took = await take(seen, next)
-      const data = { to: 'own', holder: 'ctl7/00000000#1', by: 'ann', reason: 'so' } as const
-      const rows = linkedRows(
-        [prepareEntry({ kind: 'journal.moved', data })],
-        two.copy.head(),
-        '2026-01-01T00:00:00.000Z',
-      )
-      site.cluster.entries.push(...rows.map(sharedRow))
-      return took
-    }
+    const data = { to: 'own', holder: 'ctl7/00000000#1', by: 'ann', reason: 'so' } as const
+    afterTaking(two, () => {
+      site.cluster.entries.push(...rowsAfter(two.copy.head(), { kind: 'journal.moved', data }))
+    })
     site.kill(one)
     await site.clock.until(() => two.tenure.state === 'ended')
     await site.clock.advance(1_000)

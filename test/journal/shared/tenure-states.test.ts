@@ -1,17 +1,10 @@
 /** What an active daemon says of its part in the shared journal, and what it lets out: in memory and under a virtual clock. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { linkedRows, prepareEntry } from '../../../src/journal/journal.ts'
-import { sharedRow } from '../../../src/journal/shared/rows.ts'
-import { alarm, away, leaseMs, Site, statesOf, troublesOf } from './controllers.ts'
+import { describe, expect, it } from 'vitest'
+import { alarm, away, leaseMs, statesOf, troublesOf, type Site } from './controllers.ts'
+import { eachOnASite, rowsAfter } from './tenure-site.ts'
 
 let site: Site
-beforeEach(() => {
-  site = new Site()
-})
-afterEach(() => {
-  expect(site.broken()).toEqual([])
-  site.close()
-})
+eachOnASite((own) => (site = own))
 
 describe('a daemon that has not looked yet', () => {
   it('follows, knows of no active one, and says nothing of why it waits', () => {
@@ -67,9 +60,7 @@ describe('an active daemon', () => {
 
   it('ends at its next entry when that of another stands in its place, though the row is still its own', async () => {
     const [one, two] = await site.twoDaemons()
-    const [foreign] = linkedRows([prepareEntry(alarm)], two.copy.head(), '2026-01-01T00:00:00.000Z')
-    if (foreign === undefined) throw new Error('one entry makes one row')
-    site.cluster.entries.push(sharedRow(foreign))
+    site.cluster.entries.push(...rowsAfter(two.copy.head(), alarm))
     one.journal.append([alarm])
     await site.clock.advance(500)
     expect([one.tenure.state, one.tenure.why]).toEqual(['ended', 'another daemon wrote entry 2'])

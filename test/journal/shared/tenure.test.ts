@@ -1,20 +1,13 @@
 /** Who of several daemons acts, on a shared journal in memory and under a virtual clock. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { NewEntry } from '../../../src/domain/entry.ts'
 import { sentenceOf } from '../../../src/domain/text/entry-sentence.ts'
-import { linkedRows, prepareEntry } from '../../../src/journal/journal.ts'
-import { sharedRow } from '../../../src/journal/shared/rows.ts'
 import { StoreTrouble } from '../../../src/journal/shared/store.ts'
-import { leaseMs, Site, type Controller } from './controllers.ts'
+import { leaseMs, type Controller, type Site } from './controllers.ts'
+import { eachOnASite, rowsAfter } from './tenure-site.ts'
 
 let site: Site
-beforeEach(() => {
-  site = new Site()
-})
-afterEach(() => {
-  expect(site.broken()).toEqual([])
-  site.close()
-})
+eachOnASite((own) => (site = own))
 
 /** As a recovery does: one act after another. */
 function keepActing(controller: Controller, everyMs = 50): () => void {
@@ -440,9 +433,8 @@ describe('what a daemon refuses to follow', () => {
     site.kill(one)
     const [first] = site.cluster.entries
     if (first === undefined) throw new Error('nothing was written')
-    const start = { seq: first.seq, hash: first.hash }
-    const others = [1, 2].map((n) => prepareEntry({ kind: 'alarm.raised', data: { code: 'OTHER', message: `${n}` } }))
-    site.cluster.entries = [first, ...linkedRows(others, start, '2026-01-01T00:00:00.000Z').map(sharedRow)]
+    const others = ['1', '2'].map((message): NewEntry => ({ kind: 'alarm.raised', data: { code: 'OTHER', message } }))
+    site.cluster.entries = [first, ...rowsAfter(first, ...others)]
     site.acts.splice(0)
     await site.clock.advance(1_000)
     expect([two.problem, two.copy.head().seq]).toEqual(['JOURNAL_CORRUPT', 2])
