@@ -124,7 +124,7 @@ async function* checkFencing(
             new LifeboatError('FENCE_FAILED', `${method}: ${detail}`),
             `Check fencing.${method}: with this answer ${host} could not be fenced`,
           )
-        : ok(what, `${method}: ${detail}`)
+        : { ...ok(what, `${method}: ${detail}`), each: { what: `fencing by ${method}`, host } }
     } catch (thrown) {
       yield fail(what, thrown, `Check fencing.${method} in ${config.path ?? 'the configuration'}`)
     }
@@ -135,7 +135,7 @@ async function* checkFencing(
 function probeLine(host: string, { probe, answer, detail, power }: ProbeReading): CheckLine {
   const what = `probe ${probe} of ${host}`
   const line = `${answer}: ${detail}`
-  if (answer === 'alive' || power === 'on') return ok(what, line)
+  if (answer === 'alive' || power === 'on') return { ...ok(what, line), each: { what: `probe ${probe}`, host } }
   if (answer === 'dead')
     return warn(what, line, 'It says that a host is dead that Nova lists: does it ask the right machine?')
   return warn(what, line, 'It could not tell, so it does not count for this host')

@@ -1,5 +1,6 @@
 /** The lines of `lifeboat check`. */
 import { ensureError } from '../domain/errors.ts'
+import type { HostName } from '../domain/service.ts'
 
 /** One thing that `check` looked at. */
 export interface CheckLine {
@@ -11,6 +12,8 @@ export interface CheckLine {
   message: string
   /** What to do about it; null when there is nothing to do. */
   advice: string | null
+  /** Of one host among many: what was looked at on each of them, e.g. "fencing by bmc". */
+  each?: { what: string; host: HostName }
 }
 
 export const ok = (what: string, message: string): CheckLine => ({ what, result: 'ok', message, advice: null })

@@ -1,40 +1,22 @@
 /** Commands that need the whole program and no running daemon: run, check, plan, workflow, rehearse, demo. */
 import { Option, type Command } from 'commander'
 import type { InstancePlan, PlanSubject, ProcessRuling } from '../../domain/plan.ts'
-import type { CheckLine } from '../../preflight/check-lines.ts'
 import type { WorkflowCheck } from '../../preflight/workflow-files.ts'
 import type { WorkflowTest } from '../../rehearsal/workflow-tests.ts'
 import type { DemoOptions } from '../../rehearsal/demo.ts'
 import { prints } from '../described.ts'
 import { CliFailure } from '../exit-codes.ts'
-import { setsNothing } from '../../config/shown-options.ts'
 import { listColumn, type Column } from '../output/formats.ts'
 import { printable } from '../output/width.ts'
 import type { Session } from '../session.ts'
 import { counted } from '../wording.ts'
+import { addCheck } from './check.ts'
 import { planAll, readinessColumns } from './readiness.ts'
 import { addRehearsal } from './rehearsal.ts'
 import { wholeNumber } from './whole-number.ts'
 
-const checkColumns: Column<CheckLine>[] = [
-  {
-    title: 'Result',
-    type: 'string',
-    means: '`ok`, `warn`, `fail`, or `skip`: not checked',
-    value: (line) => line.result,
-  },
-  { title: 'What', type: 'string', means: 'What was looked at', value: (line) => line.what },
-  {
-    title: 'Message',
-    type: 'string',
-    means: 'What was found, or why nothing was looked at',
-    value: (line) => line.message,
-  },
-  { title: 'Advice', type: 'string?', means: 'What to do about it', value: (line) => line.advice },
-]
-
 const planColumns: Column<InstancePlan>[] = [
-  { title: 'ID', type: 'string', means: 'Of the instance', value: (plan) => plan.instanceId },
+  { title: 'ID', type: 'string', means: 'Of the instance', whole: true, value: (plan) => plan.instanceId },
   { title: 'Name', type: 'string', means: 'Of the instance', value: (plan) => plan.name },
   { title: 'Decision', type: 'string', means: '`recover`, `leave` or `hold`', value: (plan) => plan.decision },
   {
@@ -117,13 +99,7 @@ export function addDaemonCommands(program: Command, session: Session): void {
       // systemd starts it again, and it stands by.
       if ((await commands.runDaemon(() => session.load({ withSecrets: true }))) === 'again') session.endsAs('notActive')
     })
-  const checking = program
-    .command('check')
-    .description(
-      'check everything the daemon needs, without side effects: configuration, credentials, permissions, fencing',
-    )
-    .action(() => check(session))
-  prints(checking, 'list', checkColumns, { exits: { 1: 'a check failed; warnings alone do not count' } })
+  addCheck(program, session)
   const planning = program
     .command('plan')
     .description(
@@ -218,47 +194,6 @@ export function addDaemonCommands(program: Command, session: Session): void {
       if (port !== undefined) throw new CliFailure('usage', '--port is for the pages: add --web')
       return commands.demo(write, options)
     })
-}
-
-/** Defaults alone never fence and know no segment: someone forgot to name the file. */
-const noFile: CheckLine = {
-  result: 'warn',
-  what: 'configuration',
-  message: 'no file: every option has its default',
-  advice: 'Name yours with --config or $LIFEBOAT_CONFIG',
-}
-
-const emptyFile: CheckLine = {
-  result: 'warn',
-  what: 'configuration',
-  message: 'the file sets nothing: every option has its default',
-  advice: 'Describe at least the segments and how to fence their hosts: config/lifeboat.minimal.yaml',
-}
-
-async function check(session: Session): Promise<void> {
-  const lines: CheckLine[] = []
-  const { format, columns } = session.shape()
-  const asTheyCome = format === 'table' && columns.length === 0
-  const found = (line: CheckLine): void => {
-    lines.push(line)
-    if (asTheyCome) session.terminal.stdout(checkText(line))
-  }
-  const { config, options, warnings } = session.load({ withSecrets: true })
-  if (session.configPath() === null) found(noFile)
-  else if (setsNothing(options)) found(emptyFile)
-  for (const warning of warnings) found({ result: 'warn', what: 'configuration', ...warning })
-  for await (const line of session.commands.check(config)) found(line)
-  const many = (wanted: CheckLine['result']): number => lines.filter(({ result }) => result === wanted).length
-  const [failed, skipped] = [many('fail'), many('skip')]
-  const made = `${counted(lines.length - skipped, 'check')}: ${failed} failed, ${many('warn')} with a warning`
-  if (asTheyCome) session.terminal.stdout(`\n${made}${skipped > 0 ? `; ${skipped} not made` : ''}\n`)
-  else session.list(lines, checkColumns)
-  if (failed > 0) session.endsAs('failed')
-}
-
-function checkText({ what, result, message, advice }: CheckLine): string {
-  const line = `${result.padEnd(4)}  ${printable(what)}: ${printable(message)}\n`
-  return advice === null || result === 'ok' ? line : `${line}      → ${printable(advice)}\n`
 }
 
 interface DemoWords extends DemoOptions {
