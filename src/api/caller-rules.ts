@@ -39,6 +39,7 @@ export function identified(holder: TokenHolder, { roles, projects }: CallerRules
   return {
     caller: { name, role, by: 'token' },
     via: { by, userId: user.id, scope: scope.kind === 'project' ? `${scope.domain}/${scope.name}` : 'system' },
+    keystoneRoles: holder.roles,
   }
 }
 

@@ -21,7 +21,11 @@ import { sessionRoutes } from './routes/session.ts'
 import { simulationRoutes } from './routes/simulation.ts'
 
 /** Anyone who may open the socket may act. Its file mode and group are the login. */
-export const onSocket: Identify = () => ({ caller: { name: 'socket', role: 'admin', by: 'socket' }, via: null })
+export const onSocket: Identify = () => ({
+  caller: { name: 'socket', role: 'admin', by: 'socket' },
+  via: null,
+  keystoneRoles: [],
+})
 
 /** The routes on a server of their own, not yet listening. */
 export function restServer(sources: RestSources, identify: Identify): FastifyInstance {
@@ -55,9 +59,10 @@ export function addRest(
     if (url === undefined) return
     const needed = roleNeeded(request.method, url)
     if (needed === 'nobody') return
-    const { caller, via } = await identify(request)
+    const { caller, via, keystoneRoles } = await identify(request)
     request.caller = caller
     request.via = via
+    request.keystoneRoles = keystoneRoles
     if (!mayDo(caller.role, needed))
       throw new LifeboatError('AUTH_FORBIDDEN', `This needs the role ${needed}; ${caller.name} is ${caller.role}`)
   })
@@ -70,8 +75,9 @@ export function addRest(
   server.get(
     '/v1/me',
     { schema: { tags: ['login'], summary: 'Who you are here', response: { 200: answers.welcome } } },
-    ({ caller }) => ({
+    ({ caller, via, keystoneRoles }) => ({
       ...caller,
+      ...{ scope: via?.scope ?? null, keystoneRoles },
       lastSeq: sources.review.journal({ limit: 1 }).head.seq,
       ...(sources.simulation !== undefined && { simulated: true as const }),
     }),

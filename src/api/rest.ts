@@ -38,6 +38,8 @@ export interface RestSources {
 export interface Identified {
   caller: Caller
   via: Via | null
+  /** As Keystone says; none on the operators' socket. */
+  keystoneRoles: readonly string[]
 }
 
 /** Throws AUTH_FAILED for a caller whom nobody knows. */
@@ -47,5 +49,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller
     via: Via | null
+    keystoneRoles: readonly string[]
   }
 }

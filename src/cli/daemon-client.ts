@@ -23,7 +23,14 @@ import type {
 import type { MaintenanceView } from '../domain/maintenance-view.ts'
 import type { Order, PlannedOrder, Scope } from '../domain/order.ts'
 import type { Readiness } from '../domain/readiness.ts'
-import type { FoundInstance, IncidentReview, InstanceHistory, ReviewNote, SegmentStatus } from '../domain/review.ts'
+import type {
+  IncidentReview,
+  InstanceHistory,
+  ReviewNote,
+  SearchResult,
+  SegmentStatus,
+  Welcome,
+} from '../domain/review.ts'
 import type { Question, Transport } from './exchange.ts'
 import { CliFailure } from './exit-codes.ts'
 
@@ -34,6 +41,8 @@ const answerLimitMs = 15_000
 const reloadLimitMs = 60_000
 
 export interface DaemonClient {
+  /** Whom it takes the caller for. */
+  me(): Promise<Welcome>
   status(): Promise<DaemonStatus>
   hosts(): Promise<HostStatus[]>
   host(name: string): Promise<HostDetail>
@@ -65,8 +74,8 @@ export interface DaemonClient {
   incident(id: string): Promise<IncidentDetail>
   review(id: string): Promise<IncidentReview>
   compare(first: string, second: string): Promise<IncidentComparison>
-  /** By a part of their name or the beginning of their UUID, the best match first. */
-  instances(text: string, limit: number): Promise<FoundInstance[]>
+  /** Hosts, incidents and instances by a part of their name or the beginning of their id, the best match of each first. */
+  search(text: string, limit: number): Promise<SearchResult>
   instance(id: string): Promise<InstanceHistory>
   segments(): Promise<SegmentStatus[]>
   readiness(): Promise<Readiness>
@@ -80,6 +89,7 @@ export function daemonClient(transport: Transport, usualLimitMs = answerLimitMs)
     ask(transport, { method, path, body: transport.named ? body : unnamed(body), limitMs })
   // Releases add fields and take none away: the shape is Operations'.
   return {
+    me: () => call('GET', '/v1/me') as Promise<Welcome>,
     status: () => call('GET', '/v1/status') as Promise<DaemonStatus>,
     hosts: () => call('GET', '/v1/hosts') as Promise<HostStatus[]>,
     host: (name) => call('GET', `/v1/hosts/${encodeURIComponent(name)}`) as Promise<HostDetail>,
@@ -111,8 +121,7 @@ export function daemonClient(transport: Transport, usualLimitMs = answerLimitMs)
         'GET',
         `/v1/incidents/${encodeURIComponent(first)}/diff/${encodeURIComponent(second)}`,
       ) as Promise<IncidentComparison>,
-    instances: async (q, limit) =>
-      ((await call('GET', `/v1/search${queryOf({ q, limit })}`)) as { instances: FoundInstance[] }).instances,
+    search: (q, limit) => call('GET', `/v1/search${queryOf({ q, limit })}`) as Promise<SearchResult>,
     instance: (id) => call('GET', `/v1/instances/${encodeURIComponent(id)}/record`) as Promise<InstanceHistory>,
     segments: () => call('GET', '/v1/segments') as Promise<SegmentStatus[]>,
     readiness: () => call('GET', '/v1/readiness') as Promise<Readiness>,

@@ -41,7 +41,7 @@ export function recordOfDaemon(daemon: DaemonClient): OnRecord {
       return { ...detail, advice, notes, signOff }
     },
     compare: (first, second) => daemon.compare(first, second),
-    instances: (text, limit) => daemon.instances(text, limit),
+    instances: async (text, limit) => (await daemon.search(text, limit)).instances,
     instance: (id) => daemon.instance(id),
   }
 }

@@ -12,8 +12,10 @@ import { addJournalCommands } from './commands/journal.ts'
 import { addLookCommands } from './commands/look.ts'
 import { addMaintenanceCommands } from './commands/maintenance.ts'
 import { addNoticeCommands } from './commands/notices.ts'
+import { addOpen } from './commands/open.ts'
 import { addReportCommand } from './commands/report.ts'
 import { addSegmentCommands } from './commands/segments.ts'
+import { addWhoami } from './commands/whoami.ts'
 import type { Commands } from './composition.ts'
 import { pathOf, printedBy } from './described.ts'
 import { exitCodes, reportOf } from './exit-codes.ts'
@@ -48,6 +50,8 @@ export function commandTree(commands: Commands, terminal: Terminal): { program: 
   addDaemonCommands(program, session)
   addConfigurationCommands(program, session)
   addLookCommands(program, session)
+  addWhoami(program, session)
+  addOpen(program, session)
   addSegmentCommands(program, session)
   addIncidentCommands(program, session)
   addInstanceCommands(program, session)

@@ -49,6 +49,10 @@ export interface Caller {
 
 /** What someone is told who begins to look. */
 export interface Welcome extends Caller {
+  /** What their token is for: `DOMAIN/NAME` of a project, or `system`. Null on the operators' socket. */
+  scope: string | null
+  /** Their roles there, as Keystone says. None on the operators' socket. */
+  keystoneRoles: readonly string[]
   /** The newest journal entry then: what was read after it is current, and events follow from it with none missed. */
   lastSeq: number
   /** The cloud is simulated: a demo. */

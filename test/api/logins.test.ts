@@ -58,10 +58,10 @@ describe('who is nobody', () => {
 
 describe('a token', () => {
   it.each([
-    ['rita', 'reader', [200, 403, 403]],
-    ['olaf', 'operator', [200, 200, 403]],
-    ['ann', 'admin', [200, 200, 202]],
-  ])('of %s is %s', async (name, role, statuses) => {
+    ['rita', 'reader', ['reader'], [200, 403, 403]],
+    ['olaf', 'operator', ['member', 'ha-operator'], [200, 200, 403]],
+    ['ann', 'admin', ['admin', 'member'], [200, 200, 202]],
+  ])('of %s is %s', async (name, role, keystoneRoles, statuses) => {
     const { server } = await open()
     const headers = as(name)
     const answers = [
@@ -70,7 +70,9 @@ describe('a token', () => {
       await server.inject({ method: 'POST', url: '/v1/incidents/i-1/override', payload: { reason: 'x' }, headers }),
     ]
     expect(answers.map(({ statusCode }) => statusCode)).toEqual(statuses)
-    expect((await server.inject({ url: '/v1/me', headers })).json()).toEqual({ name, role, by: 'token', lastSeq: 0 })
+    expect((await server.inject({ url: '/v1/me', headers })).json()).toEqual({
+      ...{ name, role, by: 'token', scope: 'Default/admin', keystoneRoles, lastSeq: 0 },
+    })
   })
 
   it('may be shown as Bearer', async () => {
@@ -84,7 +86,7 @@ describe('a token', () => {
     const user = { id: 'u-1', name: 'ann', domain: 'Corp' }
     people.tokens.set('system', person('ann', ['admin'], { user, scope: { kind: 'system' } }))
     const answer = await server.inject({ url: '/v1/me', headers: { 'x-auth-token': 'system' } })
-    expect(answer.json()).toEqual({ name: 'ann@Corp', role: 'admin', by: 'token', lastSeq: 0 })
+    expect(answer.json()).toMatchObject({ name: 'ann@Corp', role: 'admin', scope: 'system' })
   })
 
   it('counts in the project of Lifeboat’s own credential as it is now: a reload may bring another', async () => {

@@ -10,7 +10,7 @@ import { local } from '../../src/cli/reach.ts'
 import { passing } from '../../src/cli/watch.ts'
 import type { CountedGroup } from '../../src/domain/brake.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
-import type { IncidentReview, InstanceHistory } from '../../src/domain/review.ts'
+import { roles, type IncidentReview, type InstanceHistory } from '../../src/domain/review.ts'
 import type { PersonLoginOrder } from '../../src/domain/token-holder.ts'
 import { notActive } from '../../src/domain/tenure.ts'
 import { personLogin } from '../../src/openstack/person-login.ts'
@@ -82,6 +82,8 @@ const reason = ['--reason', 'because']
 /** Every command that asks the daemon, as it is typed. */
 const asking: Record<string, string[]> = {
   status: ['status'],
+  whoami: ['whoami'],
+  open: ['open', 'web-7'],
   'host list': ['host', 'list'],
   'host show': ['host', 'show', 'cmp01'],
   'host return': ['host', 'return', 'cmp01', ...reason],
@@ -171,6 +173,14 @@ describe('who acts', () => {
     expect(ran).toEqual({ exit: 0, out: 'cmp01\n', err: '' })
   })
 
+  it('is told by whoami: as the daemon knows the token, with what its roles are worth', async () => {
+    const { out } = await lifeboat(['whoami', '-f', 'json'], {}, 'olaf')
+    expect(JSON.parse(out)).toEqual({
+      ...{ Name: 'olaf', Role: 'operator', May: [roles.operator], Project: 'Default/service' },
+      ...{ 'Keystone Roles': ['ha-operator'], Daemon: `${there.url}/` },
+    })
+  })
+
   it('may do no more than on the pages: the daemon says which role it takes', async () => {
     const { exit, err } = await lifeboat(['reload', ...reason], {}, 'olaf')
     expect(exit).toBe(77)
@@ -215,6 +225,11 @@ describe('what passes is waited for while they watch', () => {
 
 describe('where the daemon is', () => {
   const asked = { config: '', env: {} }
+  it('its pages are too: open needs neither a login for the overview, nor a link in a configuration', async () => {
+    expect(await run(['--url', there.url, 'open'], {}, asked)).toEqual({ exit: 0, err: '', out: `${there.url}/\n` })
+    expect((await lifeboat(['open', 'web-7'])).out).toBe(`${there.url}/instances/u-1\n`)
+  })
+
   it('LIFEBOAT_URL says it once, and --config of a daemon here beats it', async () => {
     const env = { ...there.env('rita'), OS_CACERT: there.cacert, LIFEBOAT_URL: there.url }
     expect((await run(['status'], { logIn }, { env })).exit).toBe(0)

@@ -41,6 +41,11 @@ export const caller: z.ZodType<Caller> = known.meta({
 })
 export const welcome: z.ZodType<Welcome> = known
   .extend({
+    scope: z
+      .string()
+      .nullable()
+      .describe('What your token is for: DOMAIN/NAME of a project, or system; null: you need no token here'),
+    keystoneRoles: z.array(z.string()).describe('Your roles there, as Keystone says'),
     lastSeq: count.describe('The newest journal entry now: follow the events from there'),
     simulated: z.literal(true).exactOptional().describe('Only of the demo: the cloud is simulated'),
   })

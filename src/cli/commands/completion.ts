@@ -42,7 +42,17 @@ export function completionScript(program: Command, shell: Shell): string {
 async function words(session: Session, what: Asked): Promise<string[]> {
   if (what === 'scenarios') return (await session.commands.scenarios()).map(({ name }) => name)
   const daemon = session.daemon(answerLimitMs[session.url() === null ? 'here' : 'elsewhere'])
-  if (what === 'hosts') return (await daemon.hosts()).map(({ host }) => host)
-  if (what === 'segments') return (await daemon.segments()).map(({ name }) => name)
-  return (await daemon.incidents({ limit: mostIncidents })).map(({ id }) => id)
+  const hosts = async (): Promise<string[]> => (await daemon.hosts()).map(({ host }) => host)
+  const incidents = async (): Promise<string[]> =>
+    (await daemon.incidents({ limit: mostIncidents })).map(({ id }) => id)
+  switch (what) {
+    case 'hosts':
+      return hosts()
+    case 'segments':
+      return (await daemon.segments()).map(({ name }) => name)
+    case 'incidents':
+      return incidents()
+    case 'pages':
+      return (await Promise.all([hosts(), incidents()])).flat()
+  }
 }

@@ -12,7 +12,7 @@ import { jsonText, yamlText, type Column } from '../output/formats.ts'
 import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { addIncidentActs } from './acts.ts'
-import { incidentId } from './incident-id.ts'
+import { idMeant, idOrLatest, incidentId } from './incident-id.ts'
 import { instanceId, offered } from './instances.ts'
 import { wholeNumber } from './whole-number.ts'
 
@@ -43,11 +43,12 @@ export function addIncidentCommands(program: Command, session: Session): void {
     .description(
       'show one incident: what to do, what died, how we know, how it was fenced, and the outcome of every instance',
     )
-    .argument('<incident>', '', incidentId)
+    .argument('<incident>', idOrLatest, incidentId)
     .addOption(new Option('--follow', 'show its progress until it ends').conflicts('watch').default(false))
-    .action((id: string, options: WatchOptions & { follow: boolean }) =>
-      options.follow ? follow(session, id) : show(session, options, () => incidentFrame(session, id)),
-    )
+    .action(async (given: string, options: WatchOptions & { follow: boolean }) => {
+      const id = await idMeant(session.record(), given)
+      await (options.follow ? follow(session, id) : show(session, options, () => incidentFrame(session, id)))
+    })
   prints(shown, 'one', detailColumns, {
     documents: [{ about: 'Without `-c`, JSON and YAML are the whole incident:', fields: incidentDocument }],
     exits: followExits,
@@ -55,11 +56,12 @@ export function addIncidentCommands(program: Command, session: Session): void {
   const compared = incident
     .command('diff')
     .description('compare two incidents: durations, counts and decisions side by side')
-    .argument('<incident>', '', incidentId)
-    .argument('<other>', '', incidentId)
+    .argument('<incident>', idOrLatest, incidentId)
+    .argument('<other>', idOrLatest, incidentId)
     .option('--all', 'also what is the same in both')
     .action(async (first: string, second: string, { all }: { all?: true }) => {
-      const { facts } = await session.record().compare(first, second)
+      const record = session.record()
+      const { facts } = await record.compare(await idMeant(record, first), await idMeant(record, second))
       session.list(all === true ? facts : facts.filter(differs), comparedColumns)
     })
   prints(compared, 'list', comparedColumns)

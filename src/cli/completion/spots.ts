@@ -7,7 +7,7 @@ import { printedBy } from '../described.ts'
 import { formats } from '../output/formats.ts'
 
 /** What the running daemon or the project knows: `lifeboat complete` gives the words. */
-export const asked = ['hosts', 'segments', 'incidents', 'scenarios'] as const
+export const asked = ['hosts', 'segments', 'incidents', 'pages', 'scenarios'] as const
 export type Asked = (typeof asked)[number]
 
 export type ValueKind =
@@ -86,6 +86,8 @@ function valueKind(name: string, columns: readonly string[]): ValueKind {
       return { kind: 'ask', what: 'segments' }
     case 'incident':
       return { kind: 'ask', what: 'incidents' }
+    case 'page':
+      return { kind: 'ask', what: 'pages' }
     case 'scenario':
       return { kind: 'ask', what: 'scenarios' }
     case 'file':
