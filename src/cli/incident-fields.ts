@@ -5,6 +5,7 @@ import type { Advice, ReviewNote } from '../domain/review.ts'
 import type { JournalAccess } from '../review/journal-access.ts'
 import type { Field } from './described.ts'
 import type { Column, FieldType } from './output/formats.ts'
+import { between } from '../domain/text/span.ts'
 import { clockTime, tally } from './wording.ts'
 
 /** An incident with what its reviewers said. */
@@ -30,16 +31,24 @@ export function reviewedIncident(journal: JournalAccess, id: string): ReviewedIn
 }
 
 const summaryColumns: Column<IncidentSummary>[] = [
-  { title: 'ID', type: 'string', means: 'The argument of `incident show`', value: (it) => it.id },
+  { title: 'ID', type: 'string', means: 'The argument of `incident show`', whole: true, value: (it) => it.id },
   {
     title: 'Host',
     type: 'string',
     means: 'The host that failed, or whose process or instance did',
+    whole: true,
     value: (it) => it.host,
     text: (it) => [it.host, it.process ?? it.crashed?.name].filter((part) => part !== undefined).join('\n'),
   },
   { title: 'Segment', type: 'string', means: 'The segment whose rules apply to it', value: (it) => it.segment },
-  { title: 'Mode', type: 'string', means: '`armed`, or `observe`: nothing was sent', value: (it) => it.mode },
+  {
+    title: 'Mode',
+    type: 'string',
+    means: '`armed`, or `observe`: nothing was sent',
+    // What came of it says so too.
+    whenNamed: true,
+    value: (it) => it.mode,
+  },
   {
     title: 'Opened',
     type: 'time',
@@ -75,8 +84,23 @@ export const listColumns: Column<IncidentSummary>[] = [
     means:
       '`person`: held until someone acts; `sign-off`: closed with instances not back, and not signed off; null: neither',
     value: needOf,
-    // The state says it in words, and the table is as wide as a screen already.
+    // The state says it in words.
     whenNamed: true,
+  },
+  {
+    title: 'Ended',
+    type: 'time?',
+    means: 'When it ended; null while it is open',
+    whenNamed: true,
+    value: (it) => it.ended?.at ?? null,
+    text: (it) => (it.ended === null ? '' : clockTime(it.ended.at)),
+  },
+  {
+    title: 'Took',
+    type: 'integer?',
+    means: 'Milliseconds from its opening to its end; null while it is open',
+    value: ({ openedAt, ended }) => (ended === null ? null : Date.parse(ended.at) - Date.parse(openedAt)),
+    text: ({ openedAt, ended }) => (ended === null ? '' : between(openedAt, ended.at)),
   },
 ]
 

@@ -55,7 +55,7 @@ async function drawn(session: Session, { everyMs, first, look }: Watched): Promi
   const { terminal, commands } = session
   const screen = terminal.screen
   if (screen === null) return
-  const named = session.shape().maxWidth
+  const named = session.namedWidth() ?? 0
   let frame = first
   let lost = null as { line: string; since: string } | null
   const now = (): string => clockTime(new Date(commands.clock.wall()).toISOString())
@@ -66,7 +66,7 @@ async function drawn(session: Session, { everyMs, first, look }: Watched): Promi
       lost === null
         ? `${seen}  every ${everyMs / 1000} s, ctrl-C to quit`
         : `${lost.line}, since ${lost.since}; shown as of ${seen}`
-    const page = frame.page(Math.min(named ?? size.columns, size.columns))
+    const page = frame.page(Math.min(named || size.columns, size.columns))
     terminal.stdout(pictureOf([printable(head), '', ...page.replace(/\n$/, '').split('\n')], size))
   }
   const waiting = new InterruptibleWait(session)

@@ -47,7 +47,8 @@ const intro = `# The command line
 
 Titles are a contract. They are the columns of the table, the keys of JSON and YAML, the heading of CSV, and the arguments of \`-c\` and
 \`--sort-column\`. Later releases add fields, and never rename or remove one or change its type. An empty field is null. Times are UTC,
-ISO 8601. Tables put the same in words for people; those words may change.
+ISO 8601. Tables put the same in words for people; those words may change. On a terminal a table folds to its width, but never a name or an
+id that people copy; \`--max-width 0\` has it as wide as it takes. Some columns are in tables only when \`-c\` names them.
 
 Commands that change something record who did it: your account, also through sudo; with \`--url\` the user of your token. Shell completion:
 \`source <(lifeboat completion bash)\`, \`lifeboat completion zsh > "\${fpath[1]}/_lifeboat"\`,
@@ -62,7 +63,7 @@ on that machine, but a login of the cloud. The command line reads it as \`openst
 - an application credential: \`OS_AUTH_URL\`, \`OS_APPLICATION_CREDENTIAL_ID\`, \`OS_APPLICATION_CREDENTIAL_SECRET\`;
 - a token: \`OS_TOKEN=$(openstack token issue -f value -c id)\`, also system-scoped or of a federated user. It is sent as it is.
 
-You may do what your role allows on the pages, and the journal has the name of the token's user; \`--by\` is refused. The daemon's certificate is
+\`lifeboat whoami\` shows whom the daemon takes you for. You may do what your role allows on the pages, and the journal has the name of the token's user; \`--by\` is refused. The daemon's certificate is
 always verified, whatever \`OS_INSECURE\` says. \`--cacert\` or \`OS_CACERT\` names the file of CAs that replaces those of this machine, for Keystone and the
 daemon alike. Without TLS only a daemon of this machine is asked, for example through a tunnel. Proxies (\`https_proxy\`) are not used.
 

@@ -1,6 +1,5 @@
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { CheckLine } from '../../src/preflight/check-lines.ts'
 import type { Config } from '../../src/config/index.ts'
 import { openJournalAccess } from '../../src/review/journal-access.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
@@ -109,61 +108,6 @@ describe('exit codes', () => {
   })
 })
 
-describe('check', () => {
-  const lines: CheckLine[] = [
-    { what: 'compute API', result: 'ok', message: '2.100', advice: null },
-    { what: 'fencing', result: 'warn', message: 'none for cmp09', advice: 'Give its segment a method' },
-    { what: 'role', result: 'fail', message: 'os-evacuate is forbidden', advice: 'Grant admin' },
-  ]
-  const check = async function* () {
-    yield* lines
-  }
-
-  it('prints one line per check, with what to do, and fails when one failed', async () => {
-    expect(await run(['check'], { check })).toEqual({
-      exit: 1,
-      err: '',
-      out: [
-        'ok    compute API: 2.100',
-        'warn  fencing: none for cmp09',
-        '      → Give its segment a method',
-        'fail  role: os-evacuate is forbidden',
-        '      → Grant admin',
-        '',
-        '3 checks: 1 failed, 1 with a warning',
-        '',
-      ].join('\n'),
-    })
-  })
-
-  it('counts what was not made apart', async () => {
-    const skipped: CheckLine = { what: 'compute', result: 'skip', message: 'not checked: no cloud', advice: null }
-    const partly = async function* () {
-      yield* [...lines, skipped]
-    }
-    expect((await run(['check'], { check: partly })).out).toMatch(
-      /skip {2}compute: not checked: no cloud\n\n3 checks: 1 failed, 1 with a warning; 1 not made\n$/,
-    )
-  })
-
-  it('warnings alone do not fail', async () => {
-    expect(
-      (
-        await run(['check'], {
-          check: async function* () {
-            yield lines[1]!
-          },
-        })
-      ).exit,
-    ).toBe(0)
-  })
-
-  it('has every format', async () => {
-    expect(JSON.parse((await run(['check', '-f', 'json'], { check })).out)).toHaveLength(3)
-    expect((await run(['check', '-f', 'value', '-c', 'Result'], { check })).out).toBe('ok\nwarn\nfail\n')
-  })
-})
-
 describe('journal', () => {
   it('list asks for the newest and shows them oldest first', async () => {
     const asked: unknown[] = []
@@ -206,7 +150,7 @@ describe('journal', () => {
 describe('incident', () => {
   it('list', async () => {
     const { out } = await run(['incident', 'list'])
-    expect(out).toContain('| i-1 | cmp01 | ceph    | armed | 2026-01-02 03:00:00Z | done, not signed off | 2 ')
+    expect(out).toContain('| i-1 | cmp01 | ceph    | 2026-01-02 03:00:00Z | done, not signed off | 2 ')
     expect(out).toContain('1 recovered, 1 stuck')
   })
 
@@ -254,6 +198,17 @@ describe('incident', () => {
     await run(['incident', 'list', '--unsettled'], { openReader: () => fakeJournal({ incidents }) })
     expect(asked).toEqual([{ unsettled: true, limit: 100 }])
     expect((await run(['incident', 'list', '--unsettled', '--open'])).exit).toBe(2)
+  })
+
+  it('list says how long each took, and nothing of one that is open', async () => {
+    const incidents = (): IncidentSummary[] => [anIncident, { ...anIncident, id: 'i-2', ended: null }]
+    const { out } = await run(['incident', 'list', '-f', 'json', '-c', 'Ended', '-c', 'Took'], {
+      openReader: () => fakeJournal({ incidents }),
+    })
+    expect(JSON.parse(out)).toEqual([
+      { Ended: '2026-01-02T03:00:12.000Z', Took: 12_000 },
+      { Ended: null, Took: null },
+    ])
   })
 
   it('show tells what died, how we know, what fenced it, and every instance with its end', async () => {
@@ -336,6 +291,20 @@ describe('incident', () => {
       instanceList: [{}, {}],
     })
     expect((await run(['incident', 'show', 'i-1', '-f', 'value', '-c', 'Host'])).out).toBe('cmp01\n')
+  })
+
+  it('latest is the newest one where incidents are read; an order must name its own', async () => {
+    const asked: unknown[] = []
+    const incidents = (filter: unknown): IncidentSummary[] => (asked.push(filter), [anIncident])
+    const compare = (first: string, second: string) => (asked.push([first, second]), { first, second, facts: [] })
+    const commands = { openReader: () => fakeJournal({ incidents, compare }) }
+    const shown = await run(['incident', 'show', 'latest', '-f', 'value', '-c', 'ID'], commands)
+    await run(['incident', 'diff', 'i-0', 'latest'], commands)
+    expect([shown.out, asked]).toEqual(['i-1\n', [{ limit: 1 }, { limit: 1 }, ['i-0', 'i-1']]])
+    const none = { openReader: () => fakeJournal({ incidents: () => [] }) }
+    expect(await run(['incident', 'show', 'latest'], none)).toMatchObject({
+      ...{ exit: 1, err: 'lifeboat: There is no incident yet [NOT_FOUND]\n' },
+    })
   })
 
   it('one that does not exist fails', async () => {

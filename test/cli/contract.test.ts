@@ -144,6 +144,7 @@ describe('JSON has exactly the fields that are promised, with their types', () =
     'plan (document)': ['plan', '--all'],
     'plan (document 2)': ['plan', 'cmp01', '--process'],
     status: ['status'],
+    whoami: ['whoami'],
     'host list': ['host', 'list'],
     'host show': ['host', 'show', 'cmp01'],
     'segment list': ['segment', 'list'],

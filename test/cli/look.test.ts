@@ -87,17 +87,36 @@ describe('--max-width', () => {
     const tables = out.split('\n').filter((line) => /^[|+]/.test(line))
     expect(Math.max(...tables.map((line) => stringWidth(line)))).toBeLessThanOrEqual(60)
   })
-  it('--fit-width takes the width of the terminal; in a pipe there is none', async () => {
-    const widest = (out: string): number => Math.max(...out.split('\n').map((line) => stringWidth(line)))
-    const screen = new FakeScreen(80)
-    const terminal = { screen: screen.terminal().screen }
-    expect(widest((await run(['incident', 'list', '--fit-width'], {}, { terminal })).out)).toBeLessThanOrEqual(80)
-    expect(
-      widest((await run(['incident', 'list'], {}, { terminal, env: { CLIFF_FIT_WIDTH: '1' } })).out),
-    ).toBeLessThanOrEqual(80)
-    expect(widest((await run(['incident', 'list', '--fit-width'])).out)).toBeGreaterThan(85)
-    const env = { CLIFF_MAX_TERM_WIDTH: '82' }
-    expect(widest((await run(['incident', 'list'], {}, { env })).out)).toBeLessThanOrEqual(82)
+  const widest = async (words: string[], env: Record<string, string>, screen?: FakeScreen): Promise<number> => {
+    const terminal = { screen: screen?.terminal().screen ?? null }
+    const { out } = await run(['incident', 'list', ...words], {}, { env, terminal })
+    return Math.max(...out.split('\n').map((line) => stringWidth(line)))
+  }
+  it.each<[string[], Record<string, string>]>([
+    [[], {}],
+    [['--fit-width'], { CLIFF_FIT_WIDTH: '0' }],
+    [[], { CLIFF_FIT_WIDTH: '1' }],
+    [[], { CLIFF_MAX_TERM_WIDTH: '' }],
+    [['--max-width', '80'], { CLIFF_FIT_WIDTH: '0' }],
+  ])('%j with %j is no wider than the terminal', async (words, env) => {
+    expect(await widest(words, env, new FakeScreen(80))).toBeLessThanOrEqual(80)
+  })
+  it.each<[string[], Record<string, string>]>([
+    [['--max-width', '0'], {}],
+    [[], { CLIFF_FIT_WIDTH: '0' }],
+    [[], { CLIFF_MAX_TERM_WIDTH: '0' }],
+  ])('%j with %j is as wide as it takes, also on a terminal', async (words, env) => {
+    expect(await widest(words, env, new FakeScreen(80))).toBeGreaterThan(85)
+  })
+  it('in a pipe nothing is folded unless a width is named', async () => {
+    expect(await widest(['--fit-width'], {})).toBeGreaterThan(85)
+    expect(await widest([], { CLIFF_MAX_TERM_WIDTH: '82' })).toBeLessThanOrEqual(82)
+  })
+  it('what is copied is never folded', async () => {
+    const id = '20261122T092824Z-a-host-of-a-long-name'
+    const openReader = () => fakeJournal({ incidents: () => [{ ...anIncident, id }] })
+    const { out } = await run(['incident', 'list', '--max-width', '60'], { openReader })
+    expect(out).toContain(` ${id} `)
   })
 })
 

@@ -181,9 +181,9 @@ function configurationText({ loadedAt, loadedBy, waiting, refused }: Configurati
 }
 
 const hostColumns: Column<HostStatus>[] = [
-  { title: 'Host', type: 'string', means: "Nova's name of it", value: (it) => it.host },
+  { title: 'Host', type: 'string', means: "Nova's name of it", whole: true, value: (it) => it.host },
   { title: 'Segment', type: 'string', means: 'The segment whose rules apply to it', value: (it) => it.segment },
-  { title: 'Zone', type: 'string?', means: 'Its availability zone', value: (it) => it.zone },
+  { title: 'Zone', type: 'string?', means: 'Its availability zone', whenNamed: true, value: (it) => it.zone },
   {
     title: 'Verdict',
     type: 'string',
@@ -191,11 +191,18 @@ const hostColumns: Column<HostStatus>[] = [
     value: (it) => it.verdict,
     text: (it) => verdictWord({ kind: it.verdict, reason: it.reason }),
   },
-  { title: 'Status', type: 'string', means: "Nova's: `enabled` or `disabled`", value: (it) => it.status },
+  {
+    title: 'Status',
+    type: 'string',
+    means: "Nova's: `enabled` or `disabled`",
+    whenNamed: true,
+    value: (it) => it.status,
+  },
   {
     title: 'State',
     type: 'string?',
     means: "Nova's: `up` or `down`; null when Nova does not know",
+    whenNamed: true,
     value: (it) => it.state,
     text: (it) => `${it.state ?? 'unknown'}${it.forcedDown ? ' (forced)' : ''}`,
   },
@@ -211,6 +218,7 @@ const hostColumns: Column<HostStatus>[] = [
     title: 'Probes',
     type: 'list of objects',
     means: 'The last answer of each probe',
+    whenNamed: true,
     value: (it) => it.probes,
     text: (it) => it.probes.map(({ probe, answer }) => `${probe} ${answer}`).join(', '),
   },
@@ -221,7 +229,7 @@ const hostColumns: Column<HostStatus>[] = [
     value: (it) => it.standingOrders,
     text: (it) => it.standingOrders.map(orderLine).join('\n'),
   },
-  { title: 'Incident', type: 'string?', means: 'Its open incident', value: (it) => it.incident },
+  { title: 'Incident', type: 'string?', means: 'Its open incident', whole: true, value: (it) => it.incident },
   { title: 'Message', type: 'string', means: 'The verdict in words', moving: true, value: (it) => it.message },
 ]
 

@@ -50,7 +50,9 @@ export function addMaintenanceCommands(program: Command, session: Session): void
 export function addHostMaintenance(host: Command, session: Session): void {
   host
     .command('maintenance')
-    .description('put one host in maintenance: its silence opens no incident; --end ends it')
+    .description(
+      'put one host in maintenance, as maintenance start --host does: its silence opens no incident; --end ends it',
+    )
     .argument('<host>')
     .requiredOption('--reason <text>', 'why', text)
     .option('--at <time>', atHelp, text)

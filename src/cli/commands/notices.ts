@@ -28,7 +28,7 @@ const columns: Column<NoticeRecord>[] = [
   { title: 'Tries', type: 'integer', means: 'How many times Lifeboat tried to send it', value: (it) => it.attempts },
   { title: 'Topic', type: 'string', means: 'What it is about', value: (it) => it.notice.topic },
   { title: 'Severity', type: 'string', means: '`info`, `warning` or `critical`', value: (it) => it.notice.severity },
-  { title: 'Host', type: 'string?', means: 'The host it is about', value: (it) => it.notice.host },
+  { title: 'Host', type: 'string?', means: 'The host it is about', whole: true, value: (it) => it.notice.host },
   {
     title: 'Project',
     type: 'string?',

@@ -2,7 +2,7 @@
 import { gapCodes, type HostReadiness } from '../../domain/readiness.ts'
 import { span } from '../../domain/text/span.ts'
 import { verdictWord } from '../../domain/verdict.ts'
-import { renderList, type Column } from '../output/formats.ts'
+import type { Column } from '../output/formats.ts'
 import type { Session } from '../session.ts'
 import { clockTime } from '../wording.ts'
 
@@ -99,11 +99,9 @@ export async function planAll(session: Session): Promise<void> {
   const { sentences, hosts } = await session.daemon().readiness()
   const shape = session.shape()
   const onScreen = shape.format === 'table'
-  const { screen } = session.terminal
-  const maxWidth = (session.namedWidth() ?? screen?.size().columns ?? 0) || null
   if (onScreen) for (const sentence of sentences) session.say(sentence)
   const inOrder = hosts.toSorted((a, b) => a.host.localeCompare(b.host, 'en', { numeric: true }))
-  session.terminal.stdout(renderList(inOrder, readinessColumns, { ...shape, maxWidth }))
+  session.list(inOrder, readinessColumns)
   if (!onScreen) return
   const seen = new Set(hosts.flatMap(({ missing }) => missing.map(({ code }) => code)))
   for (const code of seen) session.say(`${code}: ${gapCodes[code]}`)

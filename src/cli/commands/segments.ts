@@ -11,7 +11,7 @@ import { span } from '../../domain/text/span.ts'
 import { tally } from '../wording.ts'
 
 const listColumns: Column<SegmentStatus>[] = [
-  { title: 'Segment', type: 'string', means: 'Its name', value: (it) => it.name },
+  { title: 'Segment', type: 'string', means: 'Its name', whole: true, value: (it) => it.name },
   {
     title: 'Hosts',
     type: 'integer',

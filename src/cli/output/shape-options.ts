@@ -25,7 +25,7 @@ export function addShapeOptions(program: Command): void {
     .option('--sort-ascending', 'the smallest first (default)')
     .addOption(new Option('--sort-descending', 'the greatest first').conflicts('sortAscending'))
     .option('--max-width <columns>', 'fold tables to this width; 0: as wide as it takes ($CLIFF_MAX_TERM_WIDTH)', width)
-    .option('--fit-width', 'fold tables to the width of the terminal ($CLIFF_FIT_WIDTH=1)')
+    .option('--fit-width', 'fold tables to the width of the terminal (default there; not with $CLIFF_FIT_WIDTH=0)')
     .option('--noindent', 'JSON on one line')
     .addOption(new Option('--quote <mode>', 'what CSV quotes (default: nonnumeric)').choices(quotings))
 }
@@ -35,15 +35,15 @@ export function shapeOf(options: ShapeOptions, { env, screen }: Pick<Terminal, '
   const { format = 'table' } = options
   if (!(formats as readonly string[]).includes(format))
     throw new CliFailure('usage', `there is no format "${format}" here`, [`formats: ${formats.join(', ')}`])
-  const limit = options.maxWidth ?? Number(env['CLIFF_MAX_TERM_WIDTH'] ?? 0)
-  const fit = (options.fitWidth ?? env['CLIFF_FIT_WIDTH'] === '1') && screen !== null
+  const named = options.maxWidth ?? Number(env['CLIFF_MAX_TERM_WIDTH'] || NaN)
+  const fits = options.fitWidth ?? (named !== 0 && env['CLIFF_FIT_WIDTH'] !== '0')
   return {
     format: format as Format,
     columns: options.column ?? [],
     sort: options.sortColumn ?? [],
     descending: options.sortDescending === true,
     // As openstackclient: a width that is named beats that of the terminal.
-    maxWidth: limit > 0 ? limit : fit ? screen.size().columns : null,
+    maxWidth: named > 0 ? named : fits ? (screen?.size().columns ?? null) : null,
     indent: options.noindent !== true,
     quote: options.quote ?? 'nonnumeric',
   }
