@@ -35,7 +35,7 @@ export const sharedJournalSchema = section({
   lease: duration('3s', '60s')
     .prefault('6s')
     .describe(
-      'How long the active daemon may act after its last renewal; another one takes over after that. Shorter: a slow commit suspends recoveries; longer: nobody acts for so long after a death',
+      'How long the active daemon may act after its last renewal; another one takes over after that. Shorter: a slow commit suspends recoveries; longer: after a death no daemon acts for that long',
     ),
 })
 

@@ -254,8 +254,8 @@ export class ProcessFailures {
   #tellOfTheRest(rest: readonly HostName[], aside: readonly HostName[]): void {
     const untold = rest.filter((host) => !this.#told.has(host))
     if (untold.length === 0) return
-    const disabled = aside.length === 0 ? '' : `, beside ${aside.join(', ')}`
-    const message = `nova-compute is down on ${rest.join(', ')}${disabled}, which is more than the brake allows to be taken out of scheduling: their services stay enabled, and their guests are left alone. Find out what stops nova-compute: the message bus, a new package, a configuration`
+    const disabled = aside.length === 0 ? '' : ` beside ${aside.join(', ')}`
+    const message = `nova-compute is down on ${rest.join(', ')}. Their services stay enabled, and their guests are left alone: the brake lets Lifeboat take no more hosts out of scheduling${disabled}. Find out what stops nova-compute: the message bus, a new package, a configuration`
     const alarm: NewEntry = { kind: 'alarm.raised', data: { code: 'TOO_MANY_PROCESSES_DOWN', message } }
     this.#parts.journal.append([alarm])
     for (const host of untold) this.#told.add(host)

@@ -345,7 +345,7 @@ export class SetAsides {
     if (text === null || setAside !== null || store.hasOurFlags(host)) return
     const { incident } = text
     if (covered.includes(incident) || !store.has(incident)) return
-    const because = 'Nova shows our disable, of which we knew nothing any more'
+    const because = 'Nova shows our disable, which was no longer on record'
     const data = {
       to: 'set',
       serviceId: row.id,

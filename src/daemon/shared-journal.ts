@@ -108,7 +108,7 @@ export function joinShared(
         observer.log?.(
           'error',
           'copy.unavailable',
-          { message: 'The copy of the journal is not written; the shared journal is' },
+          { message: 'The copy of the journal cannot be written; the shared journal is still written' },
           problem,
         )
     },
@@ -119,7 +119,7 @@ export function joinShared(
 function tell(observer: Observer, name: string, event: TenureEvent): void {
   if (event.kind === 'put-back')
     observer.log?.('error', 'shared_journal.put_back', {
-      message: `The shared journal had lost ${event.entries} entries; this daemon's copy put them back`,
+      message: `The shared journal had lost ${event.entries} entries; this daemon put them back from its copy`,
       entries: event.entries,
     })
   else if (event.kind === 'trouble') {
@@ -136,7 +136,7 @@ function tell(observer: Observer, name: string, event: TenureEvent): void {
 /** What the copy alone has is not lost: it is there to be read. */
 export function tellPutAside(observer: Observer, { message, common, newest }: CopyDiffers, path: string): void {
   observer.log?.('error', 'copy.put_aside', {
-    message: `${message}. The copy is kept as ${path}; the daemon ends, and the next one pulls a new copy`,
+    message: `${message}. The copy is kept as ${path}; the daemon exits, and pulls a new copy when it starts again`,
     ...{ path, common, newest },
   })
 }

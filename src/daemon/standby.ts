@@ -32,7 +32,7 @@ export async function standBy(tenure: Tenure, daemon: Daemon, stopped: Promise<v
 /** The tenure is another's: nothing may be recorded and nothing sent, so the process ends, and systemd starts one that stands by. */
 export function deposed(observer: Observer, tenure: Tenure, stopping: boolean): void {
   if (stopping) return
-  const message = `This daemon is not active any more: ${tenure.why}. It ends, and the next one stands by`
+  const message = `This daemon is not active any more: ${tenure.why}. It exits, and stands by when it starts again`
   observer.log?.('error', 'tenure.deposed', { message, why: tenure.why })
   process.exit(deposedExitCode)
 }

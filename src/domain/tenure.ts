@@ -8,8 +8,8 @@ import { LifeboatError } from './errors.ts'
 export const tenureStates = {
   following: 'Its copy of the journal is not complete: it must not take over',
   standby: 'Its copy is complete, and another daemon is active: it reads Nova and sends nothing',
-  taking: 'It raised the epoch and has not written its first entry yet: no daemon is active',
-  active: 'Its entry began the tenure: while its lease holds, it acts',
+  taking: 'It has taken the tenure and not written its first entry yet: no daemon is active',
+  active: 'Its first entry began the tenure: while its lease holds, it acts',
   suspended: 'It is active, and its last renewal is older than the lease: it records and sends nothing',
   ended: 'Another tenure began, or it was stopped: the process ends',
 } as const
@@ -89,8 +89,8 @@ export interface TenureView {
 export function notActive({ state, active, name }: Pick<TenureView, 'state' | 'active' | 'name'>): LifeboatError {
   const where =
     active === null || active.name === name
-      ? 'No daemon is active at this moment: ask again in some seconds'
+      ? 'No daemon is active at this moment: try again in a few seconds'
       : `${active.name} is active: do it there${active.address === '' ? '' : ` (${active.address})`}`
   const details = { state, active: active?.name ?? null, address: active?.address ?? null }
-  return new LifeboatError('NOT_ACTIVE', `${name} does not act. ${where}`, { retry: 'after', details })
+  return new LifeboatError('NOT_ACTIVE', `${name} is not active. ${where}`, { retry: 'after', details })
 }

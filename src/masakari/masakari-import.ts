@@ -89,7 +89,7 @@ function fragment(from: string, segments: readonly NamedSegment[]): string {
     `# Segments as Masakari has them (${comment(from)}). Check every line: the first segment that fits a host wins, and hosts`,
     '# that no segment names are protected too, by `defaults`. Masakari ignores those.',
     '# Each segment still needs: fencing (without it only a person can say that a host is dead), probes, and storage: shared',
-    '# where disks are shared (said of local disks it destroys them). config/lifeboat.example.yaml explains each option.',
+    '# where disks are shared (set for local disks, it destroys them). config/lifeboat.example.yaml explains each option.',
     '',
   ]
   const body = segments.length === 0 ? ['segments: []'] : ['segments:', ...segments.flatMap(segmentLines)]
@@ -160,7 +160,7 @@ function workLeft({ notifications, segments }: MasakariInventory): string[] {
   const names = new Map(segments.flatMap(({ hosts }) => hosts.map(({ uuid, name }) => [uuid, name])))
   return notifications.map(
     ({ uuid, type, status, hostUuid, generatedAt }) =>
-      `Masakari is not finished: notification ${uuid} (${type} of ${names.get(hostUuid) ?? hostUuid}) is ${status} since ${generatedAt}. Wait until it is over before Lifeboat is armed: two systems must never recover one host`,
+      `Masakari is not finished: notification ${uuid} (${type} of ${names.get(hostUuid) ?? hostUuid}) has been ${status} since ${generatedAt}. Wait until it is over before Lifeboat is armed: two systems must never recover one host`,
   )
 }
 
@@ -175,7 +175,7 @@ const byMethod: Record<string, string> = {
   reserved_host:
     "Lifeboat knows no reserved hosts: Nova's scheduler chooses among all enabled hosts. Keep capacity free by a limit of your own, or enable a spare host when it is needed",
   auto_priority:
-    'the scheduler chooses; the second attempt on reserved hosts does not exist: attempts go on with pauses',
+    'the scheduler chooses; Lifeboat makes no second attempt on reserved hosts, but tries again after pauses',
   rh_priority: 'reserved hosts are not preferred: the scheduler chooses among all enabled hosts',
 }
 
@@ -225,7 +225,7 @@ function hostNotes(hosts: readonly MasakariHost[], novaHosts: readonly string[])
   const more = novaHosts.filter((name) => !listed.has(name))
   if (more.length > 0)
     notes.push(
-      `Masakari does not protect ${named(more)}, Lifeboat will: hosts of no segment are under defaults. Put them into a segment, or order maintenance for those that must be left alone`,
+      `Masakari does not protect ${named(more)}. Lifeboat will: the rules of defaults apply to hosts in no segment. Put them into a segment, or order maintenance for those that must be left alone`,
     )
   return notes
 }

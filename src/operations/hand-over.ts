@@ -17,7 +17,7 @@ export function handingOver(tenure: TenureView | null, { by, reason, via }: Hand
   if (tenure === null)
     throw new LifeboatError(
       'USAGE',
-      'This daemon has a journal of its own: there is no other that could take over. Several share one with shared_journal',
+      'This daemon has a journal of its own, so no other daemon can take over. Daemons share a journal only with shared_journal',
     )
   if (tenure.leaseLeftMs === null) throw notActive(tenure)
   const others = tenure.daemons.filter(({ name }) => name !== tenure.name)
@@ -25,9 +25,9 @@ export function handingOver(tenure: TenureView | null, { by, reason, via }: Hand
   if (standbys.length === 0) {
     const seen =
       others.length === 0
-        ? 'no other was ever seen'
+        ? 'this one has never seen another'
         : `${others.map(({ name }) => name).join(', ')} did not say anything lately`
-    throw new LifeboatError('CONFLICT', `No daemon stands by that could take over: ${seen}. Start one first`, {
+    throw new LifeboatError('CONFLICT', `No daemon stands by to take over: ${seen}. Start one first`, {
       retry: 'after',
     })
   }

@@ -34,7 +34,7 @@ export async function* sharedJournalLines(
       yield fail(
         name,
         found.problem,
-        'Check shared_journal.nodes, user and password; without it, one node less can fail',
+        'Check shared_journal.nodes, user and password; without this node, fewer others may fail',
       )
     else {
       answered.push({ name, node: found.node })
@@ -69,25 +69,25 @@ function* nodeLines(name: string, { version, galera, flushAtCommit, largestPacke
     yield refused(
       name,
       `${version}, which is in no Galera cluster`,
-      'What this server alone holds is gone with it: name the nodes of a cluster in shared_journal.nodes',
+      'A journal on a single server is lost with it: name the nodes of a cluster in shared_journal.nodes',
     )
   else if (galera.ready) yield ok(name, `${version}, serves in a cluster of ${galera.size}`)
   else
     yield refused(
       name,
-      `${version}, does not serve: it sees too few other nodes, or it joins them just now`,
+      `${version}, does not serve: it sees too few other nodes, or is just joining them`,
       'Look at wsrep_cluster_status and wsrep_local_state_comment there',
     )
   if (flushAtCommit !== 1)
     yield warn(
       name,
-      `innodb_flush_log_at_trx_commit is ${flushAtCommit}: when all nodes crash together, about the last second of entries is lost there`,
-      'Set it to 1. Otherwise the loss is mended by a daemon whose copy still has those entries, and only by that',
+      `innodb_flush_log_at_trx_commit is ${flushAtCommit}: when all nodes crash together, the entries of about the last second are lost there`,
+      'Set it to 1. Otherwise only a daemon whose copy still has those entries can put them back',
     )
   if (largestPacket < leastPacket)
     yield refused(
       name,
-      `max_allowed_packet is ${largestPacket}: a larger entry is never recorded, and everything that follows waits for it`,
+      `max_allowed_packet is ${largestPacket}: a larger entry is never recorded, and all later ones wait for it`,
       `Set it to ${leastPacket} or more`,
     )
 }
@@ -99,7 +99,7 @@ function clusterLine(nodes: readonly SharedNode[]): CheckLine {
   if (new Set(serving.map(({ cluster }) => cluster)).size > 1)
     return refused(
       of,
-      'the nodes are of different clusters',
+      'the nodes belong to different clusters',
       'Each cluster would have a journal and an active daemon of its own: name nodes of one cluster in shared_journal.nodes',
     )
   if (size === 0) return skip(of, 'no node is in one')
@@ -113,7 +113,7 @@ function clusterLine(nodes: readonly SharedNode[]): CheckLine {
     return warn(
       of,
       `it has ${size} nodes`,
-      'When it breaks in halves, neither serves, and no host is recovered: use an odd number of nodes, or an arbitrator (garbd)',
+      'When it splits in half, neither half serves, and no host is recovered: use an odd number of nodes, or an arbitrator (garbd)',
     )
   return ok(of, `it has ${size} nodes`)
 }
@@ -122,7 +122,7 @@ function tablesLine(schema: SharedSchema, ours: string | null): CheckLine {
   const { missingTables, unreplicated, wronglyKeyed, cloud: theirs } = schema
   const of = `${what}: tables`
   if (missingTables.length > 0)
-    return refused(of, `not there, or not to be seen by this account: ${missingTables.join(', ')}`, makeIt)
+    return refused(of, `missing, or hidden from this account: ${missingTables.join(', ')}`, makeIt)
   if (unreplicated.length > 0)
     return refused(
       of,
@@ -142,7 +142,8 @@ function tablesLine(schema: SharedSchema, ours: string | null): CheckLine {
       'the table tenure has no row: no daemon can take over',
       'Drop the three tables, and make them with what lifeboat journal init prints; the copies put the entries back',
     )
-  if (ours === null) return skip(of, `they are of the cloud ${theirs}, and which cloud this daemon is for is not known`)
+  if (ours === null)
+    return skip(of, `they are for the cloud ${theirs}; Lifeboat cannot tell which cloud this daemon is for`)
   if (theirs !== ours)
     return refused(
       of,
@@ -159,7 +160,7 @@ function* rightsLines({ account, missingRights, needlessRights }: SharedSchema):
     yield refused(
       of,
       `${account} also has ${needlessRights.join('; ')}`,
-      'REVOKE it: with no more than the least rights, whoever gets hold of the password can change no entry that is recorded',
+      'REVOKE it: with the least rights, nobody who gets hold of the password can change a recorded entry',
     )
   if (missingRights.length + needlessRights.length === 0)
     yield ok(of, `${account} may do what a daemon needs, and no more`)

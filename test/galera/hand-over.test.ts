@@ -143,7 +143,7 @@ it('one hands over to another in order, and the journal then moves to a machine 
 
   const ended = two.start()
   expect(await ended.ended).toBe(78)
-  await two.says('own journal of ctl1')
+  await two.says("ctl1's own journal")
   expect(await two.verified()).toEqual(await one.verified())
   expect((await one.kinds()).at(-1)).toBe('journal.moved')
 }, 120_000)

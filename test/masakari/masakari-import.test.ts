@@ -152,7 +152,7 @@ describe('the report', () => {
       ],
     }
     expect(imported([segment('a', [host('cmp01')])], inventory).notes[0]).toMatch(
-      /notification n-1 \(COMPUTE_HOST of cmp01\) is running since .* never recover one host/,
+      /notification n-1 \(COMPUTE_HOST of cmp01\) has been running since .* never recover one host/,
     )
   })
 
@@ -180,7 +180,7 @@ describe('the report', () => {
   it('names hosts that only one side knows: Lifeboat protects those of no segment too', () => {
     const said = notes([segment('a', [host('cmp01'), host('gone')])], {}, ['cmp01', 'cmp07'])
     expect(said).toContain('Nova has no nova-compute on gone')
-    expect(said).toContain('Masakari does not protect cmp07, Lifeboat will')
+    expect(said).toContain('Masakari does not protect cmp07. Lifeboat will')
   })
 })
 

@@ -55,12 +55,12 @@ export function addActCommands(program: Command, session: Session): void {
   const handOver = program
     .command('hand-over')
     .description(
-      'let another of the daemons that share the journal take over; this one stops in order, and then stands by',
+      'let another daemon that shares the journal take over; this one stops, and stands by when it starts again',
     )
     .requiredOption('--reason <text>', 'why', text)
     .action(async ({ reason }: { reason: string }) => {
       const { standbys } = await session.daemon().handOver({ by: session.by(), reason })
-      say(`It stops now, and one of those that stand by takes over within seconds: ${standbys.join(', ')}`)
+      say(`It stops now, and one of the standbys takes over within seconds: ${standbys.join(', ')}`)
     })
   ends(handOver, { 1: 'no other daemon stands by', 75: 'it is not the active one; the message says which is' })
 }

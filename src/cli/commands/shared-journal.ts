@@ -11,7 +11,12 @@ import { text } from './order-options.ts'
 
 const movedColumns: Column<MovedJournal>[] = [
   { title: 'To', type: 'string', means: 'Where it goes on: `shared` or `own`', value: (it) => it.to },
-  { title: 'Entries', type: 'integer', means: 'How many both hold', value: (it) => it.entries },
+  {
+    title: 'Entries',
+    type: 'integer',
+    means: 'How many the file and the shared store both hold',
+    value: (it) => it.entries,
+  },
   {
     title: 'Head',
     type: 'string',
@@ -24,7 +29,7 @@ export function addSharedJournalCommands(journal: Command, session: Session): vo
   const init = journal
     .command('init')
     .description(
-      'print the SQL that makes the shared journal; an administrator executes it once: lifeboat journal init | mariadb',
+      'print the SQL that creates the shared journal; a database administrator executes it once: lifeboat journal init | mariadb',
     )
     .option('--from <host>', "where the daemons connect from, as in MariaDB's account names, e.g. 192.0.2.%", host, '%')
     .action(async ({ from }: { from: string }) => {
@@ -34,12 +39,12 @@ export function addSharedJournalCommands(journal: Command, session: Session): vo
   const move = journal
     .command('move')
     .description(
-      'move the journal of a stopped daemon to the shared store, or out of it; what was interrupted goes on when ordered again',
+      'move the journal of a stopped daemon to the shared store, or out of it; an interrupted move goes on when you order it again',
     )
     .addOption(
       new Option(
         '--to <place>',
-        "shared: several daemons write it; own: this machine's daemon alone, and all others end",
+        "shared: for several daemons; own: for this machine's daemon alone, and all others exit",
       )
         .choices(['shared', 'own'])
         .makeOptionMandatory(),
@@ -60,11 +65,9 @@ export function addSharedJournalCommands(journal: Command, session: Session): vo
       const owner = anotherOwner(config.journal)
       // The daemon could not write what someone else made beside its journal.
       if (owner !== null)
-        throw new CliFailure(
-          'noPermission',
-          `the journal (${config.journal}) is of another user, with number ${owner}`,
-          [`do it as that user: sudo -u '#${owner}' lifeboat journal move --to ${to} --reason "why"`],
-        )
+        throw new CliFailure('noPermission', `the journal (${config.journal}) belongs to another user (uid ${owner})`, [
+          `order it as that user: sudo -u '#${owner}' lifeboat journal move --to ${to} --reason "why"`,
+        ])
       session.one(
         await session.commands.moveJournal(config, { to, by: session.by(), reason, databaseLost }),
         movedColumns,
@@ -72,11 +75,11 @@ export function addSharedJournalCommands(journal: Command, session: Session): vo
     })
   prints(move, 'one', movedColumns, {
     exits: {
-      1: 'nothing was moved: something stands against it',
+      1: 'nothing was moved; the message says why',
       74: 'a daemon runs, or the shared store does not answer',
     },
   })
-  ends(init, { 78: 'no journal is shared (shared_journal), or the cloud cannot be told' })
+  ends(init, { 78: 'shared_journal is not set, or Lifeboat cannot tell which cloud it is for' })
 }
 
 /** MariaDB's column is as wide. */

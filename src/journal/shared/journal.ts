@@ -81,7 +81,7 @@ export function sharedJournal(parts: SharedJournalParts): SharedJournal {
     if (tail.length > tailAtMost)
       throw new LifeboatError(
         'JOURNAL_UNAVAILABLE',
-        `${tail.length} entries wait for the shared journal, and no more may: it cannot be written`,
+        `The shared journal cannot be written: ${tail.length} entries wait for it, and no more may`,
         { retry: 'backoff' },
       )
     const prepared = entries.map(prepareEntry)

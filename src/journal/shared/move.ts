@@ -45,7 +45,7 @@ export async function moveToShared(parts: MoveParts): Promise<Moved> {
   mustBeWhole(copy)
   if (copy.head().seq === 0)
     throw conflict(
-      `${copy.path} has no entries: there is nothing to move. Daemons with shared_journal begin one by themselves`,
+      `${copy.path} has no entries: there is nothing to move. Daemons with shared_journal begin a journal by themselves`,
     )
   await freeTenure(parts)
   // It was moved before, perhaps not to the end, and may have been moved out since.
@@ -53,12 +53,12 @@ export async function moveToShared(parts: MoveParts): Promise<Moved> {
   const before = copy.head()
   const { place, moved } = whereabouts(copy)
   if (moved !== null && moved.seq === before.seq && !isOfCopy(moved.holder, copy.path))
-    throw conflict(`The journal is the own one of ${nameIn(moved.holder)} since ${moved.at}: move it from there`)
+    throw conflict(`The journal has been ${nameIn(moved.holder)}'s own since ${moved.at}: move it from there`)
   await copyAll(parts)
   if (place === 'own') {
     if ((await patiently(parts, () => store.hashAt(before.seq + 1))) !== null)
       throw conflict(
-        `The shared journal goes on after entry ${before.seq}, with which ${copy.path} ends: it was moved before, and this file is an older one. Put it away; a daemon that starts pulls a new copy`,
+        `${copy.path} ends with entry ${before.seq}, and the shared journal goes on after that: this journal was moved before, and the file is an older one. Move the file away; the daemon pulls a new copy when it starts`,
       )
     copy.append([wordOf(parts, 'shared')])
     await copyAll(parts)
@@ -77,7 +77,7 @@ export async function moveToOwn(parts: MoveParts): Promise<Moved> {
   const { place, moved } = whereabouts(copy)
   if (moved !== null && isOfCopy(moved.holder, copy.path)) return { to: 'own', head }
   if (moved !== null)
-    throw conflict(`The journal is the own one of ${nameIn(moved.holder)} since ${moved.at}, and goes on there`)
+    throw conflict(`The journal has been ${nameIn(moved.holder)}'s own since ${moved.at}, and goes on there`)
   if (place === 'own') throw conflict(`${copy.path} is this machine's own journal already: it was never moved`)
   const epoch = await take(parts, row)
   const [entry] = linkedRows([prepareEntry(wordOf(parts, 'own'))], head, new Date(clock.wall()).toISOString())
@@ -105,7 +105,7 @@ export async function moveOutOfLostStore(parts: MoveParts): Promise<Moved> {
   const found = await foundStore(parts)
   if (found !== null)
     throw conflict(
-      `The shared database is not lost: ${found}. Nothing was moved. While it has the tables, order this without --database-lost. If they are gone: lifeboat journal init, and start the daemons; their copies put the entries back. If no majority of its nodes will ever come back: begin the cluster again with the node that answers, or stop that node and order this again`,
+      `The shared database is not lost: ${found}. Nothing was moved. While it has the tables, order this without --database-lost. If they are gone: lifeboat journal init, and start the daemons; they put the entries back from their copies. If no majority of its nodes will ever come back: begin the cluster again with the node that answers, or stop that node and order this again`,
     )
   copy.append([wordOf(parts, 'own')])
   return { to: 'own', head: copy.head() }
@@ -167,7 +167,7 @@ async function copyAll(parts: MoveParts): Promise<void> {
     const end = await putBack(store, copy)
     if (end === 'other')
       throw conflict(
-        `The shared tables hold another journal than ${copy.path}: they go apart. Nothing was moved. Take an empty database: lifeboat journal init`,
+        `The shared tables hold a different journal from ${copy.path}. Nothing was moved. Use an empty database: lifeboat journal init`,
       )
     return end === 'whole' ? 'done' : 'again'
   })
@@ -191,7 +191,7 @@ async function pullAll(parts: MoveParts): Promise<void> {
     if ((await store.hashAt(seq + 1)) !== null) return 'again'
     if (seq > 0 && (await store.hashAt(seq)) !== hash)
       throw conflict(
-        `The shared journal and its copy ${copy.path} went apart at entry ${seq}. Put the copy away, and order this again`,
+        `The copy ${copy.path} differs from the shared journal at entry ${seq}. Move the copy away, and order this again`,
       )
     return 'done'
   })

@@ -49,12 +49,11 @@ export function takeover(
   if (!complete) return { take: false, why: 'the copy is not complete' }
   if (flowingSince === null || now - flowingSince < flowMs)
     return { take: false, why: 'its own writes to the shared journal do not come through' }
-  if (ours && silentMs >= oursMs)
-    return { take: true, why: 'the tenure is that of this daemon before its restart', silentMs }
+  if (ours && silentMs >= oursMs) return { take: true, why: 'it held the tenure before its restart', silentMs }
   const unfit = readsNova ? 0 : unfitMs
   if (tenure.holder === '')
     return silentMs < unfit
-      ? { take: false, why: 'it cannot read Nova, and leaves the tenure to another one for a moment' }
+      ? { take: false, why: 'it cannot read Nova, and lets other daemons go first for a moment' }
       : { take: true, why: 'nobody was active', silentMs }
   const needed = leaseMs + marginMs + unfit
   if (silentMs < needed) return { take: false, why: `${nameIn(tenure.holder)} is active` }

@@ -26,7 +26,7 @@ export class CopyDiffers extends LifeboatError {
       first === newest ? [`entry ${newest}`, 'is not that of'] : [`entries ${first} to ${newest}`, 'are not those of']
     super(
       'JOURNAL_CORRUPT',
-      `The copy and the shared journal went apart: ${entries} of the copy ${differ} the shared journal`,
+      `The copy differs from the shared journal: ${entries} of the copy ${differ} the shared journal`,
       { retry: 'after', details: { common, newest } },
     )
     this.common = common
@@ -38,7 +38,7 @@ export class CopyDiffers extends LifeboatError {
 export function ownJournal(entries: number): LifeboatError {
   return new LifeboatError(
     'JOURNAL_UNAVAILABLE',
-    `This daemon has a journal of its own with ${entries} entries, and they are not in the shared one. To make it the shared journal: lifeboat journal move --to shared. To go on without it: move it away`,
+    `This daemon has a journal of its own with ${entries} entries that are not in the shared one. To make it the shared journal: lifeboat journal move --to shared. To go on without it: move it away`,
   )
 }
 

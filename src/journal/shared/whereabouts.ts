@@ -37,7 +37,7 @@ export function notShared(journal: Pick<JournalWriter, 'read' | 'head'>): Lifebo
   if (place === 'shared') return null
   return new LifeboatError(
     'JOURNAL_UNAVAILABLE',
-    'A journal is being moved to the shared store, and not all of it is there: nobody takes over before. If that was interrupted, order it again on the machine that it is moved from: lifeboat journal move --to shared',
+    'A journal is being moved to the shared store, and no daemon takes over before all of it is there. If the move was interrupted, order it again on the machine that the journal comes from: lifeboat journal move --to shared',
     { retry: 'after' },
   )
 }
@@ -48,19 +48,19 @@ export function mustBeOwn(journal: Pick<JournalWriter, 'read' | 'head' | 'path'>
   if (place === 'shared')
     throw new LifeboatError(
       'CONFIG_INVALID',
-      `${journal.path} is the copy of a shared journal, and no journal is shared here. Set shared_journal again, or make this copy the daemon's own: lifeboat journal move --to own`,
+      `${journal.path} is the copy of a shared journal, but shared_journal is not set. Set it again, or make this copy the daemon's own: lifeboat journal move --to own`,
     )
   // What follows the move was written by its owner: then this is that journal, wherever its file was restored.
   if (moved !== null && moved.seq === journal.head().seq && !isOfCopy(moved.holder, journal.path))
     throw new LifeboatError(
       'CONFIG_INVALID',
-      `${journal.path} is the copy of a shared journal that is the own one of ${nameIn(moved.holder)} since ${moved.at}, where it goes on. Run the daemon there; to begin without it here, move this file away`,
+      `${journal.path} is the copy of a journal that has been ${nameIn(moved.holder)}'s own since ${moved.at}, and goes on there. Run the daemon there; to begin here without that journal, move this file away`,
     )
 }
 
 function ended({ holder, at }: NonNullable<Whereabouts['moved']>): LifeboatError {
   return new LifeboatError(
     'CONFIG_INVALID',
-    `The shared journal was ended at ${at}: it is the own journal of ${nameIn(holder)}, and goes on there. Stop this daemon, or let several share it again: lifeboat journal move --to shared, on ${nameIn(holder)}`,
+    `A person ended the shared journal at ${at}: it is now ${nameIn(holder)}'s own journal, and goes on there. Stop this daemon, or share the journal again: lifeboat journal move --to shared, on ${nameIn(holder)}`,
   )
 }

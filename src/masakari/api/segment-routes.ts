@@ -85,7 +85,7 @@ function hostRoutes(
     POST: writes('os-hosts', 'create', (request, reply, writer) => {
       const { fields, onMaintenance } = newHostOf(request.body)
       const { made, name, row } = rows.segment(param(request, 'segment'))
-      if (made === null) throw keptInFile(`Which hosts are in failover segment ${name}`)
+      if (made === null) throw keptInFile(`The list of hosts in failover segment ${name}`)
       const { uuid } = failover.addHost(made.uuid, fields, onMaintenance, writer)
       return reply.code(201).send({ host: rows.host(String(row['uuid']), uuid).row })
     }),
@@ -95,7 +95,7 @@ function hostRoutes(
     PUT: update,
     DELETE: writes('os-hosts', 'delete', (request, reply, writer) => {
       const { made, name } = rows.host(...ids(request))
-      if (made === null) throw keptInFile(`That host ${name} is in this failover segment`)
+      if (made === null) throw keptInFile(`The membership of host ${name} in this failover segment`)
       failover.removeHost(made.uuid, writer)
       return reply.code(204).send()
     }),

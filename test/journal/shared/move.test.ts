@@ -245,7 +245,7 @@ describe('moving out of the shared store', () => {
     const [two, three] = [site.start('ctl2'), site.start('ctl3')]
     await site.clock.advance(30_000)
     expect([two.problem, three.problem]).toEqual(['CONFIG_INVALID', 'CONFIG_INVALID'])
-    expect(two.tenure.why).toMatch(/own journal of ctl1/)
+    expect(two.tenure.why).toMatch(/ctl1's own journal/)
     expect(shared()).toMatch(/^11 /)
   })
 

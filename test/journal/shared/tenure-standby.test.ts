@@ -255,7 +255,7 @@ describe('between the row and the first entry', () => {
     await site.clock.until(() => two.tenure.state === 'ended')
     await site.clock.advance(1_000)
     expect([two.problem, site.cluster.tenure.holder, site.tenures().length]).toEqual(['CONFIG_INVALID', '', 1])
-    expect(two.tenure.why).toMatch(/own journal of ctl7/)
+    expect(two.tenure.why).toMatch(/ctl7's own journal/)
   })
 })
 
