@@ -18,6 +18,8 @@ export interface Answer {
   status: number
   /** Sent as JSON; undefined is an empty body. */
   body?: unknown
+  /** A page for browsers, instead of a body. */
+  html?: string
   headers?: Record<string, string | string[]>
 }
 

@@ -207,9 +207,9 @@ export class HttpServer {
 
   private send(line: Line, entry: LoggedRequest, answer: Answer): void {
     entry.status = answer.status
-    const body = answer.body === undefined ? '' : JSON.stringify(answer.body)
+    const body = answer.html ?? (answer.body === undefined ? '' : JSON.stringify(answer.body))
     const head = {
-      'Content-Type': 'application/json',
+      'Content-Type': answer.html === undefined ? 'application/json' : 'text/html; charset=utf-8',
       'Content-Length': Buffer.byteLength(body),
       Date: new Date(this.options.apiWall()).toUTCString(),
       ...answer.headers,

@@ -5,8 +5,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../domain/clock.ts'
 import { asRecord, type Answer, type Exchange, type Service } from './exchange.ts'
-import type { Caller } from './caller.ts'
-import type { ApplicationCredential, SimulatedUser } from './model.ts'
+import { isAdmin, type Caller } from './caller.ts'
+import type { ApplicationCredential, Federation, SimulatedUser } from './model.ts'
+import { failure } from './keystone-failure.ts'
+import { federationAnswer, websso } from './websso.ts'
 
 export interface Project {
   id: string
@@ -18,6 +20,7 @@ export interface KeystoneState {
   users: SimulatedUser[]
   projects: Project[]
   applicationCredentials: ApplicationCredential[]
+  federation: Federation
   /** Lifetime of a token in milliseconds. */
   tokenLifeMs: number
   region: string
@@ -27,7 +30,8 @@ export interface KeystoneState {
 
 interface Token {
   user: SimulatedUser
-  project: Project
+  /** Null: for none yet, as single sign-on gives them. */
+  project: Project | null
   issuedAt: number
   expiresAt: number
   methods: string[]
@@ -54,6 +58,7 @@ export class Keystone {
     const token = tokenId === undefined ? undefined : this.tokens.get(tokenId)
     if (token === undefined || token.expiresAt <= this.state.clock.wall()) return null
     const { user, project } = token
+    if (project === null) return null
     return {
       userId: user.id,
       userName: user.name,
@@ -75,6 +80,10 @@ export class Keystone {
     if (path === '/v3/auth/tokens' && method === 'POST') return this.issue(exchange.body)
     if (path === '/v3/auth/tokens' && method === 'GET') return this.show(exchange)
     if (path === '/v3/auth/projects' && method === 'GET') return this.ownProjects(exchange)
+    const { federation } = this.state
+    const page = websso(exchange, federation, (user) => this.signedOn(user))
+    if (page !== null) return page
+    if (path.startsWith('/v3/OS-FEDERATION/')) return this.ownFederation(exchange)
     return failure(404, 'Not Found', 'The resource could not be found.')
   }
 
@@ -104,19 +113,35 @@ export class Keystone {
     if (project === null || elsewhere || (found.user.roles[project.name] ?? []).length === 0) {
       return failure(401, 'Unauthorized', 'The request you have made requires authentication.')
     }
-    const now = this.state.clock.wall()
-    // A rescoped token lives no longer than the one it came from.
-    const expiresAt = Math.min(now + this.state.tokenLifeMs, found.expiresAt ?? Infinity)
-    const id = `gAAAA${randomBytes(40).toString('base64url')}`
-    const token: Token = {
-      user: found.user,
-      project,
-      issuedAt: now,
-      expiresAt,
-      methods: [...methods, ...(found.methods ?? [])],
-    }
-    this.tokens.set(id, token)
+    const { user, expiresAt } = found
+    const { id, token } = this.made(user, project, [...methods, ...(found.methods ?? [])], expiresAt)
     return { status: 201, body: { token: this.view(token) }, headers: { 'X-Subject-Token': id } }
+  }
+
+  /** @param limit a rescoped token lives no longer than the one it came from */
+  private made(
+    user: SimulatedUser,
+    project: Project | null,
+    methods: string[],
+    limit = Infinity,
+  ): { id: string; token: Token } {
+    const issuedAt = this.state.clock.wall()
+    const token: Token = {
+      user,
+      project,
+      issuedAt,
+      expiresAt: Math.min(issuedAt + this.state.tokenLifeMs, limit),
+      methods,
+    }
+    const id = `gAAAA${randomBytes(40).toString('base64url')}`
+    this.tokens.set(id, token)
+    return { id, token }
+  }
+
+  /** A token for no project; null for someone whom nobody knows. */
+  private signedOn(name: string): string | null {
+    const user = this.state.users.find((at) => at.name === name)
+    return user === undefined ? null : this.made(user, null, ['mapped']).id
   }
 
   private identify(
@@ -141,7 +166,8 @@ export class Keystone {
       if (old === undefined || old.expiresAt <= this.state.clock.wall()) return 'no such token'
       // An application credential is bound to its project: its tokens stay there whatever scope is asked for.
       const bound = old.methods.includes('application_credential')
-      return { user: old.user, expiresAt: old.expiresAt, methods: old.methods, ...(bound && { boundTo: old.project }) }
+      const boundTo = bound && old.project !== null ? { boundTo: old.project } : {}
+      return { user: old.user, expiresAt: old.expiresAt, methods: old.methods, ...boundTo }
     }
     return null
   }
@@ -174,6 +200,13 @@ export class Keystone {
     }
   }
 
+  private ownFederation(exchange: Exchange): Answer {
+    const caller = this.authenticate(first(exchange.headers['x-auth-token']), '')
+    if (caller === null) return failure(401, 'Unauthorized', 'The request you have made requires authentication.')
+    if (!isAdmin(caller)) return failure(403, 'Forbidden', 'You are not authorized to perform the requested action.')
+    return federationAnswer(exchange, this.state.federation)
+  }
+
   private view(token: Token): unknown {
     const { user, project } = token
     const domain = { id: 'default', name: 'Default' }
@@ -183,27 +216,29 @@ export class Keystone {
       audit_ids: [randomBytes(12).toString('base64url')],
       expires_at: new Date(token.expiresAt).toISOString().replace('Z', '000Z'),
       issued_at: new Date(token.issuedAt).toISOString().replace('Z', '000Z'),
-      project: { domain, id: project.id, name: project.name },
-      is_domain: false,
-      roles: (user.roles[project.name] ?? []).map((name) => ({ id: `role-${name}`, name })),
-      catalog: this.state.catalogue(project.id).map((service) => ({
-        id: `service-${service.type}`,
-        type: service.type,
-        name: service.name,
-        endpoints: ['internal', 'public', 'admin'].map((kind) => ({
-          id: `${service.type}-${kind}`,
-          interface: kind,
-          region_id: this.state.region,
-          region: this.state.region,
-          url: service.url,
-        })),
-      })),
+      ...(project !== null && {
+        project: { domain, id: project.id, name: project.name },
+        is_domain: false,
+        roles: (user.roles[project.name] ?? []).map((name) => ({ id: `role-${name}`, name })),
+        catalog: this.catalogue(project.id),
+      }),
     }
   }
-}
 
-function failure(code: number, title: string, message: string): Answer {
-  return { status: code, body: { error: { code, title, message } } }
+  private catalogue(projectId: string): unknown[] {
+    return this.state.catalogue(projectId).map((service) => ({
+      id: `service-${service.type}`,
+      type: service.type,
+      name: service.name,
+      endpoints: ['internal', 'public', 'admin'].map((kind) => ({
+        id: `${service.type}-${kind}`,
+        interface: kind,
+        region_id: this.state.region,
+        region: this.state.region,
+        url: service.url,
+      })),
+    }))
+  }
 }
 
 /** One value of a header that may have been sent several times. */

@@ -227,6 +227,16 @@ export interface SimulatedUser {
   roles: Record<string, string[]>
 }
 
+/** What Keystone and the identity provider know of single sign-on. */
+export interface Federation {
+  /** Identity provider to its protocols. */
+  providers: Record<string, string[]>
+  /** `[federation] trusted_dashboard`: where a token may be posted to, compared whole. */
+  trustedDashboards: string[]
+  /** The user whom the identity provider knows in the browser that asks; null: it knows nobody. */
+  signedOn: string | null
+}
+
 export interface ApplicationCredential {
   id: string
   name: string

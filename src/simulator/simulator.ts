@@ -17,6 +17,7 @@ import { addInstance, type NewInstance } from './instance-builder.ts'
 import { first, Keystone, type Project } from './keystone.ts'
 import type {
   ApplicationCredential,
+  Federation,
   HostFaults,
   SimAggregate,
   SimBmc,
@@ -48,6 +49,7 @@ export class Simulator {
   readonly users: SimulatedUser[]
   readonly projects: Project[]
   readonly applicationCredentials: ApplicationCredential[]
+  readonly federation: Federation = { providers: {}, trustedDashboards: [], signedOn: null }
   readonly region: string
   readonly bmcAccess = { username: bmcUser, password: bmcPassword }
   /** The root of all services; with a port once listening. */
@@ -101,6 +103,7 @@ export class Simulator {
       users: this.users,
       projects: this.projects,
       applicationCredentials: this.applicationCredentials,
+      federation: this.federation,
       tokenLifeMs: options.tokenLifeMs ?? 3_600_000,
       region: this.region,
       catalogue: (projectId) => [
