@@ -36,6 +36,8 @@ export const access: Readonly<Record<string, Role | 'nobody'>> = {
   'GET /v1/openapi.json': 'reader',
   'POST /v1/session': 'nobody',
   'DELETE /v1/session': 'nobody',
+  'GET /v1/sso': 'nobody',
+  'POST /v1/sso': 'nobody',
   'POST /v1/plans': 'operator',
   'POST /v1/incidents/:id/notes': 'operator',
   'POST /v1/incidents/:id/sign-off': 'operator',

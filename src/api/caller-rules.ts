@@ -24,11 +24,11 @@ const firstDomain = 'Default'
 /** Throws AUTH_FORBIDDEN, saying what would be needed. */
 export function identified(holder: TokenHolder, { roles, projects }: CallerRules, by: 'token' | 'session'): Identified {
   const { user, scope } = holder
-  const name = user.domain === firstDomain ? user.name : `${user.name}@${user.domain}`
+  const name = nameOf(user)
   const counts = scope.kind === 'system' || (scope.kind === 'project' && projects.some((rule) => fits(rule, scope)))
   if (!counts) {
     const where = scope.kind === 'project' ? `project ${scope.domain}/${scope.name}` : 'no project'
-    const message = `Roles count in ${projects.map(projectText).join(', ')} and for the system as a whole; this token is for ${where}`
+    const message = `Roles count in ${placesText(projects)}; this token is for ${where}`
     throw new LifeboatError('AUTH_FORBIDDEN', message)
   }
   const role = best(holder.roles.flatMap((held) => (Object.hasOwn(roles, held) ? (roles[held] ?? []) : [])))
@@ -41,6 +41,16 @@ export function identified(holder: TokenHolder, { roles, projects }: CallerRules
     via: { by, userId: user.id, scope: scope.kind === 'project' ? `${scope.domain}/${scope.name}` : 'system' },
     keystoneRoles: holder.roles,
   }
+}
+
+/** As the journal names them. */
+export function nameOf({ name, domain }: TokenHolder['user']): string {
+  return domain === firstDomain ? name : `${name}@${domain}`
+}
+
+/** Where roles count, in words. */
+export function placesText(projects: readonly ProjectRule[]): string {
+  return `${projects.map(projectText).join(', ')} and for the system as a whole`
 }
 
 function fits(rule: ProjectRule, project: { id: string; name: string; domain: string }): boolean {

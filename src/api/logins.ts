@@ -5,9 +5,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import { requestHeader } from '../domain/review.ts'
-import type { Login, TokenCheck } from '../domain/token-holder.ts'
-import { identified, type CallerRules, type ProjectRule } from './caller-rules.ts'
+import { requestHeader, type Role } from '../domain/review.ts'
+import type { Login, SsoWay, TokenCheck, TokenHolder, TokenScope } from '../domain/token-holder.ts'
+import { mayDo } from './access.ts'
+import { identified, nameOf, placesText, type CallerRules, type ProjectRule } from './caller-rules.ts'
 import type { Identified } from './rest.ts'
 import { sessionIn } from './session-cookie.ts'
 import { Sessions } from './sessions.ts'
@@ -18,7 +19,16 @@ export interface LoginRules {
   /** Empty: the daemon's own project. */
   projects: readonly ProjectRule[]
   sessionMs: number
+  /** Logins by single sign-on that are offered. */
+  sso: readonly SsoWay[]
 }
+
+interface Known {
+  identified: Identified
+  leftMs: number
+}
+
+type Begun = { name: string; lengthMs: number } & Identified
 
 export class Logins {
   readonly #check: TokenCheck
@@ -39,7 +49,7 @@ export class Logins {
     const writes = request.method !== 'GET' && request.method !== 'HEAD'
     const shown = tokenIn(request)
     if (shown !== null) return (await this.#known(shown, writes, 'token')).identified
-    const name = sessionIn(request.headers.cookie, request.protocol === 'https')
+    const name = this.shown(request)
     const token = name === null ? null : this.#sessions.token(name)
     if (name === null || token === null)
       throw new LifeboatError('AUTH_FAILED', 'Log in: show a token (X-Auth-Token), or begin a session')
@@ -53,47 +63,96 @@ export class Logins {
   }
 
   /** Begins a session for a token, or for a name and a password. */
-  async begin(given: { token: string } | Login): Promise<{ name: string; lengthMs: number } & Identified> {
+  async begin(given: { token: string } | Login): Promise<Begun> {
     const token = 'token' in given ? given.token : await this.#logIn(given)
     const known = await this.#known(token, true, 'session')
-    return { ...this.#sessions.begin(token, known.leftMs), ...known.identified }
+    return this.#open(token, known)
   }
 
-  end(request: FastifyRequest): void {
-    const name = sessionIn(request.headers.cookie, request.protocol === 'https')
+  /**
+   * Begins a session for a token that is for no project yet, as single sign-on gives it: in the place where its holder may do most,
+   * of those in which roles count.
+   */
+  async beginUnscoped(token: string): Promise<Begun> {
+    const { user } = await this.#holder(token, true)
+    const projects = await this.#projects()
+    let best: { token: string; known: Known } | null = null
+    let refused: LifeboatError | null = null
+    for (const scope of [...projects, 'system'] satisfies TokenScope[]) {
+      const rescoped = await asked(this.#check.rescope(token, scope))
+      if (rescoped === null) continue
+      try {
+        const known = await this.#known(rescoped, true, 'session')
+        if (best === null || !mayDo(roleOf(best.known), roleOf(known))) best = { token: rescoped, known }
+      } catch (thrown) {
+        if (!(thrown instanceof LifeboatError) || thrown.code !== 'AUTH_FORBIDDEN') throw thrown
+        refused ??= thrown
+      }
+      // Nothing beyond it could be found, and each place without a role is a refusal in Keystone's log.
+      if (best !== null && roleOf(best.known) === 'admin') break
+    }
+    if (best !== null) return this.#open(best.token, best.known)
+    const none = `Roles count in ${placesText(projects)}; ${nameOf(user)} has none there`
+    throw refused ?? new LifeboatError('AUTH_FORBIDDEN', none)
+  }
+
+  /** Where browsers reach Keystone. Throws API_UNAVAILABLE while that cannot be asked. */
+  keystoneUrl(): Promise<string> {
+    return asked(this.#check.publicUrl())
+  }
+
+  /** The session that a request shows, or null. */
+  shown(request: FastifyRequest): string | null {
+    return sessionIn(request.headers.cookie, request.protocol === 'https')
+  }
+
+  /** @param name null: there was none */
+  end(name: string | null): void {
     if (name !== null) this.#sessions.end(name)
   }
 
+  #open(token: string, { identified: who, leftMs }: Known): Begun {
+    return { ...this.#sessions.begin(token, leftMs), ...who }
+  }
+
   async #logIn(login: Login): Promise<string> {
-    const done = await this.#check.login(login).catch((thrown: unknown) => {
-      throw keystoneMissing(thrown)
-    })
+    const done = await asked(this.#check.login(login))
     if (done === null)
       throw new LifeboatError('AUTH_FAILED', 'Keystone refused: wrong name or password, or no role in that project')
     return done.token
   }
 
-  async #known(
-    token: string,
-    fresh: boolean,
-    by: 'token' | 'session',
-  ): Promise<{ identified: Identified; leftMs: number }> {
+  async #known(token: string, fresh: boolean, by: 'token' | 'session'): Promise<Known> {
+    const holder = await this.#holder(token, fresh)
+    const rules = { roles: this.#rules().roles, projects: await this.#projects() }
+    return { identified: identified(holder, rules, by), leftMs: holder.leftMs }
+  }
+
+  async #holder(token: string, fresh: boolean): Promise<TokenHolder> {
     const holder = await this.#tokens.holder(token, { fresh })
     if (holder === null)
       throw new LifeboatError('AUTH_FAILED', 'Keystone does not know this token: it ended, or is not of this cloud')
-    const rules = { roles: this.#rules().roles, projects: await this.#projects() }
-    return { identified: identified(holder, rules, by), leftMs: holder.leftMs }
+    return holder
   }
 
   async #projects(): Promise<readonly ProjectRule[]> {
     const { projects } = this.#rules()
     if (projects.length > 0) return projects
     // Asked each time: a reload may give the daemon a credential of another project.
-    const { id } = await this.#check.ownProject().catch((thrown: unknown) => {
-      throw keystoneMissing(thrown)
-    })
+    const { id } = await asked(this.#check.ownProject())
     return [{ id }]
   }
+}
+
+/** An answer of Keystone's, or in words that there is none. */
+function asked<T>(answer: Promise<T>): Promise<T> {
+  return answer.catch((thrown: unknown) => {
+    throw keystoneMissing(thrown)
+  })
+}
+
+function roleOf({ identified: { caller } }: Known): Role {
+  return caller.role
 }
 
 /** X-Auth-Token, or Authorization: Bearer. Null when neither is given. Throws USAGE when both are. */

@@ -19,6 +19,7 @@ import { EventStreams } from './event-stream.ts'
 import { eventRoutes } from './routes/events.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { simulationRoutes } from './routes/simulation.ts'
+import { singleSignOnRoutes } from './routes/single-sign-on.ts'
 
 /** Anyone who may open the socket may act. Its file mode and group are the login. */
 export const onSocket: Identify = () => ({
@@ -115,7 +116,10 @@ async function describeRoutes(): Promise<Record<string, unknown>> {
   }
   const unused = new Proxy({}, { get: nobody }) as never
   await describe(server, (scope) =>
-    addRest(scope, { operations: unused, review: unused, clock: unused }, nobody, (own) => sessionRoutes(own, unused)),
+    addRest(scope, { operations: unused, review: unused, clock: unused }, nobody, (own) => {
+      sessionRoutes(own, unused)
+      singleSignOnRoutes(own, unused)
+    }),
   )
   await server.ready()
   const described = server.swagger() as unknown as Record<string, unknown>

@@ -2,8 +2,8 @@
  * Sessions of the pages. A session is a random name for a token that stays here: the browser never has the token, and what the
  * token may do is asked of Keystone as if it had been shown. They end with the process: people log in again.
  */
-import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../domain/clock.ts'
+import { keyOf, secretName } from './secret-names.ts'
 
 /** Sessions at once; the oldest gives way. Far more people than have a cloud's recoveries to look after. */
 const mostSessions = 1_000
@@ -27,7 +27,7 @@ export class Sessions {
 
   /** The name of a new session, a secret. `leftMs`: what is left of the token's life. */
   begin(token: string, leftMs: number): { name: string; lengthMs: number } {
-    const name = randomBytes(32).toString('base64url')
+    const name = secretName()
     const begunAtMs = this.#clock.now()
     this.#forget()
     this.#open.set(keyOf(name), { token, begunAtMs, tokenEndsAtMs: begunAtMs + leftMs })
@@ -56,9 +56,4 @@ export class Sessions {
     for (const key of [...this.#open.keys()].slice(0, Math.max(0, this.#open.size - mostSessions + 1)))
       this.#open.delete(key)
   }
-}
-
-/** Looked up by hash: how long a comparison takes tells nothing of a name. */
-function keyOf(name: string): string {
-  return createHash('sha256').update(name).digest('hex')
 }

@@ -16,6 +16,7 @@ import { addRest } from './rest-server.ts'
 import type { RestSources } from './rest.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { doorRoute, type Door } from './routes/simulation.ts'
+import { signOnCallback, singleSignOnRoutes } from './routes/single-sign-on.ts'
 import {
   listenSecurely,
   secureExtras,
@@ -24,6 +25,7 @@ import {
   type SecureListener,
 } from './secure-listener.ts'
 import { createServer } from './server.ts'
+import { SingleSignOn } from './single-sign-on.ts'
 
 export interface WebRules extends LoginRules {
   /** Requests from one address in a minute. */
@@ -61,6 +63,7 @@ export async function webServer(parts: WebParts, options: WebOptions): Promise<F
     fallback: pageFallback(options.pages),
   })
   const logins = new Logins(parts.people, parts.clock, options.rules)
+  const signOn = new SingleSignOn(logins, parts.clock, parts.observer, () => options.rules().sso)
   await server.register(helmet, headers(options.tls !== null))
   await server.register(rateLimit, {
     max: () => options.rules().requestsAMinute,
@@ -82,8 +85,12 @@ export async function webServer(parts: WebParts, options: WebOptions): Promise<F
       void reply.header('cache-control', 'no-store')
       next(null, payload)
     })
-    addRest(scope, parts, logins.identify, (own) => sessionRoutes(own, logins))
+    addRest(scope, parts, logins.identify, (own) => {
+      sessionRoutes(own, logins)
+      singleSignOnRoutes(own, signOn)
+    })
   })
+  await signOnCallback(server, signOn)
   if (options.door !== undefined) doorRoute(server, logins, options.door)
   await servePages(server, options.pages)
   return server

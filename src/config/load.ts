@@ -185,7 +185,7 @@ function resolveConfig(
     socket,
     http: listeners.http,
     web: webConfig(file.web, listeners.web, baseDir, report),
-    webRules: webRules(file.web),
+    webRules: webRules(file.web, report),
     masakariApi: masakariConfig(file.masakariApi, listeners.masakari_api, baseDir, report),
     masakariRules: masakariRules(file.masakariApi),
     logLevel: file.log.level,

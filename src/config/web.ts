@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import type { Role } from '../domain/review.ts'
+import type { SsoWay } from '../domain/token-holder.ts'
 import type { ConfigFile } from './schema.ts'
 import type { Report } from './secrets.ts'
 
@@ -18,10 +19,17 @@ export interface WebRules {
   projects: ({ id: string } | { name: string; domain: string })[]
   sessionMs: number
   requestsAMinute: number
+  sso: SsoWay[]
 }
 
-export function webRules({ roles, projects, session, requestsPerMinute }: ConfigFile['web']): WebRules {
-  return { roles, projects, sessionMs: session, requestsAMinute: requestsPerMinute }
+export function webRules(file: ConfigFile['web'], report: Report): WebRules {
+  const { roles, projects, session, requestsPerMinute } = file
+  const names = file.sso.map(({ name }) => name)
+  for (const [index, name] of names.entries())
+    if (names.indexOf(name) < index)
+      report(['web', 'sso', index, 'name'], `there are two logins called "${name}" (each name once)`)
+  const sso = file.sso.map(({ name, protocol, identityProvider = null }) => ({ name, protocol, identityProvider }))
+  return { roles, projects, sessionMs: session, requestsAMinute: requestsPerMinute, sso }
 }
 
 /** @param listen the address as resolved, or null: no listener */

@@ -106,7 +106,9 @@ export function configurationSource({ loaded, read, context, loadWorkflows }: So
   const people: TokenCheck = {
     holder: (token) => cloud.people.holder(token),
     login: (login) => cloud.people.login(login),
+    rescope: (token, scope) => cloud.people.rescope(token, scope),
     ownProject: () => cloud.people.ownProject(),
+    publicUrl: () => cloud.people.publicUrl(),
   }
   const cloudInUse = (): OpenStackCloud => cloud
   return { loaded, read, build, adapters, workflows: startedWith, people, cloudInUse, close: () => cloud.close() }

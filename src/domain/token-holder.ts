@@ -17,14 +17,38 @@ export interface Login {
   project: { name: string; domain: string } | 'system' | null
 }
 
-/** Both throw what kept Keystone from answering: then nobody is known, and nothing may be allowed. */
+/** What a token can be asked for: a project, or the system as a whole. */
+export type TokenScope = { id: string } | { name: string; domain: string } | 'system'
+
+/** A login by the cloud's own single sign-on (Keystone's WebSSO), as it is configured. */
+export interface SsoWay {
+  /** What its button says. */
+  name: string
+  /** Keystone's federation protocol. */
+  protocol: string
+  /** Keystone's identity provider; null: Keystone finds it by the protocol. */
+  identityProvider: string | null
+}
+
+/** What the login page offers beside password and token. */
+export interface SsoOffer {
+  ways: { name: string }[]
+  /** Why this browser's last login by single sign-on was refused, for a minute; null: it was not. */
+  refused: string | null
+}
+
+/** All throw what kept Keystone from answering: then nobody is known, and nothing may be allowed. */
 export interface TokenCheck {
   /** Null: the cloud does not know this token, or it ended or was revoked. */
   holder(token: string): Promise<TokenHolder | null>
   /** A token for a person; null when the cloud refuses the password, or the person has no role there. */
   login(login: Login): Promise<{ token: string; holder: TokenHolder } | null>
+  /** The same person's token for that scope, good no longer than theirs; null when they have no role there. A secret. */
+  rescope(token: string, scope: TokenScope): Promise<string | null>
   /** The project of the daemon's own credential. */
   ownProject(): Promise<{ id: string; name: string }>
+  /** Where browsers reach Keystone, ending in /v3. */
+  publicUrl(): Promise<string>
 }
 
 export interface PersonLoginOrder {

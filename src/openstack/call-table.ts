@@ -63,6 +63,20 @@ export const calls = {
     'identity:validate_token',
     'Whose token a caller of the REST API or the pages has',
   ),
+  listIdentityProviders: read(
+    'identity',
+    '/OS-FEDERATION/identity_providers',
+    'none',
+    'identity:list_identity_providers',
+    'lifeboat check alone, with `web.sso`: where its protocol is looked for',
+  ),
+  federationProtocol: read(
+    'identity',
+    '/OS-FEDERATION/identity_providers/{provider}/protocols/{protocol}',
+    'none',
+    'identity:get_protocol',
+    'lifeboat check alone, with `web.sso`: whether Keystone knows its protocol',
+  ),
   applicationCredential: read(
     'identity',
     '/users/{user}/application_credentials/{id}',

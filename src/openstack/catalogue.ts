@@ -1,6 +1,6 @@
 /** Where a service is: by type, interface and region from the token's catalogue, or by the configuration's override. */
 import { LifeboatError } from '../domain/errors.ts'
-import type { EndpointChoice, OptionalService, ServiceKind } from './cloud-config.ts'
+import type { CloudConfig, EndpointChoice, OptionalService, ServiceKind } from './cloud-config.ts'
 import type { Catalogue, Token } from './token.ts'
 
 /** Today's official type and the ones that clouds still register. */
@@ -17,12 +17,8 @@ export function endpointOf(kind: ServiceKind | OptionalService, choice: Endpoint
     return choice.override.replace(/[%$]\((?:project|tenant)_id\)s/g, token.project.id)
   }
   for (const type of types[kind]) {
-    const endpoints = token.catalogue.filter((service) => service.type === type).flatMap((service) => service.endpoints)
-    const near = endpoints.filter((endpoint) => choice.region === null || regionOf(endpoint) === choice.region)
-    for (const name of choice.interfaces) {
-      const found = near.find((endpoint) => endpoint.interface === name || endpoint.interface === `${name}URL`)
-      if (found !== undefined) return found.url.replace(/\/+$/, '')
-    }
+    const found = urlIn(token.catalogue, type, choice)
+    if (found !== null) return found.replace(/\/+$/, '')
   }
   const wanted = `${types[kind].join(' or ')}, ${choice.interfaces.join(' or ')}, region ${choice.region ?? 'any'}`
   throw new LifeboatError(
@@ -32,6 +28,36 @@ export function endpointOf(kind: ServiceKind | OptionalService, choice: Endpoint
       details: { service: kind, interfaces: choice.interfaces, region: choice.region },
     },
   )
+}
+
+/** Where browsers reach Keystone: its public endpoint, or the address that we use where the catalogue has none. */
+export function publicKeystone(
+  { catalogue }: Pick<Token, 'catalogue'>,
+  { authUrl, endpoints }: Pick<CloudConfig, 'authUrl' | 'endpoints'>,
+): string {
+  const url = URL.parse(
+    urlIn(catalogue, 'identity', { interfaces: ['public'], region: endpoints.compute.region }) ?? '',
+  )
+  return url === null ? authUrl : identityRoot(url)
+}
+
+/** Keystone's v3 root. A bare or v2.0 address gets /v3: every Keystone still in use has it there. */
+export function identityRoot({ origin, pathname }: URL): string {
+  return `${origin}${pathname.replace(/\/+$/, '').replace(/\/v(3|2\.0)$/, '')}/v3`
+}
+
+function urlIn(
+  catalogue: Catalogue,
+  type: string,
+  { interfaces, region }: Pick<EndpointChoice, 'interfaces' | 'region'>,
+): string | null {
+  const endpoints = catalogue.filter((service) => service.type === type).flatMap((service) => service.endpoints)
+  const near = endpoints.filter((endpoint) => region === null || regionOf(endpoint) === region)
+  for (const name of interfaces) {
+    const found = near.find((endpoint) => endpoint.interface === name || endpoint.interface === `${name}URL`)
+    if (found !== undefined) return found.url
+  }
+  return null
 }
 
 function regionOf(endpoint: Catalogue[number]['endpoints'][number]): string | null {

@@ -9,7 +9,7 @@ import { ensureError } from '../domain/errors.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Exit } from '../domain/tenure.ts'
-import type { TokenCheck } from '../domain/token-holder.ts'
+import type { SsoWay, TokenCheck } from '../domain/token-holder.ts'
 import type { Wire } from '../domain/wire.ts'
 import { endpointOf } from './catalogue.ts'
 import type { CloudConfig, ServiceKind } from './cloud-config.ts'
@@ -17,6 +17,7 @@ import { computeBase } from './compute-root.ts'
 import { computeReads } from './compute-reads.ts'
 import { credentialExpiry, type AskExpiry } from './credential-expiry.ts'
 import { computeWrites } from './compute-writes.ts'
+import { knowsProtocol } from './federation.ts'
 import { Keystone } from './keystone.ts'
 import { forReads, formatMicroversion, landsStopped } from './microversions.ts'
 import { Session } from './session.ts'
@@ -66,6 +67,8 @@ export interface OpenStackCloud extends Cloud {
   describe(options?: CallOptions): Promise<CloudDescription>
   /** Whose tokens people show to us. */
   people: TokenCheck
+  /** Whether Keystone has that federation protocol. Throws AUTH_FORBIDDEN where the policy does not let us look. */
+  knowsProtocol(way: SsoWay, options?: CallOptions): Promise<boolean>
   /** Until when our credential is good; null when it has no end, or the cloud does not tell. */
   credentialExpiry: AskExpiry
   /** Closes idle connections. */
@@ -113,6 +116,7 @@ export function createCloud(options: CloudOptions): OpenStackCloud {
     allocatedHosts: (id, callOptions) => allocations.hostsOf(id, callOptions),
     hostTraits: (host, callOptions) => hostTraits(session, host, callOptions),
     mayActFor: (projectId, callOptions) => mayActFor(session, projectId, roles, callOptions),
+    knowsProtocol: (way, callOptions) => knowsProtocol(session, way, callOptions),
     credentialExpiry: credentialExpiry(session, config.credential),
     describe: (callOptions) => describe(session, config, clock, callOptions),
     people: tokenCheck({ config, transport, keystone, clock }),

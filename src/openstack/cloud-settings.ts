@@ -7,6 +7,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { LifeboatError } from '../domain/errors.ts'
 import type { CloudConfig, EndpointChoice, OptionalService, ServiceKind, TlsChoice } from './cloud-config.ts'
 import type { CloudChoice, RawCloud, Table } from './raw-cloud.ts'
+import { identityRoot } from './catalogue.ts'
 import { readCredential } from './credential-settings.ts'
 import { SettingsReader } from './settings-reader.ts'
 
@@ -54,7 +55,6 @@ function chooseRegion(read: SettingsReader, wanted?: string): { name: string | n
   return found
 }
 
-/** Keystone's v3 root. A bare or v2.0 address gets /v3: every Keystone still in use has it there. */
 function authUrl(read: SettingsReader): string {
   const text = read.auth('auth_url')
   if (text === null)
@@ -64,8 +64,7 @@ function authUrl(read: SettingsReader): string {
   const url = new URL(text)
   if (url.username !== '' || url.password !== '')
     throw read.invalid('auth_url', 'auth_url must not hold a user or password')
-  const path = url.pathname.replace(/\/+$/, '').replace(/\/v(3|2\.0)$/, '')
-  return `${url.origin}${path}/v3`
+  return identityRoot(url)
 }
 
 function endpointChoice(

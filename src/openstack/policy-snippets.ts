@@ -31,6 +31,7 @@ const beside: Partial<Record<string, string[]>> = {
 }
 
 const admin = 'role:admin'
+const systemReader = `${admin} or (role:reader and system_scope:all)`
 const reader = `${admin} or (role:reader and project_id:%(project_id)s)`
 const member = `${admin} or (role:member and project_id:%(project_id)s)`
 
@@ -52,7 +53,9 @@ const othersToo: Record<string, string> = {
   'volume:get_all': reader,
   'placement:resource_providers:traits:list': `${admin} or role:service`,
   'placement:allocations:list': `${admin} or role:service`,
-  'identity:validate_token': `${admin} or (role:reader and system_scope:all) or role:service or user_id:%(target.token.user_id)s`,
+  'identity:validate_token': `${systemReader} or role:service or user_id:%(target.token.user_id)s`,
+  'identity:list_identity_providers': systemReader,
+  'identity:get_protocol': systemReader,
 }
 
 /** The database layers of Nova and Cinder show other projects' things only to who counts as an administrator. */

@@ -5,9 +5,10 @@
 import { z } from 'zod'
 import { cloudTimeMs } from '../domain/cloud-time.ts'
 import { deadline, type Clock } from '../domain/clock.ts'
-import type { Login, TokenCheck, TokenHolder } from '../domain/token-holder.ts'
+import type { Login, TokenCheck, TokenHolder, TokenScope } from '../domain/token-holder.ts'
 import { malformed, readAnswer } from './answers.ts'
 import { calls } from './call-table.ts'
+import { publicKeystone } from './catalogue.ts'
 import type { CloudConfig } from './cloud-config.ts'
 import type { Guard, HttpAnswer } from './http-exchange.ts'
 import type { Keystone } from './keystone.ts'
@@ -32,18 +33,24 @@ const holderAnswer = z.object({
 const keystoneSays404 = z.object({ error: z.object({ code: z.literal(404) }) })
 
 export interface TokenCheckParts {
-  config: Pick<CloudConfig, 'authUrl' | 'credential'>
+  config: Pick<CloudConfig, 'authUrl' | 'endpoints'>
   transport: Transport
   keystone: Keystone
   clock: Clock
 }
 
 export function tokenCheck(parts: TokenCheckParts): TokenCheck {
-  const { keystone } = parts
+  const { keystone, clock, config } = parts
   return {
-    holder: (token) => within(parts.clock, (guard) => holderOf(parts, token, guard)),
-    login: (login) => within(parts.clock, (guard) => logIn(parts, login, guard)),
+    holder: (token) => within(clock, (guard) => holderOf(parts, token, guard)),
+    login: (login) => within(clock, (guard) => logIn(parts, login, guard)),
+    rescope: async (token, scope) => {
+      const identity = { methods: ['token'], token: { id: token } }
+      const issued = await within(clock, (guard) => issue(parts, { identity, scope, secret: token }, guard))
+      return issued?.token ?? null
+    },
     ownProject: async () => (await keystone.token()).project,
+    publicUrl: async () => publicKeystone(await keystone.token(), config),
   }
 }
 
@@ -72,27 +79,42 @@ function show({ config, transport }: TokenCheckParts, own: string, subject: stri
 }
 
 async function logIn(parts: TokenCheckParts, login: Login, guard: Guard): ReturnType<TokenCheck['login']> {
-  const { config, transport, keystone } = parts
-  const call = calls.login
   const { user: name, password, userDomain, project } = login
-  const own = project === null ? { id: (await keystone.token()).project.id } : null
-  const user = { name, domain: { name: userDomain } }
-  const identity = { methods: ['password'], password: { user: { ...user, password } } }
-  const scope =
-    project === 'system'
-      ? { system: { all: true } }
-      : { project: own ?? { name: project?.name, domain: { name: project?.domain } } }
+  const scope = project ?? { id: (await parts.keystone.token()).project.id }
+  const user = { name, domain: { name: userDomain }, password }
+  return issue(parts, { identity: { methods: ['password'], password: { user } }, scope, secret: password }, guard)
+}
+
+interface Wanted {
+  identity: object
+  scope: TokenScope
+  /** What of it may show in no text. */
+  secret: string
+}
+
+/** Null: Keystone refuses this identity, or it has no role in that scope. */
+async function issue(
+  { config, transport, keystone, clock }: TokenCheckParts,
+  { identity, scope, secret }: Wanted,
+  guard: Guard,
+): ReturnType<TokenCheck['login']> {
+  const call = calls.login
   const answer = await transport.send({
     call,
     url: `${config.authUrl}/auth/tokens?nocatalog`,
     headers: {},
-    body: { auth: { identity, scope } },
+    body: { auth: { identity, scope: scopeBody(scope) } },
     guard,
   })
   if (answer.status === 401) return null
-  if (answer.status !== 201) throw refusal({ call, answer, microversion: null, scrub: hiding(keystone, password) })
+  if (answer.status !== 201) throw refusal({ call, answer, microversion: null, scrub: hiding(keystone, secret) })
   if (answer.subjectToken === null) throw malformed(call, answer, 'x-subject-token: missing')
-  return { token: answer.subjectToken, holder: holderIn(call, answer, parts.clock) }
+  return { token: answer.subjectToken, holder: holderIn(call, answer, clock) }
+}
+
+function scopeBody(scope: TokenScope): object {
+  if (scope === 'system') return { system: { all: true } }
+  return { project: 'id' in scope ? { id: scope.id } : { name: scope.name, domain: { name: scope.domain } } }
 }
 
 function holderIn(call: typeof calls.checkToken | typeof calls.login, answer: HttpAnswer, clock: Clock): TokenHolder {

@@ -13,6 +13,7 @@ import { checkFleet, checkNamedHosts } from './check-hosts.ts'
 import { fail, ok, skip, warn } from './check-lines.ts'
 import { noticeLines } from './check-notices.ts'
 import { sharedJournalLines, type LookAtNode } from './check-shared-journal.ts'
+import { ssoLines } from './check-sso.ts'
 import type { Config } from '../config/index.ts'
 import { detectionAdvice } from '../config/detection-advice.ts'
 import { loadWorkflows } from './workflow-files.ts'
@@ -41,6 +42,7 @@ export async function* checkUp(
   const cloud = yield* chosenCloud(config, context)
   try {
     const fleet = cloud === null ? null : yield* checkCloud(cloud)
+    if (cloud !== null && config.web !== null) yield* ssoLines(config.webRules.sso, (way) => cloud.knowsProtocol(way))
     if (beside === null) yield skip('fencing and probes', 'the configuration of one is wrong')
     else yield* fleet === null ? checkNamedHosts(config, beside) : checkFleet(config, beside, fleet)
   } finally {

@@ -48,6 +48,7 @@ const rules: ReturnType<WebOptions['rules']> = {
   projects: [],
   sessionMs: dayMs,
   requestsAMinute: 6_000,
+  sso: [],
 }
 
 /** Runs until `stopped`. Throws API_UNAVAILABLE when the port is taken. */

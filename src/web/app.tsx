@@ -45,11 +45,12 @@ export function App() {
     shown.current = path
     main.current?.focus({ preventScroll: true })
   }, [path])
+  const back = query.get('to')
+  const wanted = back?.startsWith('/') === true && !back.startsWith('//') ? back : '/'
   const loggedIn = useCallback(() => {
-    const back = query.get('to')
-    go(back?.startsWith('/') === true && !back.startsWith('//') ? back : '/', { replace: true })
+    go(wanted, { replace: true })
     look()
-  }, [query, look])
+  }, [wanted, look])
   return (
     <Session.Provider value={caller}>
       <a class="skip" href="#main">
@@ -63,7 +64,7 @@ export function App() {
         {failure !== null && caller === null && failure.status !== 401 ? (
           <Problem title="Lifeboat cannot be asked">{failure.message}. Tried again by itself.</Problem>
         ) : path === '/login' ? (
-          <LoginPage onLogin={loggedIn} />
+          <LoginPage to={wanted} onLogin={loggedIn} />
         ) : caller === null ? (
           <p class="loading">Loading…</p>
         ) : (

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { webServer, type WebOptions, type WebRules } from '../../src/api/web-listener.ts'
 import type { Operations } from '../../src/domain/operations.ts'
-import type { Login, TokenCheck, TokenHolder } from '../../src/domain/token-holder.ts'
+import type { Login, TokenCheck, TokenHolder, TokenScope } from '../../src/domain/token-holder.ts'
 import { VirtualClock } from '../../src/simulator/index.ts'
 import { fakeOperations } from './fake-operations.ts'
 import { fakeReview } from './fake-review.ts'
@@ -31,6 +31,19 @@ export class People implements TokenCheck {
     return password === 'right' && holder !== undefined ? { token: `token-of-${user}`, holder } : null
   }
 
+  /** Tokens of single sign-on, by what each becomes in the scopes in which its holder has a role. */
+  readonly scoped = new Map<string, (scope: TokenScope) => string | null>()
+
+  async rescope(token: string, scope: TokenScope): Promise<string | null> {
+    if (this.trouble !== null) throw this.trouble
+    return this.scoped.get(token)?.(scope) ?? null
+  }
+
+  async publicUrl(): Promise<string> {
+    if (this.trouble !== null) throw this.trouble
+    return 'https://keystone.example:5000/v3'
+  }
+
   async ownProject(): Promise<{ id: string; name: string }> {
     return ownProject
   }
@@ -41,6 +54,7 @@ export const usual: WebRules = {
   projects: [],
   sessionMs: 8 * 3_600_000,
   requestsAMinute: 600,
+  sso: [],
 }
 
 /** On a free port of this machine, without TLS and without pages. */

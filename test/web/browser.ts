@@ -28,6 +28,8 @@ export async function openBrowser(): Promise<Browser> {
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
     headless: true,
     args,
+    // Those of tests are signed by nobody.
+    ignoreHTTPSErrors: true,
     viewport: { width: 1280, height: 860 },
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',

@@ -34,6 +34,7 @@ const rules: ReturnType<WebOptions['rules']> = {
   projects: [],
   sessionMs: 28_800_000,
   requestsAMinute: 1_000_000,
+  sso: [],
 }
 
 /** Who looks at the pages, with their role in Keystone. */
@@ -52,6 +53,9 @@ export interface StageOptions {
   readiness?: true
   windows?: DaemonParts['maintenanceWindows']
   timings?: Parameters<typeof startSimulator>[0]['timings']
+  /** Logins by single sign-on. A browser has to reach the cloud's Keystone for them: it is on a port of its own then. */
+  sso?: ReturnType<WebOptions['rules']>['sso']
+  tls?: WebOptions['tls']
 }
 
 /** The same time; a turn for others takes none of it, so that long answers are written while it stands still. */
@@ -95,7 +99,7 @@ export class Stage {
     const simulator = await startSimulator({
       clock,
       hosts: options.hosts ?? 6,
-      port: null,
+      port: options.sso === undefined ? null : 0,
       reportIntervalMs: beatMs,
       serviceDownTimeMs: 6 * beatMs,
       timings: { ...slowTimings, ...options.timings },
@@ -147,9 +151,9 @@ export class Stage {
     return {
       host: '127.0.0.1',
       port: this.url === '' ? 0 : Number(new URL(this.url).port),
-      tls: null,
+      tls: this.#options.tls ?? null,
       trustedProxies: [],
-      rules: () => rules,
+      rules: () => ({ ...rules, sso: this.#options.sso ?? [] }),
       pages: fileURLToPath(new URL('../../dist/web', import.meta.url)),
     }
   }

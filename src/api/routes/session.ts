@@ -7,7 +7,7 @@ import * as requests from '../schemas/requests.ts'
 import { caller } from '../schemas/answers.ts'
 
 /** Logins from one address in a minute. More is someone who guesses; fewer, and a shared address locks a team out. */
-const loginsAMinute = 10
+export const loginsAMinute = 10
 
 /** What is made from a secret and repeats what was sent is never compressed: its length would tell of the secret (BREACH). */
 const compress = false
@@ -30,7 +30,7 @@ export function sessionRoutes(server: RestServer, logins: Logins): void {
       refuseForeign(request)
       const { name, lengthMs, caller: who } = await logins.begin(request.body)
       // The browser forgets its earlier one, so nobody could end that any more.
-      logins.end(request)
+      logins.end(logins.shown(request))
       return reply
         .code(201)
         .header('set-cookie', sessionCookie(name, lengthMs, request.protocol === 'https'))
@@ -42,7 +42,7 @@ export function sessionRoutes(server: RestServer, logins: Logins): void {
     { schema: { tags: ['login'], summary: 'Ends the session', response: { 204: z.undefined() } } },
     (request, reply) => {
       refuseForeign(request)
-      logins.end(request)
+      logins.end(logins.shown(request))
       return reply
         .code(204)
         .header('set-cookie', sessionCookie('', 0, request.protocol === 'https'))

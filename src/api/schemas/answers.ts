@@ -55,6 +55,8 @@ export {
   pauseState,
   reloadReport,
   segmentStatus,
+  ssoBegun,
+  ssoOffer,
 } from './cloud.ts'
 export { incidentDetail, incidentSummary } from './incidents.ts'
 export { planRun } from './plans.ts'

@@ -17,6 +17,7 @@ import type {
 import type { ReceiverHealth } from '../../domain/notice.ts'
 import { roles, type Caller, type SegmentStatus, type Welcome } from '../../domain/review.ts'
 import type { Segment } from '../../domain/segment.ts'
+import type { SsoOffer } from '../../domain/token-holder.ts'
 import { verdictKinds, type VerdictKind } from '../../domain/verdict.ts'
 import { incidentSummary } from './incidents.ts'
 import {
@@ -50,6 +51,14 @@ export const welcome: z.ZodType<Welcome> = known
     simulated: z.literal(true).exactOptional().describe('Only of the demo: the cloud is simulated'),
   })
   .meta({ id: 'Welcome', description: 'Who you are, what you may do, and where the journal ends' })
+
+export const ssoOffer: z.ZodType<SsoOffer> = z
+  .object({
+    ways: z.array(z.object({ name: z.string() })),
+    refused: z.string().nullable().describe('Why the last login of this browser was refused, for a minute'),
+  })
+  .meta({ id: 'SsoOffer', description: 'Logins by single sign-on that the pages offer' })
+export const ssoBegun = z.object({ location: z.string().describe('Address at Keystone, for the browser') })
 
 export const pauseState: z.ZodType<PauseState> = z.object({
   by: z.string(),

@@ -226,3 +226,7 @@ export const loggingIn = z.union([
       .describe('The project of your role; null: the daemon’s own project'),
   }),
 ])
+export const signingOn = z.strictObject({
+  name: name.describe('As GET /v1/sso names it'),
+  to: z.string().max(2_000).default('/').describe('Path of the page that is wanted afterwards'),
+})

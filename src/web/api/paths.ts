@@ -7,6 +7,7 @@ export const paths = {
   me: '/v1/me',
   events: '/v1/events',
   session: '/v1/session',
+  sso: '/v1/sso',
   status: '/v1/status',
   brake: '/v1/brake',
   overrideGroup: '/v1/brake/override',

@@ -1,14 +1,17 @@
-/** The login: a Keystone user, or a token that someone has already. The pages keep neither password nor token. */
+/** The login: the cloud's single sign-on, a Keystone user, or a token that someone has already. The pages keep neither password nor token. */
 import { useState } from 'preact/hooks'
 import type { Caller } from '../../domain/review.ts'
 import { post, type ApiFailure } from '../api/client.ts'
 import { paths } from '../api/paths.ts'
 import { useTitle } from '../parts/page.tsx'
+import { SingleSignOn, useSsoOffer } from '../parts/single-sign-on.tsx'
 
-export function LoginPage({ onLogin }: { onLogin: () => void }) {
+/** @param to path of the page that is wanted after the login */
+export function LoginPage({ to, onLogin }: { to: string; onLogin: () => void }) {
   useTitle('Log in')
   const [by, setBy] = useState<'password' | 'token'>('password')
   const [known] = useState(remembered)
+  const offer = useSsoOffer()
   const [sending, setSending] = useState(false)
   const [failure, setFailure] = useState<ApiFailure | null>(null)
   const send = (event: SubmitEvent): void => {
@@ -30,6 +33,7 @@ export function LoginPage({ onLogin }: { onLogin: () => void }) {
     <div class="login">
       <h1>Log in</h1>
       <p class="under">With your account of this cloud. Your role in Keystone says what you may do here.</p>
+      <SingleSignOn offer={offer} to={to} />
       <div class="choice" role="group" aria-label="How">
         <button type="button" aria-pressed={by === 'password'} onClick={() => setBy('password')}>
           Password
@@ -64,7 +68,7 @@ export function LoginPage({ onLogin }: { onLogin: () => void }) {
             <p>{failure.message}</p>
           </div>
         )}
-        <button type="submit" class="primary" disabled={sending}>
+        <button type="submit" class={offer.ways.length > 0 ? undefined : 'primary'} disabled={sending}>
           {sending ? 'Asking Keystone…' : 'Log in'}
         </button>
       </form>
