@@ -54,7 +54,7 @@ function templatesIn(given: Partial<Record<string, unknown>>): Template[] {
     if (typeof value === 'string')
       return [{ path: [key], template: value, known: key === 'line' || key === 'more' ? variables[key] : [] }]
     if (typeof value !== 'object' || value === null) return []
-    const known = key === 'states' ? [] : variablesOf(key as NoticeTopic)
+    const known = key === 'states' ? variables.states : variablesOf(key as NoticeTopic)
     return Object.entries(value as Record<string, string>).map(([inner, template]) => ({
       ...{ path: [key, inner], template, known },
     }))

@@ -12,7 +12,7 @@ import type { WorkflowRecord } from '../domain/plan.ts'
 import type { Report } from '../domain/report.ts'
 import type { ReportEnd } from '../domain/report-words.ts'
 import type { HostName } from '../domain/service.ts'
-import { planOfCrash, type CrashDecision, type CrashFacts } from '../engine/crash.ts'
+import { planOfCrash, type CrashDecision, type CrashFacts, type RestartTurn } from '../engine/crash.ts'
 import type { CrashParts } from './crash-parts.ts'
 import {
   endedByHostRows,
@@ -135,6 +135,12 @@ export class CrashCase {
     const { host, instance } = this
     const data = { recipe: next, because: decision.message }
     this.#append([{ kind: 'recipe.entered', incident: incident.id, host, instance, data }])
+  }
+
+  /** Earlier crashes hold the restart. The same reason again is no news. */
+  hold({ id, held }: Incident, { hold: code, message, restarts }: Extract<RestartTurn, { go: false }>): void {
+    if (held?.code === code) return
+    this.#append([{ kind: 'incident.held', incident: id, host: this.host, data: { code, message, restarts } }])
   }
 
   /** Ends it, and its incident if there is one. */

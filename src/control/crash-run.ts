@@ -227,7 +227,7 @@ export class CrashRun {
     const turn = restartTurn(known, rules, pauseBeforeRestart, clock.now())
     const holding = this.#holding(incident)
     if (!turn.go) {
-      holding.hold(turn.hold, turn.message)
+      this.#case.hold(incident, turn)
       this.#heldLookAt = turn.until ?? clock.now() + heldLookMs
       return askAgainMs
     }

@@ -143,7 +143,13 @@ export interface EntryData {
   /** Its host is in another segment now, and the rules of that one hold: a reload, another zone or aggregate, a restart. */
   'incident.segment-changed': { from: string; to: string }
   'incident.phase': { from: IncidentPhase; to: IncidentPhase }
-  'incident.held': { code: HoldCode; message: string; error?: ErrorRecord }
+  'incident.held': {
+    code: HoldCode
+    message: string
+    error?: ErrorRecord
+    /** Of a guest that crashed: how often Lifeboat restarted it within the time that its segment counts. */
+    restarts?: number
+  }
   'incident.continued': { because: string }
   'incident.closed': {
     outcome: IncidentEnd

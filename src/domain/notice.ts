@@ -222,6 +222,8 @@ export interface NoticedInstance {
   state: NoticedState
   /** Stable reason code of what was left or failed. */
   code?: string
+  /** Of `crashing`: how often it was restarted before. Missing where an older release told it. */
+  restarts?: number
   /** Where it is now. Told only to receivers with `show_hosts`. */
   host?: HostName
 }

@@ -168,7 +168,14 @@ export interface RestartRecord {
 
 export type RestartTurn =
   | { go: true }
-  | { go: false; hold: 'RESTART_PAUSE' | 'RESTARTS_SPENT' | 'CRASHES_ON_HOST'; message: string; until: number | null }
+  | {
+      go: false
+      hold: 'RESTART_PAUSE' | 'RESTARTS_SPENT' | 'CRASHES_ON_HOST'
+      message: string
+      /** Of this instance, within the time that its segment counts. */
+      restarts: number
+      until: number | null
+    }
 
 /** Whether earlier crashes allow the restart to be sent now. */
 export function restartTurn(
@@ -179,25 +186,27 @@ export function restartTurn(
 ): RestartTurn {
   const { restarts, crashedAt, crashesOnHost, released } = record
   if (released) return { go: true }
+  const recent = restarts.filter((at) => now - at < rules.withinMs).length
   if (crashesOnHost > rules.maxPerHost)
     return {
       go: false,
       hold: 'CRASHES_ON_HOST',
+      restarts: recent,
       message: `${crashesOnHost} instances crashed on this host within ten minutes: check its memory, its storage and its hypervisor`,
       until: null,
     }
-  const recent = restarts.filter((at) => now - at < rules.withinMs).length
   if (recent >= rules.maxRestarts)
     return {
       go: false,
       hold: 'RESTARTS_SPENT',
+      restarts: recent,
       message: `it crashed again after ${counted(recent)} within ${Math.round(rules.withinMs / 60_000)} min`,
       until: null,
     }
   const dueAt = crashedAt + pauseMs(recent)
   if (now >= dueAt) return { go: true }
   const message = `it crashed again after ${counted(recent)}: Lifeboat restarts it ${Math.round(pauseMs(recent) / 1_000)} s after the crash`
-  return { go: false, hold: 'RESTART_PAUSE', message, until: dueAt }
+  return { go: false, hold: 'RESTART_PAUSE', message, restarts: recent, until: dueAt }
 }
 
 function counted(restarts: number): string {

@@ -7,6 +7,7 @@ import type { Entry, EntryData } from '../domain/entry.ts'
 import type { Incident, InstanceRecovery } from '../domain/incident.ts'
 import { holdsForAPerson, holdsWith } from '../domain/incident-phases.ts'
 import { powerState, type Instance } from '../domain/instance.ts'
+import { omitUndefined } from '../domain/omit-undefined.ts'
 import type { Notice, NoticedInstance, NoticedState, NoticeSeverity } from '../domain/notice.ts'
 import { referenceOf } from './identity.ts'
 import type { Draft } from './rules.ts'
@@ -85,7 +86,9 @@ export function crashedDrafts(
 ): Draft[] {
   // If the host failed, the incident of the host tells.
   if (entry.kind === 'incident.closed' && (entry.data.outcome === 'host-failed' || mode === 'observe')) return []
-  const code = entry.kind === 'incident.held' ? entry.data.code : undefined
+  const held = entry.kind === 'incident.held' ? entry.data : undefined
+  const code = held?.code
+  const counted = omitUndefined({ restarts: held?.restarts })
   if (code !== undefined && !(crashHolds.has(code) && holdsForAPerson.has(code))) return []
   return [...instances.values()].flatMap(({ plan, outcome }) => {
     // Its owner stopped it, and so knows.
@@ -96,7 +99,7 @@ export function crashedDrafts(
       ...{ mode, segment, project: plan.projectId, maxInstances: 1, code: said },
       severity: state === 'rebooted' ? 'info' : 'critical',
       reference: referenceOf(entry.hash, plan.projectId),
-      instances: [{ id: plan.instanceId, name: short(plan.name), state, code: said }],
+      instances: [{ id: plan.instanceId, name: short(plan.name), state, code: said, ...counted }],
     })
   })
 }

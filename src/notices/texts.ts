@@ -13,10 +13,11 @@ export interface Words {
 
 export interface Texts {
   topics: Record<NoticeTopic, Words>
-  /** One line for each instance: {name}, {id}, {state}, {code}, {host}. */
+  /** One line for each instance: {name}, {id}, {state}, {code}, {host}, {restarts}. */
   line: string
   /** After the last line, when not all are named: {more}. */
   more: string
+  /** What {state} says; may itself ask for {restarts}. */
   states: Record<NoticedState, string>
   /** Before the text of a notice from a daemon that only observes; {mode} elsewhere. */
   observing: string
@@ -26,7 +27,8 @@ export interface Texts {
 export const variables = {
   operator: ['host', 'segment', 'incident', 'code', 'message', 'at', 'cloud', 'severity', 'mode', 'topic', 'link'],
   tenant: ['project', 'reference', 'count', 'ok', 'notOk', 'instances', 'at', 'cloud', 'severity', 'mode', 'topic'],
-  line: ['name', 'id', 'state', 'code', 'host'],
+  line: ['name', 'id', 'state', 'code', 'host', 'restarts'],
+  states: ['restarts'],
   more: ['more'],
 } as const
 
@@ -91,7 +93,7 @@ export const english: Texts = {
     restarted: 'running again where it was',
     rebooted: 'crashed, was restarted, and runs again',
     crashed: 'crashed and is off',
-    crashing: 'crashes again and again, and stays off until the operators have looked into it',
+    crashing: 'crashed after {restarts} restarts, and stays off until the operators have looked into it',
   },
   observing: 'Automatic recovery is in observe mode: it has done nothing and will do nothing.',
 }
@@ -158,8 +160,10 @@ function linkLine(address: string | null): string {
 /** Nothing here may name the host: an incident's id has its name in it, too. */
 function tenantValues(notice: Notice, texts: Texts, { cloud, showHosts }: Setting): Values {
   const { project, reference, instances = [], instanceCount = 0, notBack = 0, at, severity, mode, topic } = notice
-  const lines = instances.map(({ id, name, state, code = '', host }) => {
-    const values: Values = { id, name, state: texts.states[state], code, host: showHosts ? (host ?? '') : '' }
+  const lines = instances.map(({ id, name, state, code = '', host, restarts }) => {
+    const counted = restarts === undefined ? '' : String(restarts)
+    const says = filledIn(texts.states[state], () => counted || '?')
+    const values: Values = { id, name, state: says, code, restarts: counted, host: showHosts ? (host ?? '') : '' }
     return filledIn(texts.line, (key) => values[key] ?? '')
   })
   const more = instanceCount - instances.length

@@ -110,7 +110,10 @@ export function factsOf(entry: Entry): string {
       return words(`${entry.data.from} → ${entry.data.to}`, entry.data.code)
     case 'notice.queued': {
       const { topic, audience, severity, code, instances, receivers } = entry.data
-      const about = instances?.map(({ name, state }) => `${name}=${state}`) ?? []
+      const about = (instances ?? []).flatMap(({ name, state, restarts }) => [
+        `${name}=${state}`,
+        restarts === undefined ? '' : `restarts=${restarts}`,
+      ])
       return words(topic, audience, severity, code, `to=${receivers.join()}`, ...about)
     }
     case 'notice.sent':

@@ -355,7 +355,9 @@ describe('a restart', () => {
 
   test('waits for a person once there were as many as the segment allows within the time', () => {
     const three = [now - 1, now - 2, now - 3_599_999]
-    expect(turn({ restarts: three, crashedAt: 0 })).toMatchObject({ go: false, hold: 'RESTARTS_SPENT', until: null })
+    expect(turn({ restarts: three, crashedAt: 0 })).toMatchObject({
+      ...{ go: false, hold: 'RESTARTS_SPENT', restarts: 3, until: null },
+    })
     expect(turn({ restarts: [now - 1, now - 2, now - 3_600_000], crashedAt: 0 })).toEqual({ go: true })
     const rules = { ...defaultRestartRules, maxRestarts: 1 }
     const once = restartTurn({ ...calm, restarts: [now - 1] }, rules, pauseBeforeRestart, now)

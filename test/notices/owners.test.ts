@@ -1,6 +1,9 @@
 /** What owners are told of their instances, and when. */
 import { describe, expect, it } from 'vitest'
+import type { NewEntry } from '../../src/domain/entry.ts'
+import type { Notice } from '../../src/domain/notice.ts'
 import type { Outcome } from '../../src/domain/outcome.ts'
+import { english, worded } from '../../src/notices/texts.ts'
 import { dying, everything, instanceOf, opened, owners, recovered, Rig, verdict, closed } from './rig.ts'
 
 describe('owners', () => {
@@ -252,6 +255,31 @@ describe('owners', () => {
       await rig.append(verdict('suspect', { host: 'alive' }))
       for (const host of ['a', 'b', 'c', 'd', 'e']) await rig.append(dying(host))
       expect(read).toEqual(['a', 'b', 'c', 'd'])
+    }),
+  )
+
+  it(
+    'of a guest that crashes again and again are told why it stays off and how often it was restarted, and what becomes of it',
+    Rig.run({ receivers: { hook: owners } }, async (rig) => {
+      const about = { incident: 'i', host: 'cmp01', instance: 'id-web' }
+      const failed = { name: 'web', projectId: 'red', event: 'STOPPED_FAILED', segment: 'az1', mode: 'armed' } as const
+      const [plan, outcome] = recovered('i', 'web', 'red') as [NewEntry, NewEntry]
+      await rig.append(
+        { kind: 'instance.failed', ...about, data: { ...failed, openedBy: 'masakari', report: 'r' } },
+        plan,
+      )
+      const pause = { code: 'RESTART_PAUSE', message: 'it crashed again', restarts: 2 } as const
+      const spent = { code: 'RESTARTS_SPENT', message: 'it crashed again on cmp01', restarts: 3 } as const
+      for (const data of [pause, spent]) await rig.append({ kind: 'incident.held', incident: 'i', host: 'cmp01', data })
+      await rig.append(outcome, closed('i'))
+      const told = rig.queued('instance-crashed')
+      expect(told.map(({ project, severity, instances }) => [project, severity, instances])).toEqual([
+        ['red', 'critical', [{ id: 'id-web', name: 'web', state: 'crashing', code: 'RESTARTS_SPENT', restarts: 3 }]],
+        ['red', 'info', [{ id: 'id-web', name: 'web', state: 'rebooted', code: 'RUNNING' }]],
+      ])
+      const { text } = worded(told[0] as Notice, english, { cloud: null, link: null, showHosts: false })
+      expect(text).toContain('- web (id-web): crashed after 3 restarts, and stays off until the operators')
+      expect(text).not.toContain('cmp01')
     }),
   )
 
