@@ -143,6 +143,15 @@ export class CrashCase {
     this.#append([{ kind: 'incident.held', incident: id, host: this.host, data: { code, message, restarts } }])
   }
 
+  /** People must know of it: nothing else on record says that the guest is off. */
+  tellOfWait(because: string): void {
+    const { host, instance } = this
+    const open = this.open()
+    const message = `Instance ${instance} crashed on ${host} and has waited ten minutes (${because}). Lifeboat goes on looking, and restarts it once it may`
+    const about = { host, instance, ...(open !== undefined && { incident: open.id }) }
+    this.#append([{ kind: 'alarm.raised', ...about, data: { code: 'CRASH_WAITS', message } }])
+  }
+
   /** Ends it, and its incident if there is one. */
   endWithNothing({ status, runs, code, message }: Nothing, instance: Instance | null): void {
     const incident = this.open()

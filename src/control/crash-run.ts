@@ -32,6 +32,12 @@ const settleMs = 3_000
 const firstLookAgainMs = 1_000
 const rarestLookMs = 10_000
 
+/**
+ * How long an instance waits for a rule of its workflow, or for a Nova that can be read, until people are told. Longer: a guest is off and nobody
+ * knows; shorter: a slow snapshot alarms people.
+ */
+const toldOfWaitAfterMs = 600_000
+
 /** How often a held instance is read, since its owner may start it. Longer: an incident that is over stays open. */
 const heldLookMs = 30_000
 
@@ -57,6 +63,8 @@ export class CrashRun {
   /** The reboot whose owner was found not to have stopped it meanwhile. */
   #checked: string | null = null
   #looks = 0
+  /** Since when each look has only said to wait, by our monotonic clock. */
+  #wait: { since: number; isTold: boolean } | null = null
   #changes = 0
   /** Of one that is held: when it is looked at again. */
   #heldLookAt = -Infinity
@@ -104,7 +112,7 @@ export class CrashRun {
   /** How its reports stand. */
   get standing(): Judgement {
     const held = this.#case.open()?.held ?? null
-    const isAsked = held !== null && holdsForAPerson.has(held.code)
+    const isAsked = held === null ? this.#wait?.isTold === true : holdsForAPerson.has(held.code)
     return {
       status: isAsked ? 'error' : 'running',
       message: held?.message ?? this.#said,
@@ -144,6 +152,7 @@ export class CrashRun {
     } catch (thrown) {
       this.#looks += 1
       const message = `Nova cannot be read: ${ensureError(thrown).message}`
+      this.#tellOfWait(message)
       return this.#say(message, pauseAfter(this.#looks, firstLookAgainMs, heldLookMs))
     }
     // It crashed once more while Nova was read, or a reload brought another workflow, for which other things may have to be read.
@@ -169,9 +178,11 @@ export class CrashRun {
   }
 
   async #follow(decision: CrashDecision, facts: CrashFacts, workflow: CrashWorkflow): Promise<number | null> {
+    if (decision.do !== 'wait') this.#wait = null
     switch (decision.do) {
       case 'wait':
         this.#looks += 1
+        this.#tellOfWait(`rule ${decision.rule}: ${decision.message}`)
         return this.#say(decision.message, pauseAfter(this.#looks - 4, firstLookAgainMs, rarestLookMs))
       case 'nothing':
         this.#case.endWithNothing(decision, facts.instance)
@@ -185,6 +196,15 @@ export class CrashRun {
       case 'restart':
         return this.#restartAs(decision, facts, workflow)
     }
+  }
+
+  /** Most waits end within seconds. One that does not, by a rule that always waits, is known to nobody: the guest is off, and no incident is open. */
+  #tellOfWait(because: string): void {
+    const { clock } = this.#parts.context
+    this.#wait ??= { since: clock.now(), isTold: false }
+    if (this.#wait.isTold || clock.now() - this.#wait.since < toldOfWaitAfterMs) return
+    this.#case.tellOfWait(because)
+    this.#wait.isTold = true
   }
 
   async #restartAs(decision: Restart, facts: CrashFacts, workflow: CrashWorkflow): Promise<number | null> {

@@ -25,6 +25,11 @@ const leavesWeb = withRule(
   `{ id: lab, when: 'instance.name == "web"', leave: true, reason: LAB, because: 'web is looked after by hand' }`,
 )
 
+const makesWebWait = withRule(
+  'instance',
+  `{ id: hands-off, when: 'instance.name == "web"', wait: true, because: a rack is moved }`,
+)
+
 function crash({ simulator, daemon, clock }: SmallWorld, uuid: string): string {
   simulator.crashGuest(uuid, { unheard: true })
   const payload = { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_FAILED', instance_uuid: uuid }
@@ -80,6 +85,30 @@ describe('a guest that crashed', () => {
       crash(made, uuid)
       await made.until(() => made.incident('cmp01')?.workflowDigest === leavesWeb.instance.digest)
       expect((await made.ended('cmp01')).instances.get(uuid)?.outcome?.code).toBe('LAB')
+    }))
+
+  it('is told to people once when a rule has made it wait for ten minutes, and is restarted as soon as the rule is gone', () =>
+    reloadable({ first: makesWebWait, then: shipped }, async (made) => {
+      const { daemon, simulator, clock, journal } = made
+      const uuid = addWeb(made)
+      const report = crash(made, uuid)
+      const standing = () => daemon.reports.list().find((one) => one.uuid === report)
+      await clock.advance(590_000)
+      expect([made.alarms(), standing()?.status]).toEqual([[], 'running'])
+      await clock.advance(700_000)
+      expect(made.alarms()).toEqual(['CRASH_WAITS'])
+      expect(journal.read({ kinds: ['alarm.raised'] })).toMatchObject([
+        {
+          host: 'cmp01',
+          instance: uuid,
+          data: { message: expect.stringContaining('rule hands-off: a rack is moved') },
+        },
+      ])
+      expect(standing()).toMatchObject({ status: 'error', message: 'a rack is moved' })
+      expect(made.writes()).toEqual([])
+      await clock.run(daemon.operations.reload(ann))
+      expect((await made.ended('cmp01')).instances.get(uuid)?.outcome?.code).toBe('RESTARTED')
+      expect([simulator.truth().running[uuid], standing()?.status]).toEqual([['cmp01'], 'finished'])
     }))
 })
 
