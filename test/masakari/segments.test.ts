@@ -206,7 +206,7 @@ describe('a segment', () => {
   )
 
   it(
-    'is neither renamed nor deleted while a failure of one of its hosts is open, but is disabled at any moment',
+    'is neither renamed nor deleted while a failure of one of its hosts is open',
     played(async (cloud) => {
       const segment = await made(cloud)
       const host = await added(cloud, segment)
@@ -216,8 +216,6 @@ describe('a segment', () => {
       expect(faultOf(await cloud.write('DELETE', `/segments/${segment.uuid}`))).toEqual([409, 'conflictingRequest'])
       const hostUrl = `/segments/${segment.uuid}/hosts/${host.uuid}`
       expect(faultOf(await cloud.write('DELETE', hostUrl))).toEqual([409, 'conflictingRequest'])
-      expect((await put(cloud, segment, { enabled: false })).statusCode).toBe(200)
-      expect((await put(cloud, segment, { enabled: true })).statusCode).toBe(200)
       await cloud.world.ended('cmp02')
       expect((await cloud.write('DELETE', `/segments/${segment.uuid}`)).statusCode).toBe(204)
     }),
@@ -261,6 +259,25 @@ describe('enabled: false', () => {
   )
 
   it(
+    'holds a recovery that is under way before its next write, and true lets it go on',
+    played(async (cloud) => {
+      const { world } = cloud
+      const segment = await made(cloud)
+      await added(cloud, segment)
+      world.simulator.addInstance({ name: 'web', host: 'cmp02' })
+      world.simulator.crash('cmp02')
+      await world.until(() => world.incident('cmp02') !== undefined)
+      expect((await put(cloud, segment, { enabled: false })).statusCode).toBe(200)
+      await world.until(() => world.incident('cmp02')?.held?.code === 'MAINTENANCE')
+      const sent = world.writes().length
+      await world.clock.advance(300_000)
+      expect(world.writes().slice(sent)).toEqual([])
+      expect((await put(cloud, segment, { enabled: true })).statusCode).toBe(200)
+      expect((await world.ended('cmp02')).closed?.counts).toEqual({ recovered: 1 })
+    }),
+  )
+
+  it(
     'goes with the segment to its new name, and is over when it is deleted',
     played(async (cloud) => {
       const segment = await made(cloud, { enabled: false })
@@ -287,6 +304,7 @@ describe('enabled: false', () => {
     "is also said of the configuration's segments, of which nothing else is written",
     played(async (cloud) => {
       const [segment] = await cloud.list<Segment>('/segments')
+      const [host] = await cloud.list<Host>(`/segments/${segment?.uuid}/hosts`)
       const { name, enabled } = (await put(cloud, segment!, { name: 'configured', enabled: 'off' })).json<{
         segment: Segment
       }>().segment
@@ -299,6 +317,8 @@ describe('enabled: false', () => {
         await put(cloud, segment!, { description: 'mine' }),
         await cloud.write('DELETE', `/segments/${segment?.uuid}`),
         await cloud.write('POST', `/segments/${segment?.uuid}/hosts`, { host: cmp02 }),
+        await putHost(cloud, segment!, host!, { reserved: true }),
+        await cloud.write('DELETE', `/segments/${segment?.uuid}/hosts/${host?.uuid}`),
       ])
         expect([faultOf(answer), answer.body]).toEqual([
           [409, 'conflictingRequest'],
@@ -433,7 +453,6 @@ describe('on_maintenance: true', () => {
       const [host] = await cloud.list<Host>(`/segments/${segment?.uuid}/hosts`)
       expect(hostOf(await putHost(cloud, segment!, host!, { on_maintenance: true })).on_maintenance).toBe(true)
       expect(hostOf(await putHost(cloud, segment!, host!, { on_maintenance: false })).on_maintenance).toBe(false)
-      expect(faultOf(await putHost(cloud, segment!, host!, { reserved: true }))).toEqual([409, 'conflictingRequest'])
     }),
   )
 
