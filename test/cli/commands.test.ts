@@ -296,7 +296,10 @@ describe('incident', () => {
   it('latest is the newest one where incidents are read; an order must name its own', async () => {
     const asked: unknown[] = []
     const incidents = (filter: unknown): IncidentSummary[] => (asked.push(filter), [anIncident])
-    const compare = (first: string, second: string) => (asked.push([first, second]), { first, second, facts: [] })
+    const compare = (first: string, second: string) => (
+      asked.push([first, second]),
+      { first, second, open: [], facts: [] }
+    )
     const commands = { openReader: () => fakeJournal({ incidents, compare }) }
     const shown = await run(['incident', 'show', 'latest', '-f', 'value', '-c', 'ID'], commands)
     await run(['incident', 'diff', 'i-0', 'latest'], commands)
