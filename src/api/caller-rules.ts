@@ -28,7 +28,7 @@ export function identified(holder: TokenHolder, { roles, projects }: CallerRules
   const counts = scope.kind === 'system' || (scope.kind === 'project' && projects.some((rule) => fits(rule, scope)))
   if (!counts) {
     const where = scope.kind === 'project' ? `project ${scope.domain}/${scope.name}` : 'no project'
-    const message = `Roles count in ${placesText(projects)}; this token is for ${where}`
+    const message = `Roles count in ${projectsText(projects)} and for the system as a whole; this token is for ${where}`
     throw new LifeboatError('AUTH_FORBIDDEN', message)
   }
   const role = best(holder.roles.flatMap((held) => (Object.hasOwn(roles, held) ? (roles[held] ?? []) : [])))
@@ -48,9 +48,8 @@ export function nameOf({ name, domain }: TokenHolder['user']): string {
   return domain === firstDomain ? name : `${name}@${domain}`
 }
 
-/** Where roles count, in words. */
-export function placesText(projects: readonly ProjectRule[]): string {
-  return `${projects.map(projectText).join(', ')} and for the system as a whole`
+export function projectsText(projects: readonly ProjectRule[]): string {
+  return projects.map(projectText).join(', ')
 }
 
 function fits(rule: ProjectRule, project: { id: string; name: string; domain: string }): boolean {

@@ -6,9 +6,9 @@ import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import { requestHeader, type Role } from '../domain/review.ts'
-import type { Login, SsoWay, TokenCheck, TokenHolder, TokenScope } from '../domain/token-holder.ts'
+import type { Login, SsoWay, TokenCheck, TokenHolder } from '../domain/token-holder.ts'
 import { mayDo } from './access.ts'
-import { identified, nameOf, placesText, type CallerRules, type ProjectRule } from './caller-rules.ts'
+import { identified, nameOf, projectsText, type CallerRules, type ProjectRule } from './caller-rules.ts'
 import type { Identified } from './rest.ts'
 import { sessionIn } from './session-cookie.ts'
 import { Sessions } from './sessions.ts'
@@ -70,16 +70,17 @@ export class Logins {
   }
 
   /**
-   * Begins a session for a token that is for no project yet, as single sign-on gives it: in the place where its holder may do most,
-   * of those in which roles count.
+   * Begins a session for a token that is for no project yet, as single sign-on gives it: in the project where its holder may do
+   * most, of those in which roles count. Not for the system: a federated token for that has no form in Keystone, which fails over
+   * the question (500, or a broken connection).
    */
   async beginUnscoped(token: string): Promise<Begun> {
     const { user } = await this.#holder(token, true)
     const projects = await this.#projects()
     let best: { token: string; known: Known } | null = null
     let refused: LifeboatError | null = null
-    for (const scope of [...projects, 'system'] satisfies TokenScope[]) {
-      const rescoped = await asked(this.#check.rescope(token, scope))
+    for (const project of projects) {
+      const rescoped = await asked(this.#check.rescope(token, project))
       if (rescoped === null) continue
       try {
         const known = await this.#known(rescoped, true, 'session')
@@ -88,11 +89,11 @@ export class Logins {
         if (!(thrown instanceof LifeboatError) || thrown.code !== 'AUTH_FORBIDDEN') throw thrown
         refused ??= thrown
       }
-      // Nothing beyond it could be found, and each place without a role is a refusal in Keystone's log.
+      // Nothing beyond it could be found, and each project without a role is a refusal in Keystone's log.
       if (best !== null && roleOf(best.known) === 'admin') break
     }
     if (best !== null) return this.#open(best.token, best.known)
-    const none = `Roles count in ${placesText(projects)}; ${nameOf(user)} has none there`
+    const none = `${nameOf(user)} has no role in ${projectsText(projects)}, where roles count`
     throw refused ?? new LifeboatError('AUTH_FORBIDDEN', none)
   }
 

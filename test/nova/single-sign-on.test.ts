@@ -84,7 +84,7 @@ it.each([byProtocol, byProvider])(
 it('someone whom Keystone gives no role is told so', async () => {
   claims = { 'oidc-sub': `tess-${run}`, 'oidc-groups': 'guests' }
   await signOn(byProtocol)
-  await expect.poll(() => textOf(page, '[role=alert]')).toMatch(new RegExp(`tess-${run} has none there`))
+  await expect.poll(() => textOf(page, '[role=alert]')).toMatch(new RegExp(`tess-${run} has no role in`))
   expect((await page.request.get(`${pages}/v1/me`)).status()).toBe(401)
 })
 
