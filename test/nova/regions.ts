@@ -1,0 +1,62 @@
+/** Regions of the lab's catalogue that a test adds for a service, each with an endpoint of its own, and takes away again. */
+import { tokenFor, type CloudUnderTest } from '../contract/cloud-under-test.ts'
+import { until } from './daemon-process.ts'
+import { lab, labIdentityUrl } from './lab.ts'
+
+export class Regions {
+  readonly #cloud: CloudUnderTest
+  readonly #type: string
+  #made: string[] = []
+
+  /** @param type of the service, in the words of the catalogue */
+  constructor(cloud: CloudUnderTest, type: string) {
+    this.#cloud = cloud
+    this.#type = type
+  }
+
+  /** @param endpoints the address of the service, by region. Those of a run that was cut off are replaced. */
+  async make(endpoints: Readonly<Record<string, string>>): Promise<void> {
+    this.#made = Object.keys(endpoints)
+    await this.#takeAway()
+    const { services } = await this.#keystone('GET', `/services?type=${this.#type}`)
+    for (const [region, url] of Object.entries(endpoints)) {
+      await this.#keystone('POST', '/regions', { region: { id: region } })
+      const endpoint = { service_id: services[0].id, interface: 'public', region_id: region, url }
+      await this.#keystone('POST', '/endpoints', { endpoint })
+    }
+    await freshKeystone()
+  }
+
+  async forget(): Promise<void> {
+    await this.#takeAway()
+    await freshKeystone()
+  }
+
+  async #takeAway(): Promise<void> {
+    const { endpoints } = await this.#keystone('GET', '/endpoints')
+    for (const { id, region_id } of endpoints)
+      if (this.#made.includes(region_id)) await this.#keystone('DELETE', `/endpoints/${id}`)
+    const { regions } = await this.#keystone('GET', '/regions')
+    for (const { id } of regions) if (this.#made.includes(id)) await this.#keystone('DELETE', `/regions/${id}`)
+  }
+
+  async #keystone(method: string, path: string, body?: object): Promise<any> {
+    const answer = await fetch(`${this.#cloud.identityUrl}${path}`, {
+      ...{ method, body: body === undefined ? null : JSON.stringify(body) },
+      headers: { 'X-Auth-Token': await tokenFor(this.#cloud), 'Content-Type': 'application/json' },
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+    return text === '' ? null : JSON.parse(text)
+  }
+}
+
+/** Each of Keystone's processes keeps catalogues for ten minutes, and hears nothing of what another one wrote. */
+async function freshKeystone(): Promise<void> {
+  await lab('kill', 'keystone')
+  await lab('start', 'keystone')
+  await until('Keystone answers', 60_000, async () => {
+    const answer = await fetch(labIdentityUrl).catch(() => null)
+    return answer?.ok === true
+  })
+}
