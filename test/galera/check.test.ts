@@ -86,6 +86,7 @@ describe('the account', () => {
       ...{
         missingTables: [],
         unreplicated: [],
+        wronglyKeyed: [],
         cloud: 'https://keystone:5000/v3',
         missingRights: [],
         needlessRights: [],
