@@ -37,7 +37,7 @@ export interface SsoOffer {
   refused: string | null
 }
 
-/** All throw what kept Keystone from answering: then nobody is known, and nothing may be allowed. */
+/** What Keystone says of tokens. Every call throws when Keystone does not answer: then refuse, for nobody is known. */
 export interface TokenCheck {
   /** Null: the cloud does not know this token, or it ended or was revoked. */
   holder(token: string): Promise<TokenHolder | null>

@@ -67,7 +67,7 @@ export function sharedJournal(parts: SharedJournalParts): SharedJournal {
       const [first, last] = [rows[0], rows.at(-1)]
       if (first === undefined || last === undefined) return
       acknowledgedSeq = last.seq
-      // The first entry of a tenure was never appended here. The copy may be unable to take it, as any other.
+      // The first entry of a tenure did not pass through append. Like any other, it waits in the tail while the copy cannot take it.
       const isFirst = tail.length === 0
       if (isFirst) tail.push(...rows.map((row) => ({ row, entry: toEntry(row) })))
       const own = tail.filter(({ row }) => row.seq >= first.seq && row.seq <= last.seq).map(({ entry }) => entry)

@@ -16,7 +16,7 @@ export class SeenTenure {
     return this.#since
   }
 
-  /** Its holder renewed it before our eyes: that process was alive then, whoever it is. */
+  /** We have seen its holder renew it: that process was alive then, whoever it is. */
   get renews(): boolean {
     return this.#renews
   }

@@ -181,7 +181,7 @@ export class Tenure implements Exit {
     const { store, clock, identity } = this.#parts
     if (this.#shipper === null || !this.mayAppend) {
       this.end('the daemon was stopped')
-      // In the middle of a take-over the row is ours, and nobody is active.
+      // It stopped in the middle of a take-over: it holds the row, and no daemon is active.
       if (this.#shipper === null && (this.#attempt !== null || this.#epoch > 0)) await this.#free()
       return
     }

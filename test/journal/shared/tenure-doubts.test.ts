@@ -40,7 +40,7 @@ describe("a daemon's directory that was copied to another machine", () => {
     expect([one.tenure.state, copied.tenure.state]).toEqual(['active', 'standby'])
   })
 
-  it('lets the copy take over once the first one was silent for a lease, as any standby', async () => {
+  it('lets the copy take over once the first one has been silent for a lease, like any standby', async () => {
     const one = site.start('ctl1')
     await site.untilActive(one)
     const copied = site.startFromCopy('ctl1')

@@ -75,7 +75,7 @@ function Part({ part, facts, all }: { part: ComparedPart; facts: readonly Compar
       {shown.length === 0 && (
         <tr>
           <td colSpan={3} class="faint">
-            {facts.length === 0 ? 'Neither has any of that.' : 'The same in both.'}
+            {facts.length === 0 ? 'Neither incident has any of these.' : 'The same in both.'}
           </td>
         </tr>
       )}
