@@ -6,9 +6,6 @@ import { runDemoPages } from '../../src/rehearsal/demo-pages.ts'
 import { openBrowser, type Browser } from './browser.ts'
 import { complaintsOf, textOf, violationsOf } from './looks.ts'
 
-/** From the start of the demo until someone can click. */
-const startLimitMs = 5_000
-
 let browser: Browser
 let page: Page
 let complaints: string[]
@@ -16,13 +13,11 @@ let link = ''
 let url = ''
 let stop: (why: string) => void
 let over: Promise<void>
-let tookMs = 0
 
 beforeAll(async () => {
   browser = await openBrowser()
   page = await browser.context.newPage()
   complaints = complaintsOf(page)
-  const began = performance.now()
   const stopped = new Promise<string>((resolve) => (stop = resolve))
   link = await new Promise<string>((resolve, reject) => {
     const write = (text: string): void => resolve(/http:\S+/.exec(text)?.[0] ?? '')
@@ -32,7 +27,6 @@ beforeAll(async () => {
   url = new URL(link).origin
   await page.goto(link)
   await page.waitForSelector('.fleet')
-  tookMs = performance.now() - began
 })
 afterAll(async () => {
   await browser.close()
@@ -47,8 +41,7 @@ const isOut = (title: string) =>
     .getByRole('button', { name: `${title} put back` })
     .count()
 
-it('opens without a login, soon enough, and the link lets nobody in twice', async () => {
-  expect(tookMs).toBeLessThan(startLimitMs)
+it('opens without a login, and its link lets nobody in twice', async () => {
   expect(page.url()).toBe(`${url}/`)
   const again = await fetch(link)
   expect([again.status, await again.text()]).toEqual([403, expect.stringContaining('Start the demo again')])
