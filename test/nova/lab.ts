@@ -59,7 +59,8 @@ export async function labCloud(
     maxMinor: Number(root.version.version.split('.')[1]),
     hosts,
     quietHost: 'cmp04',
-    pace: { pollMs: 100, limitMs: 90_000, downMs: 8_000, rpcTimeoutMs: 30_000, lifecycleDelayMs: 15_000 },
+    // Each poll costs Nova's API some 40 ms of one of the machine's cores, which the recovery under test needs too.
+    pace: { pollMs: 250, limitMs: 90_000, downMs: 8_000, rpcTimeoutMs: 30_000, lifecycleDelayMs: 15_000 },
     prefix,
     crash: async (host) => {
       await lab('crash', host)
@@ -118,7 +119,7 @@ async function until(condition: () => Promise<boolean>, limitMs: number): Promis
   const end = Date.now() + limitMs
   while (Date.now() < end) {
     if (await condition()) return true
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await new Promise((resolve) => setTimeout(resolve, 500))
   }
   return false
 }
