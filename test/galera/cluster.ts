@@ -96,6 +96,8 @@ export class Cluster {
 
   /** Ends whatever a test did to the nodes, so that one that fails leaves nothing to the next. */
   async heal(): Promise<void> {
+    // Fewer than two are no majority that a node could join.
+    if (this.#nodes.filter(({ isRunning }) => isRunning).length < 2) await this.crashAndRecover()
     for (const node of this.#nodes) {
       node.signal('SIGCONT')
       if (!node.isRunning) await node.start(this.#all())
