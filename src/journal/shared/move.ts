@@ -80,6 +80,7 @@ export async function moveToOwn(parts: MoveParts): Promise<Moved> {
     throw conflict(`The journal has been ${nameIn(moved.holder)}'s own since ${moved.at}, and goes on there`)
   if (place === 'own') throw conflict(`${copy.path} is this machine's own journal already: it was never moved`)
   const epoch = await take(parts, row)
+  identity.owns()
   const [entry] = linkedRows([prepareEntry(wordOf(parts, 'own'))], head, new Date(clock.wall()).toISOString())
   if (entry === undefined) throw new LifeboatError('INVARIANT', 'one entry makes one row')
   await patiently(parts, async () => {
@@ -98,7 +99,7 @@ export async function moveToOwn(parts: MoveParts): Promise<Moved> {
  * node that refuses to serve without a majority is an answer, for the majority may be elsewhere. Throws CONFLICT, JOURNAL_CORRUPT.
  */
 export async function moveOutOfLostStore(parts: MoveParts): Promise<Moved> {
-  const { copy } = parts
+  const { copy, identity } = parts
   mustBeWhole(copy)
   const { place } = whereabouts(copy)
   if (place === 'own') throw conflict(`${copy.path} is this machine's own journal already, or has no entries`)
@@ -107,6 +108,7 @@ export async function moveOutOfLostStore(parts: MoveParts): Promise<Moved> {
     throw conflict(
       `The shared database is not lost: ${found}. Nothing was moved. While it has the tables, order this without --database-lost. If they are gone: lifeboat journal init, and start the daemons; they put the entries back from their copies. If no majority of its nodes will ever come back: begin the cluster again with the node that answers, or stop that node and order this again`,
     )
+  identity.owns()
   copy.append([wordOf(parts, 'own')])
   return { to: 'own', head: copy.head() }
 }
@@ -143,16 +145,16 @@ function mustBeWhole(copy: JournalWriter): void {
   )
 }
 
-/** The tenure, which nobody may hold but an earlier process with this copy: its lock is ours, so it is over. */
+/** The tenure, which nobody may hold but an earlier process with this copy: its lock is ours, so it is over. In a copied directory it may be alive. */
 async function freeTenure(parts: MoveParts): Promise<TenureRow> {
-  const { store, copy, cloud } = parts
+  const { store, identity, cloud } = parts
   const { tenure } = await patiently(parts, () => store.look(0, 0))
   if (tenure.cloud !== cloud)
     throw new LifeboatError(
       'CONFIG_INVALID',
       `The shared journal is that of the cloud ${tenure.cloud}, not of ${cloud}. Nothing was moved`,
     )
-  if (tenure.holder === '' || isOfCopy(tenure.holder, copy.path)) return tenure
+  if (tenure.holder === '' || identity.wasUs(tenure.holder)) return tenure
   throw new LifeboatError(
     'NOT_ACTIVE',
     `${nameIn(tenure.holder)} holds the shared journal. Nothing was moved. Stop every daemon that shares it first; if that machine is dead, start the daemon here, and stop it once it has taken over`,

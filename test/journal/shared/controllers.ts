@@ -115,12 +115,34 @@ export class Site {
     return [one, two]
   }
 
-  /** Someone copies what a daemon keeps on its machine, and starts it there too. */
-  startFromCopy(name: string): Controller {
-    const directory = mkdtempSync(join(this.directory, 'copied-'))
+  /** Gives the directory of another machine. */
+  elsewhere(): string {
+    return mkdtempSync(join(this.directory, 'elsewhere-'))
+  }
+
+  /** Someone copies what a daemon keeps on its machine to another one. Gives where. */
+  copyOf(name: string): string {
+    const directory = this.elsewhere()
     for (const file of readdirSync(this.directory).filter((each) => each.startsWith(`${name}.db`)))
       cpSync(join(this.directory, file), join(directory, file))
-    return this.start(name, { directory })
+    return directory
+  }
+
+  /** Someone copies it, and starts it there too. */
+  startFromCopy(name: string): Controller {
+    return this.start(name, { directory: this.copyOf(name) })
+  }
+
+  /** As a recovery does: one act after another. Gives what ends that. */
+  keepActing(controller: Controller, everyMs = 50): () => void {
+    let going = true
+    const next = (): void => {
+      if (!going) return
+      void controller.act()
+      controller.life.after(everyMs, next)
+    }
+    next()
+    return () => (going = false)
   }
 
   /** A machine whose daemon had a journal of its own, with so many entries. Gives them. */

@@ -22,9 +22,13 @@ afterEach(() => {
   site.close()
 })
 
-/** Opens the journal of a machine whose daemon is stopped. */
-async function using<T>(name: string, use: (journal: JournalWriter) => T | Promise<T>): Promise<T> {
-  const journal = openJournal(join(site.directory, `${name}.db`), { clock: site.clock })
+/** Opens the journal of a machine whose daemon is stopped. `directory`: of a copy that someone made. */
+async function using<T>(
+  name: string,
+  use: (journal: JournalWriter) => T | Promise<T>,
+  directory = site.directory,
+): Promise<T> {
+  const journal = openJournal(join(directory, `${name}.db`), { clock: site.clock })
   try {
     return await use(journal)
   } finally {
@@ -33,26 +37,32 @@ async function using<T>(name: string, use: (journal: JournalWriter) => T | Promi
 }
 
 /** What a daemon with a journal of its own records. */
-const record = (name: string, entries: number): Promise<void> =>
-  using(name, (journal) => {
-    mustBeOwn(journal)
-    const numbers = Array.from({ length: entries }, (_, n) => n)
-    journal.append(numbers.map((n) => ({ kind: 'alarm.raised', data: { code: 'N', message: `é😀"${n}` } })))
-  })
+const record = (name: string, entries: number, directory?: string): Promise<void> =>
+  using(
+    name,
+    (journal) => {
+      mustBeOwn(journal)
+      const numbers = Array.from({ length: entries }, (_, n) => n)
+      journal.append(numbers.map((n) => ({ kind: 'alarm.raised', data: { code: 'N', message: `é😀"${n}` } })))
+    },
+    directory,
+  )
 
 interface Order {
   databaseLost?: boolean
   store?: SharedStore
   cloud?: string
+  /** Of a copy that someone made. */
+  directory?: string
 }
 
 /** Orders a move on a machine. Gives `ENTRIES HASH` that both hold, or the code of what stands against it. */
 function move(
   name: string,
   to: JournalPlace,
-  { store = site.cluster.client(), cloud = 'blue', databaseLost = false }: Order = {},
+  { store = site.cluster.client(), cloud = 'blue', databaseLost = false, directory }: Order = {},
 ): Promise<string> {
-  return using(name, async (copy) => {
+  const order = async (copy: JournalWriter): Promise<string> => {
     const parts = {
       store,
       copy,
@@ -62,14 +72,15 @@ function move(
       by: 'ann',
       reason: 'so',
     }
-    const order = to === 'shared' ? moveToShared : databaseLost ? moveOutOfLostStore : moveToOwn
-    const moved = await site.clock.run(order(parts)).catch((thrown: unknown) => ensureError(thrown))
+    const moving = to === 'shared' ? moveToShared : databaseLost ? moveOutOfLostStore : moveToOwn
+    const moved = await site.clock.run(moving(parts)).catch((thrown: unknown) => ensureError(thrown))
     if (moved instanceof LifeboatError) return moved.code
     const { seq, hash } = moved.head
     expect(copy.verify()).toMatchObject({ entries: seq, head: hash, broken: null })
     if (!databaseLost) expect(shared()).toBe(`${seq} ${hash}`)
     return `${seq} ${hash}`
-  })
+  }
+  return using(name, order, directory)
 }
 
 const shared = (): string => {
@@ -309,6 +320,35 @@ describe('moving out of the shared store', () => {
     expect(await move('ctl2', 'shared')).toBe('CONFLICT')
     expect(await move('ctl1', 'shared')).toBe(shared())
     await shareForAWhile('ctl2')
+  })
+})
+
+describe("a daemon's directory that was copied to another machine", () => {
+  beforeEach(async () => {
+    await record('ctl1', 5)
+    await move('ctl1', 'shared')
+    await shareForAWhile('ctl1')
+  })
+
+  it.each(['own', 'shared'] as const)('moves nothing to the %s place that the first one holds', async (to) => {
+    const one = site.start('ctl1')
+    await site.untilActive(one)
+    const directory = site.copyOf('ctl1')
+    expect(await move('ctl1', to, { directory })).toBe('NOT_ACTIVE')
+    await site.clock.advance(3_000)
+    expect(one.tenure.state).toBe('active')
+  })
+
+  it('makes one journal its own by an order there, and not that of the first one too', async () => {
+    const directory = site.copyOf('ctl1')
+    await move('ctl1', 'own', { directory })
+    // It pulls the entry that says so.
+    const one = site.start('ctl1')
+    await site.clock.advance(3_000)
+    site.kill(one)
+    await expect(record('ctl1', 1)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    expect([await move('ctl1', 'own'), await move('ctl1', 'shared')]).toEqual(['CONFLICT', 'CONFLICT'])
+    await record('ctl1', 1, directory)
   })
 })
 

@@ -48,6 +48,32 @@ describe("a daemon's directory that was copied to another machine", () => {
     site.kill(one)
     expect(await site.untilActive(copied)).toBeGreaterThan(leaseMs - 1_000)
   })
+
+  it('takes nothing from the first one that stands still for less than its lease, at its first start or a later one', async () => {
+    const one = site.start('ctl1')
+    await site.untilActive(one)
+    site.keepActing(one)
+    const directory = site.copyOf('ctl1')
+    for (let starts = 0; starts < 3; starts++) {
+      one.life.stall(4_500)
+      const copied = site.start('ctl1', { directory })
+      await site.clock.advance(10_000)
+      expect([one.tenure.state, copied.tenure.state]).toEqual(['active', 'standby'])
+      site.kill(copied)
+    }
+  })
+
+  it('takes no take-over of the first one for its own whose answer was lost', async () => {
+    const before = site.start('ctl1')
+    await site.untilActive(before)
+    site.kill(before)
+    const directory = site.copyOf('ctl1')
+    const both = [site.start('ctl1'), site.start('ctl1', { directory })]
+    for (const each of both) site.keepActing(each)
+    await site.clock.advance(leaseMs + 5_000)
+    expect(both.map(({ tenure }) => tenure.state).toSorted()).toEqual(['active', 'standby'])
+    expect(site.tenures()).toHaveLength(2)
+  })
 })
 
 describe('a daemon that is stopped in the middle of a take-over', () => {

@@ -3,23 +3,11 @@ import { describe, expect, it } from 'vitest'
 import type { NewEntry } from '../../../src/domain/entry.ts'
 import { sentenceOf } from '../../../src/domain/text/entry-sentence.ts'
 import { StoreTrouble } from '../../../src/journal/shared/store.ts'
-import { leaseMs, type Controller, type Site } from './controllers.ts'
+import { leaseMs, type Site } from './controllers.ts'
 import { eachOnASite, rowsAfter } from './tenure-site.ts'
 
 let site: Site
 eachOnASite((own) => (site = own))
-
-/** As a recovery does: one act after another. */
-function keepActing(controller: Controller, everyMs = 50): () => void {
-  let going = true
-  const next = (): void => {
-    if (!going) return
-    void controller.act()
-    controller.life.after(everyMs, next)
-  }
-  next()
-  return () => (going = false)
-}
 
 describe('standing by', () => {
   it('lets a daemon that is alone act within seconds', async () => {
@@ -74,7 +62,7 @@ describe('standing by', () => {
 describe('taking over', () => {
   it('begins within the lease and two seconds when the active one is killed', async () => {
     const [one, two] = await site.twoDaemons()
-    keepActing(one)
+    site.keepActing(one)
     await site.clock.advance(1_000)
     site.kill(one)
     expect(await site.untilActive(two)).toBeLessThan(leaseMs + 2_000)
@@ -242,7 +230,7 @@ describe('taking over', () => {
 describe('a daemon that was active', () => {
   it('sends nothing after another one has begun, however long it stood still', async () => {
     const [one, two] = await site.twoDaemons()
-    keepActing(one)
+    site.keepActing(one)
     for (const ms of [3_000, 7_000, 9_000, 20_000, 60_000]) {
       one.life.stall(ms)
       await site.clock.advance(ms + 5_000)
@@ -261,7 +249,7 @@ describe('a daemon that was active', () => {
 
   it('is suspended once it is cut off from the store, and ends when it is joined again after another began', async () => {
     const [one, two] = await site.twoDaemons()
-    keepActing(one)
+    site.keepActing(one)
     one.client.cut()
     await site.clock.advance(leaseMs + 1_500)
     expect(one.tenure.state).toBe('suspended')
