@@ -13,7 +13,8 @@ import { readNamedFile } from '../system/regular-file.ts'
 import { sharedJournal, type SharedJournal } from '../journal/shared/journal.ts'
 import type { SharedStore } from '../journal/shared/store.ts'
 import type { CopyDiffers } from '../journal/shared/tenure-errors.ts'
-import type { TenureEvent } from '../journal/shared/tenure.ts'
+import type { TenureEvent } from '../journal/shared/tenure-parts.ts'
+import { Outage } from './outage.ts'
 
 /** For systemd: started again at once, as after any end that was not ordered. */
 export const deposedExitCode = 75
@@ -85,6 +86,7 @@ export function joinShared(
   { copy, store, clock, observer, ...parts }: JoinParts,
 ): SharedJournal {
   const { name, address, leaseMs } = shared
+  const outage = outageOf(observer, clock)
   const joined = sharedJournal({
     ...{ store, copy, clock, leaseMs, cloud },
     identity: identityOf(name, copy.path),
@@ -99,7 +101,11 @@ export function joinShared(
       // A standby writes nothing: its trouble is that it cannot take over, and its status says so.
       if (event.kind === 'trouble' && event.problem !== null && joined.tenure.mayAppend)
         parts.unwritable(event.problem.message)
-      tell(observer, name, event)
+      if (event.kind !== 'trouble') tell(observer, name, event)
+      else if (event.problem === null) outage.over()
+      // Of any other it is told once, by whoever found it.
+      else if (event.problem.retry === 'backoff') outage.failed(event.problem)
+      else tellUnavailable(observer, event.problem)
     },
     copyTrouble: (problem) => {
       if (problem === null)
@@ -116,17 +122,31 @@ export function joinShared(
   return joined
 }
 
-function tell(observer: Observer, name: string, event: TenureEvent): void {
+function outageOf(observer: Observer, clock: Clock): Outage {
+  return new Outage({
+    clock,
+    away: (problem, { failures, awayMs }) => {
+      const often = failures === 1 ? '' : ` (it failed ${failures} times in ${Math.round(awayMs / 1_000)} s)`
+      tellUnavailable(observer, problem, { message: `${problem.message}${often}`, failures, awayMs })
+    },
+    back: ({ failures, awayMs }) => {
+      const message = `The shared journal is there again after ${Math.round(awayMs / 1_000)} s`
+      observer.log?.('info', 'shared_journal.available', { message, failures, awayMs })
+    },
+  })
+}
+
+function tellUnavailable(observer: Observer, problem: LifeboatError, fields: Record<string, unknown> = {}): void {
+  observer.log?.('warn', 'shared_journal.unavailable', { message: problem.message, ...fields }, problem)
+}
+
+function tell(observer: Observer, name: string, event: Exclude<TenureEvent, { kind: 'trouble' }>): void {
   if (event.kind === 'put-back')
     observer.log?.('error', 'shared_journal.put_back', {
       message: `The shared journal had lost ${event.entries} entries; this daemon put them back from its copy`,
       entries: event.entries,
     })
-  else if (event.kind === 'trouble') {
-    if (event.problem === null)
-      observer.log?.('info', 'shared_journal.available', { message: 'The shared journal commits again' })
-    else observer.log?.('warn', 'shared_journal.unavailable', { message: event.problem.message }, event.problem)
-  } else {
+  else {
     const level = event.state === 'suspended' || event.state === 'ended' ? 'warn' : 'info'
     const message = `${name} is ${event.state} (${event.why}). ${tenureStates[event.state]}`
     observer.log?.(level, 'tenure', { message, state: event.state, why: event.why })

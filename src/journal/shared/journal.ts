@@ -9,7 +9,8 @@ import type { EntryRow } from '../chain.ts'
 import { toEntry } from '../entries.ts'
 import { announcer, linkedRows, prepareEntry, rethrowLater, type JournalWriter } from '../journal.ts'
 import { withTail, type TailEntry } from './tail.ts'
-import { Tenure, type TenureParts } from './tenure.ts'
+import { Tenure } from './tenure.ts'
+import type { TenureParts } from './tenure-parts.ts'
 
 /** More than this may wait neither for the store nor for the copy's disk: then nothing is appended any more. */
 const tailAtMost = 20_000

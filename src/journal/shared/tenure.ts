@@ -3,23 +3,23 @@
  * changes the state. It decides by takeover.ts, and never by a clock of another machine.
  */
 import { setMaxListeners } from 'node:events'
-import { deadline, sleep, type Clock } from '../../domain/clock.ts'
-import type { Entry } from '../../domain/entry.ts'
+import { deadline, sleep } from '../../domain/clock.ts'
 import { ensureError, LifeboatError } from '../../domain/errors.ts'
 import { notActive, tenureMoves, type Exit, type TenureState, type TenureView } from '../../domain/tenure.ts'
 import type { EntryRow } from '../chain.ts'
 import type { JournalWriter } from '../journal.ts'
 import { linkedRows, prepareEntry } from '../journal.ts'
 import { KnownDaemons } from './known-daemons.ts'
-import { nameIn, type Identity } from './identity.ts'
+import { nameIn } from './identity.ts'
 import { Lease } from './lease.ts'
 import { asError, CopyDiffers, notLeft, ownJournal } from './tenure-errors.ts'
 import { agreement, newestCommon, putBack } from './lost-entries.ts'
 import { entryRow } from './rows.ts'
 import { Shipper } from './shipper.ts'
-import { entryFormat, StoreTrouble, type DaemonRow, type SharedStore, type TenureRow } from './store.ts'
+import { entryFormat, StoreTrouble, type TenureRow } from './store.ts'
 import { SeenTenure } from './seen-tenure.ts'
 import { blindness, takeover } from './takeover.ts'
+import type { TenureParts } from './tenure-parts.ts'
 import { leaseOnRecord, notShared, whereabouts } from './whereabouts.ts'
 
 /** Pause between two looks. Longer: a take-over comes as much later. */
@@ -30,28 +30,6 @@ const rowsAtOnce = 500
 const silentSoonMs = 2_000
 /** Longest wait for the last entries at an orderly stop. Longer than a cluster needs to vote a dead node out. */
 const releaseLimitMs = 10_000
-
-export interface TenureParts {
-  store: SharedStore
-  copy: Pick<JournalWriter, 'head' | 'hashAt' | 'rows' | 'read'>
-  clock: Clock
-  identity: Identity
-  leaseMs: number
-  cloud: string
-  about: () => Pick<DaemonRow, 'name' | 'address' | 'version' | 'mode' | 'configDigest' | 'goodPollAgeMs'>
-  /** Rows that others wrote, in order: they go into the copy. Throws JOURNAL_UNAVAILABLE, JOURNAL_CORRUPT. */
-  pulled: (rows: readonly EntryRow[]) => Entry[]
-  /** Rows of ours that are durable now. */
-  acknowledged: (rows: readonly EntryRow[]) => void
-  told: (event: TenureEvent) => void
-  /** It is active and should not be: the process is to stop in order and to release the tenure. */
-  shouldHandOver: (why: string) => void
-}
-
-export type TenureEvent =
-  | { kind: 'state'; state: TenureState; why: string }
-  | { kind: 'trouble'; problem: LifeboatError | null }
-  | { kind: 'put-back'; entries: number }
 
 export class Tenure implements Exit {
   readonly #parts: TenureParts
@@ -73,6 +51,7 @@ export class Tenure implements Exit {
   #lease: Lease | null = null
   #shipper: Shipper | null = null
   #saysWhy = false
+  #inTrouble = false
   /** A take-over that was sent and has not begun. `sentAt`: the first statement for this epoch, for any of them may be the one that was executed. */
   #attempt: { epoch: number; sentAt: number } | null = null
   /** Ends the writing of a first entry that must not stand there any more. */
@@ -244,10 +223,11 @@ export class Tenure implements Exit {
       } catch (thrown) {
         if (!(thrown instanceof StoreTrouble)) {
           if (this.#state === 'taking') await this.#free()
+        this.#tell(null)
           this.end(ensureError(thrown).message)
           throw thrown
         }
-        this.#parts.told({ kind: 'trouble', problem: asError(thrown) })
+        this.#tell(asError(thrown))
       }
       await sleep(clock, lookEveryMs, this.ended)
     }
@@ -257,6 +237,13 @@ export class Tenure implements Exit {
   async #look(): Promise<boolean> {
     const { clock, copy, identity, leaseMs } = this.#parts
     const complete = await this.#pull()
+  /** Trouble with the store each time, and once that it is over. */
+  #tell(problem: LifeboatError | null): void {
+    if (problem === null && !this.#inTrouble) return
+    this.#inTrouble = problem !== null
+    this.#parts.told({ kind: 'trouble', problem })
+  }
+
     const { row, unchangedSince, renews } = this.#seen
     if (row === null) return false
     if (complete && this.#state === 'following') this.#move('standby', 'its copy is complete')
@@ -397,7 +384,7 @@ export class Tenure implements Exit {
       return await this.#pull()
     } catch (thrown) {
       if (!(thrown instanceof StoreTrouble)) throw thrown
-      this.#parts.told({ kind: 'trouble', problem: asError(thrown) })
+      this.#tell(asError(thrown))
       await sleep(this.#parts.clock, lookEveryMs, this.ended)
       return false
     }

@@ -10,7 +10,7 @@ import { openJournal, type JournalWriter } from '../../../src/journal/journal.ts
 import { identityOf } from '../../../src/journal/shared/identity.ts'
 import { sharedJournal, type SharedJournal } from '../../../src/journal/shared/journal.ts'
 import { StoreTrouble } from '../../../src/journal/shared/store.ts'
-import type { TenureEvent } from '../../../src/journal/shared/tenure.ts'
+import type { TenureEvent } from '../../../src/journal/shared/tenure-parts.ts'
 import { Life } from '../../../src/rehearsal/life.ts'
 import { VirtualClock } from '../../../src/simulator/virtual-clock.ts'
 import { MemoryCluster, type MemoryClient } from './memory.ts'
