@@ -5,7 +5,7 @@
 import type { Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
-import { tenureStates, type Exit } from '../domain/tenure.ts'
+import { nameTaken, tenureStates, type Exit } from '../domain/tenure.ts'
 import type { Config } from '../config/index.ts'
 import type { JournalWriter } from '../journal/journal.ts'
 import { identityOf } from '../journal/shared/identity.ts'
@@ -146,7 +146,11 @@ function tell(observer: Observer, name: string, event: Exclude<TenureEvent, { ki
       message: `The shared journal had lost ${event.entries} entries; this daemon put them back from its copy`,
       entries: event.entries,
     })
-  else {
+  else if (event.kind === 'namesake') {
+    if (event.daemon === null)
+      observer.log?.('info', 'shared_journal.name_free', { message: `No other daemon is called ${name} any more` })
+    else observer.log?.('error', 'shared_journal.name_taken', { message: nameTaken(event.daemon), name })
+  } else {
     const level = event.state === 'suspended' || event.state === 'ended' ? 'warn' : 'info'
     const message = `${name} is ${event.state} (${event.why}). ${tenureStates[event.state]}`
     observer.log?.(level, 'tenure', { message, state: event.state, why: event.why })

@@ -6,7 +6,7 @@ import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import { withoutSecrets, type Config } from '../config/index.ts'
 import type { Tenure } from '../journal/shared/tenure.ts'
-import type { KnownDaemon, TenureView } from '../domain/tenure.ts'
+import { actsElsewhere, type KnownDaemon, type TenureView } from '../domain/tenure.ts'
 import type { Standing } from '../telemetry/telemetry.ts'
 import type { Daemon } from './daemon.ts'
 import { deposedExitCode } from './shared-journal.ts'
@@ -54,9 +54,8 @@ export async function confirmed(tenure: Pick<Tenure, 'recorded'>, clock: Clock):
 /** What a proxy asks: 200 only where the daemon is active. */
 export function activity(tenure: Pick<Tenure, 'held' | 'view'> | undefined): { ok: boolean; problems: string[] } {
   if (tenure === undefined || tenure.held()) return { ok: true, problems: [] }
-  const { state, active, name } = tenure.view()
-  const other = active === null || active.name === name ? 'no daemon' : active.name
-  return { ok: false, problems: [`${state}; ${other} is active`] }
+  const view = tenure.view()
+  return { ok: false, problems: [`${view.state}; ${actsElsewhere(view)?.name ?? 'no daemon'} is active`] }
 }
 
 /**
@@ -65,17 +64,19 @@ export function activity(tenure: Pick<Tenure, 'held' | 'view'> | undefined): { o
  * @param copy what it put back into the shared journal, in entries; how many copies before it were put aside
  */
 export function standing(
-  { name, active, epoch, leaseLeftMs, daemons, behind, staged }: TenureView,
+  { name, active, epoch, leaseLeftMs, daemons, namesake, behind, staged }: TenureView,
   copy: { putBack: number; aside: number | undefined },
 ): Standing {
   const own = daemons.find((it) => it.name === name)
-  const others = daemons.filter((it) => it.present && it.name !== name)
+  const named = daemons.filter((it) => it.present && it.name !== name)
+  const others = namesake === null ? named : [...named, namesake]
   const differs = (it: KnownDaemon): boolean =>
     it.version !== own?.version || it.mode !== own.mode || it.configDigest !== own.configDigest
   return {
     active: leaseLeftMs !== null && leaseLeftMs > 0 ? 1 : 0,
     tenureEpoch: epoch,
     leaseLeft: (leaseLeftMs ?? 0) / 1_000,
+    nameTaken: namesake === null ? 0 : 1,
     standbys: active?.name === name ? others.length : others.filter((it) => it.name !== active?.name).length + 1,
     daemonsDiffer: others.filter(differs).length,
     ...{ journalBehind: behind, journalStaged: staged, journalPutBack: copy.putBack, journalAside: copy.aside },

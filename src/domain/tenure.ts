@@ -82,15 +82,36 @@ export interface TenureView {
   staged: number
   /** Entries that the shared journal has and the copy has not, as far as is known. */
   behind: number
+  /** Each name once. */
   daemons: KnownDaemon[]
+  /** Another daemon that runs under this one's name; null when there is none. */
+  namesake: KnownDaemon | null
 }
 
+/** The daemon that acts instead of this one, for people; null: none does, as far as is known. */
+export function actsElsewhere({ state, active, name, namesake }: Whereabouts): TenureView['active'] {
+  if (active?.name !== name) return active
+  const isItself = namesake === null || state === 'active' || state === 'suspended'
+  return isItself ? null : { ...active, name: `another daemon called ${name}` }
+}
+
+/** What people are told where another daemon, whose pages are at `address`, has the name of this one. */
+export function nameTaken({ name, address }: { name: string; address: string }): string {
+  const where = address === '' ? '' : ` (${address})`
+  return `Another daemon is called ${name} too${where}: give each its own shared_journal.name, and restart it`
+}
+
+type Whereabouts = Pick<TenureView, 'state' | 'active' | 'name' | 'namesake'>
+
 /** Refuses an act on a daemon that is not active, with the way to the one that is. */
-export function notActive({ state, active, name }: Pick<TenureView, 'state' | 'active' | 'name'>): LifeboatError {
+export function notActive(view: Whereabouts): LifeboatError {
+  const { state, active, name } = view
+  const other = actsElsewhere(view)
+  const who = active?.name === name ? `Another daemon called ${name}` : other?.name
   const where =
-    active === null || active.name === name
+    other === null
       ? 'No daemon is active at this moment: try again in a few seconds'
-      : `${active.name} is active: do it there${active.address === '' ? '' : ` (${active.address})`}`
+      : `${who} is active: do it there${other.address === '' ? '' : ` (${other.address})`}`
   const details = { state, active: active?.name ?? null, address: active?.address ?? null }
   return new LifeboatError('NOT_ACTIVE', `${name} is not active. ${where}`, { retry: 'after', details })
 }

@@ -20,7 +20,8 @@ export function handingOver(tenure: TenureView | null, { by, reason, via }: Hand
       'This daemon has a journal of its own, so no other daemon can take over. Daemons share a journal only with shared_journal',
     )
   if (tenure.leaseLeftMs === null) throw notActive(tenure)
-  const others = tenure.daemons.filter(({ name }) => name !== tenure.name)
+  const named = tenure.daemons.filter(({ name }) => name !== tenure.name)
+  const others = tenure.namesake === null ? named : [...named, tenure.namesake]
   const standbys = others.filter(({ present }) => present).map(({ name }) => name)
   if (standbys.length === 0) {
     const seen =

@@ -62,6 +62,7 @@ export const uses: Record<string, string> = {
   lifeboat_lease_left_seconds: 'It swings between the lease and a second less; lower: the database commits slowly',
   lifeboat_standbys: 'LifeboatNoStandby when it stays 0',
   lifeboat_daemons_differ: 'LifeboatDaemonsDiffer when it stays above 0',
+  lifeboat_name_taken: 'LifeboatNameTaken when it stays 1',
   lifeboat_journal_behind_entries: 'A standby that stays behind cannot take over: look at its log',
   lifeboat_journal_staged_entries: 'Above 0 for seconds: the database does not commit, and recoveries wait for it',
   lifeboat_journal_put_back_entries: 'LifeboatEntriesPutBack: the database lost what it had confirmed',

@@ -330,6 +330,12 @@ export const catalogue = {
     help: 'Of those daemons, how many have another release, mode or configuration than this one',
     labels: [],
   },
+  nameTaken: {
+    name: 'lifeboat_name_taken',
+    type: 'gauge',
+    help: '1 while another daemon runs under the name of this one',
+    labels: [],
+  },
   journalBehind: {
     name: 'lifeboat_journal_behind_entries',
     type: 'gauge',

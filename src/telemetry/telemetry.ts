@@ -43,6 +43,7 @@ export interface Standing {
   leaseLeft: number
   standbys: number
   daemonsDiffer: number
+  nameTaken: number
   journalBehind: number
   journalStaged: number
   journalPutBack: number

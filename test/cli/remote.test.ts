@@ -344,6 +344,7 @@ describe('what can be wrong is said with what to do', () => {
       state: 'standby',
       name: 'ctl2',
       active: { name: 'ctl1', address: 'https://ctl1:9394' },
+      namesake: null,
     })
     const standby = await elsewhere({ operations: { pause: () => Promise.reject(refusal) } })
     const env = { ...standby.env('ann'), OS_CACERT: standby.cacert }

@@ -15,6 +15,7 @@ function lines(changes: Partial<TenureView> = {}): string[] {
   const standby: TenureView = {
     ...{ state: 'standby', name: 'ctl2', epoch: 3, active: { name: 'ctl1', address: '' }, waits: 'ctl1 is active' },
     ...{ leaseLeftMs: null, staged: 0, behind: 0, daemons: ['ctl1', 'ctl2', 'ctl3'].map((name) => daemon(name)) },
+    namesake: null,
   }
   return tenureText({ ...standby, ...changes }).split('\n')
 }
@@ -41,12 +42,25 @@ describe('of itself', () => {
       'ctl1 is suspended: its lease has run out, and it sends nothing',
     ],
     [
-      'that another daemon may have its name',
-      { name: 'ctl1' },
-      'ctl1 is standby, and ctl1 was active last: if that was another daemon, give each its own shared_journal.name',
+      'that another daemon of its name is active',
+      { name: 'ctl1', waits: null, namesake: daemon('ctl1') },
+      'ctl1 is standby, another daemon called ctl1 is active',
+    ],
+    [
+      'not that it is active itself as what it was before its restart',
+      { name: 'ctl1', waits: null },
+      'ctl1 is standby',
     ],
   ])('it says %s', (_what, changes, line) => expect(lines(changes)[0]).toBe(line))
 })
+
+it('another daemon of its name is named with its address, and what to do', () =>
+  expect(lines({ namesake: daemon('ctl2', { address: 'https://192.0.2.7' }) })).toEqual([
+    'ctl2 is standby: ctl1 is active',
+    'Another daemon is called ctl2 too (https://192.0.2.7): give each its own shared_journal.name, and restart it',
+    'ctl1: active, version 1',
+    'ctl3: there, version 1',
+  ]))
 
 describe('of each other daemon', () => {
   it('it says which is active, and which is there', () =>

@@ -17,7 +17,7 @@ function view(changes: Partial<TenureView> = {}): TenureView {
   return {
     ...{ state: 'active', name: 'ctl1', epoch: 3, active: { name: 'ctl1', address: '' }, waits: null },
     ...{ leaseLeftMs: 5_500, staged: 2, behind: 0, daemons: ['ctl1', 'ctl2', 'ctl3'].map((name) => daemon(name)) },
-    ...changes,
+    ...{ namesake: null, ...changes },
   }
 }
 
@@ -30,7 +30,7 @@ const none = { putBack: 0, aside: 0 }
 describe('the metrics of a daemon that shares its journal', () => {
   it('are those of the active one: what is left of its lease, and how many stand by', () => {
     expect(standing(view(), { putBack: 5, aside: 1 })).toEqual({
-      ...{ active: 1, tenureEpoch: 3, leaseLeft: 5.5, standbys: 2, daemonsDiffer: 0 },
+      ...{ active: 1, tenureEpoch: 3, leaseLeft: 5.5, standbys: 2, daemonsDiffer: 0, nameTaken: 0 },
       ...{ journalBehind: 0, journalStaged: 2, journalPutBack: 5, journalAside: 1 },
     })
   })
@@ -52,6 +52,20 @@ describe('the metrics of a daemon that shares its journal', () => {
     },
   )
 })
+describe('the metrics of daemons with one name', () => {
+  const namesake = daemon('ctl1', { configDigest: 'e' })
+
+  it('say so, and count the other one among those that stand by and that differ', () =>
+    expect(standing(view({ daemons: [daemon('ctl1')], namesake }), none)).toMatchObject({
+      ...{ nameTaken: 1, standbys: 1, daemonsDiffer: 1 },
+    }))
+
+  it('are the same on the one that stands by', () => {
+    const seen = view({ ...standby, name: 'ctl1', daemons: [daemon('ctl1'), daemon('ctl3')], namesake })
+    expect(standing(seen, none)).toMatchObject({ nameTaken: 1, standbys: 2, daemonsDiffer: 1 })
+  })
+})
+
 
 describe('GET /active', () => {
   const tenure = (held: boolean, changes: Partial<TenureView>): Parameters<typeof activity>[0] => ({
@@ -67,6 +81,16 @@ describe('GET /active', () => {
   it.each([
     ['names who is active instead', standby, 'standby; ctl1 is active'],
     ['says that nobody is', { ...standby, active: null }, 'standby; no daemon is active'],
+    [
+      'tells another daemon of its name from itself',
+      { ...standby, name: 'ctl1', namesake: daemon('ctl1') },
+      'standby; another daemon called ctl1 is active',
+    ],
+    [
+      'does not take a standby of its name for the active one',
+      { ...suspended, namesake: daemon('ctl1') },
+      'suspended; no daemon is active',
+    ],
     ['does not name itself once its lease is over', suspended, 'suspended; no daemon is active'],
   ])('%s', (_what, changes, problem) =>
     expect(activity(tenure(false, changes))).toEqual({ ok: false, problems: [problem] }),

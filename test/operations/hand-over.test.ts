@@ -12,6 +12,7 @@ const daemon = (name: string, present: boolean): KnownDaemon => ({
 const active: TenureView = {
   ...{ state: 'active', name: 'ctl1', epoch: 3, active: { name: 'ctl1', address: 'https://ctl1' }, waits: null },
   ...{ leaseLeftMs: 5_000, staged: 0, behind: 0, daemons: [daemon('ctl1', true), daemon('ctl2', true)] },
+  namesake: null,
 }
 
 const refused = (tenure: TenureView | null): { code: string; message: string } => {
@@ -39,6 +40,11 @@ describe('a hand-over', () => {
 
   it('can be ordered while the lease has run out: then it waits until it is on record', () => {
     expect(handingOver({ ...active, state: 'suspended', leaseLeftMs: 0 }, order).answer.standbys).toEqual(['ctl2'])
+  })
+
+  it('can be ordered where the one that stands by has the same name', () => {
+    const tenure = { ...active, daemons: [daemon('ctl1', true)], namesake: daemon('ctl1', true) }
+    expect(handingOver(tenure, order).answer.standbys).toEqual(['ctl1'])
   })
 
   it('is refused where the journal is its own', () => expect(refused(null).code).toBe('USAGE'))

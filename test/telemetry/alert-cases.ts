@@ -434,6 +434,14 @@ export const alertCases: AlertCase[] = [
     labels: [{ job: 'lifeboat' }],
   },
   {
+    alert: 'LifeboatNameTaken',
+    when: 'two daemons have had one name for five minutes, and not while one is given another',
+    series: { [`lifeboat_name_taken{${at}}`]: '0x10 1x2 0x10 1x20' },
+    quietAt: ['12m', '23m', '26m'],
+    firesAt: '30m',
+    labels: [{ job: 'lifeboat' }],
+  },
+  {
     alert: 'LifeboatTakesOverOften',
     when: 'the tenure changes three times within an hour; twice is an upgrade',
     series: { [`lifeboat_tenure_epoch{${at}}`]: '7x10 8x10 9x80 10x10 11x10 12x10' },

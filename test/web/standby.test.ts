@@ -7,7 +7,7 @@ import { Stage } from './stage.ts'
 
 const standby: TenureView = {
   ...{ state: 'standby', name: 'ctl2', epoch: 3, active: { name: 'ctl1', address: 'https://ctl1.example.org:9394' } },
-  ...{ waits: 'ctl1 is active', leaseLeftMs: null, staged: 0, behind: 0, daemons: [] },
+  ...{ waits: 'ctl1 is active', leaseLeftMs: null, staged: 0, behind: 0, daemons: [], namesake: null },
 }
 let tenure: TenureView = standby
 let stage: Stage
@@ -47,4 +47,16 @@ it('the active one says nothing of it while its lease holds', async () => {
   await page.waitForSelector('main h1')
   await expect.poll(() => textOf(page, 'main')).toContain('All is well')
   expect(await textOf(page, 'main')).not.toContain('stands by')
+})
+
+it('another daemon of its name is said on every daemon, with what to do', async () => {
+  const namesake = {
+    ...{ name: 'ctl1', address: 'https://192.0.2.7:9394', version: '1', mode: 'armed', configDigest: 'd' },
+    ...{ copiedSeq: 7, goodPollAgeMs: 900, at: '2026-01-02T03:04:05.000Z', present: true },
+  }
+  tenure = { ...standby, state: 'active', name: 'ctl1', waits: null, leaseLeftMs: 5_000, namesake }
+  await page.goto(stage.url)
+  await expect.poll(() => textOf(page, '.notice.bad')).toContain('Two daemons are called ctl1')
+  expect(await textOf(page, '.notice.bad')).toContain('give each its own shared_journal.name')
+  expect(await violationsOf(page)).toEqual([])
 })

@@ -1,6 +1,6 @@
 /** Answers about the daemon, hosts and segments. */
 import { z } from 'zod'
-import { tenureStates, type TenureState, type TenureView } from '../../domain/tenure.ts'
+import { tenureStates, type KnownDaemon, type TenureState, type TenureView } from '../../domain/tenure.ts'
 import type { BrakeScope, CountedGroup, GroupOverride, HeldHost } from '../../domain/brake.ts'
 import { returnStates, type OurFlags, type Leftover, type ReturnRules } from '../../domain/host-return.ts'
 import type {
@@ -110,6 +110,18 @@ export const reloadReport: z.ZodType<ReloadReport> = z
   })
   .meta({ id: 'ReloadReport' })
 
+const knownDaemon: z.ZodType<KnownDaemon> = z.object({
+  name: z.string(),
+  address: z.string(),
+  version: z.string(),
+  mode: z.string(),
+  configDigest: z.string(),
+  copiedSeq: count,
+  goodPollAgeMs: z.number().nullable(),
+  at: time,
+  present: z.boolean(),
+})
+
 const tenure: z.ZodType<TenureView> = z
   .object({
     state: z.enum(Object.keys(tenureStates) as [TenureState, ...TenureState[]]),
@@ -120,19 +132,8 @@ const tenure: z.ZodType<TenureView> = z
     leaseLeftMs: z.number().nullable().describe('Null: this daemon is not active'),
     staged: count.describe('Entries that are not durable yet'),
     behind: count.describe('Entries that the copy lacks'),
-    daemons: z.array(
-      z.object({
-        name: z.string(),
-        address: z.string(),
-        version: z.string(),
-        mode: z.string(),
-        configDigest: z.string(),
-        copiedSeq: count,
-        goodPollAgeMs: z.number().nullable(),
-        at: time,
-        present: z.boolean(),
-      }),
-    ),
+    daemons: z.array(knownDaemon),
+    namesake: knownDaemon.nullable().describe("Another daemon that runs under this one's name; null: there is none"),
   })
   .meta({ id: 'Tenure' })
 export const receiverHealth: z.ZodType<ReceiverHealth> = z

@@ -2,7 +2,7 @@
 import type { Clock } from '../../domain/clock.ts'
 import type { Entry } from '../../domain/entry.ts'
 import type { LifeboatError } from '../../domain/errors.ts'
-import type { TenureState } from '../../domain/tenure.ts'
+import type { KnownDaemon, TenureState } from '../../domain/tenure.ts'
 import type { EntryRow } from '../chain.ts'
 import type { JournalWriter } from '../journal.ts'
 import type { Identity } from './identity.ts'
@@ -29,3 +29,5 @@ export type TenureEvent =
   | { kind: 'state'; state: TenureState; why: string }
   | { kind: 'trouble'; problem: LifeboatError | null }
   | { kind: 'put-back'; entries: number }
+  /** Another daemon runs under this one's name; null: not any more. */
+  | { kind: 'namesake'; daemon: KnownDaemon | null }

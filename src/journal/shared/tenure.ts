@@ -67,6 +67,7 @@ export class Tenure implements Exit {
       heard: () => {
         if (this.#state === 'active') this.#lookForBlindness()
       },
+      met: (daemon) => parts.told({ kind: 'namesake', daemon }),
     })
     if (copy.read({ kinds: ['tenure.ended'], limit: 1 }).length > 0) this.#handedOverAt = clock.now()
     // Whatever waits to leave listens for the end: many writes at once are no leak.
@@ -182,7 +183,9 @@ export class Tenure implements Exit {
     const { row } = this.#seen
     const holder = row?.holder ?? ''
     const active = this.mayAppend ? about.name : holder === '' ? null : nameIn(holder)
-    const known = this.#daemons.known().find(({ name }) => name === active)
+    const namesake = this.#daemons.namesake()
+    const others = namesake === null || this.mayAppend ? [] : [namesake]
+    const known = [...others, ...this.#daemons.known()].find(({ name }) => name === active)
     return {
       state: this.#state,
       name: about.name,
@@ -193,6 +196,7 @@ export class Tenure implements Exit {
       staged: this.staged,
       behind: this.mayAppend ? 0 : Math.max(0, this.#newest - this.#parts.copy.head().seq),
       daemons: this.#daemons.known(),
+      namesake,
     }
   }
 
@@ -219,11 +223,11 @@ export class Tenure implements Exit {
     while (!this.ended.aborted) {
       try {
         const done = await this.#look()
+        this.#tell(null)
         if (done) return
       } catch (thrown) {
         if (!(thrown instanceof StoreTrouble)) {
           if (this.#state === 'taking') await this.#free()
-        this.#tell(null)
           this.end(ensureError(thrown).message)
           throw thrown
         }
@@ -233,10 +237,6 @@ export class Tenure implements Exit {
     }
   }
 
-  /** One look, and what follows from it. True: this daemon is active now. */
-  async #look(): Promise<boolean> {
-    const { clock, copy, identity, leaseMs } = this.#parts
-    const complete = await this.#pull()
   /** Trouble with the store each time, and once that it is over. */
   #tell(problem: LifeboatError | null): void {
     if (problem === null && !this.#inTrouble) return
@@ -244,6 +244,10 @@ export class Tenure implements Exit {
     this.#parts.told({ kind: 'trouble', problem })
   }
 
+  /** One look, and what follows from it. True: this daemon is active now. */
+  async #look(): Promise<boolean> {
+    const { clock, copy, identity, leaseMs } = this.#parts
+    const complete = await this.#pull()
     const { row, unchangedSince, renews } = this.#seen
     if (row === null) return false
     if (complete && this.#state === 'following') this.#move('standby', 'its copy is complete')
@@ -452,11 +456,12 @@ export class Tenure implements Exit {
   #lookForBlindness(): void {
     const { about, clock, shouldHandOver } = this.#parts
     const { name, goodPollAgeMs } = about()
+    const namesake = this.#daemons.namesake()
     const why = blindness({
       goodPollAgeMs,
       activeForMs: clock.now() - this.#activeSince,
       lastHandOverAgoMs: this.#handedOverAt === null ? null : clock.now() - this.#handedOverAt,
-      others: this.#daemons.known().filter((it) => it.name !== name),
+      others: [...this.#daemons.known().filter((it) => it.name !== name), ...(namesake === null ? [] : [namesake])],
     })
     if (why !== null) shouldHandOver(why)
   }

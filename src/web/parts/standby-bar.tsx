@@ -1,6 +1,10 @@
-/** Where several daemons share a journal: that this one stands by, and which one acts, or that none does. Nothing on a daemon that acts. */
+/**
+ * Where several daemons share a journal: that this one stands by, and which one acts, or that none does; and that another one has its name. Nothing
+ * else on a daemon that acts.
+ */
 import { useCallback } from 'preact/hooks'
 import type { DaemonStatus } from '../../domain/operations.ts'
+import { actsElsewhere, nameTaken, type TenureView } from '../../domain/tenure.ts'
 import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
 
@@ -16,10 +20,27 @@ export function StandbyBar() {
       if (isShared) reload()
     }, [isShared, reload]),
   )
-  if (tenure === null || tenure.state === 'active') return null
-  const { name, active, state } = tenure
+  if (tenure === null) return null
+  const { namesake } = tenure
+  return (
+    <>
+      {namesake !== null && (
+        <div class="notice bad" role="status">
+          <strong>Two daemons are called {namesake.name}</strong>
+          <p>{nameTaken(namesake)}.</p>
+        </div>
+      )}
+      <WhoActs tenure={tenure} />
+    </>
+  )
+}
+
+function WhoActs({ tenure }: { tenure: TenureView }) {
+  const { name, state } = tenure
+  if (state === 'active') return null
   const waits = state === 'suspended' ? 'the shared journal does not confirm what it records' : tenure.waits
-  if (active === null || active.name === name)
+  const other = actsElsewhere(tenure)
+  if (other === null)
     return (
       <div class="notice bad" role="status">
         <strong>No daemon is active: nothing is recovered now</strong>
@@ -32,8 +53,8 @@ export function StandbyBar() {
     <div class="notice plain" role="status">
       <strong>{name} stands by</strong>
       <p>
-        These pages only read. {active.address === '' ? active.name : <a href={active.address}>{active.name}</a>} is
-        active: act there.
+        These pages only read. {other.address === '' ? other.name : <a href={other.address}>{other.name}</a>} is active:
+        act there.
       </p>
     </div>
   )

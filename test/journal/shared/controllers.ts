@@ -49,6 +49,8 @@ export interface StartOptions {
   clockIsOffMs?: number
   /** Of its copy; default: the site's. */
   directory?: string
+  /** Where its pages are, if not at its name. */
+  address?: string
   stops?: AbortSignal
 }
 
@@ -74,7 +76,8 @@ export class Site {
       ...{ store: client, copy, clock: ownClock, leaseMs: options.leaseMs ?? leaseMs, cloud: options.cloud ?? 'blue' },
       identity: identityOf(name, path),
       about: () => ({
-        ...{ name, address: `https://${name}`, version: '1', mode: 'armed', configDigest: 'd'.repeat(64) },
+        ...{ name, address: options.address ?? `https://${name}`, version: '1', mode: 'armed' },
+        configDigest: 'd'.repeat(64),
         goodPollAgeMs,
       }),
       told: (event) => events.push(event),
@@ -212,6 +215,10 @@ export const alarm = { kind: 'alarm.raised', data: { code: 'N', message: 'm' } }
 
 /** What a store throws that cannot be reached. */
 export const away = (): StoreTrouble => new StoreTrouble('again', 'away', { maybeDone: false })
+
+/** Whether it told that another daemon has its name, each time that this changed. */
+export const namesakesOf = ({ events }: Controller): boolean[] =>
+  events.flatMap((event) => (event.kind === 'namesake' ? [event.daemon !== null] : []))
 
 /** The states that a daemon went through, as it told them. */
 export const statesOf = ({ events }: Controller): string[] =>

@@ -10,7 +10,7 @@ describe('a daemon that has not looked yet', () => {
   it('follows, knows of no active one, and says nothing of why it waits', () => {
     expect(site.start('ctl1').tenure.view()).toEqual({
       ...{ state: 'following', name: 'ctl1', epoch: 0, active: null, waits: null, leaseLeftMs: null },
-      ...{ staged: 0, behind: 0, daemons: [] },
+      ...{ staged: 0, behind: 0, daemons: [], namesake: null },
     })
   })
 
