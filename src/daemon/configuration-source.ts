@@ -29,6 +29,8 @@ export interface StartedSource extends ConfigurationSource {
   /** What the daemon starts with. */
   adapters: Adapters
   workflows: Workflows
+  /** Those in force now. */
+  workflowsInUse: () => Workflows
   /** Whose tokens people show, asked with the credentials in use at that time. */
   people: TokenCheck
   /** The connection that is in use now. */
@@ -111,7 +113,11 @@ export function configurationSource({ loaded, read, context, loadWorkflows }: So
     publicUrl: () => cloud.people.publicUrl(),
   }
   const cloudInUse = (): OpenStackCloud => cloud
-  return { loaded, read, build, adapters, workflows: startedWith, people, cloudInUse, close: () => cloud.close() }
+  return {
+    ...{ loaded, read, build, adapters, people, cloudInUse },
+    ...{ workflows: startedWith, workflowsInUse: () => workflows },
+    close: () => cloud.close(),
+  }
 }
 
 /** The documents that are not those of before, in words. */

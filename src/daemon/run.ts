@@ -25,11 +25,12 @@ import { hangUpSignal } from './hang-up.ts'
 import { LogLevelInForce } from '../operations/log-level.ts'
 import { ownResources } from './own-resources.ts'
 import type { Mode } from '../control/rules.ts'
+import { rulesDigest } from './rules-digest.ts'
 import { startSchedules } from './schedules.ts'
 import { installed } from '../system/installed.ts'
 import { systemClock as clock } from '../system/system-clock.ts'
 import { inUse, joinShared, JoinedExit, sharedStore, tellPutAside } from './shared-journal.ts'
-import { activity, confirmed, deposed, goodPollAgeMs, rulesDigest, standBy, standing } from './standby.ts'
+import { activity, confirmed, deposed, goodPollAgeMs, standBy, standing } from './standby.ts'
 import { Teardown } from './teardown.ts'
 import { listenAsMasakari } from '../masakari/api/listener.ts'
 import { loadWorkflows } from '../preflight/workflow-files.ts'
@@ -104,6 +105,8 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     const store = sharing === null ? null : await sharedStore(sharing, clock)
     if (store !== null) teardown.add('shared journal', () => store.close())
     let putBack = 0
+    // What this daemon says of its rules to the others.
+    let inForce = { mode: config.mode, digest: rulesDigest(config, source.workflows) }
     const handOver = (why: string): void => {
       ending.how = 'again'
       stopped.begin(why)
@@ -113,12 +116,12 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
         ? null
         : joinShared(sharing, cloudConfigOf(config, { env: process.env }).authUrl, {
             ...{ copy: file, store, clock, observer, version, onListenerError },
-            configDigest: rulesDigest(config),
+            configDigest: () => inForce.digest,
             putBack: (entries) => (putBack += entries),
             unwritable: (problem) => telemetry.journalWrite({ tookMs: 0, problem }),
             // systemd starts it again, and it stands by.
             shouldHandOver: (why) => handOver(why),
-            mode: () => config.mode,
+            mode: () => inForce.mode,
             goodPollAgeMs: () => goodPollAgeMs(daemon, clock),
           })
     if (shared !== null) joined?.join(shared.tenure)
@@ -150,6 +153,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
             reloading: () => systemd.reloading(),
             adopted: (next) => {
               ;({ webRules, masakariRules } = next)
+              inForce = { mode: next.mode, digest: rulesDigest(next, source.workflowsInUse()) }
             },
             reloaded: (mode) => {
               for (const listener of listeners) listener.reloadTls()

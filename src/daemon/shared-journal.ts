@@ -67,7 +67,8 @@ export interface JoinParts {
   clock: Clock
   observer: Observer
   version: string
-  configDigest: string
+  /** Of the rules in force. */
+  configDigest: () => string
   mode: () => string
   /** Age of the last good reading of Nova, ms; null before the first. */
   goodPollAgeMs: () => number | null
@@ -91,8 +92,8 @@ export function joinShared(
     ...{ store, copy, clock, leaseMs, cloud },
     identity: identityOf(name, copy.path),
     about: () => ({
-      ...{ name, address, version: parts.version, configDigest: parts.configDigest },
-      mode: parts.mode(),
+      ...{ name, address, version: parts.version },
+      ...{ configDigest: parts.configDigest(), mode: parts.mode() },
       goodPollAgeMs: parts.goodPollAgeMs(),
     }),
     ...{ onListenerError: parts.onListenerError, shouldHandOver: parts.shouldHandOver },

@@ -1,10 +1,8 @@
 /** Standing by, becoming active, and being deposed, as a process. */
-import { createHash } from 'node:crypto'
 import process from 'node:process'
 import { deadline, type Clock } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
-import { withoutSecrets, type Config } from '../config/index.ts'
 import type { Tenure } from '../journal/shared/tenure.ts'
 import { actsElsewhere, type KnownDaemon, type TenureView } from '../domain/tenure.ts'
 import type { Standing } from '../telemetry/telemetry.ts'
@@ -76,33 +74,11 @@ export function standing(
     active: leaseLeftMs !== null && leaseLeftMs > 0 ? 1 : 0,
     tenureEpoch: epoch,
     leaseLeft: (leaseLeftMs ?? 0) / 1_000,
-    nameTaken: namesake === null ? 0 : 1,
     standbys: active?.name === name ? others.length : others.filter((it) => it.name !== active?.name).length + 1,
     daemonsDiffer: others.filter(differs).length,
+    nameTaken: namesake === null ? 0 : 1,
     ...{ journalBehind: behind, journalStaged: staged, journalPutBack: copy.putBack, journalAside: copy.aside },
   }
-}
-
-/** Of the rules that daemons of one cloud must have in common; what belongs to one machine is left out. */
-export function rulesDigest(config: Config): string {
-  const { mode, monitor, brake, executor, ownerPolicy, hosts, probes, fencing, defaults, segments, notices } =
-    withoutSecrets(config)
-  const lease = config.sharedJournal?.leaseMs
-  const rules = {
-    lease,
-    mode,
-    monitor,
-    brake,
-    executor,
-    ownerPolicy,
-    hosts,
-    probes,
-    fencing,
-    defaults,
-    segments,
-    notices,
-  }
-  return createHash('sha256').update(JSON.stringify(rules)).digest('hex')
 }
 
 /** Age of the daemon's last good reading of Nova, ms; null before the first. */

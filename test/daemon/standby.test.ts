@@ -1,7 +1,6 @@
 /** What a daemon that shares its journal says of itself, and how it answers people while the shared journal is in trouble. */
 import { describe, expect, it } from 'vitest'
-import { parse } from '../config/configurations.ts'
-import { activity, confirmed, rulesDigest, standing } from '../../src/daemon/standby.ts'
+import { activity, confirmed, standing } from '../../src/daemon/standby.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { KnownDaemon, TenureView } from '../../src/domain/tenure.ts'
 import { VirtualClock } from '../../src/simulator/virtual-clock.ts'
@@ -52,6 +51,7 @@ describe('the metrics of a daemon that shares its journal', () => {
     },
   )
 })
+
 describe('the metrics of daemons with one name', () => {
   const namesake = daemon('ctl1', { configDigest: 'e' })
 
@@ -65,7 +65,6 @@ describe('the metrics of daemons with one name', () => {
     expect(standing(seen, none)).toMatchObject({ nameTaken: 1, standbys: 2, daemonsDiffer: 1 })
   })
 })
-
 
 describe('GET /active', () => {
   const tenure = (held: boolean, changes: Partial<TenureView>): Parameters<typeof activity>[0] => ({
@@ -81,6 +80,7 @@ describe('GET /active', () => {
   it.each([
     ['names who is active instead', standby, 'standby; ctl1 is active'],
     ['says that nobody is', { ...standby, active: null }, 'standby; no daemon is active'],
+    ['does not name itself once its lease is over', suspended, 'suspended; no daemon is active'],
     [
       'tells another daemon of its name from itself',
       { ...standby, name: 'ctl1', namesake: daemon('ctl1') },
@@ -91,27 +91,9 @@ describe('GET /active', () => {
       { ...suspended, namesake: daemon('ctl1') },
       'suspended; no daemon is active',
     ],
-    ['does not name itself once its lease is over', suspended, 'suspended; no daemon is active'],
   ])('%s', (_what, changes, problem) =>
     expect(activity(tenure(false, changes))).toEqual({ ok: false, problems: [problem] }),
   )
-})
-
-describe("the digest of a daemon's rules", () => {
-  const rules = (extra: string): string => rulesDigest(parse(`mode: observe\n${extra}`))
-
-  it.each(['state_dir: /elsewhere', 'socket: /elsewhere/socket', 'http: { listen: 127.0.0.1:1 }'])(
-    'is the same on two machines that differ in %s',
-    (own) => expect(rules(own)).toBe(rules('')),
-  )
-
-  it('differs where the leases do: who follows must know how long to wait', () => {
-    const shared = (lease: string): string =>
-      rules(`shared_journal: { nodes: ['192.0.2.11:3306'], password: x, lease: ${lease} }`)
-    expect(shared('6s')).not.toBe(shared('7s'))
-  })
-
-  it('differs where a recovery would', () => expect(rules('monitor: { poll_interval: 9s }')).not.toBe(rules('')))
 })
 
 describe("a person's order whose entry the shared journal does not confirm in time", () => {
