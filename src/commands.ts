@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import type { Commands } from './cli/composition.ts'
 import type { LookAtNode } from './preflight/check-shared-journal.ts'
+import type { Looks } from './preflight/check-up.ts'
 import { openJournalAccess } from './review/journal-access.ts'
 import { buildText } from './system/build.ts'
 import { installed } from './system/installed.ts'
@@ -24,7 +25,9 @@ export function createCommands(): Commands {
       const { checkUp } = await import('./preflight/check-up.ts')
       const lookAtNode: LookAtNode = async (sharing, node) =>
         (await import('./daemon/shared-journal-acts.ts')).lookAtNode(sharing, node, clock)
-      yield* checkUp(config, { clock, env, lookAtNode })
+      const journalProblem: Looks['journalProblem'] = async (of) =>
+        (await import('./daemon/shared-journal-acts.ts')).journalProblem(of, clock)
+      yield* checkUp(config, { clock, env, lookAtNode, journalProblem })
     },
     planFailure: async (config, subject) => {
       const { loadWorkflows } = await import('./preflight/workflow-files.ts')

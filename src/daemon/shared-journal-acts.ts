@@ -1,17 +1,21 @@
 /**
- * What a person asks of a shared journal beside the daemons: the SQL that makes it, how its nodes are, and to move
- * it. Knows where the configuration names it.
+ * What a person asks of a shared journal beside the daemons: the SQL that makes it, how its nodes are, whether a daemon may go on with what is
+ * there, and to move it. Knows where the configuration names it.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import type { Environment } from '../openstack/clouds-file.ts'
 import { cloudConfigOf } from '../adapters/adapters.ts'
 import type { Config } from '../config/index.ts'
 import type { Clock } from '../domain/clock.ts'
 import type { JournalPlace } from '../domain/entry.ts'
-import { LifeboatError } from '../domain/errors.ts'
+import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { SharedNode } from '../domain/shared-node.ts'
 import { openJournal } from '../journal/journal.ts'
+import { openJournalReader, type JournalView } from '../journal/reader.ts'
 import { identityOf } from '../journal/shared/identity.ts'
+import { StoreTrouble, type SharedStore } from '../journal/shared/store.ts'
+import { ownJournal } from '../journal/shared/tenure-errors.ts'
+import { mustBeOwn, notShared, whereabouts } from '../journal/shared/whereabouts.ts'
 import { sharedStore, tlsOf } from './shared-journal.ts'
 
 type Sharing = NonNullable<Config['sharedJournal']>
@@ -40,6 +44,52 @@ export async function lookAtNode(
 ): Promise<SharedNode> {
   const { surveyNode } = await import('../journal/shared/node-survey.ts')
   return surveyNode(node, { user, password, database, tls: tlsOf(caFile), clock })
+}
+
+/**
+ * Why a daemon with this configuration would not go on with the entries in its file, as it finds out itself when it starts; null: it would.
+ * `unknown`: no node says whether they are in the shared journal. Throws JOURNAL_UNAVAILABLE, JOURNAL_CORRUPT.
+ */
+export async function journalProblem(
+  config: Config,
+  clock: Clock,
+  openStore = sharedStore,
+): Promise<LifeboatError | 'unknown' | null> {
+  const { sharedJournal } = config
+  if (!existsSync(config.journal) || statSync(config.journal).size === 0) return null
+  const reader = openJournalReader(config.journal)
+  try {
+    if (sharedJournal !== null) return await sharedProblem(reader, () => openStore(sharedJournal, clock))
+    mustBeOwn({ ...reader, path: realpathSync(config.journal) })
+    return null
+  } catch (thrown) {
+    const error = ensureError(thrown)
+    if (error.code === 'CONFIG_INVALID') return error
+    throw error
+  } finally {
+    reader.close()
+  }
+}
+
+/** What is in the shared store is a copy of it, whoever's journal it was; what is not is this daemon's own, unless it was shared before. */
+async function sharedProblem(
+  journal: JournalView,
+  openStore: () => Promise<SharedStore>,
+): Promise<LifeboatError | 'unknown' | null> {
+  const { seq, hash } = journal.head()
+  if (seq === 0 || whereabouts(journal).place === 'shared') return null
+  const store = await openStore()
+  try {
+    if ((await store.hashAt(seq)) !== hash) return ownJournal(seq)
+    // Another one is only told while a move goes on.
+    const problem = notShared(journal)
+    return problem?.code === 'CONFIG_INVALID' ? problem : null
+  } catch (thrown) {
+    if (thrown instanceof StoreTrouble) return 'unknown'
+    throw thrown
+  } finally {
+    await store.close()
+  }
 }
 
 export interface MoveOrder {

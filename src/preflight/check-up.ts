@@ -14,21 +14,30 @@ import { fail, ok, skip, warn } from './check-lines.ts'
 import { noticeLines } from './check-notices.ts'
 import { sharedJournalLines, type LookAtNode } from './check-shared-journal.ts'
 import { ssoLines } from './check-sso.ts'
+import type { LifeboatError } from '../domain/errors.ts'
 import type { Config } from '../config/index.ts'
 import { detectionAdvice } from '../config/detection-advice.ts'
 import { loadWorkflows } from './workflow-files.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+/** What the check cannot know by itself: it knows no journal. */
+export interface Looks {
+  lookAtNode: LookAtNode
+  /** Why the daemon would not go on with its journal; `unknown`: the shared journal does not answer. Throws JOURNAL_UNAVAILABLE, JOURNAL_CORRUPT. */
+  journalProblem: (config: Config) => Promise<LifeboatError | 'unknown' | null>
+}
+
 export async function* checkUp(
   config: Config,
-  { clock, env, lookAtNode }: { clock: Clock; env: Environment; lookAtNode: LookAtNode },
+  { clock, env, lookAtNode, journalProblem }: { clock: Clock; env: Environment } & Looks,
 ): AsyncGenerator<CheckLine> {
   yield config.mode === 'armed'
     ? ok('mode', 'armed: recoveries act')
     : warn('mode', 'observe: nothing is sent', 'Set mode: armed once the plans are what you want')
   yield checkWorkflows(config)
-  yield checkJournal(config)
+  const place = checkJournal(config)
+  yield place.result === 'ok' ? await checkEntries(config, place, journalProblem) : place
   if (config.sharedJournal !== null) yield* sharedJournalLines(config.sharedJournal, authUrlOf(config, env), lookAtNode)
   for (const { what, message, advice } of detectionAdvice(config)) yield warn(what, message, advice)
   yield* noticeLines(config, clock)
@@ -78,6 +87,23 @@ function checkWorkflows(config: Config): CheckLine {
     return ok('workflow', said.join(', '))
   } catch (thrown) {
     return fail('workflow', thrown, 'lifeboat workflow check names every problem')
+  }
+}
+
+/** Not where the file is, but whether its entries are those that the daemon is to go on with. */
+async function checkEntries(
+  config: Config,
+  place: CheckLine,
+  journalProblem: Looks['journalProblem'],
+): Promise<CheckLine> {
+  try {
+    const problem = await journalProblem(config)
+    if (problem === null) return place
+    if (problem === 'unknown')
+      return skip('journal', `whether the entries of ${config.journal} are in the shared journal: it does not answer`)
+    return fail('journal', problem, 'The daemon does not start before that')
+  } catch (thrown) {
+    return fail('journal', thrown, 'The daemon does not start with this file: lifeboat journal verify says more')
   }
 }
 

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CheckLine } from '../../src/preflight/check-lines.ts'
-import { checkUp } from '../../src/preflight/check-up.ts'
+import { checkUp, type Looks } from '../../src/preflight/check-up.ts'
+import type { Clock } from '../../src/domain/clock.ts'
+import { LifeboatError } from '../../src/domain/errors.ts'
 import { parseConfig } from '../../src/config/index.ts'
 import { systemClock } from '../../src/system/system-clock.ts'
 import { startSimulator, VirtualClock, type Simulator } from '../../src/simulator/index.ts'
@@ -13,12 +15,19 @@ let directory: string
 beforeAll(() => (directory = mkdtempSync(join(tmpdir(), 'lb-'))))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-const lookAtNode = (): Promise<never> => Promise.reject(new Error('no journal is shared'))
+const looks: Looks = {
+  lookAtNode: () => Promise.reject(new Error('no journal is shared')),
+  journalProblem: () => Promise.resolve(null),
+}
 
-async function checked(config: string, env: Record<string, string>, clock = systemClock): Promise<CheckLine[]> {
+async function checked(
+  config: string,
+  env: Record<string, string>,
+  { clock = systemClock, ...more }: Partial<Looks & { clock: Clock }> = {},
+): Promise<CheckLine[]> {
   const parsed = parseConfig(`state_dir: ${directory}\n${config}`, join(directory, 'lifeboat.yaml'), env)
   const lines: CheckLine[] = []
-  for await (const line of checkUp(parsed, { clock, env, lookAtNode })) lines.push(line)
+  for await (const line of checkUp(parsed, { clock, env, ...looks, ...more })) lines.push(line)
   return lines
 }
 
@@ -37,7 +46,7 @@ describe('when it is not said which cloud', () => {
     const file = join(directory, 'named-clouds.yaml')
     writeFileSync(file, text)
     const clock = new VirtualClock()
-    const lines = await checked(config, { OS_CLIENT_CONFIG_FILE: file }, clock)
+    const lines = await checked(config, { OS_CLIENT_CONFIG_FILE: file }, { clock })
     expect(lines.find(({ what }) => what === 'cloud')).toEqual({
       what: 'cloud',
       result: 'fail',
@@ -143,9 +152,32 @@ it('a state directory that is a file, or in one, is no place for a journal', asy
   const lines: CheckLine[] = []
   for await (const line of checkUp(config, {
     clock: systemClock,
-    lookAtNode,
+    ...looks,
     env: { OS_CLIENT_CONFIG_FILE: '/dev/null' },
   }))
     lines.push(line)
   expect(about(lines, /^journal$/)).toEqual([`fail journal: ${file} is not a directory`])
+})
+
+describe("the daemon's journal", () => {
+  const journal = async (journalProblem: Looks['journalProblem']): Promise<string[]> =>
+    about(await checked('', { OS_CLIENT_CONFIG_FILE: '/dev/null' }, { journalProblem }), /^journal$/)
+
+  it('is well where its file can be written and the daemon goes on with what is in it', async () =>
+    expect(await journal(() => Promise.resolve(null))).toEqual([`ok journal: ${directory}/journal.db can be written`]))
+
+  it('is not, whoever may write it, where the daemon would not start with what is in it', async () =>
+    expect(await journal(() => Promise.resolve(new LifeboatError('JOURNAL_UNAVAILABLE', 'it is its own')))).toEqual([
+      'fail journal: it is its own',
+    ]))
+
+  it('is not where it cannot be read', async () =>
+    expect(await journal(() => Promise.reject(new LifeboatError('JOURNAL_CORRUPT', 'it is damaged')))).toEqual([
+      'fail journal: it is damaged',
+    ]))
+
+  it('is not taken for well where nobody could say', async () =>
+    expect(await journal(() => Promise.resolve('unknown'))).toEqual([
+      `skip journal: not checked: whether the entries of ${directory}/journal.db are in the shared journal: it does not answer`,
+    ]))
 })
