@@ -4,13 +4,15 @@
  */
 import stringWidth from 'string-width'
 import type { IncidentDetail, InstanceSummary } from '../domain/operations.ts'
-import { hideCursor, painter, redrawn, showCursor, type Paint } from './output/drawing.ts'
+import { hideCursor, redrawn, showCursor } from './output/drawing.ts'
 import { printable } from './output/width.ts'
+import type { Paint } from './output/words.ts'
 import { cutLine } from './output/wrap.ts'
 import { InterruptibleWait } from './interruptible-wait.ts'
 import type { Session } from './session.ts'
 import { passing } from './watch.ts'
 import { between, span } from '../domain/text/span.ts'
+import { standing } from '../domain/text/tone.ts'
 import { clockTime, tally } from './wording.ts'
 
 /** Steps last seconds. Slower, and short ones are never seen; quicker, and a big incident is read for nothing. */
@@ -98,7 +100,7 @@ function lineTeller({ terminal, commands }: Session): Teller {
 }
 
 function barTeller({ terminal, commands }: Session): Teller {
-  const paint = painter(terminal.env)
+  const { paint } = terminal
   const ascii = !/utf-?8/i.test(terminal.env['LC_ALL'] || terminal.env['LC_CTYPE'] || terminal.env['LANG'] || '')
   let drawn = 0
   terminal.stdout(hideCursor)
@@ -107,7 +109,7 @@ function barTeller({ terminal, commands }: Session): Teller {
       const { columns, rows } = terminal.screen?.size() ?? { columns: 80, rows: 24 }
       const now = new Date(commands.clock.wall()).toISOString()
       const lines = progressLines(incident, { now, columns: columns - 1, rows: rows - 1, paint, ascii })
-      if (problem !== null) lines.push(paint('yellow', cutLine(`${printable(problem)}; still trying`, columns - 1)))
+      if (problem !== null) lines.push(paint('wait', cutLine(`${printable(problem)}; still trying`, columns - 1)))
       terminal.stdout(redrawn(lines, drawn))
       drawn = lines.length
     },
@@ -129,24 +131,24 @@ export function progressLines(incident: IncidentDetail, { now, columns, rows, pa
   const cut = (text: string): string => cutLine(printable(text), columns)
   const { outcomes, instances, ended, held } = incident
   const done = instances - (outcomes.open ?? 0)
-  const lines = [paint('bold', cut(titleOf(incident)))]
+  const lines = [paint('strong', cut(titleOf(incident)))]
   const bad = (outcomes.failed ?? 0) + (outcomes.stuck ?? 0) > 0
   if (instances > 0 && incident.mode === 'armed') {
     const numbers = ` ${done}/${instances}  ${tally(outcomes)}`
     const width = Math.min(barWidth.most, columns - stringWidth(numbers) - 2)
-    const colour = bad ? 'red' : 'green'
+    const tone = bad ? 'bad' : 'good'
     if (width >= barWidth.least)
-      lines.push(bar(done / instances, width, (text) => paint(colour, text), ascii) + cut(numbers))
+      lines.push(bar(done / instances, width, (text) => paint(tone, text), ascii) + cut(numbers))
     else lines.push(cut(numbers.trim()))
   }
-  if (ended !== null) return [...lines, paint(endedWell(incident) ? 'green' : 'red', cut(closingOf(incident)))]
+  if (ended !== null) return [...lines, paint(endedWell(incident) ? 'good' : 'bad', cut(closingOf(incident)))]
   lines.push(cut(`${incident.phase}, ${between(incident.openedAt, now)} since it was opened`))
-  if (held !== null) lines.push(paint('yellow', cut(`held: ${held.message}`)))
+  if (held !== null) lines.push(paint(standing(incident).tone, cut(`held: ${held.message}`)))
   if (incident.fencing !== null) lines.push(cut(`fencing: ${incident.fencing}`))
   const under = incident.instanceList.flatMap((instance) => stepLine(instance, now))
   const room = Math.max(0, Math.min(stepsShown, rows - lines.length - 1))
   lines.push(...under.slice(0, room).map(cut))
-  if (under.length > room) lines.push(paint('dim', cut(`  and ${under.length - room} more under way`)))
+  if (under.length > room) lines.push(paint('faint', cut(`  and ${under.length - room} more under way`)))
   return lines
 }
 

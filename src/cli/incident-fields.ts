@@ -5,8 +5,10 @@ import type { Advice, ReviewNote } from '../domain/review.ts'
 import type { JournalAccess } from '../review/journal-access.ts'
 import type { Field } from './described.ts'
 import type { Column, FieldType } from './output/formats.ts'
+import { toned, tonedTally, type Words } from './output/words.ts'
 import { between } from '../domain/text/span.ts'
-import { clockTime, tally } from './wording.ts'
+import { outcomeTone, standing } from '../domain/text/tone.ts'
+import { clockTime } from './wording.ts'
 
 /** An incident with what its reviewers said. */
 export interface ReviewedIncident extends Omit<IncidentDetail, 'signedOff'> {
@@ -63,7 +65,7 @@ const summaryColumns: Column<IncidentSummary>[] = [
     means:
       'Its phase, `held: CODE`, or how it ended: `done`, `returned`, `cancelled`, `observed`, of a process or an instance also `host-failed`, `left-to-people`',
     value: stateOf,
-    text: (it) => [stateOf(it), fencingOf(it)].filter((part) => part !== null).join(': '),
+    text: (it) => stateWords(it, null),
   },
   { title: 'Instances', type: 'integer', means: 'How many instances it is about', value: (it) => it.instances },
   {
@@ -72,7 +74,11 @@ const summaryColumns: Column<IncidentSummary>[] = [
     means: 'How many are `recovered`, `left`, `failed`, `stuck`, and still `open`',
     value: (it) => it.outcomes,
     text: (it) =>
-      it.process !== null ? 'left alone' : it.mode === 'observe' ? 'observed, nothing sent' : tally(it.outcomes),
+      it.process !== null
+        ? 'left alone'
+        : it.mode === 'observe'
+          ? 'observed, nothing sent'
+          : tonedTally(it.outcomes, outcomeTone),
   },
 ]
 
@@ -104,12 +110,21 @@ export const listColumns: Column<IncidentSummary>[] = [
   },
 ]
 
-function stateAndNeed(it: IncidentSummary): string {
+function stateAndNeed(it: IncidentSummary): Words {
   const need = needOf(it)
   const by = it.signedOff?.by
-  const words =
-    need === 'person' ? 'needs a person' : need === 'sign-off' ? 'not signed off' : by && `signed off by ${by}`
-  return [[stateOf(it), words].filter(Boolean).join(', '), fencingOf(it)].filter((part) => part !== null).join(': ')
+  const signed = by === undefined ? null : `signed off by ${by}`
+  return stateWords(it, need === 'person' ? 'needs a person' : need === 'sign-off' ? 'not signed off' : signed)
+}
+
+/** @param need what is wanted of people, in words */
+function stateWords(it: IncidentSummary, need: string | null): Words {
+  const fencing = fencingOf(it)
+  return [
+    toned(standing(it).tone, stateOf(it)),
+    need === null ? '' : `, ${need}`,
+    fencing === null ? '' : `: ${fencing}`,
+  ]
 }
 
 /** What the hold is about, or nothing holds it: how fencing went before it was held for another reason is no reason any more. */

@@ -3,22 +3,24 @@ import { powerState } from '../domain/instance.ts'
 import { incidentPhases } from '../domain/incident-phases.ts'
 import type { IncidentDetail, InstanceSummary, StepSummary } from '../domain/operations.ts'
 import type { ReviewedIncident } from './incident-fields.ts'
-import { outcomes, type OutcomeKind } from '../domain/outcome.ts'
+import { outcomes } from '../domain/outcome.ts'
 import { verdictKinds } from '../domain/verdict.ts'
-import { grid } from './output/table.ts'
+import { grid, type GridLook } from './output/table.ts'
 import { printable } from './output/width.ts'
+import { toned, tonedTally, type Words } from './output/words.ts'
 import { orderNoun } from '../domain/text/order-noun.ts'
 import { between, span } from '../domain/text/span.ts'
-import { clockTime, tally } from './wording.ts'
+import { outcomeOrder, outcomeTone, standing } from '../domain/text/tone.ts'
+import { clockTime } from './wording.ts'
 
-/** @param maxWidth of its tables, in columns of the screen; null: as wide as they take */
-export function incidentPage(incident: ReviewedIncident, maxWidth: number | null): string {
+/** @param look of its tables */
+export function incidentPage(incident: ReviewedIncident, look: GridLook = {}): string {
   return [
-    head(incident, maxWidth),
+    head(incident, look),
     todo(incident),
     evidence(incident),
     fencing(incident),
-    instances(incident, maxWidth),
+    instances(incident, look),
     closing(incident),
     review(incident),
   ]
@@ -26,9 +28,10 @@ export function incidentPage(incident: ReviewedIncident, maxWidth: number | null
     .join('\n')
 }
 
-function head(incident: IncidentDetail, maxWidth: number | null): string {
+function head(incident: IncidentDetail, look: GridLook): string {
   const { ended, held, phase } = incident
-  const rows = [
+  const { tone } = standing(incident)
+  const rows: Words[][] = [
     ['Incident', incident.id],
     ['Host', `${incident.host} (segment ${incident.segment})`],
     ...(incident.process === null
@@ -40,13 +43,17 @@ function head(incident: IncidentDetail, maxWidth: number | null): string {
     ['Opened', `${clockTime(incident.openedAt)} by ${incident.openedBy}`],
     ['Mode', incident.mode === 'observe' ? 'observe: decided and recorded, nothing was sent' : 'armed'],
     ended === null
-      ? ['State', `${phase}: ${incidentPhases[phase].means}`]
+      ? ['State', [toned(held === null ? tone : 'plain', phase), `: ${incidentPhases[phase].means}`]]
       : [
           'Ended',
-          `${clockTime(ended.at)}, ${ended.outcome}, after ${between(incident.openedAt, ended.at)}: ${ended.message}`,
+          [
+            `${clockTime(ended.at)}, `,
+            toned(tone, ended.outcome),
+            `, after ${between(incident.openedAt, ended.at)}: ${ended.message}`,
+          ],
         ],
   ]
-  if (held !== null) rows.push(['Held', `${held.code} since ${clockTime(held.since)}: ${held.message}`])
+  if (held !== null) rows.push(['Held', [toned(tone, held.code), ` since ${clockTime(held.since)}: ${held.message}`]])
   if (incident.fencing !== null) rows.push(['Fencing', incident.fencing])
   if (incident.override !== null)
     rows.push([
@@ -56,10 +63,11 @@ function head(incident: IncidentDetail, maxWidth: number | null): string {
   if (incident.cancelled !== null) rows.push(['Cancelled', `by ${incident.cancelled.by}: ${incident.cancelled.reason}`])
   if (incident.watched !== null)
     rows.push(['Since then', `${incident.watched.message} (${clockTime(incident.watched.at)})`])
-  if (incident.process !== null) return grid(['Field', 'Value'], rows, maxWidth)
-  const ends = incident.instances === 0 || incident.mode === 'observe' ? '' : `: ${tally(incident.outcomes)}`
-  rows.push(['Instances', `${incident.instances}${ends}`])
-  return grid(['Field', 'Value'], rows, maxWidth)
+  if (incident.process !== null) return grid(['Field', 'Value'], rows, look)
+  const ends =
+    incident.instances === 0 || incident.mode === 'observe' ? [] : [': ', ...tonedTally(incident.outcomes, outcomeTone)]
+  rows.push(['Instances', [String(incident.instances), ...ends]])
+  return grid(['Field', 'Value'], rows, look)
 }
 
 /** The same words and commands as on the page of the incident. */
@@ -133,22 +141,20 @@ function attemptText(it: IncidentDetail['fenceAttempts'][number]): string {
   return `${clockTime(it.at)} ${it.method}${place} ${it.phase}: ${it.message}${doubt}`
 }
 
-function instances({ instanceList, mode }: IncidentDetail, maxWidth: number | null): string {
+function instances({ instanceList, mode }: IncidentDetail, look: GridLook): string {
   if (instanceList.length === 0) return ''
   const rows = mostUrgentFirst(instanceList).map((it) => [
     `${it.name}\n${it.id}`,
     initialStateText(it),
     decisionText(it),
-    outcomeText(it, mode),
+    outcomeWords(it, mode),
   ])
-  return `Instances\n${grid(['Instance', 'Initial state', 'Decision', 'Outcome'], rows, maxWidth)}`
+  return `Instances\n${grid(['Instance', 'Initial state', 'Decision', 'Outcome'], rows, look)}`
 }
 
 /** Whom a person must help comes first, who is well comes last. */
-const urgency: readonly (OutcomeKind | 'open')[] = ['stuck', 'failed', 'left', 'open', 'recovered']
-
 function mostUrgentFirst(list: readonly InstanceSummary[]): InstanceSummary[] {
-  const place = ({ outcome }: InstanceSummary): number => urgency.indexOf(outcome?.outcome ?? 'open')
+  const place = ({ outcome }: InstanceSummary): number => outcomeOrder.indexOf(outcome?.outcome ?? 'open')
   return list.toSorted((a, b) => place(a) - place(b))
 }
 
@@ -169,7 +175,7 @@ function decisionText({ decision, reason, message, recipe }: InstanceSummary): s
   return `${decision}${recipe === null ? '' : ` by ${recipe}`} (${reason})\n${wrapped(message)}`
 }
 
-function outcomeText({ outcome, steps, endedAt }: InstanceSummary, mode: IncidentDetail['mode']): string {
+function outcomeWords({ outcome, steps, endedAt }: InstanceSummary, mode: IncidentDetail['mode']): Words {
   if (outcome === null) {
     if (mode === 'observe') return 'observed, nothing sent'
     const step = steps.at(-1)
@@ -177,7 +183,7 @@ function outcomeText({ outcome, steps, endedAt }: InstanceSummary, mode: Inciden
     // A daemon of an older release does not say.
     const until = step.waitsUntil ?? null
     const waits = until === null ? '' : `\n${wrapped(lateSentence(step, until))}`
-    return `under way: ${step.kind}, ${step.status}${waits}`
+    return [toned(outcomeTone.open, 'under way'), `: ${step.kind}, ${step.status}${waits}`]
   }
   const where =
     outcome.after?.host === undefined || outcome.after.host === null
@@ -185,7 +191,10 @@ function outcomeText({ outcome, steps, endedAt }: InstanceSummary, mode: Inciden
       : ` on ${outcome.after.host}, ${outcome.after.vmState}`
   const since =
     endedAt === null ? '' : `\n${outcome.outcome === 'recovered' ? 'back' : 'ended'} at ${clockTime(endedAt)}`
-  return `${outcome.outcome}${where} (${outcome.code})${since}\n${wrapped(outcome.message)}`
+  return [
+    toned(outcomeTone[outcome.outcome], outcome.outcome),
+    `${where} (${outcome.code})${since}\n${wrapped(outcome.message)}`,
+  ]
 }
 
 function lateSentence({ kind, intendedAt }: StepSummary, until: string): string {

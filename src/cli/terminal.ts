@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process'
 import { fstatSync } from 'node:fs'
 import process from 'node:process'
 import { userInfo } from 'node:os'
+import { styleText } from 'node:util'
+import { looks } from './output/words.ts'
 import type { Screen, Terminal } from './terminal-port.ts'
 import { exitCodes } from './exit-codes.ts'
 
@@ -17,6 +19,8 @@ export function processTerminal(): Terminal {
     env: { LOGNAME: loginName(), ...process.env },
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
+    // Node.js knows whether the stream is a terminal with colours, and what NO_COLOR and FORCE_COLOR ask for.
+    paint: (look, text) => styleText(looks[look], text, { stream: process.stdout, validateStream: true }),
     screen: process.stdout.isTTY && process.env['TERM'] !== 'dumb' ? screen() : null,
     onInterrupt: (listen) => {
       const offSignals = onSignals(['SIGINT', 'SIGTERM', 'SIGHUP'], listen)

@@ -4,6 +4,7 @@ import type { Commands } from '../cli/composition.ts'
 import { printedBy, type Field, type Printed } from '../cli/described.ts'
 import { exitCodes } from '../cli/exit-codes.ts'
 import { commandTree } from '../cli/program.ts'
+import { unpainted } from '../cli/output/words.ts'
 import type { Terminal } from '../cli/terminal-port.ts'
 
 /** The tree with nothing behind it: it is looked at, not run. */
@@ -14,7 +15,9 @@ export function bareTree(): Command {
   const commands = new Proxy({ version: '', build: '' } as Commands, {
     get: (target, key) => (key === 'version' || key === 'build' ? target[key] : nothing),
   })
-  const terminal: Terminal = { env: {}, stdout: nothing, stderr: nothing, screen: null, onInterrupt: nothing }
+  const terminal: Terminal = {
+    ...{ env: {}, stdout: nothing, stderr: nothing, paint: unpainted, screen: null, onInterrupt: nothing },
+  }
   return commandTree(commands, terminal).program
 }
 
@@ -78,8 +81,12 @@ screen. In a pipe it prints a line with the time for each change, with \`-f json
 document per change. While no daemon answers it says so, with what it knew last, and goes on once one does. In a pipe both end when
 the reader does, even if there is nothing to print.
 
-\`--follow\` follows one incident to its end: a bar with the steps under way on a terminal, a line per event in a pipe. Colours
-only on a terminal, and none when \`NO_COLOR\` is set.
+\`--follow\` follows one incident to its end: a bar with the steps under way on a terminal, a line per event in a pipe.
+
+## Colours
+
+Tables and \`--follow\` colour the words that say how something stands, in the tones of the pages, only on a terminal that has colours, and never
+when \`NO_COLOR\` is set. \`FORCE_COLOR\` (0 to 3) decides instead of both, as for Node.js. JSON, YAML, CSV and \`value\` have no colours.
 `
 
 function options(program: Command): string {

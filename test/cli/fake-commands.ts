@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCli, type Commands, type Terminal } from '../../src/cli/index.ts'
+import { unpainted } from '../../src/cli/output/words.ts'
 import type { JournalAccess } from '../../src/review/journal-access.ts'
 import type { Entry } from '../../src/domain/entry.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
@@ -107,6 +108,7 @@ export async function run(
     env: { USER: 'alice', LIFEBOAT_CONFIG: configFile(options.config ?? ''), ...options.env },
     stdout: (text: string) => void (ran.out += text),
     stderr: (text: string) => void (ran.err += text),
+    paint: unpainted,
     screen: null,
     onInterrupt: () => () => undefined,
     ...options.terminal,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { IncidentDetail, InstanceSummary } from '../../src/domain/operations.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import { progressLines } from '../../src/cli/follow.ts'
+import { unpainted } from '../../src/cli/output/words.ts'
 import { anIncident, fakeJournal, run } from './fake-commands.ts'
 import { FakeScreen, HandClock, settled } from './screens.ts'
 
@@ -37,7 +38,7 @@ const ended = (outcomes: IncidentDetail['outcomes'], change: Partial<IncidentDet
 })
 
 /** Follows an incident that goes through `states`, one each second; stays at the last. */
-async function following(states: (IncidentDetail | Error)[], screen?: FakeScreen, env: Record<string, string> = {}) {
+async function following(states: (IncidentDetail | Error)[], screen?: FakeScreen) {
   const clock = new HandClock()
   let at = 0
   const incident = (): IncidentDetail => {
@@ -55,7 +56,7 @@ async function following(states: (IncidentDetail | Error)[], screen?: FakeScreen
   const done = run(
     ['incident', 'show', 'i-1', '--follow'],
     { clock, openReader: () => fakeJournal({ incident }) },
-    { terminal, env: { LANG: 'C.UTF-8', ...env } },
+    { terminal, env: { LANG: 'C.UTF-8' } },
   )
   // The verb's parts are loaded when it runs, which takes real time.
   while (at === 0) await settled()
@@ -148,22 +149,20 @@ describe('on a terminal', () => {
     expect(screen.cursor).toBe(true)
   })
 
-  it('colours, unless NO_COLOR asks for none', async () => {
-    const coloured = new FakeScreen()
+  it.each([
+    ['green', ended({ recovered: 2 }), '32m'],
+    ['red', ended({ recovered: 1, failed: 1 }), '31m'],
+  ])('the end is %s: %#', async (_colour, incident, code) => {
+    const screen = new FakeScreen()
     await (
-      await following([ended({ recovered: 2 })], coloured)
+      await following([incident], screen)
     ).done
-    expect(coloured.colours).toContain('32m')
-    const plain = new FakeScreen()
-    await (
-      await following([ended({ recovered: 2 })], plain, { NO_COLOR: '1' })
-    ).done
-    expect(plain.colours).toEqual([])
+    expect(screen.colours).toContain(code)
   })
 })
 
 describe('the lines', () => {
-  const plain = { now, columns: 79, rows: 20, paint: (_colour: string, text: string) => text, ascii: false }
+  const plain = { now, columns: 79, rows: 20, paint: unpainted, ascii: false }
 
   it.each([20, 30, 45, 60, 79])('are never wider than a terminal of %i columns', (columns) => {
     const held = { code: 'FENCE_FAILED', message: 'no method '.repeat(20), since: now } as IncidentDetail['held']

@@ -17,7 +17,7 @@ it('an evacuation that may still be served says what is waited for, and until wh
     error: null,
   }
   const instanceList = [{ ...known, outcome: null, endedAt: null, steps: [step] }]
-  const page = incidentPage({ ...anIncident, instanceList, advice: [], notes: [], signOff: null }, null)
+  const page = incidentPage({ ...anIncident, instanceList, advice: [], notes: [], signOff: null })
   // Cells are wrapped, with other columns in between.
   for (const part of ['carry out the evacuation sent', '03:00:26', '03:10:36', 'at the latest'])
     expect(page).toContain(part)

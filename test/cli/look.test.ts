@@ -54,7 +54,7 @@ describe('--sort-column', () => {
 describe('--max-width', () => {
   const wide = [['cmp01', 'a sentence that is much longer than a narrow terminal has room for', 'ok']]
   it.each([40, 50, 60, 79])('no line is wider than %i, and no word is lost', (width) => {
-    const text = grid(['Host', 'Message', 'State'], wide, width)
+    const text = grid(['Host', 'Message', 'State'], wide, { maxWidth: width })
     expect(
       Math.max(
         ...text
@@ -70,13 +70,15 @@ describe('--max-width', () => {
     expect(second.filter((part) => part !== '').join(' ')).toBe(wide[0]?.[1])
   })
   it('only the widest columns shrink', () => {
-    expect(grid(['Host', 'Message', 'State'], wide, 50)).toContain('| cmp01 | a sentence that is much longer | ok    |')
+    expect(grid(['Host', 'Message', 'State'], wide, { maxWidth: 50 })).toContain(
+      '| cmp01 | a sentence that is much longer | ok    |',
+    )
   })
   it('changes nothing where there is room', () => {
-    expect(grid(['Host'], [['cmp01']], 200)).toBe(grid(['Host'], [['cmp01']]))
+    expect(grid(['Host'], [['cmp01']], { maxWidth: 200 })).toBe(grid(['Host'], [['cmp01']]))
   })
   it('columns are never narrower than can be read', () => {
-    expect(grid(['Message'], [['abcdefghijkl']], 3)).toContain('| abcdefgh |\n| ijkl     |')
+    expect(grid(['Message'], [['abcdefghijkl']], { maxWidth: 3 })).toContain('| abcdefgh |\n| ijkl     |')
   })
   it('wide characters count as two', () => {
     expect(wrapLine('计算计算', 4)).toEqual(['计算', '计算'])

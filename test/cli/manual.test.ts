@@ -9,6 +9,7 @@ import { bareTree } from '../../src/reference/cli-reference.ts'
 import { plain, sentence } from '../../src/reference/manual/scdoc.ts'
 import { workflowPage } from '../../src/reference/manual/workflow-page.ts'
 import { runCli } from '../../src/cli/index.ts'
+import { unpainted } from '../../src/cli/output/words.ts'
 import type { Terminal } from '../../src/cli/index.ts'
 import { fakeCommands } from './fake-commands.ts'
 
@@ -21,6 +22,7 @@ async function helpOf(command: Command): Promise<string> {
     env: {},
     stdout: (text: string) => void (out += text),
     stderr: () => undefined,
+    paint: unpainted,
     screen: null,
     onInterrupt: () => () => undefined,
   }

@@ -1,5 +1,7 @@
 /** A terminal to draw on and a clock to turn by hand. */
+import { styleText } from 'node:util'
 import type { Terminal } from '../../src/cli/index.ts'
+import { looks, type Paint } from '../../src/cli/output/words.ts'
 import { wallNow } from './fake-commands.ts'
 
 /** Time moves only when a test says so. */
@@ -25,6 +27,9 @@ export class HandClock {
 export async function settled(): Promise<void> {
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))
 }
+
+/** Colours as a terminal gets them. */
+export const coloured: Paint = (look, text) => styleText(looks[look], text, { validateStream: false })
 
 /** What someone sees: the escape sequences that we send, obeyed. Any other one is an error. */
 export class FakeScreen {
@@ -55,9 +60,10 @@ export class FakeScreen {
       .trimEnd()
   }
 
-  terminal(): Pick<Terminal, 'stdout' | 'screen' | 'onInterrupt'> {
+  terminal(): Pick<Terminal, 'stdout' | 'paint' | 'screen' | 'onInterrupt'> {
     return {
       stdout: (text) => this.write(text),
+      paint: coloured,
       onInterrupt: (listen) => {
         this.#interrupt.push(listen)
         return () => void (this.#interrupt = this.#interrupt.filter((one) => one !== listen))

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { CliFailure } from '../../src/cli/exit-codes.ts'
 import { listFrame, oneFrame, type Frame } from '../../src/cli/frame.ts'
 import { plainShape, type Column } from '../../src/cli/output/formats.ts'
+import { unpainted } from '../../src/cli/output/words.ts'
 import { Session, type GlobalOptions } from '../../src/cli/session.ts'
 import { show } from '../../src/cli/watch.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
@@ -33,6 +34,7 @@ function watching(given: { screen?: FakeScreen; options?: GlobalOptions; first?:
     env: {},
     stdout: (text: string) => void (said.out += text),
     stderr: (text: string) => void (said.err += text),
+    paint: unpainted,
     screen: null,
     onInterrupt: (listen: () => void) => {
       end = listen

@@ -1,14 +1,18 @@
 /** `lifeboat check`. People see each line as soon as it is known, what is in order on many hosts as one, and problems again at the end. */
 import type { Command } from 'commander'
 import { setsNothing } from '../../config/shown-options.ts'
+import type { Tone } from '../../domain/text/tone.ts'
 import type { CheckLine } from '../../preflight/check-lines.ts'
 import { prints } from '../described.ts'
 import { redrawn } from '../output/drawing.ts'
 import type { Column } from '../output/formats.ts'
 import { printable } from '../output/width.ts'
+import { paintedWords, toned, type Paint } from '../output/words.ts'
 import type { Session } from '../session.ts'
 import type { Terminal } from '../terminal-port.ts'
 import { counted } from '../wording.ts'
+
+const resultTone: Record<CheckLine['result'], Tone> = { ok: 'good', warn: 'wait', fail: 'bad', skip: 'plain' }
 
 const checkColumns: Column<CheckLine>[] = [
   {
@@ -16,6 +20,7 @@ const checkColumns: Column<CheckLine>[] = [
     type: 'string',
     means: '`ok`, `warn`, `fail`, or `skip`: not checked',
     value: (line) => line.result,
+    text: ({ result }) => toned(resultTone[result], result),
   },
   { title: 'What', type: 'string', means: 'What was looked at', value: (line) => line.what },
   {
@@ -66,7 +71,7 @@ async function check(session: Session, { quiet }: { quiet: boolean }): Promise<v
   for await (const line of everyLine(session)) found(line)
   if (told === null) session.list(lines, checkColumns)
   else if (quiet) told.end('')
-  else told.end(summaryOf(lines))
+  else told.end(summaryOf(lines, session.terminal.paint))
   if (lines.some(({ result }) => result === 'fail')) session.endsAs('failed')
 }
 
@@ -101,7 +106,7 @@ class ToldLines {
       const hosts = this.#inOrder.get(each.what) ?? new Set<string>()
       this.#inOrder.set(each.what, hosts.add(each.host))
     }
-    this.#print(isCounted ? '' : checkText(line))
+    this.#print(isCounted ? '' : checkText(line, this.#terminal.paint))
   }
 
   /** @param summary what stands last */
@@ -120,22 +125,31 @@ class ToldLines {
   }
 
   #counted(): string[] {
-    return [...this.#inOrder].map(([what, hosts]) => `ok    ${printable(what)}: ${counted(hosts.size, 'host')}\n`)
+    return [...this.#inOrder].map(([what, hosts]) => {
+      const line: CheckLine = { result: 'ok', what, message: counted(hosts.size, 'host'), advice: null }
+      return checkText(line, this.#terminal.paint)
+    })
   }
 }
 
-function checkText({ what, result, message, advice }: CheckLine): string {
-  const line = `${result.padEnd(4)}  ${printable(what)}: ${printable(message)}\n`
+function checkText({ what, result, message, advice }: CheckLine, paint: Paint): string {
+  const word = paintedWords(toned(resultTone[result], result.padEnd(4)), paint)
+  const line = `${word}  ${printable(what)}: ${printable(message)}\n`
   return advice === null || result === 'ok' ? line : `${line}      → ${printable(advice)}\n`
 }
 
 /** The problems again, unless nothing came after them, and how many there are of what. */
-function summaryOf(lines: readonly CheckLine[]): string {
+function summaryOf(lines: readonly CheckLine[], paint: Paint): string {
   const many = (wanted: CheckLine['result']): number => lines.filter(({ result }) => result === wanted).length
   const [failed, skipped] = [many('fail'), many('skip')]
   const problems = lines.filter(isProblem)
   const areLast = lines.slice(lines.length - problems.length).every(isProblem)
-  const again = areLast ? '' : `\nWhat needs a person:\n${problems.toSorted(failuresFirst).map(checkText).join('')}`
+  const again = areLast
+    ? ''
+    : `\nWhat needs a person:\n${problems
+        .toSorted(failuresFirst)
+        .map((line) => checkText(line, paint))
+        .join('')}`
   const made = `${counted(lines.length - skipped, 'check')}: ${failed} failed, ${many('warn')} with a warning`
   return `${again}\n${made}${skipped > 0 ? `; ${skipped} not made` : ''}\n`
 }

@@ -7,6 +7,8 @@ import type { DemoOptions } from '../../rehearsal/demo.ts'
 import { prints } from '../described.ts'
 import { CliFailure } from '../exit-codes.ts'
 import { listColumn, type Column } from '../output/formats.ts'
+import { toned, type Words } from '../output/words.ts'
+import { decisionTone } from '../../domain/text/tone.ts'
 import { printable } from '../output/width.ts'
 import type { Session } from '../session.ts'
 import { counted } from '../wording.ts'
@@ -18,7 +20,13 @@ import { wholeNumber } from './whole-number.ts'
 const planColumns: Column<InstancePlan>[] = [
   { title: 'ID', type: 'string', means: 'Of the instance', whole: true, value: (plan) => plan.instanceId },
   { title: 'Name', type: 'string', means: 'Of the instance', value: (plan) => plan.name },
-  { title: 'Decision', type: 'string', means: '`recover`, `leave` or `hold`', value: (plan) => plan.decision },
+  {
+    title: 'Decision',
+    type: 'string',
+    means: '`recover`, `leave` or `hold`',
+    value: (plan) => plan.decision,
+    text: (plan) => toned(decisionTone[plan.decision], plan.decision),
+  },
   {
     title: 'Original',
     type: 'string',
@@ -65,8 +73,9 @@ function subjectOf(host: string, { process, instance }: Omit<PlanWords, 'all'>):
 }
 
 function resultColumn<Row>(wrong: (row: Row) => readonly string[]): Column<Row> {
-  const value = (row: Row): string => (wrong(row).length === 0 ? 'ok' : 'fail')
-  return { title: 'Result', type: 'string', means: '`ok` or `fail`', value }
+  const value = (row: Row): 'ok' | 'fail' => (wrong(row).length === 0 ? 'ok' : 'fail')
+  const text = (row: Row): Words => toned(value(row) === 'ok' ? 'good' : 'bad', value(row))
+  return { title: 'Result', type: 'string', means: '`ok` or `fail`', value, text }
 }
 
 const workflowColumns: Column<WorkflowCheck>[] = [

@@ -4,11 +4,13 @@ import type { HostDetail } from '../../domain/operations.ts'
 import { CliFailure } from '../exit-codes.ts'
 import { printable } from '../output/width.ts'
 import type { Column } from '../output/formats.ts'
+import { toned } from '../output/words.ts'
 import { prints } from '../described.ts'
 import { oneFrame } from '../frame.ts'
 import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { span } from '../../domain/text/span.ts'
+import { probeTone, standing, verdictTone } from '../../domain/text/tone.ts'
 import { clockTime } from '../wording.ts'
 import { text } from './order-options.ts'
 
@@ -16,7 +18,13 @@ const columns: Column<HostDetail>[] = [
   { title: 'Host', type: 'string', means: "Nova's name of it", value: (it) => it.host },
   { title: 'Segment', type: 'string', means: 'The segment whose rules apply to it', value: (it) => it.segment },
   { title: 'Zone', type: 'string?', means: 'Its availability zone', value: (it) => it.zone },
-  { title: 'Verdict', type: 'string', means: 'What Lifeboat concludes about it', value: (it) => it.verdict },
+  {
+    title: 'Verdict',
+    type: 'string',
+    means: 'What Lifeboat concludes about it',
+    value: (it) => it.verdict,
+    text: (it) => toned(verdictTone[it.verdict], it.verdict),
+  },
   { title: 'Reason', type: 'string', means: 'The verdict as a code', value: (it) => it.reason },
   { title: 'Message', type: 'string', means: 'The verdict in words', moving: true, value: (it) => it.message },
   {
@@ -43,7 +51,12 @@ const columns: Column<HostDetail>[] = [
     type: 'list of objects',
     means: 'The last reading of each probe',
     value: (it) => it.probes,
-    text: (it) => it.probes.map(({ probe, answer, detail }) => `${probe} ${answer} (${detail})`).join(', '),
+    text: (it) =>
+      it.probes.flatMap(({ probe, answer, detail }, index) => [
+        `${index === 0 ? '' : ', '}${probe} `,
+        toned(probeTone[answer], answer),
+        ` (${detail})`,
+      ]),
   },
   {
     title: 'Ours',
@@ -109,9 +122,14 @@ const columns: Column<HostDetail>[] = [
     means: 'Its incidents, the newest first',
     value: (it) => it.incidents,
     text: (it) =>
-      it.incidents
-        .map(({ id, ended, phase }) => `${id} ${ended === null ? phase : `${ended.outcome}: ${ended.message}`}`)
-        .join('\n'),
+      it.incidents.flatMap((incident, index) => {
+        const { id, ended, phase } = incident
+        return [
+          `${index === 0 ? '' : '\n'}${id} `,
+          toned(standing(incident).tone, ended?.outcome ?? phase),
+          ended === null ? '' : `: ${ended.message}`,
+        ]
+      }),
   },
 ]
 

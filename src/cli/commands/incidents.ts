@@ -106,7 +106,7 @@ async function incidentFrame(session: Session, id: string): Promise<Frame> {
   if (columns.length > 0 || format === 'csv' || format === 'value') return oneFrame(detail, detailColumns, shape)
   const page = (maxWidth: number | null): string => {
     if (format === 'json') return jsonText(detail, indent)
-    return format === 'yaml' ? yamlText(detail) : incidentPage(detail, maxWidth)
+    return format === 'yaml' ? yamlText(detail) : incidentPage(detail, { maxWidth, paint: shape.paint })
   }
   return { ...oneFrame(detail, detailColumns, shape, page), document: detail }
 }

@@ -3,10 +3,12 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { LifeboatError } from '../../domain/errors.ts'
 import type { FoundInstance, InstanceHistory, InstanceStay } from '../../domain/review.ts'
 import { between } from '../../domain/text/span.ts'
+import { outcomeTone } from '../../domain/text/tone.ts'
 import { prints } from '../described.ts'
 import { oneFrame } from '../frame.ts'
 import type { Column } from '../output/formats.ts'
 import { grid } from '../output/table.ts'
+import { toned, type Paint } from '../output/words.ts'
 import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { clockTime } from '../wording.ts'
@@ -46,7 +48,7 @@ export function addInstanceCommands(program: Command, session: Session): void {
         const found = await record.instance(instanceId(await record.instances(wanted, offered), wanted))
         const shape = session.shape()
         const forPeople = shape.format === 'table' && shape.columns.length === 0
-        return oneFrame(found, columns, shape, forPeople ? pageOf(found) : undefined)
+        return oneFrame(found, columns, shape, forPeople ? pageOf(found, shape.paint) : undefined)
       }),
     )
   prints(shown, 'one', columns)
@@ -76,7 +78,7 @@ export function instanceId(found: readonly FoundInstance[], wanted: string): str
   throw new LifeboatError('NOT_FOUND', `No incident is about an instance ${wanted}${close}`, { details: { problems } })
 }
 
-function pageOf(record: InstanceHistory): (maxWidth: number | null) => string {
+function pageOf(record: InstanceHistory, paint: Paint): (maxWidth: number | null) => string {
   const { id, name, projectId, headline, now, stays } = record
   const facts = [
     ['Instance', name],
@@ -90,12 +92,16 @@ function pageOf(record: InstanceHistory): (maxWidth: number | null) => string {
     stay.host,
     stay.lastBeatAt === null ? '' : clockTime(stay.lastBeatAt),
     downFor(stay),
-    stay.outcome,
+    // What is only observed is nothing that is under way.
+    toned(stay.mode === 'observe' ? 'plain' : outcomeTone[stay.outcome], stay.outcome),
     stay.landedOn ?? '',
     stay.code ?? stay.reason,
   ])
   const titles = ['Incident', 'Was On', 'Last Alive', 'Down For', 'Outcome', 'Now On', 'Why']
-  return (maxWidth) => `${headline}\n${grid(['Field', 'Value'], facts, maxWidth)}\n${grid(titles, rows, maxWidth)}`
+  return (maxWidth) => {
+    const look = { maxWidth, paint }
+    return `${headline}\n${grid(['Field', 'Value'], facts, look)}\n${grid(titles, rows, look)}`
+  }
 }
 
 function downFor({ downSince, upAt, mode }: InstanceStay): string {

@@ -3,11 +3,13 @@ import { Option, type Command } from 'commander'
 import type { Entry } from '../../domain/entry.ts'
 import type { EntryFilter, VerifiedChain } from '../../domain/journal.ts'
 import { reportFormats, type ReportFormat } from '../../domain/review.ts'
+import { toneOf } from '../../domain/text/entry-tone.ts'
 import type { JournalAccess } from '../../review/journal-access.ts'
 import { prints } from '../described.ts'
 import { CliFailure } from '../exit-codes.ts'
 import { jsonText, record, renderList, type Column } from '../output/formats.ts'
 import { printable } from '../output/width.ts'
+import { toned } from '../output/words.ts'
 import { InterruptibleWait } from '../interruptible-wait.ts'
 import type { Session } from '../session.ts'
 import { passing } from '../watch.ts'
@@ -36,7 +38,13 @@ const entryColumns: Column<ReadEntry>[] = [
   { title: 'Host', type: 'string?', means: 'The host it is about', whole: true, value: (it) => it.host },
   { title: 'Incident', type: 'string?', means: 'The incident it is about', whole: true, value: (it) => it.incident },
   { title: 'Instance', type: 'string?', means: 'The instance it is about', value: (it) => it.instance },
-  { title: 'Kind', type: 'string', means: 'What happened, as a code', value: (it) => it.kind },
+  {
+    title: 'Kind',
+    type: 'string',
+    means: 'What happened, as a code',
+    value: (it) => it.kind,
+    text: (it) => toned(toneOf(it), it.kind),
+  },
   { title: 'Message', type: 'string', means: 'What happened, in words', value: (it) => it.sentence ?? it.kind },
 ]
 
@@ -46,6 +54,7 @@ const verifyColumns: Column<VerifiedChain>[] = [
     type: 'string',
     means: '`whole` or `broken`',
     value: (it) => (it.broken === null ? 'whole' : 'broken'),
+    text: (it) => (it.broken === null ? toned('good', 'whole') : toned('bad', 'broken')),
   },
   { title: 'Entries', type: 'integer', means: 'How many were checked', value: (it) => it.entries },
   {

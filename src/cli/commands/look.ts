@@ -7,19 +7,31 @@ import { verdictWord } from '../../domain/verdict.ts'
 import { prints } from '../described.ts'
 import { listFrame, oneFrame } from '../frame.ts'
 import type { Column } from '../output/formats.ts'
+import { toned, tonedTally, type Words } from '../output/words.ts'
 import { addHostCommands } from './hosts.ts'
 import type { Session } from '../session.ts'
 import { tenureText } from '../tenure-text.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { span } from '../../domain/text/span.ts'
-import { clockTime, counted, tally } from '../wording.ts'
+import { receiverStanding, verdictTone } from '../../domain/text/tone.ts'
+import { clockTime, counted } from '../wording.ts'
 import { addHostMaintenance } from './maintenance.ts'
 import { orderLine } from './order-options.ts'
 
-function receiverLine({ receiver, waiting, takenAt, failingSince, problem }: ReceiverHealth): string {
+type Lines = Extract<Words, readonly unknown[]>
+
+function receiverLine(it: ReceiverHealth): Lines {
+  const { receiver, waiting, takenAt, failingSince, problem } = it
   const queue = waiting === 0 ? '' : `, ${counted(waiting, 'notice')} waiting`
-  if (failingSince !== null) return `${receiver}: takes nothing since ${clockTime(failingSince)} (${problem})${queue}`
-  return `${receiver}: ${takenAt === null ? 'nothing sent yet' : `last took one ${clockTime(takenAt)}`}${queue}`
+  if (failingSince !== null) {
+    const { tone } = receiverStanding(it)
+    return [`${receiver}: `, toned(tone, 'takes nothing'), ` since ${clockTime(failingSince)} (${problem})${queue}`]
+  }
+  return [`${receiver}: ${takenAt === null ? 'nothing sent yet' : `last took one ${clockTime(takenAt)}`}${queue}`]
+}
+
+function joined(lines: readonly Lines[]): Lines {
+  return lines.flatMap((line, index) => (index === 0 ? line : ['\n', ...line]))
 }
 
 const statusColumns: Column<DaemonStatus>[] = [
@@ -38,7 +50,10 @@ const statusColumns: Column<DaemonStatus>[] = [
     text: ({ paused }) =>
       paused === null
         ? 'no'
-        : `by ${paused.by} since ${clockTime(paused.since)}, ${paused.until === null ? 'until resumed' : `until ${clockTime(paused.until)}`}: ${paused.reason}`,
+        : [
+            toned('wait', `by ${paused.by}`),
+            ` since ${clockTime(paused.since)}, ${paused.until === null ? 'until resumed' : `until ${clockTime(paused.until)}`}: ${paused.reason}`,
+          ],
   },
   {
     title: 'In Force',
@@ -54,7 +69,7 @@ const statusColumns: Column<DaemonStatus>[] = [
     means: 'Why all verdicts are frozen: `reason`, `message`, `since`; null when they are not',
     value: (it) => it.frozen,
     text: ({ frozen }) =>
-      frozen === null ? 'no' : `${frozen.reason} since ${clockTime(frozen.since)}: ${frozen.message}`,
+      frozen === null ? 'no' : [toned('wait', frozen.reason), ` since ${clockTime(frozen.since)}: ${frozen.message}`],
   },
   {
     title: 'Tenure',
@@ -69,7 +84,7 @@ const statusColumns: Column<DaemonStatus>[] = [
     type: 'object?',
     means: 'Set if the daemon keeps dying: `died` (how often), `message`; else null',
     value: (it) => it.restartLoop,
-    text: ({ restartLoop }) => restartLoop?.message ?? 'no',
+    text: ({ restartLoop }) => (restartLoop === null ? 'no' : toned('bad', restartLoop.message)),
   },
   {
     title: 'Brake',
@@ -79,9 +94,12 @@ const statusColumns: Column<DaemonStatus>[] = [
     text: ({ brake }) =>
       brake.length === 0
         ? 'open'
-        : brake
-            .map(({ trippedSince, message }) => `holds since ${clockTime(trippedSince ?? '')}: ${message}`)
-            .join('\n'),
+        : joined(
+            brake.map(({ trippedSince, message }) => [
+              toned('urgent', 'holds'),
+              ` since ${clockTime(trippedSince ?? '')}: ${message}`,
+            ]),
+          ),
   },
   {
     title: 'Notices',
@@ -89,7 +107,7 @@ const statusColumns: Column<DaemonStatus>[] = [
     means:
       'Each receiver: `receiver`, `waiting`, `takenAt`, `failingSince`, `problem`, `dead` (has taken nothing for a minute or longer)',
     value: (it) => it.receivers,
-    text: ({ receivers }) => (receivers.length === 0 ? 'no receivers' : receivers.map(receiverLine).join('\n')),
+    text: ({ receivers }) => (receivers.length === 0 ? 'no receivers' : joined(receivers.map(receiverLine))),
   },
   {
     title: 'Cloud',
@@ -107,14 +125,21 @@ const statusColumns: Column<DaemonStatus>[] = [
     text: ({ lastPoll }) =>
       lastPoll === null
         ? 'none yet'
-        : `${clockTime(lastPoll.at)}, ${lastPoll.ok ? 'answered' : `failed: ${lastPoll.error ?? 'unknown'}`}, took ${Math.round(lastPoll.tookMs)} ms`,
+        : [
+            `${clockTime(lastPoll.at)}, `,
+            lastPoll.ok ? toned('good', 'answered') : toned('bad', 'failed'),
+            `${lastPoll.ok ? '' : `: ${lastPoll.error ?? 'unknown'}`}, took ${Math.round(lastPoll.tookMs)} ms`,
+          ],
   },
   {
     title: 'Hosts',
     type: 'object',
     means: 'How many hosts have each verdict',
     value: (it) => it.hosts,
-    text: (it) => tally(it.hosts) || 'none seen',
+    text: ({ hosts }) => {
+      const words = tonedTally(hosts, verdictTone)
+      return words.length === 0 ? 'none seen' : words
+    },
   },
   {
     title: 'Incidents',
@@ -123,7 +148,14 @@ const statusColumns: Column<DaemonStatus>[] = [
       'How many are `open` and how many of those `held`; `unsettled`: closed with instances not back, and not signed off',
     value: (it) => it.incidents,
     text: ({ incidents }) =>
-      [`${incidents.open} open, ${incidents.held} of them held`, ...unreviewedLines(incidents.unsettled)].join('\n'),
+      joined([
+        [
+          toned(incidents.open === 0 ? 'plain' : 'live', `${incidents.open} open`),
+          ', ',
+          toned(incidents.held === 0 ? 'plain' : 'wait', `${incidents.held} of them held`),
+        ],
+        ...unreviewedLines(incidents.unsettled),
+      ]),
   },
   {
     title: 'Workflow',
@@ -139,7 +171,7 @@ const statusColumns: Column<DaemonStatus>[] = [
       'The configuration in force: `files`, `loadedAt`, `loadedBy`; `waiting`: takes effect at the next restart; `refused`: the last rejected reload',
     moving: true,
     value: (it) => it.configuration,
-    text: ({ configuration }) => configurationText(configuration),
+    text: ({ configuration }) => configurationWords(configuration),
   },
   {
     title: 'Log Level',
@@ -170,14 +202,15 @@ const statusColumns: Column<DaemonStatus>[] = [
   },
 ]
 
-function configurationText({ loadedAt, loadedBy, waiting, refused }: ConfigurationState): string {
+function configurationWords({ loadedAt, loadedBy, waiting, refused }: ConfigurationState): Words {
   const read = `read ${clockTime(loadedAt)} (${loadedBy})`
-  return [
+  const problems = [refused?.message ?? '', ...(refused?.problems ?? [])].join('\n')
+  return joined([
     refused === null
-      ? read
-      : `${read}; REFUSED ${clockTime(refused.at)} (${refused.by}): ${[refused.message, ...refused.problems].join('\n')}`,
-    ...(waiting.length === 0 ? [] : [`waiting for a restart: ${waiting.join(', ')}`]),
-  ].join('\n')
+      ? [read]
+      : [`${read}; `, toned('bad', 'REFUSED'), ` ${clockTime(refused.at)} (${refused.by}): ${problems}`],
+    ...(waiting.length === 0 ? [] : [[`waiting for a restart: ${waiting.join(', ')}`]]),
+  ])
 }
 
 const hostColumns: Column<HostStatus>[] = [
@@ -189,7 +222,7 @@ const hostColumns: Column<HostStatus>[] = [
     type: 'string',
     means: 'What Lifeboat concludes about it',
     value: (it) => it.verdict,
-    text: (it) => verdictWord({ kind: it.verdict, reason: it.reason }),
+    text: (it) => toned(verdictTone[it.verdict], verdictWord({ kind: it.verdict, reason: it.reason })),
   },
   {
     title: 'Status',
@@ -271,8 +304,8 @@ export function addLookCommands(program: Command, session: Session): void {
 }
 
 /** What is over and not done with, and where it is shown: nothing is open then, and nobody must take that for all being well. */
-function unreviewedLines({ incidents, left, lost }: UnreviewedCounts): string[] {
+function unreviewedLines({ incidents, left, lost }: UnreviewedCounts): Lines[] {
   if (incidents === 0) return []
-  const what = tally({ 'failed or stuck': lost, left })
-  return [`${incidents} over and not signed off (${what}): lifeboat incident list --unsettled`]
+  const what = tonedTally({ 'failed or stuck': lost, left }, { 'failed or stuck': 'bad', left: 'wait' })
+  return [[`${incidents} over and not signed off (`, ...what, '): lifeboat incident list --unsettled']]
 }

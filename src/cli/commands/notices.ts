@@ -10,6 +10,8 @@ import {
 import { prints, ends } from '../described.ts'
 import { CliFailure } from '../exit-codes.ts'
 import type { Column } from '../output/formats.ts'
+import { toned } from '../output/words.ts'
+import { noticeTone } from '../../domain/text/tone.ts'
 import type { Session } from '../session.ts'
 import { clockTime } from '../wording.ts'
 import { text } from './order-options.ts'
@@ -24,7 +26,13 @@ const columns: Column<NoticeRecord>[] = [
     value: (it) => it.queuedAt,
     text: (it) => clockTime(it.queuedAt),
   },
-  { title: 'State', type: 'string', means: '`waiting`, `retrying`, `sent` or `dead`', value: (it) => it.state },
+  {
+    title: 'State',
+    type: 'string',
+    means: '`waiting`, `retrying`, `sent` or `dead`',
+    value: (it) => it.state,
+    text: (it) => toned(noticeTone[it.state], it.state),
+  },
   { title: 'Tries', type: 'integer', means: 'How many times Lifeboat tried to send it', value: (it) => it.attempts },
   { title: 'Topic', type: 'string', means: 'What it is about', value: (it) => it.notice.topic },
   { title: 'Severity', type: 'string', means: '`info`, `warning` or `critical`', value: (it) => it.notice.severity },

@@ -1,8 +1,10 @@
 /** `lifeboat plan --all`: whether each host could fail safely now, as the daemon knows it. */
 import { gapCodes, type HostReadiness } from '../../domain/readiness.ts'
 import { span } from '../../domain/text/span.ts'
+import { fencingTone, verdictTone } from '../../domain/text/tone.ts'
 import { verdictWord } from '../../domain/verdict.ts'
 import type { Column } from '../output/formats.ts'
+import { toned } from '../output/words.ts'
 import type { Session } from '../session.ts'
 import { clockTime } from '../wording.ts'
 
@@ -15,7 +17,7 @@ export const readinessColumns: Column<HostReadiness>[] = [
     means: 'What Lifeboat concludes about it',
     whole: true,
     value: (it) => it.verdict,
-    text: (it) => verdictWord({ kind: it.verdict, reason: it.reason }),
+    text: (it) => toned(verdictTone[it.verdict], verdictWord({ kind: it.verdict, reason: it.reason })),
   },
   {
     title: 'Instances',
@@ -50,6 +52,7 @@ export const readinessColumns: Column<HostReadiness>[] = [
     type: 'string',
     means: 'Whether a fencing method could prove it dead: `answers`, `silent`, `unread` (not read yet), `none`',
     value: (it) => it.fencing.state,
+    text: (it) => toned(fencingTone[it.fencing.state], it.fencing.state),
   },
   {
     title: 'Methods',

@@ -5,10 +5,11 @@ import { prints } from '../described.ts'
 import { CliFailure } from '../exit-codes.ts'
 import { listFrame, oneFrame } from '../frame.ts'
 import { listColumn, type Column } from '../output/formats.ts'
+import { tonedTally } from '../output/words.ts'
 import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { span } from '../../domain/text/span.ts'
-import { tally } from '../wording.ts'
+import { verdictTone } from '../../domain/text/tone.ts'
 
 const listColumns: Column<SegmentStatus>[] = [
   { title: 'Segment', type: 'string', means: 'Its name', whole: true, value: (it) => it.name },
@@ -23,7 +24,7 @@ const listColumns: Column<SegmentStatus>[] = [
     type: 'object',
     means: 'How many of them have each verdict',
     value: (it) => it.verdicts,
-    text: (it) => tally(it.verdicts),
+    text: (it) => tonedTally(it.verdicts, verdictTone),
   },
   listColumn('Open Incidents', 'Their incidents that are not over', (it) => it.openIncidents),
   { title: 'Storage', type: 'string', means: '`shared` or `local` disks', value: (it) => it.rules.storage },

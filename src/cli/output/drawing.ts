@@ -26,12 +26,3 @@ export function redrawn(lines: readonly string[], before: number): string {
 
 export const hideCursor = `${esc}?25l`
 export const showCursor = `${esc}?25h`
-
-const colours = { green: 32, red: 31, yellow: 33, bold: 1, dim: 2 } as const
-export type Paint = (colour: keyof typeof colours, text: string) => string
-
-/** Colours for a terminal, none where people said NO_COLOR. */
-export function painter(env: Record<string, string | undefined>): Paint {
-  const plain = (env['NO_COLOR'] ?? '') !== ''
-  return (colour, text) => (plain || text === '' ? text : `${esc}${colours[colour]}m${text}${esc}0m`)
-}

@@ -7,6 +7,7 @@ import { CliFailure } from '../exit-codes.ts'
 import { csvText, type CsvCell, type Quoting } from './csv.ts'
 import { grid } from './table.ts'
 import { printable } from './width.ts'
+import { plainWords, unpainted, type Paint, type Words } from './words.ts'
 
 export const formats = ['table', 'json', 'yaml', 'csv', 'value'] as const
 export type Format = (typeof formats)[number]
@@ -24,8 +25,8 @@ export interface Column<Row> {
   means: string
   /** Plain data, for machines. */
   value: (row: Row) => unknown
-  /** For people; default: the value as text. */
-  text?: (row: Row) => string
+  /** For people; default: the value as text. Words that say how something stands have a tone. */
+  text?: (row: Row) => Words
   /** Never folded in tables of many things: what people copy into a command. The others are, and if need be the table is wider. */
   whole?: true
   /** In tables of many things only when it is named with -c: something else there says it for people. */
@@ -56,6 +57,8 @@ export interface Shape {
   /** Of JSON. */
   indent: boolean
   quote: Quoting
+  /** Of tables. */
+  paint: Paint
 }
 
 /** As it comes without any option. */
@@ -67,6 +70,7 @@ export const plainShape: Shape = {
   maxWidth: null,
   indent: true,
   quote: 'nonnumeric',
+  paint: unpainted,
 }
 
 /** Many things of one kind. */
@@ -79,9 +83,8 @@ export function renderList<Row>(given: readonly Row[], columns: readonly Column<
       const shown = shape.columns.length > 0 ? chosen : chosen.filter(({ whenNamed }) => whenNamed !== true)
       return grid(
         shown.map(({ title }) => title),
-        rows.map((row) => shown.map((column) => cellText(column, row))),
-        shape.maxWidth,
-        shown.map(({ whole }) => whole === true),
+        rows.map((row) => shown.map((column) => cellWords(column, row))),
+        { maxWidth: shape.maxWidth, paint: shape.paint, whole: shown.map(({ whole }) => whole === true) },
       )
     }
     case 'json':
@@ -105,8 +108,8 @@ export function renderOne<Row>(row: Row, columns: readonly Column<Row>[], shape:
     case 'table':
       return grid(
         ['Field', 'Value'],
-        chosen.map((column) => [column.title, cellText(column, row)]),
-        shape.maxWidth,
+        chosen.map((column) => [column.title, cellWords(column, row)]),
+        shape,
       )
     case 'json':
       return jsonText(record(chosen, row), shape.indent)
@@ -182,6 +185,10 @@ export function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[
 
 /** What people read in this cell. */
 export function cellText<Row>(column: Column<Row>, row: Row): string {
+  return plainWords(cellWords(column, row))
+}
+
+function cellWords<Row>(column: Column<Row>, row: Row): Words {
   return column.text === undefined ? plainText(column.value(row)) : column.text(row)
 }
 

@@ -31,7 +31,10 @@ export function addShapeOptions(program: Command): void {
 }
 
 /** Throws CliFailure for a format that there is not. */
-export function shapeOf(options: ShapeOptions, { env, screen }: Pick<Terminal, 'env' | 'screen'>): Shape {
+export function shapeOf(
+  options: ShapeOptions,
+  { env, screen, paint }: Pick<Terminal, 'env' | 'screen' | 'paint'>,
+): Shape {
   const { format = 'table' } = options
   if (!(formats as readonly string[]).includes(format))
     throw new CliFailure('usage', `there is no format "${format}" here`, [`formats: ${formats.join(', ')}`])
@@ -46,6 +49,7 @@ export function shapeOf(options: ShapeOptions, { env, screen }: Pick<Terminal, '
     maxWidth: named > 0 ? named : fits ? (screen?.size().columns ?? null) : null,
     indent: options.noindent !== true,
     quote: options.quote ?? 'nonnumeric',
+    paint,
   }
 }
 

@@ -1,22 +1,28 @@
 /** Tables that look like openstackclient's, on screens of any width. */
 import stringWidth from 'string-width'
-import { padded, printable } from './width.ts'
+import { padded } from './width.ts'
+import { paintedWords, unpainted, type Paint, type Words } from './words.ts'
 import { wrapLine } from './wrap.ts'
 
 /** Below it a column cannot be read; a table on a narrower screen is wider than it (cliff has the same floor). */
 const leastWidth = 8
 
-/**
- * A grid with a heading; cells may have several lines. Not wider than `maxWidth` where the columns can shrink to it.
- * @param whole the columns that never shrink
- */
+export interface GridLook {
+  /** In columns of the screen; null: as wide as it takes. */
+  maxWidth?: number | null
+  /** The columns that never shrink. */
+  whole?: readonly boolean[]
+  /** Default: no colours. */
+  paint?: Paint
+}
+
+/** A grid with a heading; cells may have several lines. Not wider than `maxWidth` where the columns can shrink to it. */
 export function grid(
   titles: string[],
-  rows: string[][],
-  maxWidth: number | null = null,
-  whole: readonly boolean[] = [],
+  rows: readonly (readonly Words[])[],
+  { maxWidth = null, whole = [], paint = unpainted }: GridLook = {},
 ): string {
-  const natural = rows.map((row) => row.map((cell) => printable(cell, true).split('\n')))
+  const natural = rows.map((row) => row.map((cell) => paintedWords(cell, paint).split('\n')))
   const widths = columnWidths(titles, natural, maxWidth, whole)
   const fold = (lines: string[], column: number): string[] =>
     lines.flatMap((line) => wrapLine(line, widths[column] ?? leastWidth))

@@ -1,7 +1,9 @@
 /** Whether an entry tells of something good, bad or waited for. Pages colour it so; the words stand beside the colour. Pure. */
 import type { Entry, EntryData } from '../entry.ts'
+import type { Tone as AnyTone } from './tone.ts'
 
-export type Tone = 'plain' | 'good' | 'bad' | 'wait'
+/** No entry is urgent or under way by itself: what asks for a person now is how its incident stands. */
+export type Tone = Extract<AnyTone, 'plain' | 'good' | 'bad' | 'wait'>
 
 function closedTone({ outcome, counts }: EntryData['incident.closed']): Tone {
   if (outcome === 'observed' || outcome === 'host-failed') return 'plain'

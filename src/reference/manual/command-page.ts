@@ -30,6 +30,10 @@ export function commandPage(program: Command): string {
           '*OS\\_CLOUD*, *OS\\_CLIENT\\_CONFIG\\_FILE*, *OS\\_\\**',
           'The cloud, as openstackclient understands them.',
         ),
+        term(
+          '*NO\\_COLOR*, *FORCE\\_COLOR*',
+          'No colours; or colours as Node.js understands it (0 to 3), in pipes too.',
+        ),
         term('*SUDO\\_USER*, *USER*, *LOGNAME*', 'The first that is set is the name that an act bears in the journal.'),
       ].join('\n'),
     ],

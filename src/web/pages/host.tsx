@@ -20,7 +20,7 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { span } from '../../domain/text/span.ts'
-import { probeTone, verdictTone } from '../words/tone.ts'
+import { probeTone, verdictTone } from '../../domain/text/tone.ts'
 
 export function HostPage({ host }: { host: string }) {
   useTitle(host)

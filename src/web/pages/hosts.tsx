@@ -25,7 +25,7 @@ import {
   needsPerson,
   readinessTone,
 } from '../words/readiness.ts'
-import { verdictOrder, verdictTone } from '../words/tone.ts'
+import { verdictOrder, verdictTone } from '../../domain/text/tone.ts'
 
 /** What is written in so short a time is one request: of thousands of hosts the answer is megabytes. */
 const gatherMs = 2_000

@@ -11,7 +11,7 @@ import { SearchField } from '../parts/search-field.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { go, link, usePlace, withQuery } from '../router.ts'
 import { counted, matches } from '../words/count.ts'
-import { standing } from '../words/tone.ts'
+import { standing } from '../../domain/text/tone.ts'
 import { isUnsettled } from '../words/unsettled.ts'
 
 /** How many incidents the list asks for. */

@@ -4,6 +4,7 @@ import type { Entry } from '../../domain/entry.ts'
 import type { ReceiverHealth } from '../../domain/notice.ts'
 import type { NoticeLine, ReceiverNotices } from '../../domain/notice-listing.ts'
 import { noticeStates, type NoticeState } from '../../domain/notice-record.ts'
+import { noticeTone, receiverStanding } from '../../domain/text/tone.ts'
 import { useEntries } from '../api/live.ts'
 import { paths } from '../api/paths.ts'
 import { useEvery, useResource } from '../api/resource.ts'
@@ -15,7 +16,6 @@ import { Ago, Tag, Time } from '../parts/text.tsx'
 import { Cell, Row, TitledTable } from '../parts/titled-table.tsx'
 import { go, link, usePlace, withQuery } from '../router.ts'
 import { counted, number } from '../words/count.ts'
-import { noticeTone, receiverStanding } from '../words/notices.ts'
 
 export function NoticesPage() {
   useTitle('Notices')

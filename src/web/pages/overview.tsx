@@ -19,7 +19,7 @@ import { Ago, Tag, Time } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
 import { span } from '../../domain/text/span.ts'
-import { verdictOrder } from '../words/tone.ts'
+import { verdictOrder } from '../../domain/text/tone.ts'
 import { isLost, notBackText } from '../words/unsettled.ts'
 
 /** How long a host is silent changes without a journal entry. */

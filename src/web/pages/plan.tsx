@@ -21,7 +21,7 @@ import { Copy, Tag } from '../parts/text.tsx'
 import { WindowTable, type Column, type Sorting } from '../parts/window-table.tsx'
 import { link, usePlace } from '../router.ts'
 import { counted, matches } from '../words/count.ts'
-import type { Tone } from '../words/tone.ts'
+import { decisionTone } from '../../domain/text/tone.ts'
 
 /** How long the first answer may wait for a plan: a small host's is made by then, of a large one's this is when its progress shows. */
 const planWaitSeconds = 0.5
@@ -168,7 +168,6 @@ function Ruling({ ruling }: { ruling: ProcessRuling }) {
   )
 }
 
-const tones: Record<InstancePlan['decision'], Tone> = { recover: 'good', leave: 'wait', hold: 'bad' }
 const collator = new Intl.Collator(undefined, { numeric: true })
 
 function Plan({ instances }: { instances: readonly InstancePlan[] }) {
@@ -216,7 +215,7 @@ function Plan({ instances }: { instances: readonly InstancePlan[] }) {
         columns={columns}
         rows={shown}
         rowKey={({ instanceId }) => instanceId}
-        rowClass={({ decision: what }) => tones[what]}
+        rowClass={({ decision: what }) => decisionTone[what]}
         sorting={sorting}
         onSort={setSorting}
       />
@@ -272,7 +271,7 @@ const columns: Column<InstancePlan>[] = [
     title: 'Would be',
     cell: ({ decision, recipe, expected }) => (
       <>
-        <Tag tone={tones[decision]}>{decision}</Tag>
+        <Tag tone={decisionTone[decision]}>{decision}</Tag>
         <span class="under">
           {[expected === null ? null : `target: ${expected}`, recipe === null ? null : `by ${recipe}`]
             .filter((part) => part !== null)

@@ -9,7 +9,8 @@ import { Tag } from '../parts/text.tsx'
 import { link } from '../router.ts'
 import { counted } from '../words/count.ts'
 import { span } from '../../domain/text/span.ts'
-import { shortHost, verdictOrder, verdictTone } from '../words/tone.ts'
+import { verdictOrder, verdictTone } from '../../domain/text/tone.ts'
+import { shortHost } from '../words/short-host.ts'
 
 export function SegmentsPage() {
   useTitle('Segments')

@@ -1,7 +1,7 @@
 /** The readiness of one host on one line, and what it lacks: above the plan of that host. */
 import { fencingStates, type HostReadiness } from '../../domain/readiness.ts'
-import { backText, estimateText, fencingTone, fencingWord, holdWord } from '../words/readiness.ts'
-import { verdictTone } from '../words/tone.ts'
+import { backText, estimateText, fencingWord, holdWord } from '../words/readiness.ts'
+import { fencingTone, verdictTone } from '../../domain/text/tone.ts'
 import { verdictWord } from '../../domain/verdict.ts'
 import { Fact, Facts } from './facts.tsx'
 import { Ago, Stamped, Tag } from './text.tsx'

@@ -7,7 +7,7 @@ import { useResource } from '../api/resource.ts'
 import { after } from '../browser-clock.ts'
 import { go, link } from '../router.ts'
 import { counted } from '../words/count.ts'
-import { outcomeTone, standing, verdictTone, type Tone } from '../words/tone.ts'
+import { outcomeTone, standing, verdictTone, type Tone } from '../../domain/text/tone.ts'
 import { Tag, Time } from './text.tsx'
 
 /** After the last letter. Shorter asks for words that nobody looked for, longer is waited for. */

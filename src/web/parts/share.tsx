@@ -1,6 +1,6 @@
 /** A bar of the outcomes of an incident's instances; a text is beside it. */
 import type { IncidentSummary } from '../../domain/operations.ts'
-import { outcomeTone } from '../words/tone.ts'
+import { outcomeTone } from '../../domain/text/tone.ts'
 
 const shares = ['recovered', 'left', 'failed', 'stuck', 'open'] as const
 

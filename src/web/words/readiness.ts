@@ -1,10 +1,8 @@
 /** How readiness is said on the pages. Pure. */
 import type { FencingState, HostReadiness } from '../../domain/readiness.ts'
 import { span } from '../../domain/text/span.ts'
+import type { Tone } from '../../domain/text/tone.ts'
 import { counted } from './count.ts'
-import type { Tone } from './tone.ts'
-
-export const fencingTone: Record<FencingState, Tone> = { answers: 'good', silent: 'bad', unread: 'plain', none: 'bad' }
 
 export const fencingWord: Record<FencingState, string> = {
   answers: 'answers',

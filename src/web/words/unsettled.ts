@@ -1,6 +1,6 @@
 /** Incidents that are over and not done with: instances did not come back, and nobody has signed for that. Pure. */
 import type { IncidentSummary } from '../../domain/operations.ts'
-import { outcomeOrder } from './tone.ts'
+import { outcomeOrder } from '../../domain/text/tone.ts'
 
 type Ended = Pick<IncidentSummary, 'ended' | 'mode' | 'outcomes' | 'signedOff'>
 

@@ -7,7 +7,7 @@ import { Menu } from '../../parts/menu.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/text.tsx'
 import { link } from '../../router.ts'
-import { standing } from '../../words/tone.ts'
+import { standing } from '../../../domain/text/tone.ts'
 import { mostOffered, offeredBeside, type OfferedBeside } from './offered.ts'
 
 /** Of the newest so many are looked at, most of which may be of the host itself. Fewer leave less to offer. */

@@ -4,7 +4,7 @@
  */
 import { outcomes, type OutcomeKind } from '../../../domain/outcome.ts'
 import type { IncidentReview, InstanceLine } from '../../../domain/review.ts'
-import { outcomeTone, type Tone } from '../../words/tone.ts'
+import { outcomeTone, type Tone } from '../../../domain/text/tone.ts'
 import { whyOf } from './words.ts'
 
 export type End = OutcomeKind | 'open' | 'would-hold' | 'would-leave' | 'would-recover'

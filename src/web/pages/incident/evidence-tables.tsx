@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { EvidenceSeries } from '../../../domain/review.ts'
 import { Tag, Time } from '../../parts/text.tsx'
 import { span } from '../../../domain/text/span.ts'
-import { probeTone, verdictTone } from '../../words/tone.ts'
+import { probeTone, verdictTone } from '../../../domain/text/tone.ts'
 
 /** Of each kind, the newest. A host that flaps for hours has thousands, and the journal has them all. */
 const rowsShown = 200

@@ -10,7 +10,7 @@ import type { IncidentReview, InstanceLine } from '../../../domain/review.ts'
 import { between, span } from '../../../domain/text/span.ts'
 import { useNow } from '../../parts/ticker.ts'
 import { counted } from '../../words/count.ts'
-import { outcomeTone } from '../../words/tone.ts'
+import { outcomeTone } from '../../../domain/text/tone.ts'
 import { axisOf, foldedOf, lanesOf, mostLanes, type Axis } from './lane.ts'
 
 export function Lanes({ review }: { review: IncidentReview }) {

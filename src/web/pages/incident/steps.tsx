@@ -3,7 +3,7 @@ import type { StepReview } from '../../../domain/review.ts'
 import { Fact, Facts } from '../../parts/facts.tsx'
 import { Copy, Data, Tag, Time } from '../../parts/text.tsx'
 import { span } from '../../../domain/text/span.ts'
-import type { Tone } from '../../words/tone.ts'
+import type { Tone } from '../../../domain/text/tone.ts'
 
 const tones: Record<StepReview['status'], Tone> = { intended: 'live', issued: 'live', confirmed: 'good', failed: 'bad' }
 

@@ -1,9 +1,12 @@
-/** Which colour a word of the domain has. Colour never stands alone: the word is always beside it. */
-import { holdsForAPerson } from '../../domain/incident-phases.ts'
-import type { HostName } from '../../domain/service.ts'
-import type { IncidentSummary } from '../../domain/operations.ts'
-import type { OutcomeKind } from '../../domain/outcome.ts'
-import type { ProbeReading, VerdictKind } from '../../domain/verdict.ts'
+/** Which colour a word of the domain has, on pages and terminals. Colour never stands alone: the word is always beside it. Pure. */
+import { holdsForAPerson } from '../incident-phases.ts'
+import type { ReceiverHealth } from '../notice.ts'
+import type { NoticeState } from '../notice-record.ts'
+import type { IncidentSummary } from '../operations.ts'
+import type { OutcomeKind } from '../outcome.ts'
+import type { InstancePlan } from '../plan.ts'
+import type { FencingState } from '../readiness.ts'
+import type { ProbeReading, VerdictKind } from '../verdict.ts'
 
 /** Urgent: a person must act now. */
 export type Tone = 'good' | 'urgent' | 'bad' | 'wait' | 'plain' | 'live'
@@ -36,6 +39,19 @@ export const verdictOrder: readonly VerdictKind[] = [
   'unknown',
   'healthy',
 ]
+
+export const fencingTone: Record<FencingState, Tone> = { answers: 'good', silent: 'bad', unread: 'plain', none: 'bad' }
+
+export const decisionTone: Record<InstancePlan['decision'], Tone> = { recover: 'good', leave: 'wait', hold: 'bad' }
+
+export const noticeTone: Record<NoticeState, Tone> = { waiting: 'plain', retrying: 'wait', sent: 'good', dead: 'bad' }
+
+/** How a receiver of notices stands, in two words and a colour. */
+export function receiverStanding({ dead, failingSince, takenAt }: ReceiverHealth): { text: string; tone: Tone } {
+  if (dead) return { text: 'takes nothing', tone: 'bad' }
+  if (failingSince !== null) return { text: 'failing', tone: 'wait' }
+  return takenAt === null ? { text: 'not tried yet', tone: 'plain' } : { text: 'takes notices', tone: 'good' }
+}
 
 export const probeTone: Record<ProbeReading['answer'], Tone> = { alive: 'good', dead: 'bad', unknown: 'plain' }
 
@@ -75,9 +91,4 @@ export function byUrgency<I extends Parameters<typeof standing>[0]>(incidents: r
   const place = (incident: I): number =>
     incident.ended === null ? urgency.indexOf(standing(incident).tone) : urgency.length
   return incidents.toSorted((a, b) => place(a) - place(b))
-}
-
-/** cmp01 of cmp01.rack7.example.org: what fits on a tile. */
-export function shortHost(host: HostName): string {
-  return host.split('.')[0] ?? host
 }
