@@ -15,7 +15,7 @@ import { exportLines } from '../journal/export.ts'
 import type { IncidentLine } from '../journal/listing.ts'
 import { openJournalReader, type JournalView } from '../journal/reader.ts'
 import { periodKinds, periodReport } from './period-report.ts'
-import { periodText } from './period-report-text.ts'
+import { briefText, periodText } from './period-report-text.ts'
 import { postMortem } from './post-mortem.ts'
 import { incidentReport } from './report.ts'
 import { lineOf } from '../domain/text/entry-sentence.ts'
@@ -47,6 +47,8 @@ export interface JournalAccess extends JournalReader {
   period(period: { from: string; to: string }, readiness: Readiness | null): PeriodReport
   /** The same in Markdown. */
   periodText(report: PeriodReport): string
+  /** The same in a few sentences, a line each; plain text, unescaped. */
+  briefText(report: PeriodReport): string
   /** The entry as one sentence; null when its kind says it all. */
   sentence(entry: Entry): string | null
   /** The pieces of an export, in order. Null: the whole journal. */
@@ -134,6 +136,7 @@ export function openJournalAccess(path: string, settings: JournalAccessSettings)
         lines: reader.incidents({ limit: 1_000_000 }).filter(({ openedAt }) => openedAt >= from && openedAt < to),
       }),
     periodText,
+    briefText,
     *export(format, incident) {
       // An empty export of a mistyped incident would look like one that was made.
       if (incident !== null && reader.read({ incident, limit: 1 }).length === 0) throw noIncident(incident, reader)

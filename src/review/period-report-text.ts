@@ -1,4 +1,4 @@
-/** The report of a period for people, in Markdown: what someone who has observed for a week shows to others. */
+/** The report of a period for people: what someone who has observed for a week shows to others, in Markdown or in a few sentences. */
 import { incidentEnds } from '../domain/entry.ts'
 import { falseSigns, type PeriodHosts, type PeriodIncident, type PeriodReport } from '../domain/period-report.ts'
 import { counted } from '../domain/text/counted.ts'
@@ -8,7 +8,7 @@ import { bullets, oneLine, table, time } from './markdown.ts'
 export function periodText(report: PeriodReport): string {
   const { from, to, verdicts, incidents, now } = report
   const parts = [
-    `# Lifeboat from ${time(from)} to ${time(to)}\n\n${headline(report)}`,
+    `# Lifeboat from ${time(from)} to ${time(to)}\n\n${bullets(headlines(report))}`,
     verdicts.length === 0 ? '' : verdictsPart(report),
     incidents.length === 0 ? '' : `## Incidents\n\n${incidentTable(incidents)}`,
     now === null ? '' : unfencedPart(now),
@@ -18,8 +18,18 @@ export function periodText(report: PeriodReport): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
-/** What is told first, and to people who read no further. */
-function headline({ verdicts, suspicions, modes, incidents, now }: PeriodReport): string {
+/** The same in plain sentences, a line each and unescaped: what is told first, and why instances would not come back. */
+export function briefText(report: PeriodReport): string {
+  const { from, to, now } = report
+  const reasons = (now?.left ?? []).map(
+    ({ instances, decision, reason, message }) =>
+      `${counted(instances, 'instance')} would be ${wouldBe[decision]}: ${message} (${reason})`,
+  )
+  const lines = [`Lifeboat from ${time(from)} to ${time(to)}`, ...headlines(report), ...reasons]
+  return lines.map((line) => `${line.replace(/\s+/g, ' ')}\n`).join('')
+}
+
+function headlines({ verdicts, suspicions, modes, incidents, now }: PeriodReport): string[] {
   const wrong = verdicts.filter((verdict) => verdict.false !== null).length
   const concluded =
     verdicts.length === 0
@@ -38,7 +48,7 @@ function headline({ verdicts, suspicions, modes, incidents, now }: PeriodReport)
       `${now.unfenced.length} of ${counted(now.hosts, 'host')} cannot be fenced; ${counted(left, 'instance')} would be left${unknown}.`,
     )
   }
-  return bullets(lines)
+  return lines
 }
 
 function verdictsPart({ verdicts }: PeriodReport): string {

@@ -302,12 +302,38 @@ describe('incident', () => {
     )
     const commands = { openReader: () => fakeJournal({ incidents, compare }) }
     const shown = await run(['incident', 'show', 'latest', '-f', 'value', '-c', 'ID'], commands)
-    await run(['incident', 'diff', 'i-0', 'latest'], commands)
-    expect([shown.out, asked]).toEqual(['i-1\n', [{ limit: 1 }, { limit: 1 }, ['i-0', 'i-1']]])
+    await run(['incident', 'diff', '20260101T030000Z-cmp09', 'latest'], commands)
+    expect([shown.out, asked]).toEqual(['i-1\n', [{ limit: 1 }, { limit: 1 }, ['20260101T030000Z-cmp09', 'i-1']]])
     const none = { openReader: () => fakeJournal({ incidents: () => [] }) }
     expect(await run(['incident', 'show', 'latest'], none)).toMatchObject({
       ...{ exit: 1, err: 'lifeboat: There is no incident yet [NOT_FOUND]\n' },
     })
+  })
+
+  describe('the beginning of an id', () => {
+    const [newer, older] = ['20260102T030000Z-cmp01', '20260102T010000Z-cmp02']
+    const openReader = () =>
+      fakeJournal({
+        incidents: () => [newer, older].map((id) => ({ ...anIncident, id })),
+        incident: (id) => ({ ...anIncident, id }),
+      })
+    const show = (given: string) => run(['incident', 'show', given, '-f', 'value', '-c', 'ID'], { openReader })
+
+    it('is enough where one incident has it', async () => {
+      expect(await show('20260102T01')).toMatchObject({ exit: 0, out: `${older}\n` })
+    })
+    it('that several have is a slip, and they are named', async () => {
+      expect(await show('20260102')).toMatchObject({
+        exit: 2,
+        err: expect.stringContaining(
+          `begin with 20260102: give more of it [USAGE]\n  ${newer}\n  ${older}\n`,
+        ) as string,
+      })
+    })
+  })
+
+  it('a host stands for its newest incident', async () => {
+    expect((await run(['incident', 'show', 'cmp01', '-f', 'value', '-c', 'ID'])).out).toBe('i-1\n')
   })
 
   it('one that does not exist fails', async () => {

@@ -28,7 +28,7 @@ export function fakeJournal(replace: Partial<JournalAccess> = {}): JournalAccess
     each: () => [],
     verify: () => ({ entries: 3, head: 'abc', broken: null }),
     close: () => undefined,
-    incidents: () => [anIncident],
+    incidents: ({ host }) => (host === undefined || host === anIncident.host ? [anIncident] : []),
     incident: (id) => {
       if (id !== anIncident.id) throw new LifeboatError('NOT_FOUND', `There is no incident ${id}`)
       return anIncident
@@ -50,6 +50,7 @@ export function fakeJournal(replace: Partial<JournalAccess> = {}): JournalAccess
     },
     period: ({ from, to }) => ({ from, to, modes: [], verdicts: [], suspicions: 0, incidents: [], now: null }),
     periodText: ({ from }) => `since ${from}\n`,
+    briefText: ({ from }) => `in brief, since ${from}\n`,
     sentence: (entry) => `said ${entry.kind}`,
     export: (format, incident) => [`${format} of ${incident ?? 'everything'}\n`, 'end\n'],
     ...replace,

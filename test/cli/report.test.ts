@@ -10,6 +10,11 @@ it('covers a week when nothing is said, else what is said', async () => {
   expect((await run(['report', '--since', '2d'])).out).toBe(`since ${iso(wallNow - 2 * dayMs)}\n`)
 })
 
+it('--brief is for people: a format for programs beside it is a slip', async () => {
+  expect((await run(['report', '--brief', '--since', '2d'])).out).toBe(`in brief, since ${iso(wallNow - 2 * dayMs)}\n`)
+  expect(await run(['report', '--brief', '-f', 'json'])).toMatchObject({ exit: 2, out: '' })
+})
+
 it('without a daemon says so, and is made of the journal alone', async () => {
   const asked: unknown[] = []
   const openReader = () =>

@@ -12,15 +12,19 @@ import { incidentEntries, newJournal, started, testClock } from '../journal/fixt
 const retry = { fenceRetryMs: 1_000, fenceRetryMaxMs: 1_000 }
 const whole = { from: '2026-01-01T00:00:00.000Z', to: '2026-02-01T00:00:00.000Z' }
 
-/** The report of a journal with these entries, the wall clock moving on between them, and its text. */
-function reported(entries: NewEntry[][], readiness: Readiness | null = null, period = whole): [PeriodReport, string] {
+/** The report of a journal with these entries, the wall clock moving on between them, its text, and its text in brief. */
+function reported(
+  entries: NewEntry[][],
+  readiness: Readiness | null = null,
+  period = whole,
+): [PeriodReport, string, string] {
   const journal = newJournal(undefined, testClock())
   for (const some of entries) journal.append(some)
   journal.close()
   const access = openJournalAccess(journal.path, retry)
   try {
     const report = access.period(period, readiness)
-    return [report, access.periodText(report)]
+    return [report, access.periodText(report), access.briefText(report)]
   } finally {
     access.close()
   }
@@ -88,9 +92,16 @@ it('the mode in which the period began counts, and that to which it was switched
 describe('what holds for the hosts now', () => {
   it('is which cannot be fenced, and what would be left of all of them together, by reason', () => {
     const hosts = ['cmp01', 'cmp02'].map((host) => ({ ...aHostReadiness, host }))
-    const [{ now }, text] = reported([], { ...aReadiness, hosts: [...hosts, { ...aHostReadiness, plan: null }] })
+    const [{ now }, text, brief] = reported([], { ...aReadiness, hosts: [...hosts, { ...aHostReadiness, plan: null }] })
     expect(now).toMatchObject({ hosts: 3, unplanned: 1, left: [{ reason: 'LOCAL_DISK', instances: 2, hosts: 2 }] })
     expect(text).toContain('- 3 of 3 hosts cannot be fenced; 2 instances would be left; 1 host not read yet.\n')
+    expect(brief.split('\n').slice(1)).toEqual([
+      'No host was found dead; 0 suspicions.',
+      '0 incidents. Mode: unknown.',
+      '3 of 3 hosts cannot be fenced; 2 instances would be left; 1 host not read yet.',
+      '2 instances would be left: Its disk is local (LOCAL_DISK)',
+      '',
+    ])
     expect(text).toMatch(/\| cmp02 \| ceph \| bmc did not answer at .*: no reading within 10000 ms \|/)
     expect(text).toMatch(/\| 2 \| 2 \| left \| LOCAL\\_DISK \| Its disk is local \| web, web \|/)
   })

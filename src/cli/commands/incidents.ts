@@ -12,7 +12,7 @@ import { jsonText, yamlText, type Column } from '../output/formats.ts'
 import type { Session } from '../session.ts'
 import { show, withWatch, type WatchOptions } from '../watch.ts'
 import { addIncidentActs } from './acts.ts'
-import { idMeant, idOrLatest, incidentId } from './incident-id.ts'
+import { idMeant, idOrName, incidentId } from './incident-id.ts'
 import { instanceId, offered } from './instances.ts'
 import { wholeNumber } from './whole-number.ts'
 
@@ -43,7 +43,7 @@ export function addIncidentCommands(program: Command, session: Session): void {
     .description(
       'show one incident: what to do, what died, how we know, how it was fenced, and the outcome of every instance',
     )
-    .argument('<incident>', idOrLatest, incidentId)
+    .argument('<incident>', idOrName, incidentId)
     .addOption(new Option('--follow', 'show its progress until it ends').conflicts('watch').default(false))
     .action(async (given: string, options: WatchOptions & { follow: boolean }) => {
       const id = await idMeant(session.record(), given)
@@ -56,8 +56,8 @@ export function addIncidentCommands(program: Command, session: Session): void {
   const compared = incident
     .command('diff')
     .description('compare two incidents: durations, counts and decisions side by side')
-    .argument('<incident>', idOrLatest, incidentId)
-    .argument('<other>', idOrLatest, incidentId)
+    .argument('<incident>', idOrName, incidentId)
+    .argument('<other>', idOrName, incidentId)
     .option('--all', 'also what is the same in both')
     .action(async (first: string, second: string, { all }: { all?: true }) => {
       const record = session.record()

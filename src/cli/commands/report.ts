@@ -62,17 +62,20 @@ export function addReportCommand(program: Command, session: Session): void {
       'from then on: 2026-01-02T03:04:05Z, or 2h for two hours ago (default: 7d)',
       moment(session),
     )
-    .action(async ({ since }: { since?: string }) => {
+    .option('--brief', 'in a few sentences, for a chat or a mail: how many, and why instances would be left', false)
+    .action(async ({ since, brief }: { since?: string; brief: boolean }) => {
       const now = session.commands.clock.wall()
       const from = since ?? new Date(now - usualDays * dayMs).toISOString()
       const to = new Date(now).toISOString()
       if (from > to) throw new CliFailure('usage', `--since (${from}) is in the future`)
-      const readiness = await knownNow(session)
       const shape = session.shape()
       const forPeople = shape.format === 'table' && shape.columns.length === 0
+      if (brief && !forPeople) throw new CliFailure('usage', '--brief is for people: leave it out, or -f and -c')
+      const readiness = await knownNow(session)
       const frame = session.withJournal((journal) => {
         const found = journal.period({ from, to }, readiness)
-        return oneFrame(found, columns, shape, forPeople ? () => journal.periodText(found) : undefined)
+        const page = (): string => (brief ? printable(journal.briefText(found), true) : journal.periodText(found))
+        return oneFrame(found, columns, shape, forPeople ? page : undefined)
       })
       session.terminal.stdout(frame.page(shape.maxWidth))
     })
