@@ -10,7 +10,7 @@ export function noticeRules({ notices }: Config): NoticeRules {
   return { ...limits, receivers: new Map(Object.entries(receivers)) }
 }
 
-/** Throws CONFIG_INVALID when a CA file cannot be read. */
+/** Throws CONFIG_INVALID when a file of certificates or keys cannot be used. */
 export function buildReceivers(
   config: Config,
   around: { clock: Clock; wire?: Wire | undefined; run?: RunSendmail | undefined },

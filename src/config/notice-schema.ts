@@ -41,6 +41,10 @@ const target = {
   url_file: text().optional().describe('File with the address, where it is a secret; a bare name as in password_file'),
   url_env: text().optional().describe('Environment variable with the address'),
   ca_file: text().optional().describe("Certificates that sign the receiver's"),
+  cert_file: text()
+    .optional()
+    .describe('Client certificate, with its chain, for a receiver that asks for one. Needs key_file'),
+  key_file: text().optional().describe('Private key of cert_file, without a passphrase'),
   verify: z.boolean().default(true).describe('false: anyone in the network can pose as the receiver and read notices'),
   timeout,
 }

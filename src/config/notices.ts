@@ -20,6 +20,7 @@ export interface NoticesConfig {
   receivers: Record<string, ReceiverSettings>
 }
 
+type ReceiverTarget = Exclude<ReceiverSettings, { kind: 'email' }>
 type ReceiverFile = ConfigFile['notices']['receivers'][string]
 
 interface From {
@@ -77,7 +78,8 @@ function receiverConfig(file: ReceiverFile, path: Path, from: From): ReceiverSet
   }
   const { caFile, verify, timeout } = file
   const ca = caFile === undefined ? null : resolve(from.baseDir([...path, 'ca_file']), caFile)
-  const target = { url: urlOf(file, path, from), caFile: ca, verify, limitMs: timeout }
+  const url = urlOf(file, path, from)
+  const target = { url, caFile: ca, client: clientOf(file, url, path, from), verify, limitMs: timeout }
   if (file.kind === 'chat') return { ...common, ...target, alerts: 'none', kind: 'chat' }
   if (file.kind === 'alertmanager') {
     const login = httpLogin(file, path, from.secrets, from.report)
@@ -102,6 +104,26 @@ function urlOf(file: Exclude<ReceiverFile, { kind: 'email' }>, path: Path, { sec
   if (found !== '' && !/^https?:\/\/[^\s@#]+$/.test(found))
     report(path, 'its url is no http or https URL without a login')
   return found
+}
+
+/** The certificate that Lifeboat shows. Reports half of one, and one that nobody would be shown. */
+function clientOf(
+  { certFile, keyFile }: Exclude<ReceiverFile, { kind: 'email' }>,
+  url: string,
+  path: Path,
+  { baseDir, report }: From,
+): ReceiverTarget['client'] {
+  if (certFile === undefined && keyFile === undefined) return null
+  if (certFile === undefined || keyFile === undefined) {
+    const [given, missing] = certFile === undefined ? ['key_file', 'cert_file'] : ['cert_file', 'key_file']
+    report([...path, given], `a client certificate is two files: give ${missing} too`)
+    return null
+  }
+  if (url.startsWith('http:')) report([...path, 'cert_file'], 'only an https url is shown a client certificate')
+  return {
+    certFile: resolve(baseDir([...path, 'cert_file']), certFile),
+    keyFile: resolve(baseDir([...path, 'key_file']), keyFile),
+  }
 }
 
 function secretOf(

@@ -24,7 +24,7 @@ export function warningsOf(
 ): ConfigWarning[] {
   return [
     ...openSecrets(options, files),
-    ...openKey(config),
+    ...openKeys(config),
     ...beatenVariable(config, source, env),
     ...unfenceable(config, source),
     ...lookedAtTwice(config, source),
@@ -86,9 +86,25 @@ function openSecrets(options: readonly EffectiveOption[], files: readonly string
   })
 }
 
-function openKey({ web }: Config): ConfigWarning[] {
-  const key = web?.tls?.key
-  if (key === undefined || !readableByOthers(key)) return []
-  const message = `${key}: everybody may read it, and it is the private key of the pages (web.tls.key; chmod o= ${key})`
-  return [{ message, advice: "Remove the others' access: anyone who has the key can pose as the pages" }]
+function openKeys({ web, notices }: Config): ConfigWarning[] {
+  const ofReceivers = Object.entries(notices.receivers).flatMap(([name, settings]) => {
+    const client = settings.kind === 'email' ? null : settings.client
+    const option = `notices.receivers.${name}.key_file`
+    return client === null
+      ? []
+      : [{ key: client.keyFile, what: `Lifeboat's private key for ${name}`, option, as: 'Lifeboat' }]
+  })
+  const ofPages = web?.tls?.key
+  const keys = [
+    ...(ofPages === undefined
+      ? []
+      : [{ key: ofPages, what: 'the private key of the pages', option: 'web.tls.key', as: 'the pages' }]),
+    ...ofReceivers,
+  ]
+  return keys
+    .filter(({ key }) => readableByOthers(key))
+    .map(({ key, what, option, as }) => ({
+      message: `${key}: everybody may read it, and it is ${what} (${option}; chmod o= ${key})`,
+      advice: `Remove the others' access: anyone who has the key can pose as ${as}`,
+    }))
 }

@@ -8,14 +8,11 @@ import { Readable } from 'node:stream'
 import axios, { isAxiosError, type AxiosAdapter } from 'axios'
 import { deadline, type Clock } from '../domain/clock.ts'
 import type { Wire } from '../domain/wire.ts'
-import { readNamedFile } from '../system/regular-file.ts'
 import type { Ended } from './delivery.ts'
+import { certificateRefusal, tlsOptions, type TlsSettings } from './tls.ts'
 
-export interface Target {
+export interface Target extends TlsSettings {
   url: string
-  /** Path of a PEM bundle; null: the system's certificates. */
-  caFile: string | null
-  verify: boolean
   limitMs: number
 }
 
@@ -35,7 +32,7 @@ export interface Post {
   (body: string, headers: Record<string, string>, signal: AbortSignal): Promise<Ended>
 }
 
-/** Throws CONFIG_INVALID when the CA file cannot be read. */
+/** Throws CONFIG_INVALID when a file of certificates or keys cannot be used. */
 export function poster(target: Target, { clock, wire }: { clock: Clock; wire?: Wire | undefined }): Post {
   const { url, limitMs } = target
   const httpAgent = new HttpAgent({ keepAlive: true, maxFreeSockets: idleConnections })
@@ -94,14 +91,10 @@ function hint(status: number, loggedIn: boolean): string {
 function whyNot(thrown: unknown, late: boolean, limitMs: number): string {
   if (late) return `no answer within ${limitMs} ms`
   const code = isAxiosError(thrown) ? thrown.code : (thrown as { code?: unknown }).code
-  return typeof code === 'string' ? `it could not be reached (${code})` : 'it could not be reached'
+  if (typeof code !== 'string') return 'it could not be reached'
+  return `${certificateRefusal(code) ?? 'it could not be reached'} (${code})`
 }
 
-function secureAgent({ caFile, verify }: Target): HttpsAgent {
-  return new HttpsAgent({
-    keepAlive: true,
-    maxFreeSockets: idleConnections,
-    rejectUnauthorized: verify,
-    ...(caFile !== null && { ca: readNamedFile('The CA file of a notice receiver', caFile) }),
-  })
+function secureAgent(target: Target): HttpsAgent {
+  return new HttpsAgent({ keepAlive: true, maxFreeSockets: idleConnections, ...tlsOptions(target) })
 }

@@ -3,8 +3,14 @@ import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { deadline, type Clock } from '../domain/clock.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import { readNamedFile } from '../system/regular-file.ts'
 import type { Target } from './post.ts'
+import { certificateRefusal, tlsOptions } from './tls.ts'
+
+/**
+ * In TLS 1.3 a receiver looks at our certificate once our side of the handshake is over. Shorter: one that asks for a certificate
+ * which we do not have seems well; longer: a check of many receivers takes that much longer.
+ */
+const refusalMs = 250
 
 /** Gives where it connected to, as HOST:PORT. Throws API_UNAVAILABLE, CONFIG_INVALID. */
 export async function reach(target: Target, clock: Clock): Promise<string> {
@@ -16,6 +22,7 @@ export async function reach(target: Target, clock: Clock): Promise<string> {
   const limit = deadline(clock, target.limitMs)
   try {
     await connected(socket, secure ? 'secureConnect' : 'connect', limit.signal)
+    if (secure) await kept(socket, clock)
     return `${hostname}:${number}`
   } catch (cause) {
     const why = limit.expired() ? `no answer within ${target.limitMs} ms` : reasonOf(cause)
@@ -34,13 +41,34 @@ function connected(socket: Socket, event: string, signal: AbortSignal): Promise<
   })
 }
 
-function tlsSocket({ caFile, verify }: Target, host: string, port: number): Socket {
-  const ca = caFile === null ? {} : { ca: readNamedFile('The CA file of a notice receiver', caFile) }
+/** Many a receiver says no more than that. */
+function cutOff(): Error {
+  return new Error('it ended the connection after the handshake: check the client certificate (cert_file, key_file)')
+}
+
+/** Resolves once the receiver has kept the connection for a moment. */
+function kept(socket: Socket, clock: Clock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(refusalMs, resolve)
+    const over = (cause: Error): void => {
+      cancel()
+      reject(cause)
+    }
+    socket.once('error', (cause: NodeJS.ErrnoException) => over(cause.code === 'ECONNRESET' ? cutOff() : cause))
+    socket.once('close', () => over(cutOff()))
+    // One that nobody reads is never seen to end.
+    socket.resume()
+  })
+}
+
+function tlsSocket(target: Target, host: string, port: number): Socket {
   // An address has no name to ask for; its certificate is checked all the same.
   const name = /^[\d.]+$|:/.test(host) ? {} : { servername: host }
-  return connectTls({ host, port, rejectUnauthorized: verify, ...ca, ...name })
+  return connectTls({ host, port, ...tlsOptions(target), ...name })
 }
 
 function reasonOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message || String((thrown as { code?: unknown }).code) : String(thrown)
+  if (!(thrown instanceof Error)) return String(thrown)
+  const code = String((thrown as { code?: unknown }).code)
+  return certificateRefusal(code) ?? (thrown.message || code)
 }

@@ -40,7 +40,7 @@ export interface ReceiverSurroundings {
   run?: RunSendmail | undefined
 }
 
-/** Throws CONFIG_INVALID when its CA file cannot be read. */
+/** Throws CONFIG_INVALID when a file of its certificates or keys cannot be used. */
 export function receiver(name: string, settings: ReceiverSettings, around: ReceiverSurroundings): Deliver {
   const { clock, cloud, link, wire, run } = around
   const { texts, showHosts } = settings

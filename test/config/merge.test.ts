@@ -196,14 +196,20 @@ describe('secrets', () => {
     expect(load().warnings).toEqual([])
   })
 
-  it('a private key of the pages that everybody may read is told', () => {
-    const tls = 'web: { tls: { certificate: web.crt, key: web.key } }\n'
-    const directory = files({ 'c.yaml': tls, 'web.crt': 'x', 'web.key': 'x' })
+  it.each([
+    ['the pages', 'web: { tls: { certificate: some.crt, key: some.key } }', 'the private key of the pages'],
+    [
+      'a receiver of notices',
+      'notices: { receivers: { r: { kind: chat, url: "https://h/", cert_file: some.crt, key_file: some.key } } }',
+      "Lifeboat's private key for r (notices.receivers.r.key_file",
+    ],
+  ])('a private key for %s that everybody may read is told', (_for, option, what) => {
+    const directory = files({ 'c.yaml': `${option}\n`, 'some.crt': 'x', 'some.key': 'x' })
     const load = (): LoadedConfig => loadConfiguration(join(directory, 'c.yaml'), {})
     expect(load().warnings.map(({ message }) => message)).toEqual([
-      expect.stringContaining('web.key: everybody may read it, and it is the private key'),
+      expect.stringContaining(`some.key: everybody may read it, and it is ${what}`),
     ])
-    chmodSync(join(directory, 'web.key'), 0o640)
+    chmodSync(join(directory, 'some.key'), 0o640)
     expect(load().warnings).toEqual([])
   })
 

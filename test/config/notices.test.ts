@@ -19,7 +19,7 @@ describe('notices', () => {
 
   it('a webhook is signed, told of everything about the cloud, and never shows tenants a host', () => {
     expect(receivers('hook: { kind: webhook, url: "https://h/", secret: sixteen-characters }')['hook']).toEqual({
-      ...{ kind: 'webhook', url: 'https://h/', secret: 'sixteen-characters', caFile: null, verify: true },
+      ...{ kind: 'webhook', url: 'https://h/', secret: 'sixteen-characters', caFile: null, client: null, verify: true },
       ...{ limitMs: 5_000, audience: 'operator', topics: null, segments: null, projects: null, least: 'info' },
       ...{ showHosts: false, texts: english, alerts: 'follows' },
     })
@@ -57,6 +57,26 @@ describe('notices', () => {
   ])('an Alertmanager with %s is refused, and the place named', (option, problem) => {
     expect(problems(`am: { kind: alertmanager, url: "https://h/", ${option} }`)).toEqual([
       expect.stringMatching(problem),
+    ])
+  })
+
+  it.each(['webhook, sign: false', 'chat', 'alertmanager'])(
+    'a receiver may ask for a client certificate: %s',
+    (kind) => {
+      const files = 'cert_file: /etc/us.pem, key_file: /etc/us.key'
+      expect(receivers(`r: { kind: ${kind}, url: "https://h/", ${files} }`)['r']).toMatchObject({
+        client: { certFile: '/etc/us.pem', keyFile: '/etc/us.key' },
+      })
+    },
+  )
+
+  it.each([
+    ['https', 'cert_file: us.pem', 'cert_file: a client certificate is two files: give key_file too'],
+    ['https', 'key_file: us.key', 'key_file: a client certificate is two files: give cert_file too'],
+    ['http', 'cert_file: us.pem, key_file: us.key', 'cert_file: only an https url is shown a client certificate'],
+  ])('half a client certificate, or one that nobody would be shown, is refused: %s with %s', (scheme, option, why) => {
+    expect(problems(`r: { kind: chat, url: "${scheme}://h/", ${option} }`)).toEqual([
+      expect.stringContaining(`notices.receivers.r.${why}`),
     ])
   })
 

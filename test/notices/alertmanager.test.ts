@@ -13,8 +13,8 @@ import { closed, everything, opened, Rig, verdict } from './rig.ts'
 type Settings = Extract<ReceiverSettings, { kind: 'alertmanager' }>
 const manager = (change: Partial<Settings> = {}): Settings => ({
   ...everything,
-  ...{ kind: 'alertmanager', alerts: 'only', url: 'http://am', caFile: null, verify: true, limitMs: 5_000 },
-  ...{ texts: english, showHosts: false, login: null, resolveTimeoutMs: 600_000 },
+  ...{ kind: 'alertmanager', alerts: 'only', url: 'http://am', verify: true, limitMs: 5_000 },
+  ...{ texts: english, showHosts: false, caFile: null, client: null, login: null, resolveTimeoutMs: 600_000 },
   ...change,
 })
 const around = { clock, cloud: 'prod', link: 'https://pages.example' }

@@ -75,7 +75,8 @@ const accepted = (_asked: Asked, response: ServerResponse): void => void respons
 type Webhook = Extract<ReceiverSettings, { kind: 'webhook' }>
 const hook = (url: string, change: Partial<Webhook> = {}): Webhook => ({
   ...everything,
-  ...{ kind: 'webhook', url, secret, caFile: null, verify: true, limitMs: 5_000, texts: english, showHosts: false },
+  ...{ kind: 'webhook', url, secret, caFile: null, client: null, verify: true, limitMs: 5_000 },
+  ...{ texts: english, showHosts: false },
   ...change,
 })
 
@@ -256,7 +257,7 @@ describe('TLS', () => {
       code: 'CONFIG_INVALID',
       message: expect.stringContaining('receiver /dev/null cannot be read: it'),
     }
-    const target = { url: 'https://127.0.0.1:1/', caFile: '/dev/null', verify: true, limitMs: 5_000 }
+    const target = { url: 'https://127.0.0.1:1/', caFile: '/dev/null', client: null, verify: true, limitMs: 5_000 }
     expect(() => receiver('hook', hook(target.url, target), { clock, cloud: 'prod', link: setting.link })).toThrow(
       expect.objectContaining(refused),
     )
@@ -267,7 +268,7 @@ describe('TLS', () => {
     serving(
       accepted,
       async (url, asked) => {
-        const target = { url, caFile: file('cert.pem'), verify: true, limitMs: 5_000 }
+        const target = { url, caFile: file('cert.pem'), client: null, verify: true, limitMs: 5_000 }
         expect(await reach(target, clock)).toMatch(/^127\.0\.0\.1:\d+$/)
         await expect(reach({ ...target, caFile: null }, clock)).rejects.toThrow(/self-signed certificate/)
         expect(asked).toEqual([])
