@@ -179,6 +179,18 @@ module.exports = {
       'Steps of recoveries queue in the executor, logins in the api.',
     ),
     only('cel-in-the-engine', '@marcbachmann/cel-js', ['engine'], 'Conditions can change their library in one place.'),
+    {
+      name: 'answers-when-described',
+      severity: 'error',
+      comment:
+        'The schemas of answers are thousands of objects: they are loaded with the description of the API, when someone asks for that.',
+      from: { path: '^src/', pathNot: '^src/api/(openapi\\.ts$|schemas/)' },
+      to: {
+        path: '^src/api/schemas/',
+        pathNot: '/(requests|named-answers)\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
     only('fastify-in-the-api', 'fastify', ['api', 'masakari', 'simulator'], 'HTTP servers live there.'),
     only('commander-in-the-cli', 'commander', ['cli', 'reference'], 'Command lines live there, and pages about them.'),
   ],

@@ -2,8 +2,10 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import { z } from 'zod'
 import { access } from './access.ts'
-import { failure } from './schemas/answers.ts'
+import * as answers from './schemas/answers.ts'
+import { NamedAnswer } from './schemas/named-answers.ts'
 
 const description = `The REST API of Lifeboat (docs/api.md). On the operators' Unix socket the file's group is the login. On TCP every
 route needs a token of the cloud or a session, and the role that it names.`
@@ -43,7 +45,7 @@ export async function describe(server: FastifyInstance, add: (scope: FastifyInst
       const needed = access[`${[route.route.method].flat()[0]} ${route.url}`]
       const full: FastifySchema = {
         ...schema,
-        response: { ...(schema.response as object), '4XX': failure, '5XX': failure },
+        response: { ...schemasOf(schema.response), '4XX': answers.failure, '5XX': answers.failure },
       }
       const done = transform({ ...route, schema: full })
       return {
@@ -62,6 +64,17 @@ export async function describe(server: FastifyInstance, add: (scope: FastifyInst
     add(scope)
     done()
   })
+}
+
+/** What answers are, by status: the schemas that the routes only name. */
+function schemasOf(response: unknown): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(response ?? {}).map(([status, answer]: [string, unknown]) => {
+      if (!(answer instanceof NamedAnswer)) return [status, answer]
+      const schema = answers[answer.name]
+      return [status, answer.isList ? z.array(schema as z.ZodType) : schema]
+    }),
+  )
 }
 
 /** getIncidentsIdReview: what programs that are made from the document call the route. */

@@ -13,7 +13,7 @@ import { noticeRoutes } from './routes/notices.ts'
 import { maintenanceRoutes } from './routes/maintenance.ts'
 import { readRoutes } from './routes/reads.ts'
 import type { Identify, RestServer, RestSources } from './rest.ts'
-import * as answers from './schemas/answers.ts'
+import { named } from './schemas/named-answers.ts'
 import { createServer } from './server.ts'
 import { EventStreams } from './event-stream.ts'
 import { eventRoutes } from './routes/events.ts'
@@ -75,7 +75,7 @@ export function addRest(
   })
   server.get(
     '/v1/me',
-    { schema: { tags: ['login'], summary: 'Who you are here', response: { 200: answers.welcome } } },
+    { schema: { tags: ['login'], summary: 'Who you are here', response: { 200: named('welcome') } } },
     ({ caller, via, keystoneRoles }) => ({
       ...caller,
       ...{ scope: via?.scope ?? null, keystoneRoles },
@@ -85,7 +85,7 @@ export function addRest(
   )
   server.get(
     '/v1/openapi.json',
-    { schema: { tags: ['api'], summary: 'This description', response: { 200: answers.document } } },
+    { schema: { tags: ['api'], summary: 'This description', response: { 200: named('document') } } },
     async () => openApi(),
   )
   readRoutes(server, sources)

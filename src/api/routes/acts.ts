@@ -6,7 +6,7 @@ import type { Failure } from '../../domain/incident.ts'
 import type { PlanSubject } from '../../domain/plan.ts'
 import type { RestServer, RestSources } from '../rest.ts'
 import { z } from 'zod'
-import * as answers from '../schemas/answers.ts'
+import { named } from '../schemas/named-answers.ts'
 import * as requests from '../schemas/requests.ts'
 import { omitUndefined } from '../../domain/omit-undefined.ts'
 
@@ -15,7 +15,7 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
     '/v1/recover',
     {
       schema: {
-        response: { 202: answers.opened },
+        response: { 202: named('opened') },
         tags: ['acts'],
         summary: 'Recovers a host on a person’s attestation that it is dead',
         body: requests.recovering,
@@ -33,7 +33,7 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
     '/v1/pause',
     {
       schema: {
-        response: { 200: answers.pauseState },
+        response: { 200: named('pauseState') },
         tags: ['acts'],
         summary: 'Pauses recoveries',
         body: requests.pausing,
@@ -57,7 +57,7 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
     '/v1/hosts/:host/return',
     {
       schema: {
-        response: { 202: answers.hostReturn },
+        response: { 202: named('hostReturn') },
         tags: ['acts'],
         summary: 'Returns a host to service, or keeps it out',
         params: requests.hostPath,
@@ -74,7 +74,7 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
     '/v1/brake/override',
     {
       schema: {
-        response: { 202: answers.groupOverride },
+        response: { 202: named('groupOverride') },
         tags: ['acts'],
         summary: 'Overrides the brake for the hosts that one scope holds',
         body: requests.overridingGroup,
@@ -90,7 +90,7 @@ export function actRoutes(server: RestServer, { operations, review, clock }: Res
     '/v1/plans',
     {
       schema: {
-        response: { 202: answers.planRun },
+        response: { 202: named('planRun') },
         tags: ['plans'],
         summary: 'Starts a plan for a live host: what would happen if it, its nova-compute or a guest on it failed now',
         body: requests.planning,
@@ -117,7 +117,7 @@ function incidentActs(server: RestServer, { operations, review }: Pick<RestSourc
     '/v1/incidents/:id/again',
     {
       schema: {
-        response: { 202: answers.openedAgain },
+        response: { 202: named('openedAgain') },
         tags: ['acts'],
         summary: 'Opens a new incident for what a closed one did not bring back',
         params: requests.incidentPath,
@@ -162,7 +162,7 @@ function incidentActs(server: RestServer, { operations, review }: Pick<RestSourc
       `/v1/incidents/:id/${path}`,
       {
         schema: {
-          response: { 201: answers.reviewNote },
+          response: { 201: named('reviewNote') },
           tags: ['acts'],
           summary,
           params: requests.incidentPath,

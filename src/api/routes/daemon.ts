@@ -1,6 +1,6 @@
 /** What people order of the daemon itself: to read its configuration again, to let another one take over, and how much it logs. */
 import type { RestServer, RestSources } from '../rest.ts'
-import * as answers from '../schemas/answers.ts'
+import { named } from '../schemas/named-answers.ts'
 import * as requests from '../schemas/requests.ts'
 import { inFuture, who } from './acts.ts'
 
@@ -9,7 +9,7 @@ export function daemonRoutes(server: RestServer, { operations, clock }: RestSour
     '/v1/reload',
     {
       schema: {
-        response: { 200: answers.reloadReport },
+        response: { 200: named('reloadReport') },
         tags: ['acts'],
         summary: 'Reloads the configuration; on any error the current one stays in force',
         body: requests.reloading,
@@ -24,7 +24,7 @@ export function daemonRoutes(server: RestServer, { operations, clock }: RestSour
     '/v1/hand-over',
     {
       schema: {
-        response: { 202: answers.handOver },
+        response: { 202: named('handOver') },
         tags: ['acts'],
         summary: 'Has another of the daemons that share the journal take over',
         body: requests.reasoned,
@@ -39,7 +39,7 @@ export function daemonRoutes(server: RestServer, { operations, clock }: RestSour
     '/v1/log-level',
     {
       schema: {
-        response: { 200: answers.logLevelState },
+        response: { 200: named('logLevelState') },
         tags: ['cloud'],
         summary: 'The level of the log',
         querystring: requests.nothing,
@@ -51,7 +51,7 @@ export function daemonRoutes(server: RestServer, { operations, clock }: RestSour
     '/v1/log-level',
     {
       schema: {
-        response: { 200: answers.logLevelState },
+        response: { 200: named('logLevelState') },
         tags: ['acts'],
         summary: 'Sets the level of the log',
         body: requests.logging,

@@ -4,7 +4,7 @@ import { LifeboatError } from '../../domain/errors.ts'
 import type { EventStreams } from '../event-stream.ts'
 import type { Identify, RestServer, RestSources } from '../rest.ts'
 import * as requests from '../schemas/requests.ts'
-import { eventStream } from '../schemas/answers.ts'
+import { named } from '../schemas/named-answers.ts'
 
 export function eventRoutes(
   server: RestServer,
@@ -20,7 +20,7 @@ export function eventRoutes(
         tags: ['journal'],
         summary: 'Journal entries as they are written (server-sent events)',
         querystring: requests.eventsQuery,
-        response: { 200: eventStream },
+        response: { 200: named('eventStream') },
       },
     },
     (request, reply) => {

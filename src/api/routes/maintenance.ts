@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { omitUndefined } from '../../domain/omit-undefined.ts'
 import type { RestServer, RestSources } from '../rest.ts'
-import * as answers from '../schemas/answers.ts'
+import { named } from '../schemas/named-answers.ts'
 import * as requests from '../schemas/requests.ts'
 import { inFuture, who } from './acts.ts'
 
@@ -11,7 +11,7 @@ export function maintenanceRoutes(server: RestServer, { operations, clock }: Res
     '/v1/maintenance',
     {
       schema: {
-        response: { 200: answers.maintenanceView },
+        response: { 200: named('maintenanceView') },
         tags: ['cloud'],
         summary: 'Maintenance in force and planned, the calendar ahead, and what stands against it',
         querystring: requests.nothing,
@@ -23,7 +23,7 @@ export function maintenanceRoutes(server: RestServer, { operations, clock }: Res
     '/v1/maintenance',
     {
       schema: {
-        response: { 200: z.union([answers.order, answers.plannedOrder]) },
+        response: { 200: named('orderOrPlan') },
         tags: ['acts'],
         summary: 'Begins maintenance, or plans it for a later time',
         body: requests.maintaining,

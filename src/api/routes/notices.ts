@@ -1,7 +1,7 @@
 /** Notices: what was sent to whom, and a test of a receiver. */
 import { omitUndefined } from '../../domain/omit-undefined.ts'
 import type { RestServer, RestSources } from '../rest.ts'
-import * as answers from '../schemas/answers.ts'
+import { named } from '../schemas/named-answers.ts'
 import * as requests from '../schemas/requests.ts'
 import { who } from './acts.ts'
 
@@ -10,7 +10,7 @@ export function noticeRoutes(server: RestServer, { operations, review }: RestSou
     '/v1/notices',
     {
       schema: {
-        response: { 200: answers.receiverNotices },
+        response: { 200: named('receiverNotices') },
         tags: ['journal'],
         summary: 'What was sent to whom, by receiver, each with how it stands',
         querystring: requests.noticeQuery,
@@ -22,7 +22,7 @@ export function noticeRoutes(server: RestServer, { operations, review }: RestSou
     '/v1/notices/test',
     {
       schema: {
-        response: { 200: answers.noticeTestResult },
+        response: { 200: named('noticeTestResult') },
         tags: ['acts'],
         summary: 'Sends a test to a receiver',
         body: requests.testing,

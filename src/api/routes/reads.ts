@@ -4,8 +4,8 @@ import type { EntryKind } from '../../domain/entry.ts'
 import { ensureError } from '../../domain/errors.ts'
 import type { RestServer, RestSources } from '../rest.ts'
 import type { FastifyReply } from 'fastify'
-import { z } from 'zod'
-import * as answers from '../schemas/answers.ts'
+import type { z } from 'zod'
+import { listOf, named } from '../schemas/named-answers.ts'
 import * as requests from '../schemas/requests.ts'
 import { omitUndefined } from '../../domain/omit-undefined.ts'
 import { inPieces, journalInPieces } from '../pieces.ts'
@@ -24,22 +24,22 @@ export function readRoutes(server: RestServer, sources: RestSources): void {
   const { operations, review, clock } = sources
   server.get(
     '/v1/status',
-    read('cloud', 'How the daemon and the cloud are', answers.daemonStatus, { querystring: requests.nothing }),
+    read('cloud', 'How the daemon and the cloud are', named('daemonStatus'), { querystring: requests.nothing }),
     () => operations.status(),
   )
   server.get(
     '/v1/hosts',
-    read('cloud', 'Every host with its verdict', z.array(answers.hostStatus), { querystring: requests.nothing }),
+    read('cloud', 'Every host with its verdict', listOf('hostStatus'), { querystring: requests.nothing }),
     () => operations.hosts(),
   )
   server.get(
     '/v1/hosts/:host',
-    read('cloud', 'One host', answers.hostDetail, { params: requests.hostPath, querystring: requests.nothing }),
+    read('cloud', 'One host', named('hostDetail'), { params: requests.hostPath, querystring: requests.nothing }),
     ({ params }) => operations.host(params.host),
   )
   server.get(
     '/v1/hosts/:host/readiness',
-    read('plans', 'Whether one host could fail safely now', answers.hostReadiness, {
+    read('plans', 'Whether one host could fail safely now', named('hostReadiness'), {
       params: requests.hostPath,
       querystring: requests.nothing,
     }),
@@ -47,26 +47,26 @@ export function readRoutes(server: RestServer, sources: RestSources): void {
   )
   server.get(
     '/v1/readiness',
-    read('plans', 'Whether each host, and the cloud, could fail safely now', answers.readiness, {
+    read('plans', 'Whether each host, and the cloud, could fail safely now', named('readiness'), {
       querystring: requests.nothing,
     }),
     async (_request, reply) => inPieces(await review.readiness(), reply, clock),
   )
   server.get(
     '/v1/segments',
-    read('cloud', 'Segments with their rules', z.array(answers.segmentStatus), { querystring: requests.nothing }),
+    read('cloud', 'Segments with their rules', listOf('segmentStatus'), { querystring: requests.nothing }),
     () => review.segments(),
   )
   server.get(
     '/v1/verdicts',
-    read('cloud', 'Changes of verdicts with their evidence, the newest first', z.array(answers.verdictLine), {
+    read('cloud', 'Changes of verdicts with their evidence, the newest first', listOf('verdictLine'), {
       querystring: requests.verdictQuery,
     }),
     ({ query }) => review.verdicts(omitUndefined(query)),
   )
   server.get(
     '/v1/brake',
-    read('cloud', 'What the brake holds, one group for each failure', answers.heldGroups, {
+    read('cloud', 'What the brake holds, one group for each failure', named('heldGroups'), {
       querystring: requests.nothing,
     }),
     () => review.counted(operations.heldGroups()),
@@ -74,7 +74,7 @@ export function readRoutes(server: RestServer, sources: RestSources): void {
   incidentReads(server, sources)
   server.get(
     '/v1/journal',
-    read('journal', 'Journal entries in pages', answers.journalPage, { querystring: requests.journalQuery }),
+    read('journal', 'Journal entries in pages', named('journalPage'), { querystring: requests.journalQuery }),
     // A kind that this release does not know has no entries: that is an answer, not a mistake.
     async ({ query: { kinds, ...query } }, reply) => {
       const asked = { ...omitUndefined(query), ...(kinds !== undefined && { kinds: kinds as EntryKind[] }) }
@@ -83,12 +83,12 @@ export function readRoutes(server: RestServer, sources: RestSources): void {
   )
   server.get(
     '/v1/journal/verify',
-    read('journal', 'Walks the whole hash chain', answers.chainProof, { querystring: requests.nothing }),
+    read('journal', 'Walks the whole hash chain', named('chainProof'), { querystring: requests.nothing }),
     () => review.verify(),
   )
   server.get(
     '/v1/plans/:id',
-    read('plans', 'A plan that was asked for, with how far it is', answers.planRun, {
+    read('plans', 'A plan that was asked for, with how far it is', named('planRun'), {
       params: requests.planPath,
       querystring: requests.nothing,
     }),
@@ -99,14 +99,14 @@ export function readRoutes(server: RestServer, sources: RestSources): void {
 function incidentReads(server: RestServer, { operations, review, clock, observer }: RestSources): void {
   server.get(
     '/v1/incidents',
-    read('incidents', 'Incidents, the newest first', z.array(answers.incidentSummary), {
+    read('incidents', 'Incidents, the newest first', listOf('incidentSummary'), {
       querystring: requests.incidentQuery,
     }),
     ({ query }) => review.listed(operations.incidents(omitUndefined(query))),
   )
   server.get(
     '/v1/incidents/:id',
-    read('incidents', 'One incident with its instances and steps', answers.incidentDetail, {
+    read('incidents', 'One incident with its instances and steps', named('incidentDetail'), {
       params: requests.incidentPath,
       querystring: requests.nothing,
     }),
@@ -117,7 +117,7 @@ function incidentReads(server: RestServer, { operations, review, clock, observer
   )
   server.get(
     '/v1/incidents/:id/review',
-    read('incidents', 'One incident as its page shows it', answers.incidentReview, {
+    read('incidents', 'One incident as its page shows it', named('incidentReview'), {
       params: requests.incidentPath,
       querystring: requests.nothing,
     }),
@@ -128,7 +128,7 @@ function incidentReads(server: RestServer, { operations, review, clock, observer
   )
   server.get(
     '/v1/incidents/:id/diff/:other',
-    read('incidents', 'Two incidents side by side: durations, counts, decisions', answers.incidentComparison, {
+    read('incidents', 'Two incidents side by side: durations, counts, decisions', named('incidentComparison'), {
       params: requests.twoIncidentsPath,
       querystring: requests.nothing,
     }),
@@ -140,7 +140,7 @@ function incidentReads(server: RestServer, { operations, review, clock, observer
   )
   server.get(
     '/v1/incidents/:id/instances/:instance',
-    read('incidents', 'One instance of an incident with every step', answers.instanceReview, {
+    read('incidents', 'One instance of an incident with every step', named('instanceReview'), {
       params: requests.instanceOfIncidentPath,
       querystring: requests.nothing,
     }),
@@ -148,7 +148,7 @@ function incidentReads(server: RestServer, { operations, review, clock, observer
   )
   server.get(
     '/v1/incidents/:id/report',
-    read('incidents', 'The report of an incident', answers.reportText, {
+    read('incidents', 'The report of an incident', named('reportText'), {
       params: requests.incidentPath,
       querystring: requests.reportQuery,
     }),
@@ -172,14 +172,14 @@ function incidentReads(server: RestServer, { operations, review, clock, observer
   )
   server.get(
     '/v1/recoveries',
-    read('incidents', 'Runs of workflows, the newest first', z.array(answers.recoveryLine), {
+    read('incidents', 'Runs of workflows, the newest first', listOf('recoveryLine'), {
       querystring: requests.recoveryQuery,
     }),
     ({ query }) => review.recoveries(omitUndefined(query)),
   )
   server.get(
     '/v1/instances/:id',
-    read('incidents', 'In which incidents an instance was, the newest first', answers.instanceHistory, {
+    read('incidents', 'In which incidents an instance was, the newest first', named('instanceHistory'), {
       params: requests.instancePath,
       querystring: requests.nothing,
     }),
@@ -187,7 +187,7 @@ function incidentReads(server: RestServer, { operations, review, clock, observer
   )
   server.get(
     '/v1/instances/:id/record',
-    read('incidents', 'Where an instance was, how long it was down, and where it is', answers.instanceRecord, {
+    read('incidents', 'Where an instance was, how long it was down, and where it is', named('instanceRecord'), {
       params: requests.instancePath,
       querystring: requests.nothing,
     }),
@@ -195,7 +195,7 @@ function incidentReads(server: RestServer, { operations, review, clock, observer
   )
   server.get(
     '/v1/search',
-    read('incidents', 'Hosts, incidents and instances by a part of their name or id', answers.searchResult, {
+    read('incidents', 'Hosts, incidents and instances by a part of their name or id', named('searchResult'), {
       querystring: requests.searchQuery,
     }),
     ({ query }) => review.search(query.q, query.limit),

@@ -4,7 +4,7 @@ import { sessionCookie } from '../session-cookie.ts'
 import { refuseForeign, type Logins } from '../logins.ts'
 import type { RestServer } from '../rest.ts'
 import * as requests from '../schemas/requests.ts'
-import { caller } from '../schemas/answers.ts'
+import { named } from '../schemas/named-answers.ts'
 
 /** Logins from one address in a minute. More is someone who guesses; fewer, and a shared address locks a team out. */
 export const loginsAMinute = 10
@@ -23,7 +23,7 @@ export function sessionRoutes(server: RestServer, logins: Logins): void {
         tags: ['login'],
         summary: 'Starts a session for the pages',
         body: requests.loggingIn,
-        response: { 201: caller },
+        response: { 201: named('caller') },
       },
     },
     async (request, reply) => {

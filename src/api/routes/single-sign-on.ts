@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { refuseForeign } from '../logins.ts'
 import type { RestServer } from '../rest.ts'
-import * as answers from '../schemas/answers.ts'
+import { named } from '../schemas/named-answers.ts'
 import * as requests from '../schemas/requests.ts'
 import { callbackPath, type SingleSignOn } from '../single-sign-on.ts'
 import { loginsAMinute } from './session.ts'
@@ -17,7 +17,7 @@ export function singleSignOnRoutes(server: RestServer, signOn: SingleSignOn): vo
         tags: ['login'],
         summary: 'Logins by single sign-on that the pages offer, and why the last one of this browser was refused',
         querystring: requests.nothing,
-        response: { 200: answers.ssoOffer },
+        response: { 200: named('ssoOffer') },
       },
     },
     (request) => signOn.offer(request),
@@ -30,7 +30,7 @@ export function singleSignOnRoutes(server: RestServer, signOn: SingleSignOn): vo
         tags: ['login'],
         summary: 'Begins a login by single sign-on: the browser goes to the address that is answered',
         body: requests.signingOn,
-        response: { 201: answers.ssoBegun },
+        response: { 201: named('ssoBegun') },
       },
     },
     async (request, reply) => {

@@ -62,7 +62,7 @@ export { incidentDetail, incidentSummary } from './incidents.ts'
 export { planRun } from './plans.ts'
 export { hostReadiness, readiness } from './readiness.ts'
 export { failure, order, plannedOrder } from './shared.ts'
-export { maintenanceView } from './maintenance.ts'
+export { maintenanceView, orderOrPlan } from './maintenance.ts'
 export { noticeTestResult, receiverNotices } from './notices.ts'
 
 const seq = count.describe('The journal entry')

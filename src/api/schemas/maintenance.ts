@@ -41,3 +41,6 @@ export const maintenanceView: z.ZodType<MaintenanceView> = z
     conflicts: z.array(conflict).describe('Each at the first moment at which it stands, the soonest first'),
   })
   .meta({ id: 'Maintenance' })
+
+/** What an order is answered with: in force at once, or a plan. */
+export const orderOrPlan = z.union([order, plannedOrder])
