@@ -151,7 +151,7 @@ test('SIGHUP reads the configuration again, keeps the old one when it is broken,
   const text = readFileSync(daemon.config, 'utf8')
   writeFileSync(daemon.config, text.replace('mode: observe', 'mode: armd'))
   daemon.child.kill('SIGHUP')
-  await daemon.says('the current one stays in force; reload ordered by')
+  await daemon.says('the current one stays in force (reload ordered by')
   // The fragment beside it wins, and is new since the start.
   mkdirSync(daemon.config.replace('.yaml', '.d'))
   writeFileSync(join(daemon.config.replace('.yaml', '.d'), '10-armed.yaml'), 'mode: armed\nlog: { level: debug }\n')

@@ -41,7 +41,7 @@ it('names what is off once Nova shows it, and one act starts all', async () => {
 
   await page.getByRole('button', { name: 'Start its instances' }).click()
   const dialog = page.locator('dialog')
-  expect(await dialog.locator('.effect').innerText()).toMatch(/It starts none that its owner stopped/)
+  expect(await dialog.locator('.effect').innerText()).toMatch(/stay off: those that their owners stopped/)
   await dialog.locator('textarea').fill('power works')
   await dialog.locator('button[type=submit]').click()
   await dialog.waitFor({ state: 'detached' })

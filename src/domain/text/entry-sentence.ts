@@ -67,7 +67,7 @@ function textOf(entry: Entry): string {
     case 'service.restored':
       return `Our flags on the service are being cleared: ${JSON.stringify(entry.data.change)}`
     case 'instances.watched':
-      return `${entry.data.message}${entry.data.to === 'watching' ? '; more may turn out to be' : ''}`
+      return `${entry.data.message}${entry.data.to === 'watching' ? '; Lifeboat still watches for instances that are off' : ''}`
     case 'plan.made':
       return `${entry.data.decision} (${entry.data.reason}): ${entry.data.message}`
     case 'step.intended':
@@ -75,7 +75,7 @@ function textOf(entry: Entry): string {
     case 'step.issued':
       return `${step} issued, ${entry.data.requestId ?? 'no request id'}`
     case 'step.waiting':
-      return `${step} waits: Nova may still carry out what was sent at ${entry.data.sentAt}, until ${entry.data.until} at the latest`
+      return `${step} waits until ${entry.data.until} at the latest: Nova may still carry out what was sent at ${entry.data.sentAt}`
     case 'step.confirmed':
       return `${step} confirmed`
     case 'step.failed':
@@ -91,15 +91,15 @@ function textOf(entry: Entry): string {
     case 'operator.statement':
       return `${entry.data.by} stated: ${entry.data.statement}`
     case 'operator.hand-over':
-      return `${entry.data.by} ordered that another daemon takes over: ${entry.data.reason}`
+      return `${entry.data.by} ordered another daemon to take over: ${entry.data.reason}`
     case 'operator.override':
       return `${entry.data.by} overrode what held it: ${entry.data.reason}`
     case 'operator.cancelled':
       return `${entry.data.by} cancelled: ${entry.data.reason}`
     case 'operator.again':
-      return `${entry.data.by} tries again what incident ${entry.data.of} did not bring back: ${entry.data.reason}`
+      return `${entry.data.by} retries the instances that incident ${entry.data.of} did not bring back: ${entry.data.reason}`
     case 'operator.start':
-      return `${entry.data.by} ordered the instances started that are off: ${entry.data.reason}`
+      return `${entry.data.by} ordered a start of the instances that are off: ${entry.data.reason}`
     case 'operator.return':
       return `${entry.data.by} ${entry.data.keepOut ? 'keeps the host out' : 'returns the host to service'}${entry.data.reason === '' ? '' : `: ${entry.data.reason}`}`
     case 'operator.paused':
@@ -134,7 +134,7 @@ function textOf(entry: Entry): string {
       return `Configuration reloaded by ${by}: ${changed.join(', ') || 'nothing changed'}${rest}`
     }
     case 'config.refused':
-      return `Configuration rejected (${entry.data.code}), the current one stays in force; reload ordered by ${entry.data.by}: ${entry.data.message}`
+      return `Configuration rejected (${entry.data.code}): ${entry.data.message}; the current one stays in force (reload ordered by ${entry.data.by})`
     case 'mode.changed':
       return `${entry.data.by} changed the mode from ${entry.data.from} to ${entry.data.to}`
     case 'operator.log-level':
@@ -153,9 +153,9 @@ function textOf(entry: Entry): string {
     case 'tenure.began':
       return `${daemonIn(entry.data.holder)} is active from here on: ${entry.data.why}`
     case 'tenure.ended':
-      return `${daemonIn(entry.data.holder)} is not active any more: ${entry.data.why}`
+      return `${daemonIn(entry.data.holder)} is no longer active: ${entry.data.why}`
     case 'journal.moved':
-      return `${entry.data.by} moved the journal ${entry.data.to === 'shared' ? 'to the shared store' : `out of the shared store: it is ${entry.data.holder}'s own`}: ${entry.data.reason}`
+      return `${entry.data.by} moved the journal ${entry.data.to === 'shared' ? 'to the shared store' : `out of the shared store, to ${entry.data.holder} alone`}: ${entry.data.reason}`
     case 'daemon.stopped':
       return `Lifeboat stopped: ${entry.data.reason}`
     case 'workflow.pinned':
@@ -213,5 +213,5 @@ function plannedBegan(data: EntryData['operator.maintenance']): string {
 }
 
 function untilOf({ until }: { until: string | null }): string {
-  return until === null ? 'without an end' : `until ${until}`
+  return until === null ? 'with no end set' : `until ${until}`
 }

@@ -37,6 +37,44 @@ it('a written failover segment is told by what became of it, a change by each fi
   expect(lineOf(entry(2, 'segment.host.written', data))).toBe('ann added host cmp01 of failover segment rack')
 })
 
+const act = { by: 'ann', reason: 'the rack burnt' }
+it.each<[string, EntryKind, object, string]>([
+  ['a retry', 'operator.again', { ...act, of: 'i0' }, 'ann retries the instances that incident i0 did not bring back'],
+  ['a start', 'operator.start', act, 'ann ordered a start of the instances that are off'],
+  ['a hand-over', 'operator.hand-over', act, 'ann ordered another daemon to take over'],
+  ['a pause', 'operator.paused', { ...act, until: null }, 'ann paused recoveries of the whole cloud with no end set'],
+  [
+    'a move',
+    'journal.moved',
+    { ...act, to: 'own', holder: 'ctl1' },
+    'ann moved the journal out of the shared store, to ctl1 alone',
+  ],
+])('%s is told by who ordered it, what, and why', (_what, kind, data, sentence) => {
+  expect(lineOf(entry(1, kind, data))).toBe(`${sentence}: the rack burnt`)
+})
+
+it('why a configuration was rejected stands before what holds instead', () => {
+  const data = { code: 'CONFIG_INVALID', by: 'SIGHUP', message: 'lifeboat.yaml:3:1: no such option' }
+  expect(lineOf(entry(1, 'config.refused', data))).toBe(
+    'Configuration rejected (CONFIG_INVALID): lifeboat.yaml:3:1: no such option; the current one stays in force (reload ordered by SIGHUP)',
+  )
+})
+
+it('a step says until when it waits, and for what', () => {
+  const data = { sentAt: '02:00:00Z', until: '02:10:00Z' }
+  expect(lineOf(entry(1, 'step.waiting', data, { step: '0.evacuate.1' }))).toBe(
+    'Step 0.evacuate.1 waits until 02:10:00Z at the latest: Nova may still carry out what was sent at 02:00:00Z',
+  )
+})
+
+it('while Lifeboat watches a host that came back, it says so', () => {
+  const told = (to: string): string => lineOf(entry(1, 'instances.watched', { to, message: 'cmp01 is back' }))
+  expect([told('watching'), told('known')]).toEqual([
+    'cmp01 is back; Lifeboat still watches for instances that are off',
+    'cmp01 is back',
+  ])
+})
+
 it('a kind of a newer release is named, not hidden', () => {
   expect(lineOf(entry(1, 'sun.rose' as EntryKind, {}))).toBe('sun.rose')
 })

@@ -89,7 +89,7 @@ describe('taking over', () => {
     expect(told).toEqual([
       'ctl1 is active from here on: nobody was active',
       'ctl2 is active from here on: ctl1 did not renew its lease',
-      'ctl2 is not active any more: SIGTERM',
+      'ctl2 is no longer active: SIGTERM',
     ])
   })
 

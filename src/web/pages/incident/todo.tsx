@@ -147,16 +147,17 @@ function startThem(id: string, host: string, advice: readonly Advice[]): Act {
   return {
     title: 'Start its instances',
     role: 'operator',
-    consequence: 'Starts those that ran before, and none that its owner stopped.',
+    consequence: 'Starts those that ran before. Instances that their owners stopped stay off.',
     path: paths.incidentAct(id, 'start'),
     words: { field: 'reason', label: 'Reason', hint: 'How you know that the host can run them.' },
     effect: (
       <p>
         Lifeboat starts the instances that ran on <strong>{host}</strong> before and are off now, and any that turn out
-        to be off later. It starts none that its owner stopped, and none whose encrypted volume it may not open.
+        to be off later. Two kinds stay off: those that their owners stopped, and those whose encrypted volume Lifeboat
+        may not open.
       </p>
     ),
-    senseless: advice.some(({ code }) => startable.has(code)) ? null : 'No instance waits for a start',
+    senseless: advice.some(({ code }) => startable.has(code)) ? null : 'No instance is waiting to be started',
     done: `Lifeboat starts the instances of ${host}`,
   }
 }
@@ -178,7 +179,7 @@ function actsOnCrashed({ id, held, crashed, cancelled, override }: IncidentRevie
           Lifeboat restarts <strong>{name}</strong> once more, although it or its neighbours crashed too often.
         </p>
       ),
-      senseless: override !== null ? `${override.by} already did` : waits ? null : 'It waits for no word of yours',
+      senseless: override !== null ? `${override.by} already did` : waits ? null : 'It is not waiting for a person',
       done: `Lifeboat restarts ${name} once more`,
     },
     {
@@ -188,8 +189,8 @@ function actsOnCrashed({ id, held, crashed, cancelled, override }: IncidentRevie
       path: paths.incidentAct(id, 'cancel'),
       effect: (
         <p>
-          Lifeboat restarts <strong>{name}</strong> no more after this crash. What Nova has already accepted runs to its
-          end.
+          After this crash Lifeboat will not restart <strong>{name}</strong> again. A restart that Nova has already
+          accepted runs to its end.
         </p>
       ),
       senseless: cancelled === null ? null : `${cancelled.by} already cancelled it`,
@@ -205,7 +206,7 @@ function actsOnFailedProcess({ id, host, process, held, cancelled }: IncidentRev
     letBack({
       host,
       title: 'Return the host to service',
-      senseless: asks ? null : `Lifeboat enables it by itself once ${process} is well`,
+      senseless: asks ? null : `Lifeboat enables the host by itself once ${process} is well`,
     }),
     stateDead({ host, title: 'Attest that the host is dead', senseless: null, brakeHolds: false }),
     {
@@ -215,8 +216,8 @@ function actsOnFailedProcess({ id, host, process, held, cancelled }: IncidentRev
       path: paths.incidentAct(id, 'cancel'),
       effect: (
         <p>
-          Lifeboat deals no more with this failure of {process} on <strong>{host}</strong>. If it has disabled the
-          service, that stays disabled until {process} has been well for a while.
+          Lifeboat stops handling this failure of {process} on <strong>{host}</strong>. If it has disabled the service,
+          the service stays disabled until {process} has been well for a while.
         </p>
       ),
       senseless: cancelled === null ? null : `${cancelled.by} already cancelled it`,
@@ -238,8 +239,8 @@ function actsOnOpen(review: IncidentReview): Act[] {
       path: paths.incidentAct(id, 'override'),
       effect: (
         <p>
-          The brake holds because many hosts fail at once. Lifeboat then fences <strong>{host}</strong> and evacuates
-          its instances. If the fault is in the control plane, that powers off a living host.
+          The brake holds because many hosts failed at once. If you override it, Lifeboat fences <strong>{host}</strong>{' '}
+          and evacuates its instances. If the fault is in the control plane, that powers off a living host.
         </p>
       ),
       senseless:
