@@ -4,14 +4,17 @@ import { once } from 'node:events'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { until } from './daemon-process.ts'
 import { lab, labCommand } from './lab.ts'
+import { OpenstackClient } from './openstack-client.ts'
 import { LabStage } from './stage.ts'
 
 const host = 'cmp02'
 const masakariApi = { listen: '127.0.0.1:15868', projects: [{ name: 'service' }] }
 let stage: LabStage
+let client: OpenstackClient
 
 beforeAll(async () => {
   stage = await LabStage.open('reports')
+  client = new OpenstackClient()
 })
 beforeEach(() => {
   stage.freshDaemon({ segment: { return: { mode: 'automatic', healthy: '10s' } }, masakari_api: masakariApi })
@@ -21,33 +24,29 @@ afterEach(async () => {
   await stage.tenants.steps.put(host, { status: 'enabled' })
   await stage.tidy()
 })
-afterAll(() => stage.close())
-
-/** What the openstack client prints, as JSON. */
-async function openstack(version: string, ...words: string[]): Promise<unknown> {
-  return JSON.parse(await lab('openstack', '--os-ha-api-version', version, ...words, '-f', 'json'))
-}
-
-type Rows = Record<string, unknown>[]
+afterAll(() => {
+  client.close()
+  stage.close()
+})
 
 describe("Masakari's clients", () => {
   it.each(['1.0', '1.3'])('list and show segments, hosts and notifications at %s', async (version) => {
     await stage.watch()
-    const [segment] = (await openstack(version, 'segment', 'list')) as Rows
+    const [segment] = await client.many(version, 'segment', 'list')
     expect(segment).toMatchObject({ name: 'lab', service_type: 'COMPUTE', recovery_method: 'auto' })
-    expect(await openstack(version, 'segment', 'show', 'lab')).toMatchObject({ uuid: segment?.['uuid'] })
-    const hosts = (await openstack(version, 'segment', 'host', 'list', 'lab')) as Rows
+    expect(await client.one(version, 'segment', 'show', 'lab')).toMatchObject({ uuid: segment?.['uuid'] })
+    const hosts = await client.many(version, 'segment', 'host', 'list', 'lab')
     expect(hosts.map(({ name }) => name).sort()).toEqual(['cmp01', 'cmp02', 'cmp03', 'cmp04'])
-    expect(await openstack(version, 'segment', 'host', 'show', 'lab', host)).toMatchObject({
+    expect(await client.one(version, 'segment', 'host', 'show', 'lab', host)).toMatchObject({
       name: host,
       on_maintenance: false,
     })
     const payload = '{"event": "STARTED", "process_name": "nova-compute"}'
     const now = new Date().toISOString()
-    const sent = (await openstack(version, 'notification', 'create', 'PROCESS', host, now, payload)) as Rows[number]
+    const sent = await client.one(version, 'notification', 'create', 'PROCESS', host, now, payload)
     const id = String(sent['notification_uuid'])
-    expect(await openstack(version, 'notification', 'show', id)).toMatchObject({ type: 'PROCESS', status: 'finished' })
-    expect((await openstack(version, 'notification', 'list')) as Rows).toHaveLength(1)
+    expect(await client.one(version, 'notification', 'show', id)).toMatchObject({ type: 'PROCESS', status: 'finished' })
+    expect(await client.many(version, 'notification', 'list')).toHaveLength(1)
   })
 })
 
@@ -71,14 +70,9 @@ describe("Masakari's process monitor", () => {
     const incidents = stage.daemon.incidents()
     expect(incidents).toHaveLength(1)
     expect(incidents[0]).toMatchObject({ host, process: 'nova-compute', openedBy: 'masakari' })
-    const [notification] = (await openstack('1.3', 'notification', 'list')) as Rows
+    const [notification] = await client.many('1.3', 'notification', 'list')
     await until('the report is finished', 10_000, async () => {
-      const shown = (await openstack(
-        '1.3',
-        'notification',
-        'show',
-        String(notification?.['notification_uuid']),
-      )) as Rows[number]
+      const shown = await client.one('1.3', 'notification', 'show', String(notification?.['notification_uuid']))
       return shown['status'] === 'finished'
     })
     await lab('start', host)
