@@ -1,6 +1,6 @@
 /**
- * What others wrote for Masakari, unmodified, against Lifeboat in its place: the functional tests of openstacksdk and of Masakari itself. The
- * configuration names no segment here: Masakari's tests want to find their own alone.
+ * What others wrote for Masakari, unmodified, against Lifeboat in its place: the functional tests of openstacksdk and of Masakari itself, and
+ * openstacksdk's paging. The configuration names no segment here: Masakari's tests want to find their own alone.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { lab } from './lab.ts'
@@ -74,4 +74,19 @@ describe('the functional tests', () => {
     },
     slow,
   )
+})
+
+/** Ids of a list without a limit, and of the same list by pages of one row. */
+type Lists = [whole: number[], paged: number[]]
+
+describe('openstacksdk', () => {
+  it('pages by one row to the end and gives each row once, also while rows are added', async () => {
+    await stage.watch()
+    const kinds = JSON.parse(await lab('paging')) as Record<string, { few: Lists[]; growing: Lists }>
+    expect(Object.keys(kinds)).toEqual(['segments', 'hosts', 'notifications'])
+    for (const [kind, { few, growing }] of Object.entries(kinds)) {
+      expect([...few, growing].map(([whole]) => whole.length)).toEqual([0, 1, 2, 3])
+      for (const [whole, paged] of [...few, growing]) expect(paged, kind).toEqual(whole)
+    }
+  })
 })
