@@ -31,9 +31,13 @@ export async function everyCommand(client: OpenstackClient, version: string, hos
 }
 
 /** The commands that show what became of the instances of a dead host, once its notification is finished. */
-export async function failureCommands(client: OpenstackClient, notification: string): Promise<Columns> {
-  const at = new Printed(client, '1.3')
-  await finished(client, '1.3', notification)
+export async function failureCommands(
+  client: OpenstackClient,
+  version: string,
+  notification: string,
+): Promise<Columns> {
+  const at = new Printed(client, version)
+  await finished(client, version, notification)
   await at.one('notification', 'show', notification)
   const [move] = await at.many('notification', 'vmove', 'list', notification)
   await at.one('notification', 'vmove', 'show', notification, String(move?.['uuid']))

@@ -32,7 +32,7 @@ const recorded = (): Record<string, Columns> => JSON.parse(readFileSync(recordFi
 
 function record(what: string, columns: Columns): void {
   const others = existsSync(recordFile) ? recorded() : {}
-  writeFileSync(recordFile, `${JSON.stringify({ ...others, [what]: columns }, null, 1)}\n`)
+  writeFileSync(recordFile, `${JSON.stringify({ ...others, [what]: columns }, null, 2)}\n`)
 }
 
 function expectOnRecord(what: string, columns: Columns): void {
@@ -51,7 +51,7 @@ describe("the record of what Masakari's client prints against Masakari", () => {
     await stage.tidy()
   })
 
-  // Each version takes half a minute on a busy machine: Masakari 19 does not change meanwhile.
+  // Each version takes half a minute on a busy machine, and Masakari 19 does not change.
   it.each(isRecording ? versions : ['1.3'])('is what it prints in version %s', async (version) => {
     expectOnRecord(version, await everyCommand(client, version, host))
   })
@@ -65,7 +65,8 @@ describe("the record of what Masakari's client prints against Masakari", () => {
     const now = new Date().toISOString()
     const payload = '{"event": "STOPPED", "host_status": "NORMAL", "cluster_status": "OFFLINE"}'
     const sent = await client.one('1.3', 'notification', 'create', 'COMPUTE_HOST', host, now, payload)
-    expectOnRecord('failure', await failureCommands(client, String(sent['notification_uuid'])))
+    for (const version of versions)
+      expectOnRecord(`failure ${version}`, await failureCommands(client, version, String(sent['notification_uuid'])))
   })
 })
 
@@ -88,10 +89,12 @@ describe("each command of Masakari's client", () => {
     const failure = ['notification', 'list', '--filters', 'type=COMPUTE_HOST']
     const row = await until('it is listed', 120_000, async () => (await client.many('1.3', ...failure))[0])
     const notification = String(row['notification_uuid'])
-    const { 'notification vmove show': move = '', ...others } = recorded()['failure'] ?? {}
-    // Lifeboat says what came of a move that succeeded too.
-    const said = { ...others, 'notification vmove show': move.replace('message (empty)', 'message') }
-    expect(await failureCommands(client, notification)).toEqual(said)
+    for (const version of versions) {
+      const { 'notification vmove show': move = '', ...others } = recorded()[`failure ${version}`] ?? {}
+      // Lifeboat says what came of a move that succeeded too.
+      const said = { ...others, 'notification vmove show': move.replace('message (empty)', 'message') }
+      expect(await failureCommands(client, version, notification)).toEqual(said)
+    }
     const [shown] = await client.many('1.3', 'notification', 'vmove', 'list', notification)
     expect(shown).toMatchObject({ server_id: id, source_host: host, type: 'evacuation', status: 'succeeded' })
   })
