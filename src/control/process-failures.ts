@@ -36,6 +36,14 @@ import type { IncidentStore } from './incident-store.ts'
 import { leftToPeople } from './left-to-people.ts'
 import { pinOf } from './pinned-workflows.ts'
 
+/**
+ * People are told of hosts without room once no further one was found for so long. Shorter: a package that breaks a fleet raises an alarm for each
+ * of its hosts, for monitors report and heartbeats end within seconds of one another.
+ */
+const gatherMs = 10_000
+/** They are told after so long in any case. */
+const gatherAtMostMs = 60_000
+
 /** Ends of incidents by which people take a host over. */
 const byPeople: ReadonlySet<IncidentEnd> = new Set<IncidentEnd>(['left-to-people', 'cancelled'])
 
@@ -65,6 +73,8 @@ export class ProcessFailures {
   readonly #reported = new Map<HostName, string>()
   /** Hosts for which there is no room, and of which people were told. */
   readonly #told = new Set<HostName>()
+  /** Those of which people are to be told yet, and since when there is no room. */
+  readonly #untold = new Map<HostName, number>()
 
   constructor(parts: ProcessFailuresParts) {
     this.#parts = parts
@@ -87,9 +97,10 @@ export class ProcessFailures {
    * waiting for missing heartbeats: a disable is soon taken back if the report was wrong.
    */
   reported(host: HostName, by: string): void {
-    this.#reported.set(host, by)
     // What it did before says nothing about it now.
     this.#healthy.delete(host)
+    // Its open incident goes on; a report kept beside it would open another one when a person ends that.
+    if (this.#parts.store.openProcessOn(host) === undefined) this.#reported.set(host, by)
   }
 
   /** Whether a service that was disabled because its nova-compute failed may be enabled, whatever became of its incident. */
@@ -186,7 +197,10 @@ export class ProcessFailures {
     const ruled = due.map((verdict) => ({ verdict, ruling: this.#rulingOn(verdict) }))
     for (const { verdict, ruling } of ruled) if (ruling.do === 'leave') this.#begin(verdict, ruling)
     const wanted = ruled.filter(({ ruling }) => ruling.do === 'disable')
-    if (wanted.length === 0) return
+    if (wanted.length === 0) {
+      this.#untold.clear()
+      return
+    }
     const aside = this.#disabled()
     const hosts = wanted.map(({ verdict }) => verdict.host)
     // Those whose disable stands already take no new room.
@@ -230,14 +244,19 @@ export class ProcessFailures {
     })
   }
 
-  /** Hosts whose nova-compute is down and whose service we disabled, or are about to; people may have ended some of their incidents. */
+  /**
+   * Hosts whose service we disabled for their nova-compute, or are about to; people may have ended some of their incidents. One that beats counts
+   * until it is proven well: a reported one beats for a while, and a fleet's monitors all report within that time.
+   */
   #disabled(): HostName[] {
-    const { store, monitor } = this.#parts
+    const { clock, monitor, store } = this.#parts
     const standing = store
       .setAside()
       .filter(({ setAside }) => readSetAsideReason(setAside?.reason ?? null)?.why === 'process')
     const all = [...store.openProcesses(), ...standing].map(({ host }) => host)
-    return [...new Set(all)].filter((host) => monitor.verdict(host)?.kind !== 'healthy')
+    const isWell = (host: HostName): boolean =>
+      isProvenWell(this.#healthy.get(host) ?? null, monitor.segment(host).return, clock.now())
+    return [...new Set(all)].filter((host) => !isWell(host))
   }
 
   /** The incident of the host took over and ended, and the disable for its nova-compute stands: that must prove itself yet. */
@@ -250,15 +269,20 @@ export class ProcessFailures {
     return last !== null && store.outcomeOf(last) === 'host-failed'
   }
 
-  /** Once for each host: as long as there is no room for it, nothing new can be said. */
+  /** Once for all hosts that are found within a while, and once for each: as long as there is no room for it, nothing new can be said. */
   #tellOfTheRest(rest: readonly HostName[], aside: readonly HostName[]): void {
-    const untold = rest.filter((host) => !this.#told.has(host))
-    if (untold.length === 0) return
+    const now = this.#parts.clock.now()
+    for (const host of this.#untold.keys()) if (!rest.includes(host)) this.#untold.delete(host)
+    for (const host of rest) if (!this.#told.has(host) && !this.#untold.has(host)) this.#untold.set(host, now)
+    const since = [...this.#untold.values()]
+    if (since.length === 0) return
+    if (now - Math.max(...since) < gatherMs && now - Math.min(...since) < gatherAtMostMs) return
     const disabled = aside.length === 0 ? '' : ` beside ${aside.join(', ')}`
     const message = `nova-compute is down on ${rest.join(', ')}. Their services stay enabled, and their guests are left alone: the brake lets Lifeboat take no more hosts out of scheduling${disabled}. Find out what stops nova-compute: the message bus, a new package, a configuration`
     const alarm: NewEntry = { kind: 'alarm.raised', data: { code: 'TOO_MANY_PROCESSES_DOWN', message } }
     this.#parts.journal.append([alarm])
-    for (const host of untold) this.#told.add(host)
+    for (const host of this.#untold.keys()) this.#told.add(host)
+    this.#untold.clear()
   }
 
   #blocked(host: HostName): { hold: HoldCode; message: string } | null {

@@ -82,7 +82,7 @@ export class ReportBook implements Reports {
   }
 
   receive(order: ReportOrder): ReportView {
-    const { monitor, orders, journal, observer, instances, wake } = this.#parts
+    const { monitor, orders, journal, observer, instances, processes, wake } = this.#parts
     const { about, host, generatedAt, payload, by, via } = order
     if (monitor.verdict(host) === undefined) {
       // Just started: a refusal would be final to the monitor, which reports each failure once.
@@ -99,7 +99,10 @@ export class ReportBook implements Reports {
     }
     // Even if it is refused as repeated: it may tell of a crash after the restart that is under way.
     instances.crashed(order)
-    if (this.#all().some((kept) => repeats(order, kept.report, () => this.#isOver(kept)))) {
+    const known = this.#all().find((kept) => repeats(order, kept.report, () => this.#isOver(kept)))
+    if (known !== undefined) {
+      // Its nova-compute may have lived and failed once more: what it has proven so far is void. A report that is only sent again says nothing new.
+      if (reportsDeadProcess(order) && known.report.generatedAt !== generatedAt) processes.reported(host, by)
       observer.report?.({ about, result: 'repeated' })
       throw new LifeboatError(
         'REPORT_REPEATED',
