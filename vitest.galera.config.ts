@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/galera/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 300_000,
     pool: 'forks',
     // A poll's default of one second is shorter than a cluster takes to vote a node out.
     expect: { poll: { timeout: 20_000 } },

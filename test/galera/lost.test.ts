@@ -98,5 +98,5 @@ describe('a database that is gone for good', () => {
     own.append([{ kind: 'daemon.stopped', data: { reason: 'it goes on alone' } }])
     expect(own.verify()).toMatchObject({ entries: 4, broken: null })
     own.close()
-  }, 120_000)
+  }, 300_000)
 })

@@ -125,14 +125,14 @@ export class GaleraNode {
   }
 
   async #ready(process: ChildProcess): Promise<void> {
-    for (let tries = 0; tries < 600; tries++) {
+    for (let tries = 0; tries < 1_800; tries++) {
       const rows = await this.sql("SHOW STATUS LIKE 'wsrep_ready'").catch(() => [])
       if ((rows as { Value: string }[])[0]?.Value === 'ON') return
       if (process.exitCode !== null || process.signalCode !== null)
         throw new Error(`node ${this.number} ended: ${this.#log()}`)
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
-    throw new Error(`node ${this.number} is not ready after a minute: ${this.#log()}`)
+    throw new Error(`node ${this.number} is not ready after three minutes: ${this.#log()}`)
   }
 
   #log(): string {
