@@ -102,7 +102,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       else tellPutAside(observer, ending.differs, file.putAside())
     })
     if (sharing === null) mustBeOwn(file)
-    const store = sharing === null ? null : await sharedStore(sharing, clock, observer)
+    const store = sharing === null ? null : await sharedStore(sharing, clock)
     if (store !== null) teardown.add('shared journal', () => store.close())
     let putBack = 0
     // What this daemon says of its rules to the others.

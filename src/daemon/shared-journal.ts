@@ -50,18 +50,10 @@ export class JoinedExit implements Exit {
 export async function sharedStore(
   { caFile, ...shared }: NonNullable<Config['sharedJournal']>,
   clock: Clock,
-  observer: Observer = {},
 ): Promise<SharedStore> {
   // Only where a journal is shared: the driver costs every other daemon some megabytes.
   const { mariadbStore } = await import('../journal/shared/mariadb.ts')
-  return mariadbStore({
-    ...{ ...shared, tls: tlsOf(caFile), clock },
-    toldOfNode: ({ host, port }, why) => {
-      const node = `${host}:${port}`
-      if (why === null) observer.log?.('info', 'shared_journal.node_used', { message: `${node} is used again`, node })
-      else observer.log?.('error', 'shared_journal.node_refused', { message: `${node} is not used: ${why}`, node })
-    },
-  })
+  return mariadbStore({ ...shared, tls: tlsOf(caFile), clock })
 }
 
 /** Null: TLS is not used. Throws CONFIG_INVALID. */

@@ -1,4 +1,4 @@
-/** The shared store on three real nodes of MariaDB Galera, of which some are killed, stopped, cut off, or replicate nothing. */
+/** The shared store on three real nodes of MariaDB Galera, of which some are killed, stopped or cut off. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { SharedRow, SharedStore } from '../../src/journal/shared/store.ts'
 import { row, start } from '../journal/shared/store-contract.ts'
@@ -106,28 +106,6 @@ describe('the node that is asked', () => {
     await cluster.whole()
     expect(lookedMs).toBeLessThan(1_500)
     expect(allMs).toBeLessThan(lookedMs + 500)
-  })
-})
-
-describe('a node that replicates nothing', () => {
-  beforeEach(async () => {
-    await cluster.sql(1, 'SET GLOBAL wsrep_on = OFF')
-    onTestFinished(async () => void (await cluster.sql(1, 'SET GLOBAL wsrep_on = ON')))
-  })
-
-  it('is passed over, with a word', async () => {
-    const told: string[] = []
-    const store = stage.store(1, {}, { toldOfNode: ({ host }, why) => told.push(`${host} ${why === null}`) })
-    expect(await store.insert(start, [row(1, 'a')])).toBe('inserted')
-    expect((await stage.onEachNode()).map((rows) => rows.length)).toEqual([1, 1, 1])
-    expect(told).toEqual([`${cluster.addresses[0]?.host} false`])
-  })
-
-  it('gets nothing where it is the only one', async () => {
-    await expect(stage.storeOf(1).insert(start, [row(1, 'a')])).rejects.toMatchObject({
-      ...{ kind: 'again', maybeDone: false },
-    })
-    expect((await stage.onEachNode()).map((rows) => rows.length)).toEqual([0, 0, 0])
   })
 })
 

@@ -23,8 +23,6 @@ export interface LaneParts {
   statementLimitMs: number
   /** Statements that each new connection begins with. */
   settings: readonly string[]
-  /** Asked of each new connection, once that is set. Throws StoreTrouble for a node that must not be used. Default: each may. */
-  admit?: (node: Node, ask: Ask) => Promise<void>
 }
 
 /** Sends one statement. Rejects with what the driver says. */
@@ -102,7 +100,7 @@ export class Lane {
   }
 
   async #connectTo(node: Node, parent: AbortSignal): Promise<Connection> {
-    const { access, tls, clock, connectLimitMs, settings, admit } = this.#parts
+    const { access, tls, clock, connectLimitMs, settings } = this.#parts
     const limit = deadline(clock, connectLimitMs, parent)
     const connection = createConnection({
       ...{ ...access, ...node, ...tlsOptions(tls, node.host) },
@@ -115,7 +113,6 @@ export class Lane {
       checkAddress(tls, node.host, connection)
       const ask = asking(connection)
       for (const setting of settings) await within(limit.signal, ask(setting))
-      if (admit !== undefined) await within(limit.signal, admit(node, ask))
       return connection
     } catch (thrown) {
       connection.destroy()

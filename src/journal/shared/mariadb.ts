@@ -6,7 +6,6 @@
 import type { ResultSetHeader, RowDataPacket } from 'mysql2'
 import type { Clock } from '../../domain/clock.ts'
 import { Lane, type Ask, type LaneParts } from './lane.ts'
-import { OneCluster, type ToldOfNode } from './membership.ts'
 import { Nodes, type Node } from './nodes.ts'
 import { StoreTrouble, type DaemonRow, type Inserted, type Look, type SharedRow, type SharedStore } from './store.ts'
 import type { TenureRow } from './store.ts'
@@ -30,14 +29,11 @@ export interface MariadbOptions {
   clock: Clock
   statementLimitMs?: number
   connectLimitMs?: number
-  /** Of nodes that must not be used. */
-  toldOfNode?: ToldOfNode
 }
 
 /** Connects when it is first asked. Must be closed, or its connections keep the process alive. */
 export function mariadbStore(options: MariadbOptions): SharedStore {
-  const cluster = new OneCluster(options.nodes, options.toldOfNode ?? (() => undefined))
-  const parts: LaneParts = { ...laneParts(options), admit: (node, ask) => cluster.admit(node, ask) }
+  const parts = laneParts(options)
   const inserts = new Lane(parts)
   const renewals = new Lane(parts)
   const looks = new Lane(parts)
