@@ -71,7 +71,7 @@ export async function journalProblem(
   }
 }
 
-/** What is in the shared store is a copy of it, whoever's journal it was; what is not is this daemon's own, unless it was shared before. */
+/** A journal whose head the shared store has is a copy of that store's. Any other is this daemon's own, unless it was shared before. */
 async function sharedProblem(
   journal: JournalView,
   openStore: () => Promise<SharedStore>,

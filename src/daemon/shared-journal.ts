@@ -104,7 +104,7 @@ export function joinShared(
         parts.unwritable(event.problem.message)
       if (event.kind !== 'trouble') tell(observer, name, event)
       else if (event.problem === null) outage.over()
-      // Of any other it is told once, by whoever found it.
+      // Nothing repeats any other problem: each is told as it is found.
       else if (event.problem.retry === 'backoff') outage.failed(event.problem)
       else tellUnavailable(observer, event.problem)
     },
