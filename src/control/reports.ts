@@ -13,6 +13,7 @@ import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import {
   judgeReport,
+  judgeUncrashed,
   repeats,
   reportsDeadProcess,
   type Judgement,
@@ -240,6 +241,7 @@ export class ReportBook implements Reports {
   #judge({ report, at }: Kept): Judgement {
     const { clock, monitor, store, instances } = this.#parts
     if (crashedInstance(report) !== null) return instances.standing(report)
+    if (report.about === 'VM') return judgeUncrashed(report)
     const { host } = report
     return judgeReport(report, {
       ageMs: clock.now() - at,

@@ -68,9 +68,10 @@ const processWithinMs = 600_000
  * @param isOver whether the failure that `known` told of is over: then only a report with the same time repeats it, since a later one is new
  */
 export function repeats(order: ReportOrder, known: Report, isOver: () => boolean): boolean {
-  if (known.settled !== null && crashedInstance(known) !== null) return false
-  const same = known.about === order.about && known.host === order.host && samePayload(known.payload, order.payload)
-  if (!same || Date.parse(known.generatedAt) < Date.parse(order.generatedAt) - repeatedWithinMs) return false
+  // The cheapest first: each report is compared with all those of a month.
+  const same = known.host === order.host && known.about === order.about && samePayload(known.payload, order.payload)
+  if (!same || (known.settled !== null && crashedInstance(known) !== null)) return false
+  if (Date.parse(known.generatedAt) < Date.parse(order.generatedAt) - repeatedWithinMs) return false
   return known.generatedAt === order.generatedAt || !isOver()
 }
 
@@ -107,10 +108,9 @@ export interface Judgement {
   incident: IncidentId | null
 }
 
-/** How a report stands. */
+/** How a report of a host or of a process stands. */
 export function judgeReport(report: Pick<Report, 'about' | 'payload'>, facts: ReportFacts): Judgement {
   const { about, payload } = report
-  if (about === 'VM') return say('ignored', aboutGuest(payload))
   if (payload['event'] !== 'STOPPED') return say('finished', 'Noted: Lifeboat sees for itself what comes back')
   if (facts.host !== undefined) return ofIncident(facts.host)
   if (about === 'COMPUTE_HOST') return ofHost(payload, facts)
@@ -158,12 +158,13 @@ function ofIncident({ id, held, closed }: ReportedIncident): Judgement {
   }
 }
 
-/** For a report about a guest that has not crashed. */
-function aboutGuest({ event }: Report['payload']): string {
-  if (event === 'IO_ERROR') return 'Lifeboat told the operators, and restarts no guest because a disk fails'
+/** How a report of a guest that has not crashed stands: nothing follows from it. */
+export function judgeUncrashed({ payload: { event } }: Pick<Report, 'payload'>): Judgement {
+  if (event === 'IO_ERROR')
+    return say('ignored', 'Lifeboat told the operators, and restarts no guest because a disk fails')
   if (event === 'QEMU_GUEST_AGENT_ERROR')
-    return 'The guest runs, although its agent is silent: Lifeboat leaves it alone'
-  return 'Lifeboat restarts only guests whose QEMU died (LIFECYCLE, STOPPED_FAILED)'
+    return say('ignored', 'The guest runs, although its agent is silent: Lifeboat leaves it alone')
+  return say('ignored', 'Lifeboat restarts only guests whose QEMU died (LIFECYCLE, STOPPED_FAILED)')
 }
 
 function say(status: ReportStatus, message: string): Judgement {
