@@ -8,7 +8,7 @@ export default defineConfig({
     hookTimeout: 300_000,
     pool: 'forks',
     // A poll's default of one second is shorter than a cluster takes to vote a node out.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     fileParallelism: false,
   },
 })

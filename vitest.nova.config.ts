@@ -8,7 +8,7 @@ export default defineConfig({
     hookTimeout: 600_000,
     pool: 'forks',
     // A poll's default of one second is too short for a machine that does something else too.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     fileParallelism: false,
     sequence: { concurrent: false },
   },

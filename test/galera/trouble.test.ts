@@ -89,7 +89,7 @@ describe('the node that is asked', () => {
     cluster.signal(1, 'SIGCONT')
     await cluster.whole()
     expect(tookMs).toBeGreaterThan(900)
-    expect(tookMs).toBeLessThan(2_000)
+    expect(tookMs, 'a statement has three seconds').toBeLessThan(3_000)
   })
 
   it('is left by all connections of a daemon once a look at it had no answer, which takes a second', async () => {
@@ -104,8 +104,9 @@ describe('the node that is asked', () => {
     const allMs = performance.now() - askedAt
     cluster.signal(1, 'SIGCONT')
     await cluster.whole()
-    expect(lookedMs).toBeLessThan(1_500)
-    expect(allMs).toBeLessThan(lookedMs + 500)
+    expect(lookedMs, 'a statement has three seconds').toBeLessThan(3_000)
+    // Another connection that waited for itself would take as long again.
+    expect(allMs).toBeLessThan(1.8 * lookedMs)
   })
 })
 
@@ -122,7 +123,7 @@ it('says within the time for a statement that it may be done, when the node hang
   const again = (maybeDone: boolean): object => ({ status: 'rejected', reason: { kind: 'again', maybeDone } })
   // The second one waited for the first, and was never sent.
   expect(ends).toMatchObject([again(true), again(false)])
-  expect(tookMs).toBeLessThan(3_500)
+  expect(tookMs, 'one after the other takes two times three seconds').toBeLessThan(6_000)
 })
 
 it('refuses everything in a minority once the vote is over, while the majority goes on', async () => {

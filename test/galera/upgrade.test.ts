@@ -24,6 +24,8 @@ const older = process.env['LIFEBOAT_OLDER'] ?? program
 const dead = 'cmp02'
 const guests = 20
 const beatMs = 2_000
+/** By default. */
+const leaseMs = 6_000
 
 const stage = new Stage()
 const { cluster } = stage
@@ -189,7 +191,9 @@ it('a journal of the last release goes to three daemons that are upgraded in a r
     })
     .toBe('closed')
   expect(simulator.truth().doubles).toEqual([])
-  expect(gapsOf(one.entries()).every((gapMs) => gapMs < 1_000)).toBe(true)
+  expect(Math.max(...gapsOf(one.entries())), 'handed over: the lease of the one before did not run out').toBeLessThan(
+    leaseMs,
+  )
 
   for (const controller of [one, two, three]) controller.stop()
   await expect.poll(() => children.every((child) => child.exitCode !== null || child.signalCode !== null)).toBe(true)

@@ -1,12 +1,13 @@
 /** Two thousand instances in one incident. Nothing is timed against the machine: what is counted is what the page does. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { CDPSession, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { textOf } from './looks.ts'
 import { Stage } from './stage.ts'
 
 const instances = 2_000
 /** More than a screen of rows with their buttons needs; far less than two thousand rows have (24,000 and more). */
 const mostNodes = 4_000
+const mostRows = 100
 
 let stage: Stage
 let page: Page
@@ -26,10 +27,8 @@ afterAll(() => stage.close())
 
 const nodes = (): Promise<number> => page.evaluate(() => document.querySelectorAll('*').length)
 
-/** Processor time of the page's thread per step, ms, and the rows that were made: what others do on this machine is not in it. */
-async function cost(steps: number, what: () => Promise<void>): Promise<{ msPerStep: number; made: number }> {
-  const session = await page.context().newCDPSession(page)
-  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+/** How many rows the page makes meanwhile. */
+async function rowsMade(what: () => Promise<void>): Promise<number> {
   await page.evaluate(() => {
     const counted = { made: 0 }
     const observer = new MutationObserver((records) => {
@@ -39,17 +38,8 @@ async function cost(steps: number, what: () => Promise<void>): Promise<{ msPerSt
     observer.observe(document.querySelector('main')!, { childList: true, subtree: true })
     Object.assign(window, { counted })
   })
-  const before = await taskSeconds(session)
   await what()
-  const spent = (await taskSeconds(session)) - before
-  await session.detach()
-  const made = await page.evaluate(() => (window as unknown as { counted: { made: number } }).counted.made)
-  return { msPerStep: (spent * 1_000) / steps, made }
-}
-
-async function taskSeconds(session: CDPSession): Promise<number> {
-  const { metrics } = await session.send('Performance.getMetrics')
-  return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? NaN
+  return page.evaluate(() => (window as unknown as { counted: { made: number } }).counted.made)
 }
 
 const frames = (): Promise<void> =>
@@ -91,9 +81,9 @@ it.each([1280, 390])('every row is as high as the next, %i wide: the window coun
   await page.evaluate(() => scrollTo(0, 0))
 })
 
-it('scrolling from the first row to the last makes each row once, in less time than people notice', async () => {
+it('scrolling from the first row to the last makes each row once', async () => {
   let most = 0
-  const { msPerStep, made } = await cost(60, async () => {
+  const made = await rowsMade(async () => {
     for (let step = 0; step < 60; step++) {
       await page.mouse.wheel(0, 1_500)
       await frames()
@@ -101,9 +91,8 @@ it('scrolling from the first row to the last makes each row once, in less time t
     }
   })
   expect(most).toBeLessThan(mostNodes)
-  // Each row is made once on the way, with its gaps; the tenth of a second at which people see a delay is far.
+  // With its gaps.
   expect(made).toBeLessThan(1.5 * instances)
-  expect(msPerStep).toBeLessThan(150)
   await page.evaluate(() =>
     document.querySelector('.window-table tbody tr.gap:last-child')?.scrollIntoView({ block: 'end' }),
   )
@@ -115,15 +104,15 @@ it('scrolling from the first row to the last makes each row once, in less time t
     .toBe(String(instances + 1))
 })
 
-it('typing into the search costs little for each letter', async () => {
+it('typing into the search makes no more rows for each letter than a screen has', async () => {
   await page.evaluate(() => scrollTo(0, 0))
   const search = page.getByPlaceholder('Name, id, host, reason')
   const text = 'app-1999'
-  const { msPerStep } = await cost(text.length, async () => {
+  const made = await rowsMade(async () => {
     await search.pressSequentially(text)
     await expect.poll(() => textOf(page, '.filters .count')).toBe(`1 of 2,000 instances`)
   })
-  expect(msPerStep).toBeLessThan(100)
+  expect(made / text.length).toBeLessThan(mostRows)
   await search.fill('')
 })
 
