@@ -141,7 +141,7 @@ describe('as a process', () => {
     try {
       const { PATH = '' } = process.env
       const { status, stdout } = spawnSync('env', argv, {
-        ...{ encoding: 'utf8', timeout: 50_000, env: { PATH, TERM: 'xterm-256color', ...env } },
+        ...{ encoding: 'utf8', timeout: 120_000, env: { PATH, TERM: 'xterm-256color', ...env } },
       })
       expect(status).toBe(0)
       return stdout

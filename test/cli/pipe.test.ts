@@ -17,7 +17,7 @@ it('what is followed ends with its reader, although there is no news that it cou
   const command = `${process.execPath} ${program} journal list --follow -f value -c Kind --config ${config}`
   try {
     const { status, stdout, stderr, signal } = spawnSync('bash', ['-c', `set -o pipefail; ${command} | head -1`], {
-      ...{ encoding: 'utf8', timeout: 20_000 },
+      ...{ encoding: 'utf8', timeout: 60_000 },
     })
     expect({ status, stdout, stderr, signal }).toEqual({
       status: 0,

@@ -137,7 +137,8 @@ async function resume(simulator: Simulator, path: string): Promise<void> {
     journalPath: path,
   })
   daemon.start()
-  const end = clock.now() + 20_000
+  // Of a machine that does much else.
+  const end = clock.now() + 120_000
   while (daemon.store.open().length > 0 && clock.now() < end) await sleep(clock, 10)
   await daemon.stop('over')
   journal.close()

@@ -27,12 +27,12 @@ test('killed right before or right after a commit of the journal, a recovery end
   // Every twelfth of each, as real processes; replay.test.ts dies at every single one, in process.
   const moments = Array.from({ length: whole.commits }, (_, i) => i + 1)
   expect(await runAll(moments.flatMap((n) => (n % 12 === 0 ? [[{ before: n }], [{ after: n - 1 }]] : [])))).toEqual({})
-}, 300_000)
+}, 600_000)
 
 test('killed while any write waits for its answer, nothing is sent twice', async () => {
   const orders = Array.from({ length: 10 }, (_, i) => i + 1)
   expect(await runAll(orders.map((duringWrite) => [{ duringWrite }]))).toEqual({})
-}, 120_000)
+}, 600_000)
 
 test('killed around the failure of an evacuation, it is tried again exactly once more', async () => {
   const moments = [14, 21, 26, 30, 34, 38, 43]
@@ -42,9 +42,9 @@ test('killed around the failure of an evacuation, it is tried again exactly once
       { failFirst: true },
     ),
   ).toEqual({})
-}, 120_000)
+}, 600_000)
 
 test('killed again while it settles what an earlier death left open, nothing is sent twice', async () => {
   const lives = [1, 7].flatMap((duringWrite) => [4, 8].map((after) => [{ duringWrite }, { after }]))
   expect(await runAll(lives)).toEqual({})
-}, 120_000)
+}, 600_000)

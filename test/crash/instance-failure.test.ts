@@ -115,7 +115,7 @@ describe.each(Object.entries(reportedAfter))('a crash that is reported %s', (_wh
       expect(restarts, at).toHaveLength(1)
       expect(ending.outcomes, at).toHaveLength(1)
     }
-  }, 120_000)
+  }, 600_000)
 })
 
 describe('a stop of its owner that Nova takes before our reboot, and carries out before it', () => {
@@ -132,5 +132,5 @@ describe('a stop of its owner that Nova takes before our reboot, and carries out
         at,
       ).toEqual([])
     }
-  }, 120_000)
+  }, 600_000)
 })

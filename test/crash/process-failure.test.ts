@@ -94,5 +94,5 @@ describe('a nova-compute that is reported down', () => {
     expect(whole).toMatchObject({ died: false, ...well })
     for (const death of deathsAt(whole))
       expect(await play(death), JSON.stringify(death)).toMatchObject({ died: true, ...well })
-  }, 120_000)
+  }, 600_000)
 })

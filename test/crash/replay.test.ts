@@ -52,7 +52,7 @@ describe.each(shippedWorkflows())('$file', (shipped) => {
         if (ending.problems.length > 0) problems[`${way.name}, killed ${says}`] = ending.problems
       }
     expect(problems).toEqual({})
-  }, 180_000)
+  }, 600_000)
 
   test.each(['refused', 'swallowed', 'taken without an answer'] as const)(
     'every write that is once %s is made good, and nothing is sent twice',
@@ -82,7 +82,7 @@ describe.each(shippedWorkflows())('$file', (shipped) => {
         if (ending.problems.length > 0) problems[`${way.name}, ${place}`] = [ending.outcome, ...ending.problems]
       }
     expect(problems).toEqual({})
-  }, 180_000)
+  }, 600_000)
 
   test('an order that an owner gave a moment before ours is no failure', async () => {
     const problems: Problems = {}
@@ -109,7 +109,7 @@ describe.each(shippedWorkflows())('$file', (shipped) => {
       if (ending.problems.length > 0) problems[way.name] = ending.problems
     }
     expect(problems).toEqual({})
-  }, 180_000)
+  }, 600_000)
 })
 
 /** A commit without what differs from run to run, or null for one that belongs to no step. */

@@ -206,7 +206,7 @@ describe('a fence agent', () => {
       void runProgram({ argv: ['/bin/sh', '-c', 'echo $$ > "$0/began"; sleep 2; touch "$0/late"', '${directory}'], clock, limitMs: 500 })
       setInterval(() => undefined, 1000)`
     const daemon = spawn(process.execPath, ['--input-type=module', '-e', program])
-    await expect.poll(() => existsSync(join(directory, 'began')), { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => existsSync(join(directory, 'began'))).toBe(true)
     daemon.kill('SIGSTOP')
     await new Promise((resolve) => setTimeout(resolve, 3_000))
     daemon.kill('SIGKILL')

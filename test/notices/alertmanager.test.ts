@@ -187,11 +187,11 @@ function asOfNow(notice: Notice): Notice {
   return { ...notice, at, ...(alert !== undefined && { alert: { ...alert, since: alert.was === null ? at : began } }) }
 }
 
-describe.skipIf(withoutAlertmanager)('a real Alertmanager', { timeout: 60_000 }, () => {
+describe.skipIf(withoutAlertmanager)('a real Alertmanager', () => {
   let real: RealAlertmanager
   beforeAll(async () => {
     real = await realAlertmanager()
-  }, 60_000)
+  })
   afterAll(() => real.stop())
 
   const severities = async (name: string): Promise<string[]> =>
@@ -204,21 +204,17 @@ describe.skipIf(withoutAlertmanager)('a real Alertmanager', { timeout: 60_000 },
     const { begins, ends } = await ofARack()
     for (const notice of begins)
       expect(await deliver({ notice: asOfNow(notice), attempt: 1, signal })).toEqual({ ok: true, result: 'HTTP 200' })
-    await expect.poll(() => severities('LifeboatHost'), { timeout: 10_000 }).toHaveLength(6)
+    await expect.poll(() => severities('LifeboatHost')).toHaveLength(6)
     expect(await severities('LifeboatHeld')).toEqual(['critical'])
     const said = (status: string, name: string): number[] =>
       real.sentOn
         .filter((one) => one.status === status && one.groupLabels['alertname'] === name)
         .map((one) => one.alerts.length)
-    await expect
-      .poll(() => [said('firing', 'LifeboatHost'), said('firing', 'LifeboatHeld')], { timeout: 10_000 })
-      .toEqual([[6], [1]])
+    await expect.poll(() => [said('firing', 'LifeboatHost'), said('firing', 'LifeboatHeld')]).toEqual([[6], [1]])
     for (const notice of ends)
       expect(await deliver({ notice: asOfNow(notice), attempt: 1, signal })).toMatchObject({ ok: true })
-    await expect.poll(() => real.standing(), { timeout: 10_000 }).toEqual([])
-    await expect
-      .poll(() => [said('resolved', 'LifeboatHost'), said('resolved', 'LifeboatHeld')], { timeout: 10_000 })
-      .toEqual([[6], [1]])
+    await expect.poll(() => real.standing()).toEqual([])
+    await expect.poll(() => [said('resolved', 'LifeboatHost'), said('resolved', 'LifeboatHeld')]).toEqual([[6], [1]])
   })
 
   it('ends an alert that is not renewed, and keeps one that is', async () => {
@@ -230,7 +226,7 @@ describe.skipIf(withoutAlertmanager)('a real Alertmanager', { timeout: 60_000 },
       await deliver.renewal?.send(() => [notice], signal)
       expect(await severities('LifeboatIncident')).toEqual(['critical'])
     }
-    await expect.poll(() => severities('LifeboatIncident'), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => severities('LifeboatIncident')).toEqual([])
   })
 
   it('keeps one alert when it becomes worse, and again when a restart sends it twice', async () => {
@@ -250,15 +246,15 @@ describe.skipIf(withoutAlertmanager)('a real Alertmanager', { timeout: 60_000 },
     const notice = testNotice({ ...about, wallMs: clock.wall() })
     expect(await deliver({ notice, attempt: 1, signal })).toEqual({ ok: true, result: 'HTTP 200' })
     expect(await severities('LifeboatTest')).toEqual(['info'])
-    await expect.poll(() => severities('LifeboatTest'), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => severities('LifeboatTest')).toEqual([])
   })
 })
 
-describe.skipIf(withoutAlertmanager)('a real Alertmanager that asks for a login', { timeout: 60_000 }, () => {
+describe.skipIf(withoutAlertmanager)('a real Alertmanager that asks for a login', () => {
   let real: RealAlertmanager
   beforeAll(async () => {
     real = await realAlertmanager({ asksForLogin: true })
-  }, 60_000)
+  })
   afterAll(() => real.stop())
 
   const refusal = 'HTTP 401: it refuses the login, check it'
@@ -283,10 +279,10 @@ describe.skipIf(withoutAlertmanager)('a real Alertmanager that asks for a login'
       await rig.pass(1_000)
       // Time stands still while the answer is on its way.
       const health = async () => (await rig.pass(0), rig.service.health()[0])
-      await expect.poll(health, { timeout: 10_000 }).toMatchObject({ waiting: 1, problem: refusal })
+      await expect.poll(health).toMatchObject({ waiting: 1, problem: refusal })
       deliver = through(itsLogin)
       await rig.pass(5_000)
-      await expect.poll(health, { timeout: 10_000 }).toMatchObject({ waiting: 0, problem: null })
+      await expect.poll(health).toMatchObject({ waiting: 0, problem: null })
       expect(JSON.stringify(rig.journal.read())).not.toMatch(/wrong-password|d3JvbmctcGFzc3dvcmQ/)
     }),
   )

@@ -49,7 +49,7 @@ it.each([
   ['was killed', 'setsid sleep 20 & sleep 20', 'out of time\n'],
 ])('what one that %s left in a group of its own does not hold up the end of the daemon', (_why, argv, how) => {
   const order = ['--input-type=module', '-e', leaving(argv)]
-  const { status, stdout } = spawnSync(process.execPath, order, { encoding: 'utf8', timeout: 10_000 })
+  const { status, stdout } = spawnSync(process.execPath, order, { encoding: 'utf8', timeout: 60_000 })
   expect({ status, stdout }).toEqual({ status: 0, stdout: how })
 })
 
