@@ -20,6 +20,7 @@ import {
   isProvenWell,
   isToBeDisabled,
   novaCompute,
+  type Healthy,
   type ProcessFacts,
 } from '../domain/process-failure.ts'
 import { isDisabledByPerson, type HostName, type ServiceRecord } from '../domain/service.ts'
@@ -65,7 +66,7 @@ export class ProcessFailures {
   readonly #parts: ProcessFailuresParts
   readonly #moments: Moments
   /** Seen up and beating without a break; a restart begins again, for what was not seen is not known. */
-  readonly #healthy = new Map<HostName, { since: number; polls: number }>()
+  readonly #healthy = new Map<HostName, Healthy & { newestBeat: string | null }>()
   /** Hosts whose present failure a person ended, or that were only observed: none is opened again before they beat. */
   readonly #left: Set<HostName>
   #observed: Set<HostName> = new Set()
@@ -105,9 +106,12 @@ export class ProcessFailures {
 
   /** Whether a service that was disabled because its nova-compute failed may be enabled, whatever became of its incident. */
   mayReturn(host: HostName): boolean {
-    const { clock, monitor, store } = this.#parts
-    const isProven = isProvenWell(this.#healthy.get(host) ?? null, monitor.segment(host).return, clock.now())
-    return isProven && store.returnOf(host).order?.keepOut !== true
+    return this.#isWell(host) && this.#parts.store.returnOf(host).order?.keepOut !== true
+  }
+
+  #isWell(host: HostName): boolean {
+    const { clock, monitor } = this.#parts
+    return isProvenWell(this.#healthy.get(host) ?? null, monitor.segment(host).return, clock.now())
   }
 
   /** Takes in a poll. Never throws: what cannot be put on record now is looked at again in the next one. */
@@ -131,7 +135,7 @@ export class ProcessFailures {
   }
 
   #follow(verdict: Verdict): void {
-    const { clock, monitor } = this.#parts
+    const { clock } = this.#parts
     const { host, kind, reason, evidence } = verdict
     const isUp = kind === 'healthy' && reason !== 'WAITING_AFTER_FREEZE' && evidence.state === 'up'
     if (isUp) {
@@ -141,10 +145,14 @@ export class ProcessFailures {
     }
     const before = this.#healthy.get(host)
     if (!isUp) this.#healthy.delete(host)
-    else if (before === undefined) this.#healthy.set(host, { since: clock.now(), polls: 1 })
-    else before.polls = Math.min(before.polls + 1, leastHealthyPolls)
-    if (before !== undefined && isUp && clock.now() - before.since >= monitor.segment(host).return.healthyMs)
-      this.#reported.delete(host)
+    else if (before === undefined)
+      this.#healthy.set(host, { since: clock.now(), polls: 1, beats: 0, newestBeat: evidence.updatedAt })
+    else {
+      before.polls = Math.min(before.polls + 1, leastHealthyPolls)
+      if (evidence.updatedAt !== before.newestBeat) before.beats++
+      before.newestBeat = evidence.updatedAt
+    }
+    if (this.#isWell(host)) this.#reported.delete(host)
   }
 
   #decide(incident: Incident): void {
@@ -249,14 +257,12 @@ export class ProcessFailures {
    * until it is proven well: a reported one beats for a while, and a fleet's monitors all report within that time.
    */
   #disabled(): HostName[] {
-    const { clock, monitor, store } = this.#parts
+    const { store } = this.#parts
     const standing = store
       .setAside()
       .filter(({ setAside }) => readSetAsideReason(setAside?.reason ?? null)?.why === 'process')
     const all = [...store.openProcesses(), ...standing].map(({ host }) => host)
-    const isWell = (host: HostName): boolean =>
-      isProvenWell(this.#healthy.get(host) ?? null, monitor.segment(host).return, clock.now())
-    return [...new Set(all)].filter((host) => !isWell(host))
+    return [...new Set(all)].filter((host) => !this.#isWell(host))
   }
 
   /** The incident of the host took over and ended, and the disable for its nova-compute stands: that must prove itself yet. */

@@ -31,6 +31,22 @@ export function isToBeDisabled({ id, status, forcedDown }: ServiceRecord): boole
   return id !== null && status === 'enabled' && !forcedDown
 }
 
+/** How long a nova-compute has been seen up and beating without a break. */
+export interface Healthy {
+  /** Ms, on the clock of `now`. */
+  since: number
+  /** In which it was seen so. */
+  polls: number
+  /** Heartbeats that came since. */
+  beats: number
+}
+
+/**
+ * Heartbeats that a proof needs, however short the healthy time. Nova takes a dead nova-compute for up a minute longer, and its last
+ * heartbeat may come into sight after the report of its death: one proves nothing.
+ */
+const leastBeats = 2
+
 /** Times are milliseconds on the clock of `now`. */
 export interface ProcessFacts {
   incident: Pick<Incident, 'process' | 'mode' | 'cancelled' | 'held' | 'changedByOthers'>
@@ -42,8 +58,8 @@ export interface ProcessFacts {
   hostIncident: string | null
   /** Nova-compute is known to be down now. */
   isDown: boolean
-  /** Since when it was seen up and beating without a break, and in how many polls. Null: it is not. */
-  healthy: { since: number; polls: number } | null
+  /** Null: it is not up and beating. */
+  healthy: Healthy | null
   /** When nova-compute failed on this host, in any order. */
   failures: readonly number[]
   /** What a person said of its return since it failed. */
@@ -95,8 +111,9 @@ function decide(facts: ProcessFacts, rules: ReturnRules, now: number): ProcessDe
 }
 
 /** Up and beating for the healthy time, without a break. */
-export function isProvenWell(healthy: ProcessFacts['healthy'], { healthyMs }: ReturnRules, now: number): boolean {
-  return healthy !== null && healthy.polls >= leastHealthyPolls && now - healthy.since >= healthyMs
+export function isProvenWell(healthy: Healthy | null, { healthyMs }: ReturnRules, now: number): boolean {
+  if (healthy === null || healthy.beats < leastBeats) return false
+  return healthy.polls >= leastHealthyPolls && now - healthy.since >= healthyMs
 }
 
 /**

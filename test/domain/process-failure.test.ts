@@ -47,7 +47,7 @@ describe('the open incident of a nova-compute', () => {
     ...{ incident, disabledBy: 'us', isListed: true, hostIncident: null, isDown: true, healthy: null },
     ...{ failures: [now - 100_000], order: null, blocked: null },
   }
-  const proven: ProcessFacts = { ...down, isDown: false, healthy: { since: now - 60_000, polls: 3 } }
+  const proven: ProcessFacts = { ...down, isDown: false, healthy: { since: now - 60_000, polls: 3, beats: 2 } }
   const flapping = { ...proven, failures: [now - 500_000, now - 100_000] }
   const maintenance = { hold: 'MAINTENANCE', message: 'new memory' } as const
   const held = (code: 'MAINTENANCE' | 'CONFIRM_RETURN', message = '') => ({
@@ -61,10 +61,11 @@ describe('the open incident of a nova-compute', () => {
     ['ends when its record is deleted', { ...down, isListed: false }, 'close left-to-people'],
     [
       'waits as long as it has not been well for the healthy time',
-      { ...proven, healthy: { since: now - 59_999, polls: 9 } },
+      { ...proven, healthy: { since: now - 59_999, polls: 9, beats: 2 } },
       'wait',
     ],
-    ['waits for more than two good polls', { ...proven, healthy: { since: 0, polls: 2 } }, 'wait'],
+    ['waits for more than two good polls', { ...proven, healthy: { since: 0, polls: 2, beats: 2 } }, 'wait'],
+    ['waits for a second heartbeat', { ...proven, healthy: { since: 0, polls: 9, beats: 1 } }, 'wait'],
     ['closes once it has been well', proven, 'close returned'],
     ['gives way to an incident of its host', { ...proven, hostIncident: 'i-2' }, 'close host-failed'],
     [
@@ -102,7 +103,7 @@ describe('the open incident of a nova-compute', () => {
     ['is left to people who disable the service', { ...proven, disabledBy: 'others' }, 'close left-to-people'],
     [
       'keeps an order as its hold through a blip',
-      { ...proven, healthy: { since: now, polls: 1 }, blocked: maintenance, incident: held('MAINTENANCE') },
+      { ...proven, healthy: { since: now, polls: 1, beats: 0 }, blocked: maintenance, incident: held('MAINTENANCE') },
       'wait',
     ],
     ['closes when that person returns the host', { ...flapping, order: ann }, 'close returned'],
@@ -121,17 +122,17 @@ describe('the open incident of a nova-compute', () => {
     ['goes on when nothing holds it any more', { ...down, incident: held('MAINTENANCE') }, 'go-on'],
     [
       'goes on when an order has ended while it proves itself',
-      { ...proven, healthy: { since: now, polls: 1 }, incident: held('MAINTENANCE') },
+      { ...proven, healthy: { since: now, polls: 1, beats: 0 }, incident: held('MAINTENANCE') },
       'go-on',
     ],
     [
       'goes on when a person has answered while it proves itself',
-      { ...flapping, healthy: { since: now, polls: 1 }, order: ann, incident: held('CONFIRM_RETURN') },
+      { ...flapping, healthy: { since: now, polls: 1, beats: 0 }, order: ann, incident: held('CONFIRM_RETURN') },
       'go-on',
     ],
     [
       'is not held by an order while it proves itself without a disable',
-      { ...proven, healthy: { since: now, polls: 1 }, disabledBy: null, blocked: maintenance },
+      { ...proven, healthy: { since: now, polls: 1, beats: 0 }, disabledBy: null, blocked: maintenance },
       'wait',
     ],
     ['closes although it was held', { ...proven, incident: held('MAINTENANCE') }, 'close returned'],
@@ -143,7 +144,7 @@ describe('the open incident of a nova-compute', () => {
     ['says a hold once', { ...proven, incident: held('MAINTENANCE', 'new memory'), blocked: maintenance }, 'wait'],
     [
       'keeps its question while it proves itself again',
-      { ...flapping, healthy: { since: now, polls: 1 }, incident: held('CONFIRM_RETURN') },
+      { ...flapping, healthy: { since: now, polls: 1, beats: 0 }, incident: held('CONFIRM_RETURN') },
       'wait',
     ],
     [
