@@ -120,7 +120,7 @@ export class Fleet {
     await sleep(clock, (count * beatMs) / 2)
   }
 
-  async until(condition: () => boolean, what: string, limitMs = 15_000): Promise<void> {
+  async until(condition: () => boolean, what: string, limitMs = 60_000): Promise<void> {
     const end = clock.now() + limitMs
     while (!condition()) {
       if (clock.now() > end) throw new Error(`not within ${limitMs} ms: ${what}`)

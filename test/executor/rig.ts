@@ -216,7 +216,7 @@ export class Rig {
   }
 
   /** Waits, on the real clock, for something that the run brings about by itself. */
-  async until(condition: () => boolean, what: string, limitMs = 8_000): Promise<void> {
+  async until(condition: () => boolean, what: string, limitMs = 60_000): Promise<void> {
     const end = clock.now() + limitMs
     while (!condition()) {
       if (clock.now() > end) throw new Error(`not within ${limitMs} ms: ${what}`)
