@@ -5,36 +5,53 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nova } from '../contract/cloud-under-test.ts'
 import { until } from './daemon-process.ts'
+import { OpenstackClient } from './openstack-client.ts'
 import { RealHost } from './real-host.ts'
 import { LabStage, pauseMs } from './stage.ts'
 import { truth } from './tenants.ts'
 
-const guests = ['killed', 'ended', 'destroyed', 'suspended', 'reset', 'stopped before', 'stopped after'] as const
+/** Their owner wants them restarted. */
+const asked = ['killed', 'ended', 'destroyed', 'suspended', 'reset', 'stopped before', 'stopped after'] as const
+/** Its owner has said nothing. */
+const unasked = 'killed unasked'
+const guests = [...asked, unasked] as const
 const id = {} as Record<(typeof guests)[number], string>
 /** Longer than Nova keeps the end of a guest to itself (docs/nova.md §1.8). */
 const untilNovaHasStoppedItMs = 20_000
 
 let stage: LabStage
 let host: RealHost
+let client: OpenstackClient
 const began = Date.now()
 
 beforeAll(async () => {
   stage = await LabStage.open('crash')
   host = await RealHost.join()
   stage.freshDaemon({
-    segment: { restart: { unasked: 'recover' } },
     masakari_api: { listen: '127.0.0.1:15868', projects: [{ name: 'service' }] },
   })
   const boot = async (guest: (typeof guests)[number]): Promise<void> => {
-    id[guest] = await stage.tenants.boot(guest.replace(' ', '-'), host.name)
+    const wish = guest === unasked ? {} : { metadata: { HA_Enabled: 'True' } }
+    id[guest] = await stage.tenants.boot(guest.replace(' ', '-'), host.name, wish)
   }
+  client = new OpenstackClient()
   await Promise.all([stage.watch(), host.monitor(), ...guests.map(boot)])
 })
 afterAll(async () => {
   await stage.tidy()
   await host.leave()
+  client.close()
   stage.close()
 })
+
+/** The events of a guest that its monitor has reported, as Masakari's client lists them. */
+async function reportedOf(guest: (typeof guests)[number]): Promise<string[]> {
+  const listed = await client.many('1.3', 'notification', 'list')
+  const payloads = listed.map(({ payload }) => payload as Record<string, string>)
+  return payloads
+    .filter((payload) => payload['instance_uuid'] === id[guest])
+    .map((payload) => `${payload['event']} ${payload['vir_domain_event']}`)
+}
 
 /** Who stopped, started or rebooted it since it was booted, oldest first. Nova's own power sync is nobody. */
 async function powerHistory(guest: (typeof guests)[number]): Promise<string[]> {
@@ -60,23 +77,32 @@ describe('a guest whose QEMU is killed', () => {
       return vm === 'active' && task === null && power === 1 && (await runs('killed'))
     })
     const ranAt = Date.now()
-    const reported = stage.daemon.entries().find(({ kind }) => kind === 'report.received')
+    const [reported] = stage.daemon.entries().filter(({ kind }) => kind === 'report.received')
+    expect(reported).toMatchObject({
+      instance: id.killed,
+      data: { payload: { event: 'LIFECYCLE', vir_domain_event: 'STOPPED_FAILED', instance_uuid: id.killed } },
+    })
     const reportedAt = Date.parse(reported?.at ?? '')
     console.log(
       `instance failure: ${JSON.stringify({ reportedAfterMs: reportedAt - killedAt, runsAfterReportMs: ranAt - reportedAt })}`,
     )
-    // The request that has it run again, asked for within ten seconds of the report: Nova alone notices after 15.
-    const asked = stage.daemon
+    expect(ranAt - reportedAt, 'Nova alone notices after fifteen seconds').toBeLessThan(15_000)
+    // The request that has it run again.
+    const issued = stage.daemon
       .entries()
       .flatMap((entry) => (entry.kind === 'step.issued' && entry.instance === id.killed ? [entry] : []))
-    expect(asked).toMatchObject([{ data: { requestId: expect.stringMatching(/^req-/) as string } }])
-    expect(Date.parse(asked[0]?.at ?? '') - reportedAt).toBeLessThan(10_000)
+    expect(issued).toMatchObject([{ data: { requestId: expect.stringMatching(/^req-/) as string } }])
+    expect(Date.parse(issued[0]?.at ?? '') - reportedAt).toBeLessThan(10_000)
     await pauseMs(Math.max(0, untilNovaHasStoppedItMs - (Date.now() - killedAt)))
     expect(await powerHistory('killed')).toEqual(['reboot by a user'])
     expect(await runs('killed')).toBe(true)
     const incidents = stage.daemon.incidents()
     expect(incidents).toHaveLength(1)
     expect(incidents[0]).toMatchObject({ host: host.name, openedBy: 'masakari', crashed: { instance: id.killed } })
+    expect(stage.daemon.entries().flatMap(({ kind, instance }) => (instance === id.killed ? [kind] : []))).toEqual([
+      ...['report.received', 'instance.failed', 'plan.made', 'step.intended', 'step.issued', 'step.confirmed'],
+      ...['outcome.recorded', 'report.settled'],
+    ])
     expect(incidents[0]?.instances.get(id.killed)?.outcome).toMatchObject({ outcome: 'recovered', code: 'RESTARTED' })
     expect((await truth()).starts[id.killed]).toHaveLength(2)
   })
@@ -91,6 +117,11 @@ describe('Lifeboat does nothing about', () => {
     await host.virsh('destroy', id.destroyed)
     await host.virsh('suspend', id.suspended)
     await host.virsh('reset', id.reset)
+    await host.signal('KILL', id[unasked])
+    // What Masakari's introspective monitor sends of a guest that runs: its guest agent is silent.
+    const silent = { event: 'QEMU_GUEST_AGENT_ERROR', vir_domain_event: 'STOPPED_FAILED', instance_uuid: id.suspended }
+    const at = new Date().toISOString()
+    await client.one('1.3', 'notification', 'create', 'VM', host.name, at, JSON.stringify(silent))
     await pauseMs(untilNovaHasStoppedItMs)
   })
 
@@ -101,9 +132,22 @@ describe('Lifeboat does nothing about', () => {
     ['reset', 'active', []],
     ['stopped before', 'stopped', ['stop by a user']],
     ['stopped after', 'stopped', ['stop by a user']],
+    ['killed unasked', 'stopped', ['stop by nobody']],
   ] as const)('a guest that was %s', async (guest, vmState, history) => {
     expect(await stage.tenants.steps.state(id[guest])).toMatchObject({ vm: vmState, task: null, host: host.name })
     expect(await powerHistory(guest)).toEqual(history)
+  })
+
+  it.each([
+    ['ended', 'LIFECYCLE STOPPED_SHUTDOWN'],
+    ['destroyed', 'LIFECYCLE STOPPED_DESTROYED'],
+    ['suspended', 'LIFECYCLE SUSPENDED_PAUSED'],
+    ['suspended', 'QEMU_GUEST_AGENT_ERROR STOPPED_FAILED'],
+    ['reset', 'REBOOT UNKNOWN'],
+    ['stopped after', 'LIFECYCLE STOPPED_FAILED'],
+    ['killed unasked', 'LIFECYCLE STOPPED_FAILED'],
+  ] as const)('a guest that was %s, though its monitor reported %s', async (guest, event) => {
+    expect(await reportedOf(guest)).toContain(event)
   })
 
   it('any of them by an incident, and no guest ran twice', async () => {
