@@ -47,7 +47,7 @@ const askAgainMs = 500
 /** How often Nova may refuse a restart, or the instance may change before it is sent, until the instance ends as failed. */
 const changesAtMost = 20
 
-/** They end when a person overrides them, or with time. */
+/** They end when a person overrides them; but for RESTARTS_SPENT, with time as well. */
 const longHolds = holdsWith('of-a-crash')
 
 export class CrashRun {
@@ -139,7 +139,10 @@ export class CrashRun {
     if (waits !== null && this.#endIfRecovered()) return null
     const incident = this.#case.open()
     if (incident !== undefined) this.#recordFreeze(incident)
-    if (waits !== null) return this.#say(waits, askAgainMs)
+    if (waits !== null) {
+      if (this.#parts.monitor.frozen() === null) this.#tellOfWait(waits)
+      return this.#say(waits, askAgainMs)
+    }
     if (incident !== undefined && (this.#case.isUnderWay(incident) || this.#isUnchecked(incident)))
       return this.#restart(incident)
     if (incident !== undefined && this.#isHeldStill(incident)) return askAgainMs
@@ -246,6 +249,11 @@ export class CrashRun {
     const known = { restarts: record.restarts(this.instance, rules), ...crashes, released: incident.override !== null }
     const turn = restartTurn(known, rules, pauseBeforeRestart, clock.now())
     const holding = this.#holding(incident)
+    // A person looks into it, and keeps it off meanwhile: time that passes is no answer.
+    if (incident.held?.code === 'RESTARTS_SPENT' && incident.override === null) {
+      this.#heldLookAt = clock.now() + heldLookMs
+      return askAgainMs
+    }
     if (!turn.go) {
       this.#case.hold(incident, turn)
       this.#heldLookAt = turn.until ?? clock.now() + heldLookMs
@@ -275,15 +283,19 @@ export class CrashRun {
     return reboot !== null && reboot !== this.#checked
   }
 
+  /** The reboot came to its end, and its owner's stop is still to be looked for or given again. */
+  #owesItsOwner(incident: Incident): boolean {
+    return this.#case.owesStop(incident) || (!this.#case.isUnderWay(incident) && this.#isUnchecked(incident))
+  }
+
   async #restart(incident: Incident): Promise<number | null> {
     const abort = new AbortController()
     this.#acting = abort
     const signal = AbortSignal.any([abort.signal, this.#parts.signal])
-    const mayAct = (): boolean => this.#whyNotNow() === null && this.#parts.store.openOn(this.host) === undefined
+    const mayAct = (): boolean => this.#whyNotNow() === null
     const scene = restartScene(this.#parts, { incident, recovery: this.#case.recovery(incident), signal, mayAct })
     try {
-      const restarted: Restarted =
-        this.#case.isUnderWay(incident) || !this.#isUnchecked(incident) ? await restartGuest(scene) : { is: 'sent' }
+      const restarted: Restarted = this.#owesItsOwner(incident) ? { is: 'sent' } : await restartGuest(scene)
       this.#looks = 0
       if ('error' in restarted) return this.#afterFailure(restarted.is, restarted.error)
       const stopped = restarted.is === 'nothing' ? null : await obeyOwner(scene)
@@ -295,7 +307,8 @@ export class CrashRun {
       return null
     } catch (thrown) {
       const error = ensureError(thrown)
-      if (error.code === 'SHUTDOWN') return askAgainMs
+      // What shuts the gate passes: Nova is read again, or its host beats again. The owner's word is owed until then.
+      if (error.code === 'SHUTDOWN' || error.code === 'HELD_BACK') return askAgainMs
       if (error.code === 'JOURNAL_UNAVAILABLE' || !this.#case.owesStop(incident)) throw error
       const message = `its owner stopped it just as Lifeboat restarted it, and Lifeboat could not stop it again: ${error.message}`
       this.#case.fail(error, message)
@@ -335,20 +348,24 @@ export class CrashRun {
 
   /** Why the run may neither act nor look now. Null: it may. */
   #whyNotNow(): string | null {
-    const { monitor } = this.#parts
+    const { monitor, store } = this.#parts
     const frozen = monitor.frozen()
     if (frozen !== null) return `The control plane is in doubt: ${frozen.message}`
     const verdict = monitor.verdict(this.host)
     if (verdict === undefined) return 'Nova has not been read yet'
-    return isBeating(verdict) ? null : `Lifeboat is looking at its host: ${verdict.message}`
+    if (!isBeating(verdict)) return `Lifeboat is looking at its host: ${verdict.message}`
+    const hostIncident = store.openOn(this.host)
+    return hostIncident === undefined ? null : `Its host is the matter of incident ${hostIncident.id}`
   }
 
   /** The host failed as well, or a person took over. */
   #endIfTaken(): boolean {
     const incident = this.#case.open()
     const hostIncident = this.#parts.store.openOn(this.host)
-    if (hostIncident !== undefined) this.#case.endByHost(hostIncident.id)
-    else if (incident === undefined || incident.cancelled === null) return false
+    // Before its host is proven dead, the incident of the host may end with nothing done, and this guest would stay off.
+    if (hostIncident !== undefined && (hostIncident.proof !== null || hostIncident.mode === 'observe'))
+      this.#case.endByHost(hostIncident.id)
+    else if (incident === undefined || incident.cancelled === null || this.#owesItsOwner(incident)) return false
     else {
       const message = `cancelled by ${incident.cancelled.by}: ${incident.cancelled.reason}`
       this.#case.close({ outcome: 'left', code: 'CANCELLED', message, after: null }, 'failed', 'left-to-people')

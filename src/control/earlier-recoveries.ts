@@ -1,6 +1,7 @@
 /** What incidents before this one did with an instance, as the journal tells it: an index over its plans. */
 import type { IncidentId } from '../domain/entry.ts'
-import { foldIncidents, type InstanceRecovery } from '../domain/incident.ts'
+import { foldIncidents, type Incident, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
+import { isStopAgain } from '../domain/instance-failure.ts'
 import type { InstanceId } from '../domain/instance.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { EarlierRecovery } from '../domain/survey.ts'
@@ -19,33 +20,43 @@ export function earlierRecovery(
   instance: InstanceId,
   except: IncidentId | null,
 ): EarlierRecovery | null {
-  for (const { id, mode, openedAt, instances } of store.open()) {
+  for (const open of store.open()) {
+    const { id, mode, openedAt, instances } = open
     const recovery = instances.get(instance)
     if (id === except || mode === 'observe' || recovery === undefined || recovery.outcome !== null) continue
-    return { ...told(id, recovery), plannedAt: openedAt, endedAt: null, provenDeadSince: () => false }
+    return { ...told(open, recovery), plannedAt: openedAt, endedAt: null, provenDeadSince: () => false }
   }
   const plans = journal.read({ instance, kinds: ['plan.made'], newestFirst: true, limit: plansAtMost })
   for (const { incident, at: plannedAt } of plans) {
     if (incident === null || incident === except) continue
     const own = journal.read({ incident, instance })
     const opened = journal.read({ incident, kinds: ['incident.opened'], limit: 1 })
-    const recovery = foldIncidents([...opened, ...own])
-      .get(incident)
-      ?.instances.get(instance)
+    const folded = foldIncidents([...opened, ...own]).get(incident)
+    const recovery = folded?.instances.get(instance)
     const end = own.at(-1)
+    if (folded === undefined || recovery === undefined || end === undefined) continue
     // A plan alone leaves no traces in Nova.
-    if (recovery === undefined || end === undefined || (recovery.steps.size === 0 && recovery.round === 0)) continue
+    if (recovery.steps.size === 0 && recovery.round === 0 && !waitedForRestart(folded, recovery)) continue
     const provenDeadSince = (host: string): boolean =>
       journal.read({ host, kinds: ['proof.recorded'], after: end.seq, limit: 1 }).length > 0
-    return { ...told(incident, recovery), plannedAt, endedAt: end.at, provenDeadSince }
+    return { ...told(folded, recovery), plannedAt, endedAt: end.at, provenDeadSince }
   }
   return null
 }
 
+/** Its guest had crashed and was to be restarted when its host failed as well: Nova shows it as one that switched itself off. */
+function waitedForRestart({ crashed, mode }: Incident, { plan, outcome }: InstanceRecovery): boolean {
+  const isWaiting = outcome === null || outcome.code === 'HOST_FAILED'
+  return crashed !== null && mode === 'armed' && plan.decision === 'recover' && isWaiting
+}
+
 function told(
-  incident: IncidentId,
+  { id, crashed }: Incident,
   { plan, outcome, steps }: InstanceRecovery,
-): Pick<EarlierRecovery, 'incident' | 'original' | 'outcome' | 'steps'> {
-  const brief = [...steps.values()].map(({ kind, status, requestId, error }) => ({ kind, status, requestId, error }))
-  return { incident, original: plan.original, outcome, steps: brief }
+): Pick<EarlierRecovery, 'incident' | 'original' | 'outcome' | 'steps' | 'ofCrash'> {
+  const all = [...steps.values()]
+  const brief = all.map(({ kind, status, requestId, error }) => ({ kind, status, requestId, error }))
+  const reboot = all.findLast((step): step is StepRecord<'reboot'> => step.kind === 'reboot' && step.request !== null)
+  const crash = { lookedAt: reboot?.before?.cloudTime ?? null, stoppedAgain: all.some(({ key }) => isStopAgain(key)) }
+  return { incident: id, original: plan.original, outcome, steps: brief, ofCrash: crashed === null ? null : crash }
 }

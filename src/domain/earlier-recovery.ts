@@ -31,16 +31,18 @@ const aroundPlanMs = 5_000
 
 /** Orders of others that came through after ours, newest first. */
 export function ordersSince(
-  { steps, plannedAt }: EarlierRecovery,
+  { steps, plannedAt, ofCrash }: EarlierRecovery,
   actions: readonly InstanceAction[],
 ): InstanceAction[] {
   const sent = new Set(steps.flatMap(({ requestId }) => requestId ?? []))
   const newest = actions.toSorted((a, b) => (cloudTimeMs(b.startedAt) || 0) - (cloudTimeMs(a.startedAt) || 0))
   const us = new Set(newest.filter(({ requestId }) => sent.has(requestId)).map(({ userId }) => userId))
   const ours = newest.findIndex(({ requestId }) => sent.has(requestId))
+  const crossing = Date.parse(ofCrash?.lookedAt ?? '') - aroundPlanMs
+  const sinceLook = newest.filter(({ startedAt }) => cloudTimeMs(startedAt) >= crossing).length
   const later =
     ours >= 0
-      ? newest.slice(0, ours)
+      ? newest.slice(0, Math.max(ours, sinceLook))
       : newest.filter(({ startedAt }) => cloudTimeMs(startedAt) >= cloudTimeMs(plannedAt) - aroundPlanMs)
   // Without a user it is nova-compute's power sync. Ours are those of our user, also where no answer told the request's id.
   return later.filter(({ userId, message }) => userId !== null && !us.has(userId) && message !== 'Error')

@@ -64,12 +64,21 @@ export interface EarlierRecovery {
   outcome: Outcome | null
   /** Its steps, in the order in which they were begun. None: it was planned, and nothing was done. */
   steps: { kind: string; status: StepStatus; requestId: string | null; error: ErrorRecord | null }[]
+  /** Of a guest that crashed on its living host; null: its host had failed. */
+  ofCrash: EarlierCrash | null
   /** ISO, our wall clock. */
   plannedAt: string
   /** Null: that incident is open and still works on the instance. */
   endedAt: string | null
   /** Whether a host was proven dead after it ended. */
   provenDeadSince: (host: HostName) => boolean
+}
+
+export interface EarlierCrash {
+  /** Of the last look before its last reboot, ISO, cloud time. What its owner ordered since then may have crossed the reboot. Null: it was not rebooted. */
+  lookedAt: string | null
+  /** Its owner's stop had crossed the reboot, and was given again, or was to be. */
+  stoppedAgain: boolean
 }
 
 /** The same, with what Nova tells of the time since. */

@@ -61,13 +61,12 @@ export function recalledInitialState(earlier: EarlierRecovery, seen: SeenNow): I
   const since = ordersSince(earlier, seen.actions ?? [])
   if (since.some(({ action }) => changingOrders.has(action))) return null
   const power = since.find(({ action }) => action === 'start' || action === 'stop')
-  const wanted = power === undefined ? before.wanted : power.action === 'stop' ? 'stopped' : 'running'
-  const because =
-    power === undefined
-      ? `incident ${earlier.incident} recorded it: ${before.wantedBecause}`
-      : `a user ordered ${power.action} at ${power.startedAt}, after incident ${earlier.incident}`
+  const [wanted, because] = wantedSince(earlier, power)
   const vmState = vmStateOf(before.instance.vmState, seen.instance.vmState, wanted)
   const { instance, original } = seen
+  // Nothing was done to it: only its history misleads.
+  if (earlier.ofCrash !== null && earlier.steps.length === 0)
+    return { ...original, wanted, wantedBecause: because, flagged: true }
   const locked = lockedByOthers(before, instance)
   return {
     ...original,
@@ -86,6 +85,20 @@ export function recalledInitialState(earlier: EarlierRecovery, seen: SeenNow): I
     lockedReason: locked ? (instance.lockedReason ?? before.lockedReason) : null,
     earlier: { incident: earlier.incident, traces: instance.vmState !== vmState || instance.taskState !== null },
   }
+}
+
+/** What its owner wants by the latest word, and why. */
+function wantedSince(
+  { incident, original, ofCrash }: EarlierRecovery,
+  power: InstanceAction | undefined,
+): [InitialState['wanted'], string] {
+  if (power !== undefined)
+    return [
+      power.action === 'stop' ? 'stopped' : 'running',
+      `a user ordered ${power.action} at ${power.startedAt}, since incident ${incident} began`,
+    ]
+  if (ofCrash?.stoppedAgain === true) return ['stopped', `incident ${incident} gave its owner's stop again`]
+  return [original.wanted, `incident ${incident} recorded it: ${original.wantedBecause}`]
 }
 
 /** Why nobody knows whether the guest runs elsewhere, in words; null when the earlier incident knew, or something has settled it. */

@@ -43,6 +43,7 @@ function earlier({ before, wanted = 'running', outcome, error, proven = [] }: To
     original: { ...original, instance: { ...instance, vmState: 'active', ...before }, wanted, knownEvacuations: [] },
     outcome: { outcome: 'failed', code: 'NO_VALID_HOST', message: 'no room', ...outcome },
     steps,
+    ofCrash: null,
     plannedAt: '2030-01-01T00:00:00Z',
     endedAt: '2030-01-01T01:00:00Z',
     provenDeadSince: (host: string) => proven.includes(host),
@@ -89,6 +90,37 @@ describe('the original of an instance that an earlier incident touched', () => {
     ["nova-compute's power sync does not", [order('stop', 'o', '00:02', null), ours], 'running'],
     ['one of ours, whose answer was lost, does not', [order('stop', 'lost', '00:02', 'us'), ours], 'running'],
   ])('%s', (_rule, actions, wanted) => expect(recalledInitialState(earlier(), seen({ actions }))?.wanted).toBe(wanted))
+
+  describe('of a guest that was restarted after a crash', () => {
+    const look = '2030-01-01T00:01:00Z'
+    const reboot = { ...order('reboot', 'ours', '00:01', 'us'), startedAt: '2030-01-01T00:01:09' }
+    const stopAt = (seconds: string): InstanceAction => ({
+      ...order('stop', 'o', '00:00'),
+      startedAt: `2030-01-01T00:${seconds}`,
+    })
+    const crashed = (stoppedAgain: boolean): EarlierRecovery => ({
+      ...earlier({ outcome: { outcome: 'left', code: 'HOST_FAILED' } }),
+      ofCrash: { lookedAt: look, stoppedAgain },
+    })
+
+    it.each([
+      ['a stop that crossed the reboot counts, though the history has it before', [reboot, stopAt('01:04')], 'stopped'],
+      ['one from before the look does not', [reboot, stopAt('00:50')], 'running'],
+      ['a start that came after it counts', [order('start', 's', '00:02'), reboot, stopAt('01:04')], 'running'],
+    ])('%s', (_rule, actions, wanted) =>
+      expect(recalledInitialState(crashed(false), seen({ actions }))?.wanted).toBe(wanted),
+    )
+
+    it('a stop that was given again counts, though no history can be read', () =>
+      expect(recalledInitialState(crashed(true), seen({ actions: null }))?.wanted).toBe('stopped'))
+
+    it('is as Nova shows it, but wanted running, where it waited for its restart as its host died', () => {
+      const waited = { ...crashed(false), steps: [], ofCrash: { lookedAt: null, stoppedAgain: false } }
+      const off = { ...original, wanted: 'stopped' as const, wantedBecause: 'it had switched itself off' }
+      const known = recalledInitialState(waited, seen({ original: off, actions: [] }))
+      expect(known).toEqual({ ...off, wanted: 'running', wantedBecause: 'incident first recorded it: ' })
+    })
+  })
 
   it('counts a stop that Nova stamps with the second of the plan, where nothing of ours is in the history', () => {
     const before = { ...earlier({ outcome: {} }), steps: [], plannedAt: '2030-01-01T00:00:43.800Z' }
