@@ -45,8 +45,9 @@ export interface FailoverSegments {
   deleteSegment(uuid: string, writer: Writer): void
   /** Throws USAGE for a host that Nova does not list, CONFLICT for one that is in a segment, API_UNAVAILABLE before Nova was read. */
   addHost(segment: string, fields: SegmentHostFields, onMaintenance: boolean, writer: Writer): SegmentHost
-  /** Throws as `updateSegment` and `addHost` do. */
+  /** Throws as `updateSegment` and `addHost` do, and for a new name also as `removeHost` does. */
   updateHost(uuid: string, change: HostChange, writer: Writer): SegmentHost
+  /** Throws NOT_FOUND, and CONFLICT while a failure of it is open or an order given elsewhere covers its segment. */
   removeHost(uuid: string, writer: Writer): void
   /** Orders maintenance of a segment, or ends it; also for a segment of the configuration. */
   enableSegment(name: string, enabled: boolean, writer: Writer): void

@@ -113,7 +113,7 @@ export class FailoverWrites implements FailoverSegments {
     const entries = isSame(before, after) ? [] : [this.#hostEntry(host, before, after, writer)]
     if (after.name !== before.name) {
       this.#checks.mustBeAddable(after.name)
-      this.#checks.mustBeIdle([before.name], `Host ${before.name} can't be renamed`)
+      this.#mayLeave(host, `Host ${before.name} can't be renamed`)
       entries.push(...this.#fields.endingField({ kind: 'host', name: before.name }, writer))
     }
     if (onMaintenance !== undefined) entries.push(...this.#fields.maintaining(after.name, onMaintenance, writer))
@@ -124,7 +124,7 @@ export class FailoverWrites implements FailoverSegments {
 
   removeHost(uuid: string, writer: Writer): void {
     const host = this.#host(uuid)
-    this.#checks.mustBeIdle([host.name], `Host ${host.name} can't be deleted`)
+    this.#mayLeave(host, `Host ${host.name} can't be deleted`)
     this.#append(writer, this.#removal(host, writer))
   }
 
@@ -144,6 +144,12 @@ export class FailoverWrites implements FailoverSegments {
   #append({ by }: Writer, entries: NewEntry[]): void {
     if (entries.length === 0) return
     this.#parts.journal.append(entries.map((entry) => ({ ...entry, actor: `operator:${by}` })))
+  }
+
+  /** Throws CONFLICT where the host's segment gives it an order that it would lose with its place there. */
+  #mayLeave({ name, segment }: SegmentHost, what: string): void {
+    this.#checks.mustBeIdle([name], what)
+    this.#fields.refuseElsewhere(this.#segment(segment).name, what)
   }
 
   #removal(host: SegmentHost, writer: Writer): NewEntry[] {

@@ -23,6 +23,11 @@ export interface FieldOrders {
   renaming(from: string, to: string, enabled: boolean | undefined, writer: Writer): NewEntry[]
   deleting(segment: string, writer: Writer): NewEntry[]
   endingField(scope: Scope, writer: Writer): NewEntry[]
+  /**
+   * Throws CONFLICT while the segment has an order that was given elsewhere, or a plan: whoever gave it counts on it for the hosts that are
+   * in the segment now. @param what cannot be done, for people
+   */
+  refuseElsewhere(segment: string, what: string): void
 }
 
 export function fieldOrders({ orders, monitor }: Parts): FieldOrders {
@@ -33,8 +38,18 @@ export function fieldOrders({ orders, monitor }: Parts): FieldOrders {
   }
   const endingField: FieldOrders['endingField'] = (scope, writer) =>
     orders.asField(scope) === undefined ? [] : [end(scope, 'it was deleted', writer, null)]
+  const refuseElsewhere: FieldOrders['refuseElsewhere'] = (segment, what) => {
+    const scope = { kind: 'segment', name: segment } as const
+    const field = orders.asField(scope)
+    const others = [...orders.of('pause', scope), ...orders.of('maintenance', scope)].find((order) => order !== field)
+    if (others !== undefined) throw new LifeboatError('CONFLICT', `${what}: it is ${orderText(others)}`)
+    const later = orders.planned().find((planned) => sameScope(planned.scope, scope))
+    if (later !== undefined)
+      throw new LifeboatError('CONFLICT', `${what}: ${plannedText(later)} is planned; withdraw it first`)
+  }
   return {
     endingField,
+    refuseElsewhere,
     enabling: (name, enabled, writer) =>
       setting({ kind: 'segment', name }, !enabled, enabled ? 'enabled' : 'disabled', writer),
     maintaining: (host, wanted, writer) => {
@@ -57,18 +72,8 @@ export function fieldOrders({ orders, monitor }: Parts): FieldOrders {
       ]
     },
     deleting: (name, writer) => {
-      const scope = { kind: 'segment', name } as const
-      const field = orders.asField(scope)
-      const others = [...orders.of('pause', scope), ...orders.of('maintenance', scope)].find((order) => order !== field)
-      if (others !== undefined)
-        throw new LifeboatError('CONFLICT', `Failover segment ${name} can't be deleted: it is ${orderText(others)}`)
-      const later = orders.planned().find((planned) => sameScope(planned.scope, scope))
-      if (later !== undefined)
-        throw new LifeboatError(
-          'CONFLICT',
-          `Failover segment ${name} can't be deleted: ${plannedText(later)} is planned; withdraw it first`,
-        )
-      return endingField(scope, writer)
+      refuseElsewhere(name, `Failover segment ${name} can't be deleted`)
+      return endingField({ kind: 'segment', name }, writer)
     },
   }
 }

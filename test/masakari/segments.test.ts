@@ -344,6 +344,38 @@ describe('enabled: false', () => {
   )
 })
 
+const given = { by: 'bob', reason: 'firmware', until: null, scope: { kind: 'segment', name: 'rack' } } as const
+
+describe.each<[string, (cloud: Cloud) => Promise<unknown>]>([
+  ['maintenance', ({ world }) => world.daemon.operations.startMaintenance(given)],
+  ['a pause', ({ world }) => world.daemon.operations.pause(given)],
+  [
+    'a plan',
+    ({ world }) => {
+      const from = new Date(world.clock.wall() + 3_600_000).toISOString()
+      return world.daemon.operations.planMaintenance({ ...given, from })
+    },
+  ],
+])('%s that somebody ordered for the segment elsewhere', (_what, order) => {
+  it.each<[string, (cloud: Cloud, of: Segment, host: Host) => Promise<LightMyRequestResponse>]>([
+    ['removed from it', (cloud, of, { uuid }) => cloud.write('DELETE', `/segments/${of.uuid}/hosts/${uuid}`)],
+    ['renamed', (cloud, of, host) => putHost(cloud, of, host, { name: 'cmp03' })],
+  ])('keeps a host from being %s, and nothing else of it from being written', (_act, write) =>
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      await cloud.world.clock.run(order(cloud))
+      const answer = await write(cloud, segment, host)
+      expect([faultOf(answer), answer.body]).toEqual([
+        [409, 'conflictingRequest'],
+        expect.stringContaining('segment rack'),
+      ])
+      expect(await cloud.list(`/segments/${segment.uuid}/hosts`)).toMatchObject([{ name: 'cmp02' }])
+      expect((await putHost(cloud, segment, host, { name: 'cmp02', reserved: true })).statusCode).toBe(200)
+    })(),
+  )
+})
+
 describe('a host', () => {
   it(
     'is added, changed and removed, and goes with its segment',
@@ -430,6 +462,16 @@ describe('on_maintenance: true', () => {
       await putHost(cloud, segment, host, { on_maintenance: true })
       await cloud.write('DELETE', `/segments/${segment.uuid}`)
       expect(orders(cloud)).toEqual(['maintenance of host cmp02 by bob'])
+    }),
+  )
+
+  it(
+    'does not keep a host from being removed where it is of the segment, for it ends there',
+    played(async (cloud) => {
+      const segment = await made(cloud, { enabled: false })
+      const host = await added(cloud, segment)
+      expect((await cloud.write('DELETE', `/segments/${segment.uuid}/hosts/${host.uuid}`)).statusCode).toBe(204)
+      expect(orders(cloud)).toEqual(['maintenance of segment rack by ann'])
     }),
   )
 
