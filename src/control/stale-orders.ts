@@ -12,9 +12,11 @@ import { applyToStaleOrders, staleOrderKinds } from '../domain/stale-order-recor
 import { decideStaleOrder, staleOrderCode, type StaleOrder, type StaleOrderDecision } from '../domain/stale-order.ts'
 import { isBeating } from '../domain/verdict.ts'
 import { repair, repairSteps, reconcileRepairs, type RepairRun } from '../executor/stale-order-steps.ts'
+import { staleness } from '../monitor/freshness.ts'
 import type { PollReport } from '../monitor/report.ts'
 import type { AftermathParts } from './aftermath.ts'
 import { orderHolds } from '../orders/order-holds.ts'
+import type { Standstill } from './standstill.ts'
 
 /**
  * A host that has just started is looked at in every poll for so long, and then now and then. Shorter: what it breaks late stays
@@ -30,14 +32,22 @@ interface Watch {
   look: Promise<void> | null
 }
 
+export interface StaleOrdersParts extends AftermathParts {
+  /** How often Nova is read, and how long a poll waits for its witnesses. */
+  reading: () => { pollIntervalMs: number; probeLimitMs: number }
+  standstill: Pick<Standstill, 'last'>
+  /** Begins to watch for standstills, as long as `isLooking`. */
+  watchStandstill: () => void
+}
+
 export class StaleOrders {
-  readonly #parts: AftermathParts
+  readonly #parts: StaleOrdersParts
   readonly #open = new Map<string, StaleOrder>()
   readonly #watches = new Map<HostName, Watch>()
   /** Up to which order people were told, by host. */
   readonly #told = new Map<HostName, number>()
 
-  constructor(parts: AftermathParts) {
+  constructor(parts: StaleOrdersParts) {
     this.#parts = parts
     const { journal } = parts
     for (const entry of journal.read({ kinds: [...staleOrderKinds] })) applyToStaleOrders(this.#open, entry)
@@ -72,7 +82,12 @@ export class StaleOrders {
           if (error.code !== 'SHUTDOWN') observer.log?.('warn', 'stale_orders.look_failed', { host }, error)
         })
         .finally(() => (watch.look = null))
+      this.#parts.watchStandstill()
     }
+  }
+
+  get isLooking(): boolean {
+    return [...this.#watches.values()].some(({ look }) => look !== null)
   }
 
   /** Resolves when no look is under way. */
@@ -104,10 +119,11 @@ export class StaleOrders {
   }
 
   async #lookAt(order: StaleOrder, watch: Watch): Promise<void> {
-    const { cloud, signal } = this.#parts
+    const { cloud, clock, signal } = this.#parts
     const recovery = this.#recovery(order)
     const open = repairSteps(recovery?.steps.values() ?? [])
-    await reconcileRepairs(this.#run(order, null), open)
+    await reconcileRepairs(this.#run(order, null, clock.now()), open)
+    const askedAt = clock.now()
     const instance = await this.#read(order)
     const filter = { instanceId: order.instance }
     const records = instance === null ? [] : await cloud.listMigrations(filter, { signal })
@@ -123,15 +139,15 @@ export class StaleOrders {
       outcome: now?.outcome ?? null,
       isReset: done.some(({ kind, status }) => kind === 'reset-state' && status === 'confirmed'),
       hostIsWell: this.#isWell(instance?.host ?? null),
-      beatingForMs: watch.beatingSince === null ? 0 : this.#parts.clock.now() - watch.beatingSince,
-      blocked: this.#blocked(instance?.host ?? null),
+      beatingForMs: watch.beatingSince === null ? 0 : clock.now() - watch.beatingSince,
+      blocked: this.#blocked(instance?.host ?? null, askedAt),
     })
     if (decision.do === 'close') this.#close(order, decision, now)
     else if (decision.do !== 'wait' && instance !== null) {
-      await repair(this.#run(order, instance), decision.do, instance, done)
-      // The second half follows at once, and what was reached is said.
-      if (repairSteps(this.#recovery(order)?.steps.values() ?? []).length > done.length)
-        await this.#lookAt(order, watch)
+      await repair(this.#run(order, instance, askedAt), decision.do, instance, done)
+      // The second half follows at once, and what was reached is said. What failed or was held back waits for the next look.
+      const after = repairSteps(this.#recovery(order)?.steps.values() ?? [])
+      if (after.length > done.length && after.at(-1)?.status === 'confirmed') await this.#lookAt(order, watch)
     }
   }
 
@@ -166,10 +182,10 @@ export class StaleOrders {
     return foldInstance(instance, this.#parts.journal.read({ incident, instance }))
   }
 
-  #run(order: StaleOrder, instance: Instance | null): RepairRun {
+  #run(order: StaleOrder, instance: Instance | null, askedAt: number): RepairRun {
     const { cloud, journal, clock, signal, settings } = this.#parts
     const host = instance?.host ?? null
-    const mayWrite = (): boolean => this.#blocked(host) === null && this.#isWell(host)
+    const mayWrite = (): boolean => this.#blocked(host, askedAt) === null && this.#isWell(host)
     return { order, cloud, journal, clock, signal, ...settings, mayWrite }
   }
 
@@ -178,10 +194,19 @@ export class StaleOrders {
     return host !== null && monitor.verdict(host)?.kind === 'healthy' && store.openOn(host) === undefined
   }
 
-  #blocked(host: HostName | null): string | null {
+  /** @param askedAt when the instance was asked for */
+  #blocked(host: HostName | null, askedAt: number): string | null {
     const { mode, orders, monitor } = this.#parts
     if (mode() === 'observe') return 'the daemon only observes'
     const ordered = host === null ? null : orderHolds(host, orders, [monitor.segment(host).name])
-    return ordered?.message ?? monitor.frozen()?.message ?? null
+    return ordered?.message ?? monitor.frozen()?.message ?? this.#stale(askedAt)
+  }
+
+  /** Why what was asked of Nova then, or what is known of the hosts, may be untrue by now; or null. */
+  #stale(askedAt: number): string | null {
+    const { clock, monitor, reading, standstill } = this.#parts
+    const read = monitor.lastRead()
+    const oldest = read === null ? null : { ...read, askedAt: Math.min(read.askedAt, askedAt) }
+    return staleness(oldest, standstill.last(), clock.now(), reading())
   }
 }

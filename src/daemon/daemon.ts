@@ -232,10 +232,12 @@ export class Daemon {
       rulesInForce,
     }
     this.#queue = Slots.shared(parts.executorSettings.maxParallel)
+    const watchStandstill = (): void =>
+      void this.#standstill.watch(() => this.#runs.isBusy || this.#staleOrders.isLooking, signal)
     this.#runs = new IncidentRuns({
       ...{ clock, journal, observer, signal, store: this.store },
       run: (id) => {
-        void this.#standstill.watch(() => this.#runs.isBusy, signal)
+        watchStandstill()
         return runIncident(this.#context, id, this.#queue, signal)
       },
       ended: (id) => void sleep(clock, closedKeptMs, signal).then(() => this.store.forgetClosed(id)),
@@ -253,6 +255,7 @@ export class Daemon {
       store: this.store,
       orders: this.orders,
       signal: this.#stopping.signal,
+      ...{ watchStandstill, standstill: this.#standstill, reading: () => rules.now.monitorSettings },
     })
     this.#afterReturns = new AfterReturns({
       ...{ context: this.#context, queue: this.#queue, monitor: this.monitor, store: this.store, orders: this.orders },

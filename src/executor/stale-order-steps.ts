@@ -14,6 +14,7 @@ import { powerState, type Instance } from '../domain/instance.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { RepairKind, StaleOrder } from '../domain/stale-order.ts'
 import { intention, type PowerState } from '../domain/step-payloads.ts'
+import { lastMoment } from './last-moment.ts'
 import { stepRequestId } from './step-request-id.ts'
 
 export interface RepairRun {
@@ -21,7 +22,7 @@ export interface RepairRun {
   cloud: Pick<Cloud, 'getInstance' | 'resetState' | 'stop'>
   journal: Pick<Journal, 'append'>
   clock: Clock
-  /** Asked once more right before the write is sent. */
+  /** Asked before the write is put on record, and once more right before it leaves. */
   mayWrite: () => boolean
   /** Aborts when the daemon stops. A write that was sent is always waited for. */
   signal: AbortSignal
@@ -68,14 +69,19 @@ export async function repair(
   }
   const noted = { before: state(seen), request: writes[kind].wanted }
   const data = intention<RepairKind>(kind, attempt, noted, as)
+  const mayLeave = lastMoment(run.clock, () => !run.signal.aborted && run.mayWrite())
   append(run, { kind: 'step.intended', step, data })
   try {
-    const accepted = kind === 'stop' ? await cloud.stop(order.instance, as) : await cloud.resetState(order.instance, as)
+    mayLeave()
+    const options = { ...as, mayLeave }
+    const accepted = await (kind === 'stop'
+      ? cloud.stop(order.instance, options)
+      : cloud.resetState(order.instance, options))
     append(run, { kind: 'step.issued', step, data: { requestId: accepted.requestId, ...as } })
   } catch (thrown) {
     const error = ensureError(thrown)
     if (error.code === 'JOURNAL_UNAVAILABLE') throw error
-    // A refusal is an answer; what was lost is looked for below.
+    // A refusal is an answer, and what was held back never left; what was lost is looked for below.
     if (error.certainty !== 'unknown') return fail(run, step, error)
   }
   await follow(run, kind, step, shownWithinMs)

@@ -201,7 +201,11 @@ const daemonActs = {
         for: duration('1ms', '1d'),
         commit: text().describe('Kind of the entry'),
         step: text().optional().describe('What its step begins with'),
-        meanwhile: section({ start: hosts.optional(), partition: hosts.optional() }).optional(),
+        meanwhile: section({
+          start: hosts.optional(),
+          partition: hosts.optional(),
+          user: section({ instance: text(), action: text(), body: z.unknown().optional() }).optional(),
+        }).optional(),
       }),
     ]),
     (stage, { for: ms, commit, step = '', meanwhile }) => {
@@ -213,6 +217,10 @@ const daemonActs = {
         meanwhile: () => {
           if (meanwhile?.start !== undefined) stage.simulator.start(...meanwhile.start)
           if (meanwhile?.partition !== undefined) stage.simulator.partition(...meanwhile.partition)
+          if (meanwhile?.user !== undefined) {
+            const { instance: name, action, body } = meanwhile.user
+            stage.simulator.tenantOrders(stage.idOf(name), action, body)
+          }
         },
       })
     },

@@ -11,6 +11,7 @@ import { serveCinder } from './cinder.ts'
 import type { Exchange } from './exchange.ts'
 import { GuestLife, type GuestCrash } from './guest-life.ts'
 import { HostLife } from './host-life.ts'
+import { InstanceActions } from './instance-actions.ts'
 import { HttpServer, type LoggedRequest } from './http-server.ts'
 import type { Truth } from './hypervisors.ts'
 import { addInstance, type NewInstance } from './instance-builder.ts'
@@ -219,6 +220,21 @@ export class Simulator {
   /** The hypervisor pauses a guest on its own, as QEMU does when it cannot write to its disk. Throws when it runs nowhere. */
   pauseGuest(uuid: string): void {
     this.guests.pause(uuid)
+  }
+
+  /** What its tenant orders of a server, taken at this very moment. Throws what Nova refuses. */
+  tenantOrders(uuid: string, action: string, argument: unknown = null): void {
+    const instance = this.instance(uuid)
+    const { userId, projectId } = instance
+    const requestId = `req-${this.world.options.ids()}`
+    const caller = { userId, userName: 'tenant', projectId, roles: ['member', 'reader'], requestId }
+    new InstanceActions(this.world).perform(
+      action,
+      argument,
+      instance,
+      minorOf(this.world.options.maxMicroversion),
+      caller,
+    )
   }
 
   bmc(host: string, change: Partial<SimBmc> = {}): SimBmc {
