@@ -127,9 +127,12 @@ export class StaleOrders {
     const instance = await this.#read(order)
     const filter = { instanceId: order.instance }
     const records = instance === null ? [] : await cloud.listMigrations(filter, { signal })
-    const [newest = null] = instance === null ? [] : await cloud.listActions(order.instance, { signal })
+    const actions = instance === null ? [] : await cloud.listActions(order.instance, { signal })
     const now = this.#recovery(order)
     const done = repairSteps(now?.steps.values() ?? [])
+    // What someone did before our own reset is seen no less for it.
+    const repaired = new Set(done.flatMap(({ requestId }) => requestId ?? []))
+    const newest = actions.find(({ requestId }) => !repaired.has(requestId)) ?? null
     const decision = decideStaleOrder({
       order,
       instance,
