@@ -15,7 +15,7 @@ export default {
     'src/formats/{duration,yaml-path}.ts',
     'src/control/brake-facts.ts',
     'src/orders/order-holds.ts',
-    'src/journal/shared/{lease,shipper,tenure}.ts',
+    'src/journal/shared/{lease,seen-tenure,shipper,takeover,tenure,whereabouts}.ts',
   ],
   coverageAnalysis: 'perTest',
   concurrency: 2,

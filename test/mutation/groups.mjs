@@ -62,7 +62,10 @@ const groups = {
     tests('control', 'brake-watch').concat(tests('orders', 'order-holds')),
   ],
   'shared-journal': [files('journal/shared', 'lease shipper'), tests('journal/shared', 'lease shipper')],
-  tenure: [files('journal/shared', 'tenure'), tests('journal/shared', 'tenure tenure-states tenure-standby')],
+  tenure: [
+    files('journal/shared', 'tenure takeover whereabouts seen-tenure'),
+    tests('journal/shared', 'tenure tenure-states tenure-standby tenure-doubts move'),
+  ],
   crashes: [
     files('engine', 'crash crash-document crash-expectations crash-facts crash-workflow').concat(
       files('domain', 'instance-failure'),

@@ -31,7 +31,8 @@ export default defineConfig({
       'test/formats/*.test.ts',
       'test/control/brake-watch.test.ts',
       'test/orders/order-holds.test.ts',
-      'test/journal/shared/{lease,shipper,tenure,tenure-states,tenure-standby}.test.ts',
+      'test/journal/shared/{lease,move,shipper}.test.ts',
+      'test/journal/shared/{tenure,tenure-doubts,tenure-standby,tenure-states}.test.ts',
     ],
     exclude: [
       'test/**/*.property.test.ts',
