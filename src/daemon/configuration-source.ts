@@ -29,8 +29,6 @@ export interface StartedSource extends ConfigurationSource {
   /** What the daemon starts with. */
   adapters: Adapters
   workflows: Workflows
-  /** Those in force now. */
-  workflowsInUse: () => Workflows
   /** Whose tokens people show, asked with the credentials in use at that time. */
   people: TokenCheck
   /** The connection that is in use now. */
@@ -115,7 +113,7 @@ export function configurationSource({ loaded, read, context, loadWorkflows }: So
   const cloudInUse = (): OpenStackCloud => cloud
   return {
     ...{ loaded, read, build, adapters, people, cloudInUse },
-    ...{ workflows: startedWith, workflowsInUse: () => workflows },
+    workflows: startedWith,
     close: () => cloud.close(),
   }
 }

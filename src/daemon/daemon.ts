@@ -296,6 +296,7 @@ export class Daemon {
     this.#reloads = new Reloads({
       ...{ clock, journal, observer, logLevel, signal, mode },
       source: parts.configuration ?? null,
+      records: () => this.#acts || parts.tenure === undefined,
       prepare: (next) => this.#prepare(next),
     })
     const startedAt = new Date(clock.wall()).toISOString()
@@ -401,9 +402,14 @@ export class Daemon {
     }
   }
 
-  /** As `lifeboat reload`, asked for by the process itself. Never rejects: what went wrong is on record. */
+  /** As `lifeboat reload`, asked for by the process itself. Never rejects: what went wrong is on record, of a standby in the log. */
   async reloadBySignal(name: string): Promise<void> {
     await this.#reloads.reload({ by: name, actor: `signal:${name}`, reason: '' }).catch(() => undefined)
+  }
+
+  /** Another daemon of this process took its place: nothing that it still reads is put in force. */
+  supersede(): void {
+    this.#stopping.abort()
   }
 
   /** Stops new work, lets writes in flight be answered and recorded, and leaves open incidents for the next start. */

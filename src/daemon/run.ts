@@ -22,10 +22,9 @@ import { Daemon } from './daemon.ts'
 import { daemonParts } from './daemon-parts.ts'
 import { detectionAdvice } from '../config/detection-advice.ts'
 import { hangUpSignal } from './hang-up.ts'
+import { InForce } from './in-force.ts'
 import { LogLevelInForce } from '../operations/log-level.ts'
 import { ownResources } from './own-resources.ts'
-import type { Mode } from '../control/rules.ts'
-import { rulesDigest } from './rules-digest.ts'
 import { startSchedules } from './schedules.ts'
 import { installed } from '../system/installed.ts'
 import { systemClock as clock } from '../system/system-clock.ts'
@@ -105,8 +104,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     const store = sharing === null ? null : await sharedStore(sharing, clock)
     if (store !== null) teardown.add('shared journal', () => store.close())
     let putBack = 0
-    // What this daemon says of its rules to the others.
-    let inForce = { mode: config.mode, digest: rulesDigest(config, source.workflows) }
+    const inForce = new InForce(loaded, source.workflows)
     const handOver = (why: string): void => {
       ending.how = 'again'
       stopped.begin(why)
@@ -127,13 +125,13 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     if (shared !== null) joined?.join(shared.tenure)
     const journal = shared?.journal ?? file
     if (shared !== null) teardown.add('tenure', () => shared.release(stopped.why()))
-    // What a reload changes beside the daemon's rules.
-    let { webRules, masakariRules } = config
     const listeners: SecureListener[] = []
     const logLevel = new LogLevelInForce(clock, config.logLevel, (level) => telemetry.logger.setLevel(level))
+    let acts = shared === null
+    const status = (): string => (acts ? `Watching, ${inForce.mode}` : 'Standing by')
     const build = (learnt?: Daemon): Daemon =>
-      new Daemon(
-        daemonParts(config, {
+      new Daemon({
+        ...daemonParts(config, {
           ...{ clock, observer, version, journal, logLevel },
           ...(shared !== null && {
             tenure: () => shared.tenure.view(),
@@ -150,18 +148,18 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
           workflows: source.workflows,
           configuration: {
             ...source,
+            inForce: inForce.loaded,
             reloading: () => systemd.reloading(),
-            adopted: (next) => {
-              ;({ webRules, masakariRules } = next)
-              inForce = { mode: next.mode, digest: rulesDigest(next, source.workflowsInUse()) }
-            },
-            reloaded: (mode) => {
+            adopted: (next, rules) => inForce.adopt(next, rules),
+            reloaded: () => {
               for (const listener of listeners) listener.reloadTls()
-              systemd.ready(watching(mode))
+              systemd.ready(status())
             },
           },
         }),
-      )
+        // Where a standby was told to reload, it takes over with that.
+        ...inForce.rules,
+      })
     let daemon = build()
     teardown.add('recoveries', () => daemon.stop(stopped.why()))
     const sources = {
@@ -175,7 +173,11 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     teardown.add('socket', () => operators.close())
     if (config.web !== null) {
       const parts = { ...sources, people: source.people }
-      const web = await listenForPeople(parts, { ...config.web, rules: () => webRules, pages: builtPages })
+      const web = await listenForPeople(parts, {
+        ...config.web,
+        rules: () => inForce.config.webRules,
+        pages: builtPages,
+      })
       listeners.push(web)
       const tls = config.web.tls === null ? 'without TLS' : 'over TLS'
       logPlace(observer, 'web', `Pages and REST API listen at ${web.address}, ${tls}`, web.address)
@@ -188,7 +190,10 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
         failover: inUse(() => daemon.failover),
         people: source.people,
       }
-      const masakari = await listenAsMasakari(parts, { ...config.masakariApi, rules: () => masakariRules })
+      const masakari = await listenAsMasakari(parts, {
+        ...config.masakariApi,
+        rules: () => inForce.config.masakariRules,
+      })
       listeners.push(masakari)
       logPlace(observer, 'masakari_api', `Masakari's API listens at ${masakari.address}`, masakari.address)
       teardown.add("Masakari's API", () => masakari.close())
@@ -220,9 +225,15 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     })
     observer.configuration({ ok: true })
     systemd.startWatchdog()
-    hangUp.begin((name) => void daemon.reloadBySignal(name))
+    const reload = async (name: string): Promise<void> => {
+      const asked = daemon
+      await asked.reloadBySignal(name)
+      // It took over meanwhile.
+      if (asked !== daemon) await daemon.reloadBySignal(name)
+    }
+    hangUp.begin((name) => void reload(name))
     if (shared !== null) {
-      systemd.ready('Standing by')
+      systemd.ready(status())
       const active = await standBy(shared.tenure, daemon, stopped.signal).catch((thrown: unknown) => {
         if (!(thrown instanceof CopyDiffers)) throw thrown
         ending.how = 'again'
@@ -231,12 +242,14 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       })
       if (!active) return ending.how
       // A take-over is a restart: the same folds from the same journal, and what was learnt of heartbeats.
+      daemon.supersede()
       daemon = build(daemon)
+      acts = true
       shared.tenure.ended.addEventListener('abort', () => deposed(observer, shared.tenure, stopped.isOrdered()))
     }
     daemon.start()
     daemon.watchReadiness(readinessAfterMs)
-    systemd.ready(watching(config.mode))
+    systemd.ready(status())
     await stopped.signal
     systemd.stopping('Stopping; recoveries go on at the next start')
     return ending.how
@@ -246,10 +259,6 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
     hangUp.release()
     stopped.release()
   }
-}
-
-function watching(mode: Mode): string {
-  return `Watching, ${mode}`
 }
 
 /** Where someone finds it: the port may be any free one, and an address in a file may not be the one in use. */

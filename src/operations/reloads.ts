@@ -9,7 +9,7 @@ import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { ConfigurationState, ReloadReport } from '../domain/operations.ts'
-import { changesBetween, type Config, type LoadedConfig } from '../config/index.ts'
+import { changesBetween, type LoadedConfig } from '../config/index.ts'
 import { detectionAdvice } from '../config/detection-advice.ts'
 import type { LogLevelInForce } from './log-level.ts'
 import { known } from '../orders/order-acts.ts'
@@ -31,17 +31,19 @@ export interface BuiltRules {
 
 /** Where a daemon's configuration comes from. */
 export interface ConfigurationSource {
-  /** What the daemon starts with. */
+  /** What the process started with. */
   loaded: LoadedConfig
+  /** What is in force when the daemon is built, where a daemon before it in this process read it again. Default: `loaded`. */
+  inForce?: LoadedConfig
   /** Reads the files again. Throws CONFIG_INVALID. */
   read: () => LoadedConfig
   /** Throws CONFIG_INVALID, also for new credentials that Keystone refuses, and WORKFLOW_INVALID. */
   build: (next: LoadedConfig) => Promise<BuiltRules>
-  /** Told what holds from now on, for what is no rule of the daemon's: who may ask it. Must not fail. */
-  adopted?: (config: Config) => void
+  /** Told what holds from now on, for what outlives the daemon or is no rule of it: who may ask it. Must not fail. */
+  adopted?: (next: LoadedConfig, rules: Rules) => void
   /** Told when a reload begins and when it has ended, either way. */
   reloading?: () => void
-  reloaded?: (mode: Mode) => void
+  reloaded?: () => void
 }
 
 export interface ReloadsParts {
@@ -53,6 +55,8 @@ export interface ReloadsParts {
   logLevel: LogLevelInForce
   signal: AbortSignal
   mode: () => Mode
+  /** False while another daemon writes the journal: what this one puts in force changes no recovery, and only the log says it. */
+  records: () => boolean
   /** What has to be on record before these rules hold. Throws when they cannot hold. */
   prepare: (rules: Rules) => { entries: NewEntry[]; adopt: () => void }
 }
@@ -74,7 +78,7 @@ export class Reloads {
 
   constructor(parts: ReloadsParts) {
     this.#parts = parts
-    this.#inForce = parts.source?.loaded ?? null
+    this.#inForce = parts.source?.inForce ?? parts.source?.loaded ?? null
     const files = this.#inForce?.files ?? []
     this.#state = { files, loadedAt: this.#now(), loadedBy: 'start', waiting: [], refused: null }
   }
@@ -91,7 +95,7 @@ export class Reloads {
   }
 
   async #reload(order: ReloadOrder): Promise<ReloadReport> {
-    const { source, observer, mode, signal } = this.#parts
+    const { source, observer, signal } = this.#parts
     // Nothing more is told to systemd either: READY after STOPPING would say that it runs on.
     if (signal.aborted) throw new LifeboatError('SHUTDOWN', 'the daemon is stopping')
     source?.reloading?.()
@@ -103,7 +107,7 @@ export class Reloads {
       this.#refused(order, ensureError(thrown))
       throw thrown
     } finally {
-      if (!isAborted(signal)) source?.reloaded?.(mode())
+      if (!isAborted(signal)) source?.reloaded?.()
     }
   }
 
@@ -148,27 +152,32 @@ export class Reloads {
   }
 
   /** Record before act (law L2); the exchange itself takes no time and cannot fail. */
-  #putInForce(
-    { by, actor, reason, via }: ReloadOrder,
-    next: LoadedConfig,
-    built: BuiltRules,
-    report: ReloadReport,
-  ): void {
-    const { journal, prepare, source } = this.#parts
+  #putInForce(order: ReloadOrder, next: LoadedConfig, built: BuiltRules, report: ReloadReport): void {
+    const { journal, prepare, source, records } = this.#parts
+    const { by, actor, reason, via } = order
     const { changed, waiting, mode, files } = report
     const { entries, adopt } = prepare(built.rules)
-    journal.append([
-      { kind: 'config.reloaded', actor, data: { by, reason, changed, waiting, files, ...known(via) } },
-      ...(mode === null
-        ? []
-        : [{ kind: 'mode.changed' as const, actor, data: { ...mode, by, reason, ...known(via) } }]),
-      ...entries,
-    ])
+    if (records())
+      journal.append([
+        { kind: 'config.reloaded', actor, data: { by, reason, changed, waiting, files, ...known(via) } },
+        ...(mode === null
+          ? []
+          : [{ kind: 'mode.changed' as const, actor, data: { ...mode, by, reason, ...known(via) } }]),
+        ...entries,
+      ])
+    else this.#log(order, report)
     adopt()
     this.#inForce = next
     this.#state = { files, loadedAt: this.#now(), loadedBy: by, waiting, refused: null }
     built.adopted()
-    source?.adopted?.(next.config)
+    source?.adopted?.(next, built.rules)
+  }
+
+  /** What the journal would say: a take-over records the rules that it begins with. */
+  #log({ by, reason }: ReloadOrder, { changed, waiting, files }: ReloadReport): void {
+    const rest = waiting.length === 0 ? '' : `; waiting for the next start: ${waiting.join(', ')}`
+    const message = `Configuration of a standby reloaded by ${by}: ${changed.join(', ') || 'nothing changed'}${rest}`
+    this.#parts.observer.log?.('info', 'config.reloaded', { message, by, reason, files })
   }
 
   #advise({ config }: LoadedConfig, { warnings }: ReloadReport): void {
@@ -181,11 +190,12 @@ export class Reloads {
   #refused({ by, actor, reason, via }: ReloadOrder, error: LifeboatError): void {
     const { journal, observer } = this.#parts
     const { code, message } = error
+    // Nothing was refused: nobody came to judge it.
+    if (code === 'SHUTDOWN') return
     const listed = error.details['problems']
     const problems = Array.isArray(listed) ? listed.map(String).slice(0, mostProblems) : []
     this.#state = { ...this.#state, refused: { at: this.#now(), by, code, message, problems } }
     observer.configuration?.({ ok: false })
-    if (code === 'SHUTDOWN') return
     try {
       journal.append([{ kind: 'config.refused', actor, data: { by, reason, code, message, problems, ...known(via) } }])
     } catch (thrown) {

@@ -38,9 +38,16 @@ interface Run {
   ended: Promise<number | null>
 }
 
-function run(stateDir: string, http = 'false', environment: Record<string, string> = {}, web = 'false'): Run {
+function run(
+  stateDir: string,
+  http = 'false',
+  environment: Record<string, string> = {},
+  web = 'false',
+  more = '',
+): Run {
   const config = join(directory, `${children.length}.yaml`)
-  writeFileSync(config, `mode: observe\nstate_dir: ${stateDir}\nhttp: { listen: ${http} }\nweb: { listen: ${web} }\n`)
+  const listeners = `http: { listen: ${http} }\nweb: { listen: ${web} }\n`
+  writeFileSync(config, `mode: observe\nstate_dir: ${stateDir}\n${listeners}${more}`)
   const access = Object.entries(simulator.cloud()).map(([key, value]) => [`OS_${key.toUpperCase()}`, String(value)])
   const child = spawn(process.execPath, [program, 'run', '--config', config], {
     env: { PATH: process.env['PATH'], ...Object.fromEntries(access), ...environment },
@@ -177,6 +184,40 @@ test('SIGHUP reads the configuration again, keeps the old one when it is broken,
     expect.stringMatching(/^RELOADING=1 MONOTONIC_USEC=\d+ /),
     'READY=1 STATUS=Watching, armed',
   ])
+})
+
+test('a daemon that stands by reads its configuration again at SIGHUP, and its metrics and systemd hear how that went', async () => {
+  const told = join(directory, 'told-standby')
+  const bin = join(directory, 'bin-standby')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'systemd-notify'), `#!/bin/sh\necho "$*" >> ${told}\n`, { mode: 0o755 })
+  const path = `${bin}:${process.env['PATH'] ?? ''}`
+  // Nobody listens there: it follows, and is not active.
+  const sharing = "\nshared_journal: { nodes: ['127.0.0.1:1'], password: x, name: ctl2 }\n"
+  const daemon = run(
+    join(directory, 'standby'),
+    "'127.0.0.1:0'",
+    { NOTIFY_SOCKET: '/nowhere', PATH: path },
+    'false',
+    sharing,
+  )
+  await daemon.says('"event":"shared_journal.unavailable"')
+  const [, address = ''] = /Metrics and health listen at (http:[^"]*)"/.exec(daemon.output()) ?? []
+  const succeeded = async (): Promise<string | undefined> =>
+    /^lifeboat_config_last_reload_successful (\d)$/m.exec(await (await fetch(`${address}/metrics`)).text())?.[1]
+  const text = readFileSync(daemon.config, 'utf8')
+  writeFileSync(daemon.config, text.replace('mode: observe', 'mode: armd'))
+  daemon.child.kill('SIGHUP')
+  await daemon.says('"event":"config.refused"')
+  expect(await succeeded()).toBe('0')
+  writeFileSync(daemon.config, text.replace('mode: observe', 'mode: armed'))
+  daemon.child.kill('SIGHUP')
+  await daemon.says('Configuration of a standby reloaded by SIGHUP: mode')
+  expect(await succeeded()).toBe('1')
+  daemon.child.kill('SIGTERM')
+  expect(await daemon.ended).toBe(0)
+  const notices = readFileSync(told, 'utf8').split('\n')
+  expect(notices.filter((line) => line.includes('READY'))).toEqual(Array(3).fill('READY=1 STATUS=Standing by'))
 })
 
 test('the log says where the pages are, and a reload changes who may use them', async () => {

@@ -1,10 +1,11 @@
-/** Daemons as real processes on a shared journal in real nodes: what a person orders of them on the command line, and a copy that differs. */
+/** Daemons as real processes on a shared journal in real nodes: what a person orders of them, what they read again, and a copy that differs. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import type { EntryKind } from '../../src/domain/entry.ts'
+import type { Entry, EntryKind } from '../../src/domain/entry.ts'
+import type { TenureView } from '../../src/domain/tenure.ts'
 import { openJournalReader } from '../../src/journal/reader.ts'
 import { startSimulator, type Simulator } from '../../src/simulator/index.ts'
 import { systemClock as clock } from '../../src/system/system-clock.ts'
@@ -48,8 +49,13 @@ class Machine {
     writeFileSync(this.#config, `mode: observe\nstate_dir: ${directory}\n${listeners}\nshared_journal: ${shared}\n`)
   }
 
+  /** Writes its file again. */
+  rewrites(from: string, to: string): void {
+    writeFileSync(this.#config, readFileSync(this.#config, 'utf8').replace(from, to))
+  }
+
   /** Gives the exit code, once it ends. */
-  start(): { ended: Promise<number | null>; stop: () => void } {
+  start(): { ended: Promise<number | null>; stop: () => void; hangUp: () => void } {
     const child = spawn(process.execPath, [program, 'run', '--config', this.#config], { env: environment() })
     children.push(child)
     this.#text = ''
@@ -58,6 +64,7 @@ class Machine {
     return {
       ended: new Promise((resolve) => child.once('close', resolve)),
       stop: () => child.kill('SIGTERM'),
+      hangUp: () => child.kill('SIGHUP'),
     }
   }
 
@@ -78,15 +85,26 @@ class Machine {
     return JSON.parse((await this.lifeboat('journal', 'verify', '-f', 'json')).text)
   }
 
-  /** When the newest entry of a kind was recorded, ms. */
-  lastAt(kind: EntryKind): number {
+  /** The newest entry of a kind. */
+  last(kind: EntryKind): Entry | undefined {
     const reader = openJournalReader(this.#journal)
     try {
-      const [last] = reader.read({ kinds: [kind], newestFirst: true, limit: 1 })
-      return Date.parse(last?.at ?? '')
+      return reader.read({ kinds: [kind], newestFirst: true, limit: 1 })[0]
     } finally {
       reader.close()
     }
+  }
+
+  /** When that was recorded, ms. */
+  lastAt(kind: EntryKind): number {
+    return Date.parse(this.last(kind)?.at ?? '')
+  }
+
+  /** The mode and the rules of each daemon, as this one knows them. */
+  async rules(): Promise<{ modes: string[]; digests: Set<string> }> {
+    const status = JSON.parse((await this.lifeboat('status', '-f', 'json')).text) as { Tenure: TenureView }
+    const { daemons } = status.Tenure
+    return { modes: daemons.map(({ mode }) => mode), digests: new Set(daemons.map((it) => it.configDigest)) }
   }
 
   async kinds(): Promise<string[]> {
@@ -148,6 +166,30 @@ it('one hands over to another in order, and the journal then moves to a machine 
   await two.says("ctl1's own journal")
   expect(await two.verified()).toEqual(await one.verified())
   expect((await one.kinds()).at(-1)).toBe('journal.moved')
+}, 120_000)
+
+it('a reload of one makes daemons differ until the other reloads too, and the standby takes over with what it read', async () => {
+  const [one, two] = [new Machine('ctl1'), new Machine('ctl2')]
+  const first = one.start()
+  await one.says(isActive)
+  const second = two.start()
+  await two.says('"state":"standby"')
+  const [observe, armed] = ['mode: observe', 'mode: armed']
+  one.rewrites(observe, armed)
+  first.hangUp()
+  await expect.poll(async () => (await two.rules()).modes, { interval: 500 }).toEqual(['armed', 'observe'])
+  expect((await two.rules()).digests.size).toBe(2)
+  two.rewrites(observe, armed)
+  second.hangUp()
+  await expect.poll(async () => (await one.rules()).modes, { interval: 500 }).toEqual(['armed', 'armed'])
+  expect((await one.rules()).digests.size).toBe(1)
+  first.stop()
+  expect(await first.ended).toBe(0)
+  await two.says(isActive)
+  await expect.poll(() => two.last('daemon.started')).toMatchObject({ data: { mode: 'armed' } })
+  expect(two.last('config.reloaded')?.seq, 'that of the active daemon').toBe(one.last('config.reloaded')?.seq)
+  second.stop()
+  expect(await second.ended).toBe(0)
 }, 120_000)
 
 it('a copy with entries that the shared journal lacks is put aside to be read there, and a new one is pulled', async () => {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { configurationSource, type StartedSource } from '../../src/daemon/configuration-source.ts'
-import { parseConfiguration, type Config, type LoadedConfig } from '../../src/config/index.ts'
+import { parseConfiguration, type LoadedConfig } from '../../src/config/index.ts'
 import { Stage } from '../../src/rehearsal/stage.ts'
 import { parseScenario } from '../../src/rehearsal/scenario.ts'
 import { shippedWorkflows } from '../../src/rehearsal/shipped-workflows.ts'
@@ -81,7 +81,7 @@ describe('a reload', () => {
     let text = ''
     const told: unknown[] = []
     const read = (): LoadedConfig => parseConfiguration(text, 'c.yaml', {})
-    const adopted = ({ webRules }: Config): void => void told.push(webRules.roles)
+    const adopted = ({ config }: LoadedConfig): void => void told.push(config.webRules.roles)
     let world: SmallWorld | null = null
     const build = (): Promise<BuiltRules> => builtIn(world)
     await SmallWorld.run({ parts: { configuration: { loaded: read(), read, build, adopted } } }, async (made) => {
