@@ -35,7 +35,7 @@ export class InstanceFailures {
     })
   }
 
-  /** Goes on with the incidents that the run before left open. Their reports follow by `reported`. */
+  /** Goes on with the incidents that the run before left open. Their reports came by `reported` before. */
   start(): void {
     for (const incident of this.#parts.store.openCrashes()) {
       const { host, crashed } = incident

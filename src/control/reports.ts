@@ -70,6 +70,8 @@ export class ReportBook implements Reports {
   /** Hosts of which people were told that a guest's disk fails, and when. */
   readonly #toldOfDisk = new Map<HostName, number>()
   #lastNumber = 0
+  /** False while its daemon only stands by: then nobody may deal with a report. */
+  #passesOn = false
 
   /** Reads what is on record and follows the journal from then on. */
   constructor(parts: ReportBookParts) {
@@ -78,7 +80,11 @@ export class ReportBook implements Reports {
     const since = new Date(clock.wall() - listedForMs).toISOString()
     for (const entry of journal.read({ kinds: ['report.received', 'report.settled'], since })) this.#follow(entry)
     journal.onAppend((entry) => this.#follow(entry))
-    // The run before may have ended before anything came of them.
+  }
+
+  /** From now on reports are dealt with, also those of the run before: it may have ended before anything came of them. */
+  start(): void {
+    this.#passesOn = true
     for (const { report } of this.#kept.values()) this.#passOn(report)
   }
 
@@ -156,7 +162,7 @@ export class ReportBook implements Reports {
 
   /** Makes whoever deals with it look, if it is not settled. */
   #passOn(report: Report): void {
-    if (report.settled !== null) return
+    if (!this.#passesOn || report.settled !== null) return
     if (reportsDeadProcess(report)) this.#parts.processes.reported(report.host, report.by)
     if (report.about === 'VM') this.#parts.instances.reported(report)
   }

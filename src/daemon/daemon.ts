@@ -97,6 +97,7 @@ export class Daemon {
   readonly notices: NoticeService | null
   readonly reports: Reports
   readonly failover: FailoverSegments
+  readonly #reportBook: ReportBook
   readonly #parts: DaemonParts
   readonly #rules: RulesInForce
   readonly #reloads: Reloads
@@ -272,6 +273,7 @@ export class Daemon {
       ...{ processes, instances: this.#instanceFailures },
       wake: () => this.#watch.wake(),
     })
+    this.#reportBook = reports
     this.reports = reports
     this.#watch = new WatchLoop({
       clock,
@@ -375,6 +377,8 @@ export class Daemon {
     this.#parts.observer.starts?.({ deaths: this.#starts.deaths })
     // Before the first poll: what a daemon starts inside of, or what ended while none ran, decides about its verdicts.
     this.#scheduling = this.#scheduler.run(this.#stopping.signal)
+    // First: a run goes on with its incident in the same moment, and may end it at once, with the reports that it has by then.
+    this.#reportBook.start()
     this.#instanceFailures.start()
     this.#polling = this.#watch.run(this.#stopping.signal)
   }
@@ -388,12 +392,16 @@ export class Daemon {
     void sleep(this.#parts.clock, afterMs, signal).then(() => this.#reads.run(signal))
   }
 
-  /** Watches until `signal` aborts, and neither records nor sends anything: it learns how the hosts' heartbeats come. */
+  /**
+   * Watches until `signal` aborts, and neither records nor sends anything: it learns how the hosts' heartbeats come. It is of no use after
+   * that: another one acts, built of what is on record by then, and nothing of this one may go on beside it.
+   */
   async standBy(signal: AbortSignal): Promise<void> {
     const { clock, journal } = this.#parts
-    // A daemon that acts lets go of an incident when its run ends; here nothing runs.
+    signal.addEventListener('abort', () => this.#stopping.abort(), { once: true })
+    // A daemon that acts lets go of an incident when its run ends; here nothing runs, and it goes on to hear of them when another one acts.
     journal.onAppend(({ kind, incident }) => {
-      if (kind === 'incident.closed' && incident !== null && !isAborted(signal))
+      if (kind === 'incident.closed' && incident !== null)
         void sleep(clock, closedKeptMs, signal).then(() => this.store.forgetClosed(incident))
     })
     while (!isAborted(signal)) {
@@ -414,9 +422,9 @@ export class Daemon {
 
   /** Stops new work, lets writes in flight be answered and recorded, and leaves open incidents for the next start. */
   async stop(reason: string): Promise<void> {
+    this.#logLevel.end()
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
-    this.#logLevel.end()
     await Promise.allSettled([this.#polling, this.#scheduling, this.#runs.idle()])
     // A start that failed half way (a port that is taken) has nothing on record that could end.
     if (this.#polling === null) return

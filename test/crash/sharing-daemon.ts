@@ -39,10 +39,12 @@ export interface SharingOptions {
   /** SIGSTOP at this moment, and SIGCONT. */
   standsStill?: (End & { ms: number }) | undefined
   /** Before it starts to act. */
-  prepare: (journal: JournalWriter) => void
+  prepare?: (journal: JournalWriter) => void
+  /** Of heartbeats. Default: two hours. */
+  beatMs?: number
 }
 
-/** Heartbeats have no part here: the monitor polls once at the start, then hourly. */
+/** Heartbeats have no part in most of these runs: the monitor polls once at the start, then hourly. */
 const rareBeatMs = 7_200_000
 
 export class SharingDaemon {
@@ -50,9 +52,13 @@ export class SharingDaemon {
   readonly shared: SharedJournal
   readonly life: Life
   readonly moments: Moment[] = []
+  /** Addresses that it only read. */
+  readonly reads: string[] = []
   dead = false
   /** Why it ended before anyone killed it. */
   problem: string | null = null
+  /** What it builds to stand by with. */
+  watching: Daemon | null = null
   #acting: Daemon | null = null
   readonly #options: SharingOptions
 
@@ -80,9 +86,14 @@ export class SharingDaemon {
     return !this.dead && this.shared.tenure.state === 'active'
   }
 
+  /** Null: it only stands by, or is dead. */
+  get acting(): Daemon | null {
+    return this.isActive ? this.#acting : null
+  }
+
   /** It acts, and every incident is over. */
   get isDone(): boolean {
-    return this.isActive && this.#acting !== null && this.#acting.store.open().length === 0
+    return this.acting?.store.open().length === 0
   }
 
   /** SIGKILL. What still runs in this tick reaches nothing any more. */
@@ -95,19 +106,19 @@ export class SharingDaemon {
 
   /** As daemon/run.ts does. */
   async #live(): Promise<void> {
-    const watching = this.#build()
+    const watching = (this.watching = this.#build())
     if (!(await standBy(this.shared.tenure, watching, new Promise(() => undefined)))) return
-    this.#options.prepare(this.shared.journal)
+    this.#options.prepare?.(this.shared.journal)
     this.#acting = this.#build(watching)
     this.#acting.start()
   }
 
   #build(learnt?: Daemon): Daemon {
-    const { simulator, workflow, path } = this.#options
+    const { simulator, workflow, path, beatMs = rareBeatMs } = this.#options
     const exit = this.shared.tenure
     const parts = simulatedParts(simulator, {
       ...{ exit, fencing: (plain) => fencingThrough(exit, plain) },
-      ...{ clock: this.life, journal: this.shared.journal, workflow, beatMs: rareBeatMs },
+      ...{ clock: this.life, journal: this.shared.journal, workflow, beatMs },
       ...{ segment: { probes: [] }, wire: this.#watchedWire(simulator.wire()) },
     })
     const executorSettings = { ...parts.executorSettings, tickMs: 200, reconcileQuietMs: 1_000, longestRequestMs: 0 }
@@ -153,7 +164,10 @@ export class SharingDaemon {
   #watchedWire(wire: Wire): Wire {
     const passing = this.life.wire(wire)
     return (request) => {
-      if (!isWrite(request)) return passing(request)
+      if (!isWrite(request)) {
+        this.reads.push(request.url ?? '')
+        return passing(request)
+      }
       return this.#moment(effectOf(request), (moment) => {
         // As the transport asks where there are sockets: in the tick in which the bytes leave.
         if (!this.shared.tenure.held()) throw new Error('not sent: this daemon may not act any more')
