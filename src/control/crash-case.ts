@@ -19,7 +19,7 @@ import {
   endingRows,
   observedRows,
   openingRows,
-  openSteps,
+  isUnderWay,
   owesStop,
   settlingRows,
   shown,
@@ -91,9 +91,8 @@ export class CrashCase {
     return recovery
   }
 
-  /** Whether a restart was begun, or an owner's stop is owed, and its end is not on record. */
   isUnderWay(incident: Incident): boolean {
-    return openSteps(incident, this.instance).length > 0 || this.owesStop(incident)
+    return isUnderWay(incident, this.instance)
   }
 
   owesStop(incident: Incident): boolean {
@@ -111,7 +110,7 @@ export class CrashCase {
 
   /** The open incident, opened and planned if there is none yet. */
   begin(facts: CrashFacts, decision: Leave | Restart, workflow: WorkflowRecord): Incident {
-    const known = this.open()
+    const known = this.open() ?? this.#openedBefore()
     if (known !== undefined) return known
     const { store, monitor, mode, context } = this.#parts
     const { instance } = facts
@@ -180,6 +179,15 @@ export class CrashCase {
   /** The host failed as well: its own incident recovers the instance. */
   endByHost(hostIncident: IncidentId): void {
     this.#end(endedByHostRows(this.#subject(), this.open(), hostIncident))
+  }
+
+  /** A crash has one incident, whichever run opened it: a second one would send a second restart. */
+  #openedBefore(): Incident | undefined {
+    const known = this.#parts.store
+      .openCrashes()
+      .find(({ host, crashed }) => host === this.host && crashed?.instance === this.instance)
+    if (known !== undefined) this.resume(known)
+    return known
   }
 
   #heard(at: string): void {

@@ -65,7 +65,9 @@ export class CrashRecord {
    * @param cloudNow the cloud's own time, ms since the epoch
    */
   cancelled(instance: InstanceId, host: HostName, cloudNow: number): CancelledCrash | null {
-    const [opened] = this.#read({ instance, kinds: ['instance.failed'], limit: 1 })
+    const opened = this.#read({ instance, kinds: ['instance.failed'], limit: crashesAtMost }).find(
+      ({ incident }) => !this.#isTwin(incident),
+    )
     if (opened === undefined || opened.host !== host || opened.incident === null) return null
     const [closed] = this.#read({ incident: opened.incident, kinds: ['incident.closed'], limit: 1 })
     if (closed?.kind !== 'incident.closed' || closed.data.outcome !== 'left-to-people') return null
@@ -83,6 +85,12 @@ export class CrashRecord {
     if (opened === undefined || opened.incident === null || this.#momentOf(opened) < since) return null
     const [closed] = this.#read({ incident: opened.incident, kinds: ['incident.closed'], limit: 1 })
     return closed?.kind === 'incident.closed' && closed.data.outcome === 'done' ? opened.incident : null
+  }
+
+  /** It was opened beside another one of the same crash, which tells how that ended. */
+  #isTwin(incident: IncidentId | null): boolean {
+    const [ended] = incident === null ? [] : this.#read({ incident, kinds: ['outcome.recorded'], limit: 1 })
+    return ended?.kind === 'outcome.recorded' && ended.data.code === 'SAME_CRASH'
   }
 
   #read(filter: Parameters<Journal['read']>[0]): Entry[] {

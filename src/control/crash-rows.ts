@@ -68,21 +68,35 @@ export function endedByHostRows(
   const message = `its host failed as well: incident ${hostIncident} recovers it now`
   const settled = settlingRows({ ...subject, incident: hostIncident }, 'ignored', message)
   if (open === undefined) return settled
-  const error = errorRecord(
-    new LifeboatError('DESTINATION_DIED', 'its host failed while it was being restarted', { certainty: 'unknown' }),
-  )
-  const about = { incident: open.id, host, instance }
+  const unknown = new LifeboatError('DESTINATION_DIED', 'its host failed while it was being restarted', {
+    certainty: 'unknown',
+  })
   const outcome: Outcome = { outcome: 'left', code: 'HOST_FAILED', message, after: null }
+  return [...takenFrom({ open, host, instance }, unknown, outcome, 'host-failed'), ...settled]
+}
+
+/** Ends an incident that was opened beside another one of the same crash. */
+export function endedByTwinRows(open: Incident, instance: InstanceId, goesOn: IncidentId): NewEntry[] {
+  const message = `it was opened twice: incident ${goesOn} goes on with the same crash`
+  const unknown = new LifeboatError('INVARIANT', message, { certainty: 'unknown' })
+  const outcome: Outcome = { outcome: 'left', code: 'SAME_CRASH', message, after: null }
+  return takenFrom({ open, host: open.host, instance }, unknown, outcome, 'done')
+}
+
+/** Another incident goes on with the instance. */
+function takenFrom(
+  { open, host, instance }: Pick<CrashSubject, 'host' | 'instance'> & { open: Incident },
+  unknown: LifeboatError,
+  outcome: Outcome,
+  end: IncidentEnd,
+): NewEntry[] {
+  const about = { incident: open.id, host, instance }
+  const data = { outcome: end, message: outcome.message, counts: { left: 1 } }
+  const error = errorRecord(unknown)
   return [
     ...openSteps(open, instance).map((step): NewEntry => ({ kind: 'step.failed', ...about, step, data: { error } })),
     { kind: 'outcome.recorded', ...about, data: outcome },
-    {
-      kind: 'incident.closed',
-      incident: open.id,
-      host,
-      data: { outcome: 'host-failed', message, counts: { left: 1 } },
-    },
-    ...settled,
+    { kind: 'incident.closed', incident: open.id, host, data },
   ]
 }
 
@@ -102,6 +116,12 @@ export function openSteps({ instances }: Incident, instance: InstanceId): string
   return [...(instances.get(instance)?.steps.values() ?? [])]
     .filter(({ status }) => status === 'intended' || status === 'issued')
     .map(({ key }) => key)
+}
+
+/** Whether a restart was begun, or an owner's stop is owed, and its end is not on record. */
+export function isUnderWay(incident: Incident, instance: InstanceId): boolean {
+  const recovery = incident.instances.get(instance)
+  return openSteps(incident, instance).length > 0 || (recovery !== undefined && owesStop(recovery))
 }
 
 /** Whether a stop of its owner is still to be given again. */

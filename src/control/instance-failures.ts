@@ -9,12 +9,14 @@ import { isAborted, sleep } from '../domain/clock.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import { ensureError } from '../domain/errors.ts'
 import { crashedInstance } from '../domain/instance-failure.ts'
+import type { Incident } from '../domain/incident.ts'
 import type { InstanceId } from '../domain/instance.ts'
 import type { Judgement, Report, ReportOrder } from '../domain/report.ts'
 import type { HostName } from '../domain/service.ts'
 import { Hypervisors } from './crash-look.ts'
 import type { CrashParts, InstanceFailuresParts } from './crash-parts.ts'
 import { CrashRecord } from './crash-record.ts'
+import { endedByTwinRows, isUnderWay } from './crash-rows.ts'
 import { CrashRun } from './crash-run.ts'
 
 /** Pauses after the journal could not be written, or a bug. Longer: a guest stays off; shorter: a full disk fills the log. */
@@ -37,9 +39,12 @@ export class InstanceFailures {
 
   /** Goes on with the incidents that the run before left open. Their reports came by `reported` before. */
   start(): void {
-    for (const incident of this.#parts.store.openCrashes()) {
-      const { host, crashed } = incident
-      if (crashed !== null) this.#runOf(host, crashed.instance, (run) => run.resume(incident))
+    const { store, context } = this.#parts
+    for (const { instance, goesOn, twins } of crashesOf(store.openCrashes())) {
+      const ends = twins.flatMap((twin) => endedByTwinRows(twin, instance, goesOn.id))
+      if (ends.length > 0) context.journal.append(ends)
+      for (const { id } of twins) store.forgetClosed(id)
+      this.#runOf(goesOn.host, instance, (run) => run.resume(goesOn))
     }
   }
 
@@ -91,6 +96,29 @@ export class InstanceFailures {
       }
     }
   }
+}
+
+/**
+ * Open incidents by crash. Early releases could open several of one crash after a take-over. The one goes on that a person cancelled, else the
+ * one whose restart is under way, else the newest.
+ */
+function crashesOf(open: readonly Incident[]): { instance: InstanceId; goesOn: Incident; twins: Incident[] }[] {
+  const crashes = new Map<string, { instance: InstanceId; incidents: Incident[] }>()
+  for (const incident of open) {
+    const { host, crashed } = incident
+    if (crashed === null) continue
+    const { instance } = crashed
+    const known = crashes.get(keyOf(host, instance))
+    if (known === undefined) crashes.set(keyOf(host, instance), { instance, incidents: [incident] })
+    else known.incidents.push(incident)
+  }
+  return [...crashes.values()].flatMap(({ instance, incidents }) => {
+    const goesOn =
+      incidents.find(({ cancelled }) => cancelled !== null) ??
+      incidents.find((incident) => isUnderWay(incident, instance)) ??
+      incidents.at(-1)
+    return goesOn === undefined ? [] : [{ instance, goesOn, twins: incidents.filter((it) => it !== goesOn) }]
+  })
 }
 
 function keyOf(host: HostName, instance: InstanceId): string {

@@ -80,6 +80,7 @@ export const crashCodes = {
   STOPPED_BY_OWNER: { is: 'left', means: 'Its owner stopped it just as Lifeboat restarted it: it is off again' },
   CANCELLED: { is: 'left', means: 'A person cancelled its incident: it stays as it is' },
   HOST_FAILED: { is: 'left', means: 'Its host failed as well: the incident of the host recovers it now' },
+  SAME_CRASH: { is: 'left', means: 'Another incident of the same crash was open as well, and goes on with it' },
   RESTART_REFUSED: {
     is: 'left',
     means:

@@ -77,6 +77,9 @@ export function endedDrafts(
   })
 }
 
+/** Ends of a crash of which its owner is told nothing. */
+const untold: ReadonlySet<string> = new Set(['STOPPED_BY_OWNER', 'SAME_CRASH'])
+
 const crashHolds = holdsWith('of-a-crash')
 
 /** Tells what became of an instance that crashed, once its incident is over or waits for a person. Empty if its owner need not be told. */
@@ -91,8 +94,8 @@ export function crashedDrafts(
   const counted = omitUndefined({ restarts: held?.restarts })
   if (code !== undefined && !(crashHolds.has(code) && holdsForAPerson.has(code))) return []
   return [...instances.values()].flatMap(({ plan, outcome }) => {
-    // Its owner stopped it, and so knows.
-    if (code === undefined && outcome?.code === 'STOPPED_BY_OWNER') return []
+    // Its owner stopped it, and so knows; or another incident of the same crash tells.
+    if (code === undefined && untold.has(outcome?.code ?? '')) return []
     const state = code !== undefined ? 'crashing' : outcome?.outcome === 'recovered' ? 'rebooted' : 'crashed'
     const said = code ?? outcome?.code ?? ''
     return tenantDraft(entry, 'instance-crashed', {

@@ -1,5 +1,7 @@
 /** Crash reports in the running daemon, where it is their number that counts. How single crashes end is told by the scenarios. */
 import { describe, expect, it } from 'vitest'
+import type { NewEntry } from '../../src/domain/entry.ts'
+import type { Outcome } from '../../src/domain/outcome.ts'
 import type { JournalWriter } from '../../src/journal/journal.ts'
 import { People } from '../../src/rehearsal/people.ts'
 import { SmallWorld } from '../daemon/small-world.ts'
@@ -161,6 +163,82 @@ describe('a report of a crash whose incident a person has cancelled', () => {
       await world.until(() => statusOf(world, late) !== 'running')
       expect(statusOf(world, late)).toBe('ignored')
       expect(simulator.truth().running[uuid] ?? []).toEqual([])
+    }),
+  )
+})
+
+describe('a crash of which more than one incident could be open', () => {
+  /** As another daemon on the same journal would have written them: the rows that opened the crash's newest incident. */
+  const opensAgain = ({ journal }: SmallWorld, uuid: string, incident: string): void => {
+    const rows = journal.read({ instance: uuid, kinds: ['instance.failed', 'plan.made'] }).slice(-2)
+    journal.append(rows.map(({ kind, host, instance, data }) => ({ kind, host, instance, data, incident }) as NewEntry))
+  }
+
+  const crashes = (world: SmallWorld, uuid: string): string => {
+    world.simulator.crashGuest(uuid, { unheard: true })
+    return reportCrash(world, uuid)
+  }
+
+  const web = ({ simulator }: SmallWorld): string =>
+    simulator.addInstance({ host: 'cmp01', name: 'web', metadata: { HA_Enabled: 'true' } }).uuid
+
+  it(
+    'gets no second one beside one that is open: the report goes on with that',
+    SmallWorld.run({}, async (world) => {
+      const uuid = web(world)
+      const first = crashes(world, uuid)
+      await world.until(() => statusOf(world, first) === 'finished')
+      opensAgain(world, uuid, 'opened-by-another')
+      const second = crashes(world, uuid)
+      await world.until(() => statusOf(world, second) === 'finished')
+      expect(world.daemon.reports.list()[0]?.incident).toBe('opened-by-another')
+      expect(world.daemon.operations.incidents({ host: 'cmp01' })).toHaveLength(2)
+      expect(open(world)).toEqual([])
+    }),
+  )
+
+  /** A start finds two of one crash: the report's, which was held, and a newer one. Gives how both end. */
+  const startsWithTwo = async (world: SmallWorld, uuid: string, between: NewEntry[] = []): Promise<string[]> => {
+    const report = crashes(world, uuid)
+    await world.until(() => world.incident('cmp01')?.held?.code === 'PAUSED')
+    const incident = world.incident('cmp01')?.id ?? ''
+    await world.clock.run(world.daemon.stop('test'))
+    opensAgain(world, uuid, 'the newer one')
+    world.journal.append(between.map((entry) => ({ ...entry, incident, host: 'cmp01' })))
+    world.journal.close()
+    world.compose()
+    world.daemon.start()
+    await world.daemon.operations.resume({ by: 'ann', reason: 'done' })
+    await world.until(() => !['new', 'running'].includes(statusOf(world, report) ?? ''))
+    expect(open(world)).toEqual([])
+    return world.journal
+      .read({ instance: uuid, kinds: ['outcome.recorded'] })
+      .map((it) => `${it.incident === incident ? 'the first' : it.incident}: ${(it.data as Outcome).code}`)
+  }
+
+  it(
+    'goes on with the newest where a start finds two, and ends the other one',
+    SmallWorld.run({}, async (world) => {
+      const uuid = web(world)
+      await world.daemon.operations.pause({ by: 'ann', reason: 'network works', until: null })
+      expect(await startsWithTwo(world, uuid)).toEqual(['the first: SAME_CRASH', 'the newer one: RESTARTED'])
+      expect(world.writes()).toEqual(['POST reboot'])
+    }),
+  )
+
+  it(
+    'goes on with the one that a person cancelled, and a report that comes again restarts nothing either',
+    SmallWorld.run({}, async (world) => {
+      const uuid = web(world)
+      await world.daemon.operations.pause({ by: 'ann', reason: 'network works', until: null })
+      const cancelled: NewEntry = { kind: 'operator.cancelled', data: { by: 'ann', reason: 'it is to stay off' } }
+      expect(await startsWithTwo(world, uuid, [cancelled])).toEqual([
+        ...['the newer one: SAME_CRASH', 'the first: CANCELLED'],
+      ])
+      const again = reportCrash(world, uuid)
+      await world.until(() => statusOf(world, again) !== 'running')
+      expect(statusOf(world, again)).toBe('ignored')
+      expect(world.writes()).toEqual([])
     }),
   )
 })
