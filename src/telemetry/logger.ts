@@ -107,14 +107,16 @@ export function redact(value: unknown, depth = 0): unknown {
   )
 }
 
-/** Fernet tokens, `Bearer ...`, `password=...`, `"password": "..."`, and the credentials of a URL. */
+/** How the name of a secret ends: `password`, `OS_PASSWORD`, `--db-password`, `X-Auth-Token`. */
+const ends = '(?:password|passwd|secret|token)'
+
+/** Fernet tokens, `Bearer ...`, `password=...`, `"password": "..."`, `--password ...`, and the credentials of a URL. */
 const secretTexts: [RegExp, string][] = [
   [/gAAAAA[\w=-]{20,}/g, removed],
   [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${removed}`],
-  [
-    /\b((?:x-(?:auth|subject)-)?(?:password|passwd|secret|token))(["']?\s*[:=]\s*["']?)[^\s"',;&}]+/gi,
-    `$1$2${removed}`,
-  ],
+  // Looked for at the beginning of each word and nowhere else in it: a long word takes no longer.
+  [new RegExp(String.raw`(?<![\w-])([\w-]*${ends}["']?\s*[:=]\s*["']?)[^\s"',;&}]+`, 'gi'), `$1${removed}`],
+  [new RegExp(String.raw`(?<![\w-])(--[\w-]*${ends}\s+)\S+`, 'gi'), `$1${removed}`],
   [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/:@]+:[^\s/@]+@/gi, `$1${removed}@`],
 ]
 

@@ -158,6 +158,8 @@ describe('secrets never reach the log', () => {
     [{ detail: 'Authorization: Bearer hunter2hunter2' }],
     [{ detail: 'token gAAAAABhunter2hunter2hunter2hunter2 expired' }],
     [{ args: ['--username=admin', '--password=hunter2'] }],
+    [{ detail: 'ipmitool --password hunter2 power off' }],
+    [{ detail: 'OS_PASSWORD=hunter2 and db_secret: hunter2' }],
     [{ nested: new Error('password: hunter2') }],
   ])('%j', (fields) => {
     const { observer, lines } = captured()
@@ -175,6 +177,7 @@ describe('secrets never reach the log', () => {
     const fields = {
       requestId: 'req-1',
       message: 'The token was refused',
+      detail: 'see --token-file /etc/lifeboat/token',
       host: 'tokyo1',
       url: 'http://c1:8774/v2.1',
       passes: 3,
