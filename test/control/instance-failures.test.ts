@@ -3,8 +3,11 @@ import { describe, expect, it } from 'vitest'
 import type { NewEntry } from '../../src/domain/entry.ts'
 import type { Outcome } from '../../src/domain/outcome.ts'
 import type { JournalWriter } from '../../src/journal/journal.ts'
+import type { Deliver } from '../../src/notices/delivery.ts'
+import { english, worded } from '../../src/notices/texts.ts'
 import { People } from '../../src/rehearsal/people.ts'
 import { SmallWorld } from '../daemon/small-world.ts'
+import { everything, owners, taken } from '../notices/rig.ts'
 
 const heldForMs = 600_000
 
@@ -301,6 +304,58 @@ describe('a daemon whose clock is ahead of the clock of Nova', () => {
       await clock.run(owners.server({ instance: uuid, action: 'os-stop', as: 'tenant' }))
       await world.ended('cmp01')
       expect(simulator.truth().running[uuid] ?? []).toEqual([])
+    }),
+  )
+})
+
+describe('a guest that crashes again and again', () => {
+  /** What each receiver was told, as people read it. */
+  const told: Record<string, string[]> = {}
+  const teller =
+    (receiver: string): Deliver =>
+    ({ notice }) => {
+      const { text } = worded(notice, english, { cloud: null, link: null, showHosts: false })
+      told[receiver] = [...(told[receiver] ?? []), text]
+      return Promise.resolve(taken)
+    }
+  const limits = { freezeDelayMs: 30_000, giveUpAfterMs: 3_600_000, queueLimit: 100, maxInstances: 3 }
+  const receivers = new Map([
+    ['pager', { ...everything, least: 'critical' as const }],
+    ['owners', { ...owners, least: 'critical' as const }],
+  ])
+  const notices = {
+    rules: { ...limits, receivers },
+    deliver: new Map([...receivers.keys()].map((name) => [name, teller(name)])),
+  }
+
+  it(
+    'stays off after the third restart; its owner and the operators are told how often it was restarted and why no more, and a person lets it go on',
+    SmallWorld.run({ parts: { notices } }, async (world) => {
+      const { simulator, daemon, clock } = world
+      const { uuid } = simulator.addInstance({ host: 'cmp01', name: 'web', metadata: { HA_Enabled: 'true' } })
+      for (let restart = 0; restart < 3; restart++) {
+        simulator.crashGuest(uuid, { unheard: true })
+        const reported = reportCrash(world, uuid)
+        await world.until(() => statusOf(world, reported) === 'finished')
+        await clock.advance(1_000)
+      }
+      expect(told).toEqual({})
+      simulator.crashGuest(uuid, { unheard: true })
+      const last = reportCrash(world, uuid)
+      await world.until(() => open(world)[0]?.held?.code === 'RESTARTS_SPENT')
+      await clock.advance(heldForMs)
+      expect([world.writes(), statusOf(world, last)]).toEqual([Array(3).fill('POST reboot'), 'error'])
+      expect(told).toEqual({
+        pager: [expect.stringContaining('web waits: it crashed again after 3 restarts within 60 min')],
+        owners: [
+          expect.stringContaining(
+            `- web (${uuid}): crashed after 3 restarts, and stays off until the operators have looked into it`,
+          ),
+        ],
+      })
+      await daemon.operations.override(open(world)[0]?.id ?? '', { by: 'ann', reason: 'its memory was too small' })
+      await world.until(() => statusOf(world, last) === 'finished')
+      expect(simulator.truth().running[uuid]).toEqual(['cmp01'])
     }),
   )
 })
