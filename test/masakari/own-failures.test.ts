@@ -36,28 +36,6 @@ describe('a dead host that nobody reported', () => {
   )
 
   it(
-    'has the same one after a restart',
-    played(async (cloud) => {
-      await recovered(cloud)
-      const before = await list(cloud)
-      const one = `/notifications/${before[0]?.notification_uuid}`
-      const moves = `${one}/vmoves`
-      const movesBefore = await cloud.list(moves)
-      const progress = async (of: Cloud): Promise<unknown> =>
-        (await of.ask(`/v1${one}`, { headers: { 'openstack-api-version': 'instance-ha 1.1' } })).json()
-      const progressBefore = await progress(cloud)
-      expect(progressBefore).toMatchObject({ notification: { recovery_workflow_details: [{ name: 'web' }] } })
-      await cloud.world.stop()
-      cloud.world.compose()
-      cloud.world.daemon.start()
-      await cloud.world.clock.advance(30_000)
-      const again = await Cloud.over(cloud.world)
-      const after = [await list(again), await again.list(moves), await progress(again)]
-      expect(after).toEqual([before, movesBefore, progressBefore])
-    }),
-  )
-
-  it(
     'is running while it is recovered, and an error while a person is waited for',
     played(async (cloud) => {
       cloud.world.simulator.crash('cmp01')

@@ -152,9 +152,11 @@ export function moveRows(notification: string, incident: IncidentDetail): Row[] 
     const uuid = uuidOf('vmove', incident.id, id)
     const startedAt = steps[0]?.intendedAt ?? null
     const underWay = startedAt === null ? 'pending' : 'ongoing'
+    const at = outcome?.after?.host ?? null
     return {
       ...{ id: numberOf(uuid), uuid, notification_uuid: notification, instance_uuid: id, instance_name: name },
-      ...{ source_host: incident.host, dest_host: outcome?.after?.host ?? null },
+      // One that was not moved has no destination.
+      ...{ source_host: incident.host, dest_host: at === incident.host ? null : at },
       ...{
         start_time: startedAt === null ? null : timeOf(startedAt),
         end_time: endedAt === null ? null : timeOf(endedAt),
