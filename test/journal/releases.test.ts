@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openJournal } from '../../src/journal/journal.ts'
 import { openJournalReader } from '../../src/journal/reader.ts'
-import { incidentReport } from '../../src/review/report.ts'
 import { temporaryDirectory, testClock } from './fixtures.ts'
 import { incident, record, recorded, releases, restored, resume } from './release-journals.ts'
+import { reports } from './release-reports.ts'
 import { copyFileSync } from 'node:fs'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -35,12 +35,12 @@ describe.each(recorded())('%s, %s', (release, moment) => {
     return path
   }
 
-  test('is read, verifies, and is reported', () => {
+  test('is read, verifies, and is reported word by word as before', () => {
     const path = copy()
     const reader = openJournalReader(path)
     expect(reader.verify()).toMatchObject({ broken: null })
-    const report = incidentReport(incident, reader.read({ incident }))
-    expect(report).toContain('cmp01')
+    const { now, known } = reports(release, moment, new Map([[incident, reader.read({ incident })]]))
+    expect(now).toBe(known)
     reader.close()
     const journal = openJournal(path, { clock: testClock() })
     const listed = journal.incidents({})
