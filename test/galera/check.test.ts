@@ -10,7 +10,7 @@ import { account } from './cluster.ts'
 import { Stage } from './stage.ts'
 
 const { cluster } = new Stage()
-beforeAll(() => cluster.start(), 120_000)
+beforeAll(() => cluster.start())
 beforeEach(() => cluster.tables('https://keystone:5000/v3'))
 afterAll(() => cluster.stop())
 

@@ -25,7 +25,7 @@ beforeAll(async () => {
   expect(existsSync(program), 'npm run build').toBe(true)
   simulator = await startSimulator({ clock, hosts: 2 })
   await cluster.start()
-}, 120_000)
+})
 beforeEach(() => cluster.tables(simulator.cloud().auth_url))
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL')

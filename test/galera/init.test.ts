@@ -7,7 +7,7 @@ import { Stage } from './stage.ts'
 
 const stage = new Stage()
 const { cluster } = stage
-beforeAll(() => cluster.start(), 120_000)
+beforeAll(() => cluster.start())
 beforeEach(() => cluster.node(1).sql('DROP DATABASE IF EXISTS lifeboat', 'DROP USER IF EXISTS lifeboat'))
 afterAll(async () => {
   await stage.closeStores()

@@ -73,7 +73,7 @@ export class Machines {
 
   constructor(stage: Stage) {
     this.#stage = stage
-    beforeAll(() => stage.cluster.start(), 120_000)
+    beforeAll(() => stage.cluster.start())
     beforeEach(async () => {
       await stage.cluster.tables()
       this.directory = mkdtempSync(join(tmpdir(), 'lifeboat-machines-'))

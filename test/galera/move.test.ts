@@ -19,7 +19,7 @@ const env = {
 }
 const stage = new Stage()
 const { cluster } = stage
-beforeAll(() => cluster.start(), 120_000)
+beforeAll(() => cluster.start())
 beforeEach(() => cluster.tables(cloud))
 afterAll(async () => {
   await stage.closeStores()

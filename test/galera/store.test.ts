@@ -7,7 +7,7 @@ import { Stage } from './stage.ts'
 
 const stage = new Stage()
 const { cluster } = stage
-beforeAll(() => cluster.start(), 120_000)
+beforeAll(() => cluster.start())
 afterEach(() => stage.closeStores())
 afterAll(() => cluster.stop())
 

@@ -43,7 +43,7 @@ beforeAll(async () => {
   for (let n = 0; n < guests; n++) simulator.addInstance({ host: dead, name: `app-${n}`, state: 'active' })
   await cluster.start()
   await cluster.tables(simulator.cloud().auth_url)
-}, 120_000)
+})
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL')
   await simulator.close()
