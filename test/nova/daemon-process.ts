@@ -100,14 +100,14 @@ export class DaemonProcess {
 
   /** Waits until every host is healthy: the daemon has watched each of them beat. */
   async watched(): Promise<void> {
-    await until('every host is healthy', 90_000, async () => {
+    await until('every host is healthy', 240_000, async () => {
       const hosts = JSON.parse((await this.command('host', 'list', '-f', 'json')).stdout || '[]') as object[]
       return hosts.length >= 4 && hosts.every((host) => Object.values(host).includes('healthy'))
     })
   }
 
   /** Waits for the incident on `host` to satisfy `wanted`. */
-  async incident(host: string, wanted: (incident: Incident) => boolean, limitMs = 90_000): Promise<Incident> {
+  async incident(host: string, wanted: (incident: Incident) => boolean, limitMs = 240_000): Promise<Incident> {
     try {
       return await until(`the incident on ${host}`, limitMs, () =>
         Promise.resolve(this.incidents().findLast((incident) => incident.host === host && wanted(incident))),

@@ -60,7 +60,7 @@ export async function labCloud(
     hosts,
     quietHost: 'cmp04',
     // Each poll costs Nova's API some 40 ms of one of the machine's cores, which the recovery under test needs too.
-    pace: { pollMs: 250, limitMs: 90_000, downMs: 8_000, rpcTimeoutMs: 30_000, lifecycleDelayMs: 15_000 },
+    pace: { pollMs: 250, limitMs: 240_000, downMs: 8_000, rpcTimeoutMs: 30_000, lifecycleDelayMs: 15_000 },
     prefix,
     crash: async (host) => {
       await lab('crash', host)
@@ -103,11 +103,11 @@ export async function bringBack(cloud: CloudUnderTest, host: string): Promise<vo
     const { updated_at: before, id, forced_down, state, status } = await service()
     if (state === 'up' && !forced_down && status === 'enabled') return
     await lab('start', host)
-    await until(async () => (await service()).updated_at > before, 60_000)
+    await until(async () => (await service()).updated_at > before, 180_000)
     await until(async () => (await nova(cloud, 'GET', remaining)).body.migrations.length === 0, 5_000)
     const reply = await nova(cloud, 'PUT', `/os-services/${id}`, { forced_down: false, status: 'enabled' })
     if (reply.status === 200) {
-      await until(async () => (await service()).state === 'up', 60_000)
+      await until(async () => (await service()).state === 'up', 180_000)
       return
     }
     await lab('isolate', host)
