@@ -10,5 +10,7 @@ export default defineConfig({
     // A poll's default of one second is shorter than a cluster takes to vote a node out.
     expect: { poll: { timeout: 60_000 } },
     fileParallelism: false,
+    // Votes and copies of nodes take their time as the machine lets them: what fails once and not twice is the machine.
+    retry: 1,
   },
 })

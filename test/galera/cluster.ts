@@ -41,8 +41,9 @@ export class Cluster {
     await Promise.all(others.map((node) => node.start(this.#all())))
   }
 
-  /** Empty tables of a cloud, and the daemons' accounts, on every node. */
+  /** A whole cluster, whatever the test before did to it, with empty tables of a cloud and the daemons' accounts on every node. */
   async tables(cloud = 'blue'): Promise<void> {
+    await this.heal()
     const { database, password } = account
     const users = [account.user, reader.user]
     await this.node(1).sql(

@@ -82,7 +82,6 @@ export class Machines {
       for (const machine of this.#running.splice(0)) machine.dies()
       await stage.closeStores()
       rmSync(this.directory, { recursive: true, force: true })
-      await stage.cluster.heal()
     })
     afterAll(() => stage.cluster.stop())
   }
