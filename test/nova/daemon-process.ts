@@ -31,7 +31,7 @@ export class DaemonProcess {
   /** Starts the daemon and waits until it has polled. */
   async start(): Promise<this> {
     const child = this.launch()
-    await until('the daemon is ready', 30_000, async () => {
+    await until('the daemon is ready', 180_000, async () => {
       if (child.exitCode !== null)
         throw new Error(`the daemon ended with ${child.exitCode}: ${this.#output.slice(-2000)}`)
       const answer = await fetch('http://127.0.0.1:9393/readyz').catch(() => null)

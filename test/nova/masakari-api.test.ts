@@ -68,6 +68,8 @@ describe("Masakari's process monitor", () => {
       30_000,
       async () => (await stage.tenants.steps.service(host)).status === 'disabled',
     )
+    // It is on record once Nova's answer is.
+    await until('the disable is on record', 30_000, () => Promise.resolve(stage.has(isDisable)))
     const disabledMs = momentOf(isDisable) - momentOf(({ kind }) => kind === 'report.received')
     console.log(`process monitor: ${JSON.stringify({ disabledMs })}`)
     expect(disabledMs).toBeLessThan(5_000)
