@@ -141,7 +141,6 @@ describe('Lifeboat does nothing about', () => {
   it.each([
     ['ended', 'LIFECYCLE STOPPED_SHUTDOWN'],
     ['destroyed', 'LIFECYCLE STOPPED_DESTROYED'],
-    ['suspended', 'LIFECYCLE SUSPENDED_PAUSED'],
     ['suspended', 'QEMU_GUEST_AGENT_ERROR STOPPED_FAILED'],
     ['reset', 'REBOOT UNKNOWN'],
     ['stopped after', 'LIFECYCLE STOPPED_FAILED'],
