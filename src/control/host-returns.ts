@@ -43,8 +43,25 @@ interface Watch {
   incidents: EndedIncident[] | null
   /** When a look last wrote, or found out what became of a write: a poll that began earlier may show the service as before. */
   wroteAt: number
+  /** It beat under our flags, and nobody was told since that it fell silent. */
+  hasBeaten: boolean
   look: Promise<void> | null
 }
+
+/**
+ * How long a host that beat under our flags must be silent until people are told. Shorter: they are called at each restart of nova-compute, which
+ * a return may need; longer: guests that died with it stay unnoticed for as long.
+ */
+const toldAfterMs = 120_000
+
+/** From these on it has beaten: what an earlier run saw of it. */
+const beaten: ReadonlySet<ReturnState> = new Set([
+  'settling',
+  'waiting-confirmation',
+  'clearing',
+  'proving',
+  'enabling',
+])
 
 export class HostReturns {
   readonly #parts: AftermathParts
@@ -63,7 +80,7 @@ export class HostReturns {
     const verdicts = new Map(report.verdicts.map((verdict) => [verdict.host, verdict]))
     const returning = store.returning()
     for (const record of returning) {
-      const watch = this.#watchOf(record.host)
+      const watch = this.#watchOf(record)
       const verdict = verdicts.get(record.host)
       this.#followHealth(watch, verdict, report)
       // A poll that began before the last write may show the service without it, the incident's force-down as well.
@@ -89,7 +106,7 @@ export class HostReturns {
     await Promise.allSettled([...this.#watches.values()].flatMap(({ look }) => look ?? []))
   }
 
-  #watchOf(host: HostName): Watch {
+  #watchOf({ host, state }: ReturnRecord): Watch {
     const known = this.#watches.get(host)
     if (known !== undefined) return known
     const watch: Watch = {
@@ -98,6 +115,7 @@ export class HostReturns {
       trait: null,
       incidents: null,
       wroteAt: -Infinity,
+      hasBeaten: beaten.has(state),
       look: null,
     }
     this.#watches.set(host, watch)
@@ -126,7 +144,11 @@ export class HostReturns {
     if (known.open !== null) return this.#writing(watch, reconcileOpen(this.#run(host)))
     const pulse = verdict === undefined ? 'unsure' : pulseOf(verdict)
     const service = monitor.service(host) ?? null
-    if (pulse === 'beating') await this.#read(record(), watch, service)
+    if (pulse === 'beating') {
+      watch.hasBeaten = true
+      await this.#read(record(), watch, service)
+    } else if (watch.hasBeaten && verdict?.kind === 'returning' && verdict.evidence.silentMs >= toldAfterMs)
+      await this.#tell(known, watch)
     // Reading took time: an incident may have been opened meanwhile, or a person may have taken our flags off.
     const facts = this.#facts(host, watch, pulse, service)
     if (facts === null) return
@@ -194,6 +216,23 @@ export class HostReturns {
     if (ordered !== null) return { code: ordered.hold, message: ordered.message }
     const frozen = monitor.frozen()
     return frozen === null ? null : { code: 'FROZEN', message: frozen.message }
+  }
+
+  /** No incident is opened of a host that is forced down: what was left on it, or started there since, only people can bring back. */
+  async #tell(record: ReturnRecord, watch: Watch): Promise<void> {
+    const { cloud, journal, monitor, orders, signal } = this.#parts
+    const { host } = record
+    // What is ordered for it now explains its silence; when that ends it is told.
+    if (orderHolds(host, orders, [monitor.segment(host).name]) !== null) return
+    const instances = await cloud.listInstances(host, { signal })
+    watch.hasBeaten = false
+    if (instances.length === 0) return
+    const shown = instances.slice(0, 5).map(({ name }) => name)
+    const more = instances.length > shown.length ? ` and ${instances.length - shown.length} more` : ''
+    const message = `${host} beat again under our forced_down and has fallen silent. Nova has instances on it: ${shown.join(', ')}${more}. Lifeboat does not recover them by itself. If the host is dead: lifeboat recover ${host} --proof "how you know"`
+    const incident = incidentOf(record)
+    const base = { ...(incident !== undefined && { incident }), host }
+    journal.append([{ kind: 'alarm.raised', ...base, data: { code: 'SILENT_UNDER_OUR_FLAGS', message } }])
   }
 
   /** A host that stays away needs no entry. */
