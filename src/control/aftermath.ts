@@ -17,6 +17,6 @@ export interface AftermathParts {
   store: IncidentStore
   orders: Orders
   mode: () => 'observe' | 'armed'
-  settings: Pick<ExecutorSettings, 'reconcileQuietMs' | 'tickMs'>
+  settings: Pick<ExecutorSettings, 'reconcileQuietMs' | 'longestRequestMs' | 'tickMs'>
   signal: AbortSignal
 }

@@ -190,10 +190,12 @@ export class HostReturns {
     const { store, settings } = this.#parts
     const { ourFlags, orderedAt, state, confirmed, failures, order, failed } = this.#record(host)
     if (ourFlags === null || store.openOn(host) !== undefined) return null
+    // A front end may still serve an order whose client has gone, and nobody would take that back.
+    const showsWithinMs = Math.max(settings.reconcileQuietMs, settings.longestRequestMs)
     return {
       state,
       ourFlags,
-      unansweredUntil: orderedAt === null ? -Infinity : this.#moments.of(orderedAt) + settings.reconcileQuietMs,
+      unansweredUntil: orderedAt === null ? null : this.#moments.of(orderedAt) + showsWithinMs,
       service,
       pulse,
       healthy: watch.healthy,

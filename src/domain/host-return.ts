@@ -123,8 +123,8 @@ type Service = Pick<ServiceRecord, 'id' | 'status' | 'state' | 'forcedDown' | 'd
 export interface ReturnFacts {
   state: ReturnState
   ourFlags: OurFlags
-  /** Until then an order of ours whose answer is missing may still set our flags. -Infinity: all were answered. */
-  unansweredUntil: number
+  /** Until then our last order to force it down, which Nova did not confirm, may still set our flags. Null: it did. */
+  unansweredUntil: number | null
   /** The service as read last, or null when Nova does not list it. */
   service: Service | null
   /** unsure: not watched long enough, or below the threshold of a silent host. */
@@ -193,7 +193,7 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
     ourFlags.disabled && service.status === 'disabled' && ourFlags.reasons.includes(service.disabledReason ?? '')
   const nothingLeft = !forcedByUs && !disabledByUs && !facts.cleared && facts.enabledAt === null
   // Ended now, a flag that shows up late would be nobody's, and stay for ever.
-  if (nothingLeft && now < facts.unansweredUntil) return null
+  if (nothingLeft && facts.unansweredUntil !== null) return unanswered(facts.pulse, now < facts.unansweredUntil)
   if (nothingLeft) return end('TAKEN_BACK_BY_OTHERS', 'None of our flags is left: someone else cleared them')
   if (order?.keepOut === true) return say('kept-out', 'KEPT_OUT', `Kept out by ${order.by}: ${order.reason}`)
   if (facts.state === 'kept-out' && order === null) return keptOut(rules)
@@ -213,6 +213,16 @@ function decide(facts: ReturnFacts, rules: ReturnRules, now: number): ReturnDeci
   }
   if (forcedByUs) return write(facts, 'clearing', 'clear-forced-down', now)
   return proving(facts, service, rules, disabledByUs, now)
+}
+
+/** None of our flags is on it, and Nova did not confirm our last order to force it down. */
+function unanswered(pulse: ReturnFacts['pulse'], maySetThem: boolean): ReturnDecision | null {
+  const order = 'our last order to force it down, which it did not confirm'
+  if (!maySetThem)
+    return end('NOT_TAKEN', `None of our flags is on it: Nova never took ${order}, or someone else cleared them`)
+  if (pulse !== 'beating') return null
+  const message = `It beats, and none of our flags is on it; but Nova may still take ${order}. Lifeboat looks on, to clear that`
+  return say('settling', 'UNANSWERED', message)
 }
 
 function settling({ evacuations }: ReturnFacts): ReturnDecision | null {

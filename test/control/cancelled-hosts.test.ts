@@ -42,3 +42,31 @@ it(
     await world.until(() => incidents(world) === 2)
   }),
 )
+
+const executorSettings = {
+  ...{ maxParallel: 32, tickMs: 2_000, reconcileQuietMs: 5_000, longestRequestMs: 600_000 },
+  ...{ fenceRetryMs: 2_000, fenceRetryMaxMs: 8_000 },
+}
+
+it(
+  'is enabled again when Nova takes our force-down only minutes after the host came back',
+  SmallWorld.run({ parts: { executorSettings } }, async (world) => {
+    const { simulator, daemon, clock } = world
+    const service = () => simulator.world.host(host).service
+    simulator.apiFault({ kind: 'act-late', body: /forced_down/, times: 1, delayMs: 240_000 })
+    simulator.crash(host)
+    await world.until(() => simulator.requests().some(({ fault }) => fault === 'act-late'))
+    await clock.run(
+      daemon.operations.cancel(world.incident(host)?.id ?? '', { by: 'ann', reason: 'it was the switch' }),
+    )
+    await world.ended(host)
+    simulator.start(host)
+    await world.until(() => service().forcedDown, 300_000)
+    await world.until(() => !daemon.store.hasOurFlags(host))
+    expect(service()).toMatchObject({ forcedDown: false, status: 'enabled' })
+    const way = world.journal
+      .read({ host, kinds: ['return.changed'] })
+      .map(({ data }) => (data as { code: string }).code)
+    expect(way).toEqual(['UNANSWERED', 'CLEARING', 'PROVING', 'ENABLING', 'BACK'])
+  }),
+)

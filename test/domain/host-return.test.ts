@@ -35,7 +35,7 @@ const ann = { by: 'ann', reason: 'repaired', keepOut: false }
 const ready: ReturnFacts = {
   state: 'settling',
   ourFlags,
-  unansweredUntil: -Infinity,
+  unansweredUntil: null,
   service: forced,
   pulse: 'beating',
   healthy: null,
@@ -93,8 +93,13 @@ const table: [
     { service: enabled, pulse: 'silent', unansweredUntil: now + 1 },
   ],
   [
+    'of a host that beats it is said, for that may take minutes',
+    'settling UNANSWERED -',
+    { service: enabled, unansweredUntil: now + 1 },
+  ],
+  [
     'an order that did not show up in time was never taken',
-    'back TAKEN_BACK_BY_OTHERS end',
+    'back NOT_TAKEN end',
     { service: enabled, unansweredUntil: now },
   ],
   ['also of a host that is silent', 'back TAKEN_BACK_BY_OTHERS end', { service: enabled, pulse: 'silent' }],
@@ -414,7 +419,7 @@ const anyFacts: fc.Arbitrary<ReturnFacts> = fc.record({
     disabled: fc.boolean(),
     reasons: fc.constant([ours]),
   }),
-  unansweredUntil: fc.constant(-Infinity),
+  unansweredUntil: fc.constant(null),
   service: fc.option(
     fc.record({
       id: fc.constantFrom('s-1', 's-1', 's-1', 's-2', null),
