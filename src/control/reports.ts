@@ -46,7 +46,7 @@ export interface ReportBookParts {
   clock: Clock
   journal: Journal
   observer: Observer
-  monitor: Pick<Monitor, 'verdict' | 'verdicts' | 'service' | 'segment'>
+  monitor: Pick<Monitor, 'verdict' | 'verdicts' | 'lastBeat' | 'lastPoll' | 'service' | 'segment'>
   store: IncidentStore
   orders: Orders
   processes: Pick<ProcessFailures, 'reported'>
@@ -59,6 +59,11 @@ interface Kept {
   report: Report
   /** Monotonic ms. */
   at: number
+  /**
+   * When Nova was first read after it came, monotonic ms; null: not yet. A beat that this reading showed may be older than the report, as
+   * one that came while Nova could not be read.
+   */
+  readAt: number | null
 }
 
 export class ReportBook implements Reports {
@@ -144,12 +149,14 @@ export class ReportBook implements Reports {
 
   /** Takes in a poll: what came of each report that is not settled. Never throws. */
   consider({ ok }: PollReport): void {
-    const { journal, observer } = this.#parts
+    const { journal, observer, monitor } = this.#parts
     if (!ok) return
+    const { at: readAt, tookMs } = monitor.lastPoll() ?? { at: -Infinity, tookMs: 0 }
     try {
       for (const kept of this.#kept.values()) {
         // Those of crashes are settled with what they caused.
         if (kept.report.settled !== null || kept.report.about === 'VM') continue
+        if (kept.at <= readAt - tookMs) kept.readAt ??= readAt
         const { status, message, incident } = this.#judge(kept)
         if (!isEnd(status)) continue
         const data = { uuid: kept.report.uuid, status, message, of: incident }
@@ -180,7 +187,7 @@ export class ReportBook implements Reports {
   #takeGuest(given: Omit<Report, 'receivedAt' | 'settled'>): ReportView {
     const { clock } = this.#parts
     const receivedAt = new Date(clock.wall()).toISOString()
-    const kept = { report: { ...given, receivedAt, settled: null }, at: clock.now() }
+    const kept = { report: { ...given, receivedAt, settled: null }, at: clock.now(), readAt: null }
     this.#guests.push(kept)
     this.#guests.splice(0, this.#guests.length - guestsKept)
     return this.#view(kept)
@@ -216,7 +223,7 @@ export class ReportBook implements Reports {
         receivedAt: entry.at,
         settled: null,
       }
-      this.#kept.set(uuid, { report, at: onOurClock(clock, entry.at) })
+      this.#kept.set(uuid, { report, at: onOurClock(clock, entry.at), readAt: null })
       this.#lastNumber = Math.max(this.#lastNumber, number)
       this.#forgetOld()
     }
@@ -244,7 +251,7 @@ export class ReportBook implements Reports {
     return { ...report, status, message, incident, updatedAt }
   }
 
-  #judge({ report, at }: Kept): Judgement {
+  #judge({ report, at, readAt }: Kept): Judgement {
     const { clock, monitor, store, instances } = this.#parts
     if (crashedInstance(report) !== null) return instances.standing(report)
     if (report.about === 'VM') return judgeUncrashed(report)
@@ -252,6 +259,7 @@ export class ReportBook implements Reports {
     return judgeReport(report, {
       ageMs: clock.now() - at,
       verdict: monitor.verdict(host),
+      hasBeatSince: readAt !== null && (monitor.lastBeat(host) ?? -Infinity) > readAt,
       host: store.openOn(host) ?? this.#endedSince(report, 'incident.opened'),
       process: store.openProcessOn(host) ?? this.#endedSince(report, 'process.failed'),
       isDisabled: monitor.service(host)?.status === 'disabled',

@@ -95,6 +95,8 @@ export interface ReportFacts {
   /** Since it was received, ms, by our monotonic clock. */
   ageMs: number
   verdict: Verdict | undefined
+  /** Its nova-compute was seen to beat after the report came. */
+  hasBeatSince: boolean
   /** Of the host itself, and of its nova-compute: open, or ended since the report came. */
   host: ReportedIncident | undefined
   process: ReportedIncident | undefined
@@ -119,10 +121,10 @@ export function judgeReport(report: Pick<Report, 'about' | 'payload'>, facts: Re
   return ofProcess(facts)
 }
 
-function ofHost(payload: Report['payload'], { ageMs, verdict }: ReportFacts): Judgement {
+function ofHost(payload: Report['payload'], { ageMs, verdict, hasBeatSince }: ReportFacts): Judgement {
   if (payload['host_status'] === 'UNKNOWN')
     return say('finished', 'Noted: the sender does not know the state of the host')
-  if (verdict !== undefined && isBeating(verdict) && verdict.evidence.silentMs < ageMs)
+  if (verdict !== undefined && isBeating(verdict) && hasBeatSince)
     return say('ignored', `Its nova-compute beats: ${verdict.message}`)
   if (ageMs >= hostVerdictWithinMs)
     return say('ignored', `Lifeboat did not find the host dead: ${verdict?.message ?? 'nothing is known of it'}`)

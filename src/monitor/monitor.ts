@@ -109,6 +109,12 @@ export class Monitor {
     return this.#tracks.get(host)?.verdict
   }
 
+  /** When its nova-compute was last seen to beat, on our monotonic clock; null: not since the start. */
+  lastBeat(host: HostName): number | null {
+    const pulse = this.#tracks.get(host)?.pulse
+    return pulse?.everBeat === true ? pulse.lastBeatAt : null
+  }
+
   /** The rules a host is under, by what is known of its zone and aggregates. */
   segment(host: HostName): Segment {
     return this.#tracks.segment(host)

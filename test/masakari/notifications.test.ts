@@ -225,6 +225,35 @@ describe('the report of a dead host', () => {
     expect(withIt.kinds.indexOf('proof.recorded')).toBeLessThan(withIt.kinds.indexOf('plan.made'))
   })
 
+  it.each([
+    ['', false],
+    [', also if the daemon is restarted meanwhile', true],
+  ])('that comes while Nova is away is taken, and the host is recovered once Nova is back%s', (_how, isRestarted) =>
+    played(async (cloud) => {
+      const { world } = cloud
+      world.simulator.addInstance({ name: 'web', host: 'cmp01' })
+      world.simulator.apiFault({ kind: 'refuse', status: 503, path: /compute/ })
+      world.simulator.crash('cmp01')
+      const sent = await cloud.report({ type: 'COMPUTE_HOST', payload: { event: 'STOPPED', host_status: 'NORMAL' } })
+      expect([sent.statusCode, sent.json()]).toMatchObject([202, { notification: { status: 'running' } }])
+      await world.clock.advance(60_000)
+      if (isRestarted) {
+        await world.stop()
+        world.compose()
+        world.daemon.start()
+      }
+      await world.clock.advance(60_000)
+      expect(world.daemon.operations.incidents({})).toEqual([])
+      world.simulator.clearApiFaults()
+      expect((await world.ended('cmp01')).closed).toMatchObject({ outcome: 'done', counts: { recovered: 1 } })
+      await world.clock.advance(5_000)
+      const uuid = sent.json<{ notification: { notification_uuid: string } }>().notification.notification_uuid
+      expect(await (await Cloud.over(world)).list('/notifications')).toMatchObject([
+        { notification_uuid: uuid, status: 'finished' },
+      ])
+    })(),
+  )
+
   it(
     'ends with its incident, and shows each instance as a move',
     played(async (cloud) => {
