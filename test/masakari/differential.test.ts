@@ -1,13 +1,14 @@
 /**
  * Lifeboat against Masakari, request by request: the same status, fault, fields and number of rows, but for the differences that are named
- * in differential/intended.ts, each with its reason. The record is Masakari's own (test/nova/masakari-answers.test.ts).
+ * in differential/intended.ts and explained in docs/masakari-api.md. The record is Masakari's own (test/nova/masakari-answers.test.ts).
  */
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { simulatedSegment } from '../../src/rehearsal/simulated-parts.ts'
 import { SmallWorld } from '../daemon/small-world.ts'
+import { files, textOf } from '../documents/files.ts'
 import { Cloud, project } from './cloud.ts'
-import { intended } from './differential/intended.ts'
+import { intended, unrecorded } from './differential/intended.ts'
 import { played, type Answered, type Sent } from './differential/play.ts'
 
 const record = JSON.parse(readFileSync(new URL('differential/answers.json', import.meta.url), 'utf8')) as Record<
@@ -57,8 +58,22 @@ describe('each answer', () => {
     expect(Object.fromEntries(names.map((name) => [name, answers[name]]))).toEqual(of(record))
   })
 
-  it.each(Object.entries(intended))('to "%s" differs: $why', (name, { is }) => {
+  it.each(Object.entries(intended))('to "%s" differs: $as', (name, { is }) => {
     expect(answers[name]).toMatchObject(is)
     expect(since20(record[name] as Answered)).not.toMatchObject(is)
+  })
+})
+
+describe('the document', () => {
+  it('explains every difference, and no other', () => {
+    const [, told = ''] = textOf('docs/masakari-api.md').split('## What differs, and why\n')
+    const explained = [...told.matchAll(/^\* \*\*(.+?)\.?\*\*/gm)].map(([, difference]) => difference)
+    const shown = [...Object.values(intended).map(({ as }) => as), ...Object.keys(unrecorded)]
+    expect(explained.toSorted()).toEqual([...new Set(shown)].toSorted())
+    expect(told.match(/^\* /gm)).toHaveLength(explained.length)
+  })
+
+  it('can be held against a test where no recorded request shows the difference', () => {
+    expect(Object.values(unrecorded).filter((test) => !files.includes(test))).toEqual([])
   })
 })

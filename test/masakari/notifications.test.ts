@@ -81,6 +81,21 @@ describe('a notification', () => {
   )
 
   it(
+    'of a host that no segment names is taken',
+    played(
+      async (cloud) => {
+        expect(await cloud.list('/segments')).toEqual([])
+        const answer = await cloud.report()
+        expect([answer.statusCode, answer.json()]).toMatchObject([
+          202,
+          { notification: { failover_segment_uuid: null } },
+        ])
+      },
+      { parts: { segmentOf: () => ({ ...simulatedSegment, name: 'default:nova' }) } },
+    ),
+  )
+
+  it(
     'of a host that Nova does not know, or that is in maintenance, is refused',
     played(async (cloud) => {
       const unknown = await cloud.report({ hostname: 'zzz' })
@@ -273,7 +288,10 @@ describe('the report of a dead host', () => {
       expect(vmoves).toMatchObject([{ instance_name: 'web', status: 'succeeded', source_host: 'cmp01' }])
       const one = await cloud.ask(`/v1/notifications/${uuid}/vmoves/${vmoves[0]?.uuid}`)
       expect(one.json()).toEqual({ vmove: vmoves[0] })
-      expect(faultOf(await cloud.ask(`/v1/notifications/${uuid}/vmoves/none`))).toEqual([404, 'itemNotFound'])
+      const other = await cloud.report({ hostname: 'cmp02', type: 'COMPUTE_HOST', payload: { event: 'STARTED' } })
+      const { notification } = other.json<{ notification: { notification_uuid: string } }>()
+      for (const elsewhere of [`${uuid}/vmoves/none`, `${notification.notification_uuid}/vmoves/${vmoves[0]?.uuid}`])
+        expect(faultOf(await cloud.ask(`/v1/notifications/${elsewhere}`))).toEqual([404, 'itemNotFound'])
     }),
   )
 })

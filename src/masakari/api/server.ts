@@ -59,6 +59,9 @@ export async function masakariServer(
         void reply.header('openstack-api-version', `instance-ha ${request.microversion}`)
         request.holder = await holderOf(request, tokens)
         refuseForeignProject(request, request.holder)
+        // A list's address with a slash behind it: of an object without a name.
+        if (Object.values(request.params as object).includes('')) return reply.code(404).send(noSuchRoute)
+        return undefined
       })
       masakariRoutes(own, parts, options.rules, (request, act) => callerOf(request, act, parts, options))
       done()

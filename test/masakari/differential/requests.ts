@@ -2,7 +2,8 @@
  * Requests to Masakari's API, good and bad, in the order in which they are sent: each row of the contract at least once. They are played
  * against a real Masakari, whose answers are on record in answers.json, and against Lifeboat.
  *
- * The cloud has hosts cmp01 to cmp04 and no segment. No engine runs behind the real one, so that its notifications stay new.
+ * The cloud has hosts cmp01 to cmp04 and no segment. No engine runs behind the real one, so that its notifications stay new, and none is shown
+ * in 1.1 or later: Masakari asks its engine for the progress.
  */
 
 export interface Asked {
@@ -354,7 +355,6 @@ const notifications: Asked[] = [
   ).map(([what, change]) => post(`a notification with ${what}`, '/v1/notifications', notification(change))),
   get('notifications', '/v1/notifications'),
   get('a notification, shown', '/v1/notifications/{dead}'),
-  get('a notification, shown in 1.1', '/v1/notifications/{dead}', { version: 'instance-ha 1.1' }),
   get('no such notification', `/v1/notifications/${noUuid}`),
   get('a notification by its number', '/v1/notifications/{dead.id}'),
   get('vmoves of a host', '/v1/notifications/{dead}/vmoves', newest),
