@@ -1,5 +1,5 @@
 /**
- * What of the configuration is in force, in a process whose daemon is built anew when it takes over. Owns what outlives that daemon: the rules of the
+ * What of the configuration is in force, in a process that builds another daemon when it takes over. Owns what outlives that daemon: the rules of the
  * last reload, who may ask, and the word by which the daemons that share a journal compare their rules.
  */
 import type { Config, LoadedConfig } from '../config/index.ts'

@@ -24,7 +24,7 @@ export interface FieldOrders {
   deleting(segment: string, writer: Writer): NewEntry[]
   endingField(scope: Scope, writer: Writer): NewEntry[]
   /**
-   * Throws CONFLICT while the segment has an order that was given elsewhere, or a plan: whoever gave it counts on it for the hosts that are
+   * Throws CONFLICT while the segment has an order that was given elsewhere, or a plan: the person who gave it counts on it for the hosts that are
    * in the segment now. @param what cannot be done, for people
    */
   refuseElsewhere(segment: string, what: string): void
