@@ -1,63 +1,11 @@
-/** Segments and hosts written through Masakari's API: what is kept, what is refused, and which orders two of their fields stand for. */
+/** Segments and hosts written through Masakari's API: what is kept, and what is refused. */
 import type { LightMyRequestResponse } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { JournalWriter } from '../../src/journal/journal.ts'
-import { simulatedSegment } from '../../src/rehearsal/simulated-parts.ts'
 import { SmallWorld } from '../daemon/small-world.ts'
 import { Cloud, faultOf, stopped } from './cloud.ts'
-
-interface Segment {
-  id: number
-  uuid: string
-  name: string
-  enabled: boolean
-  updated_at: string | null
-}
-
-interface Host {
-  id: number
-  uuid: string
-  name: string
-  on_maintenance: boolean
-}
-
-/** The configuration has a segment with cmp01 in it; the other hosts are in none. */
-const parts = {
-  segmentOf: (host: string) => ({ ...simulatedSegment, name: host === 'cmp01' ? 'configured' : 'default:nova' }),
-}
-
-function played(play: (cloud: Cloud) => Promise<void>): () => Promise<void> {
-  return SmallWorld.run({ hosts: 4, parts }, async (world) => {
-    await world.clock.advance(30_000)
-    await play(await Cloud.over(world))
-  })
-}
-
-const rack = { name: 'rack', recovery_method: 'auto', service_type: 'COMPUTE' }
-const cmp02 = { name: 'cmp02', type: 'COMPUTE', control_attributes: 'SSH' }
-
-async function made(cloud: Cloud, change: object = {}): Promise<Segment> {
-  const answer = await cloud.write('POST', '/segments', { segment: { ...rack, ...change } })
-  return answer.json<{ segment: Segment }>().segment
-}
-
-async function added(cloud: Cloud, { uuid }: Segment, change: object = {}): Promise<Host> {
-  const answer = await cloud.write('POST', `/segments/${uuid}/hosts`, { host: { ...cmp02, ...change } })
-  return answer.json<{ host: Host }>().host
-}
-
-const put = (cloud: Cloud, { uuid }: Segment, segment: object): Promise<LightMyRequestResponse> =>
-  cloud.write('PUT', `/segments/${uuid}`, { segment })
-
-const putHost = (cloud: Cloud, of: Segment, { uuid }: Host, host: object): Promise<LightMyRequestResponse> =>
-  cloud.write('PUT', `/segments/${of.uuid}/hosts/${uuid}`, { host })
-
-const hostOf = (answer: LightMyRequestResponse): Host => answer.json<{ host: Host }>().host
-
-/** The orders in force, each as kind and name. */
-const orders = ({ world }: Cloud): string[] =>
-  world.daemon.orders.inForce().map(({ kind, scope, by }) => `${kind} of ${scope.kind} ${scope.name ?? ''} by ${by}`)
+import { played, rack, cmp02, made, added, put, putHost, parts, type Segment, type Host } from './segment-acts.ts'
 
 describe('a segment', () => {
   it(
@@ -241,109 +189,6 @@ function breaksAfterCommit(journal: JournalWriter): JournalWriter {
   })
 }
 
-describe('enabled: false', () => {
-  it(
-    'is maintenance of the segment by that person, until it is true again',
-    played(async (cloud) => {
-      const segment = await made(cloud)
-      await added(cloud, segment)
-      await put(cloud, segment, { enabled: false })
-      expect(orders(cloud)).toEqual(['maintenance of segment rack by ann'])
-      cloud.world.simulator.crash('cmp02')
-      await cloud.world.clock.advance(300_000)
-      expect(cloud.world.incident('cmp02')).toBeUndefined()
-      await put(cloud, segment, { enabled: true })
-      expect(orders(cloud)).toEqual([])
-      await cloud.world.ended('cmp02')
-    }),
-  )
-
-  it(
-    'holds a recovery that is under way before its next write, and true lets it go on',
-    played(async (cloud) => {
-      const { world } = cloud
-      const segment = await made(cloud)
-      await added(cloud, segment)
-      world.simulator.addInstance({ name: 'web', host: 'cmp02' })
-      world.simulator.crash('cmp02')
-      await world.until(() => world.incident('cmp02') !== undefined)
-      expect((await put(cloud, segment, { enabled: false })).statusCode).toBe(200)
-      await world.until(() => world.incident('cmp02')?.held?.code === 'MAINTENANCE')
-      const sent = world.writes().length
-      await world.clock.advance(300_000)
-      expect(world.writes().slice(sent)).toEqual([])
-      expect((await put(cloud, segment, { enabled: true })).statusCode).toBe(200)
-      expect((await world.ended('cmp02')).closed?.counts).toEqual({ recovered: 1 })
-    }),
-  )
-
-  it(
-    'goes with the segment to its new name, and is over when it is deleted',
-    played(async (cloud) => {
-      const segment = await made(cloud, { enabled: false })
-      await put(cloud, segment, { name: 'row' })
-      expect(orders(cloud)).toEqual(['maintenance of segment row by ann'])
-      await cloud.write('DELETE', `/segments/${segment.uuid}`)
-      expect(orders(cloud)).toEqual([])
-    }),
-  )
-
-  it.each([
-    [true, []],
-    [false, ['maintenance of segment row by ann']],
-  ])('said with a new name decides: %s', (enabled, expected) =>
-    played(async (cloud) => {
-      const segment = await made(cloud, { enabled: !enabled })
-      const answer = await put(cloud, segment, { name: 'row', enabled })
-      expect(answer.json()).toMatchObject({ segment: { name: 'row', enabled } })
-      expect(orders(cloud)).toEqual(expected)
-    })(),
-  )
-
-  it(
-    "is also said of the configuration's segments, of which nothing else is written",
-    played(async (cloud) => {
-      const [segment] = await cloud.list<Segment>('/segments')
-      const [host] = await cloud.list<Host>(`/segments/${segment?.uuid}/hosts`)
-      const { name, enabled } = (await put(cloud, segment!, { name: 'configured', enabled: 'off' })).json<{
-        segment: Segment
-      }>().segment
-      expect([name, enabled, orders(cloud)]).toEqual([
-        'configured',
-        false,
-        ['maintenance of segment configured by ann'],
-      ])
-      for (const answer of [
-        await put(cloud, segment!, { description: 'mine' }),
-        await cloud.write('DELETE', `/segments/${segment?.uuid}`),
-        await cloud.write('POST', `/segments/${segment?.uuid}/hosts`, { host: cmp02 }),
-        await putHost(cloud, segment!, host!, { reserved: true }),
-        await cloud.write('DELETE', `/segments/${segment?.uuid}/hosts/${host?.uuid}`),
-      ])
-        expect([faultOf(answer), answer.body]).toEqual([
-          [409, 'conflictingRequest'],
-          expect.stringContaining('kept in the configuration'),
-        ])
-    }),
-  )
-
-  it(
-    'that somebody ordered elsewhere keeps the segment from being deleted',
-    played(async (cloud) => {
-      const segment = await made(cloud)
-      const scope = { kind: 'segment', name: 'rack' } as const
-      await cloud.world.clock.run(
-        cloud.world.daemon.operations.pause({ by: 'bob', reason: 'new switch', until: null, scope }),
-      )
-      const answer = await cloud.write('DELETE', `/segments/${segment.uuid}`)
-      expect([faultOf(answer), answer.body]).toEqual([
-        [409, 'conflictingRequest'],
-        expect.stringContaining('paused by bob'),
-      ])
-    }),
-  )
-})
-
 const given = { by: 'bob', reason: 'firmware', until: null, scope: { kind: 'segment', name: 'rack' } } as const
 
 describe.each<[string, (cloud: Cloud) => Promise<unknown>]>([
@@ -356,7 +201,7 @@ describe.each<[string, (cloud: Cloud) => Promise<unknown>]>([
       return world.daemon.operations.planMaintenance({ ...given, from })
     },
   ],
-])('%s that somebody ordered for the segment elsewhere', (_what, order) => {
+])('%s that a person ordered for the segment elsewhere', (_what, order) => {
   it.each<[string, (cloud: Cloud, of: Segment, host: Host) => Promise<LightMyRequestResponse>]>([
     ['removed from it', (cloud, of, { uuid }) => cloud.write('DELETE', `/segments/${of.uuid}/hosts/${uuid}`)],
     ['renamed', (cloud, of, host) => putHost(cloud, of, host, { name: 'cmp03' })],
@@ -431,89 +276,6 @@ describe('a host', () => {
       await added(cloud, await made(cloud, { recovery_method: 'rh_priority' }))
       const answer = await cloud.report({ hostname: 'cmp02', payload: { ...stopped, event: 'STARTED' } })
       expect(answer.json<{ notification: { message: string } }>().notification.message).toContain('rh_priority')
-    }),
-  )
-})
-
-describe('on_maintenance: true', () => {
-  it(
-    'is maintenance of the host by that person, until it is false or the host is removed',
-    played(async (cloud) => {
-      const segment = await made(cloud)
-      const host = await added(cloud, segment, { on_maintenance: 'True' })
-      expect([host.on_maintenance, orders(cloud)]).toEqual([true, ['maintenance of host cmp02 by ann']])
-      expect(faultOf(await cloud.report({ hostname: 'cmp02' }))).toEqual([409, 'conflictingRequest'])
-      expect(hostOf(await putHost(cloud, segment, host, { on_maintenance: 'False' })).on_maintenance).toBe(false)
-      expect(orders(cloud)).toEqual([])
-      await putHost(cloud, segment, host, { on_maintenance: true })
-      await cloud.write('DELETE', `/segments/${segment.uuid}/hosts/${host.uuid}`)
-      expect(orders(cloud)).toEqual([])
-    }),
-  )
-
-  it(
-    'leaves an order that was given elsewhere as it is, and a removed host keeps that',
-    played(async (cloud) => {
-      const segment = await made(cloud)
-      const host = await added(cloud, segment)
-      const scope = { kind: 'host', name: 'cmp02' } as const
-      const { operations } = cloud.world.daemon
-      await cloud.world.clock.run(operations.startMaintenance({ by: 'bob', reason: 'memory', until: null, scope }))
-      await putHost(cloud, segment, host, { on_maintenance: true })
-      await cloud.write('DELETE', `/segments/${segment.uuid}`)
-      expect(orders(cloud)).toEqual(['maintenance of host cmp02 by bob'])
-    }),
-  )
-
-  it(
-    'does not keep a host from being removed where it is of the segment, for it ends there',
-    played(async (cloud) => {
-      const segment = await made(cloud, { enabled: false })
-      const host = await added(cloud, segment)
-      expect((await cloud.write('DELETE', `/segments/${segment.uuid}/hosts/${host.uuid}`)).statusCode).toBe(204)
-      expect(orders(cloud)).toEqual(['maintenance of segment rack by ann'])
-    }),
-  )
-
-  it(
-    'is not cleared for one host of a segment that is disabled',
-    played(async (cloud) => {
-      const segment = await made(cloud, { enabled: false })
-      const host = await added(cloud, segment)
-      const answer = await putHost(cloud, segment, host, { on_maintenance: false })
-      expect([faultOf(answer), answer.body]).toEqual([
-        [409, 'conflictingRequest'],
-        expect.stringContaining('segment rack'),
-      ])
-    }),
-  )
-
-  it(
-    "works for a host of the configuration's segment",
-    played(async (cloud) => {
-      const [segment] = await cloud.list<Segment>('/segments')
-      const [host] = await cloud.list<Host>(`/segments/${segment?.uuid}/hosts`)
-      expect(hostOf(await putHost(cloud, segment!, host!, { on_maintenance: true })).on_maintenance).toBe(true)
-      expect(hostOf(await putHost(cloud, segment!, host!, { on_maintenance: false })).on_maintenance).toBe(false)
-    }),
-  )
-
-  it(
-    'is false again when a host that Lifeboat took out may return',
-    played(async (cloud) => {
-      const segment = await made(cloud)
-      const host = await added(cloud, segment)
-      cloud.world.simulator.crash('cmp02')
-      await cloud.world.ended('cmp02')
-      const hosts = `/segments/${segment.uuid}/hosts`
-      expect(await cloud.list(hosts)).toMatchObject([{ on_maintenance: true }])
-      await putHost(cloud, segment, host, { on_maintenance: false })
-      const [order] = cloud.world.journal.read({ kinds: ['operator.return'] })
-      expect(order).toMatchObject({ host: 'cmp02', actor: 'operator:ann', data: { keepOut: false } })
-      cloud.world.simulator.start('cmp02')
-      await cloud.world.until(() => !cloud.world.daemon.store.hasOurFlags('cmp02'))
-      await cloud.world.clock.advance(60_000)
-      expect(await cloud.list(hosts)).toMatchObject([{ on_maintenance: false }])
     }),
   )
 })

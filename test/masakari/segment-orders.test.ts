@@ -1,0 +1,190 @@
+/** Which orders the fields `enabled` of a segment and `on_maintenance` of a host stand for, in Masakari's API. */
+import { describe, expect, it } from 'vitest'
+import { faultOf } from './cloud.ts'
+import { played, cmp02, made, added, put, putHost, hostOf, orders, type Segment, type Host } from './segment-acts.ts'
+
+describe('enabled: false', () => {
+  it(
+    'is maintenance of the segment by that person, until it is true again',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      await added(cloud, segment)
+      await put(cloud, segment, { enabled: false })
+      expect(orders(cloud)).toEqual(['maintenance of segment rack by ann'])
+      cloud.world.simulator.crash('cmp02')
+      await cloud.world.clock.advance(300_000)
+      expect(cloud.world.incident('cmp02')).toBeUndefined()
+      await put(cloud, segment, { enabled: true })
+      expect(orders(cloud)).toEqual([])
+      await cloud.world.ended('cmp02')
+    }),
+  )
+
+  it(
+    'holds a recovery that is under way before its next write, and true lets it go on',
+    played(async (cloud) => {
+      const { world } = cloud
+      const segment = await made(cloud)
+      await added(cloud, segment)
+      world.simulator.addInstance({ name: 'web', host: 'cmp02' })
+      world.simulator.crash('cmp02')
+      await world.until(() => world.incident('cmp02') !== undefined)
+      expect((await put(cloud, segment, { enabled: false })).statusCode).toBe(200)
+      await world.until(() => world.incident('cmp02')?.held?.code === 'MAINTENANCE')
+      const sent = world.writes().length
+      await world.clock.advance(300_000)
+      expect(world.writes().slice(sent)).toEqual([])
+      expect((await put(cloud, segment, { enabled: true })).statusCode).toBe(200)
+      expect((await world.ended('cmp02')).closed?.counts).toEqual({ recovered: 1 })
+    }),
+  )
+
+  it(
+    'goes with the segment to its new name, and is over when it is deleted',
+    played(async (cloud) => {
+      const segment = await made(cloud, { enabled: false })
+      await put(cloud, segment, { name: 'row' })
+      expect(orders(cloud)).toEqual(['maintenance of segment row by ann'])
+      await cloud.write('DELETE', `/segments/${segment.uuid}`)
+      expect(orders(cloud)).toEqual([])
+    }),
+  )
+
+  it.each([
+    [true, []],
+    [false, ['maintenance of segment row by ann']],
+  ])('said with a new name decides: %s', (enabled, expected) =>
+    played(async (cloud) => {
+      const segment = await made(cloud, { enabled: !enabled })
+      const answer = await put(cloud, segment, { name: 'row', enabled })
+      expect(answer.json()).toMatchObject({ segment: { name: 'row', enabled } })
+      expect(orders(cloud)).toEqual(expected)
+    })(),
+  )
+
+  it(
+    "is also said of the configuration's segments, of which nothing else is written",
+    played(async (cloud) => {
+      const [segment] = await cloud.list<Segment>('/segments')
+      const [host] = await cloud.list<Host>(`/segments/${segment?.uuid}/hosts`)
+      const { name, enabled } = (await put(cloud, segment!, { name: 'configured', enabled: 'off' })).json<{
+        segment: Segment
+      }>().segment
+      expect([name, enabled, orders(cloud)]).toEqual([
+        'configured',
+        false,
+        ['maintenance of segment configured by ann'],
+      ])
+      for (const answer of [
+        await put(cloud, segment!, { description: 'mine' }),
+        await cloud.write('DELETE', `/segments/${segment?.uuid}`),
+        await cloud.write('POST', `/segments/${segment?.uuid}/hosts`, { host: cmp02 }),
+        await putHost(cloud, segment!, host!, { reserved: true }),
+        await cloud.write('DELETE', `/segments/${segment?.uuid}/hosts/${host?.uuid}`),
+      ])
+        expect([faultOf(answer), answer.body]).toEqual([
+          [409, 'conflictingRequest'],
+          expect.stringContaining('kept in the configuration'),
+        ])
+    }),
+  )
+
+  it(
+    'that somebody ordered elsewhere keeps the segment from being deleted',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const scope = { kind: 'segment', name: 'rack' } as const
+      await cloud.world.clock.run(
+        cloud.world.daemon.operations.pause({ by: 'bob', reason: 'new switch', until: null, scope }),
+      )
+      const answer = await cloud.write('DELETE', `/segments/${segment.uuid}`)
+      expect([faultOf(answer), answer.body]).toEqual([
+        [409, 'conflictingRequest'],
+        expect.stringContaining('paused by bob'),
+      ])
+    }),
+  )
+})
+
+describe('on_maintenance: true', () => {
+  it(
+    'is maintenance of the host by that person, until it is false or the host is removed',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment, { on_maintenance: 'True' })
+      expect([host.on_maintenance, orders(cloud)]).toEqual([true, ['maintenance of host cmp02 by ann']])
+      expect(faultOf(await cloud.report({ hostname: 'cmp02' }))).toEqual([409, 'conflictingRequest'])
+      expect(hostOf(await putHost(cloud, segment, host, { on_maintenance: 'False' })).on_maintenance).toBe(false)
+      expect(orders(cloud)).toEqual([])
+      await putHost(cloud, segment, host, { on_maintenance: true })
+      await cloud.write('DELETE', `/segments/${segment.uuid}/hosts/${host.uuid}`)
+      expect(orders(cloud)).toEqual([])
+    }),
+  )
+
+  it(
+    'leaves an order that was given elsewhere as it is, and a removed host keeps that',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      const scope = { kind: 'host', name: 'cmp02' } as const
+      const { operations } = cloud.world.daemon
+      await cloud.world.clock.run(operations.startMaintenance({ by: 'bob', reason: 'memory', until: null, scope }))
+      await putHost(cloud, segment, host, { on_maintenance: true })
+      await cloud.write('DELETE', `/segments/${segment.uuid}`)
+      expect(orders(cloud)).toEqual(['maintenance of host cmp02 by bob'])
+    }),
+  )
+
+  it(
+    'does not keep a host from being removed where it is of the segment, for it ends there',
+    played(async (cloud) => {
+      const segment = await made(cloud, { enabled: false })
+      const host = await added(cloud, segment)
+      expect((await cloud.write('DELETE', `/segments/${segment.uuid}/hosts/${host.uuid}`)).statusCode).toBe(204)
+      expect(orders(cloud)).toEqual(['maintenance of segment rack by ann'])
+    }),
+  )
+
+  it(
+    'is not cleared for one host of a segment that is disabled',
+    played(async (cloud) => {
+      const segment = await made(cloud, { enabled: false })
+      const host = await added(cloud, segment)
+      const answer = await putHost(cloud, segment, host, { on_maintenance: false })
+      expect([faultOf(answer), answer.body]).toEqual([
+        [409, 'conflictingRequest'],
+        expect.stringContaining('segment rack'),
+      ])
+    }),
+  )
+
+  it(
+    "works for a host of the configuration's segment",
+    played(async (cloud) => {
+      const [segment] = await cloud.list<Segment>('/segments')
+      const [host] = await cloud.list<Host>(`/segments/${segment?.uuid}/hosts`)
+      expect(hostOf(await putHost(cloud, segment!, host!, { on_maintenance: true })).on_maintenance).toBe(true)
+      expect(hostOf(await putHost(cloud, segment!, host!, { on_maintenance: false })).on_maintenance).toBe(false)
+    }),
+  )
+
+  it(
+    'is false again when a host that Lifeboat took out may return',
+    played(async (cloud) => {
+      const segment = await made(cloud)
+      const host = await added(cloud, segment)
+      cloud.world.simulator.crash('cmp02')
+      await cloud.world.ended('cmp02')
+      const hosts = `/segments/${segment.uuid}/hosts`
+      expect(await cloud.list(hosts)).toMatchObject([{ on_maintenance: true }])
+      await putHost(cloud, segment, host, { on_maintenance: false })
+      const [order] = cloud.world.journal.read({ kinds: ['operator.return'] })
+      expect(order).toMatchObject({ host: 'cmp02', actor: 'operator:ann', data: { keepOut: false } })
+      cloud.world.simulator.start('cmp02')
+      await cloud.world.until(() => !cloud.world.daemon.store.hasOurFlags('cmp02'))
+      await cloud.world.clock.advance(60_000)
+      expect(await cloud.list(hosts)).toMatchObject([{ on_maintenance: false }])
+    }),
+  )
+})
