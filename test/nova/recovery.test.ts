@@ -303,7 +303,8 @@ describe('a fault that is not a host', () => {
     })
     await tenants.steps.settled(id, 'active')
     const shown = (await nova(cloud, 'GET', `/servers/${id}`)).body.server
-    expect(Date.parse(shown.created) - orderedAt).toBeLessThan(5_000)
+    // Not the half minute later at which it was built.
+    expect(Date.parse(shown.created) - orderedAt).toBeLessThan(20_000)
   })
 
   it('three of four hosts crashing at once hold the brake', async () => {
