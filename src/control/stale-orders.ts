@@ -3,13 +3,22 @@
  * when the host's nova-compute starts is put right, where it is exactly what Lifeboat left there. Driven by the polls; one look at
  * a time for each host, and nobody waits for it.
  */
+import { Moments } from '../domain/clock.ts'
 import type { NewEntry } from '../domain/entry.ts'
 import { ensureError } from '../domain/errors.ts'
-import { foldInstance, type InstanceRecovery } from '../domain/incident.ts'
+import { foldInstance, type InstanceRecovery, type StepRecord } from '../domain/incident.ts'
 import type { Instance } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
 import { applyToStaleOrders, staleOrderKinds } from '../domain/stale-order-record.ts'
-import { decideStaleOrder, staleOrderCode, type StaleOrder, type StaleOrderDecision } from '../domain/stale-order.ts'
+import {
+  decideStaleOrder,
+  repairFailures,
+  repairFailuresBeforeAlarm,
+  staleOrderCode,
+  type RepairFailures,
+  type StaleOrder,
+  type StaleOrderDecision,
+} from '../domain/stale-order.ts'
 import { isBeating } from '../domain/verdict.ts'
 import { repair, repairSteps, reconcileRepairs, type RepairRun } from '../executor/stale-order-steps.ts'
 import { staleness } from '../monitor/freshness.ts'
@@ -46,9 +55,11 @@ export class StaleOrders {
   readonly #watches = new Map<HostName, Watch>()
   /** Up to which order people were told, by host. */
   readonly #told = new Map<HostName, number>()
+  readonly #moments: Moments
 
   constructor(parts: StaleOrdersParts) {
     this.#parts = parts
+    this.#moments = new Moments(parts.clock)
     const { journal } = parts
     for (const entry of journal.read({ kinds: [...staleOrderKinds] })) applyToStaleOrders(this.#open, entry)
     journal.onAppend((entry) => applyToStaleOrders(this.#open, entry))
@@ -144,13 +155,16 @@ export class StaleOrders {
       hostIsWell: this.#isWell(instance?.host ?? null),
       beatingForMs: watch.beatingSince === null ? 0 : clock.now() - watch.beatingSince,
       blocked: this.#blocked(instance?.host ?? null, askedAt),
+      failing: this.#failing(order, done),
     })
     if (decision.do === 'close') this.#close(order, decision, now)
     else if (decision.do !== 'wait' && instance !== null) {
       await repair(this.#run(order, instance, askedAt), decision.do, instance, done)
       // The second half follows at once, and what was reached is said. What failed or was held back waits for the next look.
       const after = repairSteps(this.#recovery(order)?.steps.values() ?? [])
-      if (after.length > done.length && after.at(-1)?.status === 'confirmed') await this.#lookAt(order, watch)
+      if (after.length === done.length) return
+      if (after.at(-1)?.status === 'confirmed') return this.#lookAt(order, watch)
+      this.#tellOfFailures(order, after, now)
     }
   }
 
@@ -168,6 +182,21 @@ export class StaleOrders {
       entries.push({ kind: 'alarm.raised', ...base, data: { code: 'STALE_ORDER_STRUCK', message: what } })
     }
     this.#parts.journal.append(entries)
+  }
+
+  #failing({ migration }: StaleOrder, steps: readonly StepRecord[]): RepairFailures {
+    const ofOrder = steps.filter(({ key }) => key.includes(`.${migration}.`))
+    return repairFailures(ofOrder, (at) => this.#parts.clock.now() - this.#moments.of(at))
+  }
+
+  /** Once: it is tried again, ever more rarely, and only a person can change Nova's mind. */
+  #tellOfFailures(order: StaleOrder, steps: readonly StepRecord[], known: InstanceRecovery | null): void {
+    if (this.#failing(order, steps).count !== repairFailuresBeforeAlarm) return
+    const { incident, instance, source: host } = order
+    const message = `${known?.plan.name ?? instance}: an order that had waited for nova-compute on ${order.host} put it in ERROR, and its repair fails: ${steps.at(-1)?.error?.message ?? ''}. Lifeboat tries again, ever more rarely. See to it; os-resetState active is what undoes the order`
+    this.#parts.journal.append([
+      { kind: 'alarm.raised', incident, instance, host, data: { code: 'STALE_ORDER_REPAIR_FAILS', message } },
+    ])
   }
 
   async #read({ instance }: StaleOrder): Promise<Instance | null> {

@@ -3,6 +3,8 @@
  * nova-compute takes them when it starts, and breaks the instances that were evacuated otherwise meanwhile (docs/nova.md §2.7, §3.6). What
  * is to be done about one, as one pure decision.
  */
+import { pauseAfter } from './back-off.ts'
+import type { ErrorRecord } from './errors.ts'
 import { powerState, type Instance, type InstanceAction, type InstanceId, type Migration } from './instance.ts'
 import type { Outcome } from './outcome.ts'
 import type { HostName } from './service.ts'
@@ -61,6 +63,14 @@ export interface StaleOrderFacts {
   beatingForMs: number
   /** Why nothing may be written now, or null. */
   blocked: string | null
+  failing: RepairFailures
+}
+
+/** The writes of a repair that failed in a row, up to the newest. */
+export interface RepairFailures {
+  count: number
+  /** Since the last of them. */
+  forMs: number
 }
 
 export type StaleOrderDecision =
@@ -73,6 +83,29 @@ export type StaleOrderDecision =
  * nova-compute takes late breaks an instance and nobody looks; too long costs a reading of each instance now and then.
  */
 export const watchedForMs = 300_000
+
+/** The first pause after a write of a repair failed; it doubles with each. Shorter fills the journal with refusals. */
+const firstRetryMs = 10_000
+
+/** The longest such pause. Longer leaves the instance broken once Nova allows its repair. */
+const rarestRetryMs = 3_600_000
+
+/** Failures in a row after which people hear of them. One alone may be a proxy's hiccup. */
+export const repairFailuresBeforeAlarm = 3
+
+/**
+ * How the repair of one order fares. What was held back never left, and is no failure.
+ * @param steps the order's writes, oldest first
+ */
+export function repairFailures(
+  steps: readonly { status: string; error: ErrorRecord | null; endedAt: string | null }[],
+  agoMs: (at: string) => number,
+): RepairFailures {
+  const ended = steps.filter(({ error }) => error?.code !== 'HELD_BACK')
+  const count = ended.length - 1 - ended.findLastIndex(({ status }) => status !== 'failed')
+  const last = ended.at(-1)?.endedAt ?? null
+  return { count, forMs: count === 0 || last === null ? Infinity : agoMs(last) }
+}
 
 export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
   const { order, instance, records, outcome, isReset, beatingForMs } = facts
@@ -96,6 +129,9 @@ export function decideStaleOrder(facts: StaleOrderFacts): StaleOrderDecision {
     return close('repaired', repairedAs(wasStopped, instance))
   if (facts.blocked !== null) return { do: 'wait', because: facts.blocked }
   if (!facts.hostIsWell) return { do: 'wait', because: `${instance.host ?? 'its host'} is not seen well` }
+  const { count, forMs } = facts.failing
+  if (count > 0 && forMs < pauseAfter(count, firstRetryMs, rarestRetryMs))
+    return { do: 'wait', because: `its repair failed ${count} times in a row` }
   if (broken) return { do: 'reset-state' }
   return instance.taskState === null ? { do: 'stop' } : { do: 'wait', because: `its task is ${instance.taskState}` }
 }

@@ -1,6 +1,7 @@
 /** What is done about an order that waited in a dead host's queue: only what it broke, and only where nobody acted since. */
 import { describe, expect, it } from 'vitest'
-import { decideStaleOrder, watchedForMs, type StaleOrderFacts } from '../../src/domain/stale-order.ts'
+import { decideStaleOrder, repairFailures, watchedForMs, type StaleOrderFacts } from '../../src/domain/stale-order.ts'
+import { errorRecord, LifeboatError, type ErrorCode } from '../../src/domain/errors.ts'
 import { instance } from '../engine/surveys.ts'
 
 const broken = instance({ id: 'i-1', host: 'new', vmState: 'error', taskState: 'rebuilding', powerState: 0 })
@@ -26,6 +27,7 @@ function facts(changes: Partial<StaleOrderFacts> = {}): StaleOrderFacts {
     hostIsWell: true,
     beatingForMs: 10_000,
     blocked: null,
+    failing: { count: 0, forMs: Infinity },
     ...changes,
   }
 }
@@ -62,6 +64,8 @@ describe('an order that broke its instance', () => {
     ['something holds all writes', { blocked: 'paused' }],
     ['the host that it is on is not well', { hostIsWell: false }],
     ['its recovery goes on', { outcome: null }],
+    ['its repair has just failed', { failing: { count: 1, forMs: 9_999 } }],
+    ['its repair failed for the fourth time a minute ago', { failing: { count: 4, forMs: 60_000 } }],
   ])('waits while %s', (_why, changes) => expect(what(changes)).toBe('wait'))
 
   it('is answered alike where it was the confirmation of a resize, which leaves no task', () => {
@@ -72,6 +76,11 @@ describe('an order that broke its instance', () => {
     expect(what({ ...struck, records: [{ ...failed, sourceHost: 'other' }] })).toBe('wait')
     expect(what({ ...struck, instance: { ...broken, taskState: 'rebuilding' } })).toBe('harmless')
   })
+
+  it.each([[{ count: 1, forMs: 10_000 }], [{ count: 4, forMs: 80_000 }], [{ count: 40, forMs: 3_600_000 }]])(
+    'is repaired all the same after a pause that grows with the failures: %o',
+    (failing) => expect(what({ failing })).toBe('reset-state'),
+  )
 
   it('is known by the older record too, which Nova carries a later order out with', () => {
     const order = { ...facts().order, migration: 'm-2', older: ['m-1'] }
@@ -96,5 +105,28 @@ describe('an order that broke nothing', () => {
   it('does not make an ERROR of another cause ours', () => {
     expect(what({ records: taken })).toBe('wait')
     expect(what({ instance: { ...broken, taskState: null } })).toBe('harmless')
+  })
+})
+
+describe('failures of a repair', () => {
+  const failed = (code: ErrorCode, endedAt: string) => ({
+    status: 'failed',
+    error: errorRecord(new LifeboatError(code, '')),
+    endedAt,
+  })
+  const confirmed = { status: 'confirmed', error: null, endedAt: '1' }
+  const count = (...steps: Parameters<typeof repairFailures>[0]) => repairFailures(steps, (at) => 100 - Number(at))
+
+  it('count from the last write that succeeded', () => {
+    expect(count()).toEqual({ count: 0, forMs: Infinity })
+    expect(count(failed('AUTH_FORBIDDEN', '1'), confirmed)).toEqual({ count: 0, forMs: Infinity })
+    expect(count(confirmed, failed('AUTH_FORBIDDEN', '2'), failed('AUTH_FORBIDDEN', '5'))).toEqual({
+      count: 2,
+      forMs: 95,
+    })
+  })
+
+  it('are none of what never left', () => {
+    expect(count(failed('AUTH_FORBIDDEN', '2'), failed('HELD_BACK', '5'))).toEqual({ count: 1, forMs: 98 })
   })
 })
