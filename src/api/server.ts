@@ -113,6 +113,7 @@ export function createServer({
   })
   // Fastify takes text as a body by itself; ours are JSON, and anything else is 415.
   server.removeContentTypeParser('text/plain')
+  takeEmptyDeletes(server)
   server.server.on('checkExpectation', refuseExpectation)
   server.server.setTimeout(readingLimitMs, cutWhoReadsNothing)
   server.server.prependListener('request', cutWhoAsksWithoutReading)
@@ -227,6 +228,15 @@ function refuseUnread(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
   }
   socket.destroy(error)
+}
+
+/** A DELETE may name the type of a body that it does not have: some clients set it for all requests. */
+function takeEmptyDeletes(server: FastifyInstance): void {
+  const parse = server.getDefaultJsonParser('error', 'error')
+  server.removeContentTypeParser('application/json')
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) =>
+    body === '' && request.method === 'DELETE' ? done(null) : parse(request, body as string, done),
+  )
 }
 
 const jsonType = 'application/json; charset=utf-8'

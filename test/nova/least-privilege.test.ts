@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { authenticate, identify, nova, tokenFor } from '../contract/cloud-under-test.ts'
 import { DaemonProcess } from './daemon-process.ts'
+import { keystone, userWithRole } from './keystone.ts'
 import { lab, labAccess, labIdentityUrl } from './lab.ts'
 import { LabStage, outcomeOf } from './stage.ts'
 
@@ -50,7 +51,8 @@ it('an application credential with exactly our access rules checks, recovers, an
 })
 
 it('a role of its own checks, recovers, and may nothing else', async () => {
-  await roleOfItsOwn()
+  const account = { username: 'lifeboat', password, project: project_name }
+  await userWithRole(await tokenFor(stage.cloud, admin), account, 'lifeboat')
   await lab('policy', readFileSync('config/openstack/nova-policy.yaml', 'utf8'))
   const auth = {
     auth_url: labIdentityUrl,
@@ -93,37 +95,10 @@ async function applicationCredential(): Promise<Record<string, string>> {
   const token = await tokenFor(stage.cloud, { username, password: 'lab', project: project_name })
   const access_rules = JSON.parse(readFileSync('config/openstack/access-rules.json', 'utf8')) as unknown
   const path = `/users/${user}/application_credentials`
-  const { application_credential: made } = await keystone('POST', path, token, {
+  const { application_credential: made } = await keystone(token, 'POST', path, {
     application_credential: { name: `lifeboat-${crypto.randomUUID()}`, access_rules },
   })
   return { application_credential_id: made.id, application_credential_secret: made.secret }
-}
-
-/** A user "lifeboat" with the role "lifeboat" on the service project and no other. */
-async function roleOfItsOwn(): Promise<void> {
-  const token = await tokenFor(stage.cloud, admin)
-  const find = async (what: string, name: string): Promise<string | undefined> =>
-    (await keystone('GET', `/${what}?name=${name}`, token))[what][0]?.id
-  const project = await find('projects', project_name)
-  const role =
-    (await find('roles', 'lifeboat')) ??
-    (await keystone('POST', '/roles', token, { role: { name: 'lifeboat' } })).role.id
-  const user =
-    (await find('users', 'lifeboat')) ??
-    (await keystone('POST', '/users', token, { user: { name: 'lifeboat', password, domain_id: 'default' } })).user.id
-  await keystone('PUT', `/projects/${project}/users/${user}/roles/${role}`, token)
-}
-
-async function keystone(method: string, path: string, token: string, body?: unknown): Promise<any> {
-  const headers = { 'X-Auth-Token': token, 'Content-Type': 'application/json' }
-  const reply = await fetch(labIdentityUrl + path, {
-    method,
-    headers,
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  const text = await reply.text()
-  if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`)
-  return text === '' ? null : JSON.parse(text)
 }
 
 function asked(method: string, path: string, token: string | null, body?: unknown): ReturnType<typeof nova> {

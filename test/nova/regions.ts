@@ -1,6 +1,7 @@
 /** Regions of the lab's catalogue that a test adds for a service, each with an endpoint of its own, and takes away again. */
 import { tokenFor, type CloudUnderTest } from '../contract/cloud-under-test.ts'
 import { until } from './daemon-process.ts'
+import { keystone } from './keystone.ts'
 import { lab, labIdentityUrl } from './lab.ts'
 
 export class Regions {
@@ -18,11 +19,12 @@ export class Regions {
   async make(endpoints: Readonly<Record<string, string>>): Promise<void> {
     this.#made = Object.keys(endpoints)
     await this.#takeAway()
-    const { services } = await this.#keystone('GET', `/services?type=${this.#type}`)
+    const token = await tokenFor(this.#cloud)
+    const { services } = await keystone(token, 'GET', `/services?type=${this.#type}`)
     for (const [region, url] of Object.entries(endpoints)) {
-      await this.#keystone('POST', '/regions', { region: { id: region } })
+      await keystone(token, 'POST', '/regions', { region: { id: region } })
       const endpoint = { service_id: services[0].id, interface: 'public', region_id: region, url }
-      await this.#keystone('POST', '/endpoints', { endpoint })
+      await keystone(token, 'POST', '/endpoints', { endpoint })
     }
     await freshKeystone()
   }
@@ -33,21 +35,12 @@ export class Regions {
   }
 
   async #takeAway(): Promise<void> {
-    const { endpoints } = await this.#keystone('GET', '/endpoints')
+    const token = await tokenFor(this.#cloud)
+    const { endpoints } = await keystone(token, 'GET', '/endpoints')
     for (const { id, region_id } of endpoints)
-      if (this.#made.includes(region_id)) await this.#keystone('DELETE', `/endpoints/${id}`)
-    const { regions } = await this.#keystone('GET', '/regions')
-    for (const { id } of regions) if (this.#made.includes(id)) await this.#keystone('DELETE', `/regions/${id}`)
-  }
-
-  async #keystone(method: string, path: string, body?: object): Promise<any> {
-    const answer = await fetch(`${this.#cloud.identityUrl}${path}`, {
-      ...{ method, body: body === undefined ? null : JSON.stringify(body) },
-      headers: { 'X-Auth-Token': await tokenFor(this.#cloud), 'Content-Type': 'application/json' },
-    })
-    const text = await answer.text()
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
-    return text === '' ? null : JSON.parse(text)
+      if (this.#made.includes(region_id)) await keystone(token, 'DELETE', `/endpoints/${id}`)
+    const { regions } = await keystone(token, 'GET', '/regions')
+    for (const { id } of regions) if (this.#made.includes(id)) await keystone(token, 'DELETE', `/regions/${id}`)
   }
 }
 

@@ -8,6 +8,7 @@ import { requestHeader } from '../../src/domain/review.ts'
 import { tokenFor } from '../contract/cloud-under-test.ts'
 import { openBrowser, type Browser } from '../web/browser.ts'
 import { textOf } from '../web/looks.ts'
+import { keystone } from './keystone.ts'
 import { labIdentityUrl } from './lab.ts'
 import { LabStage } from './stage.ts'
 
@@ -120,12 +121,12 @@ it('no token shows in the log', () => {
 /** A provider whose `operators` are admins of the project service, by a group of Keystone's. */
 async function federate(): Promise<void> {
   const named = async (what: string, name: string): Promise<string> =>
-    (await keystone('GET', `/${what}?name=${name}`))[what][0].id
-  group = (await keystone('POST', '/groups', { group: { name: idp, domain_id: 'default' } })).group.id
+    (await keystone(admin, 'GET', `/${what}?name=${name}`))[what][0].id
+  group = (await keystone(admin, 'POST', '/groups', { group: { name: idp, domain_id: 'default' } })).group.id
   const [project, role] = [await named('projects', 'service'), await named('roles', 'admin')]
-  await keystone('PUT', `/projects/${project}/groups/${group}/roles/${role}`)
+  await keystone(admin, 'PUT', `/projects/${project}/groups/${group}/roles/${role}`)
   const provider = { enabled: true, domain_id: 'default', remote_ids: [issuer] }
-  await keystone('PUT', `/OS-FEDERATION/identity_providers/${idp}`, { identity_provider: provider })
+  await keystone(admin, 'PUT', `/OS-FEDERATION/identity_providers/${idp}`, { identity_provider: provider })
   const user = { user: { name: '{0}' } }
   const groups = { type: 'HTTP_OIDC_GROUPS' }
   const rules = [
@@ -135,23 +136,14 @@ async function federate(): Promise<void> {
     },
     { local: [user], remote: [{ type: 'HTTP_OIDC_SUB' }, { ...groups, not_any_of: ['operators'] }] },
   ]
-  await keystone('PUT', `/OS-FEDERATION/mappings/${idp}`, { mapping: { rules } })
-  await keystone('PUT', `/OS-FEDERATION/identity_providers/${idp}/protocols/openid`, { protocol: { mapping_id: idp } })
+  await keystone(admin, 'PUT', `/OS-FEDERATION/mappings/${idp}`, { mapping: { rules } })
+  await keystone(admin, 'PUT', `/OS-FEDERATION/identity_providers/${idp}/protocols/openid`, {
+    protocol: { mapping_id: idp },
+  })
 }
 
 async function unfederate(): Promise<void> {
-  await keystone('DELETE', `/OS-FEDERATION/identity_providers/${idp}`)
-  await keystone('DELETE', `/OS-FEDERATION/mappings/${idp}`)
-  await keystone('DELETE', `/groups/${group}`)
-}
-
-async function keystone(method: string, path: string, body?: unknown): Promise<any> {
-  const reply = await fetch(labIdentityUrl + path, {
-    method,
-    headers: { 'X-Auth-Token': admin, 'Content-Type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  const text = await reply.text()
-  if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`)
-  return text === '' ? null : JSON.parse(text)
+  await keystone(admin, 'DELETE', `/OS-FEDERATION/identity_providers/${idp}`)
+  await keystone(admin, 'DELETE', `/OS-FEDERATION/mappings/${idp}`)
+  await keystone(admin, 'DELETE', `/groups/${group}`)
 }
