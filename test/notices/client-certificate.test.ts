@@ -14,6 +14,7 @@ import { receiver, type ReceiverSettings } from '../../src/notices/receiver.ts'
 import { english } from '../../src/notices/texts.ts'
 import { testNotice } from '../../src/notices/test-notice.ts'
 import { systemClock as clock } from '../../src/system/system-clock.ts'
+import { realAlertmanager, withoutAlertmanager } from './real-alertmanager.ts'
 import { everything } from './rig.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'lifeboat-client-certificate-'))
@@ -57,9 +58,10 @@ const target = (client: Target['client'], at = url): Target => ({
   ...{ url: at, caFile: file('ca.pem'), verify: true, limitMs: 5_000, client },
 })
 
-const notice = testNotice({
+const test: Parameters<typeof testNotice>[0] = {
   ...{ receiver: 'r', mode: 'armed', audience: 'operator', project: null, by: 'ann', wallMs: 0, nonce: 'n' },
-})
+}
+const notice = testNotice(test)
 const common = { ...everything, texts: english, showHosts: false }
 const kinds: [string, (client: Target['client']) => ReceiverSettings][] = [
   ['a webhook', (client) => ({ ...common, ...target(client), kind: 'webhook', secret: null })],
@@ -89,6 +91,30 @@ describe.each(kinds)('%s that asks for a certificate', (_kind, settings) => {
     shown.length = 0
     expect(await send(name === null ? null : of(name))).toMatchObject({ ok: false, final: false })
     expect(shown).toEqual([])
+  })
+})
+
+describe.skipIf(withoutAlertmanager)("Debian's Alertmanager that asks for a certificate", () => {
+  it('takes alerts from Lifeboat with its own, and from nobody else', async () => {
+    const visitor = of('lifeboat')
+    const manager = await realAlertmanager({ tls: { ...of('receiver'), caFile: file('ca.pem'), visitor } })
+    const deliver = (client: Target['client'], nonce: string) => {
+      const made: ReceiverSettings = {
+        ...{ ...common, ...target(client, manager.url), kind: 'alertmanager', login: null, resolveTimeoutMs: 600_000 },
+      }
+      const told = testNotice({ ...test, nonce })
+      const send = receiver('am', made, { clock, cloud: 'prod', link: null })
+      return send({ notice: told, attempt: 1, signal: new AbortController().signal })
+    }
+    try {
+      expect(await deliver(null, 'none')).toMatchObject({ ok: false, final: false })
+      expect(await deliver(of('stranger'), 'stranger')).toMatchObject({ ok: false, final: false })
+      expect(await manager.standing()).toEqual([])
+      expect(await deliver(visitor, 'own')).toMatchObject({ ok: true })
+      expect(await manager.standing()).toHaveLength(1)
+    } finally {
+      await manager.stop()
+    }
   })
 })
 

@@ -1,10 +1,12 @@
 /** Debian's Alertmanager, for what only it can judge: which alerts stand, what it groups, and what it says when they end. */
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { Agent } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import axios from 'axios'
 import { authorization } from '../../src/domain/http-login.ts'
 
 const program = 'prometheus-alertmanager'
@@ -41,8 +43,22 @@ export interface RealAlertmanager {
 export const itsLogin = { username: 'lifeboat', password: 'correct-horse-battery' }
 const hashed = '$2b$04$abcdefghijklmnopqrstuupOWRSKKNe562z1DsLEArFuJDHVyRIMa'
 
+/** Files in PEM: its own certificate, whose certificates it lets in, and one of those for whoever asks here. */
+export interface ItsTls {
+  certFile: string
+  keyFile: string
+  caFile: string
+  visitor: { certFile: string; keyFile: string }
+}
+
+interface Options {
+  asksForLogin?: boolean
+  /** It asks for a client certificate, and talks to nobody without one. */
+  tls?: ItsTls
+}
+
 /** Started on a free port, with short times, and alone. */
-export async function realAlertmanager({ asksForLogin = false } = {}): Promise<RealAlertmanager> {
+export async function realAlertmanager({ asksForLogin = false, tls }: Options = {}): Promise<RealAlertmanager> {
   const directory = mkdtempSync(join(tmpdir(), 'lifeboat-alertmanager-'))
   const sentOn: SentOn[] = []
   const onCall = createServer((request, response) => {
@@ -64,16 +80,18 @@ receivers: [{ name: oncall, webhook_configs: [{ url: 'http://127.0.0.1:${called}
 `,
   )
   const web = join(directory, 'web.yml')
-  writeFileSync(web, asksForLogin ? `basic_auth_users: { ${itsLogin.username}: ${hashed} }\n` : '')
+  const logins = asksForLogin ? `basic_auth_users: { ${itsLogin.username}: ${hashed} }\n` : ''
+  writeFileSync(web, logins + (tls === undefined ? '' : asksForCertificate(tls)))
   const headers = asksForLogin ? authorization(itsLogin) : {}
   const argv = [`--config.file=${file}`, `--storage.path=${directory}`, `--web.listen-address=127.0.0.1:${port}`]
   const child = spawn(program, [...argv, `--web.config.file=${web}`, '--cluster.listen-address='], { stdio: 'ignore' })
   const over = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const url = `http://127.0.0.1:${port}`
-  await until(async () => (await fetch(`${url}/-/ready`, { headers })).ok)
+  const url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`
+  const asked = axios.create({ baseURL: url, headers, ...(tls !== undefined && { httpsAgent: visitor(tls) }) })
+  await until(async () => (await asked.get('/-/ready')).status === 200)
   return {
     ...{ url, sentOn },
-    standing: async () => (await fetch(`${url}/api/v2/alerts?active=true`, { headers })).json() as Promise<Standing[]>,
+    standing: async () => (await asked.get<Standing[]>('/api/v2/alerts?active=true')).data,
     stop: async () => {
       child.kill()
       await over
@@ -82,6 +100,16 @@ receivers: [{ name: oncall, webhook_configs: [{ url: 'http://127.0.0.1:${called}
       rmSync(directory, { recursive: true, force: true })
     },
   }
+}
+
+function asksForCertificate({ certFile, keyFile, caFile }: ItsTls): string {
+  const files = `cert_file: ${certFile}, key_file: ${keyFile}, client_ca_file: ${caFile}`
+  return `tls_server_config: { ${files}, client_auth_type: RequireAndVerifyClientCert }\n`
+}
+
+function visitor({ caFile, visitor: { certFile, keyFile } }: ItsTls): Agent {
+  const [ca, cert, key] = [caFile, certFile, keyFile].map((file) => readFileSync(file))
+  return new Agent({ ca: ca!, cert: cert!, key: key! })
 }
 
 async function freePort(): Promise<number> {
