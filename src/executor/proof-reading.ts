@@ -50,12 +50,17 @@ export class ProofReading {
     }
   }
 
-  /** What expires is renewed by its keeper, and a person's word cannot be read. After a hold the gate reads it itself. */
+  /**
+   * What expires is renewed by its keeper, and a person's word cannot be read. While nothing may be written it is not read: the gate does
+   * that before it lets anything through. A hold for the cloud's sake shuts no gate, and what it does not concern is written meanwhile.
+   */
   #due(): ProofRecord | null {
     const { permissions, fencer, id, proofExpired } = this.#run
-    const { proof, phase, held } = permissions.incident(id)
+    const incident = permissions.incident(id)
+    const { proof, phase } = incident
     if (proof === null || proof.strength === 'statement' || fencer.renewEveryMs(proof.method) !== null) return null
-    return restsOnIt.has(phase) && (held === null || proofExpired !== null) ? proof : null
+    const isNeeded = permissions.of(incident).allowed || proofExpired !== null
+    return restsOnIt.has(phase) && isNeeded ? proof : null
   }
 
   async #readOnce(record: ProofRecord): Promise<void> {
