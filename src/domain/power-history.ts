@@ -21,13 +21,35 @@ export function byPowerSync({ action, userId, projectId }: InstanceAction): bool
   return action === 'stop' && userId === null && projectId === null
 }
 
-/**
- * What the last order that a person gave asked for; null when there is none. A reboot is one to run: a hard one starts an instance that was
- * stopped, too (docs/nova.md §1.4).
- */
+/** What has a guest run, whatever it did before: a hard reboot starts one that was stopped (docs/nova.md §1.4). */
+const starts = ['start', 'reboot', 'unshelve', 'unrescue', 'unpause', 'resume', 'restore']
+
+/** What people ordered that has a guest run or stop, newest first. */
+export function powerOrders(actions: readonly InstanceAction[]): InstanceAction[] {
+  return cameThrough(actions, ['stop', ...starts]).filter((action) => !byPowerSync(action))
+}
+
+/** What the last order that a person gave asked for; null when there is none. */
 export function lastOrder(actions: readonly InstanceAction[]): 'start' | 'stop' | null {
-  const last = cameThrough(actions, ['start', 'stop', 'reboot']).find((action) => !byPowerSync(action))
+  const [last] = powerOrders(actions)
   return last === undefined ? null : last.action === 'stop' ? 'stop' : 'start'
+}
+
+const memoryStates: Partial<Record<string, string>> = {
+  pause: 'paused',
+  suspend: 'suspended',
+  rescue: 'in rescue mode',
+}
+
+/**
+ * What the owner had it in when its host switched it off, where that is more than running: nova-compute stops such guests too when it
+ * finds them off, and only the history tells.
+ */
+export function memoryStateBefore(actions: readonly InstanceAction[]): string | null {
+  const [last] = cameThrough(actions, ['stop', ...starts, ...Object.keys(memoryStates), 'rebuild']).filter(
+    (action) => !byPowerSync(action),
+  )
+  return memoryStates[last?.action ?? ''] ?? null
 }
 
 /** When it was last started or rebooted, by anyone, ms since the epoch; -Infinity when it never was. */

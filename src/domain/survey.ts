@@ -10,6 +10,8 @@ export interface Survey {
   host: HostName
   /** ISO, our wall clock. */
   takenAt: string
+  /** When the host had last shown life as its incident opened, ISO, the cloud's time; missing or null where that is not known. */
+  lastSeenAt?: string | null
   capabilities: Capabilities
   instances: Instance[]
   /** Instances that are elsewhere, and a move that binds them to the host. */

@@ -6,7 +6,7 @@ import { afterReturnRule, startRecipe } from '../domain/after-return.ts'
 import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { Instance, InstanceAction } from '../domain/instance.ts'
 import type { InstancePlan, Recipe } from '../domain/plan.ts'
-import { byPowerSync, newestFirst } from '../domain/power-history.ts'
+import { memoryStateBefore } from '../domain/power-history.ts'
 import type { InstancePolicy } from '../domain/segment.ts'
 import { hostShutdownMs, stoppedBy } from './initial-state.ts'
 
@@ -57,9 +57,9 @@ export function planAfterReturn(
       'It ran when its host went down and is off now. It has an encrypted volume, and Lifeboat may not fetch its key: its owner starts it'
     return { ...base, reason: 'ENCRYPTED_WITHOUT_KEY', message }
   }
-  const lost = lostMemory(actions ?? [])
+  const lost = memoryStateBefore(actions ?? [])
   if (lost !== null && policy.memoryLost === 'stopped') {
-    const message = `${lost} when its host went down; what was in its memory is lost, and it is off: its owner starts it`
+    const message = `It was ${lost} when its host went down; what was in its memory is lost, and it is off: its owner starts it`
     return { ...base, reason: 'MEMORY_LOST_STOPPED', message }
   }
   return {
@@ -68,7 +68,7 @@ export function planAfterReturn(
     message: 'It ran when its host went down, and is off now',
     ...{ recipe: startRecipe, recipes: { [startRecipe]: recipe }, expected: 'running' },
     asProject: encrypted ? instance.projectId : null,
-    notes: lost === null ? [] : [`${lost}; what was in its memory is lost`],
+    notes: lost === null ? [] : [`It was ${lost}; what was in its memory is lost`],
   }
 }
 
@@ -85,16 +85,4 @@ const recipe: Recipe = {
     },
   ],
   finally: [],
-}
-
-const memoryStates: Partial<Record<string, string>> = {
-  pause: 'It was paused',
-  suspend: 'It was suspended',
-  rescue: 'It was in rescue mode',
-}
-
-/** nova-compute stops such guests too when it finds them off, and only the history tells what they were. */
-function lostMemory(actions: readonly InstanceAction[]): string | null {
-  const last = newestFirst(actions).find((action) => !byPowerSync(action) && action.message !== 'Error')
-  return memoryStates[last?.action ?? ''] ?? null
 }

@@ -6,6 +6,7 @@
  */
 import type { Instance, Migration } from '../domain/instance.ts'
 import type { Segment } from '../domain/segment.ts'
+import { memoryStateBefore } from '../domain/power-history.ts'
 import type { InitialState, Survey } from '../domain/survey.ts'
 import type { Declarations } from './conditions.ts'
 import { finishedResizes, hostUp } from './initial-state.ts'
@@ -45,7 +46,7 @@ export const declarations = {
     user_rebuild: 'bool',
     group_policy: 'string',
   },
-  original: { wanted: 'string', because: 'string', flagged: 'bool', locked: 'bool' },
+  original: { wanted: 'string', because: 'string', flagged: 'bool', locked: 'bool', memory_lost: 'string' },
   resize: {
     pending: 'bool',
     known: 'bool',
@@ -104,6 +105,7 @@ export function factsOf(
       because: original.wantedBecause,
       flagged: original.flagged,
       locked: original.locked,
+      memory_lost: memoryLost(instance, survey),
     },
     resize: resizeFacts(instance, original, survey),
     ...migrationFacts(instance, survey),
@@ -117,6 +119,12 @@ export function factsOf(
     segment: { name: segment.name, storage: segment.storage },
     cloud: { lands_stopped: survey.capabilities.landsStopped },
   }
+}
+
+/** Only of what is off: what Nova still shows paused says so itself. */
+function memoryLost({ vmState, id }: Instance, { actions }: Survey): string {
+  if (vmState !== 'stopped' || !Object.hasOwn(actions, id)) return ''
+  return memoryStateBefore(actions[id] ?? []) ?? ''
 }
 
 function instanceFacts(instance: Instance, survey: Survey, segment: Segment): Facts['instance'] {

@@ -7,7 +7,7 @@
 import { cloudTimeMs } from '../domain/cloud-time.ts'
 import type { Instance, InstanceAction, Migration } from '../domain/instance.ts'
 import { powerState } from '../domain/instance.ts'
-import { byPowerSync, newestFirst, powerActions } from '../domain/power-history.ts'
+import { byPowerSync, newestFirst, powerActions, powerOrders } from '../domain/power-history.ts'
 import type { InitialState, Survey } from '../domain/survey.ts'
 
 export interface Wanted {
@@ -81,6 +81,8 @@ function wantedOf(instance: Instance, survey: Survey, resize: InitialState['resi
   const actions = Object.hasOwn(survey.actions, instance.id) ? (survey.actions[instance.id] ?? null) : null
   switch (instance.vmState) {
     case 'active':
+      if (instance.taskState === 'powering-off' && isPowerSync(powerActions(actions ?? [])[0]))
+        return stoppedBy(actions, lastSignOf(survey))
       if (byTask !== undefined) return sure(byTask, `its task was ${instance.taskState}`)
       return sure('running', 'Nova shows it active')
     case 'stopped':
@@ -110,19 +112,27 @@ export function stoppedBy(actions: InstanceAction[] | null, lastSign: number): W
   const newest = powerActions(actions)[0]
   if (newest === undefined || newest.action === 'start')
     return { wanted: 'stopped', because: 'Nova shows it stopped; its history does not say who did it', flagged: true }
-  const byUser = powerActions(actions).find((action) => !byPowerSync(action))
-  if (byUser?.action === 'stop') return sure('stopped', `a user stopped it at ${byUser.startedAt}`)
+  const [order] = powerOrders(actions)
+  if (order?.action === 'stop') return sure('stopped', `a user stopped it at ${order.startedAt}`)
   const agoMs = lastSign - cloudTimeMs(newest.startedAt)
   if (agoMs <= hostShutdownMs)
     return sure('running', `Nova's power sync stopped it at ${newest.startedAt}, as its host went down; no user did`)
   return sure('stopped', `its guest had switched itself off by ${newest.startedAt}, long before its host died`)
 }
 
-/** The last write of the host's service record, or the survey's time: ms since the epoch, whichever is earlier. */
+/** nova-compute had ordered its own stop, and died before it was done. */
+function isPowerSync(action: InstanceAction | undefined): boolean {
+  return action !== undefined && byPowerSync(action)
+}
+
+/**
+ * When the host last showed life, ms since the epoch. Our own writes move the stamp of its service record (docs/nova.md §1.2), so what was seen
+ * before them counts where it is known: an incident may be held for hours between the two.
+ */
 function lastSignOf(survey: Survey): number {
   const service = survey.services.find(({ binary, host }) => binary === 'nova-compute' && host === survey.host)
-  const times = [cloudTimeMs(service?.updatedAt ?? survey.takenAt), cloudTimeMs(survey.takenAt)]
-  return Math.min(...times.filter((time) => !Number.isNaN(time)))
+  const seen = [survey.lastSeenAt, service?.updatedAt, survey.takenAt].map((time) => cloudTimeMs(time ?? ''))
+  return Math.min(...seen.filter((time) => !Number.isNaN(time)))
 }
 
 /**
@@ -140,7 +150,7 @@ function beforeResize(
   if (actions === null) return { wanted: byPower, because: `${power}; its history could not be read`, flagged: true }
   const record = survey.migrations.find((migration) => migration.uuid === resize?.migrationUuid)
   const earlier = beforeTheMove(newestFirst(actions), record)
-  const last = powerActions(earlier).find((action) => !byPowerSync(action))
+  const [last] = powerOrders(earlier)
   if (last === undefined && !earlier.some(({ action }) => action === 'create'))
     return { wanted: byPower, because: `${power}; its history is not whole`, flagged: true }
   const byHistory = last?.action === 'stop' ? 'stopped' : 'running'
@@ -164,7 +174,7 @@ function beforeTheMove(actions: InstanceAction[], record: Migration | undefined)
 }
 
 function beforeError(instance: Instance, actions: InstanceAction[] | null): Wanted {
-  const last = actions === null ? undefined : powerActions(actions).find((action) => !byPowerSync(action))
+  const [last] = powerOrders(actions ?? [])
   if (last !== undefined)
     return {
       wanted: last.action === 'stop' ? 'stopped' : 'running',

@@ -444,7 +444,10 @@ class IncidentRunner {
       isFenced: (other) => permissions.isFenced(other),
       isPlanned: (instance) => this.#incident.instances.has(instance),
     }
-    const taken = await takeSurvey(cloud, host, () => clock.wall(), { signal, ahead, bound })
+    const { verdict, revoked } = this.#incident
+    // A host that lived after that was seen later: by its service record.
+    const lastSeenAt = revoked === null ? (verdict?.evidence.updatedAt ?? null) : null
+    const taken = await takeSurvey(cloud, host, () => clock.wall(), { signal, ahead, bound, lastSeenAt })
     const listed = new Set(taken.survey.instances.map(({ id }) => id))
     const isShort = listed.size === 0 || [...(ahead?.rows.keys() ?? [])].some((id) => !listed.has(id))
     return { taken, at, after: isShort ? await cloud.listServices({ signal }) : null }

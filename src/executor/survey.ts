@@ -28,6 +28,8 @@ export interface SurveyOptions extends CallOptions {
   /** What was read ahead. */
   ahead?: Surroundings | null
   bound?: BoundRules
+  /** As `Survey.lastSeenAt`. */
+  lastSeenAt?: string | null
 }
 
 /** Nothing is known of when the host died, and of no other host. */
@@ -41,7 +43,7 @@ export async function takeSurvey(
   cloud: Cloud,
   host: HostName,
   wall: () => number,
-  { ahead = null, bound: rules = anyBound, ...options }: SurveyOptions = {},
+  { ahead = null, bound: rules = anyBound, lastSeenAt = null, ...options }: SurveyOptions = {},
 ): Promise<SurveyTaken> {
   const listing = cloud.listInstances(host, options)
   const [instances, here, services, surroundings] = await Promise.all([
@@ -56,6 +58,7 @@ export async function takeSurvey(
   const survey: Survey = {
     host,
     takenAt: new Date(wall()).toISOString(),
+    lastSeenAt,
     instances,
     bound,
     migrations: [...new Map([...elsewhere, ...here].map((record) => [record.uuid, record])).values()],

@@ -79,7 +79,7 @@ it('a plain instance', () => {
       extra_specs: {},
       fault: '',
     },
-    original: { wanted: 'running', because: 'Nova shows it active', flagged: false, locked: false },
+    original: { wanted: 'running', because: 'Nova shows it active', flagged: false, locked: false, memory_lost: '' },
     resize: {
       pending: false,
       known: false,
@@ -131,6 +131,25 @@ it('an instance about which Nova says everything', () => {
   })
   expect(told.original.locked).toBe(true)
   expect(told.cloud.lands_stopped).toBe(false)
+})
+
+describe('what was in memory when the host switched it off', () => {
+  const lost = (vmState: string, ...history: string[]): string =>
+    facts({ vmState }, { actions: { 'i-1': history.map(action) } }).original.memory_lost
+
+  it.each([
+    ['pause', 'paused'],
+    ['suspend', 'suspended'],
+    ['rescue', 'in rescue mode'],
+    ['unpause', ''],
+    ['reboot', ''],
+  ])('is told by the last order of its owner: %s', (order, told) => {
+    expect(lost('stopped', 'lock', order, 'create')).toBe(told)
+  })
+
+  it('is Nova to say of what it does not show stopped', () => {
+    expect(lost('paused', 'pause')).toBe('')
+  })
 })
 
 describe('disks that die with the host', () => {

@@ -109,6 +109,23 @@ describe('a stopped instance', () => {
     )
   })
 
+  it('what was seen of the host before it died counts, though our own write moved the stamp since', () => {
+    const sync = [action('stop', 70, byNova)]
+    const moved = { services: [service('dead', { updatedAt: ago(0) })] }
+    expect(stopped(sync, moved).wanted).toBe('stopped')
+    expect(stopped(sync, { ...moved, lastSeenAt: ago(60) }).wanted).toBe('running')
+    expect(stopped(sync, { ...moved, lastSeenAt: ago(50) }).wanted).toBe('stopped')
+    expect(stopped(sync, { ...moved, lastSeenAt: null }).wanted).toBe('stopped')
+  })
+
+  it.each(['reboot', 'unshelve', 'unrescue', 'unpause', 'resume', 'restore'])(
+    "a user's stop is over with the %s that came after it",
+    (name) => {
+      expect(stopped([action('stop', 3, byNova), action(name, 200), action('stop', 300)]).wanted).toBe('running')
+      expect(stopped([action('stop', 3, byNova), action('stop', 100), action(name, 200)]).wanted).toBe('stopped')
+    },
+  )
+
   it("a user's stop before the power sync counts: the guest was off already", () => {
     expect(stopped([action('stop', 3, byNova), action('stop', 300)])).toMatchObject({ wanted: 'stopped' })
     expect(stopped([action('stop', 3, byNova), action('start', 200), action('stop', 300)]).wanted).toBe('running')
@@ -150,6 +167,13 @@ describe('what its owner had asked for last', () => {
     ['active', 'toString', 'running'],
   ])('%s with the task %s: %s', (vmState, taskState, wanted) => {
     expect(original({ vmState, taskState }, [action('stop', 900)])).toMatchObject({ wanted, flagged: false })
+  })
+
+  it("a stop that nova-compute had ordered itself and did not live to carry out is its host's", () => {
+    const dying = (...history: InstanceAction[]) => original({ vmState: 'active', taskState: 'powering-off' }, history)
+    expect(dying(action('stop', 0, byNova), action('start', 90))).toMatchObject({ wanted: 'running', flagged: false })
+    expect(dying(action('stop', 0), action('start', 90))).toMatchObject({ wanted: 'stopped', flagged: false })
+    expect(original({ vmState: 'active', taskState: 'powering-off' }, null)).toMatchObject({ wanted: 'stopped' })
   })
 
   it('a task that says nothing leaves it to the history', () => {
@@ -241,7 +265,7 @@ describe('a resized instance', () => {
   })
 
   it('a history that begins in the middle is not whole, whatever else it holds', () => {
-    expect(resized(4, [action('resize', 40), action('reboot', 50)])).toMatchObject({ wanted: 'stopped', flagged: true })
+    expect(resized(4, [action('resize', 40), action('lock', 50)])).toMatchObject({ wanted: 'stopped', flagged: true })
   })
 
   it('says what it went by', () => {

@@ -407,11 +407,18 @@ describe('a proof that stays true is read again while the recovery goes on', () 
     expect(stage.run.proofExpired).toBeNull()
   })
 
-  it("but not a person's word, nor while the incident is held: the gate reads it before it goes on", async () => {
+  it('also while the incident is held for the sake of an instance: nothing else waits for that', async () => {
+    const stage = reading()
+    stage.holding.hold('NOVA_REFUSED', 'Nova refuses web')
+    await stage.clock.advance(60_000)
+    expect(stage.restores).toHaveLength(3)
+  })
+
+  it("but not a person's word, nor while nothing may be written: the gate reads it before it goes on", async () => {
     const stated = new ProofStage().proven({ method: 'operator', strength: 'statement', statedBy: 'ann' })
     stated.keeper.keep()
     const held = reading()
-    held.holding.hold('PAUSED', 'lunch')
+    held.permission = { allowed: false, hold: 'PAUSED', message: 'lunch' }
     await stated.clock.advance(60_000)
     await held.clock.advance(60_000)
     expect([stated.restores, held.restores]).toEqual([[], []])
