@@ -101,7 +101,7 @@ export async function runDaemon(load: () => LoadedConfig, version: string): Prom
       else tellPutAside(observer, ending.differs, file.putAside())
     })
     if (sharing === null) mustBeOwn(file)
-    const store = sharing === null ? null : await sharedStore(sharing, clock)
+    const store = sharing === null ? null : await sharedStore(sharing, clock, observer)
     if (store !== null) teardown.add('shared journal', () => store.close())
     let putBack = 0
     const inForce = new InForce(loaded, source.workflows)

@@ -11,6 +11,7 @@ import type { JournalWriter } from '../journal/journal.ts'
 import { identityOf } from '../journal/shared/identity.ts'
 import { readNamedFile } from '../system/regular-file.ts'
 import { sharedJournal, type SharedJournal } from '../journal/shared/journal.ts'
+import type { ClusterEvent } from '../journal/shared/one-cluster.ts'
 import type { SharedStore } from '../journal/shared/store.ts'
 import type { CopyDiffers } from '../journal/shared/tenure-errors.ts'
 import type { TenureEvent } from '../journal/shared/tenure-parts.ts'
@@ -50,10 +51,26 @@ export class JoinedExit implements Exit {
 export async function sharedStore(
   { caFile, ...shared }: NonNullable<Config['sharedJournal']>,
   clock: Clock,
+  observer: Observer = {},
 ): Promise<SharedStore> {
   // Only where a journal is shared: the driver costs every other daemon some megabytes.
   const { mariadbStore } = await import('../journal/shared/mariadb.ts')
-  return mariadbStore({ ...shared, tls: tlsOf(caFile), clock })
+  const toldOfCluster = (event: ClusterEvent): void => tellOfCluster(observer, event)
+  return mariadbStore({ ...shared, tls: tlsOf(caFile), clock, toldOfCluster })
+}
+
+/** Once for each node, when it becomes so. */
+export function tellOfCluster(observer: Observer, event: ClusterEvent): void {
+  if (event.kind === 'moved') {
+    const { from, to } = event
+    const message = `The shared journal goes on in the database cluster ${to}; no node of ${from} answers any more`
+    observer.log?.('warn', 'shared_journal.cluster_moved', { message, from, to })
+    return
+  }
+  const node = `${event.node.host}:${event.node.port}`
+  if (event.why === null)
+    observer.log?.('info', 'shared_journal.node_used', { message: `${node} may be used again`, node })
+  else observer.log?.('error', 'shared_journal.node_refused', { message: `${node} is not used: ${event.why}`, node })
 }
 
 /** Null: TLS is not used. Throws CONFIG_INVALID. */

@@ -1,7 +1,8 @@
 /** What a daemon that shares its journal logs of the others and of the database. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { joinShared } from '../../src/daemon/shared-journal.ts'
+import { joinShared, tellOfCluster } from '../../src/daemon/shared-journal.ts'
+import type { Observer } from '../../src/domain/observer.ts'
 import { openJournal } from '../../src/journal/journal.ts'
 import type { SharedJournal } from '../../src/journal/shared/journal.ts'
 import { parse } from '../config/configurations.ts'
@@ -60,5 +61,18 @@ it('another daemon of its name is an error, with its address and what to do', as
   await standby('ctl1')
   expect(lines.slice(-1)).toEqual([
     'error shared_journal.name_taken: Another daemon is called ctl1 too (https://ctl1): give each its own shared_journal.name, and restart it',
+  ])
+})
+
+it('a node that is not used is an error, which ends with a word; another cluster is a warning', () => {
+  const node = { host: '192.0.2.1', port: 3306 }
+  const observer: Observer = { log: (level, event, { message }) => lines.push(`${level} ${event}: ${String(message)}`) }
+  tellOfCluster(observer, { kind: 'node', node, why: 'it stands alone' })
+  tellOfCluster(observer, { kind: 'node', node, why: null })
+  tellOfCluster(observer, { kind: 'moved', from: 'blue', to: 'green' })
+  expect(lines).toEqual([
+    'error shared_journal.node_refused: 192.0.2.1:3306 is not used: it stands alone',
+    'info shared_journal.node_used: 192.0.2.1:3306 may be used again',
+    expect.stringMatching(/^warn shared_journal.cluster_moved: .* green; no node of blue answers/),
   ])
 })

@@ -67,6 +67,21 @@ export class Cluster {
     await this.node(number).start(this.#all())
   }
 
+  /** Kills a node, and starts it as a cluster of its own with what it has. */
+  async part(number: number): Promise<void> {
+    const node = this.node(number)
+    await node.ended()
+    node.allowToBegin()
+    await node.start('gcomm://', 'lifeboat-parted')
+  }
+
+  /** Ends `part`: it joins the others again, and has what they have. */
+  async unite(number: number): Promise<void> {
+    await this.node(number).ended()
+    await this.run(number)
+    await this.whole()
+  }
+
   signal(number: number, signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
     this.node(number).signal(signal)
   }

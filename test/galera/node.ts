@@ -35,13 +35,16 @@ export class GaleraNode {
     execFileSync('mariadb-install-db', ['--no-defaults', '--user=mysql', ...options], { stdio: 'ignore' })
   }
 
-  /** @param cluster addresses of the others; `gcomm://` alone begins a cluster */
-  async start(cluster: string): Promise<void> {
+  /**
+   * @param cluster addresses of the others; `gcomm://` alone begins a cluster
+   * @param group nodes of another one hear nothing of it
+   */
+  async start(cluster: string, group = 'lifeboat-test'): Promise<void> {
     mkdirSync(this.#file(), { recursive: true })
     if (this.#certified !== null) this.#certify(this.#certified)
     execFileSync('chown', ['-R', 'mysql:', this.#file()])
     const user = ['--reuid=mysql', '--regid=mysql', '--clear-groups', '--pdeathsig=KILL', 'mariadbd']
-    const options = [...this.#options(cluster), `--log-error=${this.#file('.log')}`]
+    const options = [...this.#options(cluster, group), `--log-error=${this.#file('.log')}`]
     this.#process = spawn('setpriv', [...user, ...options], { stdio: 'ignore' })
     await this.#ready(this.#process)
   }
@@ -92,7 +95,12 @@ export class GaleraNode {
   /** The newest commit that its files hold, after a crash. */
   recoveredPosition(): number {
     const log = this.#file('.recover')
-    const options = [...this.#options('gcomm://'), '--user=mysql', `--log-error=${log}`, '--wsrep-recover']
+    const options = [
+      ...this.#options('gcomm://', 'lifeboat-test'),
+      '--user=mysql',
+      `--log-error=${log}`,
+      '--wsrep-recover',
+    ]
     execFileSync('mariadbd', options, { stdio: 'ignore' })
     const [position] = [...readFileSync(log, 'utf8').matchAll(/Recovered position: [0-9a-f-]+:(-?\d+)/g)].slice(-1)
     if (position?.[1] === undefined) throw new Error(`node ${this.number} names no position: ${log}`)
@@ -144,21 +152,21 @@ export class GaleraNode {
     return join(this.#directory, `n${this.number}${suffix}`)
   }
 
-  #options(cluster: string): string[] {
+  #options(cluster: string, group: string): string[] {
     const { number, address } = this
-    const [port, group, increments, copies] = portsOf(number)
+    const [port, groupPort, increments, copies] = portsOf(number)
     return [
       '--no-defaults',
       ...[`--datadir=${this.#file()}`, `--socket=${this.#file('.sock')}`, `--pid-file=${this.#file('.pid')}`],
       ...[`--bind-address=${address}`, `--port=${port}`, '--skip-name-resolve', '--performance-schema=OFF'],
       ...['--innodb-buffer-pool-size=64M', '--innodb-log-file-size=32M', '--innodb-flush-log-at-trx-commit=1'],
       ...['--binlog-format=ROW', '--innodb-autoinc-lock-mode=2', '--wsrep-on=ON', '--wsrep-slave-threads=2'],
-      ...['--wsrep-provider=/usr/lib/galera/libgalera_smm.so', '--wsrep-cluster-name=lifeboat-test'],
+      ...['--wsrep-provider=/usr/lib/galera/libgalera_smm.so', `--wsrep-cluster-name=${group}`],
       ...[`--wsrep-node-name=n${number}`, `--wsrep-node-address=${address}`],
       ...[`--wsrep-node-incoming-address=${address}:${port}`],
       ...(this.#certified === null ? [] : [`--ssl-cert=${this.#file('.crt')}`, `--ssl-key=${this.#file('.key')}`]),
       ...['--wsrep-sst-method=rsync', `--wsrep-sst-receive-address=${address}:${copies}`],
-      `--wsrep-provider-options=gmcast.listen_addr=tcp://${address}:${group};ist.recv_addr=${address}:${increments};gcache.size=64M`,
+      `--wsrep-provider-options=gmcast.listen_addr=tcp://${address}:${groupPort};ist.recv_addr=${address}:${increments};gcache.size=64M`,
       `--wsrep-cluster-address=${cluster}`,
     ]
   }

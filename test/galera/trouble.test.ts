@@ -1,6 +1,7 @@
-/** The shared store on three real nodes of MariaDB Galera, of which some are killed, stopped or cut off. */
+/** The shared store on three real nodes of MariaDB Galera, of which some are killed, stopped or cut off, replicate nothing, or are another cluster. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { SharedRow, SharedStore } from '../../src/journal/shared/store.ts'
+import type { MariadbOptions } from '../../src/journal/shared/mariadb.ts'
 import { row, start } from '../journal/shared/store-contract.ts'
 import { Stage } from './stage.ts'
 
@@ -110,6 +111,81 @@ describe('the node that is asked', () => {
   })
 })
 
+/** What a store tells of its nodes and its cluster, as words. */
+function telling(): { told: string[]; options: Partial<MariadbOptions> } {
+  const told: string[] = []
+  const toldOfCluster: MariadbOptions['toldOfCluster'] = (event) => {
+    const number = event.kind === 'node' ? cluster.addresses.findIndex(({ host }) => host === event.node.host) + 1 : 0
+    told.push(event.kind === 'moved' ? 'moved' : `node ${number} ${event.why === null ? 'used' : 'refused'}`)
+  }
+  return { told, options: { toldOfCluster } }
+}
+
+const entriesOnEach = async (): Promise<number[]> => (await stage.onEachNode()).map((rows) => rows.length)
+
+describe('a node that replicates nothing', () => {
+  const replicatesNothing = async (number: number): Promise<void> => {
+    await cluster.sql(number, 'SET GLOBAL wsrep_on = OFF')
+    onTestFinished(async () => void (await cluster.sql(number, 'SET GLOBAL wsrep_on = ON')))
+  }
+
+  it('is passed over by a daemon that starts, with a word', async () => {
+    await replicatesNothing(1)
+    const { told, options } = telling()
+    expect(await stage.store(1, {}, options).insert(start, [row(1, 'a')])).toBe('inserted')
+    await expect.poll(entriesOnEach).toEqual([1, 1, 1])
+    expect(told).toEqual(['node 1 refused'])
+  })
+
+  it('is left by a daemon that uses it with its next look, before it takes an entry', async () => {
+    const { told, options } = telling()
+    const store = stage.store(1, {}, options)
+    await Promise.all([store.look(0, 0), store.hashAt(1), store.renew(0, '')])
+    await replicatesNothing(1)
+    await expect(store.look(0, 0)).rejects.toMatchObject({ kind: 'again', maybeDone: false, answered: true })
+    expect(await store.insert(start, [row(1, 'a')])).toBe('inserted')
+    await expect.poll(entriesOnEach).toEqual([1, 1, 1])
+    expect(told).toEqual(['node 1 refused'])
+  })
+
+  it('gets nothing where it is the only one', async () => {
+    await replicatesNothing(1)
+    const refused = { kind: 'again', maybeDone: false, answered: true }
+    await expect(stage.storeOf(1).insert(start, [row(1, 'a')])).rejects.toMatchObject(refused)
+    expect(await entriesOnEach()).toEqual([0, 0, 0])
+  })
+})
+
+describe('a node that is a cluster of its own', () => {
+  // After the tables were made on all three.
+  beforeEach(() => cluster.part(3))
+  afterEach(() => cluster.unite(3))
+
+  it('is passed over by a daemon that starts and is to ask it first', async () => {
+    const before = (await entriesOnEach())[2]
+    const { told, options } = telling()
+    expect(await stage.store(3, {}, options).insert(start, [row(1, 'a')])).toBe('inserted')
+    expect(await entriesOnEach()).toEqual([1, 1, before])
+    expect(told).toEqual(['node 3 refused'])
+  })
+
+  it('is not used while the others are silent, for they may serve other daemons', async () => {
+    const { told, options } = telling()
+    const store = stage.store(1, {}, options)
+    expect(await store.insert(start, [row(1, 'a')])).toBe('inserted')
+    for (const number of [1, 2]) cluster.signal(number, 'SIGSTOP')
+    onTestFinished(() => {
+      for (const number of [1, 2]) cluster.signal(number, 'SIGCONT')
+    })
+    for (let tries = 0; tries < 3; tries++)
+      await expect(store.insert(row(1, 'a'), [row(2, 'b')])).rejects.toMatchObject({ kind: 'again' })
+    for (const number of [1, 2]) cluster.signal(number, 'SIGCONT')
+    expect(await stage.untilAnswered(() => store.insert(row(1, 'a'), [row(2, 'b')]), 60_000)).toMatch(/inserted|taken/)
+    await expect.poll(async () => (await entriesOnEach()).slice(0, 2)).toEqual([2, 2])
+    expect(told).toEqual(['node 3 refused'])
+  })
+})
+
 it('says within the time for a statement that it may be done, when the node hangs in the middle of it', async () => {
   const store = stage.storeOf(1)
   expect(await store.insert(start, [row(1, 'a')])).toBe('inserted')
@@ -151,11 +227,13 @@ it('says that a write may be done that waits for an answer as its node is cut of
   await expect(few.insert(start, [row(1, 'a')])).rejects.toMatchObject({ kind: 'again', maybeDone: true })
 })
 
-it('has every acknowledged entry after all nodes crashed together', async () => {
-  const writer = new Writer(stage.store(1))
+it('has every acknowledged entry after all nodes crashed together, and is then another cluster', async () => {
+  const { told, options } = telling()
+  const writer = new Writer(stage.store(1, {}, options))
   await writer.reached(200)
   await cluster.crashAndRecover()
   await writer.reached(writer.acknowledged.length + 20)
   await writer.finish()
   await expectNothingLost(writer)
+  expect(told.filter((word) => word === 'moved')).toHaveLength(1)
 })

@@ -23,6 +23,8 @@ export interface LaneParts {
   statementLimitMs: number
   /** Statements that each new connection begins with. */
   settings: readonly string[]
+  /** Asked of each new connection after those. Throws StoreTrouble for a node that must not be used. Default: each may be. */
+  admit?: (node: Node, ask: Ask) => Promise<void>
 }
 
 /** Sends one statement. Rejects with what the driver says. */
@@ -43,7 +45,7 @@ export class Lane {
    *
    * @param workLimitMs for `work` alone, once it is connected
    */
-  run<T>(work: (ask: Ask) => Promise<T>, workLimitMs = this.#parts.statementLimitMs): Promise<T> {
+  run<T>(work: (ask: Ask, node: Node) => Promise<T>, workLimitMs = this.#parts.statementLimitMs): Promise<T> {
     const limit = deadline(this.#parts.clock, this.#parts.statementLimitMs)
     const turn = this.#turn.then(() => this.#attempt(work, workLimitMs, limit.signal)).finally(limit.release)
     this.#turn = turn.catch(() => undefined)
@@ -56,11 +58,11 @@ export class Lane {
     this.#hangUp()
   }
 
-  async #attempt<T>(work: (ask: Ask) => Promise<T>, workLimitMs: number, signal: AbortSignal): Promise<T> {
+  async #attempt<T>(work: (ask: Ask, node: Node) => Promise<T>, workLimitMs: number, signal: AbortSignal): Promise<T> {
     const { connection, node } = await this.#connect(signal)
     const limit = deadline(this.#parts.clock, workLimitMs, signal)
     try {
-      return await within(limit.signal, work(asking(connection)))
+      return await within(limit.signal, work(asking(connection), node))
     } catch (thrown) {
       const trouble = troubleOf(thrown, node)
       // What the account may not do on one node it may not do on another. All else may go well there.
@@ -100,7 +102,7 @@ export class Lane {
   }
 
   async #connectTo(node: Node, parent: AbortSignal): Promise<Connection> {
-    const { access, tls, clock, connectLimitMs, settings } = this.#parts
+    const { access, tls, clock, connectLimitMs, settings, admit } = this.#parts
     const limit = deadline(clock, connectLimitMs, parent)
     const connection = createConnection({
       ...{ ...access, ...node, ...tlsOptions(tls, node.host) },
@@ -113,6 +115,7 @@ export class Lane {
       checkAddress(tls, node.host, connection)
       const ask = asking(connection)
       for (const setting of settings) await within(limit.signal, ask(setting))
+      if (admit !== undefined) await within(limit.signal, admit(node, ask))
       return connection
     } catch (thrown) {
       connection.destroy()

@@ -6,17 +6,21 @@
 import type { ResultSetHeader, RowDataPacket } from 'mysql2'
 import type { Clock } from '../../domain/clock.ts'
 import { Lane, type Ask, type LaneParts } from './lane.ts'
+import { membershipOf, wordOf, type Word } from './membership.ts'
 import { Nodes, type Node } from './nodes.ts'
+import { OneCluster, type ClusterEvent } from './one-cluster.ts'
 import { StoreTrouble, type DaemonRow, type Inserted, type Look, type SharedRow, type SharedStore } from './store.ts'
 import type { TenureRow } from './store.ts'
 import type { Tls } from './tls.ts'
-import { isDuplicate } from './trouble.ts'
+import { isClosed, isDuplicate } from './trouble.ts'
 
 /** Longer: a node that hangs delays a recovery that much. Shorter: an ordinary slow commit moves every lane to another node. */
 const defaultStatementLimitMs = 3_000
 const defaultConnectLimitMs = 1_000
 /** For the tenure's row, which a node that serves has at once. Longer: who waits for a lease sees the last renewal later, and waits that much longer. */
 const lookLimitMs = 1_000
+/** For what a node says of its cluster, within the time for a connection to another one. Shorter: a loaded node seems to be away. */
+const wordLimitMs = 500
 
 export interface MariadbOptions {
   /** Each lane begins at the first: a cluster works best with one writer. */
@@ -29,11 +33,16 @@ export interface MariadbOptions {
   clock: Clock
   statementLimitMs?: number
   connectLimitMs?: number
+  /** Of nodes that are not used, and of a cluster that is over. Default: nobody is told. */
+  toldOfCluster?: (event: ClusterEvent) => void
 }
 
 /** Connects when it is first asked. Must be closed, or its connections keep the process alive. */
 export function mariadbStore(options: MariadbOptions): SharedStore {
-  const parts = laneParts(options)
+  const plain = laneParts(options)
+  const { nodes, clock, toldOfCluster: told = () => undefined } = options
+  const cluster = new OneCluster({ nodes, clock, told, ask: (node) => wordOfNode(node, plain) })
+  const parts: LaneParts = { ...plain, admit: (node, ask) => cluster.admit(node, ask) }
   const inserts = new Lane(parts)
   const renewals = new Lane(parts)
   const looks = new Lane(parts)
@@ -45,7 +54,7 @@ export function mariadbStore(options: MariadbOptions): SharedStore {
     renew: (epoch, holder) => changes(renewSql, [epoch, holder]),
     take: (seen, next) => changes(takeSql, [next.epoch, next.holder, next.format, seen.epoch, seen.beat]),
     release: (epoch, holder) => changes(releaseSql, [epoch, holder]),
-    look: (seq, limit) => look(looks, seq, limit),
+    look: (seq, limit) => look(looks, seq, limit, cluster),
     // After an insert whose answer is in doubt, and before the next one: nothing waits behind it.
     hashAt: (seq) => inserts.run((ask) => hashAt(ask, seq)),
     report: (row) => reports.run((ask) => report(ask, row)),
@@ -54,6 +63,20 @@ export function mariadbStore(options: MariadbOptions): SharedStore {
       for (const lane of [inserts, renewals, looks, reports]) lane.close()
       return Promise.resolve()
     },
+  }
+}
+
+/** On a connection of its own, beside those that wait for the answer. */
+async function wordOfNode(node: Node, parts: LaneParts): Promise<Word> {
+  const limits = { connectLimitMs: wordLimitMs, statementLimitMs: wordLimitMs }
+  const lane = new Lane({ ...parts, ...limits, nodes: new Nodes([node]), settings: [] })
+  try {
+    return wordOf(await lane.run(membershipOf))
+  } catch (thrown) {
+    if (!(thrown instanceof StoreTrouble)) throw thrown
+    return isClosed(thrown.cause) ? 'closed' : 'unknown'
+  } finally {
+    lane.close()
   }
 }
 
@@ -104,8 +127,8 @@ const takeSql = `UPDATE tenure SET epoch = ?, beat = 0, holder = ?, format = ?, 
   WHERE id = 1 AND epoch = ? AND beat = ?`
 const releaseSql = "UPDATE tenure SET holder = '', at = UTC_TIMESTAMP(3) WHERE id = 1 AND epoch = ? AND holder = ?"
 
-// MariaDB gives the result of COALESCE as text, as it does DECIMAL.
-const tenureSql = `SELECT epoch, beat, holder, format, cloud,
+// MariaDB gives the result of COALESCE as text, as it does DECIMAL. A connection may have been made before its node stopped to replicate.
+const tenureSql = `SELECT epoch, beat, holder, format, cloud, @@GLOBAL.wsrep_on AND @@SESSION.wsrep_on AS replicates,
   (SELECT CAST(COALESCE(MAX(seq), 0) AS UNSIGNED) FROM entries) AS newest FROM tenure WHERE id = 1`
 const entriesSql = 'SELECT seq, hash, body FROM entries WHERE seq > ? ORDER BY seq LIMIT ?'
 
@@ -116,10 +139,14 @@ type StoredEntry = Omit<SharedRow, 'body'> & { body: Buffer }
 const noTenure =
   'The table tenure has no row. Drop the tables entries, tenure and daemons and make them again (lifeboat journal init): the copies put the entries back'
 
-async function look(lane: Lane, seq: number, limit: number): Promise<Look> {
-  const [found] = await lane.run((ask) => ask<Rows<TenureRow & { newest: number }>>(tenureSql), lookLimitMs)
+async function look(lane: Lane, seq: number, limit: number, cluster: OneCluster): Promise<Look> {
+  const found = await lane.run(async (ask, node) => {
+    const [row] = await ask<Rows<TenureRow & { newest: number; replicates: number }>>(tenureSql)
+    if (row?.replicates === 0) throw cluster.alone(node)
+    return row
+  }, lookLimitMs)
   if (found === undefined) throw new StoreTrouble('refused', noTenure, { maybeDone: false })
-  const { newest, ...tenure } = found
+  const { newest, replicates: _replicates, ...tenure } = found
   const isNews = newest > seq && limit > 0
   const stored = isNews ? await lane.run((ask) => ask<Rows<StoredEntry>>(entriesSql, [seq, limit])) : []
   const rows = inOrder(stored, seq).map(({ body, ...row }) => ({ ...row, body: body.toString('utf8') }))

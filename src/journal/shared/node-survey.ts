@@ -4,6 +4,7 @@ import { LifeboatError } from '../../domain/errors.ts'
 import type { SharedNode, SharedSchema } from '../../domain/shared-node.ts'
 import { Lane, type Ask } from './lane.ts'
 import { laneParts, type MariadbOptions } from './mariadb.ts'
+import { membershipOf } from './membership.ts'
 import type { Node } from './nodes.ts'
 import { heldRights, holds, missingRights, needlessRights } from './rights.ts'
 import { StoreTrouble } from './store.ts'
@@ -28,20 +29,8 @@ export async function surveyNode(node: Node, options: Omit<MariadbOptions, 'node
 }
 
 async function survey(ask: Ask, database: string): Promise<SharedNode> {
-  const status = await named(ask, 'SHOW GLOBAL STATUS', [
-    ...['wsrep_ready', 'wsrep_cluster_status', 'wsrep_cluster_size', 'wsrep_cluster_state_uuid'],
-  ])
-  const variables = await named(ask, 'SHOW GLOBAL VARIABLES', [
-    ...['version', 'wsrep_on', 'innodb_flush_log_at_trx_commit', 'max_allowed_packet'],
-  ])
-  const galera =
-    variables.get('wsrep_on') === 'ON'
-      ? {
-          ready: status.get('wsrep_ready') === 'ON' && status.get('wsrep_cluster_status') === 'Primary',
-          size: Number(status.get('wsrep_cluster_size')),
-          cluster: status.get('wsrep_cluster_state_uuid') ?? '',
-        }
-      : null
+  const galera = await membershipOf(ask)
+  const variables = await named(ask, ['version', 'innodb_flush_log_at_trx_commit', 'max_allowed_packet'])
   return {
     version: variables.get('version') ?? '',
     galera,
@@ -54,8 +43,8 @@ async function survey(ask: Ask, database: string): Promise<SharedNode> {
 
 type Rows<T> = (T & RowDataPacket)[]
 
-async function named(ask: Ask, show: string, names: readonly string[]): Promise<Map<string, string>> {
-  const sql = `${show} WHERE Variable_name IN (?)`
+async function named(ask: Ask, names: readonly string[]): Promise<Map<string, string>> {
+  const sql = 'SHOW GLOBAL VARIABLES WHERE Variable_name IN (?)'
   const rows = await ask<Rows<{ Variable_name: string; Value: string }>>(sql, [names])
   return new Map(rows.map(({ Variable_name: name, Value: value }) => [name.toLowerCase(), value]))
 }

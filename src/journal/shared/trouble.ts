@@ -52,6 +52,12 @@ export function troubleOf(thrown: unknown, node: { host: string; port: number })
   })
 }
 
+/** Whether every address that was tried answered that nothing listens there. */
+export function isClosed(thrown: unknown): boolean {
+  if (thrown instanceof AggregateError) return thrown.errors.every((each) => isClosed(each))
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ECONNREFUSED'
+}
+
 /** The number of an error that the server sent; null for what the driver or the system says: theirs are texts or negative. */
 export function serverNumber(thrown: unknown): number | null {
   if (!(thrown instanceof Error) || !('errno' in thrown)) return null

@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { StoreTrouble } from '../../../src/journal/shared/store.ts'
-import { isDuplicate, troubleOf } from '../../../src/journal/shared/trouble.ts'
+import { isClosed, isDuplicate, troubleOf } from '../../../src/journal/shared/trouble.ts'
 
 const node = { host: '192.0.2.1', port: 3306 }
 
@@ -48,4 +48,17 @@ it.each([
   ['a connection that was refused', -111, false],
 ])('tells whether a server is there from what %s says', (_what, errno, answered) => {
   expect(troubleOf(troubleOf(failure(errno), node), node)).toMatchObject({ answered })
+})
+
+describe('a machine on which no server listens', () => {
+  const failed = (code: string): Error => Object.assign(new Error('failed'), { code })
+
+  it.each<[string, unknown, boolean]>([
+    ['refuses the connection', failed('ECONNREFUSED'), true],
+    ['refuses it at each of its addresses', new AggregateError([failed('ECONNREFUSED'), failed('ECONNREFUSED')]), true],
+    ['is not known by one of two addresses', new AggregateError([failed('ECONNREFUSED'), failed('ETIMEDOUT')]), false],
+    ['is not known by silence', failed('ETIMEDOUT'), false],
+    ['is not known by a network that finds no way to it', failed('EHOSTUNREACH'), false],
+    ['is not known where nothing went wrong', undefined, false],
+  ])('%s', (_how, thrown, closed) => expect(isClosed(thrown)).toBe(closed))
 })

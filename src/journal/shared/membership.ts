@@ -1,0 +1,56 @@
+/**
+ * Which database cluster a node is in, by its own word, and which one a daemon uses. What is written to a node of another cluster, or to one that
+ * replicates nothing, no other daemon sees: two would be active. A daemon asks at each new connection, and `lifeboat check` asks the same.
+ */
+import type { RowDataPacket } from 'mysql2'
+import type { SharedNode } from '../../domain/shared-node.ts'
+import type { Ask } from './lane.ts'
+
+type Membership = SharedNode['galera']
+
+// In one round trip. Of the information schema, which a node answers in a minority too.
+const membershipSql = `SELECT VARIABLE_NAME AS name, VARIABLE_VALUE AS value FROM information_schema.GLOBAL_STATUS
+  WHERE VARIABLE_NAME IN ('WSREP_READY', 'WSREP_CLUSTER_STATUS', 'WSREP_CLUSTER_SIZE', 'WSREP_CLUSTER_STATE_UUID')
+  UNION ALL SELECT VARIABLE_NAME, VARIABLE_VALUE FROM information_schema.GLOBAL_VARIABLES WHERE VARIABLE_NAME = 'WSREP_ON'`
+
+/** Null: it is in no cluster, or does not replicate what is written there. Rejects with what the driver says. */
+export async function membershipOf(ask: Ask): Promise<Membership> {
+  const rows = await ask<({ name: string; value: string } & RowDataPacket)[]>(membershipSql)
+  const said = new Map(rows.map(({ name, value }) => [name.toUpperCase(), value]))
+  if (said.get('WSREP_ON') !== 'ON') return null
+  return {
+    ready: said.get('WSREP_READY') === 'ON' && said.get('WSREP_CLUSTER_STATUS') === 'Primary',
+    size: Number(said.get('WSREP_CLUSTER_SIZE')),
+    cluster: said.get('WSREP_CLUSTER_STATE_UUID') ?? '',
+  }
+}
+
+/**
+ * What is known of a node at one moment. `alone`: it replicates nothing. `closed`: its machine answers that no server listens there. `unknown`: it
+ * does not answer, or does not serve now; it may be in any cluster.
+ */
+export type Word = { cluster: string } | 'alone' | 'closed' | 'unknown'
+
+export function wordOf(membership: Membership): Exclude<Word, 'closed'> {
+  if (membership === null) return 'alone'
+  return membership.ready ? { cluster: membership.cluster } : 'unknown'
+}
+
+/**
+ * The cluster that a daemon uses, by what all its nodes say at one moment; null: none yet. While a node of the cluster in use answers, that one stays.
+ * Silence of all its nodes does not end it: it may serve other daemons, and then two would be active. It is over once it can have no majority any
+ * more: more than half of the nodes are in another one, or no node is left that may be in it, as when a database is begun anew after all its
+ * servers crashed. So the first of them to serve is enough where the machines of the others answer.
+ *
+ * @param inUse null: the daemon has just started, and uses what all that answer are in
+ */
+export function clusterToUse(inUse: string | null, words: readonly Word[]): string | null {
+  const nodes = new Map<string, number>()
+  for (const word of words) if (typeof word === 'object') nodes.set(word.cluster, (nodes.get(word.cluster) ?? 0) + 1)
+  if (inUse !== null && nodes.has(inUse)) return inUse
+  const [largest] = [...nodes].find(([, count]) => count > words.length / 2) ?? []
+  if (largest !== undefined) return largest
+  const [only] = nodes.size === 1 ? [...nodes.keys()] : []
+  const mayLiveOn = inUse !== null && words.includes('unknown')
+  return only === undefined || mayLiveOn ? null : only
+}
