@@ -30,9 +30,16 @@ export interface LaneParts {
 /** Sends one statement. Rejects with what the driver says. */
 export type Ask = <T extends QueryResult>(sql: string, values?: readonly unknown[]) => Promise<T>
 
+interface Connected {
+  connection: Connection
+  node: Node
+  /** Of Nodes. */
+  turn: number
+}
+
 export class Lane {
   readonly #parts: LaneParts
-  #connected: { connection: Connection; node: Node } | null = null
+  #connected: Connected | null = null
   #turn: Promise<unknown> = Promise.resolve()
   #closed = false
 
@@ -59,14 +66,14 @@ export class Lane {
   }
 
   async #attempt<T>(work: (ask: Ask, node: Node) => Promise<T>, workLimitMs: number, signal: AbortSignal): Promise<T> {
-    const { connection, node } = await this.#connect(signal)
+    const { connection, node, turn } = await this.#connect(signal)
     const limit = deadline(this.#parts.clock, workLimitMs, signal)
     try {
       return await within(limit.signal, work(asking(connection), node))
     } catch (thrown) {
       const trouble = troubleOf(thrown, node)
       // What the account may not do on one node it may not do on another. All else may go well there.
-      if (trouble.kind === 'again') this.#leave(connection, node)
+      if (trouble.kind === 'again') this.#leave(connection, turn)
       throw trouble
     } finally {
       limit.release()
@@ -74,24 +81,25 @@ export class Lane {
   }
 
   /** The connection in use, or one to the first node that lets us in. Throws StoreTrouble that says that nothing was sent. */
-  async #connect(signal: AbortSignal): Promise<{ connection: Connection; node: Node }> {
+  async #connect(signal: AbortSignal): Promise<Connected> {
     const { nodes } = this.#parts
     let trouble = new StoreTrouble('again', 'The statement was not sent in time', { maybeDone: false })
-    for (let tries = 0; ; tries++) {
+    for (let failures = 0; ;) {
       if (this.#closed) throw this.#afterClose()
       if (isAborted(signal)) throw trouble
-      const node = nodes.current()
-      if (this.#connected?.node === node) return this.#connected
-      // Another lane found that the node of our connection hangs.
+      const [node, turn] = [nodes.current(), nodes.turn]
+      if (this.#connected?.turn === turn) return this.#connected
+      // Another lane found that the node of our connection hangs, or that it must not be used.
       this.#hangUp()
-      if (tries === nodes.count) throw trouble
+      if (failures === nodes.count) throw trouble
       try {
-        this.#connected = { connection: await this.#connectTo(node, signal), node }
+        this.#connected = { connection: await this.#connectTo(node, signal), node, turn }
       } catch (thrown) {
         const { kind, message, answered, cause } = troubleOf(thrown, node)
         trouble = new StoreTrouble(kind, message, { maybeDone: false, answered, cause })
         if (kind === 'refused') throw trouble
-        nodes.leave(node)
+        failures += 1
+        nodes.leave(turn)
       }
     }
   }
@@ -126,8 +134,8 @@ export class Lane {
   }
 
   /** The next call goes to the next node. What an earlier connection says late moves nothing. */
-  #leave(connection: Connection, node: Node): void {
-    if (this.#forget(connection)) this.#parts.nodes.leave(node)
+  #leave(connection: Connection, turn: number): void {
+    if (this.#forget(connection)) this.#parts.nodes.leave(turn)
   }
 
   #hangUp(): void {

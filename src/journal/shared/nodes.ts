@@ -11,8 +11,8 @@ export interface Node {
 
 export class Nodes {
   readonly #nodes: readonly Node[]
-  /** Counts up; modulo the number of nodes it is the node in use. */
-  #at = 0
+  /** Modulo the number of nodes it is the node in use. */
+  #turn = 0
 
   /** In the order in which they are asked: a cluster works best with one writer. */
   constructor(nodes: readonly Node[]) {
@@ -23,15 +23,25 @@ export class Nodes {
     return this.#nodes.length
   }
 
+  /** Counts up. A connection is good for the turn in which it was made: what let it in may be over when all have come round to its node again. */
+  get turn(): number {
+    return this.#turn
+  }
+
   /** Throws StoreTrouble when there is none. */
   current(): Node {
-    const node = this.#nodes[this.#at % this.#nodes.length]
+    const node = this.#nodes[this.#turn % this.#nodes.length]
     if (node === undefined) throw new StoreTrouble('again', 'No node is configured', { maybeDone: false })
     return node
   }
 
-  /** Goes on to the next one, unless another lane has already left this one. */
-  leave(node: Node): void {
-    if (this.current() === node) this.#at += 1
+  /** Goes on to the next one, unless another lane has already done so since that turn. */
+  leave(turn: number): void {
+    if (this.#turn === turn) this.#turn += 1
+  }
+
+  /** The same node, on new connections. */
+  connectAnew(): void {
+    this.#turn += this.#nodes.length
   }
 }
