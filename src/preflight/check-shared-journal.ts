@@ -46,7 +46,10 @@ export async function* sharedJournalLines(
     for (const of of ['cluster', 'tables', 'rights']) yield skip(`${what}: ${of}`, 'no node serves')
     return
   }
-  yield clusterLine(answered.map(({ node }) => node))
+  yield clusterLine(
+    answered.map(({ node }) => node),
+    sharing.nodes.length,
+  )
   yield tablesLine(schema, cloud)
   yield* rightsLines(schema)
 }
@@ -92,7 +95,8 @@ function* nodeLines(name: string, { version, galera, flushAtCommit, largestPacke
     )
 }
 
-function clusterLine(nodes: readonly SharedNode[]): CheckLine {
+/** @param named nodes in the configuration */
+function clusterLine(nodes: readonly SharedNode[], named: number): CheckLine {
   const of = `${what}: cluster`
   const serving = nodes.flatMap(({ galera }) => (galera?.ready === true ? [galera] : []))
   const size = Math.max(...serving.map((galera) => galera.size), 0)
@@ -101,6 +105,13 @@ function clusterLine(nodes: readonly SharedNode[]): CheckLine {
       of,
       'the nodes belong to different clusters',
       'Each cluster would have a journal and an active daemon of its own: name nodes of one cluster in shared_journal.nodes',
+    )
+  // The daemons judge so too. A node that has two names in the configuration is counted twice.
+  if (serving.some((galera) => galera.size <= named / 2 && galera.size < serving.length))
+    return refused(
+      of,
+      `${serving.length} nodes serve, and not all see each other: ${serving.map((galera) => galera.size).join(', ')} nodes as each of them sees it`,
+      'One was begun by itself: look there for wsrep_cluster_address=gcomm://, name the others in it, and restart that node',
     )
   if (size === 0) return skip(of, 'no node is in one')
   if (size === 1)

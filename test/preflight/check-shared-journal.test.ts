@@ -62,6 +62,11 @@ describe('what is wrong with it', () => {
     ['a node that does not serve', [well, galera({ ready: false })], ['fail at 192.0.2.1:3306']],
     ['a server in no cluster', [{ ...well, galera: null }], ['fail at 192.0.2.0:3306', 'skip cluster']],
     ['nodes of two clusters', [well, galera({ cluster: 'c2' })], ['fail cluster']],
+    [
+      'a node that was begun by itself',
+      [galera({ size: 2 }), galera({ size: 2 }), galera({ size: 1 })],
+      ['fail cluster'],
+    ],
     ['one node', [galera({ size: 1 })], ['warn cluster']],
     ['an even number of nodes', [galera({ size: 2 })], ['warn cluster']],
     ['commits that are not flushed', [well, { ...well, flushAtCommit: 2 }], ['warn at 192.0.2.1:3306']],
