@@ -8,7 +8,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sharedTables } from '../../src/journal/shared/tables.ts'
-import { GaleraNode, portsOf, sqlPort } from './node.ts'
+import { GaleraNode, portsOf, sqlPort, type Signal } from './node.ts'
 
 export const account = { user: 'lifeboat', password: 'shared', database: 'lifeboat' }
 
@@ -67,22 +67,41 @@ export class Cluster {
     await this.node(number).start(this.#all())
   }
 
+  /** Stops a node in order, and starts it by itself with what it has: a part with the name of the cluster, which the others do not see. */
+  async beginAlone(number: number): Promise<void> {
+    const node = this.node(number)
+    await node.ended('SIGTERM')
+    node.allowToBegin()
+    // In a group of its own: found by the others, it may end or end them.
+    await node.start('gcomm://', 'lifeboat-parted')
+  }
+
+  /** Starts a node again with its files alone. */
+  async withoutGalera(number: number): Promise<void> {
+    await this.node(number).ended('SIGTERM')
+    await this.node(number).startWithoutGalera()
+  }
+
   /** Kills a node, and starts it as a cluster of its own with what it has. */
   async part(number: number): Promise<void> {
     const node = this.node(number)
     await node.ended()
     node.allowToBegin()
     await node.start('gcomm://', 'lifeboat-parted')
+    // The others have voted it out.
+    await agreed(this.#nodes.filter((other) => other !== node))
   }
 
-  /** Ends `part`: it joins the others again, and has what they have. */
+  /** Ends these three: it joins the others again, and has what they have. */
   async unite(number: number): Promise<void> {
-    await this.node(number).ended()
+    const node = this.node(number)
+    await node.ended()
+    node.forgetView()
     await this.run(number)
     await this.whole()
   }
 
-  signal(number: number, signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
+  signal(number: number, signal: Signal): void {
     this.node(number).signal(signal)
   }
 
@@ -101,13 +120,8 @@ export class Cluster {
    * Waits until all nodes serve in one and the same view of the cluster. A node that stood still goes on with the view it had: it calls itself
    * ready and the cluster whole until it hears that it was voted out. So all are asked in one round, and the view's number must agree.
    */
-  async whole(): Promise<void> {
-    for (let tries = 0; ; tries++) {
-      const views = await Promise.all(this.#nodes.map(viewOf))
-      if (views.every((view) => view.startsWith(`ready, ${numbers.length} nodes`)) && new Set(views).size === 1) return
-      if (tries > 400) throw new Error(`the cluster is not whole: ${views.join('; ')}`)
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
+  whole(): Promise<void> {
+    return agreed(this.#nodes)
   }
 
   /** Ends whatever a test did to the nodes, so that one that fails leaves nothing to the next. */
@@ -145,6 +159,16 @@ export class Cluster {
 
   #all(): string {
     return `gcomm://${this.#nodes.map(({ address }) => address).join(',')}`
+  }
+}
+
+/** All of these serve, and are the whole cluster. */
+async function agreed(nodes: readonly GaleraNode[]): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const views = await Promise.all(nodes.map(viewOf))
+    if (views.every((view) => view.startsWith(`ready, ${nodes.length} nodes`)) && new Set(views).size === 1) return
+    if (tries > 400) throw new Error(`the cluster is not whole: ${views.join('; ')}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }
 

@@ -3,7 +3,7 @@
  * Debian's user mysql, for the copy by rsync refuses root, and dies with this process, however that ends.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createConnection } from 'mysql2/promise'
 import type { Statement } from '../../src/journal/shared/tables.ts'
@@ -12,6 +12,8 @@ export const sqlPort = 3306
 
 /** Ports that a node listens on; the last is where it takes the copy of another one. */
 export const portsOf = (number: number): number[] => [sqlPort, 4567, 4568, 4044 + number * 100]
+
+export type Signal = 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'
 
 export class GaleraNode {
   readonly number: number
@@ -40,13 +42,23 @@ export class GaleraNode {
    * @param group nodes of another one hear nothing of it
    */
   async start(cluster: string, group = 'lifeboat-test'): Promise<void> {
+    await this.#ready(this.#run(this.#options(cluster, group)))
+  }
+
+  /** As a server whose configuration asks for Galera, and which has no library for it. */
+  async startWithoutGalera(): Promise<void> {
+    const process = this.#run([...this.#options('gcomm://', 'lifeboat-test'), '--wsrep-provider=none'])
+    await this.#answers(process, 'SELECT 1 AS Value', '1')
+  }
+
+  #run(options: readonly string[]): ChildProcess {
     mkdirSync(this.#file(), { recursive: true })
     if (this.#certified !== null) this.#certify(this.#certified)
     execFileSync('chown', ['-R', 'mysql:', this.#file()])
     const user = ['--reuid=mysql', '--regid=mysql', '--clear-groups', '--pdeathsig=KILL', 'mariadbd']
-    const options = [...this.#options(cluster, group), `--log-error=${this.#file('.log')}`]
-    this.#process = spawn('setpriv', [...user, ...options], { stdio: 'ignore' })
-    await this.#ready(this.#process)
+    const process = spawn('setpriv', [...user, ...options, `--log-error=${this.#file('.log')}`], { stdio: 'ignore' })
+    this.#process = process
+    return process
   }
 
   get isRunning(): boolean {
@@ -54,14 +66,15 @@ export class GaleraNode {
   }
 
   /** A node that was killed is started again by `start`. */
-  signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
+  signal(signal: Signal): void {
     this.#process?.kill(signal)
-    if (signal === 'SIGKILL') this.#process = null
+    if (signal === 'SIGKILL' || signal === 'SIGTERM') this.#process = null
   }
 
-  async ended(): Promise<void> {
+  /** @param signal SIGTERM: it is stopped in order, and the others hear of it */
+  async ended(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
     const process = this.#process
-    this.signal('SIGKILL')
+    this.signal(signal)
     if (process !== null && process.exitCode === null && process.signalCode === null)
       await new Promise((resolve) => process.once('exit', resolve))
   }
@@ -113,6 +126,11 @@ export class GaleraNode {
     writeFileSync(state, readFileSync(state, 'utf8').replace('safe_to_bootstrap: 0', 'safe_to_bootstrap: 1'))
   }
 
+  /** After a crash it would go on as what it was part of, though that was nobody but itself. */
+  forgetView(): void {
+    rmSync(this.#file('/gvwstate.dat'), { force: true })
+  }
+
   /** Where root is let in without a password. */
   get socket(): string {
     return this.#file('.sock')
@@ -132,10 +150,14 @@ export class GaleraNode {
     execFileSync('chown', ['mysql:', this.#file('.key')])
   }
 
-  async #ready(process: ChildProcess): Promise<void> {
+  #ready(process: ChildProcess): Promise<void> {
+    return this.#answers(process, "SHOW STATUS LIKE 'wsrep_ready'", 'ON')
+  }
+
+  async #answers(process: ChildProcess, asked: string, wanted: string): Promise<void> {
     for (let tries = 0; tries < 1_800; tries++) {
-      const rows = await this.sql("SHOW STATUS LIKE 'wsrep_ready'").catch(() => [])
-      if ((rows as { Value: string }[])[0]?.Value === 'ON') return
+      const rows = await this.sql(asked).catch(() => [])
+      if (String((rows as { Value: unknown }[])[0]?.Value) === wanted) return
       if (process.exitCode !== null || process.signalCode !== null)
         throw new Error(`node ${this.number} ended: ${this.#log()}`)
       await new Promise((resolve) => setTimeout(resolve, 100))

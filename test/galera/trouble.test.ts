@@ -137,15 +137,44 @@ describe('a node that replicates nothing', () => {
     expect(told).toEqual(['node 1 refused'])
   })
 
-  it('is left by a daemon that uses it with its next look, before it takes an entry', async () => {
+  const statements: [string, (store: SharedStore) => Promise<unknown>][] = [
+    ['a look', (store) => store.look(0, 0)],
+    ['a first entry', (store) => store.insert(start, [row(1, 'other')])],
+    ['a later entry', (store) => store.insert(row(1, 'a'), [row(2, 'b')])],
+    ['a take-over', (store) => store.take({ epoch: 0, beat: 0 }, { epoch: 1, holder: 'one', format: 1 })],
+    ['a renewal', (store) => store.renew(0, '')],
+    ['the end of a tenure', (store) => store.release(0, '')],
+  ]
+
+  it.each(statements)('refuses %s on connections that are older, and nothing is written there', async (_what, send) => {
     const { told, options } = telling()
     const store = stage.store(1, {}, options)
-    await Promise.all([store.look(0, 0), store.hashAt(1), store.renew(0, '')])
-    await replicatesNothing(1)
-    await expect(store.look(0, 0)).rejects.toMatchObject({ kind: 'again', maybeDone: false, answered: true })
     expect(await store.insert(start, [row(1, 'a')])).toBe('inserted')
-    await expect.poll(entriesOnEach).toEqual([1, 1, 1])
+    await Promise.all([store.look(0, 0), store.renew(9, '')])
+    const written = (): Promise<unknown> =>
+      cluster.sql(1, 'SELECT epoch, beat, holder, at, (SELECT COUNT(*) FROM entries) AS entries FROM tenure')
+    const before = await written()
+    await replicatesNothing(1)
+    await expect(send(store)).rejects.toMatchObject({ kind: 'again', maybeDone: false, answered: true })
+    expect(await written()).toEqual(before)
     expect(told).toEqual(['node 1 refused'])
+  })
+
+  it('is left for the next one', async () => {
+    const store = stage.store(1)
+    expect(await store.insert(start, [row(1, 'a')])).toBe('inserted')
+    await replicatesNothing(1)
+    expect(await stage.untilAnswered(() => store.insert(row(1, 'a'), [row(2, 'b')]))).toBe('inserted')
+    await expect.poll(entriesOnEach).toEqual([2, 2, 2])
+  })
+
+  it('is one that has no library for Galera too', async () => {
+    await cluster.withoutGalera(3)
+    onTestFinished(() => cluster.unite(3))
+    const { told, options } = telling()
+    expect(await stage.store(3, {}, options).insert(start, [row(1, 'a')])).toBe('inserted')
+    expect(told).toEqual(['node 3 refused'])
+    await expect(stage.storeOf(3).insert(start, [row(1, 'b')])).rejects.toMatchObject({ kind: 'again' })
   })
 
   it('gets nothing where it is the only one', async () => {
@@ -156,8 +185,21 @@ describe('a node that replicates nothing', () => {
   })
 })
 
-describe('a node that is a cluster of its own', () => {
+describe('a node that was stopped in order and begun by itself, under the name of the cluster', () => {
   // After the tables were made on all three.
+  beforeEach(() => cluster.beginAlone(3))
+  afterEach(() => cluster.unite(3))
+
+  it('is passed over while the others answer, and takes no entry', async () => {
+    const before = (await entriesOnEach())[2]
+    const { told, options } = telling()
+    expect(await stage.store(3, {}, options).insert(start, [row(1, 'a')])).toBe('inserted')
+    expect(await entriesOnEach()).toEqual([1, 1, before])
+    expect(told).toEqual(['node 3 refused'])
+  })
+})
+
+describe('a node that is a cluster of its own', () => {
   beforeEach(() => cluster.part(3))
   afterEach(() => cluster.unite(3))
 
@@ -182,7 +224,8 @@ describe('a node that is a cluster of its own', () => {
     for (const number of [1, 2]) cluster.signal(number, 'SIGCONT')
     expect(await stage.untilAnswered(() => store.insert(row(1, 'a'), [row(2, 'b')]), 60_000)).toMatch(/inserted|taken/)
     await expect.poll(async () => (await entriesOnEach()).slice(0, 2)).toEqual([2, 2])
-    expect(told).toEqual(['node 3 refused'])
+    // Once for each reason: the others are used, they are silent, they are used again.
+    expect(new Set(told)).toEqual(new Set(['node 3 refused']))
   })
 })
 

@@ -41,16 +41,33 @@ export interface MariadbOptions {
 export function mariadbStore(options: MariadbOptions): SharedStore {
   const plain = laneParts(options)
   const { nodes, clock, toldOfCluster: told = () => undefined } = options
-  const cluster = new OneCluster({ nodes, clock, told, ask: (node) => wordOfNode(node, plain) })
+  const cluster = new OneCluster({
+    ...{ nodes, clock },
+    ask: (node) => wordOfNode(node, plain),
+    told: (event) => {
+      // No lane goes on in the one before, as behind a load balancer it could.
+      if (event.kind === 'moved') plain.nodes.connectAnew()
+      told(event)
+    },
+  })
   const parts: LaneParts = { ...plain, admit: (node, ask) => cluster.admit(node, ask) }
   const inserts = new Lane(parts)
   const renewals = new Lane(parts)
   const looks = new Lane(parts)
   const reports = new Lane(parts)
   const changes = (sql: string, values: readonly unknown[]): Promise<boolean> =>
-    renewals.run(async (ask) => (await ask<ResultSetHeader>(sql, values)).affectedRows > 0)
+    renewals.run(async (ask, node) => {
+      const { affectedRows } = await ask<ResultSetHeader>(sql, values)
+      if (affectedRows === 0) await mustReplicate(ask, node, cluster)
+      return affectedRows > 0
+    })
   return {
-    insert: (after, rows) => inserts.run((ask) => insert(ask, after, rows)),
+    insert: (after, rows) =>
+      inserts.run(async (ask, node) => {
+        const end = await insert(ask, after, rows)
+        if (end === 'nothing') await mustReplicate(ask, node, cluster)
+        return end
+      }),
     renew: (epoch, holder) => changes(renewSql, [epoch, holder]),
     take: (seen, next) => changes(takeSql, [next.epoch, next.holder, next.format, seen.epoch, seen.beat]),
     release: (epoch, holder) => changes(releaseSql, [epoch, holder]),
@@ -64,6 +81,18 @@ export function mariadbStore(options: MariadbOptions): SharedStore {
       return Promise.resolve()
     },
   }
+}
+
+/**
+ * Of the server and of this connection, which has the setting that the server had when it was made. Every statement that others rely on writes where
+ * it is so alone: a connection may be older than the moment in which its node stopped to replicate.
+ */
+const replicates = '@@GLOBAL.wsrep_on AND @@SESSION.wsrep_on'
+
+/** After a statement that changed nothing, for that may be why. Throws StoreTrouble. */
+async function mustReplicate(ask: Ask, node: Node, cluster: OneCluster): Promise<void> {
+  const [row] = await ask<Rows<{ replicates: number }>>(`SELECT ${replicates} AS replicates`)
+  if (row?.replicates === 0) throw cluster.alone(node)
 }
 
 /** On a connection of its own, beside those that wait for the answer. */
@@ -106,10 +135,11 @@ const settings: readonly string[] = [
   "SET SESSION autocommit = 1, innodb_lock_wait_timeout = 1, wsrep_sync_wait = 0, sql_mode = 'STRICT_ALL_TABLES'",
 ]
 
-/** Each row has the guard, for only so is the whole statement written or none of it. */
+/** `nothing` also where the node does not replicate. Each row has the guard, for only so is the whole statement written or none of it. */
 async function insert(ask: Ask, after: { seq: number; hash: string }, rows: readonly SharedRow[]): Promise<Inserted> {
   const isFirst = after.seq === 0
-  const row = `SELECT ?, ?, ? FROM DUAL${isFirst ? '' : ' WHERE EXISTS (SELECT 1 FROM entries WHERE seq = ? AND hash = ?)'}`
+  const follows = isFirst ? '' : ' AND EXISTS (SELECT 1 FROM entries WHERE seq = ? AND hash = ?)'
+  const row = `SELECT ?, ?, ? FROM DUAL WHERE ${replicates}${follows}`
   const guard = isFirst ? [] : [after.seq, after.hash]
   const values = rows.flatMap(({ seq, hash, body }) => [seq, hash, Buffer.from(body, 'utf8'), ...guard])
   const sql = `INSERT INTO entries (seq, hash, body) ${rows.map(() => row).join(' UNION ALL ')}`
@@ -122,13 +152,15 @@ async function insert(ask: Ask, after: { seq: number; hash: string }, rows: read
   }
 }
 
-const renewSql = 'UPDATE tenure SET beat = beat + 1, at = UTC_TIMESTAMP(3) WHERE id = 1 AND epoch = ? AND holder = ?'
+const renewSql = `UPDATE tenure SET beat = beat + 1, at = UTC_TIMESTAMP(3)
+  WHERE id = 1 AND epoch = ? AND holder = ? AND ${replicates}`
 const takeSql = `UPDATE tenure SET epoch = ?, beat = 0, holder = ?, format = ?, at = UTC_TIMESTAMP(3)
-  WHERE id = 1 AND epoch = ? AND beat = ?`
-const releaseSql = "UPDATE tenure SET holder = '', at = UTC_TIMESTAMP(3) WHERE id = 1 AND epoch = ? AND holder = ?"
+  WHERE id = 1 AND epoch = ? AND beat = ? AND ${replicates}`
+const releaseSql = `UPDATE tenure SET holder = '', at = UTC_TIMESTAMP(3)
+  WHERE id = 1 AND epoch = ? AND holder = ? AND ${replicates}`
 
-// MariaDB gives the result of COALESCE as text, as it does DECIMAL. A connection may have been made before its node stopped to replicate.
-const tenureSql = `SELECT epoch, beat, holder, format, cloud, @@GLOBAL.wsrep_on AND @@SESSION.wsrep_on AS replicates,
+// MariaDB gives the result of COALESCE as text, as it does DECIMAL.
+const tenureSql = `SELECT epoch, beat, holder, format, cloud, ${replicates} AS replicates,
   (SELECT CAST(COALESCE(MAX(seq), 0) AS UNSIGNED) FROM entries) AS newest FROM tenure WHERE id = 1`
 const entriesSql = 'SELECT seq, hash, body FROM entries WHERE seq > ? ORDER BY seq LIMIT ?'
 
