@@ -75,7 +75,7 @@ export type ServerExtras = Pick<FastifyHttpsOptions<Server>, 'trustProxy' | 'gen
   http?: { connectionsCheckingInterval: number }
   /** Told of our own failures, with what caused them: the caller hears one sentence. */
   observer?: Observer | undefined
-  /** Resolves once what a request has put on record is durable: no write is answered as done before that. Default: at once. */
+  /** Resolves once what a request has put on record, or found there, is durable: no write is answered before that. Default: at once. */
   recorded?: (() => Promise<void>) | undefined
   /** Asked first about what no route answers; null: it is not there. */
   fallback?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null
@@ -128,11 +128,7 @@ export function createServer({
       done(new LifeboatError('USAGE', invalid('the header Host is missing')))
     else done()
   })
-  if (recorded !== undefined)
-    server.addHook('onSend', async ({ method }, reply, payload) => {
-      if (method !== 'GET' && method !== 'HEAD' && reply.statusCode < 400) await recorded()
-      return payload
-    })
+  if (recorded !== undefined) answerOnceRecorded(server, recorded)
   server.setNotFoundHandler((request, reply) => {
     const instead = fallback?.(request, reply) ?? null
     if (instead !== null) return instead
@@ -155,6 +151,31 @@ export function createServer({
     return reply.code(status).send(errorBody(error.code, error.message, error.details))
   })
   return server
+}
+
+/**
+ * A write is answered once all that its answer may rest on is durable. A refusal may rest on entries too: a report is refused as repeated
+ * because of the one before it, and a client that takes the refusal for final does not send again what may still be lost.
+ */
+function answerOnceRecorded(server: FastifyInstance, recorded: () => Promise<void>): void {
+  const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD'
+  server.addHook('onSend', async ({ method }, reply, payload) => {
+    if (!isRead(method) && reply.statusCode < 400) await recorded()
+    return payload
+  })
+  // Not when the refusal is sent: an error there would pass the route's own error handler, which gives it the shape that clients know.
+  server.addHook('onRoute', (route) => {
+    if ([route.method].flat().every(isRead)) return
+    const { handler } = route
+    route.handler = async function (request, reply) {
+      try {
+        return await handler.call(this, request, reply)
+      } catch (thrown) {
+        await recorded()
+        throw thrown
+      }
+    }
+  })
 }
 
 /**

@@ -238,6 +238,23 @@ describe('errors have one shape', () => {
   })
 })
 
+describe('while what was recorded is not durable', () => {
+  const { operations } = fakeOperations({ cancel: () => Promise.reject(new LifeboatError('CONFLICT', 'over')) })
+  const recorded = () => Promise.reject(new LifeboatError('JOURNAL_UNAVAILABLE', 'not confirmed'))
+  const server = restServer({ operations, review: fakeReview(), clock, recorded }, onSocket)
+
+  it.each([
+    ['an act', 503, { method: 'POST', url: '/v1/resume', payload: { by, reason: 'x' } }],
+    ['the refusal of an act', 503, { method: 'POST', url: '/v1/incidents/i-1/cancel', payload: { by, reason: 'x' } }],
+    ['an invalid request', 400, { method: 'POST', url: '/v1/resume', payload: {} }],
+    ['a read', 200, { method: 'GET', url: '/v1/status' }],
+  ] as const)('%s is answered %i', async (_what, status, request) => {
+    const answer = await server.inject(request)
+    expect(answer.statusCode).toBe(status)
+    if (status === 503) expect(answer.json()).toMatchObject({ error: { code: 'JOURNAL_UNAVAILABLE' } })
+  })
+})
+
 describe('hostile requests', () => {
   const { operations, asked } = fakeOperations()
   const server = routes(operations)

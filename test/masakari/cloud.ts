@@ -26,6 +26,7 @@ export class Cloud {
     publicUrl: string | null = null,
     clock: Clock = world.clock,
     uuids: MasakariRules['uuids'] = { segments: new Map(), hosts: new Map() },
+    recorded?: () => Promise<void>,
   ): Promise<Cloud> {
     const people = knownPeople()
     const { operations, review, reports, failover } = world.daemon
@@ -44,6 +45,7 @@ export class Cloud {
       people,
       clock,
       observer: world.telemetry.observer,
+      recorded,
     }
     const server = await masakariServer(parts, { rules, publicUrl })
     return new Cloud(world, people, server)

@@ -121,6 +121,28 @@ describe('a notification', () => {
     ),
   )
 
+  it.each<[string, object]>([
+    ['a dead process', {}],
+    ['a guest that crashed', { type: 'VM', payload: qemuDied }],
+  ])(
+    'of %s is answered 503 until it is durable, however often it is sent, and refused as repeated then',
+    (_of, report) =>
+      played(async ({ world }) => {
+        let durable = false
+        const recorded = async (): Promise<void> => {
+          if (!durable) throw new LifeboatError('JOURNAL_UNAVAILABLE', 'not confirmed in time')
+        }
+        const cloud = await Cloud.over(world, null, world.clock, undefined, recorded)
+        const answers = [await cloud.report(report), await cloud.report(report)]
+        expect(answers.map(faultOf)).toEqual([
+          [503, 'serviceUnavailable'],
+          [503, 'serviceUnavailable'],
+        ])
+        durable = true
+        expect((await cloud.report(report)).statusCode).toBe(409)
+      })(),
+  )
+
   it(
     'is answered 503 while a daemon that has just started cannot read Nova, and taken once it can',
     played(async ({ world }) => {
