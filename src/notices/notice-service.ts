@@ -46,8 +46,14 @@ const causesRead = 2_000
  */
 const lookBackMs = 60_000
 
-/** Entries that a start may have written already. Fewer: what a crash left untold is taken for old. */
-const pinsAtMost = 50
+/**
+ * What is written after the last entry of one run and before the next one looks: the end of a tenure, the order that moved the journal, the
+ * take-over, the workflows that a start pins. Their time says nothing about when the last run ended, and may be that of another machine's clock.
+ */
+const betweenRuns: readonly EntryKind[] = ['tenure.ended', 'journal.moved', 'tenure.began', 'workflow.pinned']
+
+/** Such entries in a row. Fewer: what a crash left untold is taken for old. */
+const betweenRunsAtMost = 50
 
 /** With a journal that cannot be written nothing is told; tried again after this. */
 const recordAgainMs = 5_000
@@ -351,8 +357,9 @@ export class NoticeService {
   /** The last entries of the run before, when it may have ended before they were told. */
   #lastMoments(): Entry[] {
     const { journal } = this.#parts
-    // A start pins its workflows before anything else: that is no entry of the run before.
-    const newest = journal.read({ newestFirst: true, limit: pinsAtMost }).find(({ kind }) => kind !== 'workflow.pinned')
+    const newest = journal
+      .read({ newestFirst: true, limit: betweenRunsAtMost })
+      .find(({ kind }) => !betweenRuns.includes(kind))
     if (newest === undefined || this.#rules.receivers.size === 0) return []
     const since = Date.parse(newest.at) - lookBackMs
     const last = journal.read({ kinds: [...watched], newestFirst: true, limit: causesRead })

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { NewEntry } from '../../src/domain/entry.ts'
 import { begun, closed, down, everything, instanceOf, owners, phase, Rig, taken, verdict } from './rig.ts'
 
+const tenure = { from: 'ctl1', silentMs: 6_300, leaseMs: 6_000, version: '1', format: 1, config: 'd' }
+
 describe('a restart', () => {
   it(
     'soon after a host was well and then died tells nobody that it is well, nor any owner that it came back',
@@ -71,18 +73,21 @@ describe('a restart', () => {
     }),
   )
 
-  it(
-    'tells that also when it came long after, and with other workflows',
+  it.each<NewEntry>([
+    { kind: 'workflow.pinned', data: { name: 'host-failure', revision: 2, digest: 'd', source: '' } },
+    { kind: 'tenure.ended', data: { epoch: 1, holder: 'ctl1', why: 'the daemon was stopped' } },
+    { kind: 'tenure.began', data: { ...tenure, epoch: 2, holder: 'ctl2', why: 'ctl1 did not renew its lease' } },
+    { kind: 'journal.moved', data: { to: 'shared', holder: 'ctl1', by: 'ann', reason: 'so' } },
+  ])('tells that also when it came long after, and began with $kind', (entry) =>
     Rig.run({}, async (rig) => {
       rig.restart({ receivers: {} })
       await rig.append(...begun('new'))
       await rig.pass(120_000)
-      const pinned = { name: 'host-failure', revision: 2, digest: 'd', document: '' }
-      await rig.append({ kind: 'workflow.pinned', data: pinned } as unknown as NewEntry)
+      await rig.append(entry)
       rig.restart()
       await rig.pass(1_000)
       expect(rig.queued().map(({ incident }) => incident)).toEqual(['new'])
-    }),
+    })(),
   )
 
   it(
