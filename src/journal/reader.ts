@@ -27,7 +27,7 @@ export interface JournalView extends JournalReader {
   instances(text: string, limit: number): FoundLine[]
   /** As `verify`, without keeping the process from its work: `pause` is awaited between pieces. */
   verifyInPieces(pause: () => Promise<void>): Promise<VerifiedChain>
-  /** The newest entry: its sequence (0 when there is none) and hash. */
+  /** The newest durable entry: its sequence (0 when there is none) and hash. */
   head(): Head
   /** Null when there is no such entry. */
   hashAt(seq: number): string | null

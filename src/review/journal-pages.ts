@@ -7,13 +7,20 @@ import { lineOf } from '../domain/text/entry-sentence.ts'
 const defaultLimit = 100
 const mostEntries = 1_000
 
+/**
+ * Ends with the head: what a shared journal has appended and not made durable yet is no part of the chain, and another entry may get its number.
+ *
+ * @param head the newest durable entry
+ */
 export function journalPage(
   journal: Pick<Journal, 'read'>,
   head: { seq: number; hash: string },
   { newestFirst = false, after, limit = defaultLimit, instance, ...query }: JournalQuery,
 ): JournalPage {
   const size = Math.min(Math.max(limit, 1), mostEntries)
-  const place: EntryFilter = after === undefined ? {} : newestFirst ? { before: after } : { after }
+  const end = head.seq + 1
+  const place: EntryFilter =
+    after === undefined ? { before: end } : newestFirst ? { before: Math.min(after, end) } : { after, before: end }
   const about: EntryFilter = instance === undefined ? {} : { allOfInstance: instance }
   const found = journal.read({ ...query, ...about, ...place, newestFirst, limit: size + 1 })
   const entries = found.slice(0, size)

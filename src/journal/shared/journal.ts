@@ -98,6 +98,10 @@ export function sharedJournal(parts: SharedJournalParts): SharedJournal {
   const journal: JournalWriter = {
     ...copy,
     read: (filter) => withTail(copy.read(filter), tail, filter),
+    head: () => {
+      const row = tail.findLast((it) => it.row.seq <= acknowledgedSeq)?.row
+      return row === undefined ? copy.head() : { seq: row.seq, hash: row.hash }
+    },
     append,
     takeIn: () => {
       throw new LifeboatError('INVARIANT', "only its own tenure writes to a shared journal's copy")
