@@ -8,7 +8,7 @@ import { ensureError, LifeboatError } from '../../domain/errors.ts'
 import type { EntryRow } from '../chain.ts'
 import { toEntry } from '../entries.ts'
 import { announcer, linkedRows, prepareEntry, rethrowLater, type JournalWriter } from '../journal.ts'
-import { withTail, type TailEntry } from './tail.ts'
+import { readWithTail, type TailEntry } from './tail.ts'
 import { Tenure } from './tenure.ts'
 import type { TenureParts } from './tenure-parts.ts'
 
@@ -97,7 +97,7 @@ export function sharedJournal(parts: SharedJournalParts): SharedJournal {
 
   const journal: JournalWriter = {
     ...copy,
-    read: (filter) => withTail(copy.read(filter), tail, filter),
+    read: (filter) => readWithTail(copy, tail, filter),
     head: () => {
       const row = tail.findLast((it) => it.row.seq <= acknowledgedSeq)?.row
       return row === undefined ? copy.head() : { seq: row.seq, hash: row.hash }

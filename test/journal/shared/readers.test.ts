@@ -1,7 +1,7 @@
 /** What people and programs read of a shared journal, while some of it is not durable yet, or not in the copy. */
 import { describe, expect, it } from 'vitest'
 import { EventStreams } from '../../../src/api/event-stream.ts'
-import type { Entry } from '../../../src/domain/entry.ts'
+import type { Entry, NewEntry } from '../../../src/domain/entry.ts'
 import { LifeboatError } from '../../../src/domain/errors.ts'
 import type { JournalPage, JournalQuery } from '../../../src/domain/review.ts'
 import { Followers } from '../../../src/review/followers.ts'
@@ -85,4 +85,27 @@ it('what is durable is read also while the copy cannot be written', async () => 
   const [entry] = one.journal.append([alarm])
   await site.clock.advance(100)
   expect([seqs(pageOf(one)), pageOf(one).head, told()]).toEqual([[1, 2], { seq: 2, hash: entry?.hash }, [1, 2]])
+})
+
+it('the entries of an instance are those about it and of the incidents of its own crashes, in the copy or not', async () => {
+  const one = await stalled()
+  const failed = {
+    ...{ projectId: 'p', event: 'crashed', segment: 'az1', openedBy: 'masakari', report: 'r' },
+    mode: 'armed' as const,
+  }
+  const crash = (name: string): NewEntry[] => [
+    { kind: 'instance.failed', incident: `crash of ${name}`, instance: name, data: { ...failed, name } },
+    { kind: 'incident.held', incident: `crash of ${name}`, data: { code: 'PAUSED', message: 'm' } },
+  ]
+  const goesOn = { kind: 'incident.continued', incident: 'crash of a', data: { because: 'b' } } as const
+  one.journal.append([...crash('a'), ...crash('b')])
+  const ofInstance = (instance: string): string[] =>
+    one.journal.read({ allOfInstance: instance }).map(({ kind }) => kind)
+  expect(ofInstance('a')).toEqual(['instance.failed', 'incident.held'])
+  site.cluster.flow()
+  await site.clock.advance(100)
+  site.cluster.stall()
+  one.journal.append([goesOn, { ...alarm, instance: 'a' }, alarm])
+  expect(ofInstance('a')).toEqual(['instance.failed', 'incident.held', 'incident.continued', 'alarm.raised'])
+  expect(ofInstance('b')).toEqual(['instance.failed', 'incident.held'])
 })
