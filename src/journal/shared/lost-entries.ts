@@ -60,12 +60,17 @@ export async function agreement(
   return there === copy.hashAt(seq) ? 'same' : 'other'
 }
 
-/** The newest entry that both have; 0: none. Each entry holds the hash of the one before, so what agrees once agreed always before. */
+/**
+ * The newest entry that both have; 0: none. Each entry holds the hash of the one before, so what agrees once agreed always before.
+ *
+ * @param known an entry that both have; 0: none is known
+ */
 export async function newestCommon(
   store: Pick<SharedStore, 'hashAt'>,
   copy: Pick<Copy, 'head' | 'hashAt'>,
+  known = 0,
 ): Promise<number> {
-  let common = 0
+  let common = known
   for (let other = copy.head().seq + 1; other - common > 1;) {
     const middle = Math.floor((common + other) / 2)
     if ((await agreement(store, copy, middle)) === 'same') common = middle

@@ -1,13 +1,14 @@
 /**
  * Carries appended entries to the shared store: groups behind the caller, one statement at a time, in order. Owns the rule that makes the chain
- * the fence: at a sequence that may have been written, only the identical statement is sent again, never another content. Decides that the
+ * the fence: at a sequence that may have been written, only the identical entry is sent again, never another one. Decides that the
  * tenure is over when another daemon's entry stands where ours should.
  */
 import { sleep, type Clock } from '../../domain/clock.ts'
+import { LifeboatError } from '../../domain/errors.ts'
 import type { EntryRow } from '../chain.ts'
 import type { Head } from '../kept-head.ts'
 import { sharedRow } from './rows.ts'
-import { putBack, type Copy } from './lost-entries.ts'
+import { newestCommon, putBack, type Copy } from './lost-entries.ts'
 import { StoreTrouble, type SharedRow, type SharedStore } from './store.ts'
 
 /** Entries in one statement. More: a statement that takes longer than its limit; fewer: a large plan takes more round trips. */
@@ -105,9 +106,8 @@ export class Shipper {
     while (this.#staged.length > 0 && !this.#parts.signal.aborted) {
       const batch = this.#nextBatch()
       const written = await this.#write(batch)
-      if (!written) break
-      this.#staged.splice(0, batch.length)
-      const rows = batch.map(({ row }) => row)
+      if (written === 0) break
+      const rows = this.#staged.splice(0, written).map(({ row }) => row)
       const last = rows.at(-1)
       if (last !== undefined) this.#head = { seq: last.seq, hash: last.hash }
       this.#parts.acknowledged(rows)
@@ -127,8 +127,11 @@ export class Shipper {
     return this.#staged.slice(0, end < 0 ? this.#staged.length : end)
   }
 
-  /** Sends one batch until it is known what became of it. False: the tenure is over, or the process stops. */
-  async #write(batch: readonly Staged[]): Promise<boolean> {
+  /**
+   * Sends one batch until it is known what became of it. Gives how many of its rows are written, the first ones; 0: the tenure is over, or the
+   * process stops.
+   */
+  async #write(batch: readonly Staged[]): Promise<number> {
     const { clock, signal, trouble } = this.#parts
     const rows = batch.map(({ shared }) => shared)
     let pauseMs = againMs
@@ -138,7 +141,7 @@ export class Shipper {
         const found = await this.#once(rows)
         if (inTrouble) trouble(null)
         inTrouble = false
-        if (found !== 'again') return found === 'written'
+        if (found !== 'again') return found === 'over' ? 0 : found
       } catch (thrown) {
         if (!(thrown instanceof StoreTrouble)) throw thrown
         if (!inTrouble) trouble(thrown)
@@ -147,22 +150,25 @@ export class Shipper {
       await sleep(clock, pauseMs, signal)
       pauseMs = Math.min(pauseMs * 2, againAtMostMs)
     }
-    return false
+    return 0
   }
 
-  async #once(rows: readonly SharedRow[]): Promise<'written' | 'again' | 'over'> {
+  /** Gives how many of the rows are written, the first ones. */
+  async #once(rows: readonly SharedRow[]): Promise<number | 'again' | 'over'> {
     const { store, copy, restored } = this.#parts
     const [first] = rows
     const last = rows.at(-1)
-    if (first === undefined || last === undefined) return 'written'
+    if (first === undefined || last === undefined) throw new LifeboatError('INVARIANT', 'a batch has rows')
     const inserted = await store.insert(this.#head, rows)
-    if (inserted === 'inserted') return 'written'
+    if (inserted === 'inserted') return rows.length
     if (inserted === 'taken') {
-      // All rows or none: ours stand there when the last one does.
       const [atFirst, atLast] = [await store.hashAt(first.seq), await store.hashAt(last.seq)]
-      if (atLast === last.hash) return 'written'
-      if (atFirst === null || atFirst === first.hash) return 'again'
-      return this.#over(`another daemon wrote entry ${first.seq}`)
+      if (atLast === last.hash) return rows.length
+      if (atFirst === null) return 'again'
+      if (atFirst !== first.hash) return this.#over(`another daemon wrote entry ${first.seq}`)
+      // An earlier statement of ours was executed, the store lost its entries, and a daemon that has copied them put back a part.
+      const ours = { head: () => last, hashAt: (seq: number) => rows[seq - first.seq]?.hash ?? null }
+      return (await newestCommon(store, ours, first.seq)) - first.seq + 1
     }
     const { seq, hash } = this.#head
     const before = await store.hashAt(seq)

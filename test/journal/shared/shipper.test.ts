@@ -247,12 +247,34 @@ describe('a sequence that is taken', () => {
 
   it('is asked about again while it is not known whose it is', async () => {
     const one = shipper()
-    answers = ['taken', 'taken']
-    const rows = add(one, 2)
-    // The node does not show it yet; then it shows our first entry and not the last.
-    clock.after(50, () => hashes.set(8, rows[0]?.hash ?? ''))
+    // The node does not show it yet.
+    answers = ['taken']
+    add(one, 2)
     expect(await isDurable(one.durable())).toBe(true)
-    expect([sent.length, told]).toEqual([3, []])
+    expect([sent.map(({ at }) => at), told]).toEqual([[0, 100], []])
+  })
+
+  it.each([1, 2, 3])('is ours as far as %i of our entries stand there, and the others follow', async (standing) => {
+    const one = shipper()
+    answers = ['taken']
+    const rows = add(one, 4)
+    for (const { seq, hash } of rows.slice(0, standing)) hashes.set(seq, hash)
+    expect(await isDurable(one.durable())).toBe(true)
+    expect(acknowledged).toEqual([[8, 9, 10, 11].slice(0, standing), [8, 9, 10, 11].slice(standing)])
+    expect(sent[1]).toEqual({
+      at: 0,
+      after: { seq: 7 + standing, hash: rows[standing - 1]?.hash },
+      seqs: acknowledged[1],
+    })
+  })
+
+  it('is the end where another daemon wrote on after a part of ours, and that part is durable', async () => {
+    const one = shipper()
+    answers = ['taken', 'taken']
+    const [first] = add(one, 3)
+    hashes = new Map([...hashes, [8, first?.hash ?? ''], [9, 'of another'], [10, 'of another']])
+    expect(await isDurable(one.durable(), 60_000)).toBe(false)
+    expect([acknowledged, told]).toEqual([[[8]], ['another daemon wrote entry 9']])
   })
 })
 
