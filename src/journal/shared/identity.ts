@@ -19,7 +19,7 @@ export interface Identity {
   holder: string
   /** Whether `holder` is an earlier process with this very copy, in this very place: it is not alive. */
   wasUs(holder: string): boolean
-  /** Before an order of this process is on record that makes the journal this place's own: from then on `isOfCopy` knows its holder. */
+  /** Before this process takes the tenure to make the journal this place's own: from then on `isOfCopy` knows its holder. */
   owns(): void
 }
 
@@ -61,7 +61,7 @@ export function identityOf(name: string, journalPath: string, boot = bootId()): 
   }
 }
 
-/** Whether `holder` made the journal that of this copy's place by an order here, whatever its name was. Throws JOURNAL_UNAVAILABLE. */
+/** Whether `holder` is an order given here to make the journal that of this copy's place, whatever its name was. Throws JOURNAL_UNAVAILABLE. */
 export function isOfCopy(holder: string, journalPath: string): boolean {
   return read(journalPath).own.some((end) => holder.includes(end))
 }

@@ -75,12 +75,16 @@ export async function moveToOwn(parts: MoveParts): Promise<Moved> {
   const head = copy.head()
   if (head.seq === 0) throw conflict('The shared journal has no entries: there is nothing to move')
   const { place, moved } = whereabouts(copy)
-  if (moved !== null && isOfCopy(moved.holder, copy.path)) return { to: 'own', head }
+  if (moved !== null && isOfCopy(moved.holder, copy.path)) {
+    // An earlier order came as far as that, and may not have freed the tenure.
+    await free(parts, row)
+    return { to: 'own', head }
+  }
   if (moved !== null)
     throw conflict(`The journal has been ${nameIn(moved.holder)}'s own since ${moved.at}, and goes on there`)
   if (place === 'own') throw conflict(`${copy.path} is this machine's own journal already: it was never moved`)
-  const epoch = await take(parts, row)
   identity.owns()
+  const epoch = await take(parts, row)
   const [entry] = linkedRows([prepareEntry(wordOf(parts, 'own'))], head, new Date(clock.wall()).toISOString())
   if (entry === undefined) throw new LifeboatError('INVARIANT', 'one entry makes one row')
   await patiently(parts, async () => {
@@ -90,7 +94,7 @@ export async function moveToOwn(parts: MoveParts): Promise<Moved> {
     throw conflict('A daemon took over meanwhile: nothing was moved. Stop it, and order this again')
   })
   copy.takeIn([entry])
-  await patiently(parts, () => store.release(epoch, identity.holder))
+  await free(parts, { epoch, holder: identity.holder })
   return { to: 'own', head: copy.head() }
 }
 
@@ -145,21 +149,29 @@ function mustBeWhole(copy: JournalWriter): void {
   )
 }
 
-/** The tenure, which nobody may hold but an earlier process with this copy: its lock is ours, so it is over. In a copied directory it may be alive. */
+/**
+ * The tenure, which nobody may hold but an earlier process with this copy: its lock is ours, so it is over. In a copied directory it may be alive.
+ * An earlier order of this place is known after a restart of the machine too: no daemon could free the row for it once the journal was moved.
+ */
 async function freeTenure(parts: MoveParts): Promise<TenureRow> {
-  const { store, identity, cloud } = parts
+  const { store, copy, identity, cloud } = parts
   const { tenure } = await patiently(parts, () => store.look(0, 0))
   if (tenure.cloud !== cloud)
     throw new LifeboatError(
       'CONFIG_INVALID',
       `The shared journal is that of the cloud ${tenure.cloud}, not of ${cloud}. Nothing was moved`,
     )
-  if (tenure.holder === '' || identity.wasUs(tenure.holder)) return tenure
+  const { holder } = tenure
+  if (holder === '' || identity.wasUs(holder) || isOfCopy(holder, copy.path)) return tenure
   throw new LifeboatError(
     'NOT_ACTIVE',
-    `${nameIn(tenure.holder)} holds the shared journal. Nothing was moved. Stop every daemon that shares it first; if that machine is dead, start the daemon here, and stop it once it has taken over`,
-    { retry: 'after', details: { active: nameIn(tenure.holder) } },
+    `${nameIn(holder)} holds the shared journal. Nothing was moved. Stop every daemon that shares it first; if that machine is dead, start the daemon here, and stop it once it has taken over`,
+    { retry: 'after', details: { active: nameIn(holder) } },
   )
+}
+
+async function free(parts: MoveParts, { epoch, holder }: Pick<TenureRow, 'epoch' | 'holder'>): Promise<void> {
+  if (holder !== '') await patiently(parts, () => parts.store.release(epoch, holder))
 }
 
 /** All entries of the file are in the store after it, exactly as they are. */

@@ -54,13 +54,15 @@ interface Order {
   cloud?: string
   /** Of a copy that someone made. */
   directory?: string
+  /** The run of the machine's kernel; another one: it has restarted. */
+  boot?: string
 }
 
 /** Orders a move on a machine. Gives `ENTRIES HASH` that both hold, or the code of what stands against it. */
 function move(
   name: string,
   to: JournalPlace,
-  { store = site.cluster.client(), cloud = 'blue', databaseLost = false, directory }: Order = {},
+  { store = site.cluster.client(), cloud = 'blue', databaseLost = false, directory, boot }: Order = {},
 ): Promise<string> {
   const order = async (copy: JournalWriter): Promise<string> => {
     const parts = {
@@ -68,7 +70,7 @@ function move(
       copy,
       cloud,
       clock: site.clock,
-      identity: identityOf(name, copy.path),
+      identity: identityOf(name, copy.path, boot),
       by: 'ann',
       reason: 'so',
     }
@@ -371,15 +373,37 @@ describe('a move that is interrupted at any statement', () => {
   )
 
   it.each(cases)('out of it, %i, sent: %s: one place at most goes on, and the order finishes it', async (at, sent) => {
-    await record('ctl1', 5)
-    await move('ctl1', 'shared')
-    await shareForAWhile('ctl2')
+    await shareFromOneToTheOther()
     const { store, died } = dyingAt(at, sent)
     expect((await move('ctl1', 'own', { store })) === 'INVARIANT').toBe(died())
     expect((await goesOnIn('ctl1')).length).toBeLessThanOrEqual(1)
     expect(await move('ctl1', 'own')).toBe(shared())
     expect([await goesOnIn('ctl1'), shared()]).toEqual([['own'], expect.stringMatching(/^9 /)])
+    expect(site.cluster.tenure.holder).toBe('')
   })
+
+  it.each([
+    ['insert', 'own'],
+    ['insert', 'shared'],
+    ['release', 'own'],
+    ['release', 'shared'],
+  ] as const)(
+    'out of it, at its %s: the order to %s is obeyed after a restart of the machine',
+    async (statement, to) => {
+      await shareFromOneToTheOther()
+      const killed = () => Promise.reject(new Error('killed'))
+      const store = { ...site.cluster.client(), [statement]: killed }
+      expect(await move('ctl1', 'own', { store })).toBe('INVARIANT')
+      expect(await move('ctl1', to, { boot: 'later' })).toBe(shared())
+      expect(await goesOnIn('ctl1')).toEqual([to])
+    },
+  )
+
+  async function shareFromOneToTheOther(): Promise<void> {
+    await record('ctl1', 5)
+    await move('ctl1', 'shared')
+    await shareForAWhile('ctl2')
+  }
 })
 
 const fileSaysShared = (name: string): Promise<boolean> =>
