@@ -117,7 +117,9 @@ export class Lease {
     this.#cancelLapse()
     if (this.#lapsed || this.#over) return
     this.#cancelLapse = clock.after(Math.max(0, this.#until - clock.now()), () => {
-      if (this.#over || this.held()) return
+      if (this.#over) return
+      // A timer of whole milliseconds ends up to one before the moment that it was set for.
+      if (this.held()) return this.#awaitLapse()
       this.#lapsed = true
       lapsed(this.#problem)
     })

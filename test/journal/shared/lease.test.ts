@@ -62,6 +62,16 @@ describe('a lease', () => {
     expect([taken.leftMs(), heard]).toEqual([0, [`lapsed at ${leaseMs}`]])
   })
 
+  it('says so too where a timer drops the fraction of a millisecond, and fires before the very end', async () => {
+    const { after: exactly } = clock
+    clock.after = (ms, fire) => exactly.call(clock, Math.max(1, Math.trunc(ms)), fire)
+    const taken = lease(0.4)
+    await clock.advance(leaseMs)
+    expect([taken.held(), heard]).toEqual([true, []])
+    await clock.advance(1)
+    expect([taken.held(), heard]).toEqual([false, [`lapsed at ${leaseMs + 1}`]])
+  })
+
   it('counts from when a renewal was sent, however late its answer is', async () => {
     const taken = lease()
     await clock.advance(1_000)
