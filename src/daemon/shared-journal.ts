@@ -164,7 +164,10 @@ function tell(observer: Observer, name: string, event: Exclude<TenureEvent, { ki
       message: `The shared journal had lost ${event.entries} entries; this daemon put them back from its copy`,
       entries: event.entries,
     })
-  else if (event.kind === 'namesake') {
+  else if (event.kind === 'not-cut-off') {
+    const message = 'Something unanswered could not be cut off at the end of the lease: it may still arrive'
+    observer.log?.('error', 'tenure.not_cut_off', { message }, event.problem)
+  } else if (event.kind === 'namesake') {
     if (event.daemon === null)
       observer.log?.('info', 'shared_journal.name_free', { message: `No other daemon is called ${name} any more` })
     else observer.log?.('error', 'shared_journal.name_taken', { message: nameTaken(event.daemon), name })

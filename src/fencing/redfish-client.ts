@@ -2,12 +2,13 @@
  * A small Redfish client: read one system's power, and force it off. It knows no other action, so it can never turn a
  * host on. Owns the HTTP of BMCs; decides nothing. Errors carry no request, for a request carries the password.
  */
-import { Agent } from 'node:https'
+import type { Socket } from 'node:net'
 import axios, { isAxiosError, type AxiosAdapter } from 'axios'
 import { deadline, type Clock } from '../domain/clock.ts'
-import { LifeboatError } from '../domain/errors.ts'
+import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import type { Wire } from '../domain/wire.ts'
+import { ResettableAgent, resetConnection, watchedTransport, type RequestTransport } from '../system/connections.ts'
 import { readNamedFile } from '../system/regular-file.ts'
 
 export interface RedfishSystem {
@@ -41,7 +42,7 @@ const largestAnswer = 1_000_000
 export class RedfishClient {
   readonly #system: RedfishSystem
   readonly #options: RedfishOptions
-  readonly #agent: Agent | undefined
+  readonly #agent: ResettableAgent | undefined
 
   /** Throws CONFIG_INVALID when the CA file cannot be read. */
   constructor(system: RedfishSystem, options: RedfishOptions) {
@@ -49,7 +50,7 @@ export class RedfishClient {
     this.#options = options
     if (system.url.startsWith('https:')) {
       const ca = system.caFile === undefined ? {} : { ca: readNamedFile('The CA file of the BMC', system.caFile) }
-      this.#agent = new Agent({ rejectUnauthorized: system.verifyTls ?? true, ...ca })
+      this.#agent = new ResettableAgent({ rejectUnauthorized: system.verifyTls ?? true, ...ca })
     }
   }
 
@@ -68,9 +69,12 @@ export class RedfishClient {
     return { powerState, resetUrl: this.#resetUrl(body) }
   }
 
-  /** Asks for ForceOff and gives the HTTP status. Any 2xx means accepted, not done. Throws as `read` does. */
-  async forceOff(resetUrl: string, signal?: AbortSignal): Promise<number> {
-    const { status } = await this.#send('POST', resetUrl, { ResetType: 'ForceOff' }, signal)
+  /**
+   * Asks for ForceOff and gives the HTTP status. Any 2xx means accepted, not done. `mayLeave` is asked in the tick in which its bytes leave.
+   * Throws as `read` does, and what `mayLeave` throws.
+   */
+  async forceOff(resetUrl: string, signal?: AbortSignal, mayLeave?: () => void): Promise<number> {
+    const { status } = await this.#send('POST', resetUrl, { ResetType: 'ForceOff' }, signal, mayLeave)
     return status
   }
 
@@ -91,9 +95,11 @@ export class RedfishClient {
     url: string,
     data: unknown,
     parent?: AbortSignal,
+    mayLeave: () => void = () => undefined,
   ): Promise<{ status: number; body: unknown }> {
     const { clock, observer, requestLimitMs, wire } = this.#options
     const limit = deadline(clock, requestLimitMs, parent)
+    const { refusal, ...cutting } = cutOffBy(limit.signal, mayLeave)
     const startedAt = clock.now()
     let result = 'failed'
     try {
@@ -105,7 +111,7 @@ export class RedfishClient {
         headers: { accept: 'application/json' },
         ...(this.#agent ? { httpsAgent: this.#agent } : {}),
         ...(wire ? { adapter: wire as AxiosAdapter } : {}),
-        signal: limit.signal,
+        ...cutting,
         // A redirect or a proxy would carry the password elsewhere.
         maxRedirects: 0,
         proxy: false,
@@ -115,7 +121,7 @@ export class RedfishClient {
       result = String(answer.status)
       return { status: answer.status, body: answer.data }
     } catch (thrown) {
-      const error = connectionError(thrown, method, limit.expired(), requestLimitMs)
+      const error = refusal() ?? connectionError(thrown, method, limit.expired(), requestLimitMs)
       result = error.code
       throw error
     } finally {
@@ -125,6 +131,35 @@ export class RedfishClient {
       observer.request?.({ service: 'bmc', method, route, result, tookMs: clock.now() - startedAt, requestId: null })
     }
   }
+}
+
+/**
+ * What keeps a request from leaving when `mayLeave` throws as its connection stands, and resets that once `signal` aborts. First: the library ends a
+ * connection in order, and the BMC would get the request after a partition heals.
+ */
+function cutOffBy(
+  signal: AbortSignal,
+  mayLeave: () => void,
+): { transport: RequestTransport; signal: AbortSignal; refusal: () => LifeboatError | null } {
+  const cut = new AbortController()
+  let refusal: LifeboatError | null = null
+  let reset = (): void => undefined
+  const leaves = (socket: Socket): void => {
+    reset = () => resetConnection(socket)
+    try {
+      mayLeave()
+    } catch (thrown) {
+      refusal = ensureError(thrown)
+      socket.destroy()
+    }
+  }
+  const end = (): void => {
+    reset()
+    cut.abort()
+  }
+  if (signal.aborted) end()
+  else signal.addEventListener('abort', end, { once: true })
+  return { transport: watchedTransport(leaves), signal: cut.signal, refusal: () => refusal }
 }
 
 /** A clean error in place of axios's own, which holds the request with its password. */

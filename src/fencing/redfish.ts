@@ -33,7 +33,7 @@ export function redfishMethod(
       else {
         // Reading a slow board takes seconds, in which the host may have come back.
         mayAct?.()
-        evidence.push(await order(bmc, first.resetUrl, name, host, signal))
+        evidence.push(await order(bmc, first.resetUrl, { name, host, signal, mayAct }))
       }
       return [
         ...evidence,
@@ -47,17 +47,27 @@ export function redfishMethod(
 async function order(
   bmc: RedfishClient,
   url: string,
-  name: string,
-  host: HostName,
-  signal?: AbortSignal,
+  about: { name: string; host: HostName; signal: AbortSignal | undefined; mayAct: (() => void) | undefined },
 ): Promise<string> {
+  const { name, host, signal, mayAct } = about
+  const forbidden: LifeboatError[] = []
+  const mayLeave = (): void => {
+    try {
+      mayAct?.()
+    } catch (thrown) {
+      const error = ensureError(thrown)
+      forbidden.push(error)
+      throw error
+    }
+  }
   let refused: LifeboatError
   try {
-    const status = await bmc.forceOff(url, signal)
+    const status = await bmc.forceOff(url, signal, mayLeave)
     if (status >= 200 && status < 300) return `ForceOff accepted (${status})`
     refused = new LifeboatError('API_REFUSED', `The BMC refused ForceOff (${status})`)
   } catch (thrown) {
     const error = ensureError(thrown)
+    if (forbidden.includes(error)) throw error
     if (error.certainty === 'unknown') return `ForceOff sent, no answer: ${error.message}`
     refused = error
   }

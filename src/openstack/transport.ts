@@ -16,6 +16,7 @@ import { LifeboatError } from '../domain/errors.ts'
 import type { Observer } from '../domain/observer.ts'
 import { openExit, type Exit } from '../domain/tenure.ts'
 import type { Wire } from '../domain/wire.ts'
+import { ResettableAgent, resetConnection, watchedTransport, type RequestTransport } from '../system/connections.ts'
 import { readNamedFile } from '../system/regular-file.ts'
 import type { TlsChoice } from './cloud-config.ts'
 import type { Guard, HttpAnswer, HttpAsk } from './http-exchange.ts'
@@ -57,7 +58,7 @@ export class Transport {
     const fresh = { keepAlive: false }
     this.#agents = {
       read: { http: new http.Agent(pool), https: new https.Agent({ ...pool, ...tls }) },
-      write: { http: new http.Agent(fresh), https: new https.Agent({ ...fresh, ...tls }) },
+      write: { http: new http.Agent(fresh), https: new ResettableAgent({ ...fresh, ...tls }) },
     }
     this.#client = axios.create({
       adapter: (options.wire as AxiosAdapter | undefined) ?? 'http',
@@ -175,7 +176,7 @@ function unwrapped(outcome: HttpAnswer | LifeboatError): HttpAnswer {
  * Node's own request, watched: only once the connection stands can anything have reached the service. In that tick the exit is asked, and once
  * it lapses an unanswered connection is reset, so that the kernel delivers nothing after a partition heals.
  */
-function watchedWire(exit: Exit): { transport: unknown; sent: () => boolean; over: () => void } {
+function watchedWire(exit: Exit): { transport: RequestTransport; sent: () => boolean; over: () => void } {
   let sent = false
   let over = (): void => undefined
   const leave = (socket: Socket): void => {
@@ -184,22 +185,9 @@ function watchedWire(exit: Exit): { transport: unknown; sent: () => boolean; ove
       return
     }
     sent = true
-    over = exit.onLapse(() => void socket.resetAndDestroy())
+    over = exit.onLapse(() => resetConnection(socket))
   }
-  const watch = (request: http.ClientRequest): http.ClientRequest =>
-    request.once('socket', (socket) => {
-      const encrypted = 'encrypted' in socket
-      if (!socket.connecting && !('secureConnecting' in socket && socket.secureConnecting)) leave(socket)
-      else socket.once(encrypted ? 'secureConnect' : 'connect', () => leave(socket))
-    })
-  const transport = {
-    request: (
-      options: https.RequestOptions,
-      onResponse: (response: http.IncomingMessage) => void,
-    ): http.ClientRequest =>
-      watch(options.protocol === 'https:' ? https.request(options, onResponse) : http.request(options, onResponse)),
-  }
-  return { transport, sent: () => sent, over: () => over() }
+  return { transport: watchedTransport(leave), sent: () => sent, over: () => over() }
 }
 
 function answerOf(status: number, headers: Record<string, unknown>, text: unknown, tookMs: number): HttpAnswer {

@@ -2,37 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import { deliveryThrough, fencingThrough } from '../../src/adapters/exits.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
-import { openExit, type Exit } from '../../src/domain/tenure.ts'
+import { openExit } from '../../src/domain/tenure.ts'
 import type { FencingMethod } from '../../src/fencing/method.ts'
 import type { Deliver, Ended } from '../../src/notices/index.ts'
-
-/** An exit that a test opens and closes. */
-class Gate implements Exit {
-  open = true
-  readonly #listeners = new Set<() => void>()
-
-  permit(): Promise<void> {
-    return this.open ? Promise.resolve() : Promise.reject(new LifeboatError('NOT_ACTIVE', 'ctl2 is active'))
-  }
-
-  recorded(): Promise<void> {
-    return Promise.resolve()
-  }
-
-  held(): boolean {
-    return this.open
-  }
-
-  onLapse(listen: () => void): () => void {
-    this.#listeners.add(listen)
-    return () => this.#listeners.delete(listen)
-  }
-
-  lapse(): void {
-    this.open = false
-    for (const listen of this.#listeners) listen()
-  }
-}
+import { Gate } from './gate.ts'
 
 const { signal } = new AbortController()
 

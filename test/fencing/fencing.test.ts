@@ -38,7 +38,7 @@ beforeEach(async () => {
 })
 afterEach(() => bmc.stop())
 
-function redfish(change: { url?: string; password?: string } = {}): FencingMethod {
+function redfish(change: { url?: string; password?: string; verifyTls?: boolean } = {}): FencingMethod {
   const system = { url, username: 'admin', password, ...change }
   return redfishMethod({
     name: 'bmc',
@@ -316,6 +316,32 @@ describe('the chain', () => {
     expect(error).toMatchObject({ code: 'FENCE_STOPPED', certainty: 'not-applied' })
     expect(bmc.seen.map((line) => line.split(' ')[0])).toEqual(['GET'])
   })
+
+  it('does not send ForceOff when that is forbidden while the connection to the board is made', async () => {
+    const forbidden = new LifeboatError('HELD_BACK', 'the lease is over')
+    let asked = 0
+    const mayAct = (): void => {
+      if (++asked > 1) throw forbidden
+    }
+    expect(await failure(redfish().off('h1', undefined, mayAct))).toBe(forbidden)
+    expect(bmc.seen.map((line) => line.split(' ')[0])).toEqual(['GET'])
+  })
+
+  it.each(['http', 'https'])(
+    'resets the connection of a ForceOff that is cut off: it does not come late (%s)',
+    async (scheme) => {
+      const board = new FakeBmc()
+      board.hangReset = true
+      const method = redfish({ url: await board.start({ tls: scheme === 'https' }), verifyTls: false })
+      const stop = new AbortController()
+      const work = failure(fencerOf(method).fence('h1', ['bmc'], () => undefined, { signal: stop.signal }))
+      await expect.poll(() => board.seen.length, { timeout: 5_000 }).toBe(2)
+      stop.abort(new LifeboatError('FENCE_STOPPED', 'cancelled'))
+      expect(await work).toMatchObject({ code: 'FENCE_STOPPED', certainty: 'unknown' })
+      await expect.poll(() => board.broke, { timeout: 5_000 }).toEqual(['ECONNRESET'])
+      board.stop()
+    },
+  )
 
   it('a program that is cut off is killed: its power-off does not come late', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'lifeboat-late-'))

@@ -1,6 +1,7 @@
 /** A BMC over real HTTP whose faults tests choose, a fence agent as a script, and a clock that is the system's. */
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,16 +28,22 @@ export class FakeBmc {
   offReadings = Infinity
   /** Closes the connection instead of answering the reset, which it performs. */
   dropReset = false
+  /** Does not answer the reset, nor perform it. */
+  hangReset = false
+  /** How connections broke that were not ended in order, after a reset without an answer. */
+  readonly broke: string[] = []
   body: unknown = undefined
   resetTarget = '/redfish/v1/Systems/1/Actions/ComputerSystem.Reset'
   /** What it was asked, password left out. */
   readonly seen: string[] = []
   #server: Server | undefined
 
-  async start(): Promise<string> {
-    this.#server = createServer((request, response) => void this.#answer(request, response))
+  async start({ tls = false } = {}): Promise<string> {
+    const answer = (request: IncomingMessage, response: ServerResponse): void => void this.#answer(request, response)
+    const pem = tls ? readFileSync(new URL('../openstack/loopback.pem', import.meta.url)) : undefined
+    this.#server = pem ? createSecureServer({ cert: pem, key: pem }, answer) : createServer(answer)
     await new Promise<void>((resolve) => this.#server?.listen(0, '127.0.0.1', resolve))
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/redfish/v1/Systems/1`
+    return `${tls ? 'https' : 'http'}://127.0.0.1:${(this.#server.address() as AddressInfo).port}/redfish/v1/Systems/1`
   }
 
   stop(): void {
@@ -62,6 +69,10 @@ export class FakeBmc {
       if (this.power === 'Off' && this.offReadings-- <= 0) this.power = 'On'
       const Actions = { '#ComputerSystem.Reset': { target: this.resetTarget } }
       give(200, this.body ?? { PowerState: this.power, Actions })
+      return
+    }
+    if (this.hangReset) {
+      request.socket.on('error', ({ code }: NodeJS.ErrnoException) => this.broke.push(code ?? ''))
       return
     }
     if (!this.stuck && this.resetStatus < 300) this.power = 'Off'

@@ -70,6 +70,8 @@ export class RehearsedCloud {
   readonly clock = new StillClock()
   readonly asked: Asked[] = []
   readonly seen: RequestSeen[] = []
+  /** How connections broke that the client did not end in order. */
+  readonly broke: string[] = []
   readonly clouds: OpenStackCloud[] = []
   max = '2.100'
   min = '2.1'
@@ -192,7 +194,10 @@ export class RehearsedCloud {
     if (found) found.times += 1
     const reply = found ? await found.handler(asked, found.times) : fault(404, 'no such route')
     if (reply.instead === 'reset') return void request.socket.destroy()
-    if (reply.instead === 'hang') return
+    if (reply.instead === 'hang') {
+      request.socket.on('error', ({ code }: NodeJS.ErrnoException) => this.broke.push(code ?? ''))
+      return
+    }
     const headers = { 'content-type': 'application/json', 'x-openstack-request-id': 'req-1', ...reply.headers }
     response.writeHead(reply.status ?? 200, headers)
     response.end(reply.text ?? (reply.json === undefined ? '' : JSON.stringify(reply.json)))

@@ -29,5 +29,7 @@ export type TenureEvent =
   | { kind: 'state'; state: TenureState; why: string }
   | { kind: 'trouble'; problem: LifeboatError | null }
   | { kind: 'put-back'; entries: number }
+  /** Something that was unanswered when the lease was over could not be cut off: it may still arrive. */
+  | { kind: 'not-cut-off'; problem: LifeboatError }
   /** Another daemon runs under this one's name; null: not any more. */
   | { kind: 'namesake'; daemon: KnownDaemon | null }

@@ -203,11 +203,14 @@ export class Tenure implements Exit {
   /** The tenure is over, for whatever reason: nothing leaves and nothing is appended any more. */
   end(why: string): void {
     if (this.#state === 'ended') return
-    this.#move('ended', why)
-    this.#lease?.end()
-    // First: the process may end as it hears of the end, and the kernel delivers what a process leaves in its sockets.
-    this.#lapse()
-    this.#ending.abort()
+    try {
+      this.#move('ended', why)
+      this.#lease?.end()
+      // First: the process may end as it hears of the end, and the kernel delivers what a process leaves in its sockets.
+      this.#lapse()
+    } finally {
+      this.#ending.abort()
+    }
   }
 
   #move(state: TenureState, why: string): void {
@@ -449,8 +452,14 @@ export class Tenure implements Exit {
     } else this.end('another daemon took over')
   }
 
+  /** One that throws keeps neither the others from being cut off, nor the tenure from its end. */
   #lapse(): void {
-    for (const listen of this.#lapseListeners) listen()
+    for (const listen of this.#lapseListeners)
+      try {
+        listen()
+      } catch (thrown) {
+        this.#parts.told({ kind: 'not-cut-off', problem: ensureError(thrown) })
+      }
   }
 
   #lookForBlindness(): void {

@@ -80,6 +80,21 @@ describe('taking over', () => {
     expect(order.slice(-2)).toEqual(['reset', 'ended'])
   })
 
+  it('cuts off everything else, and ends the tenure, where one thing cannot be cut off, and says so', async () => {
+    const [one, two] = await site.twoDaemons()
+    let cut = 0
+    one.tenure.onLapse(() => {
+      throw new TypeError('not a TCP connection')
+    })
+    one.tenure.onLapse(() => cut++)
+    one.life.stall(20_000)
+    await site.untilActive(two)
+    await site.clock.until(() => one.tenure.ended.aborted)
+    expect(cut).toBeGreaterThan(0)
+    const problem = expect.objectContaining({ message: 'not a TCP connection' }) as unknown
+    expect(one.events).toContainEqual({ kind: 'not-cut-off', problem })
+  })
+
   it('is told by the names of the daemons', async () => {
     const [one, two] = await site.twoDaemons()
     site.kill(one)

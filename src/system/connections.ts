@@ -1,0 +1,48 @@
+/**
+ * Connections of HTTP that can be cut off. Owns the moment in which one stands, before any byte of the request leaves, and its reset: that throws
+ * away what the kernel has not delivered, where an orderly end would have it delivered after a partition heals.
+ */
+import http from 'node:http'
+import https from 'node:https'
+import net from 'node:net'
+import type { Duplex } from 'node:stream'
+
+/** The TCP connection beneath each TLS connection. */
+const beneath = new WeakMap<Duplex, net.Socket>()
+
+/** As https.Agent, whose connections can be reset: Node resets TCP alone, and shows nobody what is beneath a TLS connection that it made. */
+export class ResettableAgent extends https.Agent {
+  override createConnection(
+    options: https.RequestOptions,
+    callback?: (error: Error | null, stream: Duplex) => void,
+  ): Duplex | null | undefined {
+    const plain = net.connect(options as net.NetConnectOpts)
+    const secure = super.createConnection({ ...options, socket: plain } as https.RequestOptions, callback)
+    if (secure) beneath.set(secure, plain)
+    return secure
+  }
+}
+
+/** At once: nothing of the connection is delivered any more, also if the process exits right after. One that is over stays so. */
+export function resetConnection(socket: net.Socket): void {
+  void (beneath.get(socket) ?? socket).resetAndDestroy()
+}
+
+/** What an HTTP library takes for Node's own `request`. */
+export interface RequestTransport {
+  request: (options: https.RequestOptions, onResponse: (response: http.IncomingMessage) => void) => http.ClientRequest
+}
+
+/** Node's own requests; `leaves` is called in the tick in which the connection of one stands, and may destroy it. */
+export function watchedTransport(leaves: (socket: net.Socket) => void): RequestTransport {
+  const watch = (request: http.ClientRequest): http.ClientRequest =>
+    request.once('socket', (socket) => {
+      const encrypted = 'encrypted' in socket
+      if (!socket.connecting && !('secureConnecting' in socket && socket.secureConnecting)) leaves(socket)
+      else socket.once(encrypted ? 'secureConnect' : 'connect', () => leaves(socket))
+    })
+  return {
+    request: (options, onResponse) =>
+      watch(options.protocol === 'https:' ? https.request(options, onResponse) : http.request(options, onResponse)),
+  }
+}

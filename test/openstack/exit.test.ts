@@ -1,0 +1,42 @@
+/** What leaves for Nova while the daemon may act, and is cut off when it may not any more. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Gate } from '../adapters/gate.ts'
+import { failure, loopbackPem, RehearsedCloud } from './rehearsed-cloud.ts'
+
+const route = 'POST /v2.1/servers/i1/action'
+const tls = { verify: true, cacert: loopbackPem, cert: null, key: null }
+
+describe.each([
+  ['HTTP', false],
+  ['HTTPS', true],
+])('a write over %s of a daemon that shares its journal', (_name, encrypted) => {
+  let cloud: RehearsedCloud
+  let gate: Gate
+  beforeEach(async () => {
+    cloud = await RehearsedCloud.open({ tls: encrypted })
+    gate = new Gate()
+  })
+  afterEach(() => cloud.shut())
+
+  it('does not leave where the lease is over by the time its connection stands', async () => {
+    gate.held = () => false
+    const error = await failure(cloud.client({ tls }, { exit: gate }).stop('i1'))
+    expect(error).toMatchObject({ certainty: 'not-applied' })
+    expect(cloud.requests(route)).toEqual([])
+  })
+
+  it('is reset at the end of the lease while it is unanswered, and its effect is unknown', async () => {
+    const asked = new Promise<void>((resolve) => {
+      cloud.on(route, () => {
+        // Once it has read all that there is: a reset in the middle of that looks like an end to it.
+        setImmediate(resolve)
+        return { instead: 'hang' }
+      })
+    })
+    const outcome = failure(cloud.client({ tls }, { exit: gate }).stop('i1'))
+    await asked
+    gate.lapse()
+    expect(await outcome).toMatchObject({ code: 'CONNECTION_LOST', certainty: 'unknown' })
+    await expect.poll(() => cloud.broke, { timeout: 5_000 }).toEqual(['ECONNRESET'])
+  })
+})
