@@ -81,8 +81,8 @@ export function standing(
   }
 }
 
-/** Age of the daemon's last good reading of Nova, ms; null before the first. */
-export function goodPollAgeMs(daemon: Daemon, clock: Clock): number | null {
-  const last = daemon.monitor.lastPoll()
-  return last === null || !last.ok ? null : clock.now() - last.at
+/** Age of the daemon's last good reading of Nova, ms: of the last one that failed it says nothing. Null before the first. */
+export function goodPollAgeMs(daemon: { monitor: Pick<Daemon['monitor'], 'lastRead'> }, clock: Clock): number | null {
+  const last = daemon.monitor.lastRead()
+  return last === null ? null : clock.now() - last.askedAt
 }

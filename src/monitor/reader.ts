@@ -130,6 +130,8 @@ export class Reader {
     }
     this.#error = null
     if (services.serverTimeMs !== null) this.#cloudOffsetMs = services.serverTimeMs - (askedAt + services.tookMs)
+    // An empty list says of no host how it stands.
+    if (services.services.length === 0) return
     const tookMs = answeredAt - askedAt
     this.#lastRead = { askedAt, usuallyMs: Math.min(tookMs, this.#tookMs) }
     this.#tookMs = tookMs

@@ -1,9 +1,10 @@
 /** What a daemon that shares its journal says of itself, and how it answers people while the shared journal is in trouble. */
 import { describe, expect, it } from 'vitest'
-import { activity, confirmed, standing } from '../../src/daemon/standby.ts'
+import { activity, confirmed, goodPollAgeMs, standing } from '../../src/daemon/standby.ts'
 import { LifeboatError } from '../../src/domain/errors.ts'
 import type { KnownDaemon, TenureView } from '../../src/domain/tenure.ts'
 import { VirtualClock } from '../../src/simulator/virtual-clock.ts'
+import { Fleet } from '../monitor/setup.ts'
 
 function daemon(name: string, changes: Partial<KnownDaemon> = {}): KnownDaemon {
   return {
@@ -94,6 +95,28 @@ describe('GET /active', () => {
   ])('%s', (_what, changes, problem) =>
     expect(activity(tenure(false, changes))).toEqual({ ok: false, problems: [problem] }),
   )
+})
+
+describe('the age of the last good reading of Nova, by which a blind daemon hands over', () => {
+  const fleet = new Fleet(['a', 'b'])
+  const age = (): number | null => goodPollAgeMs(fleet, fleet.clock)
+
+  it.each([
+    ['fails', () => (fleet.apiDown = true)],
+    ['lists nothing', () => (fleet.emptyAnswer = true)],
+  ])('goes on from there when a reading %s', async (_how, begins) => {
+    Object.assign(fleet, { apiDown: false, emptyAnswer: false })
+    await fleet.run(2_000)
+    expect(age()).toBe(0)
+    begins()
+    await fleet.run(1_000)
+    expect(age()).toBe(1_000)
+  })
+
+  it('is not known before the first', () => {
+    const { monitor } = new Fleet(['a'])
+    expect(goodPollAgeMs({ monitor }, fleet.clock)).toBeNull()
+  })
 })
 
 describe("a person's order whose entry the shared journal does not confirm in time", () => {
