@@ -21,6 +21,9 @@ export interface FreezeChange {
   ended: { reason: string; frozenForMs: number } | null
 }
 
+/** The reason of a lost poll. Nothing was seen then, so any other is worse. */
+const lostPoll = 'API_FAILED'
+
 /** A lost poll cannot have silenced heartbeats for longer than about itself: its quiet time is this many times as long. */
 const quietPerBlindTime = 2
 
@@ -32,17 +35,34 @@ export function nextFreeze(freeze: Freeze | null, fault: Fault | null, now: numb
   }
   // A worse reason replaces a lost poll: its quiet time is the longer one. And what is seen now replaces what another run saw.
   if (fault) {
-    const worse = freeze.reason === 'API_FAILED' && fault.reason !== 'API_FAILED'
+    const worse = isWorse(fault, freeze)
     const named = worse || freeze.inherited === true ? { ...freeze, ...fault } : freeze
     return { ...same, freeze: { ...named, quietSince: null } }
   }
   const quietSince = freeze.quietSince ?? now
   // What began with a lost poll may have become worse before the restart, and its beginning is known by the wall clock only.
-  const blind = freeze.reason === 'API_FAILED' && freeze.inherited !== true
+  const blind = freeze.reason === lostPoll && freeze.inherited !== true
   const quiet = blind ? Math.min(quietMs, quietPerBlindTime * (quietSince - freeze.since)) : quietMs
   if (now - quietSince >= quiet) {
     const ended = { reason: freeze.reason, frozenForMs: now - freeze.since }
     return { freeze: null, began: false, faultEnded: freeze.quietSince === null, ended }
   }
   return { ...same, freeze: { ...freeze, quietSince }, faultEnded: freeze.quietSince === null }
+}
+
+/**
+ * What a monitor begins with. The freeze on record lasts until a good answer, and the whole quiet time after that; without one, the freeze of the
+ * monitor whose place it takes goes on as it is. Of both the worse fault gives the name.
+ *
+ * @param onRecord what the run before left frozen
+ * @param seen that of the monitor that only watched
+ */
+export function freezeAtStart(onRecord: (Fault & { since: number }) | null, seen: Freeze | null): Freeze | null {
+  if (onRecord === null) return seen
+  const { reason, message } = seen !== null && isWorse(seen, onRecord) ? seen : onRecord
+  return { reason, message, since: onRecord.since, quietSince: null, inherited: true }
+}
+
+function isWorse(fault: Fault, than: Fault): boolean {
+  return than.reason === lostPoll && fault.reason !== lostPoll
 }

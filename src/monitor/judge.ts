@@ -6,7 +6,7 @@ import type { HostName, ServicesReading } from '../domain/service.ts'
 import { isUnread, type UnreadReason, type Verdict, type VerdictKind } from '../domain/verdict.ts'
 import type { ComputeFacts, Fault } from './control-plane.ts'
 import { ControlPlaneState } from './control-plane-state.ts'
-import { nextFreeze, type Freeze } from './freezer.ts'
+import { freezeAtStart, nextFreeze, type Freeze } from './freezer.ts'
 import { intervalOf, type Pulse } from './heartbeat.ts'
 import type { KeptSilence } from './kept-silence.ts'
 import type { Found } from './reader.ts'
@@ -26,28 +26,37 @@ export class Judge {
   readonly #asks: HostQuestions
   /** Null: this start stands alone, so nothing is kept for a next one. */
   readonly #kept: KeptSilence | null
-  readonly #controlPlane = new ControlPlaneState()
-  #readAt: number | null = null
+  readonly #controlPlane: ControlPlaneState
+  #readAt: number | null
   #freeze: Freeze | null
   #inDoubt = false
   /** Null after a change. The same array as long as nothing was looked at: what is derived from it may be kept as long. */
   #verdicts: Verdict[] | null = null
   #told: Told = { changed: [], alarms: [] }
 
-  /** `frozenBefore`: what the run before left frozen. */
+  /**
+   * `frozenBefore`: what the run before left frozen. `learnt`: one that only watched, and whose place this one takes: what it saw of the control
+   * plane goes on, with what it could not see.
+   */
   constructor(parts: {
     rules: () => MonitorRules
     tracks: Tracks
     asks: HostQuestions
     kept: KeptSilence | null
     frozenBefore: Frozen | null
+    learnt: Judge | null
   }) {
-    const { rules, tracks, asks, kept, frozenBefore } = parts
+    const { rules, tracks, asks, kept, frozenBefore, learnt } = parts
     this.#rules = rules
     this.#tracks = tracks
     this.#asks = asks
     this.#kept = kept
-    this.#freeze = frozenBefore && { ...frozenBefore, quietSince: null, inherited: true }
+    this.#controlPlane = learnt === null ? new ControlPlaneState() : learnt.#controlPlane
+    this.#readAt = learnt === null ? null : learnt.#readAt
+    this.#freeze = freezeAtStart(frozenBefore, learnt === null ? null : learnt.#freeze)
+    // Whoever only watches puts nothing on record: this one does, and its end is said of a freeze that has a beginning.
+    const frozen = this.frozen()
+    if (frozen !== null && frozenBefore === null) this.#told.froze = frozen
   }
 
   /** The rules changed: no verdict is made of old and new. */

@@ -28,7 +28,7 @@ export class Monitor {
   /** Readings are taken in one after another: an older answer after a newer one would look like a beat. */
   #queue: Promise<unknown> = Promise.resolve()
 
-  /** @param learnt another one of this process, which watched the same hosts: what it learnt of their heartbeats stays */
+  /** @param learnt another one of this process, which watched the same hosts and ended: what it learnt of their heartbeats stays, and its freeze */
   constructor(options: MonitorParts, learnt: Monitor | null = null) {
     const { cloud, clock, observer, segmentOf, probes, settings } = options
     this.#clock = clock
@@ -52,6 +52,7 @@ export class Monitor {
       },
       kept: amongStarts && new KeptSilence(clock, () => this.#rules.settings, amongStarts.before),
       frozenBefore,
+      learnt: learnt && learnt.#judge,
     })
   }
 

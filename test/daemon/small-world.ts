@@ -39,6 +39,11 @@ export class SmallWorld {
   readonly #directory: string
   readonly #options: SmallWorldOptions
   #wallAheadMs = 0
+  readonly #ownClock: Clock = {
+    now: () => this.clock.now(),
+    wall: () => this.clock.wall() + this.#wallAheadMs,
+    after: (delayMs, fire) => this.clock.after(delayMs, fire),
+  }
   #closeCloud: () => void = () => undefined
 
   private constructor(clock: VirtualClock, simulator: Simulator, directory: string, options: SmallWorldOptions) {
@@ -89,21 +94,21 @@ export class SmallWorld {
   }
 
   compose(change: Partial<DaemonParts> = {}): void {
-    const { simulator, telemetry } = this
-    const clock: Clock = {
-      now: () => this.clock.now(),
-      wall: () => this.clock.wall() + this.#wallAheadMs,
-      after: (delayMs, fire) => this.clock.after(delayMs, fire),
-    }
-    const onWrite = telemetry.journalWrite
-    const opened = openJournal(this.path, { clock, onWrite, busyTimeoutMs: 0 })
+    const onWrite = this.telemetry.journalWrite
+    const opened = openJournal(this.path, { clock: this.#ownClock, onWrite, busyTimeoutMs: 0 })
     this.journal = this.#options.wrapJournal?.(opened) ?? opened
-    const { journal } = this
-    const { observer } = telemetry
+    this.daemon = this.another(change)
+  }
+
+  /** Gives another daemon over the same journal. */
+  another(change: Partial<DaemonParts> = {}): Daemon {
+    const { simulator, journal } = this
+    const { observer } = this.telemetry
+    const clock = this.#ownClock
     const parts = simulatedParts(simulator, { clock, journal, workflow, beatMs, observer, wire: simulator.wire() })
     this.#closeCloud = () => (parts.cloud as unknown as { close(): void }).close()
     const settings = { ...parts.executorSettings, tickMs: 2_000, reconcileQuietMs: 5_000 }
-    this.daemon = new Daemon({
+    return new Daemon({
       ...parts,
       executorSettings: settings,
       journalPath: this.path,

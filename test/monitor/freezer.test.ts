@@ -1,7 +1,7 @@
 /** The life of a freeze: begins with a fault, ends a quiet time after the last one. */
 import { describe, expect, it } from 'vitest'
 import type { Fault } from '../../src/monitor/control-plane.ts'
-import { nextFreeze, type Freeze } from '../../src/monitor/freezer.ts'
+import { freezeAtStart, nextFreeze, type Freeze } from '../../src/monitor/freezer.ts'
 
 const quietMs = 20_000
 const broker: Fault = { reason: 'MASS_SILENCE', message: 'broker' }
@@ -90,4 +90,22 @@ describe('a freeze', () => {
     expect(nextFreeze(blind(-90_000), null, 28_999, quietMs).freeze).not.toBeNull()
     expect(nextFreeze(blind(-90_000), null, 29_000, quietMs).freeze).toBeNull()
   })
+})
+
+describe('the freeze that a monitor begins with', () => {
+  const onRecord = { ...lost, since: 500 }
+
+  it('is that of the monitor whose place it takes, as it is, where none is on record', () => {
+    const seen = frozen({ quietSince: 9_000 })
+    expect(freezeAtStart(null, seen)).toBe(seen)
+    expect(freezeAtStart(null, null)).toBeNull()
+  })
+
+  it.each([
+    ['alone', null, lost],
+    ['beside one whose quiet time has begun', frozen({ ...lost, message: '504', quietSince: 9_000 }), lost],
+    ['under the name of what was seen, where that is worse', frozen({ quietSince: 9_000 }), broker],
+  ])('is the one on record, with its whole quiet time before it: %s', (_beside, seen, named) =>
+    expect(freezeAtStart(onRecord, seen)).toEqual({ ...named, since: 500, quietSince: null, inherited: true }),
+  )
 })

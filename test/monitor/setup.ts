@@ -86,7 +86,7 @@ export class Fleet {
   jitterMs = 0
   #seed = 1
   #cloudAhead = 0
-  readonly #begin: (before: (SilenceOnRecord & { at: string }) | null | undefined) => Monitor
+  readonly #begin: (before: (SilenceOnRecord & { at: string }) | null | undefined, learnt?: Monitor) => Monitor
 
   constructor(
     names: string[],
@@ -110,24 +110,32 @@ export class Fleet {
     this.add(row('ctl-s', { binary: 'nova-scheduler', zone: 'internal' }), 900)
     const kinds = options.probes ?? []
     for (const kind of kinds) this.answers[kind] = {}
-    this.#begin = (before) =>
-      new Monitor({
-        cloud: { listServices: () => this.#list(), listAggregates: () => Promise.resolve([]) },
-        clock: this.clock,
-        segmentOf: () => ({ ...segment, probes: kinds, ...options.segment }),
-        probes: new Map(kinds.map((kind) => [kind, this.#probe(kind)])),
-        settings: this.settings,
-        ours: (host) => this.ours.has(host),
-        frozenBefore: options.frozenBefore ?? null,
-        ...(before !== undefined && { amongStarts: { before } }),
-        observer: {},
-      })
+    this.#begin = (before, learnt) =>
+      new Monitor(
+        {
+          cloud: { listServices: () => this.#list(), listAggregates: () => Promise.resolve([]) },
+          clock: this.clock,
+          segmentOf: () => ({ ...segment, probes: kinds, ...options.segment }),
+          probes: new Map(kinds.map((kind) => [kind, this.#probe(kind)])),
+          settings: this.settings,
+          ours: (host) => this.ours.has(host),
+          frozenBefore: options.frozenBefore ?? null,
+          ...(before !== undefined && { amongStarts: { before } }),
+          observer: {},
+        },
+        learnt,
+      )
     this.monitor = this.#begin(undefined)
   }
 
   /** The daemon died and is started, among other starts, with what the run before left on record. */
   startAgain(before: (SilenceOnRecord & { at: string }) | null): void {
     this.monitor = this.#begin(before)
+  }
+
+  /** The monitor only stood by so far, and another one takes its place with what it learnt. */
+  takeOver(): void {
+    this.monitor = this.#begin(undefined, this.monitor)
   }
 
   add(record: ServiceRecord, phase = 0): void {
