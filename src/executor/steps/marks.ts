@@ -4,11 +4,12 @@
  */
 import type { IncidentId } from '../../domain/entry.ts'
 import { LifeboatError } from '../../domain/errors.ts'
-import type { Instance } from '../../domain/instance.ts'
+import { isOver, type Instance, type Migration } from '../../domain/instance.ts'
 import type { RecordState } from '../../domain/step-payloads.ts'
 import { retryRead } from '../retry.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
-import { attempts, recheck } from './recheck.ts'
+import { recordsOf } from './evacuation-records.ts'
+import { attempts, listEvacuations, recheck } from './recheck.ts'
 
 /** How our locks are told from everybody else's (law L6): the reason that an owner sees. */
 const lockMark = 'lifeboat: instance is being recovered'
@@ -35,14 +36,29 @@ export const resetState: StepDriver<'reset-state'> = mark({
   reached: (instance) => instance.vmState === 'active' && instance.taskState === null,
   send: ({ run, plan }, as) => run.cloud.resetState(plan.instanceId, as),
   wanted: 'active without a task',
-  // It takes an instance out of any task: an evacuation that someone else began would fail half way.
+  // It takes an instance out of any task: an evacuation under way would fail half way, and its guest run where Nova does not have it.
   passesOver: async (scene, seen) => {
     // On a living host there is nothing to be reset for. Whether ours arrived there is seen before the next evacuation.
     if (seen.host !== scene.run.host) return true
-    if (attempts(scene.recovery).length === 0) await recheck(scene, scene.plan.original.knownEvacuations)
+    const known = scene.plan.original.knownEvacuations
+    const earlier = attempts(scene.recovery)
+    if (earlier.length > 0) return isAtWork(await listEvacuations(scene), [...known, ...earlier.flatMap(recordsOf)])
+    await recheck(scene, known)
     return false
   },
 })
+
+/**
+ * Whether an evacuation beside those moves the instance, or has moved it since it was read: an order of ours that was given up as lost,
+ * or a person's, who made room between two of our rounds. The evacuation step follows it.
+ */
+function isAtWork(records: readonly Migration[], known: readonly string[]): boolean {
+  return records.some((record) => !known.includes(record.uuid) && (!isOver(record) || hasArrived(record)))
+}
+
+function hasArrived({ status }: Migration): boolean {
+  return status === 'done' || status === 'completed'
+}
 
 function mark<K extends 'lock' | 'unlock' | 'reset-state'>(kind: {
   reached: (instance: Instance) => boolean

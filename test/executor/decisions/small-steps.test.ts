@@ -1,5 +1,6 @@
 /** Confirming a resize, starting and stopping, marking: when each is done, when it failed, and whether it was taken. */
 import { describe, expect, it } from 'vitest'
+import { errorRecord } from '../../../src/domain/errors.ts'
 import type { Instance, Migration } from '../../../src/domain/instance.ts'
 import type { StepDriver } from '../../../src/executor/step-driver.ts'
 import { confirmResize } from '../../../src/executor/steps/confirm-resize.ts'
@@ -405,13 +406,20 @@ describe('marks', () => {
       expect(await prepared(resetState, stage)).toBe('EVACUATION_STALLED')
     })
 
-    it('after an attempt of our own looks for nobody: the task is what that left', async () => {
+    it.each([
+      ['the task is what that left', { uuid: 'm-1' }, 'request'],
+      ['one is under way that is not that', { uuid: 'm-2', status: 'pre-migrating' }, 'nothingToDo'],
+      ['another one has just arrived', { uuid: 'm-2', status: 'done' }, 'nothingToDo'],
+      ['another one has failed', { uuid: 'm-2', status: 'failed' }, 'request'],
+      ['one is left from earlier days', { uuid: 'm-0', status: 'done' }, 'request'],
+    ])('after an attempt of our own: %s', async (_what, found, fate) => {
       const stage = new Stage()
-      stage.recovery.steps.set('0.go.go.1', record({ status: 'failed' }))
+      stage.plans({ original: { ...stage.recovery.plan.original, knownEvacuations: ['m-0'] } })
+      const error = { ...errorRecord(failed('NO_VALID_HOST')), details: { migration: 'm-1' } }
+      stage.recovery.steps.set('0.go.go.1', record({ status: 'failed', error }))
       stage.shows({ vmState: 'error', taskState: 'rebuilding' })
-      stage.migrations = [evacuation(1)]
-      expect(await prepared(resetState, stage)).toHaveProperty('request')
-      expect(stage.count('listMigrations')).toBe(0)
+      stage.migrations = [evacuation(2, found)]
+      expect(await prepared(resetState, stage)).toHaveProperty(fate)
     })
   })
 
