@@ -5,6 +5,8 @@ import { isStopAgain } from '../domain/instance-failure.ts'
 import type { InstanceId } from '../domain/instance.ts'
 import type { Journal } from '../domain/journal.ts'
 import type { EarlierRecovery } from '../domain/survey.ts'
+import { powerOrderOf } from '../executor/power-order.ts'
+import { attempts } from '../executor/steps/recheck.ts'
 import type { IncidentStore } from './incident-store.ts'
 
 /** Plans of one instance that are looked through for the last that was begun. More reads an instance's years for nothing. */
@@ -52,11 +54,20 @@ function waitedForRestart({ crashed, mode }: Incident, { plan, outcome }: Instan
 
 function told(
   { id, crashed }: Incident,
-  { plan, outcome, steps }: InstanceRecovery,
-): Pick<EarlierRecovery, 'incident' | 'original' | 'outcome' | 'steps' | 'ofCrash'> {
-  const all = [...steps.values()]
+  recovery: InstanceRecovery,
+): Omit<EarlierRecovery, 'plannedAt' | 'endedAt' | 'provenDeadSince'> {
+  const { plan, outcome } = recovery
+  const all = [...recovery.steps.values()]
   const brief = all.map(({ kind, status, requestId, error }) => ({ kind, status, requestId, error }))
   const reboot = all.findLast((step): step is StepRecord<'reboot'> => step.kind === 'reboot' && step.request !== null)
   const crash = { lookedAt: reboot?.before?.cloudTime ?? null, stoppedAgain: all.some(({ key }) => isStopAgain(key)) }
-  return { incident: id, original: plan.original, outcome, steps: brief, ofCrash: crashed === null ? null : crash }
+  return {
+    incident: id,
+    original: plan.original,
+    outcome,
+    steps: brief,
+    ordered: powerOrderOf(recovery),
+    lookedAt: attempts(recovery)[0]?.before?.cloudTime ?? null,
+    ofCrash: crashed === null ? null : crash,
+  }
 }

@@ -66,6 +66,13 @@ export interface EarlierRecovery {
   outcome: Outcome | null
   /** Its steps, in the order in which they were begun. None: it was planned, and nothing was done. */
   steps: { kind: string; status: StepStatus; requestId: string | null; error: ErrorRecord | null }[]
+  /** What its owner ordered meanwhile, as its rows have it; null: nothing. */
+  ordered: 'stop' | 'start' | null
+  /**
+   * Of the last look before its first evacuation, ISO, cloud time. What its owner ordered since then is in the history alone. Null: it was
+   * not evacuated.
+   */
+  lookedAt: string | null
   /** Of a guest that crashed on its living host; null: its host had failed. */
   ofCrash: EarlierCrash | null
   /** ISO, our wall clock. */

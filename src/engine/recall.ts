@@ -2,7 +2,7 @@
  * What is known of an instance that an earlier incident tried to bring back. Nova shows what that incident did to it: ERROR by its
  * failed evacuation, `active` by its reset. The journal has the initial state. Pure.
  */
-import { changingOrders, ordersSince } from '../domain/earlier-recovery.ts'
+import { changingOrders, ordersSince, powerOrderSince } from '../domain/earlier-recovery.ts'
 import type { ErrorRecord } from '../domain/errors.ts'
 import type { Instance, InstanceAction, Migration } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
@@ -58,10 +58,9 @@ export function recalledInitialState(earlier: EarlierRecovery, seen: SeenNow): I
   const { original: before, outcome } = earlier
   // A stop that we gave again in its owner's name is ours in the history, and stands after its owner's: the record would start it.
   if (outcome?.outcome === 'recovered' || outcome?.code === 'STOPPED_BY_OWNER') return null
-  const since = ordersSince(earlier, seen.actions ?? [])
-  if (since.some(({ action }) => changingOrders.has(action))) return null
-  const power = since.find(({ action }) => action === 'start' || action === 'stop')
-  const [wanted, because] = wantedSince(earlier, power)
+  const actions = seen.actions ?? []
+  if (ordersSince(earlier, actions).some(({ action }) => changingOrders.has(action))) return null
+  const [wanted, because] = wantedSince(earlier, powerOrderSince(earlier, actions))
   const vmState = vmStateOf(before.instance.vmState, seen.instance.vmState, wanted)
   const { instance, original } = seen
   // Nothing was done to it: only its history misleads.
@@ -89,7 +88,7 @@ export function recalledInitialState(earlier: EarlierRecovery, seen: SeenNow): I
 
 /** What its owner wants by the latest word, and why. */
 function wantedSince(
-  { incident, original, ofCrash }: EarlierRecovery,
+  { incident, original, ordered, ofCrash }: EarlierRecovery,
   power: InstanceAction | undefined,
 ): [InitialState['wanted'], string] {
   if (power !== undefined)
@@ -98,6 +97,11 @@ function wantedSince(
       `a user ordered ${power.action} at ${power.startedAt}, since incident ${incident} began`,
     ]
   if (ofCrash?.stoppedAgain === true) return ['stopped', `incident ${incident} gave its owner's stop again`]
+  if (ordered !== null)
+    return [
+      ordered === 'stop' ? 'stopped' : 'running',
+      `its owner ordered ${ordered} while incident ${incident} went on`,
+    ]
   return [original.wanted, `incident ${incident} recorded it: ${original.wantedBecause}`]
 }
 

@@ -43,6 +43,8 @@ function earlier({ before, wanted = 'running', outcome, error, proven = [] }: To
     original: { ...original, instance: { ...instance, vmState: 'active', ...before }, wanted, knownEvacuations: [] },
     outcome: { outcome: 'failed', code: 'NO_VALID_HOST', message: 'no room', ...outcome },
     steps,
+    ordered: null,
+    lookedAt: null,
     ofCrash: null,
     plannedAt: '2030-01-01T00:00:00Z',
     endedAt: '2030-01-01T01:00:00Z',
@@ -90,6 +92,27 @@ describe('the original of an instance that an earlier incident touched', () => {
     ["nova-compute's power sync does not", [order('stop', 'o', '00:02', null), ours], 'running'],
     ['one of ours, whose answer was lost, does not', [order('stop', 'lost', '00:02', 'us'), ours], 'running'],
   ])('%s', (_rule, actions, wanted) => expect(recalledInitialState(earlier(), seen({ actions }))?.wanted).toBe(wanted))
+
+  describe('whose owner ordered something while that incident went on', () => {
+    const meanwhile = (change: Partial<EarlierRecovery>): EarlierRecovery => ({ ...earlier(), ...change })
+    const stop = order('stop', 'o', '00:03')
+    const later = { ...ours, startedAt: '2030-01-01T00:05:00' }
+
+    it.each([
+      ['a stop on record counts, though our own orders came after it', { ordered: 'stop' }, [later, stop], 'stopped'],
+      [
+        'so does one that came between two of our tries',
+        { lookedAt: '2030-01-01T00:01:00Z' },
+        [later, stop],
+        'stopped',
+      ],
+      ['a start on record counts', { ordered: 'start' }, [later], 'running'],
+      ['a start that came later does', { ordered: 'stop' }, [order('start', 's', '00:06'), later], 'running'],
+      ['and a reboot, which starts it', { ordered: 'stop' }, [order('reboot', 's', '00:06'), later], 'running'],
+    ] as const)('%s', (_rule, change, actions, wanted) =>
+      expect(recalledInitialState(meanwhile(change), seen({ actions: [...actions] }))?.wanted).toBe(wanted),
+    )
+  })
 
   describe('of a guest that was restarted after a crash', () => {
     const look = '2030-01-01T00:01:00Z'
