@@ -61,6 +61,11 @@ export interface Evacuated extends Pick<Instance, 'host' | 'vmState' | 'powerSta
   ordered?: PowerOrder
 }
 
+export interface BeforeStart extends PowerState {
+  /** Its owner stopped it before our start, which is passed over. Missing where that is not so, and in older journals. */
+  ordered?: 'stop'
+}
+
 export interface BeforeReboot extends PowerState {
   /** ISO, by the cloud's clock: a reboot that began earlier is not this attempt's. */
   cloudTime: string
@@ -111,7 +116,7 @@ export interface StepPayloads {
     Pick<Instance, 'vmState' | 'powerState'> & { migration: string | null }
   >
   evacuate: InstanceStep<BeforeEvacuation, EvacuationRequest, Evacuated>
-  start: InstanceStep<PowerState, { power: string }, PowerState>
+  start: InstanceStep<BeforeStart, { power: string }, PowerState>
   /** As a repair it says in a word what is wanted. */
   stop: InstanceStep<PowerState, { power: string } | string, PowerState>
   reboot: InstanceStep<BeforeReboot, { type: 'HARD' }, PowerState>

@@ -13,7 +13,7 @@ import type { Instance } from '../domain/instance.ts'
 import { lastOrder } from '../domain/power-history.ts'
 import type { RecipeStep } from '../domain/plan.ts'
 import { retryRead } from './retry.ts'
-import { expectedOf } from './power-order.ts'
+import { expectedOf, wasStoppedSince } from './power-order.ts'
 import type { Slots } from './slots.ts'
 import type { StepScene } from './step-driver.ts'
 import type { Passage } from './attempt.ts'
@@ -67,7 +67,8 @@ async function stepFor(scene: LandedScene): Promise<RecipeStep | null> {
   const begun = [startLanded, stopLanded].find(({ id }) => hasBegun(recovery, id))
   if (begun !== undefined) return begun
   if (expectedOf(recovery) === 'stopped') {
-    if (plan.expected !== 'running') return null
+    // What its owner stopped on its new host may be started there by its owner, too.
+    if (plan.expected !== 'running' || wasStoppedSince(recovery)) return null
     return (await shown(scene)).vmState === 'active' ? stopLanded : null
   }
   if (expectedOf(recovery) !== 'running' || hasStart(recovery)) return null

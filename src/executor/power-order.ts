@@ -1,7 +1,8 @@
 /**
  * What an owner ordered between the survey of an instance and its evacuation. Nova takes a stop or a start for a dead host, and only
  * the task tells of it until the evacuation overwrites that (docs/nova.md §1.4): so it is kept in the request of the evacuation's row.
- * What came after that last look only the history tells: it is read once a host has taken the order, and kept in the row of the result. Pure.
+ * What came after that last look only the history tells: it is read once a host has taken the order, and kept in the row of the result. It is
+ * read again before a start, and kept in the row of that. Pure.
  *
  * The initial state stays what it was (law L4); this is a later word, and a stop is obeyed: a guest that its owner wants off must
  * not run. A start is only told: the recipe has no step for it, and anyone who gave it can give it again.
@@ -57,7 +58,12 @@ export function powerOrderOf({ steps }: Pick<InstanceRecovery, 'steps'>): PowerO
     if (request?.ordered !== undefined) return request.ordered
     if (result !== null && 'ordered' in result) return result.ordered
   }
-  return null
+  return wasStoppedSince({ steps }) ? 'stop' : null
+}
+
+/** It landed to be started, and its owner stopped it before that. */
+export function wasStoppedSince({ steps }: Pick<InstanceRecovery, 'steps'>): boolean {
+  return [...steps.values()].some(({ kind, before }) => kind === 'start' && before?.ordered === 'stop')
 }
 
 /** How the instance is to end. */
@@ -69,6 +75,7 @@ export function expectedOf(recovery: Pick<InstanceRecovery, 'steps' | 'plan'>): 
 export function powerOrderNote(recovery: Pick<InstanceRecovery, 'steps'>): string[] {
   switch (powerOrderOf(recovery)) {
     case 'stop':
+      if (wasStoppedSince(recovery)) return ['its owner stopped it before it was started']
       return ['its owner ordered it stopped while it waited for its turn']
     case 'start':
       return ['its owner ordered it started while it waited for its turn, which Nova has forgotten: start it again']

@@ -6,18 +6,18 @@
  */
 import type { Landing } from '../../domain/cloud.ts'
 import { cloudTimeMs } from '../../domain/cloud-time.ts'
-import { ensureError, LifeboatError } from '../../domain/errors.ts'
+import { LifeboatError } from '../../domain/errors.ts'
 import { isOver, type InstanceAction, type Migration } from '../../domain/instance.ts'
 import type { StepRecord } from '../../domain/incident.ts'
 import type { BeforeEvacuation, PowerOrder } from '../../domain/step-payloads.ts'
 import { retryRead, pause } from '../retry.ts'
-import { isCloudTrouble } from '../cloud-trouble.ts'
 import { wasConfirmed } from '../how-far.ts'
-import { powerOrderIn, powerOrderOf, powerOrderSince } from '../power-order.ts'
+import { powerOrderIn, powerOrderOf } from '../power-order.ts'
 import type { StepDriver, StepScene } from '../step-driver.ts'
 import { destinationOf, whereItStands } from './destination.ts'
 import { followed } from './evacuation-follow.ts'
 import { beforeOf, isSpare, ours, recordInForce, recordsOf, spareOf, waitingOf } from './evacuation-records.ts'
+import { orderedMeanwhile } from './ordered-meanwhile.ts'
 import { attempts, listEvacuations, lookAgain, recheck } from './recheck.ts'
 
 /** Nova stamps actions in whole seconds, by the API's clock. Too large would take an older evacuation for this one. */
@@ -147,31 +147,6 @@ export const evacuate: StepDriver<'evacuate'> = {
 function landingOf({ step, recovery }: StepScene, ordered: PowerOrder | null): Landing {
   const unable = attempts(recovery).some(({ error }) => error?.code === 'MICROVERSION_UNSUPPORTED')
   return step.landing === 'as-before' && (ordered !== 'stop' || unable) ? 'as-before' : 'stopped'
-}
-
-/**
- * What the owner ordered after our last look and Nova forgot. To be asked once a host has taken our order: by then the history has
- * whatever came before it, and Nova refuses another while the host rebuilds the instance. Where the history may not be read nothing is
- * known of it, and the instance lands all the same. Throws SHUTDOWN, and the cloud's own trouble: then it is read once that is over.
- */
-async function orderedMeanwhile({ run, plan, recovery, signal }: StepScene): Promise<{ ordered?: PowerOrder }> {
-  const since = attempts(recovery)[0]?.before?.cloudTime
-  if (since === undefined || plan.expected === null || powerOrderOf(recovery) !== null) return {}
-  try {
-    const actions = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
-    const ordered = powerOrderSince(since, actions, plan)
-    return ordered === null ? {} : { ordered }
-  } catch (thrown) {
-    const error = ensureError(thrown)
-    if (error.code === 'SHUTDOWN' || isCloudTrouble(error)) throw error
-    run.observer.log?.(
-      'warn',
-      'evacuation.history_unread',
-      { incident: run.id, host: run.host, instance: plan.instanceId },
-      error,
-    )
-    return {}
-  }
 }
 
 /** The evacuate action that this attempt made: the newest that no other attempt made and that began after it was intended. */

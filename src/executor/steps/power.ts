@@ -8,6 +8,7 @@ import type { Look } from '../host-watch.ts'
 import { retryRead, pause } from '../retry.ts'
 import { powerOrderOf } from '../power-order.ts'
 import type { StepDriver } from '../step-driver.ts'
+import { orderedMeanwhile } from './ordered-meanwhile.ts'
 
 interface Power {
   vmState: string
@@ -74,7 +75,8 @@ function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
     instance.vmState === wanted.vmState && instance.taskState === null && instance.powerState === wanted.power
   const taken = (instance: Instance): boolean => reached(instance) || instance.taskState === wanted.task
   return {
-    before: async ({ watch, plan, recovery, step, run, signal }) => {
+    before: async (scene) => {
+      const { watch, plan, recovery, step, run, signal } = scene
       // What was refused before is read again: its owner may have done meanwhile what we were refused for.
       const refused = [...recovery.steps.values()].some(({ kind, status }) => kind === step.do && status === 'failed')
       const known = refused ? undefined : watch.instance(plan.instanceId)
@@ -83,9 +85,11 @@ function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
       if (seen.host === run.host) throw new LifeboatError('STATE_MISMATCH', `it is still on ${run.host}`)
       requireLivingHost(run, seen)
       if (step.do === 'start' && powerOrderOf(recovery) === 'stop') return { nothingToDo: powerStateOf(seen) }
-      return reached(seen)
-        ? { nothingToDo: powerStateOf(seen) }
-        : { before: powerStateOf(seen), request: { power: wanted.vmState } }
+      if (reached(seen)) return { nothingToDo: powerStateOf(seen) }
+      // A start may have waited for hours since the landing, and its owner acts on a living host meanwhile.
+      const { ordered } = step.do === 'start' ? await orderedMeanwhile(scene) : {}
+      if (ordered === 'stop') return { nothingToDo: { ...powerStateOf(stoppedIn(seen)), ordered } }
+      return { before: powerStateOf(seen), request: { power: wanted.vmState } }
     },
     send: wanted.send,
     follow: async ({ run, watch, plan, signal }) => {
@@ -107,6 +111,12 @@ function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
       }
     },
   }
+}
+
+/** What its owner stops is looked at again once it is off. */
+function stoppedIn(seen: Instance): Instance {
+  if (seen.taskState === null) return seen
+  throw new LifeboatError('INSTANCE_BUSY', `its owner ordered it stopped (${seen.taskState})`, { retry: 'backoff' })
 }
 
 /** Where it landed is dead by now as well: the incident of that host brings it back, once this one has let go of it. */

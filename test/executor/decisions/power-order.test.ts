@@ -12,7 +12,7 @@ import {
 } from '../../../src/executor/power-order.ts'
 import { start, stop } from '../../../src/executor/steps/power.ts'
 import { instance } from '../../engine/surveys.ts'
-import { asked, plan, record, Stage } from './stage.ts'
+import { action, asked, plan, record, Stage } from './stage.ts'
 
 /** A recovery whose evacuation was asked for with that. */
 const recovery = (request: EvacuationRequest | null) => ({
@@ -100,20 +100,52 @@ describe('an order on record', () => {
 })
 
 describe('a guest whose owner wants it off', () => {
-  const landed = (): Stage => {
+  const landed = (request = asked): Stage => {
     const stage = new Stage()
     stage.shows({ host: 'alive', vmState: 'stopped', powerState: 4 })
-    stage.recovery.steps.set('0.go.go.1', record({ status: 'confirmed', request: ordered('stop') }))
+    stage.recovery.steps.set('0.go.go.1', record({ status: 'confirmed', request }))
     return stage
   }
+  const byOwner = (name: string, second: number): InstanceAction =>
+    action(`req-owner-${second}`, { action: name, startedAt: `2030-01-01T12:00:${second}` })
 
   it('is not started', async () => {
-    const stage = landed()
+    const stage = landed(ordered('stop'))
     expect(await start.before(stage.scene({ do: 'start' }))).toHaveProperty('nothingToDo')
   })
 
-  it('is stopped where a recipe stops it', async () => {
+  it.each([
+    ['was started and stopped since', [byOwner('stop', 50), byOwner('start', 40)], true],
+    ['was stopped and started since', [byOwner('start', 50), byOwner('stop', 40)], false],
+    ['was stopped by us alone', [action('req-1', { action: 'stop', startedAt: '2030-01-01T12:00:50' })], false],
+    [
+      'was stopped before our last look',
+      [byOwner('stop', 0)].map((it) => ({ ...it, startedAt: '2030-01-01T11:59:00' })),
+      false,
+    ],
+  ])('where it waits to be started and %s', async (_what, actions, isPassedOver) => {
     const stage = landed()
+    stage.actions = actions
+    expect(await start.before(stage.scene({ do: 'start' }))).toHaveProperty(isPassedOver ? 'nothingToDo' : 'request')
+  })
+
+  it('is looked at again while its owner is stopping it', async () => {
+    const stage = landed()
+    stage.actions = [byOwner('stop', 50)]
+    stage.shows({ vmState: 'active', taskState: 'powering-off' })
+    await expect(start.before(stage.scene({ do: 'start' }))).rejects.toMatchObject({ code: 'INSTANCE_BUSY' })
+  })
+
+  it('that was stopped after it had landed is as it is to be, and its outcome says so', () => {
+    const before = { host: 'alive', vmState: 'stopped', taskState: null, powerState: 4, ordered: 'stop' } as const
+    const row: StepRecord = { ...record(), kind: 'start', before, request: null, result: { nothingToDo: before } }
+    const passedOver = { plan: plan(), steps: new Map([['0.go.start.1', row]]) }
+    expect(expectedOf(passedOver)).toBe('stopped')
+    expect(powerOrderNote(passedOver)).toEqual([expect.stringContaining('before it was started')])
+  })
+
+  it('is stopped where a recipe stops it', async () => {
+    const stage = landed(ordered('stop'))
     stage.shows({ vmState: 'active', powerState: 1 })
     expect(await stop.before(stage.scene({ do: 'stop' }))).toHaveProperty('request')
   })

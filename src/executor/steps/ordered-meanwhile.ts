@@ -1,0 +1,35 @@
+/** What an owner ordered since our last look before the first evacuation, as the history of the instance tells it. Reads only. */
+import { ensureError } from '../../domain/errors.ts'
+import type { PowerOrder } from '../../domain/step-payloads.ts'
+import { isCloudTrouble } from '../cloud-trouble.ts'
+import { powerOrderOf, powerOrderSince } from '../power-order.ts'
+import { retryRead } from '../retry.ts'
+import type { StepScene } from '../step-driver.ts'
+import { attempts } from './recheck.ts'
+
+/**
+ * To be asked once a host has taken our order: by then the history has whatever came before it, and Nova refuses another while the host
+ * rebuilds the instance. And once more before a start, which may have waited for hours since. Where the history may not be read nothing is
+ * known of it, and the instance goes on all the same. Throws SHUTDOWN, and the cloud's own trouble: then it is read once that is over.
+ */
+export async function orderedMeanwhile({ run, plan, recovery, signal }: StepScene): Promise<{ ordered?: PowerOrder }> {
+  const since = attempts(recovery)[0]?.before?.cloudTime
+  if (since === undefined || plan.expected === null || powerOrderOf(recovery) !== null) return {}
+  try {
+    const actions = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
+    const ours = new Set([...recovery.steps.values()].map(({ requestId }) => requestId))
+    const others = actions.filter(({ requestId }) => !ours.has(requestId))
+    const ordered = powerOrderSince(since, others, plan)
+    return ordered === null ? {} : { ordered }
+  } catch (thrown) {
+    const error = ensureError(thrown)
+    if (error.code === 'SHUTDOWN' || isCloudTrouble(error)) throw error
+    run.observer.log?.(
+      'warn',
+      'evacuation.history_unread',
+      { incident: run.id, host: run.host, instance: plan.instanceId },
+      error,
+    )
+    return {}
+  }
+}
