@@ -17,6 +17,7 @@ import type { InstancePlan, StepKind } from '../domain/plan.ts'
 import type { Segment } from '../domain/segment.ts'
 import type { InitialState, Survey } from '../domain/survey.ts'
 import type { Attempt, PlansInForce, Run } from './context.ts'
+import { mayStillBeServed } from './step-errors.ts'
 import { attempts } from './steps/recheck.ts'
 
 /** What is begun by the plan. What follows a landing finishes it, whatever the rules say by now. */
@@ -184,9 +185,16 @@ function asPlannedBefore(survey: Survey, { instances }: Incident): Survey {
   }
 }
 
-/** Whatever was sent for it was refused. */
+/**
+ * Whatever was sent for it was refused. A lock without a trace may still be served, and only its rows let the incident outlast it
+ * (late-lock.ts); an evacuation or a reset without one was waited out before it counted as failed.
+ */
 function isUntaken({ steps, round }: InstanceRecovery): boolean {
-  return round === 0 && [...steps.values()].every(wasRefused)
+  return round === 0 && [...steps.values()].every((step) => wasRefused(step) && !isLateLock(step))
+}
+
+function isLateLock(step: StepRecord): boolean {
+  return step.kind === 'lock' && mayStillBeServed(step)
 }
 
 function wasRefused({ status, error }: StepRecord): boolean {

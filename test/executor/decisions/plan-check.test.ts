@@ -14,8 +14,11 @@ const before = instance({ id: 'a', metadata: { team: 'red' }, tags: ['x', 'y'] }
 const asked = { ...before, metadata: { team: 'red', lifeboat: 'leave' } }
 
 interface Steps {
+  kind?: string
   status: string
   certainty?: string
+  /** Its answer was lost, and Nova shows no trace of it. */
+  unserved?: boolean
 }
 
 /** One instance, planned at time 0. The planner leaves it where it finds the wish. */
@@ -27,9 +30,9 @@ function scene(steps: Steps[] = []) {
   let listings = 0
   const written: NewEntry[] = []
   const plan = { instanceId: 'a', decision: 'recover', original: { instance: before } }
-  const rows = steps.map(({ status, certainty }, index) => [
-    `0.r.evacuate.${index}`,
-    { kind: 'evacuate', before: {}, status, error: certainty === undefined ? null : { certainty } },
+  const rows = steps.map(({ kind = 'evacuate', status, certainty, unserved }, index) => [
+    `0.r.${kind}.${index}`,
+    { kind, before: {}, status, error: certainty === undefined ? null : { certainty, details: { unserved } } },
   ])
   const recovery = { plan, outcome: null, round: 0, steps: new Map(rows as []) } as unknown as InstanceRecovery
   const segment = { name: 's', storage: 'shared', policy: {} } as unknown as Segment
@@ -103,11 +106,21 @@ it.each([
 it.each([
   ['not tried yet', []],
   ['refused until now', [{ status: 'failed', certainty: 'not-applied' }]],
+  ['whose lost evacuation was waited out', [{ status: 'failed', certainty: 'not-applied', unserved: true }]],
 ])('one that is %s and is to be left is planned again', async (_name, steps) => {
   const { check, attempt, at, written } = scene(steps)
   at(minute + 1, asked)
   await expect(check.refresh(attempt('evacuate'))).rejects.toThrow(PlanReplaced)
   expect(written).toMatchObject([{ kind: 'plan.made', instance: 'a', data: { reason: 'WISH_LEAVE' } }])
+})
+
+it('one whose lock may still be served keeps its rows, and is left by the present rules', async () => {
+  const { check, attempt, at, written } = scene([
+    { kind: 'lock', status: 'failed', certainty: 'not-applied', unserved: true },
+  ])
+  at(minute + 1, asked)
+  await expect(check.refresh(attempt('lock'))).rejects.toMatchObject({ code: 'RULES_CHANGED' })
+  expect(written).toEqual([])
 })
 
 it('before the first evacuation nothing is listed, for it looks by itself; before another first step the host is', async () => {
