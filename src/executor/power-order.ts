@@ -20,8 +20,13 @@ export function powerOrderIn(
   { original, expected }: Pick<InstancePlan, 'original' | 'expected'>,
 ): PowerOrder | null {
   if (taskState === original.instance.taskState) return null
-  if (taskState === 'powering-off' && expected === 'running') return 'stop'
+  if ((taskState === 'powering-off' || isShelving({ taskState })) && expected === 'running') return 'stop'
   return taskState === 'powering-on' && expected === 'stopped' ? 'start' : null
+}
+
+/** It ends off, as the survey has it, too. On a dead host it never goes further: to land it shelved is nothing that Nova can do. */
+function isShelving({ taskState }: Pick<Instance, 'taskState'>): boolean {
+  return taskState?.startsWith('shelving') === true
 }
 
 /**
@@ -40,9 +45,15 @@ export function powerOrderSince(
   actions: readonly InstanceAction[],
   { expected }: Pick<InstancePlan, 'expected'>,
 ): PowerOrder | null {
-  const last = lastOrder(orderedSince(since, actions))
+  const last = lastOrder(orderedSince(since, actions).map(asPower))
   if (last === 'stop') return expected === 'running' ? 'stop' : null
   return last === 'start' && expected === 'stopped' ? 'start' : null
+}
+
+/** A shelve ends off, and an unshelve running. */
+function asPower(action: InstanceAction): InstanceAction {
+  if (action.action === 'shelve') return { ...action, action: 'stop' }
+  return action.action === 'unshelve' ? { ...action, action: 'start' } : action
 }
 
 /** What of a history may have come after our last look. @param since cloud time of that, ISO */
@@ -75,6 +86,8 @@ export function expectedOf(recovery: Pick<InstanceRecovery, 'steps' | 'plan'>): 
 export function powerOrderNote(recovery: Pick<InstanceRecovery, 'steps'>): string[] {
   switch (powerOrderOf(recovery)) {
     case 'stop':
+      if (wasBeingShelved(recovery))
+        return ['its owner ordered it shelved while it waited for its turn: shelve it again']
       if (wasStoppedSince(recovery)) return ['its owner stopped it before it was started']
       return ['its owner ordered it stopped while it waited for its turn']
     case 'start':
@@ -82,4 +95,11 @@ export function powerOrderNote(recovery: Pick<InstanceRecovery, 'steps'>): strin
     case null:
       return []
   }
+}
+
+function wasBeingShelved({ steps }: Pick<InstanceRecovery, 'steps'>): boolean {
+  return [...steps.values()].some(
+    ({ kind, before, request }) =>
+      kind === 'evacuate' && before !== null && request?.ordered === 'stop' && isShelving(before),
+  )
 }

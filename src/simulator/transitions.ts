@@ -83,6 +83,17 @@ export const transitions: Record<string, Transition> = {
     guest: 'runs',
     powerState: 1,
   },
+  // Kept on its host, as where shelved_offload_time is not 0; its snapshot takes no time.
+  shelve: {
+    method: 'shelve',
+    action: 'shelve',
+    from: ['active', 'stopped', 'paused', 'suspended'],
+    task: 'shelving',
+    event: 'compute_shelve_instance',
+    vmState: 'shelved',
+    guest: 'off',
+    powerState: 4,
+  },
   rescue: {
     method: 'rescue',
     action: 'rescue',

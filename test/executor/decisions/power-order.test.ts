@@ -12,7 +12,7 @@ import {
 } from '../../../src/executor/power-order.ts'
 import { start, stop } from '../../../src/executor/steps/power.ts'
 import { instance } from '../../engine/surveys.ts'
-import { action, asked, plan, record, Stage } from './stage.ts'
+import { action, asked, plan, record, Stage, was } from './stage.ts'
 
 /** A recovery whose evacuation was asked for with that. */
 const recovery = (request: EvacuationRequest | null) => ({
@@ -25,6 +25,9 @@ describe('the task of an instance', () => {
   it.each([
     ['powering-off', 'running', 'stop'],
     ['powering-off', 'stopped', null],
+    ['shelving', 'running', 'stop'],
+    ['shelving_image_uploading', 'running', 'stop'],
+    ['shelving', 'stopped', null],
     ['powering-on', 'stopped', 'start'],
     ['powering-on', 'running', null],
     ['rebooting', 'running', null],
@@ -56,6 +59,8 @@ describe('the history of an instance whose evacuation was taken', () => {
     ['a stop, and a start after it', [taken('start', 32), taken('stop', 31)], 'running', null],
     ['a stop that failed', [taken('stop', 31, { message: 'Error' })], 'running', null],
     ['a stop by nova-compute', [taken('stop', 31, { userId: null, projectId: null })], 'running', null],
+    ['a shelve', [taken('evacuate', 31), taken('shelve', 31)], 'running', 'stop'],
+    ['an unshelve after that', [taken('unshelve', 32), taken('shelve', 31)], 'running', null],
     ['a start of what is to be off', [taken('evacuate', 31), taken('start', 31)], 'stopped', 'start'],
     ['a stop of what is to be off', [taken('stop', 31)], 'stopped', null],
     ['a stop where nobody knows how it is to be', [taken('stop', 31)], null, null],
@@ -96,6 +101,9 @@ describe('an order on record', () => {
     expect(powerOrderNote(recovery(ordered('stop')))).toEqual([expect.stringContaining('stopped')])
     expect(powerOrderNote(recovery(ordered('start')))).toEqual([expect.stringContaining('start it again')])
     expect(powerOrderNote(recovery(asked))).toEqual([])
+    const row = record({ request: ordered('stop'), before: { ...was, taskState: 'shelving' } })
+    const shelved = { steps: new Map([['0.go.go.1', row]]) }
+    expect(powerOrderNote(shelved)).toEqual([expect.stringContaining('shelve it again')])
   })
 })
 
