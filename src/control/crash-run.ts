@@ -185,7 +185,7 @@ export class CrashRun {
     switch (decision.do) {
       case 'wait':
         this.#looks += 1
-        this.#tellOfWait(`rule ${decision.rule}: ${decision.message}`)
+        this.#tellOfWait(decision.rule === '' ? decision.message : `rule ${decision.rule}: ${decision.message}`)
         return this.#say(decision.message, pauseAfter(this.#looks - 4, firstLookAgainMs, rarestLookMs))
       case 'nothing':
         this.#case.endWithNothing(decision, facts.instance)

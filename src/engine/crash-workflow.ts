@@ -69,11 +69,13 @@ function decideBy(
   const { instance, host } = facts
   if (instance === null || instance.status === 'DELETED') return noRule('INSTANCE_GONE', 'Nova has no such instance')
   // The destination of a failed live migration reports a crash too, and so does a host with a guest that an evacuation left behind.
-  if (instance.host !== host)
-    return noRule(
-      'MOVED_BY_OTHERS',
-      `Nova shows it on ${instance.host ?? 'no host'}, not on ${host}, so it did not crash there`,
-    )
+  if (instance.host !== host) {
+    const where = `Nova shows it on ${instance.host ?? 'no host'}, not on ${host}`
+    // The guest runs on its new host a moment before Nova shows it there: only the end of the task tells whether it came to this one.
+    if (instance.taskState === 'migrating')
+      return { do: 'wait', rule: '', message: `${where}, and is moving it (migrating)` }
+    return noRule('MOVED_BY_OTHERS', `${where}, so it did not crash there`)
+  }
   const asked = (late === 'read' ? crashFactsOf : earlyFactsOf)(instance, facts, settings)
   for (const { rule, when, because } of rules) {
     try {

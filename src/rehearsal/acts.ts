@@ -3,7 +3,7 @@
  * other operators do to it, what people order the daemon to do, and what happens to the daemon itself.
  */
 import { z } from 'zod'
-import { apiFaultKinds, type ApiFaultKind } from '../simulator/index.ts'
+import { apiFaultKinds, liveMigrationTurns, type ApiFaultKind } from '../simulator/index.ts'
 import { section, text } from '../config/pieces.ts'
 import { duration } from '../formats/duration-schema.ts'
 import { omitUndefined } from '../domain/omit-undefined.ts'
@@ -57,6 +57,10 @@ const cloudActs = {
   ),
   /** The hypervisor pauses a guest, as QEMU does when it cannot write to its disk. */
   pause_guest: act(text(), (stage, name) => stage.simulator.pauseGuest(stage.idOf(name))),
+  /** The guest runs on the destination of its live migration, or Nova ends that migration. */
+  live_migration: act(section({ instance: text(), is: z.enum(liveMigrationTurns) }), (stage, { instance: name, is }) =>
+    stage.simulator.turnLiveMigration(stage.idOf(name), is),
+  ),
   kill: act(parts, ({ simulator }, names) => simulator.kill(...names)),
   leave_claims: act(z.number().int().positive(), ({ simulator }, count) => simulator.leaveClaims(count)),
   lose_orders: act(z.number().int().nonnegative(), ({ simulator }, count) => simulator.loseOrders(count)),

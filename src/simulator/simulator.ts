@@ -27,6 +27,7 @@ import type {
   SimServerGroup,
   SimulatedUser,
 } from './model.ts'
+import { turnLiveMigration, type LiveMigrationTurn } from './live-migrations.ts'
 import { minorOf } from './microversion.ts'
 import { NovaApi } from './nova-api.ts'
 import { servePlacement } from './placement.ts'
@@ -220,6 +221,11 @@ export class Simulator {
   /** The hypervisor pauses a guest on its own, as QEMU does when it cannot write to its disk. Throws when it runs nowhere. */
   pauseGuest(uuid: string): void {
     this.guests.pause(uuid)
+  }
+
+  /** The live migration of an instance goes on, or ends. Throws when none is under way. */
+  turnLiveMigration(uuid: string, turn: LiveMigrationTurn): void {
+    turnLiveMigration(this.world, uuid, turn)
   }
 
   /** What its tenant orders of a server, taken at this very moment. Throws what Nova refuses. */

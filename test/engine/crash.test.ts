@@ -223,11 +223,12 @@ type Fitting = [facts: Partial<CrashFacts>, shown: Parameters<typeof instance>[0
  */
 const rows: [name: string, fits: Fitting, is: object][] = [
   ['INSTANCE_GONE', [{ instance: null }, {}], { do: 'nothing' }],
+  ['Waits', [{}, { host: 'cmp02', taskState: 'migrating' }], { do: 'wait' }],
   ['MOVED_BY_OTHERS', [{}, { host: 'cmp02' }], { do: 'nothing' }],
-  ['NO_GUEST', [{}, { vmState: 'shelved' }], { do: 'nothing' }],
   ['NOT_ASKED', [{}, { metadata: {} }], { do: 'nothing' }],
   ['CRASHED_MID_TASK', [{ sinceMs: 600_000 }, { taskState: 'image_uploading' }], { do: 'leave' }],
   ['Waits', [{ sinceMs: 3_000 }, { taskState: 'powering-off' }], { do: 'wait' }],
+  ['NO_GUEST', [{}, { vmState: 'shelved' }], { do: 'nothing' }],
   ['RUNS_AGAIN', [{ live: 'running' }, { vmState: 'active' }], { do: 'nothing' }],
   ['Waits', [{ live: 'silent' }, { vmState: 'active' }], { do: 'wait' }],
   ['CRASHED_PAUSED', [{}, { vmState: 'active', powerState: 3 }], { do: 'leave' }],
