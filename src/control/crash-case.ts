@@ -5,14 +5,20 @@
 import { onOurClock } from '../domain/clock.ts'
 import type { IncidentEnd, IncidentId, NewEntry } from '../domain/entry.ts'
 import { LifeboatError } from '../domain/errors.ts'
-import type { Incident, InstanceRecovery } from '../domain/incident.ts'
+import type { Incident, InstanceRecovery, StepRecord } from '../domain/incident.ts'
 import type { Instance, InstanceId } from '../domain/instance.ts'
 import type { Outcome } from '../domain/outcome.ts'
 import type { WorkflowRecord } from '../domain/plan.ts'
 import type { Report } from '../domain/report.ts'
 import type { ReportEnd } from '../domain/report-words.ts'
 import type { HostName } from '../domain/service.ts'
-import { planOfCrash, type CrashDecision, type CrashFacts, type RestartTurn } from '../engine/crash.ts'
+import {
+  planOfCrash,
+  type CrashDecision,
+  type CrashFacts,
+  type RestartStep,
+  type RestartTurn,
+} from '../engine/crash.ts'
 import type { CrashParts } from './crash-parts.ts'
 import {
   endedByHostRows,
@@ -23,6 +29,7 @@ import {
   owesStop,
   settlingRows,
   shown,
+  unansweredRestart,
   wasRestarted,
   type CrashSubject,
 } from './crash-rows.ts'
@@ -97,6 +104,27 @@ export class CrashCase {
 
   owesStop(incident: Incident): boolean {
     return owesStop(this.recovery(incident))
+  }
+
+  /** The restart that was sent and has no answer yet. */
+  unanswered(): StepRecord<RestartStep> | null {
+    const incident = this.open()
+    return incident === undefined ? null : unansweredRestart(incident, this.instance)
+  }
+
+  /** Nova shows that it took a restart that it had not answered. */
+  wasTaken({ key, globalRequestId }: StepRecord, requestId: string | null): void {
+    const { host, instance } = this
+    const about = { incident: this.#incident ?? '', host, instance }
+    const data = { requestId, ...(globalRequestId !== null && { globalRequestId }) }
+    this.#append([{ kind: 'step.issued', ...about, step: key, data }])
+  }
+
+  /** Nova may still serve a restart until then, ISO by our wall clock: people are shown what is waited for. */
+  waitsFor({ key, intendedAt }: StepRecord, until: string): void {
+    const { host, instance } = this
+    const about = { incident: this.#incident ?? '', host, instance }
+    this.#append([{ kind: 'step.waiting', ...about, step: key, data: { sentAt: intendedAt, until } }])
   }
 
   /** When it crashed by the cloud's clock, ms since the epoch: the earliest that is known, since a sender's clock may be ahead. */

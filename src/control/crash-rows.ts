@@ -1,7 +1,7 @@
 /** The journal entries of an instance's crash: those that begin its incident, end it, and settle its reports. Pure. */
 import type { IncidentEnd, IncidentId, NewEntry } from '../domain/entry.ts'
 import { errorRecord, LifeboatError } from '../domain/errors.ts'
-import type { Incident, InstanceRecovery } from '../domain/incident.ts'
+import type { Incident, InstanceRecovery, StepRecord } from '../domain/incident.ts'
 import type { Instance, InstanceId } from '../domain/instance.ts'
 import { isStopAgain } from '../domain/instance-failure.ts'
 import type { Outcome } from '../domain/outcome.ts'
@@ -9,6 +9,7 @@ import type { InstancePlan } from '../domain/plan.ts'
 import type { Report } from '../domain/report.ts'
 import type { ReportEnd } from '../domain/report-words.ts'
 import type { HostName } from '../domain/service.ts'
+import type { RestartStep } from '../engine/crash.ts'
 import { afterOf } from '../executor/start-again.ts'
 
 /** The instance, where it crashed, its incident if there is one, and the reports that wait for its end. */
@@ -116,6 +117,14 @@ export function openSteps({ instances }: Incident, instance: InstanceId): string
   return [...(instances.get(instance)?.steps.values() ?? [])]
     .filter(({ status }) => status === 'intended' || status === 'issued')
     .map(({ key }) => key)
+}
+
+/** The restart that was sent and has no answer yet. Null: there is none. */
+export function unansweredRestart(incident: Incident, instance: InstanceId): StepRecord<RestartStep> | null {
+  const steps = [...(incident.instances.get(instance)?.steps.values() ?? [])]
+  const isUnanswered = (step: StepRecord): step is StepRecord<RestartStep> =>
+    (step.kind === 'reboot' || step.kind === 'start') && step.status === 'intended' && step.request !== null
+  return steps.find(isUnanswered) ?? null
 }
 
 /** Whether a restart was begun, or an owner's stop is owed, and its end is not on record. */

@@ -16,7 +16,7 @@ import { isBeating } from '../domain/verdict.ts'
 import { restartTurn, type CrashDecision, type CrashFacts, type CrashWorkflow } from '../engine/crash.ts'
 import { Holding } from '../executor/holding.ts'
 import { runOnLivingHost } from '../executor/living-host.ts'
-import { obeyOwner, rebootToCheck, restartGuest, type Restarted } from '../executor/restart-guest.ts'
+import { lookForRestart, obeyOwner, rebootToCheck, restartGuest, type Restarted } from '../executor/restart-guest.ts'
 import { CrashCase, type Restart } from './crash-case.ts'
 import { lookAtCrashed } from './crash-look.ts'
 import type { CrashParts } from './crash-parts.ts'
@@ -44,6 +44,9 @@ const heldLookMs = 30_000
 /** How often a run that waits for people or for its host checks what the daemon knows. Costs no request. */
 const askAgainMs = 500
 
+/** How often a restart without an answer is looked for once its host is dead. Longer: the guest stays off; shorter: more requests. */
+const lookForLateMs = 10_000
+
 /** How often Nova may refuse a restart, or the instance may change before it is sent, until the instance ends as failed. */
 const changesAtMost = 20
 
@@ -66,6 +69,8 @@ export class CrashRun {
   /** Since when each look has only said to wait, by our monotonic clock. */
   #wait: { since: number; isTold: boolean } | null = null
   #changes = 0
+  /** A restart without an answer: until when Nova may serve it, by our monotonic clock, and whether the journal says so. */
+  #late: { key: string; until: number; isTold: boolean } | null = null
   /** Of one that is held: when it is looked at again. */
   #heldLookAt = -Infinity
 
@@ -134,6 +139,8 @@ export class CrashRun {
 
   /** One turn. Gives the pause until the next one, null at its end. */
   async #turn(): Promise<number | null> {
+    const lateMs = await this.#outlastRestart()
+    if (lateMs !== null) return lateMs
     if (this.#endIfTaken()) return null
     const waits = this.#whyNotNow()
     if (waits !== null && this.#endIfRecovered()) return null
@@ -371,6 +378,42 @@ export class CrashRun {
       this.#case.close({ outcome: 'left', code: 'CANCELLED', message, after: null }, 'failed', 'left-to-people')
     }
     return true
+  }
+
+  /**
+   * Its host is proven dead, and nobody knows whether Nova took the restart. Taken in the middle of an evacuation it would wait in the dead
+   * host's queue with its task set on the instance that has landed elsewhere, and start the guest a second time when that host is back. So the
+   * host's incident leaves the instance to this one until Nova shows the restart, or nothing can serve it any more.
+   *
+   * @returns the pause until the next look, null when nothing is to be outlasted
+   */
+  async #outlastRestart(): Promise<number | null> {
+    const step = this.#case.unanswered()
+    const incident = this.#case.open()
+    if (step === null || incident === undefined) return null
+    const { context, store, signal } = this.#parts
+    const { clock, settings, observer } = context
+    // From this run's first sight of it on: after a restart only the wall clock knows when it was sent, and that may be wrong.
+    if (this.#late?.key !== step.key)
+      this.#late = { key: step.key, until: clock.now() + settings.longestRequestMs, isTold: false }
+    const late = this.#late
+    if ((store.openOn(this.host)?.proof ?? null) === null) return null
+    const recovery = this.#case.recovery(incident)
+    const scene = restartScene(this.#parts, { incident, recovery, signal, mayAct: () => false })
+    try {
+      const { applied, requestId } = await lookForRestart(scene, step)
+      if (applied) this.#case.wasTaken(step, requestId)
+      if (applied) return null
+    } catch (thrown) {
+      const error = ensureError(thrown)
+      if (error.code === 'JOURNAL_UNAVAILABLE') throw error
+      observer.log?.('warn', 'late_restart.unread', { incident: incident.id, host: this.host }, error)
+    }
+    const restMs = late.until - clock.now()
+    if (restMs <= 0) return null
+    if (!late.isTold) this.#case.waitsFor(step, new Date(clock.wall() + restMs).toISOString())
+    late.isTold = true
+    return this.#say('Nova may still serve its restart, and its host is dead', Math.min(lookForLateMs, restMs))
   }
 
   /** Its host is away, and the incident that recovered its instances was over before this run could see it. */

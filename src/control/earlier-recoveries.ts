@@ -7,22 +7,25 @@ import type { Journal } from '../domain/journal.ts'
 import type { EarlierRecovery } from '../domain/survey.ts'
 import { powerOrderOf } from '../executor/power-order.ts'
 import { attempts } from '../executor/steps/recheck.ts'
+import { unansweredRestart } from './crash-rows.ts'
 import type { IncidentStore } from './incident-store.ts'
 
 /** Plans of one instance that are looked through for the last that was begun. More reads an instance's years for nothing. */
 const plansAtMost = 50
 
 /**
- * The last recovery of an instance that was begun, by any incident but `except`; or the one that an open incident of another host still
- * works on. Null: there was none.
+ * The last recovery of an instance that was begun, by any incident but `except`; or the one that an open incident of another host, or of
+ * its crash, still works on. Null: there was none.
  */
 export function earlierRecovery(
   journal: Pick<Journal, 'read'>,
-  store: Pick<IncidentStore, 'open'>,
+  store: Pick<IncidentStore, 'open' | 'openCrashes'>,
   instance: InstanceId,
   except: IncidentId | null,
 ): EarlierRecovery | null {
-  for (const open of store.open()) {
+  // A crash whose restart has no answer yet: served late, it would act beside the evacuation.
+  const unanswered = store.openCrashes().filter((crash) => unansweredRestart(crash, instance) !== null)
+  for (const open of [...store.open(), ...unanswered]) {
     const { id, mode, openedAt, instances } = open
     const recovery = instances.get(instance)
     if (id === except || mode === 'observe' || recovery === undefined || recovery.outcome !== null) continue

@@ -53,6 +53,21 @@ export async function restartGuest(scene: RestartScene): Promise<Restarted> {
   }
 }
 
+/**
+ * Whether Nova shows by now that it took a restart whose answer nobody heard. One look, which sends nothing. Throws what reading the cloud
+ * throws.
+ */
+export function lookForRestart(
+  scene: RestartScene,
+  record: StepRecord<'reboot'> | StepRecord<'start'>,
+): ReturnType<StepDriver['reconcile']> {
+  const { recovery } = scene
+  const step = recovery.plan.recipes[recovery.recipe ?? '']?.steps[0]
+  if (step === undefined) throw new LifeboatError('INVARIANT', `the plan of ${recovery.plan.instanceId} has no restart`)
+  const at = stepScene(scene, step, 'begins')
+  return record.kind === 'reboot' ? reboot.reconcile(at, record, 0) : startWhereItIs.reconcile(at, record, 0)
+}
+
 /** Without it one refusal leaves a guest running that its owner wants off. Fewer attempts: people are told sooner, and it runs until then. */
 const stopRetry: RetryPolicy = {
   ...{ on: ['API_UNAVAILABLE', 'API_THROTTLED', 'INSTANCE_BUSY'], attempts: 20, firstMs: 1_000, capMs: 30_000 },
