@@ -10,11 +10,14 @@ import { foldInstance, type InstanceRecovery, type StepRecord } from '../domain/
 import type { Instance } from '../domain/instance.ts'
 import type { HostName } from '../domain/service.ts'
 import { applyToStaleOrders, staleOrderKinds } from '../domain/stale-order-record.ts'
+import { decideLatePower, type LatePower } from '../domain/late-power-order.ts'
+import { lastOrder } from '../domain/power-history.ts'
 import {
   decideStaleOrder,
   repairFailures,
   repairFailuresBeforeAlarm,
   staleOrderCode,
+  watchedForMs,
   type RepairFailures,
   type StaleOrder,
   type StaleOrderDecision,
@@ -115,10 +118,8 @@ export class StaleOrders {
   /** Once for each host, and again for orders that came later: beforehand nothing is broken, and a person can still avoid it. */
   #tell(host: HostName, orders: readonly StaleOrder[]): void {
     if (orders.every(({ seq }) => seq <= (this.#told.get(host) ?? 0))) return
-    const message = `Orders that were given up wait for nova-compute on ${host}; when it starts, it takes them and puts their instances in ERROR. To avoid that, purge its queue in Nova's message bus before it starts (rabbitmqctl purge_queue compute.${host}). What is broken all the same, Lifeboat puts right where nobody has touched it since`
-    const [entry] = this.#parts.journal.append([
-      { kind: 'alarm.raised', host, data: { code: staleOrderCode, message } },
-    ])
+    const data = { code: staleOrderCode, message: whatWaitsAt(host, orders, (order) => this.#nameOf(order)) }
+    const [entry] = this.#parts.journal.append([{ kind: 'alarm.raised', host, data }])
     if (entry !== undefined) this.#told.set(host, entry.seq)
   }
 
@@ -130,6 +131,7 @@ export class StaleOrders {
   }
 
   async #lookAt(order: StaleOrder, watch: Watch): Promise<void> {
+    if (isOnGuest(order)) return this.#lookAtPower(order, watch)
     const { cloud, clock, signal } = this.#parts
     const recovery = this.#recovery(order)
     const open = repairSteps(recovery?.steps.values() ?? [])
@@ -168,6 +170,21 @@ export class StaleOrders {
     }
   }
 
+  async #lookAtPower(order: StaleOrder & { power: LatePower }, watch: Watch): Promise<void> {
+    const { cloud, clock, signal } = this.#parts
+    const instance = await this.#read(order)
+    const actions = instance === null ? [] : await cloud.listActions(order.instance, { signal })
+    const isFiled = actions.some(({ requestId }) => requestId === order.requestId)
+    const action = isFiled ? await cloud.getAction(order.instance, order.migration, { signal }) : null
+    const decision = decideLatePower({
+      ...{ order, instance, watchedForMs },
+      event: action?.events.find(({ host }) => host === order.host) ?? null,
+      lastOrder: lastOrder(actions),
+      beatingForMs: watch.beatingSince === null ? 0 : clock.now() - watch.beatingSince,
+    })
+    if (decision.do === 'close') this.#close(order, decision, this.#recovery(order))
+  }
+
   #close(
     order: StaleOrder,
     { end, message }: Extract<StaleOrderDecision, { do: 'close' }>,
@@ -179,6 +196,10 @@ export class StaleOrders {
     const entries: NewEntry[] = [{ kind: 'debt.settled', ...base, data }]
     if (end === 'not-ours') {
       const what = `${known?.plan.name ?? instance}: an order that had waited for nova-compute on ${order.host} put it in ERROR. It is not put right: ${message}. See to it; os-resetState active is what undoes the order`
+      entries.push({ kind: 'alarm.raised', ...base, data: { code: 'STALE_ORDER_STRUCK', message: what } })
+    }
+    if (end === 'struck') {
+      const what = `${known?.plan.name ?? instance}: nova-compute on ${order.host} has carried out a ${order.power ?? 'power order'} that had waited for it: ${message}`
       entries.push({ kind: 'alarm.raised', ...base, data: { code: 'STALE_ORDER_STRUCK', message: what } })
     }
     this.#parts.journal.append(entries)
@@ -197,6 +218,10 @@ export class StaleOrders {
     this.#parts.journal.append([
       { kind: 'alarm.raised', incident, instance, host, data: { code: 'STALE_ORDER_REPAIR_FAILS', message } },
     ])
+  }
+
+  #nameOf(order: StaleOrder): string {
+    return this.#recovery(order)?.plan.name ?? order.instance
   }
 
   async #read({ instance }: StaleOrder): Promise<Instance | null> {
@@ -241,4 +266,23 @@ export class StaleOrders {
     const oldest = read === null ? null : { ...read, askedAt: Math.min(read.askedAt, askedAt) }
     return staleness(oldest, standstill.last(), clock.now(), reading())
   }
+}
+
+function isOnGuest(order: StaleOrder): order is StaleOrder & { power: LatePower } {
+  return order.power !== undefined
+}
+
+/** Orders that an alarm names. More than a person reads. */
+const namedAtMost = 10
+
+/** For people, before anything is broken. */
+function whatWaitsAt(host: HostName, orders: readonly StaleOrder[], nameOf: (order: StaleOrder) => string): string {
+  const onGuests = orders.filter(isOnGuest)
+  const purge = `purge its queue in Nova's message bus before it starts (rabbitmqctl purge_queue compute.${host})`
+  const broken = `Orders that were given up wait for nova-compute on ${host}; when it starts, it takes them and puts their instances in ERROR. To avoid that, ${purge}. What is broken all the same, Lifeboat puts right where nobody has touched it since`
+  if (onGuests.length === 0) return broken
+  const named = onGuests.slice(0, namedAtMost).map((order) => `${order.power} of ${nameOf(order)}`)
+  const more = onGuests.length > namedAtMost ? `, and ${onGuests.length - namedAtMost} more` : ''
+  const acts = `Orders that were given as ${host} died wait for its nova-compute (${named.join(', ')}${more}). When it starts, it carries them out although these instances live elsewhere: a guest may run twice. Nothing in Nova takes them back: ${purge}`
+  return onGuests.length === orders.length ? acts : `${acts}. ${broken}`
 }

@@ -1,11 +1,12 @@
 /**
  * Orders that were given up while they waited in a dead host's queue: evacuations to it, and confirmations of resizes from it. The host's
  * nova-compute takes them when it starts, and breaks the instances that were evacuated otherwise meanwhile (docs/nova.md §2.7, §3.6). What
- * is to be done about one, as one pure decision.
+ * is to be done about one, as one pure decision. Orders that act on a guest are in late-power-order.ts.
  */
 import { pauseAfter } from './back-off.ts'
 import type { ErrorRecord } from './errors.ts'
 import { powerState, type Instance, type InstanceAction, type InstanceId, type Migration } from './instance.ts'
+import type { LatePower } from './late-power-order.ts'
 import type { Outcome } from './outcome.ts'
 import type { HostName } from './service.ts'
 
@@ -15,7 +16,10 @@ export const staleOrderCode = 'STALE_ORDER'
 /** In whose queue an order waits, and by which record and request Nova knows it. */
 export interface WaitsAt {
   host: HostName
+  /** Of a start, stop or reboot, which has no record: its request's id. */
   migration: string
+  /** It acts on the guest (late-power-order.ts). Missing: it is an evacuation, or the confirmation of a resize. */
+  power?: LatePower
   /** Records that stood at `accepted` before it: Nova carries an order out with the oldest. */
   older?: string[]
   requestId: string | null
@@ -35,6 +39,7 @@ export const staleOrderEnds = {
   repaired: 'It broke the instance, which was put right',
   harmless: 'Nothing came of it',
   'not-ours': 'The instance is not as Lifeboat left it, and is left to people',
+  struck: 'It acted on the guest on a host that the instance had left, and a person must look there',
   gone: 'The instance does not exist any more',
 } as const
 

@@ -62,6 +62,8 @@ const cloudActs = {
     stage.simulator.turnLiveMigration(stage.idOf(name), is),
   ),
   kill: act(parts, ({ simulator }, names) => simulator.kill(...names)),
+  /** A person empties the queue of a nova-compute in the message bus. */
+  purge_queue: act(text(), ({ simulator }, host) => simulator.purgeQueue(host)),
   leave_claims: act(z.number().int().positive(), ({ simulator }, count) => simulator.leaveClaims(count)),
   lose_orders: act(z.number().int().nonnegative(), ({ simulator }, count) => simulator.loseOrders(count)),
   die_over_orders: act(z.number().int().nonnegative(), ({ simulator }, count) => simulator.dieOverOrders(count)),

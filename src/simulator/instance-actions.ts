@@ -1,6 +1,7 @@
 /**
  * The server actions beside evacuate. The API's check answers at once; the host's part runs when its nova-compute is there
- * to run it, and is lost when it is not: the 202 was given and the task state sticks (docs/nova.md §1.4).
+ * to run it. When it is not, the 202 was given and the task state sticks (docs/nova.md §1.4): starts, stops and reboots wait in the host's
+ * queue (§2.8), all else is lost.
  */
 import { sleep } from '../domain/clock.ts'
 import type { Caller } from './caller.ts'
@@ -9,6 +10,7 @@ import { actor } from './evacuation.ts'
 import type { SimAction, SimHost, SimInstance } from './model.ts'
 import { badRequest, conflict, NovaError, wrongState } from './nova-errors.ts'
 import { pythonString, pythonText } from './python-text.ts'
+import { isLateOrder, takeLate } from './late-orders.ts'
 import { Resizes } from './resizes.ts'
 import { rebootType, transitions, type Transition } from './transitions.ts'
 import type { World } from './world.ts'
@@ -60,9 +62,15 @@ export class InstanceActions {
     // The first thing that nova-compute does about a reboot is to look at the guest.
     if (reboots && this.world.host(instance.host).agent)
       this.world.save(instance, { powerState: this.world.hypervisors.power(instance.host, instance.uuid) })
-    void this.onHost(instance.host, reboots ? 'rebootMs' : 'powerMs', (host) =>
-      this.finish(transition, instance, host, action, caller),
-    )
+    const host = this.world.host(instance.host)
+    if (!host.agent && !this.world.down.has('rabbitmq') && isLateOrder(transition.action))
+      host.queue.push(() =>
+        takeLate(this.world, { action, instance, host }, () => this.finish(transition, instance, host, action, caller)),
+      )
+    else
+      void this.onHost(host, reboots ? 'rebootMs' : 'powerMs', () =>
+        this.finish(transition, instance, host, action, caller),
+      )
     return 202
   }
 
@@ -133,11 +141,10 @@ export class InstanceActions {
   }
 
   /** A cast: done after its time on a living nova-compute, and forgotten with a dead one. */
-  private async onHost(name: string, took: 'powerMs' | 'rebootMs', work: (host: SimHost) => void): Promise<void> {
-    const host = this.world.host(name)
+  private async onHost(host: SimHost, took: 'powerMs' | 'rebootMs', work: () => void): Promise<void> {
     const { life } = host
     if (!host.agent || this.world.down.has('rabbitmq')) return
     await sleep(this.world.clock, this.world.options.timings[took])
-    if (host.life === life) work(host)
+    if (host.life === life) work()
   }
 }

@@ -268,6 +268,11 @@ export class Simulator {
     this.world.ordersToLose = count
   }
 
+  /** What waits for the nova-compute of a host is gone. */
+  purgeQueue(host: string): void {
+    this.world.host(host).queue.length = 0
+  }
+
   /** The conductor begins the next evacuations and dies over them. */
   dieOverOrders(count: number): void {
     this.world.ordersToDieOver = count

@@ -9,6 +9,7 @@ import { evacuationSentences } from './evacuation-sentences.ts'
 import { failureSentences } from './failure-sentences.ts'
 import { guestSentences } from './guest-sentences.ts'
 import { lateConfirmationSentences } from './late-confirmation-sentences.ts'
+import { latePowerSentences } from './late-power-sentences.ts'
 import { lostResizeSentences } from './lost-resize-sentences.ts'
 import { returnSentences } from './return-sentences.ts'
 import { serverSentences } from './server-sentences.ts'
@@ -56,6 +57,7 @@ export function novaContract(
     staleOrderSentences(scene)
     lostResizeSentences(scene)
     lateConfirmationSentences(scene)
+    latePowerSentences(scene)
     failureSentences(scene)
   })
 }

@@ -1,0 +1,82 @@
+/**
+ * Starts, stops and reboots that wait in a dead host's queue, whoever gave them. The host's nova-compute carries them out when it starts,
+ * also for an instance that was evacuated meanwhile, and looks at the task first for a reboot alone: so a guest may run twice, or be
+ * stopped where it lives (docs/nova.md §2.8). Nothing in Nova takes such an order back. Which orders wait, and what came of one, as pure
+ * decisions.
+ */
+import type { Instance, InstanceActionEvent } from './instance.ts'
+import type { StaleOrder, StaleOrderDecision } from './stale-order.ts'
+import type { HostName } from './service.ts'
+
+export const latePowers = ['start', 'stop', 'reboot'] as const
+
+export type LatePower = (typeof latePowers)[number]
+
+export function isLatePower(action: string): action is LatePower {
+  return latePowers.some((power) => power === action)
+}
+
+/** Tasks of which nova-compute has not taken the order, or has only just. They stay when the host dies. */
+const tasks: ReadonlySet<string | null> = new Set(['powering-on', 'powering-off', 'rebooting', 'rebooting_hard'])
+
+export function tellsOfLatePower(task: string | null): boolean {
+  return tasks.has(task)
+}
+
+/** nova-compute opens the event before it does anything. `taken`: so what was ordered before it was taken as well. */
+export function standingAt(host: HostName, events: readonly InstanceActionEvent[]): 'waits' | 'taken' | 'elsewhere' {
+  if (events.length === 0) return 'waits'
+  return events.some((event) => event.host === host) ? 'taken' : 'elsewhere'
+}
+
+export interface LatePowerFacts {
+  order: StaleOrder & { power: LatePower }
+  /** As Nova shows it now; null when it does not exist. */
+  instance: Instance | null
+  /** Of the order's action, at the host that it waited for; null: it was not taken. */
+  event: Pick<InstanceActionEvent, 'result' | 'details'> | null
+  /** What a person ordered last. */
+  lastOrder: 'start' | 'stop' | null
+  /** How long the host that the order waited for has been seen beating. */
+  beatingForMs: number
+  watchedForMs: number
+}
+
+export function decideLatePower(facts: LatePowerFacts): Extract<StaleOrderDecision, { do: 'wait' | 'close' }> {
+  const { order, instance, event, beatingForMs, watchedForMs } = facts
+  const { host, power } = order
+  if (instance === null || instance.status === 'DELETED' || instance.vmState === 'deleted')
+    return { do: 'close', end: 'gone', message: 'the instance was deleted' }
+  if (event === null) {
+    if (beatingForMs < watchedForMs) return { do: 'wait', because: 'not taken yet' }
+    return harmless(`nova-compute on ${host} runs again, and the ${power} did nothing`)
+  }
+  if (event.result === null) return { do: 'wait', because: `${host} carries it out` }
+  if (instance.host === host) return harmless(`the ${power} was carried out on ${host}, where the instance is`)
+  const struck = whatItDid(facts, instance)
+  return struck === null
+    ? harmless(`nova-compute on ${host} took the ${power} and did nothing`)
+    : { do: 'close', end: 'struck', message: struck }
+}
+
+/** The words of nova-compute where the task is not the one that the order expects. */
+const overAnotherTask = /conflict updating instance|unexpected ?task ?state/i
+
+/** What a person must know of it; null: nothing came of it. */
+function whatItDid({ order, event, lastOrder }: LatePowerFacts, instance: Instance): string | null {
+  const { host, power } = order
+  const lives = instance.host ?? 'no host'
+  const says = event?.result === 'Error' ? (event.details ?? '') : null
+  if (power === 'stop') {
+    if (says !== null || lastOrder === 'stop' || instance.vmState !== 'stopped') return null
+    return `Nova shows it stopped by it, although it runs on ${lives}, and stops it there at the next power sync. Start it again`
+  }
+  // A start is carried out before its task is looked at, a reboot after that. Without words nobody knows.
+  const wasRefused = says !== null && says !== '' && overAnotherTask.test(says) === (power === 'reboot')
+  if (wasRefused) return null
+  return `its guest may run on ${host} as well as on ${lives}, and write to the same disk. Nova does not end it: look on ${host} at once (virsh list --all), and end it there (virsh destroy)`
+}
+
+function harmless(message: string): Extract<StaleOrderDecision, { do: 'close' }> {
+  return { do: 'close', end: 'harmless', message }
+}

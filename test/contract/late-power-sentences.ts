@@ -1,0 +1,85 @@
+/** Starts, stops and reboots that are ordered as a host dies: they wait for its nova-compute, wherever their instances are by then. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Scene } from './nova-contract.ts'
+
+const hard = { reboot: { type: 'HARD' } }
+
+export function latePowerSentences(scene: Scene): void {
+  describe('an order that acts on a guest of a host that has just died', () => {
+    const orders = { started: { 'os-start': null }, stopped: { 'os-stop': null }, rebooted: hard, again: hard }
+    type Kind = keyof typeof orders
+    const kinds = Object.keys(orders) as Kind[]
+    const tasks = {
+      started: 'powering-on',
+      stopped: 'powering-off',
+      rebooted: 'rebooting_hard',
+      again: 'rebooting_hard',
+    }
+    const id = {} as Record<Kind, string>
+    const requests = {} as Record<Kind, string>
+
+    beforeAll(async () => {
+      const { steps, cloud } = scene
+      const [dying] = cloud.hosts
+      for (const kind of kinds) id[kind] = await steps.boot(dying)
+      await steps.into(id.started, { 'os-stop': null }, 'stopped')
+      await cloud.crash(dying)
+    })
+    afterAll(async () => {
+      const { steps, cloud } = scene
+      const [dying, , other] = cloud.hosts
+      await cloud.start(other)
+      await steps.until(async () => (await steps.service(other)).state === 'up', `${other} up`)
+      await steps.put(dying, { forced_down: false, status: 'enabled' })
+      await steps.until(async () => (await steps.service(dying)).state === 'up', `${dying} up`)
+      await cloud.tidy()
+    })
+
+    const eventOf = async (kind: Kind): Promise<any> => (await scene.steps.action(id[kind], requests[kind])).events[0]
+
+    it('is accepted and leaves its task, and does not hinder an evacuation', async () => {
+      const { steps, cloud } = scene
+      const [dying, kept, other] = cloud.hosts
+      for (const kind of kinds) {
+        const reply = await steps.act(id[kind], orders[kind])
+        expect(reply.status).toBe(202)
+        requests[kind] = reply.headers.get('x-openstack-request-id') ?? ''
+        expect(await steps.state(id[kind])).toMatchObject({ task: tasks[kind], host: dying })
+      }
+      expect((await steps.put(dying, { forced_down: true })).status).toBe(200)
+      for (const kind of kinds) {
+        const host = kind === 'again' ? other : kept
+        await steps.evacuate(id[kind], 90, { host })
+        expect((await steps.evacuated(id[kind])).status).toBe('done')
+        expect(await steps.state(id[kind])).toMatchObject({ task: null, host })
+      }
+    })
+
+    it('is carried out when that nova-compute starts: a start before its task is looked at, a reboot only over another reboot', async () => {
+      const { steps, cloud } = scene
+      const [dying, kept, other] = cloud.hosts
+      await cloud.isolate(other)
+      expect((await steps.act(id.again, hard)).status).toBe(202)
+      await cloud.start(dying)
+      expect(await eventOf('started')).toMatchObject({ host: dying, result: 'Error' })
+      expect(await eventOf('rebooted')).toMatchObject({ host: dying, result: 'Error' })
+      for (const kind of ['started', 'rebooted'] as const)
+        expect((await eventOf(kind)).details).toMatch(/^Conflict updating instance .* Actual: \{'task_state': None\}$/)
+      expect(await eventOf('again')).toMatchObject({ host: dying, result: 'Success' })
+      const { running } = await cloud.truth()
+      expect(running[id.started]).toEqual([dying])
+      expect(running[id.rebooted]).toEqual([kept])
+      expect(running[id.again]?.toSorted()).toEqual([dying, other].toSorted())
+      expect(await steps.state(id.started)).toMatchObject({ vm: 'stopped', task: null, host: kept })
+      expect(await steps.state(id.again)).toMatchObject({ vm: 'active', task: null, host: other })
+    })
+
+    it('shows an instance stopped that runs elsewhere, where it was a stop', async () => {
+      const { steps, cloud } = scene
+      const [dying, kept] = cloud.hosts
+      expect(await eventOf('stopped')).toMatchObject({ host: dying, result: 'Success' })
+      expect(await steps.state(id.stopped)).toMatchObject({ vm: 'stopped', task: null, power: 0, host: kept })
+      expect((await cloud.truth()).running[id.stopped]).toEqual([kept])
+    })
+  })
+}

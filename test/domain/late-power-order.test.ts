@@ -1,0 +1,96 @@
+/** What came of a start, stop or reboot that waited in a dead host's queue, by its event and where its instance is. */
+import { describe, expect, it } from 'vitest'
+import {
+  decideLatePower,
+  standingAt,
+  tellsOfLatePower,
+  type LatePower,
+  type LatePowerFacts,
+} from '../../src/domain/late-power-order.ts'
+import { instance } from '../engine/surveys.ts'
+
+const conflict =
+  "Conflict updating instance i-1. Expected: {'task_state': ['powering-on']}. Actual: {'task_state': None}"
+
+function facts(power: LatePower, changes: Partial<LatePowerFacts> = {}): LatePowerFacts {
+  const order = { incident: 'inc', source: 'dead', instance: 'i-1', host: 'dead', migration: 'req-1', seq: 1 }
+  return {
+    order: { ...order, requestId: 'req-1', power },
+    instance: instance({ id: 'i-1', host: 'new', vmState: 'active' }),
+    ...{ event: null, lastOrder: 'start', beatingForMs: 10_000, watchedForMs: 300_000 },
+    ...changes,
+  }
+}
+
+function what(power: LatePower, changes: Partial<LatePowerFacts> = {}): string {
+  const decision = decideLatePower(facts(power, changes))
+  return decision.do === 'close' ? decision.end : decision.do
+}
+const failed = (details: string | null): Pick<LatePowerFacts, 'event'> => ({ event: { result: 'Error', details } })
+const done = { event: { result: 'Success', details: null } }
+const stopped = { instance: instance({ id: 'i-1', host: 'new', vmState: 'stopped' }) }
+
+describe('an order that waits', () => {
+  it('is waited for until its host has run for a while', () => {
+    expect(what('start')).toBe('wait')
+    expect(what('start', { beatingForMs: 300_000 })).toBe('harmless')
+  })
+
+  it('is waited for as long as its host is at work on it', () => {
+    expect(what('start', { event: { result: null, details: null }, beatingForMs: 300_000 })).toBe('wait')
+  })
+
+  it('is over with its instance', () => {
+    expect(what('start', { instance: null })).toBe('gone')
+    expect(what('start', { instance: instance({ status: 'DELETED' }) })).toBe('gone')
+  })
+})
+
+describe('an order that was carried out', () => {
+  it.each<[string, LatePower, Partial<LatePowerFacts>]>([
+    ['a start, which nova-compute carries out before it looks at the task', 'start', failed(conflict)],
+    ['a start that found its task', 'start', done],
+    ['a start whose failure Nova gives no reason for', 'start', failed(null)],
+    ['a reboot in the middle of another', 'reboot', done],
+    ['a reboot that failed on the way', 'reboot', failed('libvirt is away')],
+  ])('may have a guest run twice: %s', (_which, power, changes) => {
+    expect(decideLatePower(facts(power, changes))).toMatchObject({
+      end: 'struck',
+      message: expect.stringContaining('may run on dead as well as on new') as string,
+    })
+  })
+
+  it.each<[string, LatePower, Partial<LatePowerFacts>]>([
+    ['a start that the hypervisor refused', 'start', failed('Failed to get "write" lock')],
+    ['a reboot that Nova refused before the guest was touched', 'reboot', failed(conflict)],
+    ['an order whose instance is on that host', 'start', { ...done, instance: instance({ host: 'dead' }) }],
+    ['a stop that Nova refused', 'stop', { ...stopped, ...failed(conflict) }],
+    ['a stop of what its owner wants off', 'stop', { ...stopped, ...done, lastOrder: 'stop' }],
+    ['a stop whose instance was started since', 'stop', done],
+  ])('is harmless: %s', (_which, power, changes) => expect(what(power, changes)).toBe('harmless'))
+
+  it('has an instance shown stopped that runs: a stop, where its owner has started it since', () => {
+    expect(decideLatePower(facts('stop', { ...stopped, ...done }))).toMatchObject({
+      end: 'struck',
+      message: expect.stringContaining('although it runs on new') as string,
+    })
+  })
+})
+
+describe('that an order waits', () => {
+  const at = (...hosts: string[]) =>
+    hosts.map((host) => ({
+      ...{ event: 'compute_start_instance', result: null, host, details: null, startedAt: '', finishedAt: null },
+    }))
+
+  it('is told by an action without an event: nova-compute opens one before it does anything', () => {
+    expect([standingAt('dead', []), standingAt('dead', at('dead')), standingAt('dead', at('new'))]).toEqual([
+      ...['waits', 'taken', 'elsewhere'],
+    ])
+  })
+
+  it('is worth asking where a task of Nova’s API was seen, and not one of nova-compute', () => {
+    expect(['powering-on', 'powering-off', 'rebooting_hard', 'rebooting'].every(tellsOfLatePower)).toBe(true)
+    expect([null, 'reboot_started_hard', 'rebuilding'].some(tellsOfLatePower)).toBe(false)
+  })
+})

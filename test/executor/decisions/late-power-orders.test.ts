@@ -1,0 +1,64 @@
+/** Which orders on its guest an instance leaves behind in the queue of its dead host. */
+import { expect, it } from 'vitest'
+import { LifeboatError } from '../../../src/domain/errors.ts'
+import type { InstanceAction } from '../../../src/domain/instance.ts'
+import { latePowerOrders } from '../../../src/executor/late-power-orders.ts'
+import { asked, landed, Stage, was } from './stage.ts'
+
+/** Landed, and with that task right before its evacuation. */
+function landedFrom(taskState: string | null, actions: InstanceAction[]): Stage {
+  const stage = new Stage()
+  const base = { incident: 'inc-1', host: 'dead', instance: 'i-1', step: '0.go.go.1' }
+  const before = { ...was, taskState }
+  stage.run.journal.append([
+    { kind: 'step.intended', ...base, data: { kind: 'evacuate', attempt: 1, before, request: asked } },
+    { kind: 'step.issued', ...base, data: { requestId: 'req-1' } },
+    { kind: 'step.confirmed', ...base, data: { result: landed } },
+  ])
+  stage.actions = actions
+  return stage
+}
+
+function order(action: string, requestId: string, ...hosts: string[]): InstanceAction {
+  const open = { event: 'compute', result: null, details: null, startedAt: '', finishedAt: null }
+  const base = { action, requestId, userId: 'u', projectId: 'p', startedAt: '', message: null }
+  return { ...base, events: hosts.map((host) => ({ ...open, host })) }
+}
+
+const left = async (stage: Stage): Promise<unknown> => {
+  const ended = await stage.ending(latePowerOrders(stage.run, stage.recovery))
+  return typeof ended === 'string'
+    ? ended
+    : ended.map(({ data }) => (data as { waitsAt?: { power?: string; requestId: string | null } }).waitsAt?.requestId)
+}
+
+it('those without an event, up to the last one that the dead host took', async () => {
+  const history = [
+    order('start', 'ours-elsewhere', 'alive'),
+    order('evacuate', 'req-1', 'alive'),
+    order('reboot', 'waits'),
+    order('start', 'waits-too'),
+    order('stop', 'taken', 'dead'),
+    order('start', 'lost-long-ago'),
+  ]
+  expect(await left(landedFrom('powering-on', history))).toEqual(['waits', 'waits-too'])
+})
+
+it('none is looked for where no task told of one, or the instance has not landed', async () => {
+  for (const stage of [landedFrom(null, [order('start', 'any')]), new Stage()]) {
+    expect(await left(stage)).toEqual([])
+    expect(stage.calls).toEqual([])
+  }
+})
+
+it('one that is on record is not recorded again', async () => {
+  const stage = landedFrom('rebooting_hard', [order('reboot', 'waits')])
+  stage.run.journal.append(await latePowerOrders(stage.run, stage.recovery))
+  expect(await left(stage)).toEqual([])
+})
+
+it('where the history may not be read nothing is known of them, and the recovery goes on', async () => {
+  const stage = landedFrom('powering-off', [order('stop', 'waits')])
+  stage.fails('listActions', new LifeboatError('AUTH_FORBIDDEN', 'policy'))
+  expect(await left(stage)).toEqual([])
+})
