@@ -7,8 +7,14 @@ import type { Run } from '../context.ts'
 import type { Look } from '../host-watch.ts'
 import { retryRead, pause } from '../retry.ts'
 import { powerOrderOf } from '../power-order.ts'
-import type { StepDriver } from '../step-driver.ts'
+import type { StepDriver, StepScene } from '../step-driver.ts'
 import { orderedMeanwhile } from './ordered-meanwhile.ts'
+
+/**
+ * How long after its landing an instance is started without another look at its history. Longer starts what its owner has started and
+ * stopped meanwhile; shorter reads the history of every instance twice.
+ */
+const historyGoodForMs = 2_000
 
 interface Power {
   vmState: string
@@ -87,7 +93,7 @@ function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
       if (step.do === 'start' && powerOrderOf(recovery) === 'stop') return { nothingToDo: powerStateOf(seen) }
       if (reached(seen)) return { nothingToDo: powerStateOf(seen) }
       // A start may have waited for hours since the landing, and its owner acts on a living host meanwhile.
-      const { ordered } = step.do === 'start' ? await orderedMeanwhile(scene) : {}
+      const { ordered } = step.do === 'start' && !hasJustLanded(scene) ? await orderedMeanwhile(scene) : {}
       if (ordered === 'stop') return { nothingToDo: { ...powerStateOf(stoppedIn(seen)), ordered } }
       return { before: powerStateOf(seen), request: { power: wanted.vmState } }
     },
@@ -111,6 +117,15 @@ function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
       }
     },
   }
+}
+
+/** Its history was read with its landing. A wall clock that was set back says nothing. */
+function hasJustLanded({ run, recovery }: StepScene): boolean {
+  const landing = [...recovery.steps.values()].findLast(
+    ({ kind, status }) => kind === 'evacuate' && status === 'confirmed',
+  )
+  const agoMs = run.clock.wall() - Date.parse(landing?.endedAt ?? '')
+  return agoMs >= 0 && agoMs <= historyGoodForMs
 }
 
 /** What its owner stops is looked at again once it is off. */

@@ -137,6 +137,18 @@ describe('a guest whose owner wants it off', () => {
     expect(await start.before(stage.scene({ do: 'start' }))).toHaveProperty(isPassedOver ? 'nothingToDo' : 'request')
   })
 
+  it('is not asked for its history again right after its landing', async () => {
+    const stage = landed()
+    const endedAt = new Date(stage.clock.wall()).toISOString()
+    stage.recovery.steps.set('0.go.go.1', record({ status: 'confirmed', request: asked, endedAt }))
+    await stage.clock.advance(2_000)
+    await start.before(stage.scene({ do: 'start' }))
+    expect(stage.count('listActions')).toBe(0)
+    await stage.clock.advance(1)
+    await start.before(stage.scene({ do: 'start' }))
+    expect(stage.count('listActions')).toBe(1)
+  })
+
   it('is looked at again while its owner is stopping it', async () => {
     const stage = landed()
     stage.actions = [byOwner('stop', 50)]
