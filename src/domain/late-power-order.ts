@@ -5,7 +5,6 @@
  * decisions.
  */
 import type { Instance, InstanceActionEvent } from './instance.ts'
-import type { StaleOrder, StaleOrderDecision } from './stale-order.ts'
 import type { HostName } from './service.ts'
 
 export const latePowers = ['start', 'stop', 'reboot'] as const
@@ -30,7 +29,8 @@ export function standingAt(host: HostName, events: readonly InstanceActionEvent[
 }
 
 export interface LatePowerFacts {
-  order: StaleOrder & { power: LatePower }
+  /** The host in whose queue it waited. */
+  order: { host: HostName; power: LatePower }
   /** As Nova shows it now; null when it does not exist. */
   instance: Instance | null
   /** Of the order's action, at the host that it waited for; null: it was not taken. */
@@ -42,7 +42,11 @@ export interface LatePowerFacts {
   watchedForMs: number
 }
 
-export function decideLatePower(facts: LatePowerFacts): Extract<StaleOrderDecision, { do: 'wait' | 'close' }> {
+export type LatePowerDecision =
+  | { do: 'wait'; because: string }
+  | { do: 'close'; end: 'gone' | 'harmless' | 'struck'; message: string }
+
+export function decideLatePower(facts: LatePowerFacts): LatePowerDecision {
   const { order, instance, event, beatingForMs, watchedForMs } = facts
   const { host, power } = order
   if (instance === null || instance.status === 'DELETED' || instance.vmState === 'deleted')
@@ -77,6 +81,6 @@ function whatItDid({ order, event, lastOrder }: LatePowerFacts, instance: Instan
   return `its guest may run on ${host} as well as on ${lives}, and write to the same disk. Nova does not end it: look on ${host} at once (virsh list --all), and end it there (virsh destroy)`
 }
 
-function harmless(message: string): Extract<StaleOrderDecision, { do: 'close' }> {
+function harmless(message: string): LatePowerDecision {
   return { do: 'close', end: 'harmless', message }
 }

@@ -13,9 +13,8 @@ const conflict =
   "Conflict updating instance i-1. Expected: {'task_state': ['powering-on']}. Actual: {'task_state': None}"
 
 function facts(power: LatePower, changes: Partial<LatePowerFacts> = {}): LatePowerFacts {
-  const order = { incident: 'inc', source: 'dead', instance: 'i-1', host: 'dead', migration: 'req-1', seq: 1 }
   return {
-    order: { ...order, requestId: 'req-1', power },
+    order: { host: 'dead', power },
     instance: instance({ id: 'i-1', host: 'new', vmState: 'active' }),
     ...{ event: null, lastOrder: 'start', beatingForMs: 10_000, watchedForMs: 300_000 },
     ...changes,
