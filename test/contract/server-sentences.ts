@@ -195,6 +195,16 @@ export function serverSentences(scene: Scene): void {
       expect((Object.values(reply.body as object)[0] as { message: string }).message).toContain(message)
     })
 
+    it.each([
+      ['metadata', 'POST', '/metadata', { metadata: { lifeboat: 'leave' } }, true],
+      ['tags', 'PUT', '/tags/lifeboat:leave', undefined, false],
+    ] as const)('whose %s were changed show whether that is an update', async (_what, method, path, body, moves) => {
+      const { updated } = await scene.steps.show(first)
+      await scene.steps.until(async () => Date.now() > Date.parse(updated) + 2_000, 'two seconds have passed')
+      expect((await nova(scene.cloud, method, `/servers/${first}${path}`, body)).status).toBeLessThan(300)
+      expect((await scene.steps.show(first)).updated > updated).toBe(moves)
+    })
+
     it('that were deleted are gone from lists, and there again with changes-since', async () => {
       const gone = ids[2] ?? ''
       const since = new Date(Date.now() - 5_000).toISOString().replace(/\.\d+Z$/, 'Z')

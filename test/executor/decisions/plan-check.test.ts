@@ -67,6 +67,7 @@ function scene(steps: Steps[] = []) {
   const watch = {
     instance: () => shown,
     knownAt: () => readAt,
+    wordsKnownAt: () => readAt,
     list: () => {
       listings += 1
       see()
