@@ -1,17 +1,26 @@
 /**
- * Guests that die on a host that lives: real QEMU processes under a real libvirtd and Nova's libvirt driver, and Masakari's own instance
- * monitor, unmodified, which reports them to Lifeboat in Masakari's place.
+ * Guests that die or fall silent on a host that lives: real QEMU processes under a real libvirtd and Nova's libvirt driver, and Masakari's own
+ * instance monitor and introspective instance monitor, unmodified, which report them to Lifeboat in Masakari's place.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { nova } from '../contract/cloud-under-test.ts'
+import { nova, tokenFor } from '../contract/cloud-under-test.ts'
 import { until } from './daemon-process.ts'
 import { OpenstackClient } from './openstack-client.ts'
 import { RealHost } from './real-host.ts'
 import { LabStage, pauseMs } from './stage.ts'
-import { truth } from './tenants.ts'
+import { imageWithAgent, truth } from './tenants.ts'
 
 /** Their owner wants them restarted. */
-const asked = ['killed', 'ended', 'destroyed', 'suspended', 'reset', 'stopped before', 'stopped after'] as const
+const asked = [
+  'killed',
+  'ended',
+  'destroyed',
+  'suspended',
+  'reset',
+  'stopped before',
+  'stopped after',
+  'silent',
+] as const
 /** Its owner has said nothing. */
 const unasked = 'killed unasked'
 const guests = [...asked, unasked] as const
@@ -32,10 +41,12 @@ beforeAll(async () => {
   })
   const boot = async (guest: (typeof guests)[number]): Promise<void> => {
     const wish = guest === unasked ? {} : { metadata: { HA_Enabled: 'True' } }
-    id[guest] = await stage.tenants.boot(guest.replace(' ', '-'), host.name, wish)
+    const agent = guest === 'silent' ? imageWithAgent : {}
+    id[guest] = await stage.tenants.boot(guest.replace(' ', '-'), host.name, { ...wish, ...agent })
   }
   client = new OpenstackClient()
-  await Promise.all([stage.watch(), host.monitor(), ...guests.map(boot)])
+  const monitors = host.monitor().then(() => host.pingAgents())
+  await Promise.all([stage.watch(), monitors, ...guests.map(boot)])
 })
 afterAll(async () => {
   await stage.tidy()
@@ -51,6 +62,20 @@ async function reportedOf(guest: (typeof guests)[number]): Promise<string[]> {
   return payloads
     .filter((payload) => payload['instance_uuid'] === id[guest])
     .map((payload) => `${payload['event']} ${payload['vir_domain_event']}`)
+}
+
+/** How often its agent has been pinged, by what its console says. */
+async function pingsOf(guest: (typeof guests)[number]): Promise<number> {
+  const { body } = await stage.tenants.steps.act(id[guest], { 'os-getConsoleOutput': {} })
+  return String(body.output).split('{"execute":"guest-ping"}').length - 1
+}
+
+/** Its reports as Lifeboat's instance-ha shows them, with the messages that Masakari's client leaves out. */
+async function answersOf(guest: (typeof guests)[number]): Promise<Record<string, unknown>[]> {
+  const headers = { 'x-auth-token': await tokenFor(stage.cloud) }
+  const listed = await (await fetch('http://127.0.0.1:15868/v1/notifications', { headers })).json()
+  const { notifications } = listed as { notifications: (Record<string, unknown> & { payload: object })[] }
+  return notifications.filter(({ payload }) => 'instance_uuid' in payload && payload.instance_uuid === id[guest])
 }
 
 /** Who stopped, started or rebooted it since it was booted, oldest first. Nova's own power sync is nobody. */
@@ -117,11 +142,11 @@ describe('Lifeboat does nothing about', () => {
     await host.virsh('suspend', id.suspended)
     await host.virsh('reset', id.reset)
     await host.signal('KILL', id[unasked])
-    // What Masakari's introspective monitor sends of a guest that runs: its guest agent is silent.
-    const silent = { event: 'QEMU_GUEST_AGENT_ERROR', vir_domain_event: 'STOPPED_FAILED', instance_uuid: id.suspended }
-    const at = new Date().toISOString()
-    await client.one('1.3', 'notification', 'create', 'VM', host.name, at, JSON.stringify(silent))
+    // Its monitor reports only an agent that has answered: when the second ping arrives, the first one has been.
+    await until('its agent has answered its monitor', 120_000, async () => (await pingsOf('silent')) > 1)
+    await host.endAgent(id.silent)
     await pauseMs(untilNovaHasStoppedItMs)
+    await until('its silence is reported', 60_000, async () => (await answersOf('silent')).length > 0)
   })
 
   it.each([
@@ -132,6 +157,7 @@ describe('Lifeboat does nothing about', () => {
     ['stopped before', 'stopped', ['stop by a user']],
     ['stopped after', 'stopped', ['stop by a user']],
     ['killed unasked', 'stopped', ['stop by nobody']],
+    ['silent', 'active', []],
   ] as const)('a guest that was %s', async (guest, vmState, history) => {
     expect(await stage.tenants.steps.state(id[guest])).toMatchObject({ vm: vmState, task: null, host: host.name })
     expect(await powerHistory(guest)).toEqual(history)
@@ -140,12 +166,25 @@ describe('Lifeboat does nothing about', () => {
   it.each([
     ['ended', 'LIFECYCLE STOPPED_SHUTDOWN'],
     ['destroyed', 'LIFECYCLE STOPPED_DESTROYED'],
-    ['suspended', 'QEMU_GUEST_AGENT_ERROR STOPPED_FAILED'],
     ['reset', 'REBOOT UNKNOWN'],
     ['stopped after', 'LIFECYCLE STOPPED_FAILED'],
     ['killed unasked', 'LIFECYCLE STOPPED_FAILED'],
+    ['silent', 'QEMU_GUEST_AGENT_ERROR STOPPED_FAILED'],
   ] as const)('a guest that was %s, though its monitor reported %s', async (guest, event) => {
     expect(await reportedOf(guest)).toContain(event)
+  })
+
+  it('a silent agent, and the one report of it ends ignored, with the reason', async () => {
+    expect(await answersOf('silent')).toMatchObject([
+      {
+        status: 'ignored',
+        message: expect.stringContaining(
+          'The guest runs, although its agent is silent: Lifeboat leaves it alone',
+        ) as string,
+      },
+    ])
+    expect(await runs('silent')).toBe(true)
+    expect((await truth()).starts[id.silent]).toHaveLength(1)
   })
 
   it('any of them by an incident, and no guest ran twice', async () => {

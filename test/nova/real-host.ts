@@ -22,6 +22,18 @@ export class RealHost {
     await lab('instance-monitor', this.name)
   }
 
+  /** Masakari's own introspective instance monitor, unmodified, pings the agent of every guest that has one from now on. */
+  async pingAgents(): Promise<void> {
+    await lab('introspective-monitor', this.name)
+  }
+
+  /** Orders the guest's agent to end itself a second from now: the guest runs on, and nothing in it answers. */
+  async endAgent(guest: string): Promise<void> {
+    const arg = ['sh', '-c', 'busybox sleep 1; busybox killall qemu-ga']
+    const order = { execute: 'guest-exec', arguments: { path: '/bin/busybox', arg } }
+    await lab('in', this.name, 'virsh', 'qemu-agent-command', guest, JSON.stringify(order))
+  }
+
   /** `virsh WHAT GUEST`. */
   async virsh(what: string, guest: string): Promise<void> {
     await lab('in', this.name, 'virsh', what, guest)

@@ -5,6 +5,9 @@ import { lab } from './lab.ts'
 
 export const image = '00000000-0000-0000-0000-0000000000a1'
 
+/** Of a server whose guest boots an operating system with a guest agent; it needs a real hypervisor. */
+export const imageWithAgent = { imageRef: '00000000-0000-0000-0000-0000000000a3', flavorRef: '2' }
+
 export class Tenants {
   readonly cloud: CloudUnderTest
   readonly steps: Steps
