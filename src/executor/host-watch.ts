@@ -109,8 +109,8 @@ export class HostWatch {
   }
 
   /**
-   * Monotonic time at which the instance itself was last asked for. Of metadata and tags no listing of changes tells: they do not move its
-   * `updated_at` (docs/nova.md §1.3).
+   * Monotonic time at which the instance itself was last asked for. Of tags no listing of changes tells: they do not move its `updated_at`
+   * (docs/nova.md §1.3).
    */
   wordsKnownAt(id: InstanceId): number {
     return this.#seenAt.get(id) ?? -Infinity

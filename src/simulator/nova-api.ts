@@ -115,7 +115,11 @@ export class NovaApi {
         : sub === 'tags' && minor >= 26
           ? changeTag(instance, exchange, named)
           : null
-    if (changed !== null) return changed
+    if (changed !== null) {
+      // Of tags Nova keeps a table of its own, and the server's row stays as it is (docs/nova.md §1.3).
+      if (sub === 'metadata') world.save(instance, {})
+      return changed
+    }
     if (sub === 'action' && method === 'POST') return this.act(exchange, instance, minor, caller)
     if (sub === 'os-instance-actions' && method === 'GET') {
       if (item === undefined) return ok(listActions(world, instance, exchange, minor))
