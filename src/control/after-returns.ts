@@ -263,6 +263,7 @@ export class AfterReturns {
     const hostWatch = new HostWatch({ cloud, clock, observer, host, signal, tickMs: settings.tickMs, ...cloudTime })
     const gate = this.#gate(record, signal)
     const trouble = new CloudTrouble(run, this.#logged(record))
+    hostWatch.tells(trouble)
     const results = await Promise.allSettled(
       waiting.map(async (recovery) => {
         const data = await startAgain(run, hostWatch, recovery, gate, slots, trouble)

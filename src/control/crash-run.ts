@@ -14,7 +14,7 @@ import type { Judgement, Report } from '../domain/report.ts'
 import type { HostName } from '../domain/service.ts'
 import { isBeating } from '../domain/verdict.ts'
 import { restartTurn, type CrashDecision, type CrashFacts, type CrashWorkflow } from '../engine/crash.ts'
-import { Holding } from '../executor/holding.ts'
+import { Holding, silence } from '../executor/holding.ts'
 import { runOnLivingHost } from '../executor/living-host.ts'
 import { lookForRestart, obeyOwner, rebootToCheck, restartGuest, type Restarted } from '../executor/restart-guest.ts'
 import { CrashCase, type Restart } from './crash-case.ts'
@@ -316,7 +316,10 @@ export class CrashRun {
       const error = ensureError(thrown)
       // What shuts the gate passes: Nova is read again, or its host beats again. The owner's word is owed until then.
       if (error.code === 'SHUTDOWN' || error.code === 'HELD_BACK') return askAgainMs
-      if (error.code === 'JOURNAL_UNAVAILABLE' || !this.#case.owesStop(incident)) throw error
+      const owesStop = this.#case.owesStop(incident)
+      // Whether it owes one cannot be read: that is asked again, also after a cancel.
+      if (!owesStop && silence.has(error.code)) return askAgainMs
+      if (error.code === 'JOURNAL_UNAVAILABLE' || !owesStop) throw error
       const message = `its owner stopped it just as Lifeboat restarted it, and Lifeboat could not stop it again: ${error.message}`
       this.#case.fail(error, message)
       return null

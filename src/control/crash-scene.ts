@@ -34,11 +34,12 @@ export function restartScene(
     const incident = store.inMemory(id)
     return !isAborted(signal) && incident !== undefined && mayAct() && permissions.of(incident, act).allowed
   }
+  const watch = new HostWatch({ cloud, clock, observer, host, signal, tickMs: settings.tickMs, ...cloudTime })
+  const trouble = new CloudTrouble(run, new Holding(run))
+  watch.tells(trouble)
   return {
-    ...{ run, recovery },
-    watch: new HostWatch({ cloud, clock, observer, host, signal, tickMs: settings.tickMs, ...cloudTime }),
+    ...{ run, recovery, watch, trouble },
     slots: new Slots(queue, maxParallelPerHost, priority),
-    trouble: new CloudTrouble(run, new Holding(run)),
     gate: {
       isOpen,
       lastMoment: (act) => lastMoment(clock, () => isOpen(act)),

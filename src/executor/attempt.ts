@@ -141,6 +141,7 @@ export class Attempt {
     if ('adopt' in prepared) {
       const issued: NewEntry = { kind: 'step.issued', ...this.#place, data: { requestId: null } }
       run.journal.append([this.#intended({ before, request }), issued])
+      trouble.gaveUp(this.#scene)
       return 'taken'
     }
     // Reading may have taken minutes: what was allowed before it may be forbidden now.
@@ -204,6 +205,7 @@ export class Attempt {
       if (found.applied) {
         const data = { requestId: found.requestId, ...requestIdOf(this.record) }
         run.journal.append([{ kind: 'step.issued', ...this.#place, data }])
+        trouble.passed(this.#scene)
         return 'taken'
       }
     } catch (thrown) {

@@ -9,7 +9,8 @@ import type { InstanceId } from '../domain/instance.ts'
 import type { InstancePlan, RecipeStep } from '../domain/plan.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import type { Act, Run } from './context.ts'
-import { firstRefusalPauseMs, lookAgainMs, longestRefusalPauseMs, silence, type Holding } from './holding.ts'
+import { firstRefusalPauseMs, gateHolds, lookAgainMs, longestRefusalPauseMs, silence, type Holding } from './holding.ts'
+import type { WatchListener } from './host-watch.ts'
 
 /** What a person must correct: whichever instance is asked for next, it is refused alike. */
 const refused: ReadonlySet<ErrorCode> = new Set(['AUTH_FAILED', 'AUTH_FORBIDDEN', 'CATALOG_MISSING', 'API_MALFORMED'])
@@ -26,6 +27,12 @@ const silencesBeforeHold = 4
  * that refuses every second call slows a recovery down. More: an outage costs a refused write, and two rows, for each of them.
  */
 const refusalsThatShut = 5
+
+/**
+ * How long Nova may be silent to a read of what was begun, once a person cancelled. Shorter: a restart of the API leaves a lock of ours,
+ * or an evacuation whose end nobody knows. Longer: the incident stays open as long, and a new one is refused.
+ */
+export const silentAfterCancelMs = 10 * 60_000
 
 /** Whether a failure says nothing about the instance: the cloud did nothing, and would have done nothing for any other. */
 export function isCloudTrouble({ code, certainty }: Pick<ErrorRecord, 'code' | 'certainty'>): boolean {
@@ -58,7 +65,7 @@ interface Waiter {
 export type Said = Pick<Holding, 'incident' | 'hold' | 'goOn'>
 
 /** For one incident. */
-export class CloudTrouble {
+export class CloudTrouble implements WatchListener {
   readonly #run: Run
   readonly #holding: Said
   readonly #doors = new Map<string, Door>()
@@ -67,6 +74,8 @@ export class CloudTrouble {
   readonly #waiters = new Set<Waiter>()
   #rules: object | undefined
   #watching = false
+  /** What all evacuations are followed by cannot be read. */
+  #isBlind = false
 
   constructor(run: Run, holding: Said) {
     this.#run = run
@@ -81,10 +90,30 @@ export class CloudTrouble {
     const door = this.#doors.get(doorOf(scene)) ?? { refusals: 0, nextTryAt: 0, trying: null }
     this.#doors.set(doorOf(scene), door)
     door.refusals += 1
+    // Many at once are one hiccup. Who tried for all of them a while later, in vain, says that it lasts.
+    const isForAll = door.trying === scene.plan.instanceId && this.#isShut(doorOf(scene))
     door.trying = null
     const sinceShut = Math.max(1, door.refusals - refusalsThatShut + 1)
     door.nextTryAt = this.#run.clock.now() + pauseFor(failure.code, sinceShut, scene.step.retry?.firstMs)
-    this.#say(failure, inARow)
+    this.#say(failure, isForAll ? silencesBeforeHold : inARow)
+  }
+
+  /** The instance ends its step, or its write may be served for minutes yet: another one may try, and none need wait for it. */
+  gaveUp(scene: Attempt): void {
+    const door = this.#doors.get(doorOf(scene))
+    if (door?.trying === scene.plan.instanceId) door.trying = null
+    if (isAborted(this.#run.signal) || this.#isCancelled() || !this.#troubled.delete(scene.plan.instanceId)) return
+    this.#endHold('nothing waits for it any more')
+  }
+
+  unread(error: LifeboatError, inARow: number): void {
+    this.#isBlind = true
+    if (inARow >= silencesBeforeHold) this.#say(error, inARow)
+  }
+
+  readAgain(): void {
+    this.#isBlind = false
+    this.#endHold()
   }
 
   /** Nova took a write of this kind, or refused it for a reason of the instance's own: nobody of the project need wait for it. */
@@ -118,7 +147,7 @@ export class CloudTrouble {
 
   /**
    * Reads until it succeeds or fails for the instance's own reasons: what may not be read says nothing about it. A person who
-   * cancels ends that.
+   * cancels ends that: at once where Nova refuses, where it is silent once that lasts.
    *
    * @param waited told of each pause, in which nothing could be seen
    */
@@ -128,6 +157,7 @@ export class CloudTrouble {
     waited: (ms: number) => void = () => undefined,
   ): Promise<T> {
     const { clock } = this.#run
+    let since: number | null = null
     for (let inARow = 1; ; inARow++) {
       try {
         const value = await read()
@@ -136,13 +166,19 @@ export class CloudTrouble {
         return value
       } catch (thrown) {
         const error = ensureError(thrown)
-        if (!isCloudTrouble(error) || this.#isCancelled() || isAborted(signal)) throw error
+        since ??= clock.now()
+        const isCancelled = this.#isCancelled()
+        const isLeft = isCancelled && (!silence.has(error.code) || clock.now() - since >= silentAfterCancelMs)
+        if (!isCloudTrouble(error) || isLeft || isAborted(signal)) {
+          this.#troubled.delete(plan.instanceId)
+          throw error
+        }
         const from = clock.now()
         const pauseMs = pauseFor(error.code, inARow)
         this.#troubled.set(plan.instanceId, { inARow, notBefore: 0 })
         this.#say(error, inARow)
         const rules = this.#run.rulesInForce?.()
-        while (clock.now() - from < pauseMs && !this.#isCancelled() && !isAborted(signal)) {
+        while (clock.now() - from < pauseMs && this.#isCancelled() === isCancelled && !isAborted(signal)) {
           if (this.#run.rulesInForce?.() !== rules) break
           await sleep(clock, Math.min(lookAgainMs, pauseMs), signal)
         }
@@ -213,16 +249,16 @@ export class CloudTrouble {
 
   #say(failure: Pick<ErrorRecord, 'code' | 'message'>, inARow: number): void {
     const silent = silence.has(failure.code)
-    if (silent && inARow < silencesBeforeHold) return
+    if (silent && (inARow < silencesBeforeHold || gateHolds.has(this.#holding.incident.held?.code))) return
     const error = failure instanceof LifeboatError ? failure : undefined
     const message = `${failure.message}. It is tried again by itself; what is not refused goes on`
     this.#holding.hold(silent ? 'CLOUD_UNAVAILABLE' : 'NOVA_REFUSED', message, error)
   }
 
-  #endHold(): void {
+  #endHold(because?: string): void {
     const code = this.#holding.incident.held?.code
-    if (this.#troubled.size === 0 && (code === 'NOVA_REFUSED' || code === 'CLOUD_UNAVAILABLE'))
-      this.#holding.goOn(`${code} is over`)
+    if (this.#troubled.size > 0 || this.#isBlind) return
+    if (code === 'NOVA_REFUSED' || code === 'CLOUD_UNAVAILABLE') this.#holding.goOn(because ?? `${code} is over`)
   }
 }
 

@@ -8,6 +8,7 @@ import { holdsWith, type HoldCode } from '../domain/incident-phases.ts'
 import type { Incident } from '../domain/incident.ts'
 import { pauseAfter } from '../domain/back-off.ts'
 import type { Run } from './context.ts'
+import { retryRead } from './retry.ts'
 
 /** How often an incident that waits looks again. */
 export const lookAgainMs = 500
@@ -24,6 +25,12 @@ export const rarestLookMs = 5_000
  */
 export const firstRefusalPauseMs = 10_000
 export const longestRefusalPauseMs = 300_000
+
+/** The longest pause where a call was not answered: nobody need correct anything. Longer notices the API's return late. */
+const longestSilencePauseMs = 60_000
+
+/** Pause before an unanswered reading is tried again. It writes no rows. Longer notices the API's return late. */
+const unreadPauseMs = 5_000
 
 /** What a person must correct before trying again can help. Everything else is a bug or ends the run. */
 const refusals = new Set<ErrorCode>([
@@ -52,6 +59,9 @@ export const silence: ReadonlySet<ErrorCode> = new Set([
 ])
 
 const callHolds = holdsWith('ends-with-a-call')
+
+/** Said by the gate for as long as they last. Another reason over them would be overwritten, and written again, without end. */
+export const gateHolds: ReturnType<typeof holdsWith> = holdsWith('ends-at-the-gate')
 
 export class Holding {
   readonly #run: Run
@@ -96,6 +106,27 @@ export class Holding {
   }
 
   /**
+   * Reads on while Nova does not answer, and says so once that lasts. Throws SHUTDOWN and CANCELLED, and what Nova refuses.
+   */
+  async read<T>(read: () => Promise<T>): Promise<T> {
+    const { clock, signal } = this.#run
+    for (let held = false; ;) {
+      try {
+        const value = await retryRead(clock, signal, read)
+        if (held && this.incident.held?.code === 'CLOUD_UNAVAILABLE') this.goOn('CLOUD_UNAVAILABLE is over')
+        return value
+      } catch (thrown) {
+        const error = ensureError(thrown)
+        if (!silence.has(error.code)) throw error
+        held = true
+        if (!gateHolds.has(this.incident.held?.code))
+          this.hold('CLOUD_UNAVAILABLE', `${error.message}. It is read again by itself`, error)
+        await this.wait(unreadPauseMs)
+      }
+    }
+  }
+
+  /**
    * Does what Nova may refuse. A refusal for good holds the incident, and the work is tried again ever more rarely: it
    * must not write rows every few seconds for as long as nobody corrects the policy. `failed`: tries that failed before.
    */
@@ -112,8 +143,10 @@ export class Holding {
         const error = ensureError(thrown)
         if (!refusals.has(error.code)) throw error
         held = true
-        this.hold(silence.has(error.code) ? 'CLOUD_UNAVAILABLE' : 'NOVA_REFUSED', error.message, error)
-        await this.wait(pauseAfter(failures, firstRefusalPauseMs, longestRefusalPauseMs))
+        const isSilent = silence.has(error.code)
+        this.hold(isSilent ? 'CLOUD_UNAVAILABLE' : 'NOVA_REFUSED', error.message, error)
+        const longestMs = isSilent ? longestSilencePauseMs : longestRefusalPauseMs
+        await this.wait(pauseAfter(failures, firstRefusalPauseMs, longestMs))
       }
     }
   }

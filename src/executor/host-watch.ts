@@ -14,6 +14,13 @@ import type { Observer } from '../domain/observer.ts'
 /** What a check over the readings says: the value waited for, or what must be read before looking again. */
 export type Look<T> = { found: T } | { wait: 'migrations' | 'instances' }
 
+/** Who hears that what all wait for cannot be read, and that it is read again. */
+export interface WatchListener {
+  /** @param inARow how many readings failed since the last one that came whole */
+  unread(error: LifeboatError, inARow: number): void
+  readAgain(): void
+}
+
 interface Waiter {
   id: InstanceId
   look: () => boolean
@@ -63,6 +70,7 @@ export class HostWatch {
   #changesAskedAt = -Infinity
   #blindMs = 0
   #blindFrom: number | null = null
+  #listener: WatchListener | null = null
 
   constructor(options: {
     cloud: Cloud
@@ -85,6 +93,11 @@ export class HostWatch {
     this.#resumed = options.resumed ?? false
     this.#cloudOffsetMs = options.cloudTimeMs - options.clock.now()
     this.#since = new Date(options.cloudTimeMs - changesMarginMs).toISOString().slice(0, 19)
+  }
+
+  /** From now on `listener` hears of readings that fail. */
+  tells(listener: WatchListener): void {
+    this.#listener = listener
   }
 
   /** The cloud's own time, ms since the epoch, as far as its survey told. */
@@ -229,12 +242,14 @@ export class HostWatch {
         this.#endBlindness()
         restMs = this.#restAfter(this.#clock.now() - began)
         failures = 0
-      } catch (error) {
+      } catch (thrown) {
+        const error = ensureError(thrown)
         // Silence proves nothing (law L7): the waiters keep waiting, and the time does not count against what they wait for.
         this.#blindFrom ??= began
         failures += 1
         restMs = Math.max(restMs, this.#tickMs)
         this.#observer.log?.('warn', 'watch.read_failed', { host: this.#host }, error)
+        this.#tell((listener) => listener.unread(error, failures))
       }
     }
     this.#reading = false
@@ -244,8 +259,20 @@ export class HostWatch {
   }
 
   #endBlindness(): void {
+    const wasBlind = this.#blindFrom !== null
     this.#blindMs = this.blindMs
     this.#blindFrom = null
+    if (wasBlind) this.#tell((listener) => listener.readAgain())
+  }
+
+  /** A journal that cannot be written ends everybody's wait: nothing else would tell them. */
+  #tell(what: (listener: WatchListener) => void): void {
+    if (this.#listener === null || this.#signal.aborted) return
+    try {
+      what(this.#listener)
+    } catch (error) {
+      for (const waiter of this.#waiters) this.#end(waiter, () => waiter.reject(error))
+    }
   }
 
   /** A busy Nova is asked less often: our readings must not be what keeps it busy. */

@@ -353,6 +353,7 @@ class IncidentRunner {
     const { maxParallelPerHost, priority } = this.#run.permissions.segment(incident)
     const slots = new Slots(this.#queue, maxParallelPerHost, priority)
     const trouble = new CloudTrouble(this.#run, this.#holding)
+    watch.tells(trouble)
     const open = [...incident.instances.values()].filter((recovery) => recovery.outcome === null)
     // In the order of the plan: the workflow's document says who goes first.
     const ended = await allEnded(open, (it) => runInstance(this.#run, watch, it, this.#gate, slots, trouble), this.#run)
@@ -410,10 +411,10 @@ class IncidentRunner {
     }
   }
 
-  /** A read that is repeated while Nova is silent, and ever more rarely once it refuses or `check` throws. */
+  /** A read that is repeated while Nova is silent, and ever more rarely once it refuses or `check` throws. Either holds the incident. */
   #persistently<T>(read: () => Promise<T>, check: (value: T) => void = () => undefined): Promise<T> {
     return this.#holding.persist(0, async () => {
-      const value = await retryRead(this.#run.clock, this.#run.signal, read)
+      const value = await this.#holding.read(read)
       check(value)
       return value
     })

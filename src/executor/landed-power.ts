@@ -74,7 +74,8 @@ async function stepFor(scene: LandedScene): Promise<RecipeStep | null> {
   if (expectedOf(recovery) !== 'running' || hasStart(recovery)) return null
   const seen = await shown(scene)
   if (seen.vmState !== 'stopped' || seen.taskState !== null || seen.host === run.host) return null
-  const actions = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
+  const history = (): ReturnType<typeof run.cloud.listActions> => run.cloud.listActions(plan.instanceId, { signal })
+  const actions = await scene.trouble.reading(scene, () => retryRead(run.clock, signal, history))
   return lastOrder(actions) === 'stop' ? null : startLanded
 }
 

@@ -6,6 +6,7 @@
 import { sleep } from '../domain/clock.ts'
 import { ensureError, LifeboatError } from '../domain/errors.ts'
 import type { InstanceRecovery } from '../domain/incident.ts'
+import type { Instance } from '../domain/instance.ts'
 import type { RecipeStep } from '../domain/plan.ts'
 import type { Passage } from './attempt.ts'
 import type { CloudTrouble } from './cloud-trouble.ts'
@@ -40,8 +41,8 @@ export async function outlastLocks(
   // From now on, and not from when they were sent: after a restart only the wall clock knows that, and it may be wrong.
   const until = clock.now() + settings.longestRequestMs
   const names = locked.map(({ plan }) => plan.name).join(', ')
-  holding.hold('LATE_LOCK', `our lock of ${names} was not answered and may still be served`)
   for (;;) {
+    holding.hold('LATE_LOCK', `our lock of ${names} was not answered and may still be served`)
     for (const recovery of locked) await takeOff(run, recovery, passage)
     if (clock.now() >= until) break
     await sleep(clock, Math.min(lookEveryMs, until - clock.now()), signal)
@@ -59,7 +60,9 @@ async function takeOff(
   const { id, isOpen } = stepOf(recovery)
   const step = { id, ...unlockStep }
   try {
-    const seen = await retryRead(run.clock, run.signal, () => watch.read(plan.instanceId))
+    const read = (): Promise<Instance> => retryRead(run.clock, run.signal, () => watch.read(plan.instanceId))
+    // The last look must be one that saw something.
+    const seen = await trouble.reading({ plan, signal: run.signal }, read)
     const isLocked = isOpen || (seen.locked && seen.lockedReason === lockReason(run.id))
     const scene = { run, watch, trouble, plan, recovery, step, signal: run.signal, act: 'closes' as const }
     if (isLocked) await runStep(drivers.unlock, scene, gate, slots)

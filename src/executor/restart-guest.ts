@@ -81,22 +81,22 @@ const stopRetry: RetryPolicy = {
  * @returns what Nova shows of it then; null where no such order was given
  */
 export async function obeyOwner(scene: RestartScene): Promise<Instance | null> {
-  const { run, watch, recovery } = scene
+  const { run, watch, recovery, trouble } = scene
   const { plan } = recovery
+  const reading = <T>(read: () => Promise<T>): Promise<T> =>
+    trouble.reading({ plan, signal: run.signal }, () => retryRead(run.clock, run.signal, read))
   const stop: RecipeStep = { id: stopAgain, do: 'stop', deadlineMs: 300_000, retry: stopRetry }
   const restart = lastRestart(recovery)
   if (restart === undefined) return null
   if (!hasBegun(recovery, stop.id)) {
-    const actions = await retryRead(run.clock, run.signal, () =>
-      run.cloud.listActions(plan.instanceId, { signal: run.signal }),
-    )
+    const actions = await reading(() => run.cloud.listActions(plan.instanceId, { signal: run.signal }))
     const others = actions.filter(({ requestId }) => requestId !== restart.requestId)
     if (lastOrder(orderedSince(restart.cloudTime, others)) !== 'stop') return null
-    const seen = await retryRead(run.clock, run.signal, () => watch.read(plan.instanceId))
+    const seen = await reading(() => watch.read(plan.instanceId))
     if (seen.vmState !== 'active') return null
   }
   await runStep(stopWhereItIs, stepScene(scene, stop, 'closes'), scene.gate, scene.slots)
-  return retryRead(run.clock, run.signal, () => watch.read(plan.instanceId))
+  return reading(() => watch.read(plan.instanceId))
 }
 
 function stepScene({ run, watch, recovery, trouble }: RestartScene, step: RecipeStep, act: 'begins' | 'closes') {

@@ -1,4 +1,7 @@
-/** Reading on while Nova does not answer: silence proves nothing (law L7), so a read that failed is simply read again. */
+/**
+ * Reading again where Nova did not answer: silence proves nothing (law L7). A hiccup is got over here, without a word. What lasts is handed
+ * to the caller, who says so, keeps no room meanwhile and hears a person's cancel.
+ */
 import { pauseAfter } from '../domain/back-off.ts'
 import { isAborted, sleep, type Clock } from '../domain/clock.ts'
 import { ensureError, LifeboatError, type ErrorCode } from '../domain/errors.ts'
@@ -12,13 +15,16 @@ const passing = new Set<ErrorCode>([
   'API_MALFORMED',
 ])
 
-/** First and longest pause between two tries. Longer would notice the API's return late. */
+/** Tries before the caller hears of it, in about two seconds. Fewer: a hiccup is told. More: what lasts holds up others, unsaid. */
+const mostTries = 4
+
+/** Pause after the first try; it doubles. Longer would notice the API's return late. */
 const firstPauseMs = 250
 const longestPauseMs = 5_000
 
 /**
- * Reads until it succeeds or fails for good. Throws SHUTDOWN when `signal` aborts, and every error that reading again
- * cannot cure. Only for reads.
+ * Reads, a few times where that fails in passing. Throws SHUTDOWN when `signal` aborts, and the last try's error: then nothing is known,
+ * and nothing may be decided.
  */
 export async function retryRead<T>(clock: Clock, signal: AbortSignal, read: () => Promise<T>): Promise<T> {
   for (let failures = 1; ; failures += 1) {
@@ -28,7 +34,7 @@ export async function retryRead<T>(clock: Clock, signal: AbortSignal, read: () =
     } catch (thrown) {
       const error = ensureError(thrown)
       // A read that our own signal cut off comes back as CANCELLED; that word is a person's, and would leave the instance.
-      if (!passing.has(error.code) && !signal.aborted) throw error
+      if (!signal.aborted && (!passing.has(error.code) || failures >= mostTries)) throw error
       await sleep(clock, pauseAfter(failures, firstPauseMs, longestPauseMs), signal)
     }
   }

@@ -33,7 +33,8 @@ export async function startAgain(
   const scene = { run, watch, trouble, plan, recovery, step, signal: run.signal, act: 'begins' as const }
   try {
     const result = await runStep(startWhereItIs, scene, gate, slots)
-    const seen = await retryRead(run.clock, run.signal, () => watch.read(plan.instanceId))
+    const read = (): Promise<Instance> => retryRead(run.clock, run.signal, () => watch.read(plan.instanceId))
+    const seen = await trouble.reading(scene, read)
     if (!isRunning(seen))
       return { outcome: 'failed', code: 'STATE_MISMATCH', message: shown(seen), after: afterOf(seen) }
     return runningAgain(seen, isByOthers(result) ? 'STARTED_BY_OTHERS' : 'STARTED_AFTER_RETURN')

@@ -8,7 +8,8 @@ import type { StepDriver, StepScene } from './step-driver.ts'
 import { tooLate, unread } from './step-errors.ts'
 
 /**
- * Gives what the driver read at the end. Time in which Nova could not be read does not count: nothing could end then. Throws
+ * Gives what the driver read at the end. Time in which Nova could not be read does not count: nothing could end
+ * then. A person who cancels waits for less. Throws
  * EVACUATION_STALLED or STEP_TIMEOUT when the time is over, and what the driver throws.
  */
 export async function followToItsEnd(
@@ -27,7 +28,9 @@ export async function followToItsEnd(
       return await Promise.race([trouble.reading(inTime, read, (ms) => (waitedMs += ms)), aborted(limit.signal)])
     } catch (thrown) {
       if (!limit.expired()) throw unread(scene, thrown)
-      leftMs = waitedMs + watch.blindMs - blindBefore
+      const blindMs = waitedMs + watch.blindMs - blindBefore
+      // A person who cancels has all of it end: then it has its time and no more, whether Nova could be read or not.
+      leftMs = run.permissions.incident(run.id).cancelled === null ? blindMs : 0
       if (leftMs > 0) continue
       const overdue = driver.overdue?.(scene, record)
       if (overdue?.goesOn !== true) throw tooLate(scene, overdue)

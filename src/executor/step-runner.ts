@@ -8,13 +8,19 @@ import type { RetryPolicy, StepKind } from '../domain/plan.ts'
 import type { ResultOf } from '../domain/step-payloads.ts'
 import { Attempt, type Passage } from './attempt.ts'
 import { pauseAfter } from '../domain/back-off.ts'
-import { isCloudTrouble } from './cloud-trouble.ts'
+import { isCloudTrouble, silentAfterCancelMs } from './cloud-trouble.ts'
+import { silence } from './holding.ts'
+import { mayBeLocked, wasChanged } from './how-far.ts'
 import type { Slots } from './slots.ts'
 import type { StepDriver, StepScene } from './step-driver.ts'
 
 /** Pauses after a write was held back. Shorter fills the journal while its disk is slow; longer delays the recovery after that. */
 const heldBackPauseMs = 500
 const heldBackMostMs = 30_000
+
+/** Pauses of what a cancel leaves to be finished while Nova cannot be read. Shorter writes rows all the while; longer leaves a lock. */
+const unreadPauseMs = 1_000
+const unreadMostMs = 60_000
 
 /**
  * Runs a step to its end, and gives its result. Throws the LifeboatError of the last attempt; SHUTDOWN when the daemon stops in the
@@ -26,8 +32,23 @@ export async function runStep(
   gate: Passage,
   slots: Slots,
 ): Promise<ResultOf<StepKind> | null> {
+  try {
+    return await runAttempts(driver, scene, gate, slots)
+  } finally {
+    // However it ends: whoever tries for all of its project must not leave the others waiting.
+    scene.trouble.gaveUp(scene)
+  }
+}
+
+async function runAttempts(
+  driver: StepDriver,
+  scene: StepScene,
+  gate: Passage,
+  slots: Slots,
+): Promise<ResultOf<StepKind> | null> {
   const { run, step } = scene
   let troubles = 0
+  let troubledSince: number | null = null
   let heldBack = 0
   for (let number = 1, own = 1; ; number++) {
     const attempt = new Attempt(driver, scene, gate, number)
@@ -46,14 +67,22 @@ export async function runStep(
       continue
     }
     heldBack = 0
-    if (failure !== null && isCloudTrouble(failure) && run.permissions.incident(run.id).cancelled === null) {
+    if (failure !== null && isCloudTrouble(failure)) {
       // Nothing is said about the instance: no attempt of its own is spent.
       troubles += 1
-      if (known?.status !== 'failed') scene.trouble.refused(scene, failure, troubles)
-      continue
+      troubledSince ??= run.clock.now()
+      if (run.permissions.incident(run.id).cancelled === null) {
+        if (known?.status !== 'failed') scene.trouble.refused(scene, failure, troubles)
+        continue
+      }
+      if (isUnreadYet(scene, attempt, failure) && run.clock.now() - troubledSince < silentAfterCancelMs) {
+        await pause(pauseAfter(troubles, unreadPauseMs, unreadMostMs))
+        continue
+      }
     }
     scene.trouble.passed(scene)
     troubles = 0
+    troubledSince = null
     if (failure === null) return attempt.record?.result ?? null
     if (!mayRetry(step.retry, failure, isCloudTrouble(failure) ? number : own)) throw asThrown(failure)
     await pause(step.retry === undefined ? 0 : pauseAfter(own, step.retry.firstMs, step.retry.capMs))
@@ -84,10 +113,17 @@ async function whenThereIsRoom(
     const tried = await (scene.step.do === 'evacuate' ? slots.runAlone(scene.plan, go) : slots.run(scene.plan, go))
     if (tried === 'confirmed') return null
     if (tried === 'late') {
+      scene.trouble.gaveUp(scene)
       await attempt.waitForLate()
       stopIfAborted(scene)
     } else if (tried !== 'held') return tried
   }
+}
+
+/** Cancelled, and what was begun cannot be finished because nobody can read how the instance is: nothing was sent. */
+function isUnreadYet({ act, recovery }: StepScene, { record }: Attempt, { code }: ErrorRecord): boolean {
+  const isBegun = act !== 'begins' && (wasChanged(recovery) || mayBeLocked(recovery))
+  return isBegun && silence.has(code) && record?.before === null
 }
 
 function mayRetry(policy: RetryPolicy | undefined, { code, certainty }: ErrorRecord, attempts: number): boolean {

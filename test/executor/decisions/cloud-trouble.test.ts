@@ -1,10 +1,11 @@
 /** Trouble that is the cloud's and not an instance's: it costs no attempt, it is said, and what is not refused goes on. */
 import { describe, expect, it } from 'vitest'
-import type { ErrorCode } from '../../../src/domain/errors.ts'
+import { ensureError, type ErrorCode } from '../../../src/domain/errors.ts'
 import { runStep } from '../../../src/executor/step-runner.ts'
+import { Slots } from '../../../src/executor/slots.ts'
 import type { StepScene } from '../../../src/executor/step-driver.ts'
 import { Actor, ending, leftBehind, retry, run } from './actor.ts'
-import { failed, landed, Stage } from './stage.ts'
+import { asked, failed, landed, Stage, was } from './stage.ts'
 
 /** Refuses `times` times, then takes. */
 function refusing(code: ErrorCode, times: number): Actor {
@@ -123,7 +124,124 @@ describe('instances of one project', () => {
   })
 })
 
+describe('the one that tries for all of its project', () => {
+  it('leaves the door to another when it is left itself', async () => {
+    let left: string | null = null
+    const stage = new Stage({
+      plans: {
+        stands: () => true,
+        refresh: ({ plan }) => (plan.instanceId === left ? Promise.reject(failed('RULES_CHANGED')) : Promise.resolve()),
+      },
+    })
+    const actor = refusing('API_UNAVAILABLE', 1_000)
+    const runs = Array.from({ length: 6 }, (_, at) => {
+      const scene = another(stage, `i-${at + 10}`, 'p')
+      return runStep(actor, scene, stage.gate, stage.slots).catch((error: unknown) => ensureError(error).code)
+    })
+    left = 'i-10'
+    await stage.clock.advance(600_000)
+    actor.sends = ['well']
+    expect(await stage.clock.run(Promise.all(runs), 120_000)).toEqual(['RULES_CHANGED', ...Array(5).fill(landed)])
+    expect(stage.incident.held).toBeNull()
+  })
+
+  it('tells of the outage when it is refused as well: no instance need be refused four times', async () => {
+    const stage = new Stage()
+    const actor = refusing('API_THROTTLED', 1_000)
+    const scenes = Array.from({ length: 9 }, (_, at) => another(stage, `i-${at + 10}`, 'p'))
+    for (const scene of scenes) void runStep(actor, scene, stage.gate, stage.slots).catch(() => undefined)
+    await stage.clock.advance(900)
+    expect([actor.sent, stage.incident.held]).toEqual([9, null])
+    await stage.clock.advance(60_000)
+    expect(stage.incident.held?.code).toBe('CLOUD_UNAVAILABLE')
+    stage.stop.abort()
+  })
+})
+
+describe('an instance that cannot be read', () => {
+  it('keeps no room: others go on, and it is tried again without end', async () => {
+    const stage = new Stage()
+    const narrow = new Slots(Slots.shared(1), 1, 0)
+    const unread = new Actor()
+    unread.prepares = [...Array.from({ length: 20 }, () => failed('API_FAULT')), { before: was, request: asked }]
+    const first = runStep(unread, stage.scene(), stage.gate, narrow)
+    expect(await stage.ending(runStep(new Actor(), another(stage, 'i-9', 'q'), stage.gate, narrow))).toEqual(landed)
+    expect(await stage.ending(first, 3_600_000)).toEqual(landed)
+    expect(stage.rows()).toContain('incident.held')
+  })
+
+  it('is not waited for after a cancel where nothing of ours is on it', async () => {
+    const stage = new Stage()
+    const unread = new Actor()
+    unread.prepares = [failed('API_FAULT')]
+    const unlocks = run(stage, unread, {}, 'closes')
+    await stage.clock.advance(1_000)
+    stage.cancel()
+    const from = stage.clock.now()
+    expect(await stage.ending(unlocks)).toBe('API_FAULT')
+    expect(stage.clock.now() - from).toBeLessThan(60_000)
+  })
+
+  it('is waited for a while after a cancel where something of ours is: a hiccup leaves no lock', async () => {
+    const stage = new Stage()
+    await leftBehind(stage, 'intended', 'issued', 'confirmed')
+    const unread = new Actor()
+    unread.prepares = [...Array.from({ length: 8 }, () => failed('API_FAULT')), { before: was, request: asked }]
+    stage.cancel()
+    expect(await stage.ending(run(stage, unread, { id: 'undo' }, 'closes'))).toEqual(landed)
+  })
+})
+
+describe('readings by which all evacuations are followed', () => {
+  it('are told when four in a row failed, and when they come again', () => {
+    const stage = new Stage()
+    const away = failed('API_FAULT')
+    for (const inARow of [1, 2, 3]) stage.trouble.unread(away, inARow)
+    expect(stage.incident.held).toBeNull()
+    stage.trouble.unread(away, 4)
+    expect(stage.incident.held?.code).toBe('CLOUD_UNAVAILABLE')
+    stage.trouble.readAgain()
+    expect(stage.incident.held).toBeNull()
+  })
+
+  it('say nothing over what the gate says: both would be written in turn, without end', () => {
+    const stage = new Stage()
+    const data = { code: 'FROZEN', message: 'Nova was not read' } as const
+    stage.run.journal.append([{ kind: 'incident.held', incident: 'inc-1', host: 'dead', data }])
+    stage.trouble.unread(failed('API_FAULT'), 9)
+    expect(stage.incident.held?.code).toBe('FROZEN')
+  })
+})
+
 describe('a write of which nobody may be asked what became', () => {
+  it('is waited for ten minutes of silence once a person cancels, and is not sent again', async () => {
+    const stage = new Stage()
+    const actor = new Actor()
+    actor.sends = [failed('API_TIMEOUT', { certainty: 'unknown' })]
+    actor.settles = [failed('API_FAULT')]
+    const running = run(stage, actor)
+    void running.catch(() => undefined)
+    await stage.clock.advance(1_000)
+    stage.cancel()
+    await stage.clock.advance(590_000)
+    expect(stage.rows()).not.toContain('step.failed API_FAULT')
+    await expect(stage.clock.run(running, 120_000)).rejects.toMatchObject({ certainty: 'unknown' })
+    expect(actor.sent).toBe(1)
+  })
+
+  it('has its time and no more once a person cancels, however long it cannot be read', async () => {
+    const stage = new Stage()
+    await leftBehind(stage, 'intended', 'issued')
+    const actor = new Actor()
+    actor.follows = [failed('API_FAULT')]
+    const running = run(stage, actor, { deadlineMs: 60_000 })
+    void running.catch(() => undefined)
+    await stage.clock.advance(300_000)
+    expect(stage.rows()).not.toContain('step.failed EVACUATION_STALLED')
+    stage.cancel()
+    expect(await stage.ending(running, 61_000)).toBe('EVACUATION_STALLED')
+  })
+
   it('waits until Nova may be read, and is not sent again', async () => {
     const stage = new Stage()
     const actor = new Actor()

@@ -267,10 +267,12 @@ describe('following an evacuation', () => {
       const stage = new Stage()
       await stage.clock.advance(300_000)
       let ended: unknown = null
-      void follow(stage).then(
-        (result) => (ended = result),
-        (error: unknown) => (ended = error),
-      )
+      void stage.trouble
+        .reading(stage.scene(), () => follow(stage))
+        .then(
+          (result) => (ended = result),
+          (error: unknown) => (ended = error),
+        )
       stage.fails('getInstance', ...Array.from({ length: 500 }, () => failed('API_UNAVAILABLE')))
       stage.run.cloud.listChangedInstances = async () => []
       await stage.clock.advance(400_000)
@@ -278,7 +280,7 @@ describe('following an evacuation', () => {
       stage.fails('getInstance')
       stage.migrations = [evacuation(1, { status: 'done' })]
       stage.shows(arrived)
-      await stage.clock.advance(10_000)
+      await stage.clock.advance(70_000)
       expect(ended).toMatchObject({ host: 'alive' })
     })
 

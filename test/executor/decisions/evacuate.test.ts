@@ -173,9 +173,9 @@ describe('whether an evacuation was taken whose answer was lost', () => {
   /** By a daemon that has run for five seconds, with a quiet time of one. */
   const settled = async (stage: Stage, changes: Partial<StepRecord<'evacuate'>> = {}) => {
     await stage.clock.advance(5_000)
-    return stage.ending(
-      evacuate.reconcile(stage.scene(), record({ status: 'intended', requestId: null, ...changes }), 1_000),
-    )
+    const scene = stage.scene()
+    const intended = record({ status: 'intended', requestId: null, ...changes })
+    return stage.ending(stage.trouble.reading(scene, () => evacuate.reconcile(scene, intended, 1_000)))
   }
 
   it('is told by a new migration, with the request that made it', async () => {

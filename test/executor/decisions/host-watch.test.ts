@@ -106,6 +106,29 @@ describe('readings', () => {
     expect(said).toHaveLength(8)
   })
 
+  it('that fail are told with how many did, and so is the one that comes again', async () => {
+    const stage = new Stage()
+    const told: unknown[] = []
+    stage.watch.tells({
+      unread: ({ code }, inARow) => told.push([code, inARow]),
+      readAgain: () => told.push('read again'),
+    })
+    stage.fails('listMigrations', failed('API_FAULT'), failed('AUTH_FORBIDDEN'))
+    await stage.ending(awaits(stage, 'i-1', 'migrations', () => stage.watch.migrationsReadAt > 0))
+    await stage.ending(awaits(stage, 'i-1', 'migrations', () => true))
+    expect(told).toEqual([['API_FAULT', 1], ['AUTH_FORBIDDEN', 2], 'read again'])
+  })
+
+  it('that cannot be told of end everybody: the journal may be full', async () => {
+    const stage = new Stage()
+    const full = (): never => {
+      throw failed('JOURNAL_UNAVAILABLE')
+    }
+    stage.watch.tells({ unread: full, readAgain: full })
+    stage.fails('listMigrations', failed('API_FAULT'))
+    expect(await stage.ending(awaits(stage, 'i-1', 'migrations'))).toBe('JOURNAL_UNAVAILABLE')
+  })
+
   it('are as frequent as before once Nova answers again', async () => {
     const stage = new Stage()
     stage.fails('listMigrations', failed('API_FAULT'))
