@@ -108,7 +108,9 @@ export class CloudTrouble implements WatchListener {
 
   unread(error: LifeboatError, inARow: number): void {
     this.#isBlind = true
-    if (inARow >= silencesBeforeHold) this.#say(error, inARow)
+    // A proxy that is restarted answers with what is no answer: nobody need correct that.
+    const isPassing = error.code === 'API_MALFORMED'
+    if (inARow >= silencesBeforeHold) this.#say(error, inARow, isPassing || silence.has(error.code))
   }
 
   readAgain(): void {
@@ -247,8 +249,7 @@ export class CloudTrouble implements WatchListener {
     return this.#holding.incident.cancelled !== null
   }
 
-  #say(failure: Pick<ErrorRecord, 'code' | 'message'>, inARow: number): void {
-    const silent = silence.has(failure.code)
+  #say(failure: Pick<ErrorRecord, 'code' | 'message'>, inARow: number, silent = silence.has(failure.code)): void {
     if (silent && (inARow < silencesBeforeHold || gateHolds.has(this.#holding.incident.held?.code))) return
     const error = failure instanceof LifeboatError ? failure : undefined
     const message = `${failure.message}. It is tried again by itself; what is not refused goes on`

@@ -1,7 +1,9 @@
 /** What an owner ordered since our last look before the first evacuation, as the history of the instance tells it. Reads only. */
-import { ensureError } from '../../domain/errors.ts'
+import { ensureError, LifeboatError } from '../../domain/errors.ts'
+import type { InstanceAction } from '../../domain/instance.ts'
 import type { PowerOrder } from '../../domain/step-payloads.ts'
 import { isCloudTrouble } from '../cloud-trouble.ts'
+import { silence } from '../holding.ts'
 import { powerOrderOf, powerOrderSince } from '../power-order.ts'
 import { retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
@@ -12,11 +14,15 @@ import { attempts } from './recheck.ts'
  * rebuilds the instance. And once more before a start, which may have waited for hours since. Where the history may not be read nothing is
  * known of it, and the instance goes on all the same. Throws SHUTDOWN, and the cloud's own trouble: then it is read once that is over.
  */
-export async function orderedMeanwhile({ run, plan, recovery, signal }: StepScene): Promise<{ ordered?: PowerOrder }> {
+export async function orderedMeanwhile(scene: StepScene): Promise<{ ordered?: PowerOrder }> {
+  const { run, plan, recovery, signal, trouble } = scene
   const since = attempts(recovery)[0]?.before?.cloudTime
   if (since === undefined || plan.expected === null || powerOrderOf(recovery) !== null) return {}
   try {
-    const actions = await retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
+    const read = (): Promise<InstanceAction[]> => run.cloud.listActions(plan.instanceId, { signal })
+    // While Nova is silent it is read on, and said: this wait counts against the step's time, for the evacuation itself can be seen.
+    const actions = await trouble.reading(scene, () => retryRead(run.clock, signal, read).catch(unlessSilence))
+    if (actions instanceof LifeboatError) throw actions
     const ours = new Set([...recovery.steps.values()].map(({ requestId }) => requestId))
     const others = actions.filter(({ requestId }) => !ours.has(requestId))
     const ordered = powerOrderSince(since, others, plan)
@@ -32,4 +38,10 @@ export async function orderedMeanwhile({ run, plan, recovery, signal }: StepScen
     )
     return {}
   }
+}
+
+function unlessSilence(thrown: unknown): LifeboatError {
+  const error = ensureError(thrown)
+  if (silence.has(error.code)) throw error
+  return error
 }
