@@ -110,7 +110,7 @@ export const evacuate: StepDriver<'evacuate'> = {
 
   follow: async (scene, record) => {
     let history: ReturnType<typeof orderedMeanwhile> | null = null
-    const readHistory = (): NonNullable<typeof history> => (history ??= orderedMeanwhile(scene))
+    const readHistory = (): NonNullable<typeof history> => (history ??= orderedMeanwhile(scene, { follows: true }))
     // What fails beside the following is thrown at the landing. Without a landing nobody asks what it told.
     const end = await followed(scene, record, () => void readHistory().catch(() => undefined))
     if ('instance' in end) {

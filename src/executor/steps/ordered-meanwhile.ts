@@ -9,19 +9,26 @@ import { retryRead } from '../retry.ts'
 import type { StepScene } from '../step-driver.ts'
 import { attempts } from './recheck.ts'
 
+interface Ordered {
+  ordered?: PowerOrder
+}
+
 /**
  * To be asked once a host has taken our order: by then the history has whatever came before it, and Nova refuses another while the host
  * rebuilds the instance. And once more before a start, which may have waited for hours since. Where the history may not be read nothing is
  * known of it, and the instance goes on all the same. Throws SHUTDOWN, and the cloud's own trouble: then it is read once that is over.
+ *
+ * @param follows an evacuation is followed: while Nova is silent the history is read on, and that is said. It counts against the step's time,
+ *   for the evacuation itself can be seen
  */
-export async function orderedMeanwhile(scene: StepScene): Promise<{ ordered?: PowerOrder }> {
+export async function orderedMeanwhile(scene: StepScene, { follows }: { follows: boolean }): Promise<Ordered> {
   const { run, plan, recovery, signal, trouble } = scene
   const since = attempts(recovery)[0]?.before?.cloudTime
   if (since === undefined || plan.expected === null || powerOrderOf(recovery) !== null) return {}
   try {
-    const read = (): Promise<InstanceAction[]> => run.cloud.listActions(plan.instanceId, { signal })
-    // While Nova is silent it is read on, and said: this wait counts against the step's time, for the evacuation itself can be seen.
-    const actions = await trouble.reading(scene, () => retryRead(run.clock, signal, read).catch(unlessSilence))
+    const read = (): Promise<InstanceAction[]> =>
+      retryRead(run.clock, signal, () => run.cloud.listActions(plan.instanceId, { signal }))
+    const actions = follows ? await trouble.reading(scene, () => read().catch(unlessSilence)) : await read()
     if (actions instanceof LifeboatError) throw actions
     const ours = new Set([...recovery.steps.values()].map(({ requestId }) => requestId))
     const others = actions.filter(({ requestId }) => !ours.has(requestId))

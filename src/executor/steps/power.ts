@@ -93,7 +93,8 @@ function powerStep<K extends 'start' | 'stop'>(wanted: Power): StepDriver<K> {
       if (step.do === 'start' && powerOrderOf(recovery) === 'stop') return { nothingToDo: powerStateOf(seen) }
       if (reached(seen)) return { nothingToDo: powerStateOf(seen) }
       // A start may have waited for hours since the landing, and its owner acts on a living host meanwhile.
-      const { ordered } = step.do === 'start' && !hasJustLanded(scene) ? await orderedMeanwhile(scene) : {}
+      const { ordered } =
+        step.do === 'start' && !hasJustLanded(scene) ? await orderedMeanwhile(scene, { follows: false }) : {}
       if (ordered === 'stop') return { nothingToDo: { ...powerStateOf(stoppedIn(seen)), ordered } }
       return { before: powerStateOf(seen), request: { power: wanted.vmState } }
     },
