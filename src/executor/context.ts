@@ -104,7 +104,6 @@ export interface Attempt {
   watch: {
     instance(id: InstanceId): Instance | undefined
     knownAt(id: InstanceId): number
-    wordsKnownAt(id: InstanceId): number
     list(goodForMs: number): Promise<void>
   }
 }

@@ -121,14 +121,6 @@ export class HostWatch {
     return seenAt === undefined ? -Infinity : Math.max(seenAt, this.#changesAskedAt)
   }
 
-  /**
-   * Monotonic time at which the instance itself was last asked for. Of tags no listing of changes tells: they do not move its `updated_at`
-   * (docs/nova.md §1.3).
-   */
-  wordsKnownAt(id: InstanceId): number {
-    return this.#seenAt.get(id) ?? -Infinity
-  }
-
   /** When the instance was last shown, ISO by our wall clock; null where it never was. */
   seenAt(id: InstanceId): string | null {
     const seenAt = this.#seenAt.get(id)

@@ -93,11 +93,12 @@ export class PlanCheck implements PlansInForce {
     return this.#rules === rulesOf(this.#run.permissions.segment(this.#incident))
   }
 
-  /** What owners ask for may be a minute old, however long their instances wait for their turn. */
-  async #readWords({ plan, recovery, watch }: Attempt): Promise<void> {
+  /** The first attempt to evacuate looks at its instance by itself, a moment before. Later ones and other steps do not. */
+  async #readWords({ plan, recovery, step, watch }: Attempt): Promise<void> {
     const { clock } = this.#run
-    const isOld = clock.now() - Math.max(this.#wordsAt, watch.wordsKnownAt(plan.instanceId)) > wordsGoodForMs
-    if (!isOld || wasEvacuated(recovery)) return
+    const isOld = clock.now() - Math.max(this.#wordsAt, watch.knownAt(plan.instanceId)) > wordsGoodForMs
+    const looksItself = step.do === 'evacuate' && attempts(recovery).length === 0
+    if (!isOld || looksItself || wasEvacuated(recovery)) return
     try {
       await watch.list(wordsGoodForMs)
     } catch (thrown) {
@@ -112,7 +113,7 @@ export class PlanCheck implements PlansInForce {
     if (wasEvacuated(recovery) || this.#run.clock.now() - this.#wordsAt <= wordsGoodForMs) return true
     const seen = watch.instance(id)
     // What was read before the plan was made says nothing.
-    if (seen === undefined || watch.wordsKnownAt(id) <= this.#wordsAt) return true
+    if (seen === undefined || watch.knownAt(id) <= this.#wordsAt) return true
     return wordsOf(seen) === (this.#words.get(id) ?? wordsOf(plan.original.instance))
   }
 

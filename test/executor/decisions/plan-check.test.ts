@@ -67,7 +67,6 @@ function scene(steps: Steps[] = []) {
   const watch = {
     instance: () => shown,
     knownAt: () => readAt,
-    wordsKnownAt: () => readAt,
     list: () => {
       listings += 1
       see()
