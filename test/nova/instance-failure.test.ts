@@ -117,6 +117,11 @@ describe('a guest whose QEMU is killed', () => {
       .flatMap((entry) => (entry.kind === 'step.issued' && entry.instance === id.killed ? [entry] : []))
     expect(issued).toMatchObject([{ data: { requestId: expect.stringMatching(/^req-/) as string } }])
     await pauseMs(Math.max(0, untilNovaHasStoppedItMs - (Date.now() - killedAt)))
+    await until('its report is settled', 60_000, () =>
+      Promise.resolve(
+        stage.daemon.entries().some(({ kind, instance }) => kind === 'report.settled' && instance === id.killed),
+      ),
+    )
     // On a busy machine Nova's own stop, fifteen seconds after the kill, comes first; it would be the last word without Lifeboat.
     expect((await powerHistory('killed')).join(', ')).toMatch(/^(stop by nobody, )?(reboot|start) by a user$/)
     expect(await runs('killed')).toBe(true)
