@@ -1,5 +1,5 @@
 /**
- * Starts, stops and reboots that wait in a dead host's queue, whoever gave them. The host's nova-compute carries them out when it starts,
+ * Starts, stops and reboots that wait in a dead host's queue, no matter who gave them. The host's nova-compute carries them out when it starts,
  * also for an instance that was evacuated meanwhile, and looks at the task first for a reboot alone: so a guest may run twice, or be
  * stopped where it lives (docs/nova.md §2.8). Nothing in Nova takes such an order back. Which orders wait, and what came of one, as pure
  * decisions.

@@ -35,7 +35,7 @@ export async function runStep(
   try {
     return await runAttempts(driver, scene, gate, slots)
   } finally {
-    // However it ends: whoever tries for all of its project must not leave the others waiting.
+    // However it ends, an instance that tries for its whole project must not leave the others waiting.
     scene.trouble.gaveUp(scene)
   }
 }

@@ -33,7 +33,7 @@ export interface MariadbOptions {
   clock: Clock
   statementLimitMs?: number
   connectLimitMs?: number
-  /** Of nodes that are not used, and of a cluster that is over. Default: nobody is told. */
+  /** Told which nodes are not used, and that a cluster has ended. Default: nobody is told. */
   toldOfCluster?: (event: ClusterEvent) => void
 }
 

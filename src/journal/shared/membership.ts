@@ -18,7 +18,7 @@ const membershipSql = `SELECT VARIABLE_NAME AS name, VARIABLE_VALUE AS value FRO
 export async function membershipOf(ask: Ask): Promise<Membership> {
   const rows = await ask<({ name: string; value: string } & RowDataPacket)[]>(membershipSql)
   const said = new Map(rows.map(({ name, value }) => [name.toUpperCase(), value]))
-  // Without the library it serves whoever asks, and calls itself not ready.
+  // Without the library it serves every client, and calls itself not ready.
   if (said.get('WSREP_ON') !== 'ON' || said.get('WSREP_PROVIDER') === 'none') return null
   return {
     ready: said.get('WSREP_READY') === 'ON' && said.get('WSREP_CLUSTER_STATUS') === 'Primary',
@@ -42,7 +42,7 @@ export function wordOf(membership: Membership): Exclude<Word, 'closed'> {
 /**
  * The cluster that a daemon uses, by what all its nodes say at one moment; null: none yet. While a node of the cluster in use answers, that one stays.
  * Silence of all its nodes does not end it: it may serve other daemons, and then two would be active. It is over once it can have no majority any
- * more: more than half of the nodes are in another one, or no node is left that may be in it, as when a database is begun anew after all its
+ * more: more than half of the nodes are in another one, or no node is left that may be in it, as when a database is started again after all its
  * servers crashed. So the first of them to serve is enough where the machines of the others answer.
  *
  * @param inUse null: the daemon has just started, and uses what all that answer are in

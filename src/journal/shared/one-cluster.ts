@@ -1,5 +1,5 @@
 /**
- * Holds all connections of a store to one database cluster. Owns which one it uses, and who is told of nodes that it does not use; which one it is
+ * Holds all connections of a store to one database cluster. Owns which one it uses, and tells of nodes that it does not use; which one it is
  * follows from membership.ts.
  */
 import type { Clock } from '../../domain/clock.ts'
