@@ -3,7 +3,8 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { isDeepStrictEqual } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Entry, EntryKind } from '../../src/domain/entry.ts'
 import type { TenureView } from '../../src/domain/tenure.ts'
 import { openJournalReader } from '../../src/journal/reader.ts'
@@ -18,7 +19,7 @@ const program = fileURLToPath(new URL('../../dist/bundle/main.js', import.meta.u
 const stage = new Stage()
 const { cluster } = stage
 let simulator: Simulator
-const children: ChildProcess[] = []
+const children: { process: ChildProcess; ended: Promise<number | null> }[] = []
 /** By default. */
 const leaseMs = 6_000
 beforeAll(async () => {
@@ -27,8 +28,14 @@ beforeAll(async () => {
   await cluster.start()
 })
 beforeEach(() => cluster.tables(simulator.cloud().auth_url))
+// A daemon of a test that failed would hold the lease of the next one.
+afterEach(async () => {
+  for (const { process: child, ended } of children.splice(0)) {
+    child.kill('SIGKILL')
+    await ended
+  }
+})
 afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL')
   await simulator.close()
   await cluster.stop()
 })
@@ -57,19 +64,20 @@ class Machine {
   /** Gives the exit code, once it ends. */
   start(): { ended: Promise<number | null>; stop: () => void; hangUp: () => void } {
     const child = spawn(process.execPath, [program, 'run', '--config', this.#config], { env: environment() })
-    children.push(child)
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+    children.push({ process: child, ended })
     this.#text = ''
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => (this.#text += chunk.toString()))
     return {
-      ended: new Promise((resolve) => child.once('close', resolve)),
+      ended,
       stop: () => child.kill('SIGTERM'),
       hangUp: () => child.kill('SIGHUP'),
     }
   }
 
   async says(text: string): Promise<void> {
-    await expect.poll(() => this.#text, { timeout: 20_000 }).toContain(text)
+    await expect.poll(() => this.#text).toContain(text)
   }
 
   /** The newest line of the log with an event. */
@@ -166,7 +174,7 @@ it('one hands over to another in order, and the journal then moves to a machine 
   await two.says("ctl1's own journal")
   expect(await two.verified()).toEqual(await one.verified())
   expect((await one.kinds()).at(-1)).toBe('journal.moved')
-}, 120_000)
+})
 
 it('a reload of one makes daemons differ until the other reloads too, and the standby takes over with what it read', async () => {
   const [one, two] = [new Machine('ctl1'), new Machine('ctl2')]
@@ -190,7 +198,7 @@ it('a reload of one makes daemons differ until the other reloads too, and the st
   expect(two.last('config.reloaded')?.seq, 'that of the active daemon').toBe(one.last('config.reloaded')?.seq)
   second.stop()
   expect(await second.ended).toBe(0)
-}, 120_000)
+})
 
 it('a copy with entries that the shared journal lacks is put aside to be read there, and a new one is pulled', async () => {
   const [one, two] = [new Machine('ctl1'), new Machine('ctl2')]
@@ -220,5 +228,6 @@ it('a copy with entries that the shared journal lacks is put aside to be read th
 
   one.start()
   await one.says('"state":"standby"')
-  await expect.poll(() => one.verified()).toEqual(await third.verified())
-}, 120_000)
+  // The active one may record something meanwhile.
+  await expect.poll(async () => isDeepStrictEqual(await one.verified(), await third.verified())).toBe(true)
+})
